@@ -1,0 +1,85 @@
+# The first target that needs it makes one environment, .venv; `make` alone lists the targets.
+PYTHON ?= python3
+SUBMITTED ?= course/submitted
+
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+TORCH := $(shell sed -n 's/^torch==\([0-9.]*\).*/torch==\1/p' constraints.txt)
+TORCH_CPU := https://download.pytorch.org/whl/cpu
+# Looked up now: further down .venv/bin is put first, and a .venv must not be made from itself.
+BASE := $(shell command -v $(PYTHON) 2>/dev/null)
+IN_RANGE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+# faulthandler ends the process after 5 s, in the look-up of the host name too, which a timeout
+# given to urlopen does not bound.
+PROBE := import faulthandler, urllib.request as web; \
+  faulthandler.dump_traceback_later(5, exit=True); web.urlopen("$(TORCH_CPU)/torch/")
+
+# nbgrader calls `alembic` by its bare name.
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: course test lab grader build solutions grade lint clean help
+
+course: $(READY)  ## build everything, run every solution, grade a sample class
+	@$(PY) -m autograde.course
+
+test: $(READY)  ## run the tests (the slow ones: .venv/bin/python -m pytest -m slow)
+	@$(PY) -m pytest -n 2 --dist loadfile
+
+lab: $(READY)  ## copy the chapters to work/, once, and open JupyterLab there
+	@$(VENV)/bin/specdec start
+
+grader: $(READY)  ## open JupyterLab at the repository root, with nbgrader's formgrader
+	@$(PY) -m jupyter lab
+
+build: $(READY)  ## rebuild the notebooks from solutions/*.py
+	@$(VENV)/bin/autograde build
+
+solutions: $(READY)  ## execute the solution notebooks into build/solutions/
+	@$(VENV)/bin/autograde build --solutions
+
+grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
+	@mkdir -p build
+	@$(VENV)/bin/autograde grade "$(SUBMITTED)" --json build/grades.json
+
+lint: $(READY)  ## check style, and that the notebooks are in step with their sources
+	@$(PY) -m pre_commit run --all-files
+
+clean:  ## remove build/, which can be made again; never course/ or work/
+	@rm -rf build
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "Variables: PYTHON=python3.12 (for a new .venv), SUBMITTED=folder (for make grade)"
+
+# An environment does not survive a move of the folder: what is installed holds absolute paths.
+ifeq ($(shell grep -sF '$(CURDIR)/$(VENV)' $(VENV)/bin/activate),)
+.PHONY: $(READY)
+endif
+
+$(READY): pyproject.toml constraints.txt
+	@if ! grep -qsF '$(CURDIR)/$(VENV)' $(VENV)/bin/activate \
+	    || ! $(PY) -c '$(IN_RANGE)' 2>/dev/null; then \
+	  "$(BASE)" -c '$(IN_RANGE)' 2>/dev/null || { \
+	    echo "The course needs Python 3.11 to 3.13, and $(PYTHON) is" \
+	      "$$("$(BASE)" -V 2>/dev/null || echo missing). Name one: make PYTHON=python3.12"; \
+	    exit 1; }; \
+	  echo "Making $(VENV) with $(BASE)"; \
+	  "$(BASE)" -m venv --clear $(VENV); \
+	fi
+	@from=; build="the build of the default index, which may bring 3 GB of CUDA libraries"; \
+	if [ "$$(uname -s)" != Linux ]; then \
+	  build="the build of the default index"; why="because this is not Linux"; \
+	elif nvidia-smi >/dev/null 2>&1; then why="because there is an NVIDIA driver"; \
+	elif $(PY) -c '$(PROBE)' >/dev/null 2>&1; then \
+	  from="--no-deps --index-url $(TORCH_CPU)"; \
+	  build="the CPU build"; why="because there is no NVIDIA driver"; \
+	else why="because $(TORCH_CPU), which has the CPU build, does not answer"; fi; \
+	echo "Installing $(TORCH): $$build, $$why"; \
+	$(PY) -m pip install --quiet -c constraints.txt $$from $(TORCH)
+	@echo "Installing the other packages of constraints.txt (minutes, the first time)"
+	@$(PY) -m pip install --quiet -c constraints.txt -e '.[course,dev]'
+	@touch $@
+	@echo "The environment is ready: $(VENV)"

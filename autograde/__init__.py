@@ -1,0 +1,1 @@
+"""What only instructors need: the builder, the grader and its reports."""

@@ -1,0 +1,50 @@
+"""The two kinds of marked region in a cell: solutions and hidden tests."""
+
+from collections.abc import Iterator
+
+BEGIN_SOLUTION = "### BEGIN SOLUTION"
+END_SOLUTION = "### END SOLUTION"
+HIDDEN_TESTS = (
+    "### BEGIN HIDDEN TESTS\n"
+    'raise RuntimeError("graded only with the repository\'s nbgrader_config.py")\n'
+    "### END HIDDEN TESTS"
+)
+
+# What nbgrader looks for: any line that holds one of these words, wherever they stand in it.
+SOLUTION_WORDS = ("BEGIN SOLUTION", "END SOLUTION")
+HIDDEN_WORDS = ("BEGIN HIDDEN TESTS", "END HIDDEN TESTS")
+
+
+def split_at_region(source: str) -> tuple[list[str], list[str], list[str]]:
+    """The lines before, in and after the solution region; the marker lines are in none of them.
+
+    A source without a region is all "before".
+    """
+    lines = source.split("\n")
+    stripped = [line.strip() for line in lines]
+    if BEGIN_SOLUTION not in stripped:
+        return lines, [], []
+    begin, end = stripped.index(BEGIN_SOLUTION), stripped.index(END_SOLUTION)
+    return lines[:begin], lines[begin + 1 : end], lines[end + 1 :]
+
+
+def code_lines(lines: list[str]) -> list[str]:
+    """The lines that are neither blank nor a comment alone."""
+    return [line for line in lines if line.strip() and not line.strip().startswith("#")]
+
+
+def without_hidden(source: str) -> str:
+    """The source less its hidden regions, as nbgrader's ClearHiddenTests leaves it."""
+    return "\n".join(_visible(source.split("\n")))
+
+
+def _visible(lines: list[str]) -> Iterator[str]:
+    begin, end = HIDDEN_WORDS
+    hidden = False
+    for line in lines:
+        if begin in line:
+            hidden = True
+        elif end in line:
+            hidden = False
+        elif not hidden:
+            yield line

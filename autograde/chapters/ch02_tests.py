@@ -1,0 +1,416 @@
+"""Hidden tests of chapter 02. Points attach to behaviours; see autograde/grading/behaviours.py."""
+
+import numpy as np
+import pytest
+
+from autograde.chapters.laws import autoregressive_law, step_law, token_law
+from autograde.grading.behaviours import (
+    behaviour,
+    choose,
+    guessed,
+    no_warning,
+    own_array,
+    untouched,
+)
+from specdec_lib.lessons.examples import Different, describe, expect
+
+P = np.array([0.45, 0.30, 0.15, 0.10])
+Q = np.array([0.30, 0.45, 0.20, 0.05])
+
+
+def row(token: int, probability: float, vocab_size: int = 6) -> np.ndarray:
+    """A distribution with `probability` on `token` and the rest spread evenly."""
+    probs = np.full(vocab_size, (1 - probability) / (vocab_size - 1))
+    probs[token] = probability
+    return probs
+
+
+def rows(tokens: list[int], probabilities: list[float]) -> np.ndarray:
+    """One `row` per token (L, 6)."""
+    pairs = zip(tokens, probabilities, strict=True)
+    return np.array([row(t, x) for t, x in pairs]).reshape(-1, 6)
+
+
+def random_pairs(vocab_sizes: tuple[int, ...], seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of random distributions, one of each size, from a fixed seed."""
+    rng = np.random.default_rng(seed)
+    return [(rng.dirichlet(np.ones(v)), rng.dirichlet(np.ones(v))) for v in vocab_sizes]
+
+
+# --- predictions and quiz -------------------------------------------------------------------
+
+
+@behaviour("prediction_02", "a guess was made")
+def test_prediction(student):
+    guessed(student, "prediction_02", 0, 1)
+
+
+@behaviour("prediction_02_b", "a guess was made")
+def test_prediction_b(student):
+    guessed(student, "prediction_02_b", 0, 1)
+
+
+@behaviour("quiz_02", "the right option")
+def test_quiz(student):
+    choose(
+        student,
+        "quiz_02",
+        right="b",
+        because={
+            "a": "The target's favourite is refused too where the draft proposes it even more "
+            "often: with p = .5 and q = .8 it is kept five times in eight.",
+            "c": "Agreement on the favourite says nothing about its two probabilities. Only "
+            "greedy decoding asks for the same favourite.",
+            "d": "More than one half is not enough where the draft gives it still more: p = .6 "
+            "and q = .9 keep two in three. And p = .1 is kept for certain where q = .05.",
+        },
+    )
+
+
+@behaviour("quiz_02_b", "the right option")
+def test_quiz_b(student):
+    choose(
+        student,
+        "quiz_02_b",
+        right="c",
+        because={
+            "a": "Every position has a coin of its own, and the replacement has its own number u. "
+            "None is used up.",
+            "b": "There is no such limit: a step over K draft tokens writes up to K + 1.",
+            "d": "A refusal is a coin that fell the wrong way; it says nothing about the tokens "
+            "after it. They go because they were scored after a text that is not written.",
+        },
+    )
+
+
+# --- acceptance_probability -----------------------------------------------------------------
+
+
+@behaviour("acceptance_probability", "the ratio of target to draft")
+@pytest.mark.parametrize("token, gives", [(1, 2 / 3), (2, 0.75)])
+def test_ratio(student, token, gives):
+    expect(student.acceptance_probability, P, Q, token, gives=gives, hint="Is it p over q?")
+
+
+@behaviour("acceptance_probability", "the ratio of target to draft")
+@pytest.mark.parametrize("p, q", random_pairs((2, 5, 9), seed=11))
+def test_ratio_of_random_pairs(student, p, q):
+    token = int(np.argmin(p / q))
+    expect(student.acceptance_probability, p, q, token, gives=float(p[token] / q[token]))
+
+
+@behaviour("acceptance_probability", "never above 1", after="the ratio of target to draft")
+@pytest.mark.parametrize("token, gives", [(0, 1.0), (3, 1.0), (1, 2 / 3)])
+def test_cap(student, token, gives):
+    hint = "A probability is at most 1."
+    expect(student.acceptance_probability, P, Q, token, gives=gives, hint=hint)
+
+
+@behaviour("acceptance_probability", "the zeros, without a warning")
+@pytest.mark.parametrize("token, gives", [(0, 0.0), (1, 1.0), (2, 0.0), (3, 0.5)])
+def test_zeros(student, token, gives):
+    p = np.array([0.0, 0.75, 0.0, 0.25])
+    q = np.array([0.5, 0.0, 0.0, 0.5])
+    hint = f"Here p is {p[token]:g} and q is {q[token]:g}."
+    expect(student.acceptance_probability, p, q, token, gives=gives, hint=hint)
+    no_warning(student)
+    untouched(student)
+
+
+# --- speculative_accept ---------------------------------------------------------------------
+
+
+def check_accept(student, tokens, p, q, r, gives, hint):
+    expect(student.speculative_accept, tokens, p, q, np.array(r), gives=gives, hint=hint)
+
+
+@behaviour("speculative_accept", "each token by its ratio and its coin", after="acceptance_probability")
+@pytest.mark.parametrize(
+    "p, q, r, gives",
+    [
+        ([0.5, 0.1, 0.6], [0.4, 0.5, 0.3], [0.7, 0.6, 0.1], [5]),
+        ([0.5, 0.6, 0.7], [0.4, 0.5, 0.3], [0.99, 0.98, 0.97], [5, 2, 3]),
+        ([0.1, 0.6, 0.7], [0.5, 0.5, 0.3], [0.9, 0.1, 0.1], []),
+        ([0.25, 0.2, 0.3], [0.5, 0.5, 0.4], [0.3, 0.2, 0.7], [5, 2, 3]),
+        ([0.25, 0.2, 0.3], [0.5, 0.5, 0.4], [0.3, 0.45, 0.1], [5]),
+        ([0.3, 0.2, 0.3], [0.5, 0.5, 0.4], [0.55, 0.38, 0.8], [5, 2]),
+    ],
+    ids=["reference", "dominates", "first refused", "small coins", "between", "last refused"],
+)
+def test_accept_by_ratio(student, p, q, r, gives):
+    tokens = [5, 2, 3]
+    hint = "A token stays where its coin is at most p/q, also where p is below q."
+    check_accept(student, tokens, rows(tokens, p), rows(tokens, q), r, gives, hint)
+
+
+@behaviour("speculative_accept", "stops at the first refusal", after="acceptance_probability")
+@pytest.mark.parametrize(
+    "r, gives",
+    [
+        ([0.5, 0.9, 0.1, 0.1], [0]),
+        ([0.9, 0.1, 0.1, 0.1], []),
+        ([0.1, 0.1, 0.9, 0.1], [0, 1]),
+        ([0.1, 0.1, 0.1, 0.1], [0, 1, 4, 3]),
+    ],
+)
+def test_accept_stops(student, r, gives):
+    tokens = [0, 1, 4, 3]
+    p, q = rows(tokens, [0.3] * 4), rows(tokens, [0.5] * 4)
+    hint = "Did you go on after the first refusal?"
+    check_accept(student, tokens, p, q, r, gives, hint)
+
+
+@behaviour(
+    "speculative_accept",
+    "every position has its own row and its own coin",
+    after="acceptance_probability",
+)
+@pytest.mark.parametrize(
+    "p, q, r, gives",
+    [
+        ([0.3, 0.3, 0.3], [0.5, 0.5, 0.5], [0.5, 0.9, 0.5], [1]),
+        ([0.3, 0.3, 0.3], [0.5, 0.5, 0.5], [0.1, 0.59, 0.61], [1, 1]),
+        ([0.4, 0.1, 0.4], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [1]),
+        ([0.3, 0.3, 0.3], [0.3, 0.6, 0.9], [0.4, 0.4, 0.4], [1, 1]),
+        ([0.2, 0.4, 0.6], [0.2, 0.4, 0.9], [0.6, 0.6, 0.6], [1, 1, 1]),
+    ],
+    ids=["own coin", "own coin, last", "own p", "own q", "own p and q"],
+)
+def test_accept_row_by_row(student, p, q, r, gives):
+    tokens = [1, 1, 1]
+    hint = "Position i uses p[i], q[i] and r[i]."
+    check_accept(student, tokens, rows(tokens, p), rows(tokens, q), r, gives, hint)
+
+
+ZERO = np.array([0.0, 0.5, 0.5])
+HALF = np.array([0.5, 0.25, 0.25])
+
+
+@behaviour(
+    "speculative_accept",
+    "the edges: zeros, the boundary, the empty draft",
+    after="acceptance_probability",
+)
+@pytest.mark.parametrize(
+    "tokens, p, q, r, gives",
+    [
+        ([0, 1], [ZERO, HALF], [HALF, HALF], [0.0, 0.0], []),
+        ([1, 0], [HALF, HALF], [[0.5, 0.0, 0.5], HALF], [0.9, 0.5], [1, 0]),
+        ([1, 0], [HALF, ZERO], [HALF, ZERO], [0.9, 0.0], [1]),
+        ([1], [HALF], [[0.25, 0.5, 0.25]], [0.5], [1]),
+        ([1], [HALF], [[0.25, 0.5, 0.25]], [0.5000001], []),
+        ([], np.zeros((0, 3)), np.zeros((0, 3)), [], []),
+    ],
+    ids=["p=0, r=0", "q=0", "p=q=0", "on the boundary", "above it", "empty"],
+)
+def test_accept_edges(student, tokens, p, q, r, gives):
+    hint = "Look at the zeros, and at r equal to the ratio: that is kept."
+    check_accept(student, tokens, np.array(p), np.array(q), r, gives, hint)
+    no_warning(student)
+    untouched(student)
+
+
+# --- residual_distribution ------------------------------------------------------------------
+
+
+@behaviour("residual_distribution", "what the draft proposes too rarely, normalised")
+@pytest.mark.parametrize(
+    "p, q, gives",
+    [
+        (P, Q, [0.75, 0, 0, 0.25]),
+        (Q, P, [0, 0.75, 0.25, 0]),
+        (np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.75, 0.0]), [0.5, 0, 0.5]),
+    ],
+)
+def test_residual(student, p, q, gives):
+    hint = "It is the part of p above q, divided by its sum."
+    expect(student.residual_distribution, p, q, gives=np.array(gives, dtype=float), hint=hint)
+
+
+@behaviour("residual_distribution", "repairs the law of any pair")
+@pytest.mark.parametrize("p, q", random_pairs((2, 3, 5, 8, 17, 40), seed=5))
+def test_residual_repairs_the_law(student, p, q):
+    residual = student.residual_distribution(p, q)
+    if not isinstance(residual, np.ndarray) or residual.shape != p.shape:
+        raise Different(f"residual_distribution returned {describe(residual)}, not {p.shape}.")
+    overlap = np.minimum(p, q)
+    law = overlap + (1 - overlap.sum()) * residual
+    if not np.abs(law - p).max() <= 1e-12:
+        raise Different(f"kept mass and residual add up to {describe(law)}, not to {describe(p)}.")
+
+
+@behaviour("residual_distribution", "nothing missing, and nothing shared")
+@pytest.mark.parametrize(
+    "p, q, gives",
+    [
+        (P, P.copy(), P),
+        (np.array([0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0])),
+        (np.array([0.25, 0.75, 0, 0]), np.array([0, 0, 0.5, 0.5]), np.array([0.25, 0.75, 0, 0])),
+        (np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5]), np.array([1.0, 0.0, 0.0])),
+    ],
+    ids=["equal", "equal, one token", "disjoint", "half shared"],
+)
+def test_residual_edges(student, p, q, gives):
+    hint = "Where no mass is left it is p itself, and 0/0 must not happen."
+    expect(student.residual_distribution, p, q, gives=gives, hint=hint)
+    no_warning(student)
+
+
+@behaviour("residual_distribution", "a new array, the arguments as they were")
+@pytest.mark.parametrize("p, q, gives", [(P, P.copy(), P), (P, Q, np.array([0.75, 0, 0, 0.25]))])
+def test_residual_is_new(student, p, q, gives):
+    expect(student.residual_distribution, p, q, gives=gives)
+    own_array(student)
+    untouched(student)
+
+
+# --- correct_token --------------------------------------------------------------------------
+
+
+@behaviour("correct_token", "keeps by the coin", after="acceptance_probability")
+@pytest.mark.parametrize(
+    "token, r, gives",
+    [
+        (0, 0.99, (0, True)),
+        (1, 0.6, (1, True)),
+        (1, 0.7, (3, False)),
+        (2, 0.7, (2, True)),
+        (2, 0.8, (3, False)),
+        (3, 0.99, (3, True)),
+    ],
+)
+def test_correct_keeps(student, token, r, gives):
+    hint = "Kept tokens come back with True, replaced ones with False."
+    expect(student.correct_token, P, Q, token, r, 0.9, gives=gives, hint=hint)
+
+
+@behaviour("correct_token", "replaces from the residual", after="residual_distribution")
+@pytest.mark.parametrize(
+    "u, gives", [(0.0, 0), (0.3, 0), (0.45, 0), (0.74, 0), (0.76, 3), (0.99, 3)]
+)
+def test_correct_replaces(student, u, gives):
+    hint = "The residual is [.75, 0, 0, .25], and u picks from it."
+    expect(student.correct_token, P, Q, 1, 0.9, u, gives=(gives, False), hint=hint)
+
+
+@behaviour("correct_token", "the law is the target's", after="residual_distribution")
+@pytest.mark.parametrize("p, q", [(P, Q), (Q, P), (P, P), *random_pairs((2, 3, 5), seed=23)])
+def test_correct_law(student, p, q):
+    def checked(*args):
+        out = student.correct_token(*args)
+        if not _is_token_and_flag(out, len(p)):
+            raise Different(f"correct_token returned {describe(out)}, not a token and a bool.")
+        return out
+
+    law = token_law(checked, p, q)
+    if not np.abs(law - p).max() <= 1e-12:
+        raise Different(
+            f"over all draft tokens and uniforms the law that comes out is {describe(law)}, the "
+            f"target is {describe(p)} and the draft {describe(q)}."
+        )
+
+
+def _is_token_and_flag(out: object, vocab_size: int) -> bool:
+    if not isinstance(out, tuple) or len(out) != 2:
+        return False
+    token, flag = out
+    return type(token) is int and 0 <= token < vocab_size and isinstance(flag, bool)
+
+
+@behaviour("correct_token", "the edges: zeros and equal models", after="acceptance_probability")
+@pytest.mark.parametrize(
+    "p, q, token, r, u, gives",
+    [
+        (np.array([0.0, 0.5, 0.5]), HALF, 0, 0.0, 0.9, (2, False)),
+        (np.array([0.5, 0.0, 0.5]), HALF, 1, 0.0, 0.2, (2, False)),
+        (HALF, np.array([0.5, 0.0, 0.5]), 1, 0.99, 0.2, (1, True)),
+        (HALF, HALF, 2, 0.999, 0.1, (2, True)),
+    ],
+    ids=["p=0, r=0", "p=0 again", "q=0", "equal"],
+)
+def test_correct_edges(student, p, q, token, r, u, gives):
+    expect(student.correct_token, p, q, token, r, u, gives=gives)
+    no_warning(student)
+    untouched(student)
+
+
+# --- speculative_step -----------------------------------------------------------------------
+
+FLAT = np.array([0.25, 0.25, 0.25, 0.25])
+
+
+def check_step(student, tokens, p, q, r, u, gives, hint=""):
+    q = np.array(q, dtype=float).reshape(-1, 4)
+    expect(student.speculative_step, tokens, np.array(p), q, np.array(r), u, gives=gives, hint=hint)
+
+
+@behaviour("speculative_step", "accepted prefix, then the replacement", after="speculative_accept")
+@pytest.mark.parametrize(
+    "tokens, p, q, r, u, gives",
+    [
+        ([0, 1], [P, P, FLAT], [Q, Q], [0.5, 0.9], 0.8, [0, 3]),
+        ([1, 1], [P, P, FLAT], [Q, Q], [0.7, 0.1], 0.5, [0]),
+        ([0, 2, 1], [P, Q, P, FLAT], [Q, P, Q], [0.9, 0.2, 0.7], 0.9, [0, 2, 3]),
+        ([0, 0, 1], [P, Q, P, FLAT], [Q, P, Q], [0.9, 0.7, 0.1], 0.7, [0, 1]),
+        ([0, 0, 1], [P, Q, P, FLAT], [Q, P, Q], [0.9, 0.7, 0.1], 0.8, [0, 2]),
+    ],
+)
+def test_step_corrects(student, tokens, p, q, r, u, gives):
+    hint = "The replacement comes from the residual of the refused row, and ends the step."
+    check_step(student, tokens, p, q, r, u, gives, hint)
+
+
+@behaviour("speculative_step", "the bonus token from row K", after="speculative_accept")
+@pytest.mark.parametrize(
+    "last, u, gives",
+    [
+        ([0.0, 0.0, 1.0, 0.0], 0.5, [0, 1, 2]),
+        ([0.0, 0.5, 0.0, 0.5], 0.6, [0, 1, 3]),
+        (FLAT, 0.3, [0, 1, 1]),
+        (Q, 0.96, [0, 1, 3]),
+    ],
+)
+def test_step_bonus(student, last, u, gives):
+    hint = "With all draft tokens kept, row K of p gives one more."
+    check_step(student, [0, 1], [P, P, last], [Q, Q], [0.5, 0.5], u, gives, hint)
+
+
+TARGET = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
+DRAFT = np.array([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
+
+
+@behaviour("speculative_step", "the joint law of three tokens", after="speculative_accept")
+@pytest.mark.parametrize("k", [1, 2])
+def test_step_law(student, k):
+    def checked(*args):
+        out = student.speculative_step(*args)
+        ok = isinstance(out, list) and 1 <= len(out) <= k + 1
+        if not ok or not all(type(t) is int and 0 <= t < 3 for t in out):
+            raise Different(f"speculative_step returned {describe(out)}, not 1 to {k + 1} tokens.")
+        return out
+
+    difference = np.abs(step_law(checked, TARGET, DRAFT, k) - autoregressive_law(TARGET)).max()
+    if not difference <= 1e-12:
+        raise Different(
+            f"with K = {k} a sequence of three tokens comes out with a probability that is off by "
+            f"{difference:.3g} from the target's."
+        )
+
+
+@behaviour(
+    "speculative_step", "an empty draft, zeros, nothing modified", after="speculative_accept"
+)
+@pytest.mark.parametrize(
+    "tokens, p, q, r, u, gives",
+    [
+        ([], [P], [], [], 0.5, [1]),
+        ([], [FLAT], [], [], 0.99, [3]),
+        ([0], [[0.0, 0.5, 0.5, 0.0], FLAT], [FLAT], [0.0], 0.9, [2]),
+        ([2], [P, FLAT], [P], [0.999], 0.1, [2, 0]),
+    ],
+    ids=["K=0", "K=0, flat", "p=0, r=0", "equal models"],
+)
+def test_step_edges(student, tokens, p, q, r, u, gives):
+    check_step(student, tokens, p, q, r, u, gives)
+    no_warning(student)
+    untouched(student)

@@ -1,0 +1,534 @@
+"""Known wrong answers of chapter 02, each with its refutation.
+
+They serve twice: the tests hold that each of them loses points, and a student whose function
+behaves exactly like one of them is told so. Several are in published code and exercises.
+"""
+
+import numpy as np
+
+from autograde.grading.misconceptions import Misconceptions
+from specdec_lib.sampling import sample_from
+
+WRONG = Misconceptions()
+
+
+def _ratio(p, q, token):
+    """The right acceptance probability, for wrong answers that err elsewhere."""
+    if p[token] == 0:
+        return 0.0
+    return 1.0 if q[token] == 0 else min(1.0, float(p[token] / q[token]))
+
+
+def _residual(p, q):
+    """The right residual, for wrong answers that err elsewhere."""
+    missing = np.maximum(p - q, 0)
+    return missing / missing.sum() if missing.sum() > 0 else p.copy()
+
+
+# --- acceptance_probability -----------------------------------------------------------------
+
+
+@WRONG.add(
+    "acceptance_probability",
+    think="the ratio is draft over target.",
+    because="the kept height is the target's share of the draft's bar, so p stands above q.",
+)
+def inverted(p, q, token):
+    if p[token] == 0:
+        return 0.0
+    return min(1.0, float(q[token] / p[token]))
+
+
+@WRONG.add(
+    "acceptance_probability",
+    think="p/q is a probability as it stands.",
+    because="where the draft understates a token the ratio is above 1; keeping for certain is 1.",
+)
+def no_cap(p, q, token):
+    if p[token] == 0:
+        return 0.0
+    return 1.0 if q[token] == 0 else float(p[token] / q[token])
+
+
+@WRONG.add(
+    "acceptance_probability",
+    think="a token is kept or not, there is no coin.",
+    because="keeping it only where p >= q loses the share p of every overstated token.",
+)
+def all_or_nothing(p, q, token):
+    return 1.0 if p[token] >= q[token] and p[token] > 0 else 0.0
+
+
+@WRONG.add(
+    "acceptance_probability",
+    think="the target's own probability decides.",
+    because="the draft has made its choice already: it is p over q that repairs it, not p.",
+)
+def target_only(p, q, token):
+    return float(p[token])
+
+
+@WRONG.add(
+    "acceptance_probability",
+    think="a strict rule is safer, so the ratio is squared.",
+    because="each token then gets p squared over q by acceptance, less than its share.",
+)
+def squared(p, q, token):
+    return _ratio(p, q, token) ** 2
+
+
+@WRONG.add(
+    "acceptance_probability",
+    think="a small floor keeps the ratio away from zero.",
+    because="a token that the target never writes would be written.",
+)
+def floored(p, q, token):
+    return max(0.1, _ratio(p, q, token))
+
+
+@WRONG.add(
+    "acceptance_probability",
+    think="a small number in the denominator takes care of the zeros.",
+    because="it changes every other ratio a little, and no tolerance makes up for it over a text.",
+)
+def epsilon(p, q, token):
+    return min(1.0, float(p[token] / (q[token] + 1e-3)))
+
+
+@WRONG.add(
+    "acceptance_probability",
+    think="dividing is all there is to it.",
+    because="0/0 is not a number, and NumPy says so with a warning.",
+)
+def plain_division(p, q, token):
+    return min(1.0, float(np.asarray(p[token]) / np.asarray(q[token])))
+
+
+@WRONG.add(
+    "acceptance_probability",
+    think="a token that the draft cannot propose has probability 0 here too.",
+    because="q = 0 below a positive p is understatement, as far as it goes, so the ratio's cap 1.",
+)
+def zero_where_q_is_zero(p, q, token):
+    return 0.0 if q[token] == 0 else _ratio(p, q, token)
+
+
+# --- speculative_accept ---------------------------------------------------------------------
+
+
+def _prefix(draft_tokens, keep):
+    """The draft tokens before the first position that `keep` refuses."""
+    accepted = []
+    for i, token in enumerate(draft_tokens):
+        if not keep(i, token):
+            break
+        accepted.append(token)
+    return accepted
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="a token is kept exactly where p is at least q.",
+    because="below that a coin decides: it is kept with probability p/q, not never.",
+)
+def no_coin(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: p[i, t] >= q[i, t] and p[i, t] > 0)
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="one coin serves the whole block.",
+    because="positions would then stand and fall together; each has a coin r[i] of its own.",
+)
+def first_coin_only(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[0] <= _ratio(p[i], q[i], t))
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="the first row of p and q serves every position.",
+    because="each position has a row of its own, computed after the tokens before it.",
+)
+def first_row_only(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: p[0, t] > 0 and r[i] <= _ratio(p[0], q[0], t))
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="a token with a fair chance of one half or more may simply stay.",
+    because="the floor keeps tokens more often than the target wants them.",
+)
+def floor_under_the_ratio(draft_tokens, p, q, r):
+    def keep(i, t):
+        return p[i, t] > 0 and r[i] <= max(0.5, _ratio(p[i], q[i], t))
+
+    return _prefix(draft_tokens, keep)
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="the coin is held against q/p.",
+    because="that refuses what the draft understates and keeps what it overstates.",
+)
+def ratio_inverted(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] * p[i, t] <= q[i, t])
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="the ratio is squared.",
+    because="overstated tokens then fall below their share.",
+)
+def ratio_squared(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t) ** 2)
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="a token stays if it is the target's most probable one.",
+    because="that is greedy decoding; in sampling the ratio decides, not the rank.",
+)
+def greedy_match(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: int(np.argmax(p[i])) == t)
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="the coin is held against the target's probability.",
+    because="the draft was lucky once already; p alone charges for it twice.",
+)
+def coin_against_p(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= p[i, t])
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="one refusal costs one token, and the walk goes on.",
+    because="the later tokens were scored after a token that is not in the text.",
+)
+def no_stop(draft_tokens, p, q, r):
+    return [t for i, t in enumerate(draft_tokens) if p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t)]
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="the refused token still belongs to the block.",
+    because="it was refused; another token will stand in its place.",
+)
+def refused_kept(draft_tokens, p, q, r):
+    kept = _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t))
+    return list(draft_tokens[: len(kept) + 1])
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="r = 0 keeps everything.",
+    because="where p is 0 nothing may be kept, and a uniform number can be exactly 0.",
+)
+def impossible_token_kept(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: r[i] <= _ratio(p[i], q[i], t))
+
+
+@WRONG.add(
+    "speculative_accept",
+    think="the coin must fall strictly below the ratio.",
+    because="the published rule keeps the token on the boundary too, r equal to p/q.",
+)
+def strict_comparison(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: r[i] < _ratio(p[i], q[i], t))
+
+
+# --- residual_distribution ------------------------------------------------------------------
+
+
+@WRONG.add(
+    "residual_distribution",
+    think="after a refusal the target itself is the right distribution.",
+    because="its accepted tokens would be paid twice.",
+)
+def target_again(p, q):
+    return p.copy()
+
+
+@WRONG.add(
+    "residual_distribution",
+    think="the surplus of the draft is what is left over.",
+    because="q - p is what was refused; what is missing is p - q.",
+)
+def sign_flipped(p, q):
+    return _residual(q, p)
+
+
+@WRONG.add(
+    "residual_distribution",
+    think="the distance |p - q| is the part to repair.",
+    because="it gives mass to the overstated tokens as well, which lack nothing.",
+)
+def absolute_difference(p, q):
+    distance = np.abs(p - q)
+    return distance / distance.sum() if distance.sum() > 0 else p.copy()
+
+
+@WRONG.add(
+    "residual_distribution",
+    think="the positive part is a distribution already.",
+    because="it sums to the refused share, not to 1.",
+)
+def not_normalised(p, q):
+    return np.maximum(p - q, 0)
+
+
+@WRONG.add(
+    "residual_distribution",
+    think="negative entries cancel in the end.",
+    because="a probability below 0 is none; only the positive part of p - q counts.",
+)
+def not_clipped(p, q):
+    total = np.maximum(p - q, 0).sum()
+    return (p - q) / total if total > 0 else p.copy()
+
+
+@WRONG.add(
+    "residual_distribution",
+    think="with p equal to q there is always something to divide by.",
+    because="the mass left is 0 then, and 0/0 fills the result with NaN.",
+)
+def nan_where_equal(p, q):
+    missing = np.maximum(p - q, 0)
+    return missing / missing.sum()
+
+
+@WRONG.add(
+    "residual_distribution",
+    think="softmax turns any scores into a distribution.",
+    because="it gives every token some mass, also those that lack nothing.",
+)
+def softmax_of_difference(p, q):
+    scores = np.exp(np.maximum(p - q, 0))
+    return scores / scores.sum()
+
+
+@WRONG.add(
+    "residual_distribution",
+    think="where nothing is missing all tokens are equally good.",
+    because="with p equal to q the law to keep is p, not the uniform one.",
+)
+def uniform_where_equal(p, q):
+    missing = np.maximum(p - q, 0)
+    return missing / missing.sum() if missing.sum() > 0 else np.full(len(p), 1 / len(p))
+
+
+@WRONG.add(
+    "residual_distribution",
+    think="p can be worked on in place.",
+    because="the caller's p is another position's p too; it is needed once more.",
+)
+def in_place(p, q):
+    p -= q
+    np.maximum(p, 0, out=p)
+    total = p.sum()
+    if total == 0:
+        return q.copy()
+    p /= total
+    return p
+
+
+# --- correct_token --------------------------------------------------------------------------
+
+
+def _one(p, q, token, r, replace):
+    if p[token] > 0 and r <= _ratio(p, q, token):
+        return token, True
+    return replace(), False
+
+
+@WRONG.add(
+    "correct_token",
+    think="the replacement is drawn from the target.",
+    because="tokens with p below q have had their full share by acceptance.",
+)
+def replaced_from_target(p, q, token, r, u):
+    return _one(p, q, token, r, lambda: sample_from(p, u))
+
+
+@WRONG.add(
+    "correct_token",
+    think="the replacement is drawn from the draft again.",
+    because="the draft's surplus is the trouble; drawing from it adds to it.",
+)
+def replaced_from_draft(p, q, token, r, u):
+    return _one(p, q, token, r, lambda: sample_from(q, u))
+
+
+@WRONG.add(
+    "correct_token",
+    think="the most probable token of the target is the best replacement.",
+    because="then only this one token is paid with all of the refused mass.",
+)
+def replaced_by_argmax(p, q, token, r, u):
+    return _one(p, q, token, r, lambda: int(np.argmax(p)))
+
+
+@WRONG.add(
+    "correct_token",
+    think="the most probable token of the residual is the best replacement.",
+    because="the residual is a distribution to draw from; its other tokens lack mass as well.",
+)
+def replaced_by_residual_argmax(p, q, token, r, u):
+    return _one(p, q, token, r, lambda: int(np.argmax(_residual(p, q))))
+
+
+@WRONG.add(
+    "correct_token",
+    think="token 0 can stand for a refused token.",
+    because="token 0 is a token like every other and would be written far too often.",
+)
+def replaced_by_zero(p, q, token, r, u):
+    return _one(p, q, token, r, lambda: 0)
+
+
+@WRONG.add(
+    "correct_token",
+    think="the residual is q - p.",
+    because="that draws again just those tokens that were refused for being too many.",
+)
+def residual_sign_flipped(p, q, token, r, u):
+    return _one(p, q, token, r, lambda: sample_from(_residual(q, p), u))
+
+
+@WRONG.add(
+    "correct_token",
+    think="the coin r can serve for the replacement too.",
+    because="after a refusal r is known to be large, so it is not uniform any more.",
+)
+def coin_used_twice(p, q, token, r, u):
+    return _one(p, q, token, r, lambda: sample_from(_residual(p, q), r))
+
+
+@WRONG.add(
+    "correct_token",
+    think="without a coin the better model decides.",
+    because="every token with p below q would be refused always, not in part.",
+)
+def replaced_without_coin(p, q, token, r, u):
+    if p[token] >= q[token] and p[token] > 0:
+        return token, True
+    return sample_from(_residual(p, q), u), False
+
+
+@WRONG.add(
+    "correct_token",
+    think="the flag says whether the token was corrected.",
+    because="it says whether the draft's token was kept; True means kept.",
+)
+def flag_reversed(p, q, token, r, u):
+    out, kept = _one(p, q, token, r, lambda: sample_from(_residual(p, q), u))
+    return out, not kept
+
+
+# --- speculative_step -----------------------------------------------------------------------
+
+
+def _kept(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t))
+
+
+@WRONG.add(
+    "speculative_step",
+    think="a block that is kept whole ends with its last draft token.",
+    because="row K of p is paid for; without the bonus token a step yields less than it could.",
+)
+def no_bonus(draft_tokens, p, q, r, u):
+    kept = _kept(draft_tokens, p, q, r)
+    n = len(kept)
+    return kept if n == len(draft_tokens) else [*kept, sample_from(_residual(p[n], q[n]), u)]
+
+
+@WRONG.add(
+    "speculative_step",
+    think="a refused token just ends the step.",
+    because="the step owes one token; without it the refused mass is never made up for.",
+)
+def no_correction(draft_tokens, p, q, r, u):
+    kept = _kept(draft_tokens, p, q, r)
+    k = len(draft_tokens)
+    return [*kept, sample_from(p[k], u)] if len(kept) == k else kept
+
+
+@WRONG.add(
+    "speculative_step",
+    think="the bonus token comes from the draft's last row.",
+    because="the extra row is the target's; the draft knows nothing of that position.",
+)
+def bonus_from_draft(draft_tokens, p, q, r, u):
+    kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
+    n = len(kept)
+    if n < k:
+        return [*kept, sample_from(_residual(p[n], q[n]), u)]
+    return [*kept, sample_from(q[k - 1] if k else p[k], u)]
+
+
+@WRONG.add(
+    "speculative_step",
+    think="the bonus token comes from row K - 1 of p.",
+    because="that row is the distribution of the last draft token, not of the one after it.",
+)
+def stale_bonus_row(draft_tokens, p, q, r, u):
+    kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
+    n = len(kept)
+    last = _residual(p[n], q[n]) if n < k else p[max(k - 1, 0)]
+    return [*kept, sample_from(last, u)]
+
+
+@WRONG.add(
+    "speculative_step",
+    think="after a refusal the target's row is drawn from.",
+    because="the replacement must come from what is missing, the residual of that row.",
+)
+def step_replaced_from_target(draft_tokens, p, q, r, u):
+    kept = _kept(draft_tokens, p, q, r)
+    return [*kept, sample_from(p[len(kept)], u)]
+
+
+@WRONG.add(
+    "speculative_step",
+    think="the replacement comes from the last row.",
+    because="the last row follows a text with the refused token in it.",
+)
+def correction_from_last_row(draft_tokens, p, q, r, u):
+    return [*_kept(draft_tokens, p, q, r), sample_from(p[len(draft_tokens)], u)]
+
+
+@WRONG.add(
+    "speculative_step",
+    think="the residual of the first position serves all.",
+    because="the refused position n has its own p[n] and q[n].",
+)
+def residual_of_first_row(draft_tokens, p, q, r, u):
+    kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
+    last = _residual(p[0], q[0]) if len(kept) < k else p[k]
+    return [*kept, sample_from(last, u)]
+
+
+@WRONG.add(
+    "speculative_step",
+    think="the draft tokens after the refused one can follow its replacement.",
+    because="they were drafted and scored after another token.",
+)
+def rest_of_the_draft_kept(draft_tokens, p, q, r, u):
+    kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
+    n = len(kept)
+    last = _residual(p[n], q[n]) if n < k else p[k]
+    return [*kept, sample_from(last, u), *draft_tokens[n + 1 :]]
+
+
+@WRONG.add(
+    "speculative_step",
+    think="the refused token is written, and then its replacement.",
+    because="the replacement stands in its place, not behind it.",
+)
+def refused_token_written(draft_tokens, p, q, r, u):
+    kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
+    n = len(kept)
+    last = _residual(p[n], q[n]) if n < k else p[k]
+    return [*draft_tokens[: n + 1], sample_from(last, u)]

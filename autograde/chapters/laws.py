@@ -1,0 +1,93 @@
+"""Exact laws of a student's sampling functions, for the hidden tests. Nothing is sampled.
+
+A sampling function is piecewise constant in its uniforms. Between two neighbouring cuts its
+value is taken at the midpoint and weighs as much as the interval is long.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+
+def reference_residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """norm(max(0, p - q)), or p where that is empty: Leviathan et al., section 2.3."""
+    missing = np.maximum(p - q, 0)
+    return missing / missing.sum() if missing.sum() > 0 else p
+
+
+def reference_ratio(p: np.ndarray, q: np.ndarray, token: int) -> float:
+    """min(1, p/q), 0 where p is 0: Leviathan et al., section 2.3."""
+    return 0.0 if p[token] == 0 else min(1.0, float(p[token] / max(q[token], 1e-300)))
+
+
+def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
+    """(midpoint, length) of every interval that `cuts` leave of [0, 1)."""
+    edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
+    for low, high in zip(edges[:-1], edges[1:], strict=True):
+        yield float((low + high) / 2), float(high - low)
+
+
+def token_law(correct_token: Callable, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The law (V,) of the token that `correct_token` gives when the draft comes from `q`."""
+    law = np.zeros(len(p))
+    u_cuts = np.cumsum(reference_residual(p, q))
+    for token in np.flatnonzero(q):
+        for r, r_length in pieces(np.array([reference_ratio(p, q, token)])):
+            for u, u_length in pieces(u_cuts):
+                out, _ = correct_token(p, q, int(token), r, u)
+                law[out] += q[token] * r_length * u_length
+    return law
+
+
+def step_law(step: Callable, target: np.ndarray, draft: np.ndarray, k: int) -> np.ndarray:
+    """The joint law (V, V, V) of the first three tokens, the first of them by one step of `k`.
+
+    `target` and `draft` (V + 1, V) are models that look at one token only: row t follows token
+    t, the last row follows the empty text. What the step leaves open of the three tokens is
+    filled by the target itself. k is 1 or 2.
+    """
+    law = np.zeros((target.shape[1],) * 3)
+    for drafted, p, q, weight in blocks(target, draft, k):
+        for r, r_weight in coins(drafted, p, q):
+            kept = next((i for i, t in enumerate(drafted) if r[i] > reference_ratio(p[i], q[i], t)), k)
+            last = reference_residual(p[kept], q[kept]) if kept < k else p[k]
+            for u, u_weight in pieces(np.cumsum(last)):
+                out = step(drafted, p, q, r, u)
+                law += weight * r_weight * u_weight * continued(list(out), target)
+    return law
+
+
+def blocks(target: np.ndarray, draft: np.ndarray, k: int) -> Iterator[tuple]:
+    """Every block of `k` draft tokens: (tokens, p (k+1, V), q (k, V), its probability)."""
+    for drafted in np.ndindex(*(draft.shape[1],) * k):
+        before = [-1, *drafted]
+        q = draft[before[:k]]
+        weight = float(np.prod(q[np.arange(k), list(drafted)]))
+        yield [int(t) for t in drafted], target[before], q, weight
+
+
+def coins(drafted: list[int], p: np.ndarray, q: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
+    """Every combination of coins on either side of the ratios: (r (k,), its probability)."""
+    sides = [
+        list(pieces(np.array([reference_ratio(p[i], q[i], token)])))
+        for i, token in enumerate(drafted)
+    ]
+    for choice in np.ndindex(*(len(side) for side in sides)):
+        picked = [side[j] for side, j in zip(sides, choice, strict=True)]
+        yield np.array([r for r, _ in picked]), float(np.prod([length for _, length in picked]))
+
+
+def continued(out: list[int], target: np.ndarray) -> np.ndarray:
+    """The law (V, V, V) of three tokens that begin with `out` and go on by the target."""
+    law = np.zeros((target.shape[1],) * 3)
+    for tokens in np.ndindex(*law.shape):
+        if list(tokens[: len(out)]) == out[:3]:
+            before = [-1, *tokens]
+            rest = [target[before[i], tokens[i]] for i in range(len(out), 3)]
+            law[tokens] = float(np.prod(rest))
+    return law
+
+
+def autoregressive_law(target: np.ndarray) -> np.ndarray:
+    """The joint law (V, V, V) of three tokens by the target alone."""
+    return continued([], target)

@@ -1,0 +1,66 @@
+"""The result cache: a submission is graded once, whoever asks.
+
+The key covers everything that a result depends on: the student's answers, the grader, the
+chapter's source and tests, the library that the answers import, and the versions underneath.
+"""
+
+import hashlib
+import json
+import os
+import platform
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from nbformat import NotebookNode
+
+from autograde.grading.results import Result
+from autograde.intake import is_demo
+from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS
+
+FOLDER = BUILD / "cache" / "results"
+
+
+def key(notebook: NotebookNode, chapter: str) -> str:
+    """The fingerprint of one rebuilt submission, its outputs left out."""
+    answers = [
+        [cell.id, cell.cell_type, cell.source]
+        for cell in notebook.cells
+        if not cell.metadata.get("nbgrader", {}).get("locked") and not is_demo(cell)
+    ]
+    return _sha([chapter, answers, grader_fingerprint(chapter)])
+
+
+@cache
+def grader_fingerprint(chapter: str) -> str:
+    """What the result depends on beside the answers."""
+    files = [SOLUTIONS / f"{chapter}.py", NOTEBOOKS / chapter / f"{chapter}.ipynb"]
+    for package in ("autograde", "specdec_lib"):
+        files += sorted((ROOT / package).rglob("*.py"))
+    contents = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+    return _sha([contents, platform.python_version(), np.__version__])
+
+
+def load(name: str) -> Result | None:
+    """The stored result, or None; a damaged file counts as none."""
+    try:
+        return Result.from_cache(json.loads(_path(name).read_text()))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def store(name: str, result: Result) -> None:
+    """Keep a result: written beside its place and moved there, so it is whole or absent."""
+    path = _path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_text(json.dumps(result.to_cache()))
+    part.replace(path)
+
+
+def _path(name: str) -> Path:
+    return FOLDER / f"{name}.json"
+
+
+def _sha(data: list) -> str:
+    return hashlib.sha256(json.dumps(data).encode()).hexdigest()

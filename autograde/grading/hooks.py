@@ -1,0 +1,82 @@
+"""Where nbgrader calls the engine: an exporter that takes submissions in, a preprocessor that
+grades them. `nbgrader_config.py` names both.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbconvert.preprocessors import Preprocessor
+from nbformat import NotebookNode
+
+from autograde.grading.engine import grade
+from autograde.grading.results import Result
+from autograde.intake import take_in
+from autograde.reports.feedback import exercise_html, exercise_text
+
+
+class Intake(NotebookExporter):
+    """nbgrader's way of opening a notebook, with `take_in` between the file and everything else.
+
+    nbgrader converts twice: the submission, then its own sanitised copy. Only the first is a
+    student's file.
+    """
+
+    def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
+        if not getattr(self.parent, "_sanitizing", False):
+            return super().from_filename(filename, resources=resources, **kw)
+        root = Path(self.parent.coursedir.root, self.parent.coursedir.submitted_directory)
+        path = Path(self.parent.coursedir.root, filename).relative_to(root)
+        submission = take_in(root, path, resources["nbgrader"]["assignment"])
+        return self.from_notebook_node(submission.notebook, resources=resources, **kw)
+
+
+class Grade(Preprocessor):
+    """Stands where nbgrader would execute the notebook: grades it and writes the marks."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        result = grade(nb, resources["nbgrader"]["assignment"])
+        for cell in nb.cells:
+            if cell.cell_type == "code":
+                cell.outputs = _outputs(cell, result)
+        return nb, resources
+
+
+def _outputs(cell: NotebookNode, result: Result) -> list[NotebookNode]:
+    nbgrader = cell.metadata.get("nbgrader", {})
+    if nbgrader.get("grade"):
+        return mark(result, nbgrader["grade_id"].removeprefix("test_"))
+    return _transcript(result.cells.get(cell.id, {}))
+
+
+def mark(result: Result, name: str) -> list[NotebookNode]:
+    """The feedback on an exercise and then its mark, the one output that nbgrader decides by.
+
+    nbgrader reads nan, None, a NumPy number and a missing output as full marks, so the mark is
+    exactly one execute_result holding a plain finite float between 0 and the cell's points.
+    """
+    exercise = result.exercises[name]
+    score = float(exercise.score)
+    if not 0.0 <= score <= exercise.max_score:
+        raise ValueError(f"{name}: the mark {score} is not within 0 and {exercise.max_score}")
+    feedback = {"text/html": exercise_html(exercise), "text/plain": exercise_text(exercise)}
+    return [
+        nbformat.v4.new_output("display_data", data=feedback),
+        nbformat.v4.new_output(
+            "execute_result", data={"text/plain": repr(score)}, execution_count=1
+        ),
+    ]
+
+
+def _transcript(report: dict) -> list[NotebookNode]:
+    """What the student's cell printed, and the error that ended it."""
+    outputs = []
+    if report.get("printed"):
+        outputs.append(nbformat.v4.new_output("stream", name="stdout", text=report["printed"]))
+    if error := report.get("error"):
+        line = f" (line {error['line']})" if error["line"] else ""
+        text = f"{error['name']}{line}: {error['text']}"
+        fields = {"ename": error["name"], "evalue": error["text"], "traceback": [text]}
+        outputs.append(nbformat.v4.new_output("error", **fields))
+    return outputs

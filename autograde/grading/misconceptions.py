@@ -1,0 +1,118 @@
+"""Known wrong answers, and finding out which of them a student's function behaves like."""
+
+import copy
+import importlib
+import inspect
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from autograde.sandbox.inside import wire
+from autograde.sandbox.proxy import Call
+from specdec_lib.lessons.examples import difference
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong answer with its refutation.
+
+    `think` is what somebody may believe, `because` why it is not so, both as sentences; the
+    third part, the numbers, comes from the case that failed. `code` is the wrong function under
+    the exercise's own name.
+    """
+
+    exercise: str
+    name: str
+    think: str
+    because: str
+    function: Callable
+    code: str
+
+    def explain(self, numbers: str) -> str:
+        """The refutation in three parts."""
+        return f"You might think: {self.think} It is not so: {self.because} Look: {numbers}"
+
+
+class Misconceptions:
+    """The wrong answers of one chapter, in order: where several match, the first one counts."""
+
+    def __init__(self) -> None:
+        self.all: list[Misconception] = []
+
+    def add(self, exercise: str, think: str, because: str) -> Callable[[Callable], Callable]:
+        """Decorate a wrong version of `exercise`, named after what is wrong with it."""
+
+        def register(function: Callable) -> Callable:
+            code = _answer_code(function, exercise)
+            wrong = Misconception(exercise, function.__name__, think, because, function, code)
+            self.all.append(wrong)
+            return function
+
+        return register
+
+    def of(self, exercise: str) -> list[Misconception]:
+        """Those of one exercise."""
+        return [wrong for wrong in self.all if wrong.exercise == exercise]
+
+
+def _answer_code(function: Callable, exercise: str) -> str:
+    """What a student with this misconception would hand in, the file's helpers above it."""
+    helpers = [
+        inspect.getsource(helper)
+        for name, helper in function.__globals__.items()
+        if name.startswith("_") and inspect.isfunction(helper)
+    ]
+    source = inspect.getsource(function)
+    body = source[source.index("def ") :]
+    answer = body.replace(f"def {function.__name__}(", f"def {exercise}(", 1)
+    return "\n\n".join([*helpers, answer])
+
+
+@cache
+def misconceptions_of(chapter: str) -> Misconceptions:
+    """The registry `WRONG` of the chapter's wrong answers, `autograde/chapters/chNN_wrong.py`."""
+    return importlib.import_module(f"autograde.chapters.ch{chapter[:2]}_wrong").WRONG
+
+
+def likely_cause(
+    candidates: Iterable[Misconception], calls: list[Call], failing: list[Call]
+) -> Misconception | None:
+    """The first wrong answer that gives what the student's function gave in every call.
+
+    Where none does, the first that agrees on the `failing` calls: a student may hold one
+    misconception and have made another slip.
+    """
+    if not failing:
+        return None
+    agree = [wrong for wrong in candidates if _agrees(wrong, failing)]
+    whole = [wrong for wrong in agree if _agrees(wrong, calls)]
+    return next(iter(whole + agree), None)
+
+
+def _agrees(wrong: Misconception, calls: list[Call]) -> bool:
+    return all(_same(wrong, call) for call in calls)
+
+
+def _same(wrong: Misconception, call: Call) -> bool:
+    """Whether the wrong answer does with the call's arguments what the student's function did."""
+    args = copy.deepcopy(call.args)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            value = wrong.function(*args)
+    except Exception as error:
+        return call.error == type(error).__name__
+    if call.reply is None or call.reply.changed != wire.changed(call.args, args):
+        return False
+    return _same_value(call.reply.value, value)
+
+
+def _same_value(got: object, value: object) -> bool:
+    if isinstance(value, np.ndarray) and isinstance(got, np.ndarray) and value.shape == got.shape:
+        return bool(np.allclose(got, value, rtol=0, atol=1e-9, equal_nan=True))
+    if isinstance(value, float) and isinstance(got, float) and value != value:
+        return got != got
+    return difference(got, value) is None

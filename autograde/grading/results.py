@@ -1,0 +1,91 @@
+"""The result of grading one submission, as data."""
+
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass
+class Behaviour:
+    """One behaviour: passed, or the message that says why not."""
+
+    name: str
+    passed: bool
+    message: str = ""
+
+
+@dataclass
+class Exercise:
+    """The points of one graded function, quiz or prediction.
+
+    `note` stands in place of the behaviours' messages where there is no answer to speak of.
+    """
+
+    max_score: float
+    behaviours: list[Behaviour] = field(default_factory=list)
+    note: str | None = None
+
+    @property
+    def passed(self) -> int:
+        return sum(b.passed for b in self.behaviours)
+
+    @property
+    def score(self) -> float:
+        """Every behaviour is worth the same; all of them together are worth `max_score`."""
+        if not self.behaviours:
+            return 0.0
+        return float(self.max_score) * self.passed / len(self.behaviours)
+
+    @property
+    def messages(self) -> list[str]:
+        if self.note is not None:
+            return [self.note]
+        return [f"{b.name}: {b.message}" for b in self.behaviours if not b.passed]
+
+    def to_json(self) -> dict:
+        return {
+            "score": self.score,
+            "max_score": float(self.max_score),
+            "passed": self.passed,
+            "total": len(self.behaviours),
+            "messages": self.messages,
+        }
+
+
+@dataclass
+class Result:
+    """One submission of one chapter. `pending` names the written cells that a person marks."""
+
+    exercises: dict[str, Exercise]
+    pending: list[str] = field(default_factory=list)
+    cells: dict[str, dict] = field(default_factory=dict)  # what each cell printed or raised
+    limited: bool = False
+    reason: str | None = None  # why it could not be graded
+
+    @property
+    def score(self) -> float:
+        return sum(e.score for e in self.exercises.values())
+
+    @property
+    def max_score(self) -> float:
+        return sum(float(e.max_score) for e in self.exercises.values())
+
+    def to_json(self) -> dict:
+        """The machine-readable form that `autograde grade --json` writes."""
+        return {
+            "status": "graded" if self.reason is None else "failed",
+            "reason": self.reason,
+            "score": self.score,
+            "max_score": self.max_score,
+            "pending": self.pending,
+            "exercises": {name: e.to_json() for name, e in self.exercises.items()},
+        }
+
+    def to_cache(self) -> dict:
+        return asdict(self)
+
+    @classmethod
+    def from_cache(cls, data: dict) -> "Result":
+        exercises = {
+            name: Exercise(e["max_score"], [Behaviour(**b) for b in e["behaviours"]], e["note"])
+            for name, e in data["exercises"].items()
+        }
+        return cls(**{**data, "exercises": exercises})

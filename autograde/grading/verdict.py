@@ -1,0 +1,46 @@
+"""From test cases to behaviours and their messages: one message for one root cause."""
+
+from autograde.grading.marks import Case
+from autograde.grading.misconceptions import Misconception, likely_cause
+from autograde.grading.results import Behaviour, Exercise
+
+
+def judge(cases: list[Case], wrong: list[Misconception], exercises: dict[str, Exercise]) -> None:
+    """Give every exercise its behaviours, in the order of the tests."""
+    broken = {case.exercise for case in cases if case.error is not None}
+    for name, exercise in exercises.items():
+        own = [case for case in cases if case.exercise == name]
+        unwritten = next((case.error for case in own if case.unwritten), None)
+        candidates = [] if unwritten else [w for w in wrong if w.exercise == name]
+        exercise.note = unwritten
+        exercise.behaviours = _judge(own, candidates, broken)
+
+
+def _judge(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> list[Behaviour]:
+    """The behaviours of one exercise; `broken` names the exercises in which something failed."""
+    first = {case.behaviour: None for case in cases}
+    for case in reversed(cases):
+        if case.error is not None:
+            first[case.behaviour] = case
+    failing = {name: case for name, case in first.items() if case is not None}
+    cause = _cause(cases, wrong)
+    messages = {}
+    for name, case in failing.items():
+        is_first = not messages
+        if case.after in broken or (cause is None and case.after in failing):
+            messages[name] = f"not checked: first {case.after}. Seen here: {case.error}"
+        elif cause is not None and is_first:
+            messages[name] = cause.explain(case.error)
+        else:
+            messages[name] = case.error + (" (The same cause.)" if cause else "")
+    return [Behaviour(name, case is None, messages.get(name, "")) for name, case in first.items()]
+
+
+def _cause(cases: list[Case], wrong: list[Misconception]) -> Misconception | None:
+    calls = [call for case in cases for call in case.calls if call.function == case.exercise]
+    failing = [
+        case.calls[-1]
+        for case in cases
+        if case.error is not None and case.calls and case.calls[-1].function == case.exercise
+    ]
+    return likely_cause(wrong, calls, failing)

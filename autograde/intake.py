@@ -1,0 +1,244 @@
+"""Whatever was handed in becomes the release notebook with the student's answers in it.
+
+One odd cell stops nbgrader for a whole class, so nothing of a submission's structure or metadata
+survives: answers are moved into a fresh copy of the release, and everything else is left behind.
+"""
+
+import copy
+import json
+import os
+import stat
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograde.paths import NOTEBOOKS
+
+MAX_BYTES = 20 * 2**20
+PICTURES = ("image/png", "image/jpeg")
+
+
+class Refused(Exception):
+    """A submission that cannot be read; the text says why, for student and instructor."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The rebuilt notebook; `reason` says why it is the blank release, where it is."""
+
+    notebook: NotebookNode
+    reason: str | None = None
+
+
+@cache
+def release_of(chapter: str) -> NotebookNode:
+    """The student release of a chapter. Raises FileNotFoundError where there is none."""
+    return nbformat.read(NOTEBOOKS / chapter / f"{chapter}.ipynb", as_version=4)
+
+
+def take_in(root: Path, path: Path, chapter: str) -> Submission:
+    """The submission at `path`, a path relative to the folder `root` of submissions."""
+    release = release_of(chapter)
+    try:
+        return Submission(rebuild(parse(read_submitted(root, path)), release))
+    except Refused as refusal:
+        return Submission(_blank(release, str(refusal)), str(refusal))
+
+
+def read_submitted(root: Path, path: Path) -> bytes:
+    """The bytes of a student's file: the one way in which the grader opens such a file.
+
+    Every step below `root` must be a real folder and the file a regular one: links, devices and
+    named pipes are refused, and so is a file over 20 MB. Raises Refused.
+    """
+    parts = Path(path).parts
+    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for number, part in enumerate(parts):
+            last = number == len(parts) - 1
+            below = _open_step(part, handle, last)
+            os.close(handle)
+            handle = below
+        return _read_regular(handle, parts[-1])
+    finally:
+        os.close(handle)
+
+
+def _open_step(name: str, folder: int, last: bool) -> int:
+    kind = os.O_NONBLOCK if last else os.O_DIRECTORY
+    try:
+        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | kind, dir_fd=folder)
+    except FileNotFoundError:
+        raise Refused(f"there is no file {name}; hand the notebook in under this name") from None
+    except OSError:
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        what = "is a link" if stat.S_ISLNK(mode) else "cannot be opened as a plain file"
+        raise Refused(f"{name} {what}; hand in the notebook file itself") from None
+
+
+def _read_regular(handle: int, name: str) -> bytes:
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        raise Refused(f"{name} is not a regular file; hand in the notebook file")
+    if status.st_size > MAX_BYTES:
+        size = status.st_size / 1e6
+        raise Refused(f"{name} has {size:.0f} MB, 20 are allowed; clear the outputs and save")
+    with os.fdopen(os.dup(handle), "rb") as file:
+        return file.read(MAX_BYTES)
+
+
+def parse(data: bytes) -> NotebookNode:
+    """The notebook in `data`, in the present format. Raises Refused."""
+    if not data.strip():
+        raise Refused("the file is empty; save the notebook and hand it in again")
+    try:
+        plain = json.loads(data)
+        if not isinstance(plain, dict) or "nbformat" not in plain:
+            raise Refused("the file is not a notebook (it has no nbformat number)")
+        notebook = nbformat.convert(nbformat.from_dict(plain), 4)
+        cells = [_plain_cell(cell) for cell in notebook["cells"] if isinstance(cell, dict)]
+        return nbformat.from_dict({"cells": cells})
+    except Refused:
+        raise
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        raise Refused("the file is not valid JSON; was it cut off or edited by hand?") from None
+    except Exception as error:  # the converter meets whatever a student's file holds
+        raise Refused(f"the file is not a notebook that can be read ({error})") from None
+
+
+def _plain_cell(cell: dict) -> dict:
+    """What is kept of a submitted cell: its kind, names, text and pictures, each of a sane type."""
+    source = cell.get("source", "")
+    source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    return {
+        "kind": str(cell.get("cell_type")),
+        "id": str(cell.get("id")),
+        "grade_id": _grade_id(cell),
+        "source": source.encode("utf-8", "replace").decode(),
+        "attachments": _pictures(cell.get("attachments")),
+    }
+
+
+def _grade_id(cell: dict) -> str | None:
+    metadata = cell.get("metadata")
+    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
+    return grade_id if isinstance(grade_id, str) else None
+
+
+def _pictures(attachments: object) -> dict:
+    if not isinstance(attachments, dict):
+        return {}
+    return {
+        str(name): {kind: data[kind] for kind in PICTURES if isinstance(data.get(kind), str)}
+        for name, data in attachments.items()
+        if isinstance(data, dict)
+    }
+
+
+def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
+    """The release with the answers of `submitted` in it, and the student's own cells in place.
+
+    Answers are found by grade_id, then by cell id; of several copies the first that is not the
+    stub is taken. Raises Refused where no graded cell of the release is there.
+    """
+    names = _names(release)
+    homes = [names.get(cell.grade_id) or names.get(cell.id) for cell in submitted.cells]
+    answers = _choose(submitted, homes, release)
+    if not any(is_answer(cell) and cell.id in answers for cell in release.cells):
+        raise Refused("none of this chapter's answer cells is in it; is it another chapter?")
+    extras = _extras(submitted, homes, answers)
+    notebook = copy.deepcopy(release)
+    notebook.cells = [
+        cell
+        for old in [*notebook.cells, None]
+        for cell in [*extras.get(old and old.id, []), *([_filled(old, answers)] if old else [])]
+    ]
+    return notebook
+
+
+def is_answer(cell: NotebookNode) -> bool:
+    """Whether the student writes in this cell of the release, for marks."""
+    return bool(cell.metadata.get("nbgrader", {}).get("solution"))
+
+
+def is_demo(cell: NotebookNode) -> bool:
+    """Whether the cell only measures, draws or trains, so that grading leaves it out."""
+    return "demo" in cell.metadata.get("tags", [])
+
+
+def _names(release: NotebookNode) -> dict[str, str]:
+    """From every name of a cell, its grade_id or its id, to its id in the release."""
+    names = {cell.id: cell.id for cell in release.cells}
+    for cell in release.cells:
+        if "nbgrader" in cell.metadata:
+            names[cell.metadata.nbgrader.grade_id] = cell.id
+    return names
+
+
+def _choose(submitted: NotebookNode, homes: list, release: NotebookNode) -> dict[str, NotebookNode]:
+    """For each cell of the release that is there, the submitted cell to take its text from."""
+    stubs = {cell.id: cell.source.strip() for cell in release.cells}
+    kinds = {cell.id: cell.cell_type for cell in release.cells}
+    chosen: dict[str, NotebookNode] = {}
+    for cell, home in zip(submitted.cells, homes, strict=True):
+        if home is None or cell.kind != kinds[home]:
+            continue
+        if home not in chosen or chosen[home].source.strip() == stubs[home]:
+            chosen[home] = cell
+    return chosen
+
+
+def _extras(submitted: NotebookNode, homes: list, answers: dict) -> dict[str | None, list]:
+    """The student's own cells, by the id of the known cell that follows them (None: the end)."""
+    extras: dict[str | None, list] = {}
+    waiting: list[NotebookNode] = []
+    for number, (cell, home) in enumerate(zip(submitted.cells, homes, strict=True)):
+        if home is not None and answers.get(home) is cell:
+            extras[home] = extras.get(home, []) + waiting
+            waiting = []
+        elif home is None or cell.source.strip() != answers[home].source.strip():
+            waiting.append(_extra(cell, f"extra-{number}", home))
+    extras[None] = waiting
+    return extras
+
+
+def _extra(cell: NotebookNode, name: str, home: str | None) -> NotebookNode:
+    """A cell of the student's own: code stays code, all else becomes text that cannot run."""
+    if cell.kind == "code" and home is None:
+        return nbformat.v4.new_code_cell(cell.source, id=name)
+    text = escape(cell.source)
+    if home is not None:
+        body = "\n".join("    " + line for line in cell.source.splitlines())
+        text = f"Another copy of `{home}` was in the submission; it was not graded:\n\n{body}"
+    return nbformat.v4.new_markdown_cell(text, id=name)
+
+
+def _filled(cell: NotebookNode, answers: dict[str, NotebookNode]) -> NotebookNode:
+    """A cell of the release with the student's text, where the student may write in it."""
+    locked = cell.metadata.get("nbgrader", {}).get("locked", False)
+    answer = answers.get(cell.id)
+    if answer is None or locked or is_demo(cell):
+        return cell
+    if cell.cell_type == "code":
+        cell.source = answer.source
+    elif is_answer(cell):
+        cell.source = escape(answer.source)
+        if answer.attachments:
+            cell.attachments = answer.attachments
+    return cell
+
+
+def escape(markdown: str) -> str:
+    """Markdown whose HTML is shown as text: formgrader would run it in the marker's browser."""
+    return markdown.replace("<", "&lt;")
+
+
+def _blank(release: NotebookNode, reason: str) -> NotebookNode:
+    notebook = copy.deepcopy(release)
+    text = f"**This submission could not be read, so the blank notebook stands here.** {reason}"
+    notebook.cells.insert(0, nbformat.v4.new_markdown_cell(escape(text), id="intake-note"))
+    return notebook

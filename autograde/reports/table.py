@@ -1,0 +1,55 @@
+"""The class as a table: a row for each student, a column for each exercise."""
+
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.table import Table
+
+
+def print_table(
+    grades: Mapping[str, Mapping[str, dict]], feedback: Mapping[str, str] | None = None
+) -> None:
+    """Print one table a chapter. `feedback` gives for each student where the page is."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=150)
+    for chapter in sorted({name for student in grades.values() for name in student}):
+        results = {name: student[chapter] for name, student in grades.items() if chapter in student}
+        console.print(_table(chapter, results))
+        _print_remarks(console, results, feedback or {})
+
+
+def _table(chapter: str, results: Mapping[str, dict]) -> Table:
+    exercises = next(iter(results.values()))["exercises"]
+    table = Table(title=chapter, title_justify="left", show_footer=True)
+    table.add_column("student", footer="out of", no_wrap=True)
+    for name, exercise in exercises.items():
+        header, footer = name.replace("_", "\n", 1), f"{exercise['max_score']:g}"
+        table.add_column(header, footer=footer, justify="right")
+    maximum = sum(exercise["max_score"] for exercise in exercises.values())
+    table.add_column("total", footer=f"{maximum:g}", justify="right", style="bold")
+    for student, result in results.items():
+        table.add_row(student, *_scores(result), f"{result['score']:g}")
+    return table
+
+
+def _scores(result: dict) -> list[str]:
+    return [_score(exercise) for exercise in result["exercises"].values()]
+
+
+def _score(exercise: dict) -> str:
+    colour = "green" if exercise["score"] == exercise["max_score"] else "yellow"
+    return f"[{colour if exercise['score'] else 'red'}]{exercise['score']:g}[/]"
+
+
+def _print_remarks(
+    console: Console, results: Mapping[str, dict], feedback: Mapping[str, str]
+) -> None:
+    for student, result in results.items():
+        if result["reason"]:
+            console.print(f"{student}: not graded, {result['reason']}", markup=False)
+    for student, place in feedback.items():
+        console.print(f"feedback for {student}: {place}", markup=False, soft_wrap=True)
+    if any(result["pending"] for result in results.values()):
+        names = ", ".join(next(iter(results.values()))["pending"])
+        console.print(f"Still to be marked by a person, in formgrader: {names}", markup=False)

@@ -1,0 +1,83 @@
+"""The program of the student's process: obeys `cell`, `call` and `value` until the link closes."""
+
+import json
+import os
+import socket
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+# Python's isolated mode leaves the program's own folder out of the path; once these three are
+# imported it is taken off again, so that a student's `import cells` finds nothing.
+HERE = os.path.dirname(__file__)
+sys.path.insert(0, HERE)
+import cells  # noqa: E402
+import limits  # noqa: E402
+import wire  # noqa: E402
+
+sys.path.remove(HERE)
+
+
+def main() -> None:
+    """Read the settings from argv, take the limits on, then serve the link."""
+    settings = json.loads(sys.argv[1])
+    link = socket.socket(fileno=settings["fd"])
+    limits.apply(settings["memory_mib"], settings["cpu_seconds"])
+    notebook = cells.Cells()
+    wire.send(link, {"ready": True})
+    while (request := wire.receive(link)) is not None:
+        answer = serve(notebook, request)
+        try:
+            wire.send(link, answer)
+        except (wire.ProtocolError, MemoryError) as error:
+            wire.send(link, {"error": {"name": "TooLarge", "text": str(error), "line": None}})
+
+
+def serve(notebook: cells.Cells, request: dict) -> dict:
+    """Answer one request."""
+    if request["do"] == "cell":
+        return notebook.run(request["source"])
+    if request["do"] == "value":
+        return value(notebook, request["name"])
+    return call(notebook, request["name"], wire.decode(request["args"]))
+
+
+def value(notebook: cells.Cells, name: str) -> dict:
+    """The value of a name: {"value", "error"}."""
+    if name not in notebook.namespace:
+        return {"error": {"name": "NameError", "text": f"{name} is not defined", "line": None}}
+    return {"error": None, "value": wire.encode(notebook.namespace[name])}
+
+
+def call(notebook: cells.Cells, name: str, args: list) -> dict:
+    """Call a function: its value, its warnings, a digest of each argument after the call."""
+    function = notebook.namespace.get(name)
+    if not callable(function):
+        return {"error": {"name": "NameError", "text": f"{name} is not a function", "line": None}}
+    result: Any = None
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        outcome = {"error": None}
+        try:
+            result = function(*args)
+        except BaseException as error:
+            outcome["error"] = cells.describe_error(error)
+    return outcome | {
+        "value": wire.encode(result),
+        "warnings": [str(w.message)[:200] for w in seen[:5]],
+        "digests": [wire.digest(arg) for arg in args],
+        "shares": shares_memory(result, args),
+    }
+
+
+def shares_memory(result: Any, args: list) -> bool:
+    """Whether the returned array is an argument, or a view of one."""
+    if not isinstance(result, np.ndarray):
+        return False
+    return any(isinstance(a, np.ndarray) and np.may_share_memory(result, a) for a in args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""One submission in its worker: run the cells, call its functions, start again after a crash."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograde.sandbox.inside import wire
+from autograde.sandbox.launch import Limits, Process
+
+
+class StudentError(Exception):
+    """The student's code raised; the text is the exception's own."""
+
+    def __init__(self, error: dict) -> None:
+        super().__init__(str(error.get("text", ""))[:2000])
+        self.name = str(error.get("name", "Exception"))[:80]
+        line = error.get("line")
+        where = f" (line {line} of the cell)" if type(line) is int else ""
+        self.what_happened = f"raised {self.name}: {self}{where}"
+
+
+class Gone(Exception):
+    """The student's process was stopped or ended itself; the text says what happened."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.what_happened = f"did not come back: {reason}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One code cell to run: its id in the notebook, its source, and its limit in seconds."""
+
+    key: str
+    source: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back from one call."""
+
+    value: Any
+    warnings: list[str]
+    changed: list[int]  # positions of the arguments that the function has changed
+    shares: bool  # the returned array shares memory with an argument
+
+
+@dataclass
+class Session:
+    """The cells of one submission and the process that has run them.
+
+    A cell or a call that outlasts its limit, or ends the process, costs only itself: the process
+    is started again and the other cells are run again. `limited` tells that a limit was hit.
+    """
+
+    cells: list[Cell]
+    limits: Limits = field(default_factory=Limits)
+    total_seconds: float = 120.0
+
+    def __post_init__(self) -> None:
+        self.reports: dict[str, dict] = {}
+        self.dead_cells: set[str] = set()
+        self.dead_names: dict[str, str] = {}
+        self.limited = False
+        self.process: Process | None = None
+        self.end_of_time = time.monotonic() + self.total_seconds
+
+    def __enter__(self) -> "Session":
+        self._restart()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+
+    def call(self, name: str, args: tuple) -> Reply:
+        """Call the student's function. Raises StudentError or Gone."""
+        encoded = [wire.encode(arg) for arg in args]
+        before = [wire.digest(arg) for arg in args]
+        request = {"do": "call", "name": name, "args": {"l": encoded}}
+        answer = self._ask_about(name, request)
+        try:
+            changed = [i for i, d in enumerate(answer["digests"]) if d != before[i]]
+            seen = [str(text) for text in answer["warnings"]][:5]
+            return Reply(wire.decode(answer["value"]), seen, changed, answer["shares"] is True)
+        except (wire.ProtocolError, KeyError, IndexError, TypeError) as error:
+            raise Gone(f"the answer could not be read: {error}") from None
+
+    def value(self, name: str) -> Any:
+        """The value of a name in the student's notebook. Raises StudentError or Gone."""
+        answer = self._ask_about(name, {"do": "value", "name": name})
+        try:
+            return wire.decode(answer["value"])
+        except (wire.ProtocolError, KeyError) as error:
+            raise Gone(f"the answer could not be read: {error}") from None
+
+    def _ask_about(self, name: str, request: dict) -> dict:
+        if name in self.dead_names:
+            raise Gone(self.dead_names[name])
+        try:
+            answer = self._ask(request, self.limits.call_seconds)
+        except Gone as gone:
+            self.dead_names[name] = str(gone)
+            self._restart()
+            raise
+        if answer.get("error"):
+            raise StudentError(answer["error"])
+        return answer
+
+    def _restart(self) -> None:
+        """A fresh process with every cell run that has not ended one before."""
+        while not self._run_cells():
+            pass
+
+    def _run_cells(self) -> bool:
+        """Start a process and run the cells; False where one of them ended the process."""
+        self._stop()
+        if time.monotonic() >= self.end_of_time:
+            return True
+        self.process = Process(self.limits)
+        self.process.wait_until_ready(self.limits.start_seconds)
+        for cell in self.cells:
+            if cell.key in self.dead_cells:
+                continue
+            try:
+                request = {"do": "cell", "source": cell.source}
+                self.reports[cell.key] = self._ask(request, cell.seconds)
+            except Gone as gone:
+                self._bury(cell, str(gone))
+                return False
+        return True
+
+    def _bury(self, cell: Cell, reason: str) -> None:
+        self.dead_cells.add(cell.key)
+        error = {"name": "Stopped", "text": reason, "line": None}
+        self.reports[cell.key] = {"error": error, "printed": ""}
+
+    def _ask(self, request: dict, seconds: float) -> dict:
+        """One request and its answer, within `seconds` and within the submission's time."""
+        now = time.monotonic()
+        if self.process is None or now >= self.end_of_time:
+            self.limited = True
+            raise Gone(f"the submission used up its {self.total_seconds:g} s")
+        try:
+            answer = self.process.exchange(request, min(now + seconds, self.end_of_time))
+        except TimeoutError:
+            self.limited = True
+            raise Gone(f"it took longer than {seconds:g} s and was stopped") from None
+        except (OSError, wire.ProtocolError) as error:
+            raise Gone(f"the worker's answer could not be read: {error}") from None
+        if answer is None:
+            raise Gone("it ended the Python process, which no answer needs to do")
+        return answer
+
+    def _stop(self) -> None:
+        if self.process is not None:
+            self.process.end()
+            self.process = None

@@ -1,0 +1,29 @@
+"""Making a submission from the release: put answers into its cells, change nothing else."""
+
+import copy
+from collections.abc import Mapping
+from functools import cache
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograde.builder.views import solution_view
+from autograde.intake import is_answer
+from autograde.paths import SOLUTIONS
+
+
+@cache
+def solutions_of(chapter: str) -> dict[str, str]:
+    """The right answer of every cell that a student writes in, by its name."""
+    source = nbformat.read(SOLUTIONS / chapter / f"{chapter}.ipynb", as_version=4)
+    cells = solution_view(source).cells
+    return {cell.metadata.nbgrader.grade_id: cell.source for cell in cells if is_answer(cell)}
+
+
+def filled(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
+    """A copy of the release with `answers`, by name, in place of the stubs."""
+    notebook = copy.deepcopy(release)
+    for cell in notebook.cells:
+        if is_answer(cell) and cell.metadata.nbgrader.grade_id in answers:
+            cell.source = answers[cell.metadata.nbgrader.grade_id]
+    return notebook

@@ -1,0 +1,42 @@
+"""The nbgrader course. Read by the nbgrader commands, by formgrader and by the builder.
+
+Run the commands from this folder, or with --course-dir. A class lives in course/, or in the
+folder that $SPECDEC_COURSE names.
+"""
+
+import sys
+from pathlib import Path
+
+# nbgrader reads this file from wherever it runs; what it names below must be importable.
+ROOT = str(Path(__file__).resolve().parent)
+if ROOT not in sys.path:
+    sys.path.insert(0, ROOT)
+
+from autograde.builder import course  # noqa: E402
+from autograde.paths import course_dir  # noqa: E402
+
+c = get_config()  # noqa: F821  traitlets puts it here
+
+# ------------------------------------------------------------------------------------- Folders
+course.own_commands_first()
+course.set_folders(c, course_dir())
+c.CourseDirectory.ignore = course.IGNORE
+
+# ------------------------------------------------------------------- The release: stubs that say
+c.GenerateAssignment.preprocessors = course.RELEASE_PREPROCESSORS
+
+# ------------------------------------------------------------------------------------ Feedback
+c.HTMLExporter.sanitize_html = True
+
+# --------------------------------------------------------------------------------------- Grading
+# Submissions pass intake before nbgrader sees them; our engine stands where a kernel would run.
+c.Autograde.exporter_class = "autograde.grading.hooks.Intake"
+c.Autograde.autograde_preprocessors = [
+    "autograde.grading.hooks.Grade",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]

@@ -1,0 +1,1 @@
+"""What students import: sampling, the lessons' checks, figures and simulators."""

@@ -1,0 +1,1 @@
+"""What stands beside the chapters: visible checks, hints, predictions, figures and simulators."""

@@ -1,0 +1,36 @@
+"""Answers that are words or numbers: predictions to commit, quiz letters to record."""
+
+import math
+
+
+def committed(name: str, guess: object, low: float, high: float) -> None:
+    """Check that a guess from `low` to `high` is written down; any such guess is right.
+
+    Raises NotImplementedError where there is none, ValueError where it is no such number.
+    """
+    if guess is None:
+        raise NotImplementedError(f"{name}: no guess yet. Write a number, then run the cell.")
+    is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
+    if not is_number or math.isnan(guess) or not low <= guess <= high:
+        raise ValueError(f"{name} is {guess!r}; write a number from {low:g} to {high:g}")
+    print(f"{name}: {guess:g} is written down. Right or wrong, it counts.")
+
+
+def reveal(name: str, guess: object, truth: float, why: str) -> None:
+    """Set a committed guess beside the computed truth; before the guess it reveals nothing."""
+    if not isinstance(guess, int | float) or isinstance(guess, bool):
+        print(f"Write your guess into {name} first: this cell waits for it.")
+        return
+    print(f"You said {guess:g}. It is {truth:g}. {why}")
+
+
+def answered(name: str, choice: object, options: str = "abcd") -> None:
+    """Check that a quiz answer is one of the letters; whether it is right is told after grading.
+
+    Raises NotImplementedError where there is none, ValueError for anything but a letter.
+    """
+    if not isinstance(choice, str) or not choice.strip():
+        raise NotImplementedError(f"{name}: no answer yet")
+    if choice.strip().lower() not in options:
+        raise ValueError(f"{name} is {choice!r}; write one letter of {', '.join(options)}")
+    print(f"{name}: your answer {choice.strip().lower()} is recorded.")

@@ -1,0 +1,155 @@
+"""Chapter 02, rejection sampling: its examples, the visible checks on them, and the hints."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from specdec_lib.lessons.answers import answered, committed, reveal
+from specdec_lib.lessons.examples import Different, expect
+from specdec_lib.lessons.hints import Hints, open_hints
+
+__all__ = ["answered", "committed", "reveal"]
+
+# The pair that the whole chapter works on.
+P = np.array([0.45, 0.30, 0.15, 0.10])
+Q = np.array([0.30, 0.45, 0.20, 0.05])
+
+# Three drafted tokens of a vocabulary of eight. The first has a ratio of .5/.4, the second of
+# .1/.5, the third of .6/.3.
+BLOCK = [5, 2, 7]
+
+
+def row(token: int, probability: float, vocab_size: int = 8) -> np.ndarray:
+    """A distribution (V,) with `probability` on `token` and the rest spread evenly."""
+    rest = (1 - probability) / (vocab_size - 1)
+    probs = np.full(vocab_size, rest)
+    probs[token] = probability
+    return probs
+
+
+BLOCK_P = np.array([row(5, 0.5), row(2, 0.1), row(7, 0.6)])
+BLOCK_Q = np.array([row(5, 0.4), row(2, 0.5), row(7, 0.3)])
+BLOCK_R = np.array([0.7, 0.6, 0.1])
+
+
+def check_acceptance_probability(function: Callable) -> None:
+    """Two ratios below one, one above, and the two zeros."""
+    expect(function, P, Q, 1, gives=0.3 / 0.45, hint="Is it the target over the draft?")
+    expect(function, P, Q, 2, gives=0.75, hint="Is it the target over the draft?")
+    expect(function, P, Q, 0, gives=1.0, hint="A probability is at most 1.")
+    never, impossible = np.array([0.0, 1.0]), np.array([1.0, 0.0])
+    expect(function, never, impossible, 0, gives=0.0, hint="What if the target gives it nothing?")
+    expect(function, impossible, never, 0, gives=1.0, hint="What if the draft gives it nothing?")
+    _agreed("acceptance_probability", 5)
+
+
+def check_speculative_accept(function: Callable) -> None:
+    """The block of the card, with coins that reject its second token, none, and the first."""
+    hint = "Did you go on after the first rejection?"
+    expect(function, BLOCK, BLOCK_P, BLOCK_Q, BLOCK_R, gives=[5], hint=hint)
+    small = np.array([0.7, 0.15, 0.1])
+    hint = "A token with p below q is kept where its coin is small enough."
+    expect(function, BLOCK, BLOCK_P, BLOCK_Q, small, gives=[5, 2, 7], hint=hint)
+    hint = "With the first token rejected nothing is kept."
+    expect(function, BLOCK[1:], BLOCK_P[1:], BLOCK_Q[1:], BLOCK_R[1:], gives=[], hint=hint)
+    _agreed("speculative_accept", 3)
+
+
+def check_residual_distribution(function: Callable) -> None:
+    """The chapter's pair, the pair the other way round, and two equal distributions."""
+    gives = np.array([0.75, 0.0, 0.0, 0.25])
+    expect(function, P, Q, gives=gives, hint="Which tokens has the draft proposed too rarely?")
+    gives = np.array([0.0, 0.75, 0.25, 0.0])
+    expect(function, Q, P, gives=gives, hint="Did you divide by the mass that is left?")
+    expect(function, P, P, gives=P, hint="Where no mass is left, return a copy of p.")
+    _agreed("residual_distribution", 3)
+
+
+def check_correct_token(function: Callable) -> None:
+    """Token 1 of the pair, ratio 2/3, kept by a small coin and replaced after a large one."""
+    expect(function, P, Q, 1, 0.6, 0.9, gives=(1, True), hint="Its ratio is 2/3.")
+    hint = "After a rejection the token comes from the residual, here [.75, 0, 0, .25]."
+    expect(function, P, Q, 1, 0.7, 0.1, gives=(0, False), hint=hint)
+    expect(function, P, Q, 1, 0.7, 0.8, gives=(3, False), hint=hint)
+    _agreed("correct_token", 3)
+
+
+def check_speculative_step(function: Callable) -> None:
+    """A block stopped in the middle, a block kept whole, and an empty block."""
+    p, q = np.array([P, P, Q]), np.array([Q, Q])
+    hint = "The replacement comes from the residual of the row that was rejected."
+    expect(function, [0, 1], p, q, np.array([0.5, 0.9]), 0.8, gives=[0, 3], hint=hint)
+    hint = "All kept: the bonus token comes from the last row of p."
+    expect(function, [0, 1], p, q, np.array([0.5, 0.5]), 0.5, gives=[0, 1, 1], hint=hint)
+    empty = np.zeros((0, 4))
+    hint = "With no draft tokens the bonus token is all there is."
+    expect(function, [], p[:1], empty, np.zeros(0), 0.5, gives=[1], hint=hint)
+    _agreed("speculative_step", 3)
+
+
+def _agreed(name: str, examples: int) -> None:
+    print(f"{name}: all {examples} examples agree. Grading looks at more cases than these.")
+
+
+HINTS = {
+    "acceptance_probability": (
+        "Three questions in this order: is p zero, is q zero, and if neither, what is the ratio?",
+        "Ask about zero before you divide, so that no division by zero happens at all.",
+        "The last line returns the smaller of 1 and p[token] / q[token].",
+    ),
+    "speculative_accept": (
+        "Walk through the block position by position. What ends the walk?",
+        "Position i has a token, a row of p, a row of q and a coin of its own.",
+        "Loop with an index. Where r[i] is above the acceptance probability, or p[i] gives the "
+        "token nothing, leave the loop; else append the token. Return the list after the loop.",
+    ),
+    "residual_distribution": (
+        "The residual is the part of p that sticks out above q.",
+        "np.maximum works entry by entry; Python's max compares whole arrays and raises.",
+        "Compute the positive part of p - q and its sum. Where the sum is 0, return p.copy(); "
+        "else return the positive part over its sum.",
+    ),
+    "correct_token": (
+        "Two of your functions and sample_from do all the work.",
+        "Keep the token on exactly the condition of speculative_accept.",
+        "If kept, return (token, True). Else return sample_from(residual, u) with False.",
+    ),
+    "speculative_step": (
+        "First the accepted prefix, then exactly one more token, whatever happened.",
+        "The length of the accepted prefix tells which row the last token comes from.",
+        "With n kept: if n is less than the block's length, draw from the residual of p[n] and "
+        "q[n]; else draw from p[n], the extra row.",
+    ),
+}
+
+
+def hints(function: Callable) -> Hints:
+    """The folded hints of an exercise of this chapter."""
+    return open_hints(function, HINTS[function.__name__])
+
+
+def exact_law(
+    correct_token: Callable, p: np.ndarray, q: np.ndarray, cells: int = 12
+) -> np.ndarray:
+    """The law (2, V) of the token that `correct_token` puts out when the draft comes from `q`.
+
+    Row 0 is the mass that comes by acceptance, row 1 by correction. Nothing is sampled: the unit
+    square of r and u is cut into `cells` by `cells` equal cells, and the function is called at
+    every midpoint. The sum is exact where ratios and residual are multiples of 1/cells.
+    """
+    middles = (np.arange(cells) + 0.5) / cells
+    law = np.zeros((2, len(p)))
+    for token in np.flatnonzero(q):
+        for r in middles:
+            for u in middles:
+                out, accepted = correct_token(p, q, int(token), float(r), float(u))
+                law[0 if accepted else 1, out] += q[token] / cells**2
+    return law
+
+
+def check_law(law: np.ndarray, p: np.ndarray) -> None:
+    """Compare a law (2, V) with the target (V,) at 1e-12. Raises Different with both."""
+    total = law.sum(axis=0)
+    if np.abs(total - p).max() > 1e-12:
+        raise Different(f"the law that comes out is {total}, the target is {p}")
+    print(f"The law that comes out is {total}: the target, to the last digit.")

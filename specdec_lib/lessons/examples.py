@@ -1,0 +1,124 @@
+"""One example of a function: call it, compare, and say exactly what differs.
+
+The visible checks and the hidden tests both speak through `expect`, so a student reads the same
+three things in both: the call, what came back, and what was expected.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+VALUE_TOLERANCE = 1e-9
+
+
+class Different(AssertionError):
+    """A call whose result is not the expected one; its text is written for the student."""
+
+
+def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
+    """Call `function(*args)` and raise `Different` unless it returns `gives`.
+
+    Numbers agree within 1e-9. A stub's NotImplementedError passes through unchanged, so that an
+    unwritten answer is told from a wrong one. `hint` is the likely cause, as a question.
+    """
+    call = format_call(function, args)
+    try:
+        got = function(*args)
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        happened = getattr(error, "what_happened", f"raised {type(error).__name__}: {error}")
+        text = f"{call} {happened}; expected {describe(gives)}."
+        raise Different(f"{text} {hint}".strip()) from None
+    why = difference(got, gives)
+    if why is not None:
+        text = f"{call} returned {describe(got)}, expected {describe(gives)}{why}."
+        raise Different(f"{text} {hint}".strip())
+    return got
+
+
+def difference(got: Any, expected: Any, tolerance: float = VALUE_TOLERANCE) -> str | None:
+    """None where `got` is as good as `expected`; else a remark on its type, or an empty text."""
+    if isinstance(expected, bool | np.bool_):
+        return _scalar(got, expected, (bool, np.bool_), "True or False", tolerance)
+    if isinstance(expected, int | np.integer):
+        return _scalar(got, expected, (int, np.integer), "a whole number", tolerance)
+    if isinstance(expected, float):
+        kinds = (int, float, np.integer, np.floating)
+        return _scalar(got, expected, kinds, "a number", tolerance)
+    if isinstance(expected, np.ndarray):
+        return _array(got, expected, tolerance)
+    return _sequence(got, expected, tolerance)
+
+
+def _scalar(got: Any, expected: Any, kinds: tuple, what: str, tolerance: float) -> str | None:
+    is_bool = isinstance(got, bool | np.bool_)
+    if not isinstance(got, kinds) or (is_bool and bool not in kinds):
+        return f" (it should be {what}, not {type_name(got)})"
+    return None if abs(got - expected) <= tolerance or got == expected else ""
+
+
+def _array(got: Any, expected: np.ndarray, tolerance: float) -> str | None:
+    if not isinstance(got, np.ndarray):
+        return f" (it should be a NumPy array, not {type_name(got)})"
+    if got.shape != expected.shape:
+        return f" (its shape is {got.shape}, it should be {expected.shape})"
+    if got.dtype.kind not in "biuf":
+        return f" (its dtype is {got.dtype}, it should hold numbers)"
+    return None if np.all(np.abs(got - expected) <= tolerance) else ""
+
+
+def _sequence(got: Any, expected: Any, tolerance: float) -> str | None:
+    if type(got) is not type(expected):
+        return f" (it should be {type_name(expected)}, not {type_name(got)})"
+    if not isinstance(expected, list | tuple):
+        return None if got == expected else ""
+    if len(got) != len(expected):
+        return ""
+    remarks = [difference(g, e, tolerance) for g, e in zip(got, expected, strict=True)]
+    return next((remark for remark in remarks if remark is not None), None)
+
+
+def type_name(value: Any) -> str:
+    """The type of `value` with its article: "a list", "an ndarray", "None"."""
+    name = getattr(value, "type_in_student_code", type(value).__name__)
+    if value is None:
+        return "None"
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
+def describe(value: Any) -> str:
+    """`value` as a student would write it, with at most five significant digits."""
+    if isinstance(value, np.ndarray):
+        if value.size > 40:
+            return f"an array of shape {value.shape}"
+        return describe(value.tolist()) if value.size else f"an array of shape {value.shape}"
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, float | np.floating):
+        return f"{value:.5g}"
+    if isinstance(value, list | tuple) and len(value) <= 40:
+        inside = ", ".join(describe(item) for item in value)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    text = repr(value)
+    return text if len(text) <= 200 else text[:200] + " ..."
+
+
+def format_call(function: Callable, args: tuple) -> str:
+    """The call as text, with the parameters' names: `f(p=[0.5, 0.5], token=1)`."""
+    names = parameter_names(function)
+    named = [
+        f"{names[i]}={describe(arg)}" if i < len(names) else describe(arg)
+        for i, arg in enumerate(args)
+    ]
+    return f"{getattr(function, '__name__', 'function')}({', '.join(named)})"
+
+
+def parameter_names(function: Callable) -> list[str]:
+    """The names of the function's parameters, in order; none where it tells none."""
+    try:
+        return list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return []

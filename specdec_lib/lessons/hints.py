@@ -1,0 +1,49 @@
+"""Three folded hints an exercise; the second and third open after a first line of one's own."""
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from html import escape
+
+
+class Hints:
+    """Folded hints, as HTML in a notebook and as text elsewhere."""
+
+    def __init__(self, exercise: str, texts: Sequence[str], started: bool) -> None:
+        self.exercise = exercise
+        self.texts = texts if started else texts[:1]
+        self.rest = "" if started else (
+            "Hints 2 and 3 open after you have written a line of your own and run both cells."
+        )
+
+    def _repr_html_(self) -> str:
+        folds = "".join(
+            f"<details><summary>Hint {number} for {self.exercise}</summary>"
+            f"<p>{escape(text)}</p></details>"
+            for number, text in enumerate(self.texts, 1)
+        )
+        return folds + (f"<p>{self.rest}</p>" if self.rest else "")
+
+    def __repr__(self) -> str:
+        lines = [f"Hint {number}: {text}" for number, text in enumerate(self.texts, 1)]
+        return "\n".join([*lines, self.rest]).strip()
+
+
+def open_hints(function: Callable, texts: Sequence[str]) -> Hints:
+    """The hints for `function` that its author may see by now."""
+    return Hints(function.__name__, texts, has_own_line(function))
+
+
+def has_own_line(function: Callable) -> bool:
+    """Whether the body holds a statement beside its docstring and the stub's raise."""
+    try:
+        tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(function)))
+    except (OSError, SyntaxError, TypeError):
+        return True  # no source to look at: nothing is kept from anybody
+    return any(not _is_stub(statement) for statement in tree.body[0].body)
+
+
+def _is_stub(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return True
+    return isinstance(statement, ast.Raise) and "NotImplementedError" in ast.unparse(statement)

@@ -1,0 +1,101 @@
+"""The look of the course's figures: the simulators' palette, and words for every picture."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_PALETTE = json.loads((Path(__file__).parent / "palette.json").read_text(encoding="utf-8"))
+
+#: Colours by role, safe for colour-blind readers. Colour is never the only signal: see `role`.
+TARGET, DRAFT, ACCEPTED, EXCESS, RESIDUAL = (
+    _PALETTE[role]["light"] for role in ("target", "draft", "accepted", "excess", "residual")
+)
+#: Hatch by role: none for flat areas, stripes for rejected mass, dots for the residual.
+HATCH: dict[str, str] = {role: entry["hatch"] for role, entry in _PALETTE.items()}
+#: Words by role, for legends.
+LABEL: dict[str, str] = {role: entry["label"] for role, entry in _PALETTE.items()}
+
+_DPI = 144
+
+
+def style() -> None:
+    """Set matplotlib to the course's fonts, colours and constrained layout, for this process."""
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update({
+        "figure.figsize": (7.0, 3.4), "figure.constrained_layout.use": True,
+        "figure.facecolor": "white", "font.size": 11,
+        "axes.titlesize": 12, "axes.titleweight": "bold", "axes.titlelocation": "left",
+        "axes.labelsize": 11, "legend.fontsize": 10,
+        "xtick.labelsize": 10, "ytick.labelsize": 10,
+        "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
+        "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#dcdce2", "grid.linewidth": 0.8,
+        "legend.frameon": False, "hatch.linewidth": 1.2,
+        "axes.prop_cycle": plt.cycler(color=[TARGET, DRAFT, ACCEPTED, EXCESS, RESIDUAL]),
+    })  # fmt: skip
+
+
+def role(name: str) -> dict[str, Any]:
+    """Keyword arguments for `ax.bar`: the fill, edge, hatch and legend label of a role.
+
+    `name` is target, draft, accepted, excess or residual; KeyError otherwise. Hatched roles are
+    white inside.
+    """
+    colour, hatch = _PALETTE[name]["light"], HATCH[name]
+    fill = "white" if hatch else _tint(colour)
+    return {
+        "facecolor": fill,
+        "edgecolor": colour,
+        "hatch": hatch,
+        "linewidth": 1.4,
+        "label": LABEL[name],
+    }
+
+
+def _tint(colour: str) -> tuple[float, ...]:
+    """45% of `colour` on white, as in the simulators."""
+    return tuple(1 - 0.45 * (1 - int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5))
+
+
+def show(fig: Figure, alt: str) -> None:
+    """Display `fig` as a PNG with the alternative text `alt`, then close it.
+
+    Make `alt` from the figure's data; ValueError where it is blank. Outside IPython the figure is
+    only closed.
+    """
+    import matplotlib.pyplot as plt
+
+    if not alt.strip():
+        raise ValueError(
+            "the picture needs alternative text: say in words, with its numbers, what it shows"
+        )
+    if _in_notebook():
+        from IPython.display import display
+
+        display({"text/html": _image(fig, alt), "text/plain": alt}, raw=True)
+    plt.close(fig)
+
+
+def _image(fig: Figure, alt: str) -> str:
+    """`fig` as an `<img>` element that holds its own data, at half its pixels for sharp print."""
+    data = io.BytesIO()
+    fig.savefig(data, format="png", dpi=_DPI, metadata={"Software": None})
+    width = round(fig.get_figwidth() * 96)
+    source = base64.b64encode(data.getvalue()).decode("ascii")
+    return f'<img alt="{html.escape(alt)}" width="{width}" src="data:image/png;base64,{source}">'
+
+
+def _in_notebook() -> bool:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    return get_ipython() is not None

@@ -1,0 +1,292 @@
+"""The simulators as a reader meets them in Chromium: numbers, keyboard, themes, no request."""
+
+import base64
+
+import nbformat
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+from traitlets.config import Config
+
+from specdec_lib.lessons.widgets import EXPORT_PRIORITY, acceptance_simulator
+
+pytestmark = pytest.mark.browser
+
+P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
+
+
+class Reader:
+    """A page that keeps its console errors and the requests that it would have sent."""
+
+    def __init__(self, browser, width=900, scheme="light"):
+        self.page = browser.new_page(viewport={"width": width, "height": 1800}, color_scheme=scheme)
+        self.errors, self.requests = [], []
+        self.page.on(
+            "console",
+            lambda line: line.type in ("error", "warning") and self.errors.append(line.text),
+        )
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.route(
+            "**/*", lambda route: (self.requests.append(route.request.url), route.abort())
+        )
+
+    def show(self, simulator):
+        self.page.set_content(f"<!DOCTYPE html><body style='margin:0'>{simulator.frame()}</body>")
+        self.frame = self.page.frame_locator("iframe.specdec-simulator")
+        self.frame.locator(".sd-chart svg").first.wait_for()
+        return self
+
+    def slider(self, name):
+        return self.frame.get_by_role("slider", name=name, exact=True)
+
+    def description(self, number):
+        return self.frame.locator(".sd-chart svg[role=img]").nth(number).get_attribute("aria-label")
+
+    def texts(self, selector):
+        return self.frame.locator(selector).all_text_contents()
+
+
+@pytest.fixture
+def reader(browser):
+    """Opens simulators; at the end there must be no error on the console and no request."""
+    opened = []
+
+    def open_page(simulator=None, **look):
+        opened.append(Reader(browser, **look))
+        return opened[-1].show(simulator or acceptance_simulator())
+
+    yield open_page
+    for one in opened:
+        one.page.close()
+        assert (one.errors, one.requests) == ([], [])
+
+
+@pytest.fixture
+def module(browser):
+    """`module(name, *arguments)` calls an exported function of acceptance.js."""
+    page = browser.new_page()
+    source = base64.b64encode(acceptance_simulator().module.encode()).decode()
+    page.evaluate(
+        "url => import(url).then(m => { window.lesson = m; })",
+        f"data:text/javascript;base64,{source}",
+    )
+    yield lambda name, *given: page.evaluate(
+        "([name, given]) => window.lesson[name](...given)", [name, list(given)]
+    )
+    page.close()
+
+
+def pairs(count=200, size=4):
+    """Random pairs of distributions (size,), a third of them with entries of 0, some equal."""
+    rng = np.random.default_rng(20)
+    for i in range(count):
+        p, q = rng.dirichlet(np.ones(size), 2)
+        if i % 3 == 0:
+            p[i % size], q[(i + 1) % size] = 0.0, 0.0
+            p, q = p / p.sum(), q / q.sum()
+        yield (p, p.copy()) if i % 10 == 9 else (p, q)
+
+
+def test_functions_equal_numpy(module):
+    for p, q in pairs():
+        left = np.maximum(0, p - q)
+        law = left / left.sum() if left.sum() else p
+        np.testing.assert_allclose(
+            module("overlap", p.tolist(), q.tolist()), np.minimum(p, q), rtol=0, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            module("excess", p.tolist(), q.tolist()), left, rtol=0, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            module("residual", p.tolist(), q.tolist()), law, rtol=0, atol=1e-12
+        )
+        ratio = [module("acceptance", float(a), float(b)) for a, b in zip(p, q, strict=True)]
+        want = [
+            0.0 if a == 0 else 1.0 if b == 0 else min(1.0, a / b) for a, b in zip(p, q, strict=True)
+        ]
+        np.testing.assert_allclose(ratio, want, rtol=0, atol=1e-12)
+
+
+EDGES = [(0, 0, 0), (0, 0.5, 0), (0.5, 0, 1), (5e-324, 0.5, 1e-323), (0.5, 5e-324, 1)]
+
+
+@pytest.mark.parametrize(("p", "q", "want"), EDGES)
+def test_acceptance_at_the_edges(module, p, q, want):
+    assert module("acceptance", p, q) == want
+
+
+def test_settings_in_the_same_proportion_are_equal_distributions(module):
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        counts = rng.integers(0, 21, 4)
+        counts[0] += 1
+        once = module("normalise", (counts / 100).tolist())
+        assert once == [c / counts.sum() for c in counts.tolist()]
+        assert module("residual", once, module("normalise", (3 * counts / 100).tolist())) == once
+    assert module("normalise", [0, 0, 0, 0]) is None
+
+
+def test_worked_pair_is_shown(reader):
+    page = reader()
+    assert page.texts(".sd-number") == ["1.00", "0.80", "0.20"]
+    assert page.texts(".sd-weights output") == [
+        "0.45",
+        "0.30",
+        "0.15",
+        "0.10",
+        "0.30",
+        "0.45",
+        "0.20",
+        "0.05",
+    ]
+    assert "A: p 0.45, q 0.30, overlap 0.30" in page.description(1)
+    assert page.description(2) == "Residual distribution. A: 0.75; B: 0.00; C: 0.00; D: 0.25."
+
+
+def test_keyboard_moves_one_token(reader):
+    page = reader()
+    page.slider("p target probability of the drafted token").focus()
+    for _ in range(35):
+        page.page.keyboard.press("ArrowLeft")
+    page.page.keyboard.press("Tab")
+    for _ in range(5):
+        page.page.keyboard.press("ArrowRight")
+    assert page.texts(".sd-number")[0] == "0.556"
+    assert page.texts(".sd-ratio") == ["accepted height ÷ draft height = 0.25 ÷ 0.45 = 0.556"]
+    assert page.description(0) == (
+        "Two bars. Target p = 0.25. Draft q = 0.45, of which 0.25 is accepted and 0.20 is "
+        "rejected. Acceptance probability 0.556."
+    )
+
+
+LAB_LISTENS = """() => { window.taken = []; document.addEventListener("keydown", (event) => {
+    if (!event.target.hasAttribute("data-lm-suppress-shortcuts")) window.taken.push(event.key);
+}, true); }"""
+
+
+def test_plain_keys_are_kept_from_jupyterlab(reader):
+    # JupyterLab's shortcuts listen in this way; they would take the arrows, Enter and letters.
+    page = reader()
+    frame = page.page.frames[1]
+    frame.evaluate(LAB_LISTENS)
+    for control in (page.slider("A target weight"), page.frame.get_by_role("button")):
+        control.focus()
+        for key in ("ArrowRight", "Home", "Enter", "d", "Control+s", "Shift+Enter", "ArrowUp"):
+            page.page.keyboard.press(key)
+    assert [key for key in frame.evaluate("taken") if key not in ("Control", "Shift")] == [
+        "s",
+        "Enter",
+    ] * 2
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "number", "words"),
+    [
+        (0.6, 0.4, "1.00", "p ≥ q: "),
+        (0.4, 0.4, "1.00", "p ≥ q: "),
+        (0.3, 0.9, "0.333", "p < q: "),
+        (0.0, 0.4, "0.00", "p = 0: "),
+        (0.4, 0.0, "1.00", "q = 0: "),
+        (0.0, 0.0, "0.00", "p = 0 and q = 0: "),
+        (1.0, 1.0, "1.00", "p ≥ q: "),
+    ],
+)
+def test_each_case_is_said(reader, p, q, number, words):
+    page = reader(acceptance_simulator(p, q))
+    verdict = page.frame.locator("[aria-live=polite]").first
+    assert page.texts(".sd-number")[0] == number
+    assert verdict.text_content().startswith(words)
+
+
+def test_keyboard_moves_a_weight_and_reset_brings_the_pair_back(reader):
+    page = reader()
+    page.slider("A target weight").focus()
+    for _ in range(25):
+        page.page.keyboard.press("ArrowRight")
+    p = np.array([0.70, 0.30, 0.15, 0.10]) / 1.25
+    left = np.maximum(0, p - Q)
+    law = left / left.sum()
+    assert page.texts(".sd-weights output")[:4] == ["0.56", "0.24", "0.12", "0.08"]
+    assert page.texts(".sd-number")[1:] == [
+        f"{np.minimum(p, Q).sum():.2f}",
+        f"{1 - np.minimum(p, Q).sum():.2f}",
+    ]
+    assert f"A: {law[0]:.3f}; B: 0.00; C: 0.00; D: {law[3]:.3f}." in page.description(2)
+    page.frame.get_by_role("button", name="Reset to the worked pair").press("Enter")
+    assert page.texts(".sd-number")[1:] == ["0.80", "0.20"]
+    assert page.slider("A target weight").input_value() == "0.45"
+
+
+def test_equal_distributions_use_no_residual(reader):
+    page = reader(acceptance_simulator(target=P, draft=P))
+    assert page.texts(".sd-number")[1:] == ["1.00", "0.00"]
+    assert "equal" in page.texts("[aria-live=polite]")[1]
+    assert page.texts(".sd-caption") == ["Residual: not used, nothing is rejected"]
+
+
+def test_disjoint_distributions_accept_nothing(reader):
+    page = reader(acceptance_simulator(target=(0.5, 0.5, 0, 0), draft=(0, 0, 0.25, 0.75)))
+    assert page.texts(".sd-number")[1:] == ["0.00", "1.00"]
+    assert "share no token" in page.texts("[aria-live=polite]")[1]
+
+
+def test_all_weights_at_zero_is_said(reader):
+    page = reader(acceptance_simulator(target=(1, 0, 0, 0)))
+    page.slider("A target weight").press("Home")
+    assert page.texts(".sd-number")[1:] == ["–", "–"]
+    assert "no distribution" in page.texts("[aria-live=polite]")[1]
+    page.slider("B target weight").press("ArrowRight")
+    assert page.texts(".sd-number")[1] == "0.45"
+
+
+def test_slider_keeps_a_number_between_its_steps(reader):
+    page = reader(acceptance_simulator(1 / 3, 2 / 3))
+    assert page.texts(".sd-number")[0] == "0.50"
+    assert (
+        page.slider("p target probability of the drafted token").get_attribute("aria-valuetext")
+        == "0.333"
+    )
+
+
+@pytest.mark.parametrize("width", [320, 400, 900])
+def test_fits_its_width_and_takes_its_height(reader, width):
+    page = reader(width=width)
+    frame = page.page.frames[1]
+    page.page.wait_for_function("document.querySelector('iframe').style.height != '960px'")
+    assert frame.evaluate("document.documentElement.scrollWidth") == width
+    height = page.page.locator("iframe").bounding_box()["height"]
+    assert frame.evaluate("document.documentElement.scrollHeight") == height
+    for drawing in page.frame.locator(".sd-chart svg[role=img]").all():
+        box, parent = drawing.bounding_box(), drawing.locator("..").bounding_box()
+        assert box["x"] >= parent["x"] and box["width"] <= parent["width"] + 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_stand_out_in_both_themes(reader, scheme):
+    frame = reader(scheme=scheme).page.frames[1]
+    ink, paper = frame.evaluate(
+        "() => (({ color, backgroundColor }) => [color, backgroundColor])"
+        "(getComputedStyle(document.querySelector('.sd-panel')))"
+    )
+    sums = [sum(map(int, colour[4:-1].split(","))) for colour in (ink, paper)]
+    assert abs(sums[0] - sums[1]) > 500 and (sums[1] > sums[0]) == (scheme == "light")
+
+
+def test_exported_notebook_shows_the_frame(browser):
+    source = (
+        "from specdec_lib.lessons.widgets import acceptance_simulator\n"
+        "acceptance_simulator(p=0.2, q=0.8)"
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    NotebookClient(notebook, kernel_name="python3", timeout=120, store_widget_state=False).execute()
+    assert "application/vnd.jupyter.widget-view+json" in notebook.cells[0].outputs[0].data
+    settings = Config({"NbConvertBase": {"display_data_priority": EXPORT_PRIORITY}})
+    page, _ = HTMLExporter(config=settings).from_notebook_node(notebook)
+    reader = Reader(browser)
+    reader.page.set_content(page)
+    numbers = reader.page.frame_locator("iframe.specdec-simulator").locator(".sd-number")
+    numbers.first.wait_for()
+    assert numbers.all_text_contents() == ["0.25", "0.80", "0.20"]
+    assert not [url for url in reader.requests if "widget" in url or "unpkg" in url]
+    reader.page.close()
