@@ -24,24 +24,12 @@ from autograde.builder.release import write_if_changed
 from autograde.builder.source import read_chapter
 from autograde.builder.views import solution_view
 from autograde.paths import BUILD, ROOT
+from specdec_lib.lessons.widgets.simulator import EXPORT_PRIORITY
 
 AT_ONCE = 2  # a chapter with torch in it takes most of a laptop's memory and cores
 CELL_SECONDS = 900
 # A simulator's HTML before its live widget: an exported page has no kernel to serve the widget.
-HTML_CONFIG = Config(
-    NbConvertBase={
-        "display_data_priority": [
-            "text/html",
-            "application/vnd.jupyter.widget-view+json",
-            "image/svg+xml",
-            "image/png",
-            "image/jpeg",
-            "text/latex",
-            "text/markdown",
-            "text/plain",
-        ]
-    }
-)
+HTML_CONFIG = Config(NbConvertBase={"display_data_priority": list(EXPORT_PRIORITY)})
 
 
 class ExecutionError(Exception):

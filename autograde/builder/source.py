@@ -234,32 +234,31 @@ def _check_points(cell: TextCell) -> None:
 
 def _check_regions(cell: TextCell) -> None:
     """Exactly one closed region in a solution cell, none elsewhere, and no reserved word."""
+    for number, line in enumerate(cell.source.split("\n"), cell.line + 1):
+        _check_marker_line(cell, line, number)
+    _check_region_count(cell, _region_begins(cell))
+
+
+def _region_begins(cell: TextCell) -> list[int]:
+    """The lines on which a region begins; every one of them is closed before the next."""
     begins: list[int] = []
     is_open = False
     for number, line in enumerate(cell.source.split("\n"), cell.line + 1):
-        _check_marker_line(cell, line, number)
         if line.strip() == BEGIN_SOLUTION:
             if is_open:
-                raise cell.error(
-                    "a solution region begins inside another",
-                    f"Close the one of line {begins[-1]} first, with `{END_SOLUTION}`",
-                    number,
-                )
+                remedy = f"Close the one of line {begins[-1]} first, with `{END_SOLUTION}`"
+                raise cell.error("a solution region begins inside another", remedy, number)
             begins.append(number)
             is_open = True
         elif line.strip() == END_SOLUTION:
             if not is_open:
-                raise cell.error(
-                    f"`{END_SOLUTION}` without a beginning",
-                    f"Put `{BEGIN_SOLUTION}` above it, or take it out",
-                    number,
-                )
+                remedy = f"Put `{BEGIN_SOLUTION}` above it, or take it out"
+                raise cell.error(f"`{END_SOLUTION}` without a beginning", remedy, number)
             is_open = False
     if is_open:
-        raise cell.error(
-            "the solution region is not closed", f"Add `{END_SOLUTION}` below it", begins[-1]
-        )
-    _check_region_count(cell, begins)
+        remedy = f"Add `{END_SOLUTION}` below it"
+        raise cell.error("the solution region is not closed", remedy, begins[-1])
+    return begins
 
 
 def _check_marker_line(cell: TextCell, line: str, number: int) -> None:

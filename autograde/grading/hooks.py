@@ -1,5 +1,5 @@
-"""Where nbgrader calls the engine: an exporter that takes submissions in, a preprocessor that
-grades them. `nbgrader_config.py` names both.
+"""Where nbgrader calls the engine: an exporter that takes submissions in, preprocessors that
+grade them and save the marks. `nbgrader_config.py` names all three.
 """
 
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
-from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import is_grade
 
 from autograde.grading.engine import grade
 from autograde.grading.results import Result
@@ -32,7 +33,7 @@ class Intake(NotebookExporter):
         return self.from_notebook_node(submission.notebook, resources=resources, **kw)
 
 
-class Grade(Preprocessor):
+class Grade(NbGraderPreprocessor):
     """Stands where nbgrader would execute the notebook: grades it and writes the marks."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -41,6 +42,21 @@ class Grade(Preprocessor):
             if cell.cell_type == "code":
                 cell.outputs = _outputs(cell, result)
         return nb, resources
+
+
+class SaveMarks(SaveAutoGrades):
+    """nbgrader's saving of marks, which refuses a grade cell that our engine has not marked.
+
+    nbgrader would read a missing output as full marks.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        for cell in nb.cells:
+            if cell.cell_type == "code" and is_grade(cell):
+                kinds = [output.output_type for output in cell.outputs]
+                if kinds != ["display_data", "execute_result"]:
+                    raise RuntimeError(f"{cell.id} carries no mark; no score is saved")
+        return super().preprocess(nb, resources)
 
 
 def _outputs(cell: NotebookNode, result: Result) -> list[NotebookNode]:

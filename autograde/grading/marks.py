@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograde.sandbox.proxy import Call, Student
-from autograde.sandbox.session import Gone, StudentError
+from autograde.sandbox.session import Gone, NotDefined, StudentError
 from specdec_lib.lessons.examples import Different
 
 QUIET = ["--disable-plugin-autoload", "--assert=plain", "-c", "/dev/null", "--strict-markers", "-p", "no:cacheprovider"]
@@ -23,6 +23,11 @@ class Case:
     error: str | None
     unwritten: bool = False
     calls: list[Call] = field(default_factory=list)
+
+    @property
+    def raised(self) -> str | None:
+        """The exception that ended the case's last call, if one did."""
+        return self.calls[-1].error if self.error is not None and self.calls else None
 
 
 class Marks:
@@ -54,10 +59,10 @@ class Marks:
 
 
 def _reason(error: BaseException | None) -> tuple[str | None, bool]:
-    """Why a case failed, for the student; and whether the answer is not written at all."""
+    """Why a case failed, for the student; and whether there is no answer to speak of at all."""
     if error is None:
         return None, False
-    if isinstance(error, NotImplementedError):
+    if isinstance(error, NotImplementedError | NotDefined):
         return str(error) or "not written yet", True
     if isinstance(error, Different):
         return str(error), False

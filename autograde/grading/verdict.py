@@ -24,16 +24,22 @@ def _judge(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> l
             first[case.behaviour] = case
     failing = {name: case for name, case in first.items() if case is not None}
     cause = _cause(cases, wrong)
-    messages = {}
-    for name, case in failing.items():
-        is_first = not messages
-        if case.after in broken or (cause is None and case.after in failing):
-            messages[name] = f"not checked: first {case.after}. Seen here: {case.error}"
-        elif cause is not None and is_first:
-            messages[name] = cause.explain(case.error)
-        else:
-            messages[name] = case.error + (" (The same cause.)" if cause else "")
+    messages = {name: _message(case, failing, cause, broken) for name, case in failing.items()}
     return [Behaviour(name, case is None, messages.get(name, "")) for name, case in first.items()]
+
+
+def _message(
+    case: Case, failing: dict[str, Case], cause: Misconception | None, broken: set[str]
+) -> str:
+    """What the student reads under one failed behaviour. The numbers always stay in it."""
+    lead = next(iter(failing.values()))
+    if case.after in broken or (cause is None and case.after in failing):
+        return f"not checked: first {case.after}. Seen here: {case.error}"
+    if case is not lead and case.raised is not None and case.raised == lead.raised:
+        return "not checked: first what is said above, it ends this call too."
+    if cause is None:
+        return case.error
+    return cause.explain(case.error) if case is lead else f"{case.error} (The same cause.)"
 
 
 def _cause(cases: list[Case], wrong: list[Misconception]) -> Misconception | None:

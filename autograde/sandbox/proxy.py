@@ -35,7 +35,7 @@ class Student:
         return Function(self, name)
 
     def value(self, name: str) -> Any:
-        """The value of a name in the notebook. Raises StudentError or Gone."""
+        """The value of a name in the notebook. Raises NotDefined or Gone."""
         return self.session.value(name)
 
 
@@ -53,7 +53,8 @@ class Function:
         """The value that the student's function returns for `args`.
 
         Raises NotImplementedError for a stub, StudentError for any other exception of the
-        student's, and Gone where the call outlasted its limit or ended the process.
+        student's, NotDefined where there is no such function, and Gone where the call outlasted
+        its limit or ended the process.
         """
         try:
             reply = self.student.session.call(self.__name__, args)

@@ -19,6 +19,12 @@ class StudentError(Exception):
         self.what_happened = f"raised {self.name}: {self}{where}"
 
 
+class NotDefined(Exception):
+    """The name is not in the student's notebook; the text says which error kept it out."""
+
+    no_answer = True
+
+
 class Gone(Exception):
     """The student's process was stopped or ended itself; the text says what happened."""
 
@@ -61,7 +67,7 @@ class Session:
     def __post_init__(self) -> None:
         self.reports: dict[str, dict] = {}
         self.dead_cells: set[str] = set()
-        self.dead_names: dict[str, str] = {}
+        self.dead_names: set[str] = set()
         self.limited = False
         self.process: Process | None = None
         self.end_of_time = time.monotonic() + self.total_seconds
@@ -74,7 +80,7 @@ class Session:
         self._stop()
 
     def call(self, name: str, args: tuple) -> Reply:
-        """Call the student's function. Raises StudentError or Gone."""
+        """Call the student's function. Raises StudentError, NotDefined or Gone."""
         encoded = [wire.encode(arg) for arg in args]
         before = [wire.digest(arg) for arg in args]
         request = {"do": "call", "name": name, "args": {"l": encoded}}
@@ -87,7 +93,7 @@ class Session:
             raise Gone(f"the answer could not be read: {error}") from None
 
     def value(self, name: str) -> Any:
-        """The value of a name in the student's notebook. Raises StudentError or Gone."""
+        """The value of a name in the student's notebook. Raises NotDefined or Gone."""
         answer = self._ask_about(name, {"do": "value", "name": name})
         try:
             return wire.decode(answer["value"])
@@ -96,16 +102,26 @@ class Session:
 
     def _ask_about(self, name: str, request: dict) -> dict:
         if name in self.dead_names:
-            raise Gone(self.dead_names[name])
+            raise Gone("it was not called again after it was stopped")
         try:
             answer = self._ask(request, self.limits.call_seconds)
-        except Gone as gone:
-            self.dead_names[name] = str(gone)
+        except Gone:
+            self.dead_names.add(name)
             self._restart()
             raise
+        if answer.get("missing"):
+            raise NotDefined(self._why_missing(name))
         if answer.get("error"):
             raise StudentError(answer["error"])
         return answer
+
+    def _why_missing(self, name: str) -> str:
+        """An exercise's cell bears the exercise's name, so its error tells why it is missing."""
+        error = self.reports.get(name, {}).get("error")
+        if not error:
+            return f"{name} is not defined in the notebook"
+        line = f" in line {error['line']}" if error["line"] else ""
+        return f"{name} is not defined: its cell ended with {error['name']}{line}: {error['text']}"
 
     def _restart(self) -> None:
         """A fresh process with every cell run that has not ended one before."""

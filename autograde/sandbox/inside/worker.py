@@ -45,17 +45,17 @@ def serve(notebook: cells.Cells, request: dict) -> dict:
 
 
 def value(notebook: cells.Cells, name: str) -> dict:
-    """The value of a name: {"value", "error"}."""
+    """The value of a name: {"value"}, or {"missing"}."""
     if name not in notebook.namespace:
-        return {"error": {"name": "NameError", "text": f"{name} is not defined", "line": None}}
-    return {"error": None, "value": wire.encode(notebook.namespace[name])}
+        return {"missing": True}
+    return {"value": wire.encode(notebook.namespace[name])}
 
 
 def call(notebook: cells.Cells, name: str, args: list) -> dict:
     """Call a function: its value, its warnings, a digest of each argument after the call."""
     function = notebook.namespace.get(name)
     if not callable(function):
-        return {"error": {"name": "NameError", "text": f"{name} is not a function", "line": None}}
+        return {"missing": True}
     result: Any = None
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")

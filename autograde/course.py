@@ -1,0 +1,104 @@
+"""`make course`: build, execute, and grade a sample class through nbgrader, start to end.
+
+Every step is skipped where nothing that it depends on has changed since it was last done.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tqdm import tqdm
+
+from autograde.builder.execute import execute
+from autograde.builder.release import build, release_into
+from autograde.cli import write_json
+from autograde.grading.classroom import Grades, chapters, grade_class
+from autograde.paths import BUILD, ROOT, SOLUTIONS
+from autograde.reports.gradebook import compare, read_scores
+from autograde.reports.table import print_table
+from autograde.samples import write_class
+
+CLASS = BUILD / "sample-course"
+LOG = CLASS / "nbgrader.log"
+STAMP = CLASS / ".stamp"
+
+NEXT = """
+Where to go next
+  make lab       open the chapters as a student, in work/
+  make grader    open JupyterLab at the root: formgrader is in its menu
+  make test      run all tests
+  build/solutions/ holds the executed solutions, as notebooks and as pages"""
+
+
+def main() -> int:
+    """Run the steps that are due, then print the class's table."""
+    build()
+    execute(sorted(SOLUTIONS.glob("[0-9][0-9]_*.py")))
+    stamp = fingerprint()
+    if not STAMP.exists() or STAMP.read_text() != stamp:
+        grade_sample_class()
+        STAMP.write_text(stamp)
+    grades = grade_class(CLASS / "submitted")
+    compare(grades, read_scores(CLASS))
+    write_json(CLASS / "grades.json", {"students": grades})
+    print_table(grades, feedback_places(grades))
+    print(NEXT)
+    return 0
+
+
+def grade_sample_class() -> None:
+    """Make the class anew, grade it with our engine and then with nbgrader's own commands."""
+    shutil.rmtree(CLASS, ignore_errors=True)
+    names = chapters()
+    steps: list[tuple[str, Callable[[], object]]] = [
+        ("submissions", lambda: write_class(CLASS / "submitted", names)),
+        ("release", lambda: release_into(CLASS, names)),
+        ("engine", lambda: grade_class(CLASS / "submitted")),
+        *[(f"autograde {n}", lambda n=n: nbgrader("autograde", n)) for n in names],
+        *[(f"feedback {n}", lambda n=n: nbgrader("generate_feedback", n)) for n in names],
+    ]
+    with tqdm(steps, unit="step", desc="sample class") as bar:
+        for name, step in bar:
+            bar.set_postfix_str(name)
+            step()
+
+
+def nbgrader(command: str, chapter: str) -> None:
+    """Run one of nbgrader's commands on the sample class, its log kept beside the class."""
+    environment = os.environ | {"SPECDEC_COURSE": str(CLASS)}
+    with LOG.open("a") as log:
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", command, chapter],
+            cwd=ROOT, env=environment, stdout=log, stderr=log,
+        )  # fmt: skip
+    if done.returncode:
+        tail = "\n".join(LOG.read_text().splitlines()[-15:])
+        raise SystemExit(f"nbgrader {command} {chapter} failed; the end of {LOG}:\n{tail}")
+
+
+def fingerprint() -> str:
+    """A digest of everything that the sample class depends on."""
+    files = [ROOT / "nbgrader_config.py", *SOLUTIONS.rglob("*.py"), *SOLUTIONS.rglob("*.ipynb")]
+    for package in ("autograde", "specdec_lib"):
+        files += [p for p in (ROOT / package).rglob("*") if p.suffix in (".py", ".js", ".json")]
+    digest = hashlib.sha256(sys.version.encode())
+    for file in sorted(files):
+        digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def feedback_places(grades: Grades) -> dict[str, str]:
+    """For each student the folder of feedback pages, relative to where the command runs."""
+    return {
+        student: str((CLASS / "feedback" / student).relative_to(ROOT)) + os.sep
+        for student in grades
+        if Path(CLASS, "feedback", student).is_dir()
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
