@@ -22,8 +22,8 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser(prog="autograde", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    build = commands.add_parser("build", help="make the two notebooks of every chapter from its text")
-    build.add_argument("--check", action="store_true", help="write nothing; say what is out of date")
+    build = commands.add_parser("build", help="make the two notebooks of every chapter")
+    build.add_argument("--check", action="store_true", help="only say what is out of date")
     build.add_argument(
         "--solutions", action="store_true", help="execute the solutions into build/solutions/"
     )

@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser(prog="specdec", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    start = commands.add_parser("start", help="copy the chapters to work/ and open JupyterLab there")
+    start = commands.add_parser("start", help="copy the chapters to work/ and open JupyterLab")
     start.add_argument("--no-lab", action="store_true", help="only copy, for VS Code and others")
     start.set_defaults(run=run_start)
     update = commands.add_parser("update", help="say which chapters changed since you started")

@@ -127,7 +127,9 @@ def check_accept(student, tokens, p, q, r, gives, hint):
     expect(student.speculative_accept, tokens, p, q, np.array(r), gives=gives, hint=hint)
 
 
-@behaviour("speculative_accept", "each token by its ratio and its coin", after="acceptance_probability")
+@behaviour(
+    "speculative_accept", "each token by its ratio and its coin", after="acceptance_probability"
+)
 @pytest.mark.parametrize(
     "p, q, r, gives",
     [

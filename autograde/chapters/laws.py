@@ -28,9 +28,14 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
 
 
 def token_law(correct_token: Callable, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The law (V,) of the token that `correct_token` gives when the draft comes from `q`."""
+    """The law (V,) of the token that `correct_token` gives when the draft comes from `q`.
+
+    It is exact for every rule that compares r with the ratio and picks with u from p, from q or
+    from a residual of either sign, so for most wrong rules too.
+    """
     law = np.zeros(len(p))
-    u_cuts = np.cumsum(reference_residual(p, q))
+    pools = (p, q, reference_residual(p, q), reference_residual(q, p))
+    u_cuts = np.concatenate([np.cumsum(pool) for pool in pools])
     for token in np.flatnonzero(q):
         for r, r_length in pieces(np.array([reference_ratio(p, q, token)])):
             for u, u_length in pieces(u_cuts):
@@ -49,7 +54,8 @@ def step_law(step: Callable, target: np.ndarray, draft: np.ndarray, k: int) -> n
     law = np.zeros((target.shape[1],) * 3)
     for drafted, p, q, weight in blocks(target, draft, k):
         for r, r_weight in coins(drafted, p, q):
-            kept = next((i for i, t in enumerate(drafted) if r[i] > reference_ratio(p[i], q[i], t)), k)
+            refused = [r[i] > reference_ratio(p[i], q[i], t) for i, t in enumerate(drafted)]
+            kept = [*refused, True].index(True)
             last = reference_residual(p[kept], q[kept]) if kept < k else p[k]
             for u, u_weight in pieces(np.cumsum(last)):
                 out = step(drafted, p, q, r, u)

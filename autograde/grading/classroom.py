@@ -65,7 +65,7 @@ def _is_student(entry: os.DirEntry) -> bool:
 def _graded(tasks: list[Task], workers: int) -> Iterator[tuple[Task, Result]]:
     """Results as they come, with a progress bar that counts the failed."""
     failed = 0
-    with _pool(min(workers, len(tasks) or 1)) as submit, tqdm(total=len(tasks)) as bar:
+    with Pool(min(workers, len(tasks) or 1)) as submit, tqdm(total=len(tasks)) as bar:
         bar.set_description("grading")
         futures = {submit(grade_task, task): task for task in tasks}
         for future in as_completed(futures):
@@ -76,7 +76,7 @@ def _graded(tasks: list[Task], workers: int) -> Iterator[tuple[Task, Result]]:
             yield futures[future], result
 
 
-class _pool:
+class Pool:
     """A pool of fresh processes (a forked one would share the parent's open files)."""
 
     def __init__(self, workers: int) -> None:

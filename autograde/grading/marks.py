@@ -1,5 +1,6 @@
 """One pytest run over a chapter's hidden tests, in this process, with `student` as a fixture."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,8 +10,12 @@ from autograde.sandbox.proxy import Call, Student
 from autograde.sandbox.session import Gone, NotDefined, StudentError
 from specdec_lib.lessons.examples import Different
 
-QUIET = ["--disable-plugin-autoload", "--assert=plain", "-c", "/dev/null", "--strict-markers", "-p", "no:cacheprovider"]
-UNUSED = ["terminal", "logging", "doctest", "unraisableexception", "threadexception", "faulthandler"]
+# No configuration, no plugins, no output: each of them costs time in every run and tells nobody.
+QUIET = ["--disable-plugin-autoload", "--assert=plain", "-c", os.devnull, "--strict-markers"]
+UNUSED = (
+    *("terminal", "logging", "doctest", "cacheprovider"),
+    *("unraisableexception", "threadexception", "faulthandler"),
+)
 
 
 @dataclass

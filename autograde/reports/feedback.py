@@ -12,7 +12,8 @@ from autograde.grading.results import Behaviour, Exercise
 def exercise_html(exercise: Exercise) -> str:
     """A list of the exercise's behaviours: met ones by name, the others with their message."""
     if exercise.note is not None:
-        return f"<p><strong>0 of {exercise.max_score:g} points</strong>: {escape(exercise.note)}</p>"
+        note = escape(exercise.note)
+        return f"<p><strong>0 of {exercise.max_score:g} points</strong>: {note}</p>"
     rows = "".join(_row(b) for b in exercise.behaviours)
     return (
         f"<p><strong>{exercise.passed} of {len(exercise.behaviours)} behaviours right, "

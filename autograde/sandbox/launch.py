@@ -3,6 +3,7 @@
 It is a plain subprocess with limits, an empty scratch folder and a bare environment.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -63,7 +64,7 @@ class Process:
             ready = None
         if ready is None:
             self.end()
-            raise RuntimeError("the worker did not start; run it by hand to see why: " + str(PROGRAM))
+            raise RuntimeError(f"the worker did not start; run it by hand to see why: {PROGRAM}")
 
     def exchange(self, request: dict, deadline: float) -> dict | None:
         """Send one request and read its answer; None where the worker has gone."""
@@ -74,10 +75,8 @@ class Process:
     def end(self) -> None:
         """Kill the worker and its process group, and remove its scratch folder."""
         self.link.close()
-        try:
+        with contextlib.suppress(ProcessLookupError):  # it may have gone by itself
             os.killpg(self.popen.pid, signal.SIGKILL)
-        except ProcessLookupError:  # it has gone by itself
-            pass
         self.popen.wait()
         shutil.rmtree(self.scratch, ignore_errors=True)
 

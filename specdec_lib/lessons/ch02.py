@@ -128,9 +128,7 @@ def hints(function: Callable) -> Hints:
     return open_hints(function, HINTS[function.__name__])
 
 
-def exact_law(
-    correct_token: Callable, p: np.ndarray, q: np.ndarray, cells: int = 12
-) -> np.ndarray:
+def exact_law(correct_token: Callable, p: np.ndarray, q: np.ndarray, cells: int = 12) -> np.ndarray:
     """The law (2, V) of the token that `correct_token` puts out when the draft comes from `q`.
 
     Row 0 is the mass that comes by acceptance, row 1 by correction. Nothing is sampled: the unit

@@ -1,4 +1,4 @@
-"""The figures of chapter 02. Each draws the student's own function and says in words what it shows."""
+"""The figures of chapter 02, drawn from the student's functions, each with its words."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -65,7 +65,8 @@ def kept_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
     show(
         ax.figure,
         f"The draft's bars with the kept part: {_numbers(kept)}. The share kept of each bar: "
-        f"{_numbers(share)}. Lines mark the target: {_numbers(p)}. In all {kept.sum():.3g} is kept.",
+        f"{_numbers(share)}. Lines mark the target: {_numbers(p)}. In all, {kept.sum():.3g} "
+        "is kept.",
     )
 
 

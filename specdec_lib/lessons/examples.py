@@ -57,7 +57,8 @@ def _scalar(got: Any, expected: Any, kinds: tuple, what: str, tolerance: float) 
     is_bool = isinstance(got, bool | np.bool_)
     if not isinstance(got, kinds) or (is_bool and bool not in kinds):
         return f" (it should be {what}, not {type_name(got)})"
-    return None if abs(got - expected) <= tolerance or got == expected else ""
+    close = got == expected or abs(float(got) - float(expected)) <= tolerance
+    return None if close else ""
 
 
 def _array(got: Any, expected: np.ndarray, tolerance: float) -> str | None:

@@ -12,8 +12,12 @@ class Hints:
     def __init__(self, exercise: str, texts: Sequence[str], started: bool) -> None:
         self.exercise = exercise
         self.texts = texts if started else texts[:1]
-        self.rest = "" if started else (
-            "Hints 2 and 3 open after you have written a line of your own and run both cells."
+        self.rest = (
+            ""
+            if started
+            else (
+                "Hints 2 and 3 open after you have written a line of your own and run both cells."
+            )
         )
 
     def _repr_html_(self) -> str:

@@ -1,0 +1,144 @@
+"""Three gates for every exercise of every chapter: the stub, the solution, the misconceptions.
+
+Each gate is shown to be able to fail.
+"""
+
+import pytest
+from submitting import CHAPTER
+
+from autograde.grading.classroom import chapters
+from autograde.grading.engine import exercises_of, grade
+from autograde.grading.misconceptions import Misconception, Misconceptions, misconceptions_of
+from autograde.grading.results import Exercise, Result
+from autograde.intake import release_of
+from autograde.submissions import filled, solutions_of
+
+WRONG = [(chapter, wrong) for chapter in chapters() for wrong in misconceptions_of(chapter).all]
+# What somebody might return without reading the question: constants, and copies of arguments.
+EMPTY_ANSWERS = [
+    "[]",
+    "True",
+    "0",
+    "1.0",
+    "None",
+    "args[0]",
+    "args[1]",
+    "args[2]",
+    "(args[2], True)",
+]
+
+
+def grade_with(chapter: str, **answers: str) -> Result:
+    """The solution's result with other `answers` in it."""
+    return grade(filled(release_of(chapter), solutions_of(chapter) | answers), chapter)
+
+
+def stub_problems(result: Result) -> list[str]:
+    """What is wrong with the result of a blank release: points, or anything but one plain note."""
+    return [
+        name
+        for name, exercise in result.exercises.items()
+        if exercise.passed or not exercise.note or not _is_unwritten(name, exercise.note)
+    ]
+
+
+def _is_unwritten(name: str, note: str) -> bool:
+    words = ("not written yet", "no answer yet", "no guess yet")
+    return note.startswith(f"{name}: ") and note.endswith(words)
+
+
+def unearned(result: Result) -> list[str]:
+    """Exercises without full marks."""
+    return [name for name, e in result.exercises.items() if e.score != e.max_score]
+
+
+def is_caught(wrong: Misconception, exercise: Exercise) -> bool:
+    """Whether a misconception loses points and is told so in its own words."""
+    told = any(wrong.think in m and wrong.because in m for m in exercise.messages)
+    return exercise.score < exercise.max_score and told
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_stub_earns_nothing_and_says_one_thing(chapter: str):
+    assert stub_problems(grade(release_of(chapter), chapter)) == []
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_solution_earns_everything(chapter: str):
+    assert unearned(grade_with(chapter)) == []
+
+
+@pytest.mark.parametrize("chapter, wrong", WRONG, ids=lambda x: getattr(x, "name", x))
+def test_misconception_is_caught(chapter: str, wrong: Misconception):
+    result = grade_with(chapter, **{wrong.exercise: wrong.code})
+    assert is_caught(wrong, result.exercises[wrong.exercise])
+
+
+@pytest.mark.parametrize("value", EMPTY_ANSWERS)
+def test_constants_and_copies_earn_nothing(value: str):
+    functions = {wrong.exercise for wrong in misconceptions_of(CHAPTER).all}
+    code = "def {name}(*args):\n    return {value}"
+    answers = {name: code.format(name=name, value=value) for name in functions}
+    result = grade_with(CHAPTER, **answers)
+    assert {name: result.exercises[name].passed for name in functions} == dict.fromkeys(
+        functions, 0
+    )
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_every_graded_cell_has_behaviours(chapter: str):
+    result = grade_with(chapter)
+    assert list(result.exercises) == list(exercises_of(release_of(chapter)))
+    assert all(exercise.behaviours for exercise in result.exercises.values())
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_functions_have_two_to_five_behaviours_and_six_misconceptions(chapter: str):
+    names = [w.exercise for w in misconceptions_of(chapter).all]
+    for name, exercise in grade_with(chapter).exercises.items():
+        if not name.startswith(("quiz_", "prediction_")):
+            assert 2 <= len(exercise.behaviours) <= 5
+            assert names.count(name) >= 6
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_misconceptions_have_phrases_of_their_own(chapter: str):
+    phrases = [(w.exercise, w.think) for w in misconceptions_of(chapter).all]
+    assert len(set(phrases)) == len(phrases)
+
+
+@pytest.mark.parametrize("name", ["quiz_02", "quiz_02_b"])
+def test_every_wrong_option_has_its_own_explanation(name: str):
+    right = solutions_of(CHAPTER)[name]
+    messages = [
+        grade_with(CHAPTER, **{name: f'{name} = "{option}"'}).exercises[name].messages
+        for option in "abcd"
+        if f'"{option}"' not in right
+    ]
+    assert len({text for (text,) in messages}) == 3
+
+
+# --- the gates can fail ---------------------------------------------------------------------
+
+
+def test_stub_gate_can_fail():
+    assert stub_problems(grade_with(CHAPTER)) != []
+    spoilt = grade_with(CHAPTER, correct_token="correct_token = None")
+    assert "correct_token" in stub_problems(spoilt)
+
+
+def test_solution_gate_can_fail():
+    assert "quiz_02" in unearned(grade_with(CHAPTER, quiz_02='quiz_02 = "a"'))
+
+
+def test_misconception_gate_can_fail():
+    registry = Misconceptions()
+
+    @registry.add("residual_distribution", think="this is right.", because="it is.")
+    def not_wrong_at_all(p, q):
+        missing = (p - q).clip(0)
+        return missing / missing.sum() if missing.sum() > 0 else p.copy()
+
+    (wrong,) = registry.all
+    result = grade_with(CHAPTER, residual_distribution=wrong.code)
+    assert not is_caught(wrong, result.exercises["residual_distribution"])

@@ -1,0 +1,153 @@
+"""Intake: the release with the student's answers in it, whatever else was handed in."""
+
+import copy
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from submitting import CHAPTER, hand_in, right, text, with_cell_source
+
+from autograde.intake import (
+    Refused,
+    escape,
+    parse,
+    read_submitted,
+    rebuild,
+    release_of,
+    take_in,
+)
+
+
+def rebuilt(notebook: NotebookNode) -> NotebookNode:
+    return rebuild(parse(text(notebook).encode()), release_of(CHAPTER))
+
+
+def ids(notebook: NotebookNode) -> list[str]:
+    return [cell.id for cell in notebook.cells]
+
+
+def source_of(notebook: NotebookNode, name: str) -> str:
+    return next(cell.source for cell in notebook.cells if cell.id == name)
+
+
+def test_answers_are_moved_and_nothing_else_changes():
+    notebook = rebuilt(right())
+    assert ids(notebook) == ids(release_of(CHAPTER))
+    assert source_of(notebook, "correct_token") == source_of(right(), "correct_token")
+    nbformat.validate(notebook)
+
+
+def test_blank_release_comes_back_as_it_is():
+    assert rebuilt(release_of(CHAPTER)) == release_of(CHAPTER)
+
+
+def test_metadata_and_outputs_of_the_submission_are_dropped():
+    notebook = copy.deepcopy(right())
+    notebook.metadata["kernelspec"] = {"name": "evil", "display_name": "x", "language": "x"}
+    for cell in notebook.cells:
+        cell.metadata["student"] = True
+        if cell.cell_type == "code":
+            html = {"text/html": "<script>alert(1)</script>"}
+            cell.outputs = [nbformat.v4.new_output("display_data", data=html)]
+    back = rebuilt(notebook)
+    assert back.metadata == release_of(CHAPTER).metadata
+    assert "student" not in json.dumps(back) and "alert" not in json.dumps(back)
+
+
+def test_locked_and_demo_cells_come_from_the_release():
+    changed = with_cell_source(right(), "test_correct_token", "4.0")
+    assert source_of(rebuilt(changed), "test_correct_token").startswith("lesson.check")
+
+
+def test_an_edited_import_cell_is_the_students():
+    name = next(c.id for c in right().cells if c.source.startswith("import numpy"))
+    changed = with_cell_source(right(), name, "import numpy as np\nimport math")
+    assert source_of(rebuilt(changed), name).endswith("import math")
+
+
+def test_own_cells_keep_their_place_and_get_new_names():
+    notebook = copy.deepcopy(right())
+    own = nbformat.v4.new_code_cell("helper = 1", id="mine")
+    at = ids(notebook).index("correct_token")
+    notebook.cells.insert(at, own)
+    back = rebuilt(notebook)
+    place = ids(back).index("correct_token")
+    assert back.cells[place - 1].source == "helper = 1"
+    assert back.cells[place - 1].id.startswith("extra-")
+
+
+def test_cell_retyped_by_hand_runs_after_the_stub_that_takes_its_place():
+    notebook = copy.deepcopy(right())
+    at = ids(notebook).index("correct_token")
+    notebook.cells[at] = nbformat.v4.new_code_cell(notebook.cells[at].source, id="mine")
+    back = rebuilt(notebook)
+    order = [c.source for c in back.cells if "def correct_token" in c.source]
+    assert "NotImplementedError" in order[0] and "NotImplementedError" not in order[1]
+
+
+def test_first_copy_that_is_no_stub_is_the_answer_and_the_other_does_not_run():
+    notebook = copy.deepcopy(right())
+    at = ids(notebook).index("correct_token")
+    second = copy.deepcopy(notebook.cells[at])
+    second.source = "def correct_token(*args):\n    return None"
+    notebook.cells.insert(at + 1, second)
+    stub = copy.deepcopy(release_of(CHAPTER).cells[at])
+    notebook.cells.insert(at, stub)
+    back = rebuilt(notebook)
+    code = [c for c in back.cells if c.cell_type == "code" and "def correct_token" in c.source]
+    assert [c.source for c in code] == [source_of(right(), "correct_token")]
+    assert any("was not graded" in c.source and "return None" in c.source for c in back.cells)
+
+
+def test_html_in_written_answers_is_shown_as_text():
+    changed = with_cell_source(right(), "why_residual", "<img src=x onerror=alert(1)> because")
+    assert source_of(rebuilt(changed), "why_residual").startswith("&lt;img")
+    assert escape("a < b") == "a &lt; b"
+
+
+def test_pictures_of_written_answers_stay_and_other_attachments_go():
+    notebook = copy.deepcopy(right())
+    cell = next(c for c in notebook.cells if c.id == "why_residual")
+    cell.attachments = {
+        "a.png": {"image/png": "aGk=", "image/svg+xml": "<svg onload=alert(1)>"},
+        "b": "not a dict",
+    }
+    back = next(c for c in rebuilt(notebook).cells if c.id == "why_residual")
+    assert back.attachments["a.png"] == {"image/png": "aGk="}
+    assert "b" not in back.attachments
+
+
+@pytest.mark.parametrize("metadata", [None, [], {"nbgrader": 3}, {"nbgrader": {"grade_id": [1]}}])
+def test_odd_metadata_does_no_harm(metadata: object):
+    plain = json.loads(text(right()))
+    for cell in plain["cells"]:
+        cell["metadata"] = metadata
+    back = rebuild(parse(json.dumps(plain).encode()), release_of(CHAPTER))
+    assert source_of(back, "correct_token") == source_of(right(), "correct_token")
+
+
+def test_text_that_cannot_be_written_again_is_repaired():
+    changed = with_cell_source(right(), "correct_token", "x = '\ud800'")
+    json.dumps(rebuilt(changed), ensure_ascii=False).encode("utf-8")
+
+
+@pytest.mark.parametrize("what", ["student", "chapter"])
+def test_linked_folders_are_refused(tmp_path: Path, what: str):
+    elsewhere = hand_in(tmp_path / "elsewhere", "ada", text(right())).parent
+    submitted = tmp_path / "submitted"
+    if what == "student":
+        submitted.mkdir()
+        (submitted / "ada").symlink_to(elsewhere.parent)
+    else:
+        (submitted / "ada").mkdir(parents=True)
+        (submitted / "ada" / CHAPTER).symlink_to(elsewhere)
+    with pytest.raises(Refused, match="is a link"):
+        read_submitted(submitted, Path("ada", CHAPTER, f"{CHAPTER}.ipynb"))
+
+
+def test_missing_file_is_named(tmp_path: Path):
+    submission = take_in(tmp_path, Path("ada", CHAPTER, f"{CHAPTER}.ipynb"), CHAPTER)
+    assert "there is no file" in submission.reason
+    assert submission.notebook.cells[0].source.startswith("**This submission could not be read")

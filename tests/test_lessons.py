@@ -1,0 +1,192 @@
+"""The visible side of a chapter: examples, messages, hints, predictions, figures."""
+
+import importlib
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+from autograde.paths import SOLUTIONS
+from autograde.submissions import solutions_of
+from specdec_lib.lessons import ch02
+from specdec_lib.lessons.answers import answered, committed, reveal
+from specdec_lib.lessons.drawing import drawn_from
+from specdec_lib.lessons.examples import Different, describe, difference, expect
+from specdec_lib.lessons.hints import has_own_line, open_hints
+
+CHAPTERS = sorted(path.stem for path in SOLUTIONS.glob("[0-9][0-9]_*.py"))
+
+
+def functions_of(chapter: str) -> dict:
+    """The solution's functions, run in one namespace as in the notebook."""
+    namespace: dict = {"np": np}
+    exec("from specdec_lib.sampling import sample_from", namespace)
+    for source in solutions_of(chapter).values():
+        if source.startswith("def "):
+            exec(source, namespace)
+    return namespace
+
+
+FUNCTIONS = functions_of("02_rejection_sampling")
+
+
+@pytest.mark.parametrize("name", ch02.HINTS)
+def test_visible_checks_pass_on_the_solution_and_print_no_mark(name: str, capsys):
+    assert getattr(ch02, f"check_{name}")(FUNCTIONS[name]) is None
+    captured = capsys.readouterr()
+    assert captured.err == "" and name in captured.out
+
+
+@pytest.mark.parametrize("name", ch02.HINTS)
+def test_visible_checks_pass_a_stub_through(name: str):
+    def stub(*args):
+        raise NotImplementedError(f"{name}: not written yet")
+
+    with pytest.raises(NotImplementedError, match=name):
+        getattr(ch02, f"check_{name}")(stub)
+
+
+@pytest.mark.parametrize("name", ch02.HINTS)
+@pytest.mark.parametrize("value", [None, [], 0, np.zeros(4)])
+def test_visible_checks_say_call_got_and_expected(name: str, value: object):
+    with pytest.raises(Different, match=r".*\(.*\) returned .*, expected .*"):
+        getattr(ch02, f"check_{name}")(lambda *args: value)
+
+
+@pytest.mark.parametrize(
+    "got, expected, remark",
+    [
+        (np.float64(1), 1.0, None),
+        (1, 1.0, None),
+        (np.int64(2), 2, None),
+        (np.bool_(True), True, None),
+        (True, 1, "not a bool"),
+        (1, True, "True or False"),
+        (1.5, 1.0, ""),
+        (float("nan"), 1.0, ""),
+        ("1", 1.0, "not a str"),
+        (None, [1], "not None"),
+        ([1, 2], (1, 2), "should be a tuple"),
+        ([1, np.int64(2)], [1, 2], None),
+        ([1], [1, 2], ""),
+        ([1.0], [1], "a whole number"),
+        (np.ones(2), np.ones(2), None),
+        (np.ones(2) + 1e-10, np.ones(2), None),
+        (np.array([np.nan, 1]), np.ones(2), ""),
+        ([1.0, 1.0], np.ones(2), "NumPy array"),
+        (np.ones(3), np.ones(2), "shape"),
+        (np.array(["a", "b"]), np.ones(2), "dtype"),
+    ],
+)
+def test_difference(got: object, expected: object, remark: str | None):
+    found = difference(got, expected)
+    assert found == remark if not remark else remark in found
+
+
+def test_message_names_parameters_and_shortens_large_arrays():
+    def f(p, token):
+        return token
+
+    with pytest.raises(Different) as caught:
+        expect(f, np.zeros((10, 10)), 3, gives=4, hint="Did you add one?")
+    text = str(caught.value)
+    assert (
+        text == "f(p=an array of shape (10, 10), token=3) returned 3, expected 4. Did you add one?"
+    )
+    assert describe(np.array([0.1, 2 / 3])) == "[0.1, 0.66667]"
+
+
+def test_exceptions_become_messages():
+    with pytest.raises(Different, match="raised ZeroDivisionError: division by zero; expected 1"):
+        expect(lambda x: 1 / x, 0, gives=1)
+
+
+def unwritten(p):
+    """A docstring is no line of one's own."""
+    raise NotImplementedError("unwritten: not written yet")
+
+
+def begun(p):
+    x = 1
+    raise NotImplementedError(f"unwritten: {x}")
+
+
+def test_later_hints_open_after_a_first_own_line():
+    assert not has_own_line(unwritten) and has_own_line(begun)
+    texts = ("first", "second", "third & last")
+    closed, opened = open_hints(unwritten, texts), open_hints(begun, texts)
+    assert closed._repr_html_().count("<details>") == 1 and "second" not in repr(closed)
+    assert (
+        opened._repr_html_().count("<details>") == 3 and "third &amp; last" in opened._repr_html_()
+    )
+
+
+def test_predictions_are_committed_before_anything_is_revealed(capsys):
+    with pytest.raises(NotImplementedError, match="no guess yet"):
+        committed("prediction_02", None, 0, 1)
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        committed("prediction_02", 3, 0, 1)
+    reveal("prediction_02", None, 0.8, "Because.")
+    assert "0.8" not in capsys.readouterr().out
+    reveal("prediction_02", 0.5, 0.8, "Because.")
+    assert capsys.readouterr().out == "You said 0.5. It is 0.8. Because.\n"
+
+
+def test_quiz_answers_are_letters():
+    with pytest.raises(NotImplementedError, match="no answer yet"):
+        answered("quiz_02", "")
+    with pytest.raises(ValueError, match="one letter"):
+        answered("quiz_02", "e")
+    assert answered("quiz_02", " B ") is None
+
+
+def test_figures_wait_for_their_function(capsys):
+    @drawn_from("f")
+    def figure(function):
+        function()
+
+    figure(lambda: unwritten(0))
+    figure(lambda: 1 / 0)
+    out = capsys.readouterr().out
+    assert "Write it first" in out and "cannot be drawn yet: ZeroDivisionError" in out
+
+
+# --- what every chapter has -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_production_code_that_the_cards_name_exists(chapter: str):
+    text = (SOLUTIONS / f"{chapter}.py").read_text()
+    cards = text.count("**In production.**")
+    names = re.findall(r"\*\*In production\.\*\* `(transformers\.[\w.]+)`", text)
+    assert cards == len(names) == text.count("# ### Exercise: ")
+    for name in names:
+        module, _, attribute = name.rpartition(".")
+        assert callable(getattr(importlib.import_module(module), attribute))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_chapter_has_all_its_parts(chapter: str):
+    text = (SOLUTIONS / f"{chapter}.py").read_text()
+    for part in ("**Carry in.**", "**Work here.**", "**Carry out.**", "## Quiz", "## Sources"):
+        assert part in text
+    assert "## What you may read elsewhere" in text and "## The smallest example" in text
+    assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 3
+    assert len(re.findall(r'solution="prediction_', text)) >= 2
+    assert 3 <= text.count("# ### Exercise: ") <= 7
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_headings_are_in_order(chapter: str):
+    text = (SOLUTIONS / f"{chapter}.py").read_text()
+    levels = [len(marks) for marks in re.findall(r"^# (#+) ", text, re.MULTILINE)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+def test_every_figure_function_ends_in_show():
+    figures = importlib.import_module("specdec_lib.lessons.ch02_figures")
+    public = [f for n, f in vars(figures).items() if inspect.isfunction(f) and n[0] != "_"]
+    own = [f for f in public if f.__module__ == figures.__name__ and f.__doc__]
+    assert all("show(" in inspect.getsource(f) for f in own) and len(own) >= 7

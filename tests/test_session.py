@@ -1,0 +1,157 @@
+"""The worker: cells run, calls come back, and a crash costs only what crashed."""
+
+import time
+
+import numpy as np
+import pytest
+
+from autograde.sandbox.launch import Limits
+from autograde.sandbox.proxy import Student
+from autograde.sandbox.session import Cell, Gone, NotDefined, Session, StudentError
+
+LIMITS = Limits(call_seconds=0.5)
+
+
+def session(*sources: str, seconds: float = 5.0, **settings: float) -> Session:
+    cells = [Cell(f"cell-{number}", source, seconds) for number, source in enumerate(sources)]
+    return Session(cells, LIMITS, **settings)
+
+
+def test_call_brings_back_value_warnings_changes_and_sharing():
+    code = (
+        "import numpy as np, warnings\n"
+        "def f(p, q):\n    p[0] = 9\n    warnings.warn('careful')\n    return q[1:]\n"
+    )
+    with session(code) as s:
+        reply = s.call("f", (np.ones(2), np.arange(3.0)))
+    assert reply.value.tolist() == [1.0, 2.0]
+    assert reply.warnings == ["careful"]
+    assert reply.changed == [0]
+    assert reply.shares
+
+
+def test_errors_carry_name_text_and_line():
+    with session("x = 1\ndef f():\n    return [][1]") as s, pytest.raises(StudentError) as caught:
+        s.call("f", ())
+    assert (
+        caught.value.what_happened
+        == "raised IndexError: list index out of range (line 3 of the cell)"
+    )
+
+
+def test_missing_name_says_which_error_kept_it_out():
+    with session("def f(:\n    pass") as s:
+        assert s.reports["cell-0"]["error"]["name"] == "SyntaxError"
+        with pytest.raises(NotDefined, match="f is not defined in the notebook"):
+            s.call("f", ())
+    with Session([Cell("f", "1 / 0", 5.0)]) as s, pytest.raises(NotDefined, match="ZeroDivision"):
+        s.call("f", ())
+
+
+@pytest.mark.parametrize(
+    "killer, why",
+    [
+        ("while True: pass", "longer than"),
+        ("import os; os._exit(0)", "ended the Python process"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended the Python process"),
+        ("import sys; sys.setrecursionlimit(10**9)\ndef g(): g()\ng()", "ended|longer"),
+    ],
+)
+def test_a_cell_that_ends_the_process_costs_only_itself(killer: str, why: str):
+    with session("def f(): return 1", killer, "def h(): return 3", seconds=1.0) as s:
+        assert (s.call("f", ()).value, s.call("h", ()).value) == (1, 3)
+        text = s.reports["cell-1"]["error"]["text"]
+    assert any(word in text for word in why.split("|"))
+
+
+def test_a_call_that_ends_the_process_costs_only_itself():
+    code = "import os\ndef out(): os._exit(0)\ndef loop():\n    while True: pass\ndef f(): return 1"
+    with session(code) as s:
+        for name in ("out", "loop", "loop"):
+            with pytest.raises(Gone):
+                s.call(name, ())
+        assert s.call("f", ()).value == 1
+        assert s.limited
+
+
+def test_a_function_that_loops_is_waited_for_once():
+    with session("def loop():\n    while True: pass") as s:
+        with pytest.raises(Gone):
+            s.call("loop", ())
+        start = time.monotonic()
+        with pytest.raises(Gone, match="not called again"):
+            s.call("loop", ())
+    assert time.monotonic() - start < 0.4
+
+
+def test_the_submission_as_a_whole_has_a_limit():
+    loops = ["while True: pass"] * 50
+    start = time.monotonic()
+    with session(*loops, seconds=0.3, total_seconds=2.0) as s, pytest.raises((Gone, NotDefined)):
+        s.call("f", ())
+    assert time.monotonic() - start < 10
+    assert s.limited
+
+
+def test_memory_and_output_are_bounded():
+    with session("x = bytearray(3 * 2**30)", "print('x' * 10**8)", "def f(): return 1") as s:
+        assert s.reports["cell-0"]["error"]["name"] == "MemoryError"
+        assert len(s.reports["cell-1"]["printed"]) < 30_000
+        assert s.call("f", ()).value == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%matplotlib inline\nx = 3",
+        "!ls /\nx = 3",
+        "%%time\nx = 3",
+        "%time x = 3",
+        "%%capture out\nx = 3",
+        "get_ipython().run_line_magic('load_ext', 'autoreload')\nx = 3",
+        "display(1)\nx = 3",
+        "x = 3\nx?",
+        "try:\n    input('name? ')\nexcept RuntimeError:\n    x = 3",
+        "import matplotlib\nx = 3 if matplotlib.get_backend().lower() == 'agg' else 0",
+    ],
+)
+def test_notebook_habits_do_no_harm(source: str):
+    with session(source) as s:
+        assert s.reports["cell-0"]["error"] is None
+        assert s.value("x") == 3
+
+
+def test_the_worker_has_no_secrets_in_reach():
+    code = (
+        "import os, sys\n"
+        "names = [os.getcwd(), os.environ.get('HOME'), os.environ.get('PATH')]\n"
+        "others = [m for m in sys.modules if m.startswith(('autograde', 'pytest'))]\n"
+        "left = os.listdir('.')\n"
+    )
+    with session(code) as s:
+        where, home, path = s.value("names")
+        assert where == home and "specdec-" in where
+        assert ".venv" not in path
+        assert s.value("others") == [] and s.value("left") == []
+
+
+def test_large_answers_are_refused_by_name():
+    with (
+        session("def f(): return list(range(10**7))", seconds=5.0) as s,
+        pytest.raises((StudentError, Gone)),
+    ):
+        s.call("f", ())
+
+
+def test_proxy_reads_like_a_function():
+    with session("def f(a, b): return a + b") as s:
+        student = Student(s, {"f": ["a", "b"]})
+        assert student.f(1, 2) == 3
+        assert student.f.__name__ == "f"
+        assert [(c.function, c.args, c.reply.value) for c in student.calls] == [("f", (1, 2), 3)]
+
+
+def test_stub_comes_back_as_itself():
+    stub = "def f(): raise NotImplementedError('f: not written yet')"
+    with session(stub) as s, pytest.raises(NotImplementedError, match="f: not written yet"):
+        Student(s, {}).f()
