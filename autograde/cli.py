@@ -70,6 +70,8 @@ def run_grade(options: argparse.Namespace) -> int:
     if options.chapter and options.chapter not in chapters():
         known = ", ".join(chapters())
         raise ValueError(f"there is no chapter {options.chapter}. There are: {known}")
+    if options.workers is not None and options.workers < 1:
+        raise ValueError(f"--workers is {options.workers}; it must be at least 1")
     grades = grade_class(options.submitted, options.chapter, options.workers)
     if options.json:
         write_json(options.json, {"students": grades})

@@ -12,11 +12,22 @@ RECORD = ".chapters.json"
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one chapter: `copied`, `kept`, `changed` (a newer release), or `same`."""
+    """What became of one chapter, in a word, and where the student's copy of it is.
+
+    `copy_missing` says `copied` or `kept`. `compare` says `new` (no copy yet), `same` or
+    `changed` (the release, since the copy was made), or `unknown` (nobody wrote down which
+    release the copy was made from).
+    """
 
     chapter: str
     what: str
     path: Path
+
+
+def usual_folder() -> Path:
+    """`work/` in the current folder, or the current folder where that is a `work/` itself."""
+    here = Path.cwd()
+    return here if (here / RECORD).is_file() else here / "work"
 
 
 def copy_missing(work: Path, release: Path = RELEASE) -> list[Change]:
@@ -24,33 +35,53 @@ def copy_missing(work: Path, release: Path = RELEASE) -> list[Change]:
 
     Raises FileNotFoundError where there is no release to copy from.
     """
+    sources = _released(release)
     record = _read_record(work)
-    changes = []
-    for source in _released(release):
-        target = work / source.parent.name / source.name
-        if target.exists():
-            changes.append(Change(source.stem, "kept", target))
-            continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
-        record[source.stem] = _digest(source)
-        changes.append(Change(source.stem, "copied", target))
+    changes = [_copy(source, work, record) for source in sources]
     _write_record(work, record)
     return changes
 
 
 def compare(work: Path, release: Path = RELEASE) -> list[Change]:
-    """For every chapter, whether its release is still the one that the copy was made from."""
+    """For every chapter, whether its release is still the one that the copy was made from.
+
+    Looks only. Raises FileNotFoundError where there is no release to compare with.
+    """
     record = _read_record(work)
-    changes = []
-    for source in _released(release):
-        target = work / source.parent.name / source.name
-        if not target.exists():
-            what = "new"
-        else:
-            what = "same" if record.get(source.stem) == _digest(source) else "changed"
-        changes.append(Change(source.stem, what, target))
-    return changes
+    return [
+        Change(source.stem, _difference(source, _copy_of(source, work), record), path)
+        for source in _released(release)
+        for path in [_copy_of(source, work)]
+    ]
+
+
+def _copy(source: Path, work: Path, record: dict[str, str]) -> Change:
+    """Copy one chapter unless it is there, and note in `record` what it was copied from."""
+    path = _copy_of(source, work)
+    if path.exists():
+        if _difference(source, path, record) == "same":
+            record[source.stem] = _digest(source)  # brings back a lost record
+        return Change(source.stem, "kept", path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    shutil.copyfile(source, part)
+    part.replace(path)  # all of it or nothing: half a notebook would be kept for good
+    record[source.stem] = _digest(source)
+    return Change(source.stem, "copied", path)
+
+
+def _difference(source: Path, path: Path, record: dict[str, str]) -> str:
+    """`new`, `same`, `changed` or `unknown`, as in `Change`."""
+    if not path.exists():
+        return "new"
+    now = _digest(source)
+    if now in (record.get(source.stem), _digest(path)):
+        return "same"
+    return "changed" if source.stem in record else "unknown"
+
+
+def _copy_of(source: Path, work: Path) -> Path:
+    return work / source.parent.name / source.name
 
 
 def _released(release: Path) -> list[Path]:
@@ -68,14 +99,18 @@ def _digest(path: Path) -> str:
 
 
 def _read_record(work: Path) -> dict[str, str]:
+    """The digest of the release that each copy was made from; empty where it is lost."""
     try:
-        return json.loads((work / RECORD).read_text())
-    except (OSError, ValueError):  # a lost record only means that a copy counts as changed
+        record = json.loads((work / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return {}
+    return record if isinstance(record, dict) else {}
 
 
 def _write_record(work: Path, record: dict[str, str]) -> None:
-    work.mkdir(parents=True, exist_ok=True)
+    """Write the record where it differs from what is there, whole or not at all."""
+    if record == _read_record(work):
+        return
     part = work / f"{RECORD}.part"
-    part.write_text(json.dumps(record, indent=2) + "\n")
+    part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     part.replace(work / RECORD)

@@ -11,10 +11,11 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade
 
+from autograde.builder.regions import without_hidden
 from autograde.grading.engine import grade
 from autograde.grading.results import Result
 from autograde.intake import take_in
-from autograde.reports.feedback import exercise_html, exercise_text
+from autograde.reports.feedback import exercise_html, exercise_text, summary_markdown
 
 
 class Intake(NotebookExporter):
@@ -40,7 +41,9 @@ class Grade(NbGraderPreprocessor):
         result = grade(nb, resources["nbgrader"]["assignment"])
         for cell in nb.cells:
             if cell.cell_type == "code":
+                cell.source = without_hidden(cell.source)  # nbgrader has put it back in
                 cell.outputs = _outputs(cell, result)
+        nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary_markdown(result), id="result"))
         return nb, resources
 
 

@@ -97,7 +97,7 @@ def describe_error(error: BaseException) -> dict:
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == "<cell>"]
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
     try:
-        text = str(error)[:2000]
+        text = str(error.msg if isinstance(error, SyntaxError) else error)[:2000]
     except Exception:  # __str__ is the student's
         text = ""
     return {"name": type(error).__name__[:80], "text": text, "line": lines[-1] if lines else line}

@@ -1,0 +1,87 @@
+"""`autograde` as an instructor types it: results, messages and exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from submitting import CHAPTER, hand_in, right, text
+
+from autograde.cli import main
+from autograde.grading import classroom
+
+KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}
+EXERCISE_KEYS = {"score", "max_score", "passed", "total", "messages"}
+
+
+@pytest.fixture
+def submitted(tmp_path: Path) -> Path:
+    hand_in(tmp_path / "submitted", "ada", text(right()))
+    hand_in(tmp_path / "submitted", "ben", "{")
+    (tmp_path / "submitted" / ".hidden").mkdir()
+    return tmp_path / "submitted"
+
+
+def test_grade_writes_the_machine_readable_result(submitted: Path, tmp_path: Path, capsys):
+    out = tmp_path / "new" / "grades.json"
+    assert main(["grade", str(submitted), "--json", str(out), "--chapter", CHAPTER]) == 0
+    students = json.loads(out.read_text())["students"]
+    assert list(students) == ["ada", "ben"]
+    ada = students["ada"][CHAPTER]
+    assert set(ada) == KEYS and ada["status"] == "graded" and ada["reason"] is None
+    assert ada["score"] == ada["max_score"] == 22.0 and ada["pending"] == ["why_residual"]
+    assert all(set(e) == EXERCISE_KEYS for e in ada["exercises"].values())
+    assert students["ben"][CHAPTER]["status"] == "failed"
+    printed = capsys.readouterr().out
+    assert "ada" in printed and "ben: not graded, the file is not valid JSON" in printed
+
+
+def test_same_class_twice_gives_the_same_bytes(submitted: Path, tmp_path: Path):
+    for name, workers in (("a", "1"), ("b", "2")):
+        arguments = ["--json", str(tmp_path / name), "--workers", workers]
+        assert main(["grade", str(submitted), *arguments]) == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_without_a_chapter_only_what_was_handed_in_is_graded(submitted: Path):
+    (submitted / "cleo").mkdir()
+    assert [t.student for t in classroom.tasks_in(submitted, None)] == ["ada", "ben"]
+    assert [t.student for t in classroom.tasks_in(submitted, CHAPTER)] == ["ada", "ben", "cleo"]
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["grade", "no/such/folder"], "there is no folder of submissions at no/such/folder"),
+        (["grade", ".", "--chapter", "99_none"], "there is no chapter 99_none. There are: 02"),
+        (["grade", ".", "--workers", "0"], "at least 1"),
+    ],
+)
+def test_what_cannot_start_says_why(arguments: list[str], words: str, capsys):
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_an_empty_class_is_a_result_too(tmp_path: Path):
+    (tmp_path / "submitted").mkdir()
+    assert main(["grade", str(tmp_path / "submitted"), "--json", str(tmp_path / "j")]) == 0
+    assert json.loads((tmp_path / "j").read_text()) == {"students": {}}
+
+
+def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, monkeypatch):
+    def broken(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(classroom, "grade_submission", broken)
+    result = classroom.grade_task(classroom.Task(submitted, "ada", CHAPTER)).to_json()
+    assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
+    assert result["score"] == 0 and result["max_score"] == 22.0
+
+
+def test_build_check_says_that_all_is_in_step(capsys):
+    assert main(["build", "--check"]) == 0
+    assert "up to date" in capsys.readouterr().out
+
+
+def test_build_names_an_unknown_chapter(capsys):
+    assert main(["build", "99_none"]) == 1
+    assert "no chapter 99_none" in capsys.readouterr().err

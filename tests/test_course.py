@@ -1,0 +1,57 @@
+"""The main job on a class of its own: five students, nbgrader's gradebook, feedback pages."""
+
+from pathlib import Path
+
+import pytest
+from submitting import CHAPTER
+
+from autograde import course
+from autograde.grading.classroom import grade_class
+from autograde.reports.gradebook import compare, read_scores
+from autograde.samples import STUDENTS
+
+
+@pytest.fixture(scope="module")
+def sample_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sample")
+    patch = pytest.MonkeyPatch()
+    for name, path in (("CLASS", folder), ("LOG", folder / "log"), ("STAMP", folder / "stamp")):
+        patch.setattr(course, name, path)
+    with patch.context():
+        course.grade_sample_class()
+        yield folder
+    patch.undo()
+
+
+def test_marks_are_as_the_samples_are_made(sample_class: Path):
+    grades = grade_class(sample_class / "submitted")
+    scores = {student: result[CHAPTER]["score"] for student, result in grades.items()}
+    assert list(scores) == sorted(STUDENTS)
+    assert scores["ada-right"] == 22.0 and scores["dan-blank"] == 0.0
+    assert 0 < scores["cleo-misconceived"] < scores["ben-half"] < 22.0
+    assert 0 < scores["eve-crashing"] < scores["ben-half"]
+
+
+def test_engine_and_gradebook_agree(sample_class: Path):
+    compare(grade_class(sample_class / "submitted"), read_scores(sample_class))
+
+
+def test_feedback_names_the_cause(sample_class: Path):
+    page = sample_class / "feedback" / "cleo-misconceived" / CHAPTER / f"{CHAPTER}.html"
+    html = page.read_text()
+    assert "You might think: the ratio is draft over target." in html
+    assert "&lt;div&gt;" not in html and "&lt;p&gt;" not in html
+    assert "graded only with" not in html
+
+
+def test_second_run_does_nothing_again(monkeypatch, tmp_path: Path):
+    (tmp_path / "stamp").write_text(course.fingerprint())
+    monkeypatch.setattr(course, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(course, "grade_sample_class", None)  # a call would fail
+    assert course.is_graded()
+
+
+def test_a_failing_nbgrader_command_shows_the_end_of_its_log(sample_class: Path, monkeypatch):
+    monkeypatch.setattr(course, "LOG", sample_class / "other-log")
+    with pytest.raises(SystemExit, match="No notebooks were matched"):
+        course.nbgrader("autograde", "99_none")
