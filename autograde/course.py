@@ -4,6 +4,7 @@ Every step is skipped where nothing that it depends on has changed since it was 
 """
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -23,13 +24,15 @@ from autograde.reports.table import print_table
 from autograde.samples import write_class
 
 CLASS = BUILD / "sample-course"
+GRADES = CLASS / "grades.json"
 LOG = CLASS / "nbgrader.log"
 STAMP = CLASS / ".stamp"
 
 NEXT = """
 Where to go next
   make lab       open the chapters as a student, in work/
-  make grader    open JupyterLab at the root: formgrader is in its menu
+  make grader    open JupyterLab at the root: formgrader is in its menu, with the class of course/
+  SPECDEC_COURSE=build/sample-course make grader    the same with this sample class
   make test      run all tests
   build/solutions/ holds the executed solutions, as notebooks and as pages"""
 
@@ -41,9 +44,8 @@ def main() -> int:
     if not is_graded():
         grade_sample_class()
         STAMP.write_text(fingerprint())
-    grades = grade_class(CLASS / "submitted")
+    grades = json.loads(GRADES.read_text())["students"]
     compare(grades, read_scores(CLASS))
-    write_json(CLASS / "grades.json", {"students": grades})
     print_table(grades, feedback_places(grades))
     print(NEXT)
     return 0
@@ -61,7 +63,7 @@ def grade_sample_class() -> None:
     steps: list[tuple[str, Callable[[], object]]] = [
         ("submissions", lambda: write_class(CLASS / "submitted", names)),
         ("release", lambda: release_into(CLASS, names)),
-        ("engine", lambda: grade_class(CLASS / "submitted")),
+        ("engine", grade_with_our_engine),
         *[(f"autograde {n}", lambda n=n: nbgrader("autograde", n)) for n in names],
         *[(f"feedback {n}", lambda n=n: nbgrader("generate_feedback", n)) for n in names],
     ]
@@ -69,6 +71,11 @@ def grade_sample_class() -> None:
         for name, step in bar:
             bar.set_postfix_str(name)
             step()
+
+
+def grade_with_our_engine() -> None:
+    """`autograde grade` on the class: several at a time, into the cache that nbgrader reads."""
+    write_json(GRADES, {"students": grade_class(CLASS / "submitted")})
 
 
 def nbgrader(command: str, chapter: str) -> None:

@@ -243,6 +243,6 @@ def test_disagreement_is_seen(grades: dict, scores: dict):
 
 def test_refused_submission_says_so_in_the_notebook(course: Path, scores: dict):
     path = course / "autograded" / "link" / CHAPTER / f"{CHAPTER}.ipynb"
-    first = nbformat.read(path, as_version=4).cells[0].source
-    assert "could not be read" in first and "is a link" in first
+    note = nbformat.read(path, as_version=4).cells[1].source
+    assert "could not be read" in note and "is a link" in note
     assert "root:" not in path.read_text()
