@@ -15,7 +15,11 @@ from autograde.samples import STUDENTS
 def sample_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample")
     patch = pytest.MonkeyPatch()
-    for name, path in (("CLASS", folder), ("LOG", folder / "log"), ("GRADES", folder / "grades.json")):
+    for name, path in (
+        ("CLASS", folder),
+        ("LOG", folder / "log"),
+        ("GRADES", folder / "grades.json"),
+    ):
         patch.setattr(course, name, path)
     with patch.context():
         course.grade_sample_class()

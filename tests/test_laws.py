@@ -33,7 +33,8 @@ def off(law: np.ndarray, target: np.ndarray) -> float:
 def test_one_token_law_is_the_target(seed: int):
     rng = np.random.default_rng(seed)
     p, q = rng.dirichlet(np.ones(4)), rng.dirichlet(np.ones(4))
-    assert off(token_law(right_token, p, q), p) < 1e-12
+    law = token_law(right_token, p, q)
+    assert off(law.sum(axis=0), p) < 1e-12 and off(law[0], np.minimum(p, q)) < 1e-12
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -56,7 +57,7 @@ def test_joint_law_of_three_tokens_is_the_target(k: int):
     ],
 )
 def test_wrong_rules_have_another_law(rule: Callable):
-    assert off(token_law(rule, P, Q), P) > 1e-3
+    assert off(token_law(rule, P, Q).sum(axis=0), P) > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_wrong_rules_have_another_law(rule: Callable):
         wrong.correction_from_last_row,
         wrong.residual_of_first_row,
         wrong.rest_of_the_draft_kept,
-        wrong.refused_token_written,
+        wrong.rejected_token_written,
     ],
 )
 def test_wrong_steps_have_another_law(step: Callable):
@@ -77,10 +78,13 @@ def test_wrong_steps_have_another_law(step: Callable):
 
 def test_figures_of_the_errata():
     """The numbers that the chapter prints for two of its errata."""
-    law = token_law(wrong.replaced_from_target, P, Q)
+    law = token_law(wrong.replaced_from_target, P, Q).sum(axis=0)
+    assert exact_law(wrong.replaced_from_target, P, Q).sum(axis=0) == pytest.approx(law, abs=1e-12)
     assert law == pytest.approx([0.39, 0.36, 0.18, 0.07], abs=1e-12)
     anew = np.minimum(P, Q) / np.minimum(P, Q).sum()
     assert anew == pytest.approx([0.375, 0.375, 0.1875, 0.0625], abs=1e-12)
+    no_coin = token_law(wrong.replaced_without_coin, P, Q).sum(axis=0)
+    assert no_coin == pytest.approx([0.7875, 0, 0, 0.2125], abs=1e-12)
 
 
 def test_grid_of_the_lesson_is_exact_for_its_pair():

@@ -1,15 +1,19 @@
 """The visible side of a chapter: examples, messages, hints, predictions, figures."""
 
+import copy
 import importlib
 import inspect
 import re
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from autograde.chapters import ch02_wrong
+from autograde.grading.misconceptions import misconceptions_of
 from autograde.paths import SOLUTIONS
 from autograde.submissions import solutions_of
-from specdec_lib.lessons import ch02
+from specdec_lib.lessons import ch02, ch02_figures
 from specdec_lib.lessons.answers import answered, committed, reveal
 from specdec_lib.lessons.drawing import drawn_from
 from specdec_lib.lessons.examples import Different, describe, difference, expect
@@ -67,6 +71,7 @@ def test_visible_checks_say_call_got_and_expected(name: str, value: object):
         (float("nan"), 1.0, ""),
         ("1", 1.0, "not a str"),
         (None, [1], "not None"),
+        (np.array(0.5), 0.5, None),
         ([1, 2], (1, 2), "should be a tuple"),
         ([1, np.int64(2)], [1, 2], None),
         ([1], [1, 2], ""),
@@ -150,6 +155,62 @@ def test_figures_wait_for_their_function(capsys):
     figure(lambda: 1 / 0)
     out = capsys.readouterr().out
     assert "Write it first" in out and "cannot be drawn yet: ZeroDivisionError" in out
+
+
+FIGURES = {
+    "accepted_heights": ("acceptance_probability", (ch02.P, ch02.Q)),
+    "walk_through_block": (
+        "speculative_accept",
+        (ch02.BLOCK, ch02.BLOCK_P, ch02.BLOCK_Q, ch02.BLOCK_R),
+    ),
+    "missing_part": ("residual_distribution", (ch02.P, ch02.Q)),
+    "two_masses": ("correct_token", (ch02.P, ch02.Q)),
+    "step_lengths": ("speculative_step", (ch02.P, ch02.Q, 4)),
+    "before_and_after": ("acceptance_probability", (0.6, 0.4, 0.8)),
+}
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[str]:
+    """The alternative texts of the figures that a test draws."""
+    texts: list[str] = []
+    monkeypatch.setattr(ch02_figures, "show", lambda figure, alt: texts.append(alt))
+    return texts
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_draw_the_solution_and_wait_for_a_stub(name: str, shown: list[str], capsys):
+    function, arguments = FIGURES[name]
+    getattr(ch02_figures, name)(FUNCTIONS[function], *arguments)
+    assert len(shown) == 1 and capsys.readouterr().out == ""
+    getattr(ch02_figures, name)(unwritten_by_any_name, *arguments)
+    assert len(shown) == 1 and "Write it first" in capsys.readouterr().out
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(
+    "wrong", misconceptions_of("02_rejection_sampling").all, ids=lambda w: w.name
+)
+def test_figures_show_or_explain_a_wrong_function(wrong, shown: list[str], capsys):
+    for name, (function, arguments) in FIGURES.items():
+        if function == wrong.exercise:
+            getattr(ch02_figures, name)(wrong.function, *copy.deepcopy(arguments))
+    assert shown or "cannot be drawn yet" in capsys.readouterr().out
+
+
+def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
+    def no_stop(tokens, p, q, r):
+        return [5, 7]
+
+    function, arguments = FIGURES["walk_through_block"]
+    ch02_figures.walk_through_block(no_stop, *arguments)
+    assert "token 7" in shown[0] and "in your list" in shown[0] and "returned [5, 7]" in shown[0]
+    ch02_figures.two_masses(ch02_wrong.replaced_from_target, ch02.P, ch02.Q)
+    assert "together A 0.39, B 0.36, C 0.18, D 0.07" in shown[1]
+
+
+def unwritten_by_any_name(*args):
+    raise NotImplementedError("not written yet")
 
 
 # --- what every chapter has -----------------------------------------------------------------

@@ -12,10 +12,11 @@ from autograde.grading.behaviours import (
     own_array,
     untouched,
 )
-from specdec_lib.lessons.examples import Different, describe, expect
+from specdec_lib.lessons.examples import Different, describe, expect, type_name
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
+LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 
 
 def row(token: int, probability: float, vocab_size: int = 6) -> np.ndarray:
@@ -57,12 +58,12 @@ def test_quiz(student):
         "quiz_02",
         right="b",
         because={
-            "a": "The target's favourite is refused too where the draft proposes it even more "
-            "often: with p = .5 and q = .8 it is kept five times in eight.",
-            "c": "Agreement on the favourite says nothing about its two probabilities. Only "
-            "greedy decoding asks for the same favourite.",
-            "d": "More than one half is not enough where the draft gives it still more: p = .6 "
-            "and q = .9 keep two in three. And p = .1 is kept for certain where q = .05.",
+            "a": "The rank of a token does not matter, only its ratio: with q = .40 it is accepted "
+            "three times in four, favourite or not.",
+            "c": "Below .30 it is accepted for certain too: with q = .20 the ratio is 1.5, and "
+            "the cap makes it 1.",
+            "d": "There the draft overstates the token, so part of it is rejected: with q = .60 "
+            "one half.",
         },
     )
 
@@ -74,11 +75,11 @@ def test_quiz_b(student):
         "quiz_02_b",
         right="c",
         because={
-            "a": "Every position has a coin of its own, and the replacement has its own number u. "
-            "None is used up.",
+            "a": "Every draft token has a coin of its own, and the replacement has its own number "
+            "u. None is used up.",
             "b": "There is no such limit: a step over K draft tokens writes up to K + 1.",
-            "d": "A refusal is a coin that fell the wrong way; it says nothing about the tokens "
-            "after it. They go because they were scored after a text that is not written.",
+            "d": "Even if that were so, the rule would not ask. They go because they were scored "
+            "after a text that is not written.",
         },
     )
 
@@ -99,7 +100,15 @@ def test_ratio_of_random_pairs(student, p, q):
     expect(student.acceptance_probability, p, q, token, gives=float(p[token] / q[token]))
 
 
-@behaviour("acceptance_probability", "never above 1", after="the ratio of target to draft")
+@behaviour("acceptance_probability", "the ratio of target to draft")
+@pytest.mark.parametrize("exponent, gives", [(38, 0.25), (42, 1.0)])
+def test_ratio_of_tiny_probabilities(student, exponent, gives):
+    p, q = (np.array([2.0**-n, 1 - 2.0**-n]) for n in (40, exponent))
+    hint = "Tiny is not zero: nothing may be added to p or q, and only an exact 0 is a zero."
+    expect(student.acceptance_probability, p, q, 0, gives=gives, hint=hint)
+
+
+@behaviour("acceptance_probability", "never above 1", after=("the ratio of target to draft",))
 @pytest.mark.parametrize("token, gives", [(0, 1.0), (3, 1.0), (1, 2 / 3)])
 def test_cap(student, token, gives):
     hint = "A probability is at most 1."
@@ -128,7 +137,7 @@ def check_accept(student, tokens, p, q, r, gives, hint):
 
 
 @behaviour(
-    "speculative_accept", "each token by its ratio and its coin", after="acceptance_probability"
+    "speculative_accept", "each token by its ratio and its coin", after=("acceptance_probability",)
 )
 @pytest.mark.parametrize(
     "p, q, r, gives",
@@ -139,16 +148,22 @@ def check_accept(student, tokens, p, q, r, gives, hint):
         ([0.25, 0.2, 0.3], [0.5, 0.5, 0.4], [0.3, 0.2, 0.7], [5, 2, 3]),
         ([0.25, 0.2, 0.3], [0.5, 0.5, 0.4], [0.3, 0.45, 0.1], [5]),
         ([0.3, 0.2, 0.3], [0.5, 0.5, 0.4], [0.55, 0.38, 0.8], [5, 2]),
+        ([0.02, 0.2, 0.3], [0.5, 0.5, 0.4], [0.05, 0.1, 0.1], []),
+        ([0.01, 0.2, 0.3], [0.5, 0.5, 0.4], [0.015, 0.1, 0.8], [5, 2]),
+        ([0.5, 0.6, 0.7], [0.4, 0.5, 0.3], [LARGEST, LARGEST, LARGEST], [5, 2, 3]),
     ],
-    ids=["reference", "dominates", "first refused", "small coins", "between", "last refused"],
+    ids=[
+        *("reference", "dominates", "first rejected", "small coins", "between", "last rejected"),
+        *("no floor", "a rare token", "largest coin"),
+    ],
 )
 def test_accept_by_ratio(student, p, q, r, gives):
     tokens = [5, 2, 3]
-    hint = "A token stays where its coin is at most p/q, also where p is below q."
+    hint = "A token is accepted where its coin is at most p/q, also where p is below q."
     check_accept(student, tokens, rows(tokens, p), rows(tokens, q), r, gives, hint)
 
 
-@behaviour("speculative_accept", "stops at the first refusal", after="acceptance_probability")
+@behaviour("speculative_accept", "stops at the first rejection", after=("acceptance_probability",))
 @pytest.mark.parametrize(
     "r, gives",
     [
@@ -156,19 +171,20 @@ def test_accept_by_ratio(student, p, q, r, gives):
         ([0.9, 0.1, 0.1, 0.1], []),
         ([0.1, 0.1, 0.9, 0.1], [0, 1]),
         ([0.1, 0.1, 0.1, 0.1], [0, 1, 4, 3]),
+        ([0.1] * 8, [0, 1, 4, 3, 2, 5, 0, 1]),
     ],
 )
 def test_accept_stops(student, r, gives):
-    tokens = [0, 1, 4, 3]
-    p, q = rows(tokens, [0.3] * 4), rows(tokens, [0.5] * 4)
-    hint = "Did you go on after the first refusal?"
+    tokens = [0, 1, 4, 3, 2, 5, 0, 1][: len(r)]
+    p, q = rows(tokens, [0.3] * len(r)), rows(tokens, [0.5] * len(r))
+    hint = "Did you go on after the first rejection?"
     check_accept(student, tokens, p, q, r, gives, hint)
 
 
 @behaviour(
     "speculative_accept",
     "every position has its own row and its own coin",
-    after="acceptance_probability",
+    after=("acceptance_probability",),
 )
 @pytest.mark.parametrize(
     "p, q, r, gives",
@@ -194,7 +210,7 @@ HALF = np.array([0.5, 0.25, 0.25])
 @behaviour(
     "speculative_accept",
     "the edges: zeros, the boundary, the empty draft",
-    after="acceptance_probability",
+    after=("acceptance_probability",),
 )
 @pytest.mark.parametrize(
     "tokens, p, q, r, gives",
@@ -204,12 +220,13 @@ HALF = np.array([0.5, 0.25, 0.25])
         ([1, 0], [HALF, ZERO], [HALF, ZERO], [0.9, 0.0], [1]),
         ([1], [HALF], [[0.25, 0.5, 0.25]], [0.5], [1]),
         ([1], [HALF], [[0.25, 0.5, 0.25]], [0.5000001], []),
+        ([1], [HALF], [[0.25, 0.5, 0.25]], [0.0], [1]),
         ([], np.zeros((0, 3)), np.zeros((0, 3)), [], []),
     ],
-    ids=["p=0, r=0", "q=0", "p=q=0", "on the boundary", "above it", "empty"],
+    ids=["p=0, r=0", "q=0", "p=q=0", "on the boundary", "above it", "r=0", "empty"],
 )
 def test_accept_edges(student, tokens, p, q, r, gives):
-    hint = "Look at the zeros, and at r equal to the ratio: that is kept."
+    hint = "Look at the zeros, and at r equal to the ratio: that is accepted."
     check_accept(student, tokens, np.array(p), np.array(q), r, gives, hint)
     no_warning(student)
     untouched(student)
@@ -237,11 +254,14 @@ def test_residual(student, p, q, gives):
 def test_residual_repairs_the_law(student, p, q):
     residual = student.residual_distribution(p, q)
     if not isinstance(residual, np.ndarray) or residual.shape != p.shape:
-        raise Different(f"residual_distribution returned {describe(residual)}, not {p.shape}.")
+        what = f"{describe(residual)}, {type_name(residual)}"
+        raise Different(f"residual_distribution returned {what}, not an array {p.shape}.")
     overlap = np.minimum(p, q)
     law = overlap + (1 - overlap.sum()) * residual
     if not np.abs(law - p).max() <= 1e-12:
-        raise Different(f"kept mass and residual add up to {describe(law)}, not to {describe(p)}.")
+        raise Different(
+            f"accepted mass and residual add up to {describe(law)}, not to {describe(p)}."
+        )
 
 
 @behaviour("residual_distribution", "nothing missing, and nothing shared")
@@ -252,11 +272,12 @@ def test_residual_repairs_the_law(student, p, q):
         (np.array([0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0])),
         (np.array([0.25, 0.75, 0, 0]), np.array([0, 0, 0.5, 0.5]), np.array([0.25, 0.75, 0, 0])),
         (np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5]), np.array([1.0, 0.0, 0.0])),
+        (np.array([0.5 + 2**-20, 0.5 - 2**-20]), np.array([0.5, 0.5]), np.array([1.0, 0.0])),
     ],
-    ids=["equal", "equal, one token", "disjoint", "half shared"],
+    ids=["equal", "equal, one token", "disjoint", "half shared", "nearly equal"],
 )
 def test_residual_edges(student, p, q, gives):
-    hint = "Where no mass is left it is p itself, and 0/0 must not happen."
+    hint = "It is p itself only where exactly no mass is left; nearly equal is not equal."
     expect(student.residual_distribution, p, q, gives=gives, hint=hint)
     no_warning(student)
 
@@ -272,7 +293,7 @@ def test_residual_is_new(student, p, q, gives):
 # --- correct_token --------------------------------------------------------------------------
 
 
-@behaviour("correct_token", "keeps by the coin", after="acceptance_probability")
+@behaviour("correct_token", "accepts by the coin", after=("acceptance_probability",))
 @pytest.mark.parametrize(
     "token, r, gives",
     [
@@ -285,11 +306,14 @@ def test_residual_is_new(student, p, q, gives):
     ],
 )
 def test_correct_keeps(student, token, r, gives):
-    hint = "Kept tokens come back with True, replaced ones with False."
+    hint = "Accepted tokens come back with True, replaced ones with False."
     expect(student.correct_token, P, Q, token, r, 0.9, gives=gives, hint=hint)
 
 
-@behaviour("correct_token", "replaces from the residual", after="residual_distribution")
+BOTH = ("acceptance_probability", "residual_distribution")
+
+
+@behaviour("correct_token", "replaces from the residual", after=BOTH)
 @pytest.mark.parametrize(
     "u, gives", [(0.0, 0), (0.3, 0), (0.45, 0), (0.74, 0), (0.76, 3), (0.99, 3)]
 )
@@ -298,20 +322,28 @@ def test_correct_replaces(student, u, gives):
     expect(student.correct_token, P, Q, 1, 0.9, u, gives=(gives, False), hint=hint)
 
 
-@behaviour("correct_token", "the law is the target's", after="residual_distribution")
+@behaviour("correct_token", "the law is the target's", after=BOTH)
 @pytest.mark.parametrize("p, q", [(P, Q), (Q, P), (P, P), *random_pairs((2, 3, 5), seed=23)])
 def test_correct_law(student, p, q):
-    def checked(*args):
-        out = student.correct_token(*args)
+    def checked(p, q, token, r, u):
+        out = student.correct_token(p, q, token, r, u)
         if not _is_token_and_flag(out, len(p)):
-            raise Different(f"correct_token returned {describe(out)}, not a token and a bool.")
+            what = f"{describe(out)}, {type_name(out)}"
+            raise Different(f"correct_token returned {what}, not a tuple of a token and a bool.")
+        if out[1] and out[0] != token:
+            raise Different(f"correct_token returned {describe(out)} for draft token {token}.")
         return out
 
     law = token_law(checked, p, q)
-    if not np.abs(law - p).max() <= 1e-12:
+    if not np.abs(law.sum(axis=0) - p).max() <= 1e-12:
         raise Different(
-            f"over all draft tokens and uniforms the law that comes out is {describe(law)}, the "
-            f"target is {describe(p)} and the draft {describe(q)}."
+            "over all draft tokens and uniforms the law that comes out is "
+            f"{describe(law.sum(axis=0))}, the target is {describe(p)} and the draft {describe(q)}."
+        )
+    if not np.abs(law[0] - np.minimum(p, q)).max() <= 1e-12:
+        raise Different(
+            f"the mass that comes back with True is {describe(law[0])}; accepted is the smaller "
+            f"of p and q, {describe(np.minimum(p, q))}."
         )
 
 
@@ -322,7 +354,7 @@ def _is_token_and_flag(out: object, vocab_size: int) -> bool:
     return type(token) is int and 0 <= token < vocab_size and isinstance(flag, bool)
 
 
-@behaviour("correct_token", "the edges: zeros and equal models", after="acceptance_probability")
+@behaviour("correct_token", "the edges: zeros and equal models", after=BOTH)
 @pytest.mark.parametrize(
     "p, q, token, r, u, gives",
     [
@@ -330,8 +362,16 @@ def _is_token_and_flag(out: object, vocab_size: int) -> bool:
         (np.array([0.5, 0.0, 0.5]), HALF, 1, 0.0, 0.2, (2, False)),
         (HALF, np.array([0.5, 0.0, 0.5]), 1, 0.99, 0.2, (1, True)),
         (HALF, HALF, 2, 0.999, 0.1, (2, True)),
+        (HALF, HALF, 2, LARGEST, 0.1, (2, True)),
+        (HALF, np.array([0.25, 0.5, 0.25]), 1, 0.5, 0.9, (1, True)),
+        (HALF, np.array([0.25, 0.5, 0.25]), 1, 0.0, 0.9, (1, True)),
+        (np.array([0.0, 0.5, 0.5]), HALF, 0, 0.9, 0.0, (1, False)),
+        (np.array([0.5, 0.25, 0.25, 0]), np.array([0.25, 0, 0.25, 0.5]), 3, 0.9, 0.5, (1, False)),
     ],
-    ids=["p=0, r=0", "p=0 again", "q=0", "equal"],
+    ids=[
+        *("p=0, r=0", "p=0 again", "q=0", "equal", "largest coin", "on the boundary", "r=0"),
+        *("u=0", "u between two tokens"),
+    ],
 )
 def test_correct_edges(student, p, q, token, r, u, gives):
     expect(student.correct_token, p, q, token, r, u, gives=gives)
@@ -342,6 +382,7 @@ def test_correct_edges(student, p, q, token, r, u, gives):
 # --- speculative_step -----------------------------------------------------------------------
 
 FLAT = np.array([0.25, 0.25, 0.25, 0.25])
+STEP = ("speculative_accept", "residual_distribution")
 
 
 def check_step(student, tokens, p, q, r, u, gives, hint=""):
@@ -349,49 +390,59 @@ def check_step(student, tokens, p, q, r, u, gives, hint=""):
     expect(student.speculative_step, tokens, np.array(p), q, np.array(r), u, gives=gives, hint=hint)
 
 
-@behaviour("speculative_step", "accepted prefix, then the replacement", after="speculative_accept")
+@behaviour("speculative_step", "accepted prefix, then the replacement", after=STEP)
 @pytest.mark.parametrize(
     "tokens, p, q, r, u, gives",
     [
         ([0, 1], [P, P, FLAT], [Q, Q], [0.5, 0.9], 0.8, [0, 3]),
         ([1, 1], [P, P, FLAT], [Q, Q], [0.7, 0.1], 0.5, [0]),
         ([0, 2, 1], [P, Q, P, FLAT], [Q, P, Q], [0.9, 0.2, 0.7], 0.9, [0, 2, 3]),
-        ([0, 0, 1], [P, Q, P, FLAT], [Q, P, Q], [0.9, 0.7, 0.1], 0.7, [0, 1]),
+        ([0, 0, 1], [P, Q, P, FLAT], [Q, P, Q], [0.9, 0.7, 0.1], 0.1, [0, 1]),
         ([0, 0, 1], [P, Q, P, FLAT], [Q, P, Q], [0.9, 0.7, 0.1], 0.8, [0, 2]),
     ],
 )
 def test_step_corrects(student, tokens, p, q, r, u, gives):
-    hint = "The replacement comes from the residual of the refused row, and ends the step."
+    hint = "The replacement comes from the residual of the rejected row, and ends the step."
     check_step(student, tokens, p, q, r, u, gives, hint)
 
 
-@behaviour("speculative_step", "the bonus token from row K", after="speculative_accept")
+@behaviour("speculative_step", "the bonus token from row K", after=STEP)
 @pytest.mark.parametrize(
-    "last, u, gives",
+    "last, r, u, gives",
     [
-        ([0.0, 0.0, 1.0, 0.0], 0.5, [0, 1, 2]),
-        ([0.0, 0.5, 0.0, 0.5], 0.6, [0, 1, 3]),
-        (FLAT, 0.3, [0, 1, 1]),
-        (Q, 0.96, [0, 1, 3]),
+        ([0.0, 0.0, 1.0, 0.0], [0.5, 0.5], 0.5, [0, 1, 2]),
+        ([0.0, 0.5, 0.0, 0.5], [0.5, 0.5], 0.6, [0, 1, 3]),
+        (FLAT, [0.5, 0.5], 0.3, [0, 1, 1]),
+        (Q, [0.5, 0.5], 0.96, [0, 1, 3]),
+        (FLAT, [0.5, 0.9], 0.8, [0, 3]),
     ],
 )
-def test_step_bonus(student, last, u, gives):
-    hint = "With all draft tokens kept, row K of p gives one more."
-    check_step(student, [0, 1], [P, P, last], [Q, Q], [0.5, 0.5], u, gives, hint)
+def test_step_bonus(student, last, r, u, gives):
+    hint = "With all draft tokens accepted, row K of p gives one more; otherwise it is not used."
+    check_step(student, [0, 1], [P, P, last], [Q, Q], r, u, gives, hint)
+
+
+@behaviour("speculative_step", "the bonus token from row K", after=STEP)
+@pytest.mark.parametrize("k", [3, 5])
+def test_step_bonus_of_longer_blocks(student, k):
+    tokens, last = [0, 3, 0, 3, 0][:k], [0.0, 0.0, 1.0, 0.0]
+    hint = "A block may have any length K."
+    check_step(student, tokens, [P] * k + [last], [Q] * k, [0.9] * k, 0.5, [*tokens, 2], hint)
 
 
 TARGET = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
 DRAFT = np.array([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
 
 
-@behaviour("speculative_step", "the joint law of three tokens", after="speculative_accept")
+@behaviour("speculative_step", "the joint law of three tokens", after=STEP)
 @pytest.mark.parametrize("k", [1, 2])
 def test_step_law(student, k):
     def checked(*args):
         out = student.speculative_step(*args)
         ok = isinstance(out, list) and 1 <= len(out) <= k + 1
         if not ok or not all(type(t) is int and 0 <= t < 3 for t in out):
-            raise Different(f"speculative_step returned {describe(out)}, not 1 to {k + 1} tokens.")
+            what = f"{describe(out)}, {type_name(out)}"
+            raise Different(f"speculative_step returned {what}, not a list of 1 to {k + 1} tokens.")
         return out
 
     difference = np.abs(step_law(checked, TARGET, DRAFT, k) - autoregressive_law(TARGET)).max()
@@ -402,9 +453,7 @@ def test_step_law(student, k):
         )
 
 
-@behaviour(
-    "speculative_step", "an empty draft, zeros, nothing modified", after="speculative_accept"
-)
+@behaviour("speculative_step", "an empty draft, zeros, nothing modified", after=STEP)
 @pytest.mark.parametrize(
     "tokens, p, q, r, u, gives",
     [
@@ -412,8 +461,17 @@ def test_step_law(student, k):
         ([], [FLAT], [], [], 0.99, [3]),
         ([0], [[0.0, 0.5, 0.5, 0.0], FLAT], [FLAT], [0.0], 0.9, [2]),
         ([2], [P, FLAT], [P], [0.999], 0.1, [2, 0]),
+        ([1], [FLAT, FLAT], [[0.5, 0.0, 0.25, 0.25]], [0.9], 0.3, [1, 1]),
+        ([1], [[0.5, 0.25, 0.25, 0.0], FLAT], [[0.25, 0.5, 0.25, 0.0]], [0.5], 0.3, [1, 1]),
+        ([1], [[0.5, 0.25, 0.25, 0.0], FLAT], [[0.25, 0.5, 0.25, 0.0]], [0.0], 0.3, [1, 1]),
+        ([0], [[0.0, 0.5, 0.5, 0.0], FLAT], [[0.5, 0.25, 0.25, 0.0]], [0.9], 0.0, [1]),
+        ([2], [[0.49, 0.49, 0.01, 0.01], FLAT], [FLAT], [0.08], 0.9, [1]),
+        ([0], [P, FLAT], [Q], [LARGEST], 0.1, [0, 0]),
     ],
-    ids=["K=0", "K=0, flat", "p=0, r=0", "equal models"],
+    ids=[
+        *("K=0", "K=0, flat", "p=0, r=0", "equal models", "q=0", "on the boundary", "r=0", "u=0"),
+        *("no floor", "largest coin"),
+    ],
 )
 def test_step_edges(student, tokens, p, q, r, u, gives):
     check_step(student, tokens, p, q, r, u, gives)

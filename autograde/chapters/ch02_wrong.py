@@ -31,7 +31,7 @@ def _residual(p, q):
 @WRONG.add(
     "acceptance_probability",
     think="the ratio is draft over target.",
-    because="the kept height is the target's share of the draft's bar, so p stands above q.",
+    because="the kept height is the target's share of the draft's bar, so p is the numerator.",
 )
 def inverted(p, q, token):
     if p[token] == 0:
@@ -107,7 +107,7 @@ def plain_division(p, q, token):
 @WRONG.add(
     "acceptance_probability",
     think="a token that the draft cannot propose has probability 0 here too.",
-    because="q = 0 below a positive p is understatement, as far as it goes, so the ratio's cap 1.",
+    because="with q = 0 the draft understates the token as far as it can, so the cap 1 applies.",
 )
 def zero_where_q_is_zero(p, q, token):
     return 0.0 if q[token] == 0 else _ratio(p, q, token)
@@ -117,7 +117,7 @@ def zero_where_q_is_zero(p, q, token):
 
 
 def _prefix(draft_tokens, keep):
-    """The draft tokens before the first position that `keep` refuses."""
+    """The draft tokens before the first position that `keep` rejects."""
     accepted = []
     for i, token in enumerate(draft_tokens):
         if not keep(i, token):
@@ -155,7 +155,7 @@ def first_row_only(draft_tokens, p, q, r):
 
 @WRONG.add(
     "speculative_accept",
-    think="a token with a fair chance of one half or more may simply stay.",
+    think="no draft token should have a chance below one half.",
     because="the floor keeps tokens more often than the target wants them.",
 )
 def floor_under_the_ratio(draft_tokens, p, q, r):
@@ -168,7 +168,7 @@ def floor_under_the_ratio(draft_tokens, p, q, r):
 @WRONG.add(
     "speculative_accept",
     think="the coin is held against q/p.",
-    because="that refuses what the draft understates and keeps what it overstates.",
+    because="that rejects what the draft understates and keeps what it overstates.",
 )
 def ratio_inverted(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] * p[i, t] <= q[i, t])
@@ -195,7 +195,7 @@ def greedy_match(draft_tokens, p, q, r):
 @WRONG.add(
     "speculative_accept",
     think="the coin is held against the target's probability.",
-    because="the draft was lucky once already; p alone charges for it twice.",
+    because="it was drawn with probability q already; with p alone it gets only q times p.",
 )
 def coin_against_p(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= p[i, t])
@@ -203,7 +203,7 @@ def coin_against_p(draft_tokens, p, q, r):
 
 @WRONG.add(
     "speculative_accept",
-    think="one refusal costs one token, and the walk goes on.",
+    think="one rejection costs one token, and the walk goes on.",
     because="the later tokens were scored after a token that is not in the text.",
 )
 def no_stop(draft_tokens, p, q, r):
@@ -212,10 +212,10 @@ def no_stop(draft_tokens, p, q, r):
 
 @WRONG.add(
     "speculative_accept",
-    think="the refused token still belongs to the block.",
-    because="it was refused; another token will stand in its place.",
+    think="the rejected token still belongs to the block.",
+    because="it was rejected; another token will stand in its place.",
 )
-def refused_kept(draft_tokens, p, q, r):
+def rejected_kept(draft_tokens, p, q, r):
     kept = _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t))
     return list(draft_tokens[: len(kept) + 1])
 
@@ -243,7 +243,7 @@ def strict_comparison(draft_tokens, p, q, r):
 
 @WRONG.add(
     "residual_distribution",
-    think="after a refusal the target itself is the right distribution.",
+    think="after a rejection the target itself is the right distribution.",
     because="its accepted tokens would be paid twice.",
 )
 def target_again(p, q):
@@ -253,7 +253,7 @@ def target_again(p, q):
 @WRONG.add(
     "residual_distribution",
     think="the surplus of the draft is what is left over.",
-    because="q - p is what was refused; what is missing is p - q.",
+    because="q - p is what was rejected; what is missing is p - q.",
 )
 def sign_flipped(p, q):
     return _residual(q, p)
@@ -272,7 +272,7 @@ def absolute_difference(p, q):
 @WRONG.add(
     "residual_distribution",
     think="the positive part is a distribution already.",
-    because="it sums to the refused share, not to 1.",
+    because="it sums to the rejected share, not to 1.",
 )
 def not_normalised(p, q):
     return np.maximum(p - q, 0)
@@ -321,7 +321,7 @@ def uniform_where_equal(p, q):
 @WRONG.add(
     "residual_distribution",
     think="p can be worked on in place.",
-    because="the caller's p is another position's p too; it is needed once more.",
+    because="the caller still needs p; a row of the block would be overwritten.",
 )
 def in_place(p, q):
     p -= q
@@ -363,7 +363,7 @@ def replaced_from_draft(p, q, token, r, u):
 @WRONG.add(
     "correct_token",
     think="the most probable token of the target is the best replacement.",
-    because="then only this one token is paid with all of the refused mass.",
+    because="then only this one token is paid with all of the rejected mass.",
 )
 def replaced_by_argmax(p, q, token, r, u):
     return _one(p, q, token, r, lambda: int(np.argmax(p)))
@@ -380,7 +380,7 @@ def replaced_by_residual_argmax(p, q, token, r, u):
 
 @WRONG.add(
     "correct_token",
-    think="token 0 can stand for a refused token.",
+    think="token 0 can stand for a rejected token.",
     because="token 0 is a token like every other and would be written far too often.",
 )
 def replaced_by_zero(p, q, token, r, u):
@@ -390,7 +390,7 @@ def replaced_by_zero(p, q, token, r, u):
 @WRONG.add(
     "correct_token",
     think="the residual is q - p.",
-    because="that draws again just those tokens that were refused for being too many.",
+    because="that draws again just those tokens that were rejected for being too many.",
 )
 def residual_sign_flipped(p, q, token, r, u):
     return _one(p, q, token, r, lambda: sample_from(_residual(q, p), u))
@@ -399,7 +399,7 @@ def residual_sign_flipped(p, q, token, r, u):
 @WRONG.add(
     "correct_token",
     think="the coin r can serve for the replacement too.",
-    because="after a refusal r is known to be large, so it is not uniform any more.",
+    because="after a rejection r is known to be large, so it is not uniform any more.",
 )
 def coin_used_twice(p, q, token, r, u):
     return _one(p, q, token, r, lambda: sample_from(_residual(p, q), r))
@@ -408,7 +408,7 @@ def coin_used_twice(p, q, token, r, u):
 @WRONG.add(
     "correct_token",
     think="without a coin the better model decides.",
-    because="every token with p below q would be refused always, not in part.",
+    because="every token with p below q would be rejected always, not in part.",
 )
 def replaced_without_coin(p, q, token, r, u):
     if p[token] >= q[token] and p[token] > 0:
@@ -446,8 +446,8 @@ def no_bonus(draft_tokens, p, q, r, u):
 
 @WRONG.add(
     "speculative_step",
-    think="a refused token just ends the step.",
-    because="the step owes one token; without it the refused mass is never made up for.",
+    think="a rejected token just ends the step.",
+    because="the step owes one token; without it the rejected mass is never made up for.",
 )
 def no_correction(draft_tokens, p, q, r, u):
     kept = _kept(draft_tokens, p, q, r)
@@ -482,7 +482,7 @@ def stale_bonus_row(draft_tokens, p, q, r, u):
 
 @WRONG.add(
     "speculative_step",
-    think="after a refusal the target's row is drawn from.",
+    think="after a rejection the target's row is drawn from.",
     because="the replacement must come from what is missing, the residual of that row.",
 )
 def step_replaced_from_target(draft_tokens, p, q, r, u):
@@ -493,7 +493,7 @@ def step_replaced_from_target(draft_tokens, p, q, r, u):
 @WRONG.add(
     "speculative_step",
     think="the replacement comes from the last row.",
-    because="the last row follows a text with the refused token in it.",
+    because="the last row follows a text with the rejected token in it.",
 )
 def correction_from_last_row(draft_tokens, p, q, r, u):
     return [*_kept(draft_tokens, p, q, r), sample_from(p[len(draft_tokens)], u)]
@@ -502,7 +502,7 @@ def correction_from_last_row(draft_tokens, p, q, r, u):
 @WRONG.add(
     "speculative_step",
     think="the residual of the first position serves all.",
-    because="the refused position n has its own p[n] and q[n].",
+    because="the rejected position n has its own p[n] and q[n].",
 )
 def residual_of_first_row(draft_tokens, p, q, r, u):
     kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
@@ -512,7 +512,7 @@ def residual_of_first_row(draft_tokens, p, q, r, u):
 
 @WRONG.add(
     "speculative_step",
-    think="the draft tokens after the refused one can follow its replacement.",
+    think="the draft tokens after the rejected one can follow its replacement.",
     because="they were drafted and scored after another token.",
 )
 def rest_of_the_draft_kept(draft_tokens, p, q, r, u):
@@ -524,10 +524,10 @@ def rest_of_the_draft_kept(draft_tokens, p, q, r, u):
 
 @WRONG.add(
     "speculative_step",
-    think="the refused token is written, and then its replacement.",
+    think="the rejected token is written, and then its replacement.",
     because="the replacement stands in its place, not behind it.",
 )
-def refused_token_written(draft_tokens, p, q, r, u):
+def rejected_token_written(draft_tokens, p, q, r, u):
     kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
     n = len(kept)
     last = _residual(p[n], q[n]) if n < k else p[k]

@@ -28,19 +28,20 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
 
 
 def token_law(correct_token: Callable, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The law (V,) of the token that `correct_token` gives when the draft comes from `q`.
+    """The law (2, V) of what `correct_token` gives when the draft comes from `q`.
 
+    Row 0 is the mass that comes back as the draft's own token, row 1 the mass put in its place.
     It is exact for every rule that compares r with the ratio and picks with u from p, from q or
     from a residual of either sign, so for most wrong rules too.
     """
-    law = np.zeros(len(p))
+    law = np.zeros((2, len(p)))
     pools = (p, q, reference_residual(p, q), reference_residual(q, p))
     u_cuts = np.concatenate([np.cumsum(pool) for pool in pools])
     for token in np.flatnonzero(q):
         for r, r_length in pieces(np.array([reference_ratio(p, q, token)])):
             for u, u_length in pieces(u_cuts):
-                out, _ = correct_token(p, q, int(token), r, u)
-                law[out] += q[token] * r_length * u_length
+                out, accepted = correct_token(p, q, int(token), r, u)
+                law[0 if accepted else 1, out] += q[token] * r_length * u_length
     return law
 
 
@@ -54,8 +55,8 @@ def step_law(step: Callable, target: np.ndarray, draft: np.ndarray, k: int) -> n
     law = np.zeros((target.shape[1],) * 3)
     for drafted, p, q, weight in blocks(target, draft, k):
         for r, r_weight in coins(drafted, p, q):
-            refused = [r[i] > reference_ratio(p[i], q[i], t) for i, t in enumerate(drafted)]
-            kept = [*refused, True].index(True)
+            rejected = [r[i] > reference_ratio(p[i], q[i], t) for i, t in enumerate(drafted)]
+            kept = [*rejected, True].index(True)
             last = reference_residual(p[kept], q[kept]) if kept < k else p[k]
             for u, u_weight in pieces(np.cumsum(last)):
                 out = step(drafted, p, q, r, u)

@@ -14,11 +14,11 @@ from autograde.sandbox.proxy import Student
 from specdec_lib.lessons.examples import Different, describe
 
 
-def behaviour(exercise: str, name: str, after: str | None = None) -> pytest.MarkDecorator:
+def behaviour(exercise: str, name: str, after: tuple[str, ...] = ()) -> pytest.MarkDecorator:
     """Mark a test as cases of a behaviour.
 
-    `after` names what must work first: another behaviour of the exercise, or another exercise.
-    Where both fail, the student is told of the first one only.
+    `after` names what must work first: other behaviours of the exercise, or other exercises.
+    Where one of them fails too, the student is sent there first.
     """
     return pytest.mark.behaviour(exercise, name, after)
 
@@ -59,13 +59,13 @@ def no_warning(student: Student) -> None:
 def choose(student: Student, name: str, right: str, because: Mapping[str, str]) -> None:
     """Raise Different unless the quiz answer `name` is `right`; says why the choice is wrong."""
     choice = student.value(name)
-    if not isinstance(choice, str) or not choice.strip():
+    if choice is None or choice == "":
         raise NotImplementedError(f"{name}: no answer yet")
-    choice = choice.strip().lower()
-    if choice == right:
+    letter = choice.strip().strip(".)(").lower() if isinstance(choice, str) else choice
+    if letter == right:
         return
-    why = because.get(choice, "Answer with one letter of the list.")
-    raise Different(f"You chose {describe(choice)}. {why}")
+    why = because.get(letter) if isinstance(letter, str) else None
+    raise Different(f"You chose {describe(choice)}. {why or 'Answer with one letter of the list.'}")
 
 
 def guessed(student: Student, name: str, low: float, high: float) -> None:

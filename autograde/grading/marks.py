@@ -24,7 +24,7 @@ class Case:
 
     exercise: str
     behaviour: str
-    after: str | None
+    after: tuple[str, ...]
     error: str | None
     unwritten: bool = False
     calls: list[Call] = field(default_factory=list)

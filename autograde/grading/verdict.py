@@ -33,8 +33,9 @@ def _message(
 ) -> str:
     """What the student reads under one failed behaviour. The numbers always stay in it."""
     lead = next(iter(failing.values()))
-    if case.after in broken or (cause is None and case.after in failing):
-        return f"not checked: first {case.after}. Seen here: {case.error}"
+    missing = broken if cause else broken | set(failing)
+    if first := [name for name in case.after if name in missing]:
+        return f"not checked: first {first[0]}. Seen here: {case.error}"
     if case is not lead and case.raised is not None and case.raised == lead.raised:
         return "not checked: first what is said above, it ends this call too."
     if cause is None:

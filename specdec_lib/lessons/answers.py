@@ -1,6 +1,7 @@
 """Answers that are words or numbers: predictions to commit, quiz letters to record."""
 
 import math
+from collections.abc import Sequence
 
 
 def committed(name: str, guess: object, low: float, high: float) -> None:
@@ -24,7 +25,7 @@ def reveal(name: str, guess: object, truth: float, why: str) -> None:
     print(f"You said {guess:g}. It is {truth:g}. {why}")
 
 
-def answered(name: str, choice: object, options: str = "abcd") -> None:
+def answered(name: str, choice: object, options: Sequence[str] = tuple("abcd")) -> None:
     """Check that a quiz answer is one of the letters; whether it is right is told after grading.
 
     Raises NotImplementedError where there is none, ValueError for anything but a letter.

@@ -4,15 +4,28 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specdec_lib.lessons.answers import answered, committed, reveal
+from specdec_lib.lessons import answers
+from specdec_lib.lessons.answers import answered, committed
 from specdec_lib.lessons.examples import Different, expect
 from specdec_lib.lessons.hints import Hints, open_hints
 
-__all__ = ["answered", "committed", "reveal"]
+__all__ = ["answered", "committed"]
 
 # The pair that the whole chapter works on.
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
+
+# What the predictions are held against, and why it is so.
+TRUTHS = {
+    "prediction_02": (
+        float(np.minimum(P, Q).sum()),
+        "It is the area that the two rows of bars share: .30 + .30 + .15 + .05.",
+    ),
+    "prediction_02_b": (
+        max(0.0, 0.5 - 0.75),
+        "Token 0 was proposed too often, so it lacks nothing; only token 1 does.",
+    ),
+}
 
 # Three drafted tokens of a vocabulary of eight. The first has a ratio of .5/.4, the second of
 # .1/.5, the third of .6/.3.
@@ -32,6 +45,11 @@ BLOCK_Q = np.array([row(5, 0.4), row(2, 0.5), row(7, 0.3)])
 BLOCK_R = np.array([0.7, 0.6, 0.1])
 
 
+def reveal(name: str, guess: object) -> None:
+    """Set a committed prediction of this chapter beside the truth."""
+    answers.reveal(name, guess, *TRUTHS[name])
+
+
 def check_acceptance_probability(function: Callable) -> None:
     """Two ratios below one, one above, and the two zeros."""
     expect(function, P, Q, 1, gives=0.3 / 0.45, hint="Is it the target over the draft?")
@@ -45,12 +63,12 @@ def check_acceptance_probability(function: Callable) -> None:
 
 def check_speculative_accept(function: Callable) -> None:
     """The block of the card, with coins that reject its second token, none, and the first."""
-    hint = "Did you go on after the first rejection?"
+    hint = "Ratios 1.25, .2, 2; coins .7, .6, .1. Did you go on after the first rejection?"
     expect(function, BLOCK, BLOCK_P, BLOCK_Q, BLOCK_R, gives=[5], hint=hint)
     small = np.array([0.7, 0.15, 0.1])
-    hint = "A token with p below q is kept where its coin is small enough."
+    hint = "Ratios 1.25, .2, 2; coins .7, .15, .1. Below q a small enough coin accepts, too."
     expect(function, BLOCK, BLOCK_P, BLOCK_Q, small, gives=[5, 2, 7], hint=hint)
-    hint = "With the first token rejected nothing is kept."
+    hint = "Ratios .2, 2; coins .6, .1. With the first token rejected nothing is accepted."
     expect(function, BLOCK[1:], BLOCK_P[1:], BLOCK_Q[1:], BLOCK_R[1:], gives=[], hint=hint)
     _agreed("speculative_accept", 3)
 
@@ -66,7 +84,7 @@ def check_residual_distribution(function: Callable) -> None:
 
 
 def check_correct_token(function: Callable) -> None:
-    """Token 1 of the pair, ratio 2/3, kept by a small coin and replaced after a large one."""
+    """Token 1 of the pair, ratio 2/3, accepted by a small coin, replaced after a large one."""
     expect(function, P, Q, 1, 0.6, 0.9, gives=(1, True), hint="Its ratio is 2/3.")
     hint = "After a rejection the token comes from the residual, here [.75, 0, 0, .25]."
     expect(function, P, Q, 1, 0.7, 0.1, gives=(0, False), hint=hint)
@@ -75,11 +93,11 @@ def check_correct_token(function: Callable) -> None:
 
 
 def check_speculative_step(function: Callable) -> None:
-    """A block stopped in the middle, a block kept whole, and an empty block."""
+    """A block stopped in the middle, a block accepted whole, and an empty block."""
     p, q = np.array([P, P, Q]), np.array([Q, Q])
     hint = "The replacement comes from the residual of the row that was rejected."
     expect(function, [0, 1], p, q, np.array([0.5, 0.9]), 0.8, gives=[0, 3], hint=hint)
-    hint = "All kept: the bonus token comes from the last row of p."
+    hint = "All accepted: the bonus token comes from the last row of p."
     expect(function, [0, 1], p, q, np.array([0.5, 0.5]), 0.5, gives=[0, 1, 1], hint=hint)
     empty = np.zeros((0, 4))
     hint = "With no draft tokens the bonus token is all there is."
@@ -111,29 +129,30 @@ HINTS = {
     ),
     "correct_token": (
         "Two of your functions and sample_from do all the work.",
-        "Keep the token on exactly the condition of speculative_accept.",
-        "If kept, return (token, True). Else return sample_from(residual, u) with False.",
+        "Accept the token on exactly the condition of speculative_accept.",
+        "If accepted, return (token, True). Else return sample_from(residual, u) with False.",
     ),
     "speculative_step": (
         "First the accepted prefix, then exactly one more token, whatever happened.",
         "The length of the accepted prefix tells which row the last token comes from.",
-        "With n kept: if n is less than the block's length, draw from the residual of p[n] and "
+        "With n accepted: if n is less than the block's length, draw from the residual of p[n] and "
         "q[n]; else draw from p[n], the extra row.",
     ),
 }
 
 
 def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter."""
+    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
     return open_hints(function, HINTS[function.__name__])
 
 
-def exact_law(correct_token: Callable, p: np.ndarray, q: np.ndarray, cells: int = 12) -> np.ndarray:
+def exact_law(correct_token: Callable, p: np.ndarray, q: np.ndarray, cells: int = 60) -> np.ndarray:
     """The law (2, V) of the token that `correct_token` puts out when the draft comes from `q`.
 
     Row 0 is the mass that comes by acceptance, row 1 by correction. Nothing is sampled: the unit
     square of r and u is cut into `cells` by `cells` equal cells, and the function is called at
-    every midpoint. The sum is exact where ratios and residual are multiples of 1/cells.
+    every midpoint. The sum is exact where the ratios, and the cumulative sums of what u picks
+    from, are multiples of 1/cells.
     """
     middles = (np.arange(cells) + 0.5) / cells
     law = np.zeros((2, len(p)))

@@ -1,4 +1,8 @@
-"""The figures of chapter 02, drawn from the student's functions, each with its words."""
+"""The figures of chapter 02, drawn from the student's functions, each with its words.
+
+They show what the function does, also where it is wrong: no bar, label or text assumes the right
+answer.
+"""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,61 +16,38 @@ from specdec_lib.lessons.drawing import drawn_from
 from specdec_lib.lessons.style import role, show, style
 
 TOKENS = "ABCDEFGH"
-
-
-def _axes(title: str, ylabel: str = "probability", size: tuple = (7.0, 3.4)) -> Axes:
-    style()
-    _, ax = plt.subplots(figsize=size)
-    ax.set_title(title)
-    ax.set_ylabel(ylabel)
-    return ax
-
-
-def _name_tokens(ax: Axes, count: int) -> None:
-    ax.set_xticks(np.arange(count), list(TOKENS[:count]))
-
-
-def _numbers(values: np.ndarray) -> str:
-    pairs = zip(TOKENS, np.asarray(values, dtype=float), strict=False)
-    return ", ".join(f"{name} {value:.3g}" for name, value in pairs)
-
-
-def _legend(ax: Axes, columns: int = 2) -> None:
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=columns)
+BLOCKS = 2000  # seeded blocks behind the one figure that samples
 
 
 def two_distributions(p: np.ndarray, q: np.ndarray) -> None:
     """Target and draft (V,) side by side."""
     ax = _axes("What the target wants, what the draft proposes")
-    x = np.arange(len(p))
     for offset, values, name in ((-0.2, p, "target"), (0.2, q, "draft")):
-        bars = ax.bar(x + offset, values, 0.38, **role(name))
-        ax.bar_label(bars, fmt="{:.2f}", padding=2)
-    _name_tokens(ax, len(p))
-    _legend(ax)
+        _bars(ax, np.arange(len(p)) + offset, values, name, width=0.38, hatch=name == "draft")
+        for x, value in enumerate(values):
+            _write(ax, x + offset, value, f"{value:.2f}")
+    _finish(ax, len(p), top=max(p.max(), q.max()))
     show(ax.figure, f"Bars of the target p: {_numbers(p)}; and of the draft q: {_numbers(q)}.")
 
 
 @drawn_from("acceptance_probability")
-def kept_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """The draft's bars, cut where the student's acceptance probability cuts them."""
+def accepted_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
+    """The draft's bars (V,), cut where the student's acceptance probability cuts them."""
     share = np.array([accept(p, q, token) for token in range(len(p))], dtype=float)
-    ax = _axes("Kept height over the whole height of the draft's bar")
-    x, kept = np.arange(len(p)), share * q
-    ax.bar(x, kept, 0.6, **role("accepted"))
-    ax.bar(x, q - kept, 0.6, bottom=kept, **role("excess"))
-    ax.hlines(p, x - 0.38, x + 0.38, color="black", linewidth=2.5, label="target p")
+    accepted = share * q
+    ax = _axes("Accepted height over the whole height of the draft's bar")
+    x = np.arange(len(p))
+    _bars(ax, x, accepted, "accepted", label="accepted by your function")
+    _bars(ax, x, q - accepted, "excess", bottom=accepted, label="rejected")
+    _target_lines(ax, p)
     for token in x:
-        height = max(q[token], p[token], kept[token])
-        ax.text(token, height + 0.012, f"{share[token]:.2f}", ha="center")
-    ax.margins(y=0.12)
-    _name_tokens(ax, len(p))
-    _legend(ax, 3)
+        _write(ax, token, max(q[token], p[token], accepted[token]), _share_text(share[token]))
+    _finish(ax, len(p), top=max(q.max(), p.max(), accepted.max()))
     show(
         ax.figure,
-        f"The draft's bars with the kept part: {_numbers(kept)}. The share kept of each bar: "
-        f"{_numbers(share)}. Lines mark the target: {_numbers(p)}. In all, {kept.sum():.3g} "
-        "is kept.",
+        f"The draft's bars {_numbers(q)}. Accepted of them, by your function: "
+        f"{_numbers(accepted)}, which are the shares {_numbers(share)}. Lines mark the target "
+        f"{_numbers(p)}. In all, {accepted.sum():.3g} is accepted.",
     )
 
 
@@ -74,88 +55,168 @@ def kept_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
 def walk_through_block(
     accept: Callable, tokens: list[int], p: np.ndarray, q: np.ndarray, r: np.ndarray
 ) -> None:
-    """Each position's ratio as a bar, its coin as a dot, and the student's verdict below."""
-    kept = len(accept(list(tokens), p.copy(), q.copy(), r.copy()))
+    """Each position's acceptance probability and coin, and the student's verdict below them."""
+    out = list(accept(list(tokens), p.copy(), q.copy(), r.copy()))
     ratios = np.array([min(1.0, p[i, t] / q[i, t]) for i, t in enumerate(tokens)])
     ax = _axes("The walk through the block, by your function", "p/q, at most 1")
     x = np.arange(len(tokens))
-    ax.bar(x, ratios, 0.5, **{**role("accepted"), "label": "acceptance probability"})
+    _bars(ax, x, ratios, "accepted", width=0.5, label="acceptance probability")
     ax.plot(x, r, "D", color="black", markersize=9, label="coin r")
-    verdicts = ["kept" if i < kept else "refused" if i == kept else "dropped" for i in x]
-    labels = [f"token {t}\n{v}" for t, v in zip(tokens, verdicts, strict=True)]
-    ax.set_xticks(x, labels)
+    verdicts = _verdicts(tokens, out)
+    ax.set_xticks(x, [f"token {t}\n{v}" for t, v in zip(tokens, verdicts, strict=True)])
+    ax.set_xlabel(f"your function returned {out}")
     ax.set_ylim(0, 1.1)
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     parts = [
-        f"token {t}: ratio {ratios[i]:.2g}, coin {r[i]:.2g}, {verdicts[i]}"
+        f"token {t}: acceptance probability {ratios[i]:.2g}, coin {r[i]:.2g}, {verdicts[i]}"
         for i, t in enumerate(tokens)
     ]
-    show(ax.figure, "A block of draft tokens. " + "; ".join(parts) + ".")
+    show(ax.figure, f"A block of draft tokens. {'; '.join(parts)}. Your function returned {out}.")
 
 
 @drawn_from("residual_distribution")
 def missing_part(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """Overlap and missing part of the target, and beside them the student's residual."""
+    """Overlap and missing part of the target (V,), and beside them the student's residual."""
     replacement = np.asarray(residual(p.copy(), q.copy()), dtype=float)
     style()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.4), sharey=True)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.6))
     overlap, x = np.minimum(p, q), np.arange(len(p))
-    left.bar(x, overlap, 0.6, **role("accepted"))
-    left.bar(x, p - overlap, 0.6, bottom=overlap, **role("residual"))
-    left.set_title("The target: paid, and missing")
-    left.set_ylabel("probability")
-    bars = right.bar(x, replacement, 0.6, **{**role("residual"), "label": "residual"})
-    right.bar_label(bars, fmt="{:.2f}", padding=2)
-    right.set_title("The missing part, normalised")
-    for ax in (left, right):
-        _name_tokens(ax, len(p))
-        _legend(ax, 1)
+    _bars(left, x, overlap, "accepted", label="paid by acceptance")
+    _bars(left, x, p - overlap, "residual", bottom=overlap, label="missing")
+    _bars(right, x, replacement, "residual", label="drawn after a rejection")
+    for token, value in enumerate(replacement):
+        _write(right, token, max(value, 0), f"{value:.2f}")
+    _finish(left, len(p), top=p.max(), title="The target: paid, and missing")
+    title = f"Your residual, which sums to {replacement.sum():.2f}"
+    _finish(right, len(p), replacement.max(), low=replacement.min(), title=title)
     show(
         figure,
-        f"Left, the target with the part paid by acceptance: {_numbers(overlap)}; missing: "
-        f"{_numbers(p - overlap)}. Right, your residual: {_numbers(replacement)}.",
+        f"Left, the target with the part paid by acceptance {_numbers(overlap)} and the missing "
+        f"part {_numbers(p - overlap)}. Right, your residual: {_numbers(replacement)}.",
     )
 
 
 @drawn_from("correct_token")
 def two_masses(correct: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """The exact law of the student's function, by its two paths, against the target."""
+    """The exact law of the student's function, by its two paths, against the target (V,)."""
     law = exact_law(correct, p, q)
+    total = law.sum(axis=0)
     ax = _axes("Two paths into each token, by your function")
     x = np.arange(len(p))
-    ax.bar(x, law[0], 0.6, **{**role("accepted"), "label": "came by acceptance"})
-    ax.bar(x, law[1], 0.6, bottom=law[0], **{**role("residual"), "label": "came by correction"})
-    ax.hlines(p, x - 0.38, x + 0.38, color="black", linewidth=2.5, label="target p")
-    for token, total in enumerate(law.sum(axis=0)):
-        ax.text(token, max(total, p[token]) + 0.012, f"{total:.3f}", ha="center")
-    ax.margins(y=0.12)
-    _name_tokens(ax, len(p))
-    _legend(ax, 3)
-    off = np.abs(law.sum(axis=0) - p).max()
+    _bars(ax, x, law[0], "accepted", label="came by acceptance")
+    _bars(ax, x, law[1], "residual", bottom=law[0], label="came by correction")
+    _target_lines(ax, p)
+    for token in x:
+        _write(ax, token, max(total[token], p[token]), f"{total[token]:.3f}")
+    _finish(ax, len(p), top=max(total.max(), p.max()))
+    off = np.abs(total - p).max()
     show(
         ax.figure,
-        f"Mass by acceptance: {_numbers(law[0])}; by correction: {_numbers(law[1])}; the target: "
-        f"{_numbers(p)}. The largest difference from the target is {off:.2g}.",
+        f"Mass by acceptance {_numbers(law[0])}, by correction {_numbers(law[1])}, together "
+        f"{_numbers(total)}; the target {_numbers(p)}. The largest difference is {off:.2g}.",
     )
 
 
 @drawn_from("speculative_step")
 def step_lengths(step: Callable, p: np.ndarray, q: np.ndarray, k: int) -> None:
-    """How many tokens a step writes: the student's function over 2,000 seeded blocks of `k`."""
-    lengths = Counter(_one_step(step, p, q, k, seed) for seed in range(2000))
-    ax = _axes(f"Tokens that one step writes, K = {k}", "share of 2,000 blocks")
-    x = np.arange(1, k + 2)
-    shares = np.array([lengths[n] / 2000 for n in x])
-    names = ["accepted"] * k + ["residual"]
-    for n, share, name in zip(x, shares, names, strict=True):
-        bars = ax.bar(n, share, 0.6, **{**role(name), "label": ""})
-        ax.bar_label(bars, fmt="{:.3f}", padding=2)
-    ax.set_xticks(x, [f"{n} with bonus" if n == k + 1 else str(n) for n in x])
-    ax.margins(y=0.12)
-    mean = sum(n * count for n, count in lengths.items()) / 2000
-    ax.set_xlabel(f"tokens written; {mean:.2f} on average")
-    parts = ", ".join(f"{n}: {share:.3f}" for n, share in zip(x, shares, strict=True))
-    show(ax.figure, f"Share of blocks by tokens written: {parts}. Mean {mean:.2f}.")
+    """Tokens a step of the student's writes, over seeded blocks of `k`, beside the exact shares."""
+    lengths = Counter(_one_step(step, p, q, k, seed) for seed in range(BLOCKS))
+    x = np.arange(min(1, *lengths), max(k + 1, *lengths) + 1)
+    seen = np.array([lengths[n] / BLOCKS for n in x])
+    exact = np.array([_exact_share(float(np.minimum(p, q).sum()), n, k) for n in x])
+    ax = _axes(f"Tokens that one step writes, K = {k}", f"share of {BLOCKS} blocks")
+    _bars(ax, x, seen, "target", label="your function, seeded blocks")
+    ax.plot(x, exact, "x", color="black", markersize=11, markeredgewidth=2.5, label="computed")
+    mean = sum(n * count for n, count in lengths.items()) / BLOCKS
+    ax.set_xticks(x, [f"{n}\nwith bonus" if n == k + 1 else str(n) for n in x])
+    ax.set_xlabel(f"tokens written; {mean:.2f} on average, computed {x @ exact:.2f}")
+    ax.set_ylim(0, 1.18 * max(seen.max(), exact.max()))
+    ax.legend(loc="upper left")
+    parts = [f"{n}: {s:.3f}, computed {e:.3f}" for n, s, e in zip(x, seen, exact, strict=True)]
+    show(ax.figure, f"Share of blocks by tokens written. {'; '.join(parts)}. Mean {mean:.2f}.")
+
+
+@drawn_from("acceptance_probability")
+def before_and_after(accept: Callable, p: float, before: float, after: float) -> None:
+    """One token of target probability `p` at two draft probabilities: what is accepted of each."""
+    q = np.array([before, after])
+    share = np.array([accept(np.array([p, 1 - p]), np.array([x, 1 - x]), 0) for x in q])
+    ax = _axes("The same token, proposed more boldly", size=(5.6, 3.4))
+    _bars(ax, np.arange(2), share * q, "accepted", label="accepted by your function", width=0.5)
+    _bars(ax, np.arange(2), q - share * q, "excess", bottom=share * q, label="rejected", width=0.5)
+    ax.axhline(p, color="black", linewidth=2.5, label="target p")
+    for x in range(2):
+        _write(ax, x, max(p, q[x], share[x] * q[x]), f"accepted {_share_text(share[x])}")
+    _finish(ax, 2, top=max(p, *q, *(share * q)))
+    ax.set_xticks([0, 1], [f"q = {x:g}" for x in q])
+    pairs = zip(q, share, strict=True)
+    text = "; ".join(f"at q = {x:g} the share accepted is {s:.3g}" for x, s in pairs)
+    show(ax.figure, f"One token with p = {p:g}: {text}.")
+
+
+# --- parts of figures -----------------------------------------------------------------------
+
+
+def _axes(title: str, ylabel: str = "probability", size: tuple = (7.0, 3.6)) -> Axes:
+    style()
+    _, ax = plt.subplots(figsize=size)
+    ax.set_title(title, pad=10)
+    ax.set_ylabel(ylabel)
+    return ax
+
+
+def _bars(
+    ax: Axes,
+    x: np.ndarray,
+    heights: np.ndarray,
+    name: str,
+    bottom: np.ndarray | float = 0.0,
+    width: float = 0.6,
+    label: str | None = None,
+    hatch: bool = False,
+) -> None:
+    """Bars in the dress of a role; a bar of no height leaves no line behind."""
+    dress = role(name) | ({"label": label} if label else {}) | ({"hatch": "\\\\"} if hatch else {})
+    heights = np.asarray(heights, dtype=float)
+    drawn = np.abs(heights) > 1e-12
+    if drawn.any():
+        floor = np.broadcast_to(bottom, heights.shape)[drawn]
+        ax.bar(np.asarray(x)[drawn], heights[drawn], width, bottom=floor, **dress)
+
+
+def _target_lines(ax: Axes, p: np.ndarray) -> None:
+    x = np.arange(len(p))
+    ax.hlines(p, x - 0.38, x + 0.38, color="black", linewidth=2.5, label="target p")
+
+
+def _write(ax: Axes, x: float, height: float, text: str) -> None:
+    ax.annotate(text, (x, height), xytext=(0, 4), textcoords="offset points", ha="center")
+
+
+def _finish(ax: Axes, count: int, top: float, low: float = 0.0, title: str | None = None) -> None:
+    """Names of the tokens, room for the labels above the bars, and the legend below."""
+    ax.set_xticks(np.arange(count), list(TOKENS[:count]))
+    ax.set_ylim(min(0.0, 1.2 * low), 1.18 * max(top, 1e-3))
+    if title:
+        ax.set_title(title, pad=10)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3)
+
+
+def _numbers(values: np.ndarray) -> str:
+    pairs = zip(TOKENS, np.asarray(values, dtype=float), strict=False)
+    return ", ".join(f"{name} {value:.3g}" for name, value in pairs)
+
+
+def _share_text(share: float) -> str:
+    return f"{share:.2f}" + (", above 1" if share > 1 else "")
+
+
+def _verdicts(tokens: list[int], out: list) -> list[str]:
+    """What became of each draft token, as far as the returned list tells it."""
+    if out != list(tokens[: len(out)]):
+        return ["in your list" if token in out else "not in it" for token in tokens]
+    words = ["accepted"] * len(out) + ["rejected"] + ["dropped"] * len(tokens)
+    return words[: len(tokens)]
 
 
 def _one_step(step: Callable, p: np.ndarray, q: np.ndarray, k: int, seed: int) -> int:
@@ -165,30 +226,8 @@ def _one_step(step: Callable, p: np.ndarray, q: np.ndarray, k: int, seed: int) -
     return len(step(drafted, *rows, rng.random(k), float(rng.random())))
 
 
-@drawn_from("acceptance_probability")
-def before_and_after(accept: Callable, p: float, before: float, after: float) -> None:
-    """One token at two draft probabilities: what is kept of the draft's bar."""
-    ax = _axes("The same token, proposed more boldly", size=(5.4, 3.4))
-    shares = [_share(accept, p, q) for q in (before, after)]
-    for x, q, share in zip((0, 1), (before, after), shares, strict=True):
-        first = x == 0
-        ax.bar(x, share * q, 0.5, **_labelled("accepted", first))
-        ax.bar(x, q - share * q, 0.5, bottom=share * q, **_labelled("excess", first))
-        ax.text(x, max(p, q) + 0.02, f"kept {share:.2f}", ha="center")
-    ax.axhline(p, color="black", linewidth=2.5, label="target p")
-    ax.set_xticks([0, 1], [f"q = {before:g}", f"q = {after:g}"])
-    ax.set_ylim(0, 1)
-    _legend(ax, 3)
-    text = "; ".join(
-        f"at q = {q:g} the share kept is {share:.3g}"
-        for q, share in zip((before, after), shares, strict=True)
-    )
-    show(ax.figure, f"One token with p = {p:g}: {text}.")
-
-
-def _share(accept: Callable, p: float, q: float) -> float:
-    return float(accept(np.array([p, 1 - p]), np.array([q, 1 - q]), 0))
-
-
-def _labelled(name: str, labelled: bool) -> dict:
-    return role(name) if labelled else {**role(name), "label": ""}
+def _exact_share(beta: float, n: int, k: int) -> float:
+    """The probability that a step writes n tokens, where each draft token passes with `beta`."""
+    if n == k + 1:
+        return beta**k
+    return beta ** (n - 1) * (1 - beta) if 1 <= n <= k else 0.0

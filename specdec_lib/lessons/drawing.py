@@ -3,6 +3,8 @@
 import functools
 from collections.abc import Callable
 
+import matplotlib.pyplot as plt
+
 
 def drawn_from(*names: str) -> Callable[[Callable], Callable]:
     """Decorate a figure that calls the student's functions `names`.
@@ -20,6 +22,8 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
                 print(f"This figure draws your own {' and '.join(names)}. Write it first.")
             except Exception as error:  # whatever a half-written function does
                 print(f"Your {' and '.join(names)} cannot be drawn yet: {error!r}")
+            finally:
+                plt.close("all")  # else the notebook would show a picture that is half made
 
         return draw
 

@@ -16,6 +16,10 @@ VALUE_TOLERANCE = 1e-9
 class Different(AssertionError):
     """A call whose result is not the expected one; its text is written for the student."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the message, without the frames of the check itself."""
+        return [str(self)]
+
 
 def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
     """Call `function(*args)` and raise `Different` unless it returns `gives`.
@@ -34,13 +38,22 @@ def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
         raise Different(f"{call} {happened}; expected {describe(gives)}.") from None
     why = difference(got, gives)
     if why is not None:
-        text = f"{call} returned {describe(got)}, expected {describe(gives)}{why}."
-        raise Different(f"{text} {hint}".strip())
+        raise Different(f"{call} {_outcome(got, gives, why)} {'' if why else hint}".strip())
     return got
+
+
+def _outcome(got: Any, gives: Any, why: str) -> str:
+    """What came back and what was expected, with all digits where the first five are equal."""
+    texts = describe(got), describe(gives)
+    if texts[0] == texts[1]:
+        texts = repr(got), repr(gives)
+    return f"returned {texts[0]}, expected {texts[1]}{why}."
 
 
 def difference(got: Any, expected: Any, tolerance: float = VALUE_TOLERANCE) -> str | None:
     """None where `got` is as good as `expected`; else a remark on its type, or an empty text."""
+    if isinstance(got, np.ndarray) and got.shape == () and not isinstance(expected, np.ndarray):
+        got = got[()]  # np.where and its kind give one number this way
     if isinstance(expected, bool | np.bool_):
         return _scalar(got, expected, (bool, np.bool_), "True or False", tolerance)
     if isinstance(expected, int | np.integer):
@@ -87,6 +100,8 @@ def type_name(value: Any) -> str:
     name = getattr(value, "type_in_student_code", type(value).__name__)
     if value is None:
         return "None"
+    if isinstance(value, np.ndarray):
+        return "an array"
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
@@ -101,7 +116,9 @@ def describe(value: Any) -> str:
         return f"{value:.5g}"
     if isinstance(value, list | tuple) and len(value) <= 40:
         inside = ", ".join(describe(item) for item in value)
-        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+        if isinstance(value, tuple):
+            return f"({inside},)" if len(value) == 1 else f"({inside})"
+        return f"[{inside}]"
     text = repr(value)
     return text if len(text) <= 200 else text[:200] + " ..."
 

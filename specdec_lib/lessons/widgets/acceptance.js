@@ -193,21 +193,21 @@ export function summary(p, q) {
 function distributionPanel(model) {
   const target = weightSliders(model, "target", "p");
   const draft = weightSliders(model, "draft", "q");
-  const alpha = readout("acceptance rate α\nΣ min(p, q)", "sd-large");
-  const rejected = readout("rejected mass\n1 − α", "sd-large");
+  const beta = readout("accepted share β\nΣ min(p, q)", "sd-large");
+  const rejected = readout("rejected share\n1 − β", "sd-large");
   const verdict = html("p", { class: "sd-verdict", "aria-live": "polite" });
   const reset = button("Reset to the worked pair", () => change(model, model.get("reset")));
   const chart = html("div", { class: "sd-chart" });
   const root = panel("A whole distribution",
     "Weights for four tokens, normalised to sum to 1. Where the bars overlap, drafts are accepted.",
     html("div", { class: "sd-controls" }, html("div", { class: "sd-pair" }, target.box, draft.box),
-      html("div", { class: "sd-pair" }, alpha.box, rejected.box), verdict, reset), chart);
+      html("div", { class: "sd-pair" }, beta.box, rejected.box), verdict, reset), chart);
   function draw() {
     const { target: targetWeights, draft: draftWeights } = model.get("state");
     const [p, q] = [normalise(targetWeights), normalise(draftWeights)];
     target.set(targetWeights, p);
     draft.set(draftWeights, q);
-    alpha.set(p && q ? show(sum(overlap(p, q))) : "–");
+    beta.set(p && q ? show(sum(overlap(p, q))) : "–");
     rejected.set(p && q ? show(sum(excess(q, p))) : "–");
     say(verdict, summary(p, q));
     chart.replaceChildren(...(p && q ? distributionCharts(p, q, chart.clientWidth) : []));
