@@ -42,7 +42,7 @@ def run_build(options: argparse.Namespace) -> int:
     """`autograde build`: exit code 1 where the text is wrong or, with --check, out of date."""
     from autograde.builder.execute import ExecutionError, execute
     from autograde.builder.release import BuildError, build, check
-    from autograde.builder.source import ChapterError
+    from autograde.builder.text import ChapterError
 
     chapters = options.chapters or None
     try:

@@ -18,7 +18,8 @@ from traitlets.config import Config
 
 from autograde.builder import gates, release
 from autograde.builder.release import BuildError, Built, build, check, notebook_path, release_into
-from autograde.builder.source import ChapterError, read_chapter
+from autograde.builder.source import read_chapter
+from autograde.builder.text import ChapterError
 from autograde.paths import NOTEBOOKS, ROOT, SOLUTIONS
 
 CHAPTERS = sorted(path.stem for path in SOLUTIONS.glob(release.CHAPTER_GLOB))

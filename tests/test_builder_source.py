@@ -7,7 +7,8 @@ import pytest
 from builder_fixtures import TINY, changed, line_of, write_chapter
 from nbgrader.nbgraderformat import MetadataValidator
 
-from autograde.builder.source import ChapterError, read_chapter
+from autograde.builder.source import read_chapter
+from autograde.builder.text import ChapterError
 
 
 def read(folder: Path, text: str = TINY) -> nbformat.NotebookNode:

@@ -1,0 +1,1 @@
+"""Text to nbgrader source notebook to student release to executed solution."""
