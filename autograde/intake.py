@@ -152,11 +152,10 @@ def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
         raise Refused("none of this chapter's answer cells is in it; is it another chapter?")
     extras = _extras(submitted, homes, answers)
     notebook = copy.deepcopy(release)
-    notebook.cells = [
-        cell
-        for old in [*notebook.cells, None]
-        for cell in [*extras.get(old and old.id, []), *([_filled(old, answers)] if old else [])]
-    ]
+    cells = []
+    for cell in notebook.cells:
+        cells += [*extras.get(cell.id, []), _filled(cell, answers)]
+    notebook.cells = cells + extras[None]
     return notebook
 
 

@@ -81,7 +81,7 @@ lesson.reveal("prediction_02", prediction_02)
 # does not depend on how likely the token is as such. It depends on how far the draft overstates it.
 #
 # Why a coin, and not simply "accept where p is at least q"? Because B and C would then never be
-# written from a draft. With everything rejected drawn again from what is missing, the law would be
+# written at all: even with a right replacement for what is rejected the law would be
 # `[.7875, 0, 0, .2125]`. The coin gives an overstated token just the share that it should have.
 #
 # Four cases, and the last one is often forgotten:
