@@ -23,8 +23,9 @@ NO_LAB = (
     "JupyterLab is not installed here. Install the course with `pip install -e .[course]`, or "
     "open the notebooks above in another program."
 )
-# Defaults for this server alone, below the student's own settings: no question about news, and
-# notebooks saved with their simulators, so that these are there when a notebook is opened again.
+# Settings for this server alone, and the student's own still win over its defaults: no question
+# about news; notebooks saved with their simulators, so that these are there when a notebook is
+# opened again; nbgrader without its tools for instructors.
 LAB_DEFAULTS = Path(__file__).resolve().parent / "jupyter"
 
 
@@ -47,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     start = commands.add_parser(
         "start",
+        allow_abbrev=False,  # JupyterLab's options are none of ours cut short
         help="copy the chapters to work/ and open JupyterLab",
         description="Copy the chapters that you do not have yet and open JupyterLab on them. "
         "A copy that is there is never overwritten.",
@@ -61,7 +63,9 @@ def parser() -> argparse.ArgumentParser:
     )
     update.set_defaults(run=run_update)
     for command in (start, update):
-        command.add_argument("--work", type=Path, help="your copies (default: work/, right here)")
+        command.add_argument(
+            "--work", type=Path, metavar="DIR", help="your copies (default: work/, right here)"
+        )
     return top
 
 
@@ -103,11 +107,12 @@ def _open_lab(work: Path, lab_options: list[str]) -> int:
     sys.stdout.flush()  # JupyterLab writes to the same terminal
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={work}"]
     # Lab starts in `work`: nbgrader's Validate reads the configuration of the folder it runs in.
-    # WARN leaves the address to open and what goes wrong.
-    quiet = "--Application.log_level=WARN"
+    # ERROR leaves the address to open and what goes wrong.
+    quiet = "--Application.log_level=ERROR"
     lab = subprocess.Popen([*command, quiet, *lab_options], cwd=work, env=_environment())
     code = _wait(lab)
-    print(f"JupyterLab has stopped. Your work is in {work}; `specdec start` opens it again.")
+    how = "has stopped" if code == 0 else f"ended with exit code {code}; the reason is above"
+    print(f"JupyterLab {how}. Your work is in {work}; `specdec start` opens it again.")
     return code
 
 

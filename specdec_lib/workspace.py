@@ -48,11 +48,8 @@ def compare(work: Path, release: Path = RELEASE) -> list[Change]:
     Looks only. Raises FileNotFoundError where there is no release to compare with.
     """
     record = _read_record(work)
-    return [
-        Change(source.stem, _difference(source, _copy_of(source, work), record), path)
-        for source in _released(release)
-        for path in [_copy_of(source, work)]
-    ]
+    pairs = [(source, _copy_of(source, work)) for source in _released(release)]
+    return [Change(source.stem, _difference(source, path, record), path) for source, path in pairs]
 
 
 def _copy(source: Path, work: Path, record: dict[str, str]) -> Change:
