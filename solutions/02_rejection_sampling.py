@@ -15,7 +15,8 @@
 #
 # Run the cells from top to bottom. Each exercise is one card: what is asked, a worked number, a
 # stub, hints, and a check. The check looks at a few examples; grading looks at many more. Later
-# exercises call the earlier ones, so get each one right before you go on.
+# exercises call the earlier ones, so get each one right before you go on. If a run of all cells
+# stops, scroll up to the red box: it says what is missing.
 
 # %% [markdown]
 # ## The two distributions
@@ -156,15 +157,15 @@ lesson.check_acceptance_probability(acceptance_probability)
 # the block's length, `p` and `q` are `(L, V)`, `r` is `(L,)`. A list comes back: the longest
 # accepted prefix, possibly empty.
 #
-# **One worked number.** `draft_tokens = [5, 2, 7]` over a vocabulary of eight:
+# **One worked number.** `draft_tokens = [3, 1, 2]` over a vocabulary of four:
 #
 # | position | token | `p` | `q` | ratio | `r` | verdict |
 # | --- | --- | --- | --- | --- | --- | --- |
-# | 0 | 5 | .5 | .4 | 1.25, so 1 | .7 | accepted |
-# | 1 | 2 | .1 | .5 | .2 | .6 | rejected |
-# | 2 | 7 | .6 | .3 | 2, so 1 | .1 | not looked at |
+# | 0 | 3 | .5 | .4 | 1.25, so 1 | .7 | accepted |
+# | 1 | 1 | .1 | .5 | .2 | .6 | rejected |
+# | 2 | 2 | .6 | .3 | 2, so 1 | .1 | not looked at |
 #
-# The answer is `[5]`.
+# The answer is `[3]`.
 #
 # **In production.** `transformers.generation.utils._speculative_sampling` counts the accepted
 # tokens with a cumulative sum of the rejections; in vLLM, `rejection_random_sample_kernel` of
@@ -395,7 +396,7 @@ from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
 acceptance_simulator(p=0.6, q=0.4, target=P, draft=Q)
 
 # %% [markdown]
-# The same two states as a still picture, from your own functions:
+# The single token before and after the move, as a still picture, from your own function:
 
 # %% tags=["demo"]
 figures.before_and_after(acceptance_probability, p=0.6, before=0.4, after=0.8)

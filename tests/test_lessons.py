@@ -103,8 +103,21 @@ def test_message_names_parameters_and_shortens_large_arrays():
 
 
 def test_exceptions_become_messages():
-    with pytest.raises(Different, match="raised ZeroDivisionError: division by zero; expected 1"):
-        expect(lambda x: 1 / x, 0, gives=1)
+    def inverse(x):
+        return 1 / x
+
+    with pytest.raises(Different) as caught:
+        expect(inverse, 0, gives=1)
+    text = "inverse(x=0) raised ZeroDivisionError: division by zero, at `return 1 / x`; expected 1."
+    assert str(caught.value) == text
+
+
+def test_notebook_shows_wrapped_messages_and_no_frames_of_a_check():
+    lines = Different("a word " * 40)._render_traceback_()
+    assert len(lines) > 1 and all(len(line) <= 88 for line in lines)
+    with pytest.raises(NotImplementedError) as caught:
+        ch02.check_correct_token(unwritten_by_any_name)
+    assert [frame.name for frame in caught.traceback][1:] == ["run"]
 
 
 def unwritten(p):
@@ -136,6 +149,8 @@ def test_predictions_are_committed_before_anything_is_revealed(capsys):
     assert "0.8" not in capsys.readouterr().out
     reveal("prediction_02", 0.5, 0.8, "Because.")
     assert capsys.readouterr().out == "You said 0.5. It is 0.8. Because.\n"
+    reveal("prediction_02", 0.8, 0.8, "Because.")
+    assert capsys.readouterr().out == "You said 0.8, and it is. Because.\n"
 
 
 def test_quiz_answers_are_letters():
@@ -200,11 +215,11 @@ def test_figures_show_or_explain_a_wrong_function(wrong, shown: list[str], capsy
 
 def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
     def no_stop(tokens, p, q, r):
-        return [5, 7]
+        return [3, 2]
 
     function, arguments = FIGURES["walk_through_block"]
     ch02_figures.walk_through_block(no_stop, *arguments)
-    assert "token 7" in shown[0] and "in your list" in shown[0] and "returned [5, 7]" in shown[0]
+    assert "token 2" in shown[0] and "in your list" in shown[0] and "returned [3, 2]" in shown[0]
     ch02_figures.two_masses(ch02_wrong.replaced_from_target, ch02.P, ch02.Q)
     assert "together A 0.39, B 0.36, C 0.18, D 0.07" in shown[1]
 

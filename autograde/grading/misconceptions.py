@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from types import CodeType
 
 import numpy as np
 
@@ -59,16 +60,27 @@ class Misconceptions:
 
 
 def _answer_code(function: Callable, exercise: str) -> str:
-    """What a student with this misconception would hand in, the file's helpers above it."""
-    helpers = [
-        inspect.getsource(helper)
-        for name, helper in function.__globals__.items()
-        if name.startswith("_") and inspect.isfunction(helper)
-    ]
+    """What a student with this misconception would hand in, the helpers it uses above it."""
     source = inspect.getsource(function)
+    helpers = [inspect.getsource(helper) for helper in _helpers(function)]
     body = source[source.index("def ") :]
     answer = body.replace(f"def {function.__name__}(", f"def {exercise}(", 1)
     return "\n\n".join([*helpers, answer])
+
+
+def _helpers(function: Callable) -> list[Callable]:
+    """The file's own `_helpers` that a function calls, those that they call before them."""
+    used = [function.__globals__.get(name) for name in _names(function.__code__)]
+    mine = [f for f in used if inspect.isfunction(f) and f.__name__.startswith("_")]
+    return list(dict.fromkeys(helper for f in mine for helper in [*_helpers(f), f]))
+
+
+def _names(code: CodeType) -> list[str]:
+    """The global names in a function's code, those of the functions within it included."""
+    inner = [
+        name for const in code.co_consts if isinstance(const, CodeType) for name in _names(const)
+    ]
+    return [*code.co_names, *inner]
 
 
 @cache

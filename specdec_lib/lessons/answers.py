@@ -9,6 +9,7 @@ def committed(name: str, guess: object, low: float, high: float) -> None:
 
     Raises NotImplementedError where there is none, ValueError where it is no such number.
     """
+    __tracebackhide__ = True  # for IPython, in which the message says it all
     if guess is None:
         raise NotImplementedError(f"{name}: no guess yet. Write a number, then run the cell.")
     is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
@@ -22,7 +23,9 @@ def reveal(name: str, guess: object, truth: float, why: str) -> None:
     if not isinstance(guess, int | float) or isinstance(guess, bool):
         print(f"Write your guess into {name} first: this cell waits for it.")
         return
-    print(f"You said {guess:g}. It is {truth:g}. {why}")
+    said = f"You said {guess:g}"
+    right = math.isclose(guess, truth, abs_tol=5e-3)
+    print(f"{said}, and it is. {why}" if right else f"{said}. It is {truth:g}. {why}")
 
 
 def answered(name: str, choice: object, options: Sequence[str] = tuple("abcd")) -> None:
@@ -30,6 +33,7 @@ def answered(name: str, choice: object, options: Sequence[str] = tuple("abcd")) 
 
     Raises NotImplementedError where there is none, ValueError for anything but a letter.
     """
+    __tracebackhide__ = True
     if not isinstance(choice, str) or not choice.strip():
         raise NotImplementedError(f"{name}: no answer yet")
     if choice.strip().lower() not in options:

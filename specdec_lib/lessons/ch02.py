@@ -6,7 +6,7 @@ import numpy as np
 
 from specdec_lib.lessons import answers
 from specdec_lib.lessons.answers import answered, committed
-from specdec_lib.lessons.examples import Different, expect
+from specdec_lib.lessons.examples import Different, expect, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
 
 __all__ = ["answered", "committed"]
@@ -27,21 +27,11 @@ TRUTHS = {
     ),
 }
 
-# Three drafted tokens of a vocabulary of eight. The first has a ratio of .5/.4, the second of
+# Three drafted tokens of a vocabulary of four. The first has a ratio of .5/.4, the second of
 # .1/.5, the third of .6/.3.
-BLOCK = [5, 2, 7]
-
-
-def row(token: int, probability: float, vocab_size: int = 8) -> np.ndarray:
-    """A distribution (V,) with `probability` on `token` and the rest spread evenly."""
-    rest = (1 - probability) / (vocab_size - 1)
-    probs = np.full(vocab_size, rest)
-    probs[token] = probability
-    return probs
-
-
-BLOCK_P = np.array([row(5, 0.5), row(2, 0.1), row(7, 0.6)])
-BLOCK_Q = np.array([row(5, 0.4), row(2, 0.5), row(7, 0.3)])
+BLOCK = [3, 1, 2]
+BLOCK_P = np.array([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2]])
+BLOCK_Q = np.array([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
 BLOCK_R = np.array([0.7, 0.6, 0.1])
 
 
@@ -50,6 +40,7 @@ def reveal(name: str, guess: object) -> None:
     answers.reveal(name, guess, *TRUTHS[name])
 
 
+@visible_check
 def check_acceptance_probability(function: Callable) -> None:
     """Two ratios below one, one above, and the two zeros."""
     expect(function, P, Q, 1, gives=0.3 / 0.45, hint="Is it the target over the draft?")
@@ -61,18 +52,20 @@ def check_acceptance_probability(function: Callable) -> None:
     _agreed("acceptance_probability", 5)
 
 
+@visible_check
 def check_speculative_accept(function: Callable) -> None:
     """The block of the card, with coins that reject its second token, none, and the first."""
     hint = "Ratios 1.25, .2, 2; coins .7, .6, .1. Did you go on after the first rejection?"
-    expect(function, BLOCK, BLOCK_P, BLOCK_Q, BLOCK_R, gives=[5], hint=hint)
+    expect(function, BLOCK, BLOCK_P, BLOCK_Q, BLOCK_R, gives=[3], hint=hint)
     small = np.array([0.7, 0.15, 0.1])
     hint = "Ratios 1.25, .2, 2; coins .7, .15, .1. Below q a small enough coin accepts, too."
-    expect(function, BLOCK, BLOCK_P, BLOCK_Q, small, gives=[5, 2, 7], hint=hint)
+    expect(function, BLOCK, BLOCK_P, BLOCK_Q, small, gives=[3, 1, 2], hint=hint)
     hint = "Ratios .2, 2; coins .6, .1. With the first token rejected nothing is accepted."
     expect(function, BLOCK[1:], BLOCK_P[1:], BLOCK_Q[1:], BLOCK_R[1:], gives=[], hint=hint)
     _agreed("speculative_accept", 3)
 
 
+@visible_check
 def check_residual_distribution(function: Callable) -> None:
     """The chapter's pair, the pair the other way round, and two equal distributions."""
     gives = np.array([0.75, 0.0, 0.0, 0.25])
@@ -83,6 +76,7 @@ def check_residual_distribution(function: Callable) -> None:
     _agreed("residual_distribution", 3)
 
 
+@visible_check
 def check_correct_token(function: Callable) -> None:
     """Token 1 of the pair, ratio 2/3, accepted by a small coin, replaced after a large one."""
     expect(function, P, Q, 1, 0.6, 0.9, gives=(1, True), hint="Its ratio is 2/3.")
@@ -92,12 +86,13 @@ def check_correct_token(function: Callable) -> None:
     _agreed("correct_token", 3)
 
 
+@visible_check
 def check_speculative_step(function: Callable) -> None:
     """A block stopped in the middle, a block accepted whole, and an empty block."""
     p, q = np.array([P, P, Q]), np.array([Q, Q])
-    hint = "The replacement comes from the residual of the row that was rejected."
+    hint = "Is speculative_accept right? Then: the residual of the row that was rejected."
     expect(function, [0, 1], p, q, np.array([0.5, 0.9]), 0.8, gives=[0, 3], hint=hint)
-    hint = "All accepted: the bonus token comes from the last row of p."
+    hint = "Is speculative_accept right? Then: all accepted, so the bonus, from the last row of p."
     expect(function, [0, 1], p, q, np.array([0.5, 0.5]), 0.5, gives=[0, 1, 1], hint=hint)
     empty = np.zeros((0, 4))
     hint = "With no draft tokens the bonus token is all there is."

@@ -41,7 +41,7 @@ def accepted_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
     _bars(ax, x, q - accepted, "excess", bottom=accepted, label="rejected")
     _target_lines(ax, p)
     for token in x:
-        _write(ax, token, max(q[token], p[token], accepted[token]), _share_text(share[token]))
+        _write(ax, token, max(q[token], accepted[token]), _share_text(share[token]))
     _finish(ax, len(p), top=max(q.max(), p.max(), accepted.max()))
     show(
         ax.figure,
@@ -146,7 +146,7 @@ def before_and_after(accept: Callable, p: float, before: float, after: float) ->
     _bars(ax, np.arange(2), q - share * q, "excess", bottom=share * q, label="rejected", width=0.5)
     ax.axhline(p, color="black", linewidth=2.5, label="target p")
     for x in range(2):
-        _write(ax, x, max(p, q[x], share[x] * q[x]), f"accepted {_share_text(share[x])}")
+        _write(ax, x, max(q[x], share[x] * q[x]), f"accepted {_share_text(share[x])}")
     _finish(ax, 2, top=max(p, *q, *(share * q)))
     ax.set_xticks([0, 1], [f"q = {x:g}" for x in q])
     pairs = zip(q, share, strict=True)

@@ -4,7 +4,10 @@ The visible checks and the hidden tests both speak through `expect`, so a studen
 three things in both: the call, what came back, and what was expected.
 """
 
+import functools
 import inspect
+import textwrap
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +21,21 @@ class Different(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows: the message, without the frames of the check itself."""
-        return [str(self)]
+        return textwrap.wrap(str(self), 88, break_long_words=False)
+
+
+def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], None]:
+    """Decorate a check that stands in a notebook: a stub shows one line there, and no frames."""
+
+    @functools.wraps(check)
+    def run(function: Callable) -> None:
+        __tracebackhide__ = True  # for IPython
+        try:
+            check(function)
+        except NotImplementedError as unwritten:
+            raise unwritten.with_traceback(None) from None
+
+    return run
 
 
 def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
@@ -34,12 +51,18 @@ def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
     except Exception as error:
         if isinstance(error, NotImplementedError) or getattr(error, "no_answer", False):
             raise
-        happened = getattr(error, "what_happened", f"raised {type(error).__name__}: {error}")
+        happened = getattr(error, "what_happened", None) or _raised(error)
         raise Different(f"{call} {happened}; expected {describe(gives)}.") from None
     why = difference(got, gives)
     if why is not None:
         raise Different(f"{call} {_outcome(got, gives, why)} {'' if why else hint}".strip())
     return got
+
+
+def _raised(error: Exception) -> str:
+    """The exception and the line of source that raised it."""
+    line = traceback.extract_tb(error.__traceback__)[-1].line
+    return f"raised {type(error).__name__}: {error}" + (f", at `{line}`" if line else "")
 
 
 def _outcome(got: Any, gives: Any, why: str) -> str:
