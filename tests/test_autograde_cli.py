@@ -35,6 +35,14 @@ def test_grade_writes_the_machine_readable_result(submitted: Path, tmp_path: Pat
     assert "ada" in printed and "ben: not graded, the file is not valid JSON" in printed
 
 
+def test_names_of_students_cannot_spoil_the_table(tmp_path: Path, capsys):
+    for name in ("[red]x", "line\nbreak", "\udce9"):
+        hand_in(tmp_path, name, "{")
+    assert main(["grade", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "[red]x" in printed and "line?break" in printed
+
+
 def test_same_class_twice_gives_the_same_bytes(submitted: Path, tmp_path: Path):
     for name, workers in (("a", "1"), ("b", "2")):
         arguments = ["--json", str(tmp_path / name), "--workers", workers]

@@ -9,7 +9,7 @@ from autograde.sandbox.launch import Limits
 from autograde.sandbox.proxy import Student
 from autograde.sandbox.session import Cell, Gone, NotDefined, Session, StudentError
 
-LIMITS = Limits(call_seconds=0.5)
+LIMITS = Limits(call_seconds=1.5)
 
 
 def session(*sources: str, seconds: float = 5.0, **settings: float) -> Session:
@@ -58,7 +58,7 @@ def test_missing_name_says_which_error_kept_it_out():
     ],
 )
 def test_a_cell_that_ends_the_process_costs_only_itself(killer: str, why: str):
-    with session("def f(): return 1", killer, "def h(): return 3", seconds=1.0) as s:
+    with session("def f(): return 1", killer, "def h(): return 3", seconds=2.0) as s:
         assert (s.call("f", ()).value, s.call("h", ()).value) == (1, 3)
         text = s.reports["cell-1"]["error"]["text"]
     assert any(word in text for word in why.split("|"))

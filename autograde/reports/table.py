@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -29,8 +30,14 @@ def _table(chapter: str, results: Mapping[str, dict]) -> Table:
     maximum = sum(exercise["max_score"] for exercise in exercises.values())
     table.add_column("total", footer=f"{maximum:g}", justify="right", style="bold")
     for student, result in results.items():
-        table.add_row(student, *_scores(result), f"{result['score']:g}")
+        table.add_row(escape(printable(student)), *_scores(result), f"{result['score']:g}")
     return table
+
+
+def printable(name: str) -> str:
+    """A folder's name as a terminal can take it: odd bytes and control characters replaced."""
+    text = name.encode("utf-8", "replace").decode()
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _scores(result: dict) -> list[str]:
@@ -47,9 +54,11 @@ def _print_remarks(
 ) -> None:
     for student, result in results.items():
         if result["reason"]:
-            console.print(f"{student}: not graded, {result['reason']}", markup=False)
+            text = f"{printable(student)}: not graded, {result['reason']}"
+            console.print(text, markup=False, soft_wrap=True)
     for student, place in feedback.items():
-        console.print(f"feedback for {student}: {place}", markup=False, soft_wrap=True)
+        text = f"feedback for {printable(student)}: {place}"
+        console.print(text, markup=False, soft_wrap=True)
     if any(result["pending"] for result in results.values()):
         names = ", ".join(next(iter(results.values()))["pending"])
         console.print(f"Still to be marked by a person, in formgrader: {names}", markup=False)
