@@ -24,7 +24,8 @@ def exercise_html(exercise: Exercise) -> str:
     """A list of the exercise's behaviours: met ones by name, the others with their message."""
     if exercise.note is not None:
         note = escape(exercise.note)
-        return f"<div><strong>0 of {exercise.max_score:g} points</strong>: {note}</div>"
+        points = f"{exercise.score:g} of {exercise.max_score:g} points"
+        return f"<div><strong>{points}</strong>: {note}</div>"
     rows = "".join(_row(b) for b in exercise.behaviours)
     return (
         f"<div><strong>{exercise.score:g} of {exercise.max_score:g} points"

@@ -3,18 +3,19 @@
 import math
 from collections.abc import Sequence
 
+from specdec_lib.lessons.examples import Different, Unwritten
+
 
 def committed(name: str, guess: object, low: float, high: float) -> None:
     """Check that a guess from `low` to `high` is written down; any such guess is right.
 
-    Raises NotImplementedError where there is none, ValueError where it is no such number.
+    Raises Unwritten where there is none, Different where it is no such number.
     """
-    __tracebackhide__ = True  # for IPython, in which the message says it all
     if guess is None:
-        raise NotImplementedError(f"{name}: no guess yet. Write a number, then run the cell.")
+        raise Unwritten(f"{name}: no guess yet. Write a number, then run the cell.")
     is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
     if not is_number or math.isnan(guess) or not low <= guess <= high:
-        raise ValueError(f"{name} is {guess!r}; write a number from {low:g} to {high:g}")
+        raise Different(f"{name} is {guess!r}; write a number from {low:g} to {high:g}")
     print(f"{name}: {guess:g} is written down. Right or wrong, it counts.")
 
 
@@ -31,11 +32,10 @@ def reveal(name: str, guess: object, truth: float, why: str) -> None:
 def answered(name: str, choice: object, options: Sequence[str] = tuple("abcd")) -> None:
     """Check that a quiz answer is one of the letters; whether it is right is told after grading.
 
-    Raises NotImplementedError where there is none, ValueError for anything but a letter.
+    Raises Unwritten where there is none, Different for anything but a letter.
     """
-    __tracebackhide__ = True
     if not isinstance(choice, str) or not choice.strip():
-        raise NotImplementedError(f"{name}: no answer yet")
+        raise Unwritten(f"{name}: no answer yet")
     if choice.strip().lower() not in options:
-        raise ValueError(f"{name} is {choice!r}; write one letter of {', '.join(options)}")
+        raise Different(f"{name} is {choice!r}; write one letter of {', '.join(options)}")
     print(f"{name}: your answer {choice.strip().lower()} is recorded.")
