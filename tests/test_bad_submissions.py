@@ -189,7 +189,11 @@ def right_source(name: str) -> str:
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class with one student for each row of the table, and one whose notebook is right."""
     course = tmp_path_factory.mktemp("course")
-    hand_in(course / "submitted", "zz-right", text(right()))
+    beside = hand_in(course / "submitted", "zz-right", text(right())).parent
+    (beside / "12_secret").symlink_to("/etc/passwd")
+    (beside / CHAPTER).symlink_to("/etc/passwd")
+    (beside / "notes.txt").write_text("mine")
+    (beside / "timestamp.txt").write_text("2026-01-31 12:00:00 UTC")
     for name, bad in TABLE.items():
         path = hand_in(course / "submitted", name, bad.content() if bad.content else "")
         if bad.place:
@@ -246,3 +250,9 @@ def test_refused_submission_says_so_in_the_notebook(course: Path, scores: dict):
     note = nbformat.read(path, as_version=4).cells[1].source
     assert "could not be read" in note and "is a link" in note
     assert "root:" not in path.read_text()
+
+
+def test_links_beside_the_notebook_bring_nothing_home(course: Path, scores: dict):
+    """nbgrader copies such a link's target beside the graded notebook, and from there on."""
+    graded = course / "autograded" / "zz-right" / CHAPTER
+    assert sorted(path.name for path in graded.iterdir()) == [f"{CHAPTER}.ipynb", "timestamp.txt"]

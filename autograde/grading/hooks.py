@@ -2,6 +2,7 @@
 grade them and save the marks. `nbgrader_config.py` names all three.
 """
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,21 @@ class Intake(NotebookExporter):
             return super().from_filename(filename, resources=resources, **kw)
         root = Path(self.parent.coursedir.root, self.parent.coursedir.submitted_directory)
         path = Path(self.parent.coursedir.root, filename).relative_to(root)
+        drop_strays(Path(self.parent.coursedir.root, self.parent._format_dest(*path.parts[1::-1])))
         submission = take_in(root, path, resources["nbgrader"]["assignment"])
         return self.from_notebook_node(submission.notebook, resources=resources, **kw)
+
+
+def drop_strays(graded: Path) -> None:
+    """Remove what nbgrader has copied beside the notebook, except the time of the submission.
+
+    It follows links as it copies, and the feedback carries the copies back to the student: a link
+    in a submission would bring home any file that the grader can read.
+    """
+    for entry in graded.iterdir() if graded.is_dir() else ():
+        if entry.name == "timestamp.txt":
+            continue
+        shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
 
 
 class Grade(NbGraderPreprocessor):
