@@ -8,8 +8,7 @@ import pytest
 from autograde.chapters import ch02_wrong as wrong
 from autograde.chapters.ch02_tests import DRAFT, TARGET, P, Q
 from autograde.chapters.laws import autoregressive_law, pieces, step_law, token_law
-from specdec_lib.lessons.ch02 import check_law, exact_law
-from specdec_lib.lessons.examples import Different
+from specdec_lib.lessons.ch02 import exact_law
 from specdec_lib.sampling import sample_from
 
 
@@ -89,10 +88,9 @@ def test_figures_of_the_errata():
 
 def test_grid_of_the_lesson_is_exact_for_its_pair():
     law = exact_law(right_token, P, Q)
-    check_law(law, P)
+    assert off(law.sum(axis=0), P) < 1e-12
     assert law[0] == pytest.approx(np.minimum(P, Q), abs=1e-12)
-    with pytest.raises(Different, match="the law that comes out"):
-        check_law(exact_law(wrong.replaced_from_target, P, Q), P)
+    assert off(exact_law(wrong.replaced_from_target, P, Q).sum(axis=0), P) > 1e-3
 
 
 def test_pieces_cover_the_unit_interval():

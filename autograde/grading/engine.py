@@ -46,7 +46,7 @@ def _grade_now(notebook: NotebookNode, chapter: str) -> Result:
         student = Student(session, parameters_of(chapter))
         cases = run_hidden_tests(CHAPTER_TESTS / f"ch{chapter[:2]}_tests.py", student)
     exercises = exercises_of(notebook)
-    judge(cases, misconceptions_of(chapter).all, exercises)
+    judge(cases, misconceptions_of(chapter), exercises)
     return Result(exercises, pending_of(notebook), session.reports, session.limited)
 
 

@@ -1,17 +1,17 @@
 """From test cases to behaviours and their messages: one message for one root cause."""
 
 from autograde.grading.marks import Case
-from autograde.grading.misconceptions import Misconception, likely_cause
+from autograde.grading.misconceptions import Misconception, Misconceptions, likely_cause
 from autograde.grading.results import Behaviour, Exercise
 
 
-def judge(cases: list[Case], wrong: list[Misconception], exercises: dict[str, Exercise]) -> None:
+def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercise]) -> None:
     """Give every exercise its behaviours, in the order of the tests."""
     broken = {case.exercise for case in cases if case.error is not None}
     for name, exercise in exercises.items():
         own = [case for case in cases if case.exercise == name]
         unwritten = next((case.error for case in own if case.unwritten), None)
-        candidates = [] if unwritten else [w for w in wrong if w.exercise == name]
+        candidates = [] if unwritten else wrong.of(name)
         exercise.note = unwritten
         exercise.behaviours = _judge(own, candidates, broken)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from specdec_lib.lessons import answers
 from specdec_lib.lessons.answers import answered, committed
-from specdec_lib.lessons.examples import Different, expect, visible_check
+from specdec_lib.lessons.examples import expect, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
 
 __all__ = ["answered", "committed"]
@@ -157,11 +157,3 @@ def exact_law(correct_token: Callable, p: np.ndarray, q: np.ndarray, cells: int 
                 out, accepted = correct_token(p, q, int(token), float(r), float(u))
                 law[0 if accepted else 1, out] += q[token] / cells**2
     return law
-
-
-def check_law(law: np.ndarray, p: np.ndarray) -> None:
-    """Compare a law (2, V) with the target (V,) at 1e-12. Raises Different with both."""
-    total = law.sum(axis=0)
-    if np.abs(total - p).max() > 1e-12:
-        raise Different(f"the law that comes out is {total}, the target is {p}")
-    print(f"The law that comes out is {total}: the target, to the last digit.")
