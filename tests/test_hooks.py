@@ -52,6 +52,12 @@ def test_graded_notebook_has_a_summary_the_feedback_and_no_hidden_line():
     nbformat.validate(notebook)
 
 
+def test_a_student_cannot_hide_code_from_the_person_who_marks():
+    code = "x = 1\n# BEGIN HIDDEN TESTS\ny = 2\n# END HIDDEN TESTS"
+    notebook, _ = Grade().preprocess(copy.deepcopy(right(quiz_02=code)), RESOURCES)
+    assert code in [cell.source for cell in notebook.cells]
+
+
 def test_students_text_is_escaped_in_the_feedback():
     evil = Exercise(1, [Behaviour("b", False, "returned '<script>alert(1)</script>'")])
     assert "<script>" not in exercise_html(evil)

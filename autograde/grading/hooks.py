@@ -10,7 +10,7 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
-from nbgrader.utils import is_grade
+from nbgrader.utils import is_grade, is_locked
 
 from autograde.builder.regions import without_hidden
 from autograde.grading.engine import grade
@@ -55,8 +55,9 @@ class Grade(NbGraderPreprocessor):
         result = grade(nb, resources["nbgrader"]["assignment"])
         for cell in nb.cells:
             if cell.cell_type == "code":
-                cell.source = without_hidden(cell.source)  # nbgrader has put it back in
                 cell.outputs = _outputs(cell, result)
+            if is_locked(cell):  # ours: nbgrader has put the hidden lines back in
+                cell.source = without_hidden(cell.source)
         nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary_markdown(result), id="result"))
         return nb, resources
 
