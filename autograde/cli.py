@@ -1,7 +1,6 @@
 """The instructor's commands: `autograde build` and `autograde grade`."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -64,6 +63,7 @@ def run_build(options: argparse.Namespace) -> int:
 
 def run_grade(options: argparse.Namespace) -> int:
     """`autograde grade`: a table, and the results as JSON. Failed submissions are results too."""
+    from autograde.files import write_json
     from autograde.grading.classroom import chapters, grade_class
     from autograde.reports.table import print_table
 
@@ -77,14 +77,6 @@ def run_grade(options: argparse.Namespace) -> int:
         write_json(options.json, {"students": grades})
     print_table(grades)
     return 0
-
-
-def write_json(path: Path, data: dict) -> None:
-    """Write `data`, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(json.dumps(data, indent=2) + "\n")
-    part.replace(path)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 Every step is skipped where nothing that it depends on has changed since it was last done.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -16,7 +15,7 @@ from tqdm import tqdm
 
 from autograde.builder.execute import execute
 from autograde.builder.release import build, release_into
-from autograde.cli import write_json
+from autograde.files import digest_of, files_below, write_json
 from autograde.grading.classroom import Grades, chapters, grade_class
 from autograde.paths import BUILD, ROOT, SOLUTIONS
 from autograde.reports.gradebook import compare, read_scores
@@ -41,9 +40,10 @@ def main() -> int:
     """Run the steps that are due, then print the class's table."""
     build()
     execute(sorted(SOLUTIONS.glob("[0-9][0-9]_*.py")))
-    if not is_graded():
+    stamp = fingerprint()  # before grading: what changes meanwhile is not graded yet
+    if not is_graded(stamp):
         grade_sample_class()
-        STAMP.write_text(fingerprint())
+        STAMP.write_text(stamp)
     grades = json.loads(GRADES.read_text())["students"]
     compare(grades, read_scores(CLASS))
     print_table(grades, feedback_places(grades))
@@ -51,9 +51,9 @@ def main() -> int:
     return 0
 
 
-def is_graded() -> bool:
-    """Whether the sample class was graded with all that it depends on as it is now."""
-    return STAMP.exists() and STAMP.read_text() == fingerprint()
+def is_graded(stamp: str) -> bool:
+    """Whether the sample class was graded with what `stamp` is the fingerprint of."""
+    return STAMP.exists() and STAMP.read_text() == stamp
 
 
 def grade_sample_class() -> None:
@@ -93,13 +93,11 @@ def nbgrader(command: str, chapter: str) -> None:
 
 def fingerprint() -> str:
     """A digest of everything that the sample class depends on."""
-    files = [ROOT / "nbgrader_config.py", *SOLUTIONS.rglob("*.py"), *SOLUTIONS.rglob("*.ipynb")]
-    for package in ("autograde", "specdec_lib"):
-        files += [p for p in (ROOT / package).rglob("*") if p.suffix in (".py", ".js", ".json")]
-    digest = hashlib.sha256(sys.version.encode())
-    for file in sorted(files):
-        digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
+    folders = [
+        files_below(folder) for folder in (SOLUTIONS, ROOT / "autograde", ROOT / "specdec_lib")
+    ]
+    files = [path for folder in folders for path in folder]
+    return digest_of([ROOT / "nbgrader_config.py", *files], sys.version)
 
 
 def feedback_places(grades: Grades) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.builder.release import write_if_changed
+from autograde.files import write_if_changed
 from autograde.grading.misconceptions import misconceptions_of
 from autograde.intake import release_of
 from autograde.submissions import filled, solutions_of

@@ -20,6 +20,7 @@ from autograde.builder import gates, release
 from autograde.builder.release import BuildError, Built, build, check, notebook_path, release_into
 from autograde.builder.source import read_chapter
 from autograde.builder.text import ChapterError
+from autograde.files import write_if_changed
 from autograde.paths import NOTEBOOKS, ROOT, SOLUTIONS
 
 CHAPTERS = sorted(path.stem for path in SOLUTIONS.glob(release.CHAPTER_GLOB))
@@ -262,7 +263,7 @@ def test_an_interrupted_write_leaves_the_old_file_and_no_other(
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="no space left"):
-        release.write_if_changed(target, b"new")
+        write_if_changed(target, b"new")
     assert all_bytes(tmp_path) == {"file": b"old"}
 
 

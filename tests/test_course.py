@@ -14,17 +14,12 @@ from autograde.samples import STUDENTS
 @pytest.fixture(scope="module")
 def sample_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample")
-    patch = pytest.MonkeyPatch()
-    for name, path in (
-        ("CLASS", folder),
-        ("LOG", folder / "log"),
-        ("GRADES", folder / "grades.json"),
-    ):
-        patch.setattr(course, name, path)
-    with patch.context():
+    places = {"CLASS": folder, "LOG": folder / "log", "GRADES": folder / "grades.json"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, path in places.items():
+            patch.setattr(course, name, path)
         course.grade_sample_class()
         yield folder
-    patch.undo()
 
 
 def test_marks_are_as_the_samples_are_made(sample_class: Path):
@@ -52,7 +47,7 @@ def test_second_run_does_nothing_again(monkeypatch, tmp_path: Path):
     (tmp_path / "stamp").write_text(course.fingerprint())
     monkeypatch.setattr(course, "STAMP", tmp_path / "stamp")
     monkeypatch.setattr(course, "grade_sample_class", None)  # a call would fail
-    assert course.is_graded()
+    assert course.is_graded(course.fingerprint())
 
 
 def test_a_failing_nbgrader_command_shows_the_end_of_its_log(sample_class: Path, monkeypatch):

@@ -25,10 +25,7 @@ from submitting import CHAPTER, right
 from autograde.grading.misconceptions import misconceptions_of
 from autograde.intake import release_of
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(sys.platform == "win32", reason="stops its server by process group"),
-]
+pytestmark = pytest.mark.browser
 
 PATIENCE = 90  # seconds for anything that loads
 EXERCISES = [

@@ -1,12 +1,10 @@
 """Run the solution view of chapters, and leave each as a notebook with outputs and as HTML."""
 
 import asyncio
-import hashlib
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,9 +18,9 @@ from tqdm import tqdm
 from traitlets import default
 from traitlets.config import Config
 
-from autograde.builder.release import write_if_changed
 from autograde.builder.source import read_chapter
 from autograde.builder.views import solution_view
+from autograde.files import digest_of, files_below, write_if_changed
 from autograde.paths import BUILD, ROOT
 from specdec_lib.lessons.widgets.simulator import EXPORT_PRIORITY
 
@@ -99,15 +97,8 @@ def _results(chapter: str, out: Path) -> tuple[Path, Path]:
 
 def _digest(chapter: Path) -> str:
     """A digest of all that an executed chapter depends on, this Python among it."""
-    digest = hashlib.sha256(sys.version.encode())
-    for path in [chapter, *_files(ROOT / "specdec_lib"), *_files(Path(__file__).parent)]:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return (path for path in paths if "__pycache__" not in path.parts)
+    files = [chapter, *files_below(ROOT / "specdec_lib"), *files_below(Path(__file__).parent)]
+    return digest_of(files, sys.version)
 
 
 def _stamp(chapter: str, out: Path) -> Path:

@@ -7,7 +7,6 @@ The release is made by nbgrader's own code with the repository's configuration, 
 temporary folder, and takes its place only when every check has passed.
 """
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from traitlets.config import Config
 from autograde.builder import gates
 from autograde.builder.course import load_config, set_folders
 from autograde.builder.source import read_chapter
+from autograde.files import write_if_changed
 from autograde.paths import NOTEBOOKS, SOLUTIONS
 
 CHAPTER_GLOB = "[0-9][0-9]_*.py"
@@ -215,21 +215,6 @@ def _install(staged: Staged, solutions: Path, notebooks: Path) -> Built:
     source = nbformat.reads(staged.source.decode("utf-8"), as_version=4)
     points = [cell.metadata.nbgrader.points for cell in source.cells if utils.is_grade(cell)]
     return Built(staged.chapter, any(written), len(points), sum(points))
-
-
-def write_if_changed(target: Path, data: bytes) -> bool:
-    """Write `data`, whole or not at all; says whether the file changed."""
-    if _read(target) == data:
-        return False
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # In the target's own folder, since os.replace cannot move between file systems.
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return True
 
 
 def _read(path: Path) -> bytes | None:

@@ -5,13 +5,12 @@ no constant, no copy of an argument and no stub passes all of its cases.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
-import numpy as np
 import pytest
 
 from autograde.sandbox.proxy import Student
-from specdec_lib.lessons.examples import Different, describe
+from specdec_lib.lessons.answers import letter_of, require_guess
+from specdec_lib.lessons.examples import Different
 
 
 def behaviour(exercise: str, name: str, after: tuple[str, ...] = ()) -> pytest.MarkDecorator:
@@ -58,22 +57,11 @@ def no_warning(student: Student) -> None:
 
 def choose(student: Student, name: str, right: str, because: Mapping[str, str]) -> None:
     """Raise Different unless the quiz answer `name` is `right`; says why the choice is wrong."""
-    choice = student.value(name)
-    if choice is None or choice == "":
-        raise NotImplementedError(f"{name}: no answer yet")
-    letter = choice.strip().strip(".)(").lower() if isinstance(choice, str) else choice
-    if letter == right:
-        return
-    why = because.get(letter) if isinstance(letter, str) else None
-    raise Different(f"You chose {describe(choice)}. {why or 'Answer with one letter of the list.'}")
+    letter = letter_of(name, student.value(name))
+    if letter != right:
+        raise Different(f"You chose {letter}. {because[letter]}")
 
 
 def guessed(student: Student, name: str, low: float, high: float) -> None:
     """Raise Different unless a number from `low` to `high` stands in the prediction `name`."""
-    guess: Any = student.value(name)
-    if guess is None:
-        raise NotImplementedError(f"{name}: no guess yet")
-    is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
-    if not is_number or not low <= guess <= high or np.isnan(guess):
-        text = f"{name} is {describe(guess)}; write a number from {low:g} to {high:g}"
-        raise Different(f"{text}. Any guess counts, right or wrong.")
+    require_guess(name, student.value(name), low, high)

@@ -4,9 +4,7 @@ The key covers everything that a result depends on: the student's answers, the g
 chapter's source and tests, the library that the answers import, and the versions underneath.
 """
 
-import hashlib
 import json
-import os
 import platform
 from functools import cache
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from nbformat import NotebookNode
 
+from autograde.files import digest_of, files_below, write_if_changed
 from autograde.grading.results import Result
 from autograde.intake import is_demo
 from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS
@@ -28,17 +27,15 @@ def key(notebook: NotebookNode, chapter: str) -> str:
         for cell in notebook.cells
         if not cell.metadata.get("nbgrader", {}).get("locked") and not is_demo(cell)
     ]
-    return _sha([chapter, answers, grader_fingerprint(chapter)])
+    return digest_of([], chapter, json.dumps(answers), grader_fingerprint(chapter))
 
 
 @cache
 def grader_fingerprint(chapter: str) -> str:
     """What the result depends on beside the answers."""
     files = [SOLUTIONS / f"{chapter}.py", NOTEBOOKS / chapter / f"{chapter}.ipynb"]
-    for package in ("autograde", "specdec_lib"):
-        files += sorted((ROOT / package).rglob("*.py"))
-    contents = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
-    return _sha([contents, platform.python_version(), np.__version__])
+    files += [*files_below(ROOT / "autograde"), *files_below(ROOT / "specdec_lib")]
+    return digest_of(files, platform.python_version(), np.__version__)
 
 
 def load(name: str) -> Result | None:
@@ -50,17 +47,9 @@ def load(name: str) -> Result | None:
 
 
 def store(name: str, result: Result) -> None:
-    """Keep a result: written beside its place and moved there, so it is whole or absent."""
-    path = _path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps(result.to_cache()))
-    part.replace(path)
+    """Keep a result, whole or not at all."""
+    write_if_changed(_path(name), json.dumps(result.to_cache()).encode())
 
 
 def _path(name: str) -> Path:
     return FOLDER / f"{name}.json"
-
-
-def _sha(data: list) -> str:
-    return hashlib.sha256(json.dumps(data).encode()).hexdigest()

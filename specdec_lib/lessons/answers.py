@@ -7,16 +7,20 @@ from specdec_lib.lessons.examples import Different, Unwritten
 
 
 def committed(name: str, guess: object, low: float, high: float) -> None:
-    """Check that a guess from `low` to `high` is written down; any such guess is right.
+    """Check that a guess from `low` to `high` is written down, and say so."""
+    require_guess(name, guess, low, high)
+    print(f"{name}: {guess:g} is written down. Right or wrong, it counts.")
 
-    Raises Unwritten where there is none, Different where it is no such number.
-    """
+
+def require_guess(name: str, guess: object, low: float, high: float) -> None:
+    """Raise Unwritten where there is no guess, Different unless it is a number in range."""
     if guess is None:
-        raise Unwritten(f"{name}: no guess yet. Write a number, then run the cell.")
+        raise Unwritten(f"{name}: no guess yet")
     is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
     if not is_number or math.isnan(guess) or not low <= guess <= high:
-        raise Different(f"{name} is {guess!r}; write a number from {low:g} to {high:g}")
-    print(f"{name}: {guess:g} is written down. Right or wrong, it counts.")
+        raise Different(
+            f"{name} is {guess!r}; write a number from {low:g} to {high:g}. Any guess counts."
+        )
 
 
 def reveal(name: str, guess: object, truth: float, why: str) -> None:
@@ -29,13 +33,19 @@ def reveal(name: str, guess: object, truth: float, why: str) -> None:
     print(f"{said}, and it is. {why}" if right else f"{said}. It is {truth:g}. {why}")
 
 
-def answered(name: str, choice: object, options: Sequence[str] = tuple("abcd")) -> None:
-    """Check that a quiz answer is one of the letters; whether it is right is told after grading.
+def answered(name: str, choice: object) -> None:
+    """Check that a quiz answer is a letter; whether it is right is told after grading."""
+    print(f"{name}: your answer {letter_of(name, choice)} is recorded.")
 
-    Raises Unwritten where there is none, Different for anything but a letter.
+
+def letter_of(name: str, choice: object, options: Sequence[str] = tuple("abcd")) -> str:
+    """The option that a quiz answer names: "B)" is b.
+
+    Raises Unwritten where there is none, Different for anything but one of the letters.
     """
-    if not isinstance(choice, str) or not choice.strip():
+    if choice is None or choice == "":
         raise Unwritten(f"{name}: no answer yet")
-    if choice.strip().lower() not in options:
+    letter = choice.strip().strip(".)(").lower() if isinstance(choice, str) else None
+    if letter not in options:
         raise Different(f"{name} is {choice!r}; write one letter of {', '.join(options)}")
-    print(f"{name}: your answer {choice.strip().lower()} is recorded.")
+    return letter

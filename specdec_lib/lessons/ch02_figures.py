@@ -23,7 +23,7 @@ def two_distributions(p: np.ndarray, q: np.ndarray) -> None:
     """Target and draft (V,) side by side."""
     ax = _axes("What the target wants, what the draft proposes")
     for offset, values, name in ((-0.2, p, "target"), (0.2, q, "draft")):
-        _bars(ax, np.arange(len(p)) + offset, values, name, width=0.38, hatch=name == "draft")
+        _bars(ax, np.arange(len(p)) + offset, values, name, width=0.38)
         for x, value in enumerate(values):
             _write(ax, x + offset, value, f"{value:.2f}")
     _finish(ax, len(p), top=max(p.max(), q.max()))
@@ -173,10 +173,9 @@ def _bars(
     bottom: np.ndarray | float = 0.0,
     width: float = 0.6,
     label: str | None = None,
-    hatch: bool = False,
 ) -> None:
     """Bars in the dress of a role; a bar of no height leaves no line behind."""
-    dress = role(name) | ({"label": label} if label else {}) | ({"hatch": "\\\\"} if hatch else {})
+    dress = role(name) | ({"label": label} if label else {})
     heights = np.asarray(heights, dtype=float)
     drawn = np.abs(heights) > 1e-12
     if drawn.any():

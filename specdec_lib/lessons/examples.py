@@ -79,53 +79,53 @@ def _outcome(got: Any, gives: Any, why: str) -> str:
     return f"returned {texts[0]}, expected {texts[1]}{why}."
 
 
-def difference(got: Any, expected: Any, tolerance: float = VALUE_TOLERANCE) -> str | None:
+def difference(got: Any, expected: Any) -> str | None:
     """None where `got` is as good as `expected`; else a remark on its type, or an empty text."""
     if isinstance(got, np.ndarray) and got.shape == () and not isinstance(expected, np.ndarray):
         got = got[()]  # np.where and its kind give one number this way
     if isinstance(expected, bool | np.bool_):
-        return _scalar(got, expected, (bool, np.bool_), "True or False", tolerance)
+        return _scalar(got, expected, (bool, np.bool_), "True or False")
     if isinstance(expected, int | np.integer):
-        return _scalar(got, expected, (int, np.integer), "a whole number", tolerance)
+        return _scalar(got, expected, (int, np.integer), "a whole number")
     if isinstance(expected, float):
         kinds = (int, float, np.integer, np.floating)
-        return _scalar(got, expected, kinds, "a number", tolerance)
+        return _scalar(got, expected, kinds, "a number")
     if isinstance(expected, np.ndarray):
-        return _array(got, expected, tolerance)
-    return _sequence(got, expected, tolerance)
+        return _array(got, expected)
+    return _sequence(got, expected)
 
 
-def _scalar(got: Any, expected: Any, kinds: tuple, what: str, tolerance: float) -> str | None:
+def _scalar(got: Any, expected: Any, kinds: tuple, what: str) -> str | None:
     is_bool = isinstance(got, bool | np.bool_)
     if not isinstance(got, kinds) or (is_bool and bool not in kinds):
         return f" (it should be {what}, not {type_name(got)})"
-    close = got == expected or abs(float(got) - float(expected)) <= tolerance
+    close = got == expected or abs(float(got) - float(expected)) <= VALUE_TOLERANCE
     return None if close else ""
 
 
-def _array(got: Any, expected: np.ndarray, tolerance: float) -> str | None:
+def _array(got: Any, expected: np.ndarray) -> str | None:
     if not isinstance(got, np.ndarray):
         return f" (it should be a NumPy array, not {type_name(got)})"
     if got.shape != expected.shape:
         return f" (its shape is {got.shape}, it should be {expected.shape})"
     if got.dtype.kind not in "biuf":
         return f" (its dtype is {got.dtype}, it should hold numbers)"
-    return None if np.all(np.abs(got - expected) <= tolerance) else ""
+    return None if np.all(np.abs(got - expected) <= VALUE_TOLERANCE) else ""
 
 
-def _sequence(got: Any, expected: Any, tolerance: float) -> str | None:
+def _sequence(got: Any, expected: Any) -> str | None:
     if type(got) is not type(expected):
         return f" (it should be {type_name(expected)}, not {type_name(got)})"
     if not isinstance(expected, list | tuple):
         return None if got == expected else ""
     if len(got) != len(expected):
         return ""
-    remarks = [difference(g, e, tolerance) for g, e in zip(got, expected, strict=True)]
+    remarks = [difference(g, e) for g, e in zip(got, expected, strict=True)]
     return next((remark for remark in remarks if remark is not None), None)
 
 
 def type_name(value: Any) -> str:
-    """The type of `value` with its article: "a list", "an ndarray", "None"."""
+    """The type of `value` with its article: "a list", "an array", "None"."""
     name = getattr(value, "type_in_student_code", type(value).__name__)
     if value is None:
         return "None"

@@ -5,6 +5,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from html import escape
 
+LATER = "Hints 2 and 3 open after you have written a line of your own and run both cells."
+
 
 class Hints:
     """Folded hints, as HTML in a notebook and as text elsewhere."""
@@ -12,13 +14,7 @@ class Hints:
     def __init__(self, exercise: str, texts: Sequence[str], started: bool) -> None:
         self.exercise = exercise
         self.texts = texts if started else texts[:1]
-        self.rest = (
-            ""
-            if started
-            else (
-                "Hints 2 and 3 open after you have written a line of your own and run both cells."
-            )
-        )
+        self.rest = "" if started else LATER
 
     def _repr_html_(self) -> str:
         folds = "".join(
