@@ -1,6 +1,21 @@
-"""Turning uniform numbers into tokens."""
+"""From logits to distributions, and from uniform numbers to tokens.
+
+The functions on tensors use tensor methods only: chapters that need NumPy alone do not wait for
+torch to be imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+LAST = -1  # the index of a block's last token: the correction or the bonus
 
 
 def sample_from(probs: np.ndarray, u: float) -> int:
@@ -19,3 +34,131 @@ def sample_from(probs: np.ndarray, u: float) -> int:
     if not len(possible):
         raise ValueError(f"sample_from: probs has no positive entry: {probs.tolist()}")
     return int(possible[-1])
+
+
+def sample_rows(probs: Tensor, u: Tensor) -> Tensor:
+    """`sample_from` for every row of `probs` (B, V), with `u` (B,): the tokens (B,) long.
+
+    The sums are in float64, and nothing waits for the device.
+    """
+    sums = probs.double().cumsum(-1)
+    whole = sums[:, -1]
+    below = u.minimum(whole.nextafter(whole.new_zeros(())))
+    return (sums <= below[:, None]).sum(-1)
+
+
+@dataclass(frozen=True)
+class Warp:
+    """How logits become the distribution that is sampled: temperature, then top-k, then top-p.
+
+    Temperature 0 puts everything on the largest logit. `top_k` keeps the k most probable tokens,
+    `top_p` the fewest most probable ones whose sum reaches it (Holtzman et al., 2020). Target and
+    draft are warped alike: speculative decoding then samples the warped target.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.temperature >= 0:
+            raise ValueError(f"temperature is {self.temperature}; it must be 0 or more")
+        if self.top_k is not None and self.top_k < 1:
+            raise ValueError(f"top_k is {self.top_k}; it must be 1 or more, or None")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p is {self.top_p}; it must be above 0 and at most 1")
+
+    def __call__(self, logits: Tensor) -> Tensor:
+        """The distributions (..., V), in float32 or better, of `logits` (..., V)."""
+        logits = logits if logits.dtype.itemsize >= 4 else logits.float()
+        if self.temperature == 0:
+            best = logits.argmax(-1, keepdim=True)
+            return logits.new_zeros(logits.shape).scatter_(-1, best, 1.0)
+        if self.temperature != 1:
+            logits = logits / self.temperature
+        if self.top_k is not None and self.top_k < logits.shape[-1]:
+            least = logits.topk(self.top_k).values[..., -1:]
+            logits = logits.masked_fill(logits < least, float("-inf"))
+        probs = logits.softmax(-1)
+        return probs if self.top_p == 1 else _nucleus(probs, self.top_p)
+
+
+def _nucleus(probs: Tensor, top_p: float) -> Tensor:
+    """`probs` on the fewest most probable tokens whose sum reaches `top_p`, renormalised."""
+    ordered, tokens = probs.sort(dim=-1, descending=True, stable=True)
+    before = ordered.cumsum(-1) - ordered
+    kept = ordered.masked_fill(before >= top_p, 0.0)
+    kept = kept / kept.sum(-1, keepdim=True)
+    return probs.new_zeros(probs.shape).scatter_(-1, tokens, kept)
+
+
+class Choices(Protocol):
+    """Every random decision of a decoder, so that tests can make all of them, one by one."""
+
+    def begin(self, counts: Sequence[int]) -> None:
+        """A block begins that drafts up to counts[b] tokens in row b; below 0: the row is done."""
+
+    def draw(self, probs: Tensor, index: int) -> Tensor:
+        """The token (B,) that follows `probs` (B, V): draft token `index` of the block, or LAST."""
+
+    def accept(self, p: Tensor, q: Tensor) -> Tensor:
+        """Whether each draft token is accepted (B, n), from its probabilities p and q (B, n)."""
+
+
+class Uniforms:
+    """Choices from uniform numbers, one NumPy generator a row.
+
+    A block of n draft tokens takes `random(n)` for the tokens, `random(n)` for the acceptance and
+    `random()` for the last token, in this order, whether or not all of them are used. So a row's
+    numbers do not depend on the other rows.
+    """
+
+    def __init__(self, generators: Sequence[np.random.Generator]) -> None:
+        self.generators = generators
+
+    def begin(self, counts: Sequence[int]) -> None:
+        """Draw the numbers of a block."""
+        most = max(max(counts), 0)
+        self._drafts = np.zeros((len(counts), most))
+        self._coins = np.zeros((len(counts), most))
+        self._last = np.zeros(len(counts))
+        for row, (generator, count) in enumerate(zip(self.generators, counts, strict=True)):
+            if count < 0:
+                continue
+            numbers = generator.random(2 * count + 1)
+            self._drafts[row, :count] = numbers[:count]
+            self._coins[row, :count] = numbers[count:-1]
+            self._last[row] = numbers[-1]
+
+    def draw(self, probs: Tensor, index: int) -> Tensor:
+        """By the inverse CDF."""
+        u = self._last if index == LAST else self._drafts[:, index]
+        return sample_rows(probs, probs[:, 0].double().new_tensor(u))
+
+    def accept(self, p: Tensor, q: Tensor) -> Tensor:
+        """By `accept_below`."""
+        return accept_below(p, q, p.double().new_tensor(self._coins[:, : p.shape[1]]))
+
+
+class Greedy:
+    """Choices at temperature 0, where every distribution stands on one token."""
+
+    def begin(self, counts: Sequence[int]) -> None:
+        """Nothing is drawn."""
+
+    def draw(self, probs: Tensor, index: int) -> Tensor:
+        """The one token."""
+        return probs.argmax(-1)
+
+    def accept(self, p: Tensor, q: Tensor) -> Tensor:
+        """A draft token is accepted where the target's token is the same."""
+        return p > 0
+
+
+def accept_below(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
+    """Accept where r q < p: with probability min(1, p/q) for uniform r in [0, 1).
+
+    The rule of Leviathan et al. (2023), Algorithm 1, without the division, so that q = 0 is no
+    special case; the strict sign never accepts p = 0. In float64, where r cannot round to 1.
+    """
+    return r * q.double() < p.double()

@@ -1,0 +1,100 @@
+"""Speculative decoding: a block of draft tokens for every pass of the target.
+
+Leviathan et al. (2023), Algorithm 1; Chen et al. (2023), Algorithm 2. The tokens have the law of
+plain decoding, and at temperature 0 they are the same tokens.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from specdec_lib.decoding.progress import Block, Generation, Progress, Settings, check_prompts
+from specdec_lib.decoding.verify import Verdict, check_finite, verify
+from specdec_lib.drafters.adaptive import Fixed, Schedule
+from specdec_lib.drafters.protocol import Drafter, Proposal
+from specdec_lib.models.prefill import prefill
+from specdec_lib.models.protocol import Cache, Model
+from specdec_lib.sampling import Choices
+
+
+@torch.inference_mode()
+def speculative_generate(
+    target: Model,
+    drafter: Drafter,
+    prompts: Sequence[Sequence[int]],
+    k: int | Schedule,
+    settings: Settings,
+    choices: Choices,
+) -> Generation:
+    """Generate behind every prompt, all rows together, with blocks of up to `k` draft tokens.
+
+    Between blocks, every row's last token is the one that the target has not read yet. A block
+    drafts behind it, scores it and the draft in one pass, and keeps what is accepted and one token
+    more. Raises ValueError where target and drafter do not fit together, where a prompt cannot be
+    used and where logits are not finite.
+    """
+    schedule = Fixed(k) if isinstance(k, int) else k
+    check_pair(target, drafter)
+    capacity = check_prompts(target, prompts, settings, schedule.most)
+    progress = Progress(prompts, settings)
+    cache = target.new_cache(len(prompts), capacity)
+    prefill(target, cache, prompts, leave=1)
+    drafter.start(prompts, settings.warp, capacity)
+    generation = Generation(progress.written, [[] for _ in prompts])
+    start = time.perf_counter()
+    while progress.running:
+        blocks = decode_block(target, cache, drafter, progress, schedule.k, choices)
+        for written, block in zip(generation.blocks, blocks, strict=True):
+            written += [block] if block.kept else []
+        schedule.record([(block.accepted, len(block.drafted)) for block in blocks])
+        generation.target_passes += 1
+    generation.tokens, generation.seconds = progress.written, time.perf_counter() - start
+    return generation
+
+
+def decode_block(
+    target: Model, cache: Cache, drafter: Drafter, progress: Progress, k: int, choices: Choices
+) -> list[Block]:
+    """Draft, score and keep one block in every row; returns what happened."""
+    begun = time.perf_counter()
+    limits = [min(k, left - 1) for left in progress.left]
+    choices.begin(limits)
+    proposal = drafter.propose(progress.sequences, limits, choices)
+    drafted = time.perf_counter()
+    tokens = torch.cat((progress.last_tokens(target.device), proposal.tokens), dim=1)
+    logits = target.forward(tokens, cache)
+    check_finite(logits, "target")
+    counts = torch.tensor(proposal.limits, device=target.device)
+    p = progress.settings.warp(logits)
+    verdict = verify(p, proposal.q, proposal.tokens, counts, choices)
+    blocks = keep(progress, proposal, verdict)
+    cache.truncate([length - 1 for length in progress.lengths])
+    seconds = (drafted - begun, time.perf_counter() - drafted)
+    return [replace(block, draft_seconds=seconds[0], verify_seconds=seconds[1]) for block in blocks]
+
+
+def keep(progress: Progress, proposal: Proposal, verdict: Verdict) -> list[Block]:
+    """Append to every row what was accepted and the token behind it."""
+    blocks = []
+    columns = (proposal.tokens, *verdict)
+    for row, columns in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        drafted, accepted, token, p, q = columns
+        limit = max(proposal.limits[row], 0)
+        kept = progress.add(row, [*drafted[:accepted], token])
+        blocks.append(Block(drafted[:limit], accepted, token, kept, p[:limit], q[:limit]))
+    return blocks
+
+
+def check_pair(target: Model, drafter: Drafter) -> None:
+    """Raise ValueError where the drafter's tokens are not the target's."""
+    if drafter.vocab_size != target.vocab_size:
+        raise ValueError(
+            f"the target has {target.vocab_size} tokens and the drafter {drafter.vocab_size}: "
+            "they must share one tokenizer"
+        )
+    if drafter.device != target.device:
+        raise ValueError(
+            f"the target is on {target.device} and the drafter on {drafter.device}: load both on one"
+        )

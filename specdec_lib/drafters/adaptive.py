@@ -1,0 +1,52 @@
+"""How many tokens to draft: a fixed number, or the one that the measured costs make best.
+
+The choice may depend on everything before the block and stays exact: whatever k is, the tokens of
+a block have the target's law, given what stands before it.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from specdec_lib.theory import Costs, acceptance_from_counts
+
+
+class Schedule(Protocol):
+    """`k` for the next block, never above `most`."""
+
+    k: int
+    most: int
+
+    def record(self, counts: Sequence[tuple[int, int]]) -> None:
+        """What the block did: (accepted, drafted) of every row."""
+
+
+class Fixed:
+    """The same `k` for every block. Raises ValueError below 1."""
+
+    def __init__(self, k: int) -> None:
+        if k < 1:
+            raise ValueError(f"k is {k}; a block drafts at least 1 token (plain decoding drafts 0)")
+        self.k = self.most = k
+
+    def record(self, counts: Sequence[tuple[int, int]]) -> None:
+        """Nothing is learned."""
+
+
+class MeasuredCost:
+    """The k of the largest expected speedup, with alpha as seen so far and the measured costs.
+
+    Alpha starts at `alpha`, weighted as `trust` judged tokens. One k serves all rows of a batch.
+    """
+
+    def __init__(self, costs: Costs, alpha: float = 0.6, trust: int = 20) -> None:
+        self.costs = costs
+        self.accepted, self.judged = alpha * trust, float(trust)
+        self.most = max(costs.v) - 1
+        self.k = costs.best_k(alpha)
+
+    def record(self, counts: Sequence[tuple[int, int]]) -> None:
+        """Count the block, and choose k for the next."""
+        accepted, judged = acceptance_from_counts(counts)
+        self.accepted += accepted
+        self.judged += judged
+        self.k = self.costs.best_k(self.accepted / self.judged)

@@ -1,0 +1,68 @@
+"""A smaller model as the drafter, as in Leviathan et al. (2023) and Chen et al. (2023)."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.models.prefill import prefill
+from specdec_lib.models.protocol import Model
+from specdec_lib.sampling import Choices, Warp
+
+
+class ModelDrafter:
+    """Draws each draft token from the model's own distribution, warped as the target's is.
+
+    With `stop_below`, a row stops drafting behind a token that the draft gave less probability than
+    that. The token itself stays: dropping it would make improbable tokens rarer than they are.
+    """
+
+    def __init__(self, model: Model, stop_below: float = 0.0) -> None:
+        self.model, self.stop_below = model, stop_below
+        self.vocab_size, self.device = model.vocab_size, model.device
+
+    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+        """Read the prompts, all but the two tokens that the first block feeds."""
+        self.warp = warp
+        self.rows = torch.arange(len(sequences), device=self.device)
+        self.cache = self.model.new_cache(len(sequences), capacity)
+        prefill(self.model, self.cache, sequences, leave=2)
+
+    def propose(
+        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
+    ) -> Proposal:
+        """Draft token by token, each fed back to draft the next."""
+        limits, drafted = list(limits), []
+        feed, last = self._last_two(sequences)
+        while len(drafted) < max(limits):
+            logits = self.model.forward(feed, self.cache)
+            q = self.warp(logits[self.rows, last])
+            token = choices.draw(q, len(drafted))
+            drafted.append((token, q))
+            if self.stop_below:
+                limits = self._stopped(limits, len(drafted), q[self.rows, token].tolist())
+            if feed.shape[1] > 1:  # a prompt of one token had no two to feed
+                self.cache.truncate([len(sequence) for sequence in sequences])
+            feed, last = token[:, None], torch.zeros_like(token)
+        return proposal(drafted, limits, self.vocab_size, self.device)
+
+    def _last_two(self, sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """The tokens (B, 2) to begin a block with, and which of them is a row's last (B,).
+
+        Two, always: after a fully accepted block the cache lacks the last draft token, which was
+        drawn but never fed. Feeding one that is there costs little, and saves telling the cases
+        apart.
+        """
+        starts = [max(len(sequence) - 2, 0) for sequence in sequences]
+        self.cache.truncate(starts)
+        two = [(*sequence[-2:], 0)[:2] for sequence in sequences]
+        last = [len(sequence) - 1 - start for sequence, start in zip(sequences, starts, strict=True)]
+        return torch.tensor(two, device=self.device), torch.tensor(last, device=self.device)
+
+    def _stopped(self, limits: list[int], drafted: int, confidence: list[float]) -> list[int]:
+        """The limits after `drafted` tokens, the last of which had these probabilities."""
+        return [
+            min(limit, drafted) if certain < self.stop_below else limit
+            for limit, certain in zip(limits, confidence, strict=True)
+        ]

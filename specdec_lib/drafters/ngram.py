@@ -1,0 +1,92 @@
+"""Counts of a corpus as the drafter: unigram, bigram and trigram (Leviathan et al., Section 4.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.sampling import Choices, Warp
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How often tokens followed contexts in a corpus.
+
+    `unigram` (V,) counts each token. `bigram` (N, 3) has rows of (previous, token, count) and
+    `trigram` (M, 4) of (last but one, previous, token, count); both hold frequent ones only.
+    """
+
+    unigram: np.ndarray
+    bigram: np.ndarray
+    trigram: np.ndarray
+
+    @classmethod
+    def load(cls, path: Path | str) -> "Counts":
+        """From an .npz file with these three arrays."""
+        with np.load(path) as arrays:
+            return cls(*(arrays[name].astype(np.int64) for name in ("unigram", "bigram", "trigram")))
+
+
+class NgramDrafter:
+    """Draws from the distribution of what followed the last `order` - 1 tokens in the corpus.
+
+    A context that was not seen falls back on the shorter one. An unseen token has no probability in
+    a context that was seen: the target's residual makes up for it.
+    """
+
+    def __init__(self, counts: Counts, order: int, device: torch.device | str = "cpu") -> None:
+        if order not in (1, 2, 3):
+            raise ValueError(f"order is {order}; 1 is unigram, 2 bigram, 3 trigram")
+        self.order, self.device = order, torch.device(device)
+        self.vocab_size = len(counts.unigram)
+        self.followers: list[dict[tuple[int, ...], list[tuple[int, int]]]] = [
+            {(): list(enumerate(counts.unigram.tolist()))},
+            grouped(counts.bigram),
+            grouped(counts.trigram),
+        ][:order]
+
+    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+        """Distributions are warped as the target's; those that were needed are kept."""
+        self.warp = warp
+        self.known: dict[tuple[int, ...], Tensor] = {}
+
+    def propose(
+        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
+    ) -> Proposal:
+        """Draft token by token."""
+        ends = [list(sequence[-2:]) for sequence in sequences]
+        drafted = []
+        for index in range(max(limits)):
+            q = torch.stack([self.distribution(end) for end in ends])
+            token = choices.draw(q, index)
+            drafted.append((token, q))
+            for end, new in zip(ends, token.tolist(), strict=True):
+                end.append(new)
+        return proposal(drafted, list(limits), self.vocab_size, self.device)
+
+    def distribution(self, tokens: Sequence[int]) -> Tensor:
+        """The warped distribution (V,) behind `tokens`."""
+        for length in range(min(self.order - 1, len(tokens)), -1, -1):
+            context = tuple(tokens[len(tokens) - length :])
+            if context in self.followers[length]:
+                break
+        if context not in self.known:
+            self.known[context] = self.warp(self._logits(self.followers[length][context]))
+        return self.known[context]
+
+    def _logits(self, followers: list[tuple[int, int]]) -> Tensor:
+        tokens, counts = torch.tensor(followers, device=self.device).T
+        logits = torch.full((self.vocab_size,), float("-inf"), dtype=torch.float64, device=self.device)
+        return logits.index_put((tokens,), counts.double().log())
+
+
+def grouped(rows: np.ndarray) -> dict[tuple[int, ...], list[tuple[int, int]]]:
+    """(context..., token, count) rows as {context: [(token, count)]}."""
+    found: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for *context, token, count in rows.tolist():
+        found.setdefault(tuple(context), []).append((token, count))
+    return found

@@ -1,0 +1,122 @@
+"""The key-value cache: memory set aside once, and a length for every row.
+
+Going back is setting a length (as in gpt-fast): what lies beyond it is never read again, and the
+next pass writes over it. Rows of a batch have lengths of their own, so a row that has more tokens
+accepted than its mates moves ahead without copies and without padding.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+class Lengths:
+    """How many positions each row holds; what every cache has in common.
+
+    The numbers are kept twice: `length` (B,) long on the device, for the passes, and as plain
+    numbers on the host, so that checks and sizes never wait for the device.
+    """
+
+    def __init__(self, batch: int, capacity: int | None, device: torch.device | str) -> None:
+        self.capacity = capacity
+        self.length = torch.zeros(batch, dtype=torch.long, device=device)
+        self._held = [0] * batch
+
+    @property
+    def longest(self) -> int:
+        """The number of positions of the longest row."""
+        return max(self._held)
+
+    def advance(self, count: int) -> Tensor:
+        """Make every row longer by `count`; returns the new positions (B, count).
+
+        Raises ValueError where a row would grow past the capacity.
+        """
+        if self.capacity is not None and self.longest + count > self.capacity:
+            raise ValueError(
+                f"the cache has room for {self.capacity} positions, and {self.longest} + {count} "
+                "are asked for: shorten the prompt or ask for fewer new tokens"
+            )
+        positions = self.length[:, None] + torch.arange(count, device=self.length.device)
+        self.length = self.length + count
+        self._held = [held + count for held in self._held]
+        return positions
+
+    def truncate(self, length: Tensor | Sequence[int] | int) -> None:
+        """Forget every position from `length` on: one number, or one for each row.
+
+        Raises ValueError where a number is negative or above what its row holds.
+        """
+        wanted = [length] * len(self._held) if isinstance(length, int) else _numbers(length)
+        if len(wanted) != len(self._held):
+            raise ValueError(f"{len(wanted)} lengths for a cache of {len(self._held)} rows")
+        for row, (new, held) in enumerate(zip(wanted, self._held, strict=True)):
+            if not 0 <= new <= held:
+                raise ValueError(f"row {row} holds {held} positions and cannot be cut to {new}")
+        self._held = wanted
+        self.length = torch.tensor(wanted, device=self.length.device)
+
+
+def _numbers(length: Tensor | Sequence[int]) -> list[int]:
+    return length.tolist() if isinstance(length, Tensor) else list(length)
+
+
+class TokenCache(Lengths):
+    """The tokens themselves, for models that look their distributions up."""
+
+    def __init__(self, batch: int, capacity: int | None = None) -> None:
+        super().__init__(batch, capacity, "cpu")
+        self.tokens = torch.zeros(batch, 0, dtype=torch.long)
+
+    def append(self, tokens: Tensor) -> Tensor:
+        """Write `tokens` (B, T) behind each row's last; returns their positions (B, T)."""
+        positions = self.advance(tokens.shape[1])
+        missing = max(self.longest - self.tokens.shape[1], 0)
+        self.tokens = torch.nn.functional.pad(self.tokens, (0, missing))
+        self.tokens.scatter_(1, positions, tokens)
+        return positions
+
+
+class KVCache(Lengths):
+    """Keys and values of every layer, (layers, B, capacity, heads, width), set aside at once."""
+
+    def __init__(
+        self,
+        layers: int,
+        batch: int,
+        capacity: int,
+        heads: int,
+        width: int,
+        device: torch.device | str,
+        dtype: torch.dtype,
+    ) -> None:
+        super().__init__(batch, capacity, device)
+        shape = (layers, batch, capacity, heads, width)
+        self.keys = torch.zeros(shape, device=device, dtype=dtype)
+        self.values = torch.zeros(shape, device=device, dtype=dtype)
+        self._rows = torch.arange(batch, device=device)[:, None]
+
+    def store(
+        self, layer: int, positions: Tensor, keys: Tensor, values: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Write `keys` and `values` (B, T, heads, width) at `positions` (B, T) of `layer`.
+
+        Returns all of the layer, (B, heads, S, width) each, up to the longest row's length S.
+        """
+        self.keys[layer][self._rows, positions] = keys
+        self.values[layer][self._rows, positions] = values
+        seen = (self.keys[layer, :, : self.longest], self.values[layer, :, : self.longest])
+        return seen[0].transpose(1, 2), seen[1].transpose(1, 2)
+
+    def mask(self, positions: Tensor) -> Tensor | None:
+        """What to add to the scores (B, heads, T, S): 0 up to a token's own position, -inf beyond.
+
+        It hides later tokens of the pass and whatever stands beyond a shorter row's length. None
+        where there is nothing to hide.
+        """
+        if positions.shape[1] == 1 and min(self._held) == self.longest:
+            return None
+        slots = torch.arange(self.longest, device=positions.device)
+        hidden = slots > positions[:, None, :, None]
+        return torch.zeros_like(hidden, dtype=self.keys.dtype).masked_fill_(hidden, float("-inf"))

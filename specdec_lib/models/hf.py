@@ -1,0 +1,202 @@
+"""Any causal or encoder-decoder model of Hugging Face transformers, behind the protocol.
+
+Rows of a batch run one after another, each with a cache of its own. In one padded pass, rows of
+unequal length would have to be shifted against each other, and how a model takes the shift
+(position ids, masks, relative positions) differs from architecture to architecture.
+
+Tokens that are in the cache are never fed again: the positions of the new ones are read off the
+cache, and a model that did not append exactly these is refused.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    DynamicCache,
+    EncoderDecoderCache,
+    PreTrainedModel,
+)
+from transformers.cache_utils import Cache, DynamicLayer
+from transformers.modeling_outputs import BaseModelOutput
+
+from specdec_lib.models.cache import Lengths
+
+
+class RowCaches(Lengths):
+    """A transformers cache for every row; `encoded` (1, S, D) is what the encoder made, if any."""
+
+    def __init__(
+        self,
+        rows: list[Cache],
+        capacity: int | None,
+        device: torch.device,
+        encoded: Tensor | None = None,
+    ) -> None:
+        super().__init__(len(rows), capacity, device)
+        self.rows, self.encoded = rows, encoded
+
+    def truncate(self, length: Tensor | Sequence[int] | int) -> None:
+        """Forget every position from `length` on: one number, or one for each row.
+
+        Raises ValueError where a number is negative or above what its row holds.
+        """
+        before = self._held
+        super().truncate(length)
+        for row, held, new in zip(self.rows, before, self._held, strict=True):
+            if new < held:
+                row.crop(new - held)  # transformers 5: minus the number of positions to remove
+
+    def odd_rows(self) -> list[int]:
+        """The rows whose cache does not hold the positions that are counted here."""
+        rows = enumerate(zip(self.rows, self._held, strict=True))
+        return [number for number, (row, held) in rows if row.get_seq_length() != held]
+
+
+class HuggingFace(ABC):
+    """What both kinds share; B rows, T new tokens, V entries of the vocabulary.
+
+    `vocab_size` counts the columns of the logits, which may be more than the tokenizer has
+    entries. Raises ValueError where the model's cache cannot be cut back exactly.
+    """
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        refuse_uncroppable(model)
+        self.model = model.eval()
+        self.vocab_size: int = model.get_output_embeddings().weight.shape[0]
+        self.max_length = longest_sequence(model)
+        self.device, self.dtype = model.device, model.dtype
+
+    def cut_vocabulary(self, size: int) -> None:
+        """From now on, give only the first `size` columns of the logits.
+
+        Raises ValueError where there are not so many.
+        """
+        if not 0 < size <= self.vocab_size:
+            raise ValueError(f"the logits have {self.vocab_size} columns and cannot keep {size}")
+        self.vocab_size = size
+
+    # no_grad, since tensors made under inference_mode cannot be changed in place afterwards.
+    @torch.no_grad()
+    def forward(self, tokens: Tensor, cache: RowCaches) -> Tensor:
+        """The logits (B, T, V) behind each of `tokens` (B, T) long, which are appended to `cache`.
+
+        Raises ValueError where `cache` has no room, or the model does not keep what it read.
+        """
+        cache.advance(tokens.shape[1])
+        rows = zip(tokens[:, None], cache.rows, strict=True)
+        logits = torch.cat([self._row(row, past, cache.encoded) for row, past in rows])
+        if cache.odd_rows():
+            raise ValueError(
+                f"a model of type {self.model.config.model_type} did not add to its cache what it "
+                "read, so it would have to read all again: choose a model that uses DynamicCache"
+            )
+        return logits[..., : self.vocab_size]
+
+    def _capacity(self, wanted: int | None) -> int | None:
+        return min(filter(None, (wanted, self.max_length)), default=None)
+
+    @abstractmethod
+    def _row(self, tokens: Tensor, past: Cache, encoded: Tensor | None) -> Tensor:
+        """The logits (1, T, columns) of one row, `tokens` (1, T) after `past`."""
+
+
+class Causal(HuggingFace):
+    """A decoder-only model (AutoModelForCausalLM)."""
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
+        """An empty cache of `batch` rows; without `capacity`, room for all that the model takes."""
+        rows = [DynamicCache() for _ in range(batch)]
+        return RowCaches(rows, self._capacity(capacity), self.device)
+
+    def _row(self, tokens: Tensor, past: Cache, encoded: Tensor | None) -> Tensor:
+        return self.model(input_ids=tokens, past_key_values=past, use_cache=True).logits
+
+
+class EncoderDecoder(HuggingFace):
+    """An encoder-decoder model (AutoModelForSeq2SeqLM) and the source that it reads.
+
+    The encoder runs once for each source, when that is set, and all rows decode from it. Decoding
+    starts from `prompt`, one token. A cache belongs to the source that was set when it was made.
+    """
+
+    def __init__(self, model: PreTrainedModel, source: Tensor | Sequence[int] | None = None):
+        super().__init__(model)
+        self.prompt: list[int] = [model.config.decoder_start_token_id]
+        self.encoded: Tensor | None = None
+        if source is not None:
+            self.set_source(source)
+
+    @torch.no_grad()
+    def set_source(self, source: Tensor | Sequence[int]) -> None:
+        """Run the encoder over the token ids of `source` (S,)."""
+        ids = torch.as_tensor(source, dtype=torch.long, device=self.device)
+        self.encoded = self.model.get_encoder()(input_ids=ids[None]).last_hidden_state
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
+        """An empty cache of `batch` rows, for the present source.
+
+        Raises ValueError where no source is set.
+        """
+        if self.encoded is None:
+            raise ValueError("an encoder-decoder model needs a text: call set_source(ids) first")
+        rows = [EncoderDecoderCache(DynamicCache(), DynamicCache()) for _ in range(batch)]
+        return RowCaches(rows, self._capacity(capacity), self.device, self.encoded)
+
+    def _row(self, tokens: Tensor, past: Cache, encoded: Tensor | None) -> Tensor:
+        return self.model(
+            decoder_input_ids=tokens,
+            encoder_outputs=BaseModelOutput(last_hidden_state=encoded),
+            past_key_values=past,
+            use_cache=True,
+        ).logits
+
+
+def load(
+    folder: Path | str,
+    device: torch.device | str = "cpu",
+    dtype: torch.dtype = torch.float32,
+    revision: str | None = None,
+) -> Causal | EncoderDecoder:
+    """Load a folder, or a repository of the hub at `revision`; its config tells the kind.
+
+    Raises ValueError where the model's cache cannot be cut back, OSError where nothing is found.
+    """
+    config = AutoConfig.from_pretrained(folder, revision=revision)
+    seq2seq = config.is_encoder_decoder
+    auto = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
+    model = auto.from_pretrained(folder, revision=revision, dtype=dtype).to(device)
+    return EncoderDecoder(model) if seq2seq else Causal(model)
+
+
+def longest_sequence(model: PreTrainedModel) -> int | None:
+    """How many positions the decoder takes; None where positions are relative, as in T5."""
+    config = model.config.get_text_config(decoder=True)
+    longest = getattr(config, "max_position_embeddings", None)
+    return longest if longest and longest > 0 else None  # XLNet says -1
+
+
+def refuse_uncroppable(model: PreTrainedModel) -> None:
+    """Raise ValueError unless `model` keeps the keys and values of every position.
+
+    Only these can be cut back by a length. What slid out of a window is gone, and a recurrent
+    state (Mamba, RWKV) has every token mixed into it.
+    """
+    kind = model.config.model_type
+    if getattr(model, "_is_stateful", False):
+        raise ValueError(
+            f"a model of type {kind} keeps a running state, from which the last tokens cannot be "
+            "taken out again: choose a model with full attention in every layer"
+        )
+    layers = {type(layer) for layer in DynamicCache(config=model.config).layers}
+    odd = sorted(layer.__name__ for layer in layers - {DynamicLayer})
+    if odd:
+        raise ValueError(
+            f"a model of type {kind} does not keep every position ({', '.join(odd)}), so its "
+            "cache cannot be cut back: choose a model with full attention in every layer"
+        )

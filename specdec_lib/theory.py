@@ -1,0 +1,53 @@
+"""The formulas of the papers, and the cost model with measured times.
+
+`alpha` is the acceptance rate, constant over positions; `k` the number of draft tokens in a block;
+`c` the time of a draft step and `v` that of a verification, in target passes over one token.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+def expected_tokens(alpha: float, k: int) -> float:
+    """Tokens a block brings on average, its correction or bonus counted: 1 to k + 1.
+
+    (1 - alpha^(k+1)) / (1 - alpha): Leviathan et al. (2023), Equation 1. As the sum of the powers
+    it holds at alpha = 1 too.
+    """
+    return sum(alpha**i for i in range(k + 1))
+
+
+def walltime_speedup(alpha: float, c: float, k: int, verify_cost: float = 1.0) -> float:
+    """How many times faster than plain decoding: expected tokens over (c k + verify_cost).
+
+    Leviathan et al. (2023), Theorem 3.8, where a verification costs one pass; `verify_cost` is
+    v(k + 1) as measured.
+    """
+    return expected_tokens(alpha, k) / (c * k + verify_cost)
+
+
+def acceptance_from_counts(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Accepted tokens and judged ones, from (accepted, drafted) of every block.
+
+    A block judges its accepted tokens and the first rejected one; what stands behind that was
+    never looked at. Their quotient is the maximum-likelihood alpha.
+    """
+    accepted = sum(count for count, _ in counts)
+    judged = sum(min(count + 1, drafted) for count, drafted in counts)
+    return accepted, judged
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Measured times: `c`, and `v[m]` of a target pass over m tokens, v[1] = 1."""
+
+    c: float
+    v: Mapping[int, float]
+
+    def speedup(self, alpha: float, k: int) -> float:
+        """`walltime_speedup` with these times; v must hold k + 1."""
+        return walltime_speedup(alpha, self.c, k, self.v[k + 1])
+
+    def best_k(self, alpha: float) -> int:
+        """The k of the largest speedup among those whose v was measured, from 1."""
+        return max((m - 1 for m in self.v if m > 1), key=lambda k: self.speedup(alpha, k))

@@ -1,0 +1,1 @@
+"""The script that makes specdec_lib/models/assets/: `python -m specdec_lib.training`."""

@@ -1,0 +1,72 @@
+"""The text that the built-in models learn from: Python's own standard library.
+
+Source files and documentation topics of the interpreter that runs the script, under the PSF
+licence. A document is held out by a hash of its name, so that the split is the same everywhere.
+"""
+
+import hashlib
+import sysconfig
+from pathlib import Path
+from typing import NamedTuple
+
+# Tables of characters, and files that are wrong on purpose: neither reads as Python.
+LEFT_OUT = ("site-packages", "encodings", "lib2to3/tests/data", "test/encoded_modules")
+HELD_OUT_OF = 20  # one document in so many
+
+
+class Document(NamedTuple):
+    """One file or topic; `name` is its path below the library, with forward slashes."""
+
+    name: str
+    text: str
+
+    @property
+    def held_out(self) -> bool:
+        """Whether it is kept from training."""
+        return _hash(self.name) % HELD_OUT_OF == 0
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is one of the library's own tests."""
+        return any("test" in part for part in Path(self.name).parts)
+
+
+def documents() -> list[Document]:
+    """Every document, in the order of a hash of its name."""
+    return sorted(_sources() + _topics(), key=lambda document: _hash("order " + document.name))
+
+
+def _sources() -> list[Document]:
+    """The library's .py files that are UTF-8, are not empty and are not in LEFT_OUT."""
+    library = Path(sysconfig.get_path("stdlib"))
+    found = []
+    for path in sorted(library.rglob("*.py")):
+        name = path.relative_to(library).as_posix()
+        if name.startswith(LEFT_OUT) or name == "pydoc_data/topics.py":
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        if text.strip():
+            found.append(Document(name, text))
+    return found
+
+
+def _topics() -> list[Document]:
+    """The pages of the language reference that `help()` shows."""
+    from pydoc_data.topics import topics
+
+    return [Document(f"topics/{name}.txt", text) for name, text in sorted(topics.items())]
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def digest(corpus: list[Document]) -> str:
+    """Which corpus this is: 12 hex digits over all names and texts."""
+    whole = hashlib.sha256()
+    for name, text in corpus:
+        whole.update(f"{name}\0{text}\0".encode())
+    return whole.hexdigest()[:12]

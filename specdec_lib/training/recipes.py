@@ -1,0 +1,68 @@
+"""What is trained, on how much, and with which settings: all numbers of the training in one place."""
+
+from dataclasses import dataclass
+
+from transformers import LlamaConfig
+
+from specdec_lib.training.tokens import VOCAB_SIZE
+
+CONTEXT = 512  # tokens
+SEED = 20240229
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The size of a Llama: width, layers, heads and the width of the MLP."""
+
+    width: int
+    layers: int
+    heads: int
+    mlp: int
+
+    def config(self) -> LlamaConfig:
+        """The Hugging Face configuration; input and output embeddings are one matrix."""
+        return LlamaConfig(
+            vocab_size=VOCAB_SIZE,
+            hidden_size=self.width,
+            num_hidden_layers=self.layers,
+            num_attention_heads=self.heads,
+            num_key_value_heads=self.heads,
+            intermediate_size=self.mlp,
+            max_position_embeddings=CONTEXT,
+            tie_word_embeddings=True,
+            bos_token_id=0,
+            eos_token_id=0,
+        )
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How long a training lasts and how fast it learns.
+
+    The rate of learning is constant after `warmup` steps and falls to zero in a straight line over
+    the last `decay` share of the steps. `muon` is the rate of the matrices (Jordan et al., 2024),
+    `adam` that of the embedding and the norms.
+    """
+
+    steps: int
+    batch: int  # windows of CONTEXT tokens a step, over all processes
+    muon: float = 0.02
+    adam: float = 0.003
+    warmup: int = 50
+    decay: float = 0.4
+
+    def rate(self, step: int) -> float:
+        """The factor on the learning rates at `step`, in 0..1."""
+        left = (self.steps - step) / (self.decay * self.steps)
+        return min(1.0, (step + 1) / self.warmup, max(left, 0.0))
+
+
+TARGET = Shape(width=384, layers=4, heads=6, mlp=1024)  # 7.9M parameters
+# At most 1/16, 1/8 and 1/4 of the target's parameters.
+DRAFTS = {
+    "small": Shape(width=128, layers=1, heads=2, mlp=384),
+    "base": Shape(width=160, layers=2, heads=5, mlp=448),
+    "large": Shape(width=256, layers=2, heads=4, mlp=576),
+}
+TARGET_RECIPE = Recipe(steps=900, batch=24)
+DRAFT_RECIPE = Recipe(steps=700, batch=24)

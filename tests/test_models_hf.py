@@ -1,0 +1,260 @@
+"""Hugging Face models behind the protocol, on tiny random ones in float64.
+
+What they must give is one pass of transformers itself over the whole sequence, without a cache.
+"""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import (
+    AutoModelForCausalLM,
+    GPT2Config,
+    LlamaConfig,
+    MambaConfig,
+    MistralConfig,
+    OpenAIGPTConfig,
+    PreTrainedConfig,
+    PreTrainedModel,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+from specdec_lib.models.hf import Causal, EncoderDecoder, load
+
+V = 40
+SIZES = {"vocab_size": V, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+SOURCE = [7, 3, 9, 9, 1]
+CAUSAL = {
+    "gpt2": GPT2Config(**SIZES, n_positions=32),
+    "llama": LlamaConfig(
+        **SIZES, intermediate_size=24, num_key_value_heads=1, max_position_embeddings=32
+    ),
+}
+
+
+def causal(config: PreTrainedConfig) -> PreTrainedModel:
+    torch.manual_seed(5)
+    return AutoModelForCausalLM.from_config(config).double()
+
+
+def t5() -> T5ForConditionalGeneration:
+    """A T5 v1.1 shape: gated MLP, more layers in the decoder than in the encoder."""
+    torch.manual_seed(5)
+    sizes = {"vocab_size": V, "d_model": 16, "d_kv": 8, "d_ff": 24, "num_heads": 2}
+    layers = {"num_layers": 2, "num_decoder_layers": 3}
+    config = T5Config(
+        **sizes,
+        **layers,
+        feed_forward_proj="gated-gelu",
+        tie_word_embeddings=False,
+        decoder_start_token_id=0,
+    )
+    return T5ForConditionalGeneration(config).double()
+
+
+def adapter(kind: str) -> Causal | EncoderDecoder:
+    if kind == "t5":
+        return EncoderDecoder(t5(), SOURCE)
+    return Causal(causal(CAUSAL[kind]))
+
+
+def whole(model: Causal | EncoderDecoder, tokens: Tensor) -> Tensor:
+    """The logits (T, V) of one pass of transformers over `tokens` (T,), without a cache."""
+    inputs = {"input_ids": tokens[None]}
+    if isinstance(model, EncoderDecoder):
+        inputs = {"input_ids": torch.tensor([SOURCE]), "decoder_input_ids": tokens[None]}
+    with torch.no_grad():
+        return model.model(**inputs, use_cache=False).logits[0]
+
+
+def text(length: int, seed: int = 0) -> Tensor:
+    """Random token ids (length,)."""
+    return torch.randint(V, (length,), generator=torch.Generator().manual_seed(seed))
+
+
+KINDS = pytest.mark.parametrize("kind", ["gpt2", "llama", "t5"])
+
+
+def close(got: Tensor, expected: Tensor) -> None:
+    torch.testing.assert_close(got, expected, rtol=0, atol=1e-10)
+
+
+@KINDS
+def test_chunks_with_rollback_equal_one_whole_pass(kind: str):
+    model, tokens, junk = adapter(kind), text(12), text(4, seed=1)
+    cache = model.new_cache()
+    parts = [model.forward(tokens[None, :5], cache)]
+    model.forward(junk[None], cache)
+    cache.truncate(5)
+    parts.append(model.forward(tokens[None, 5:6], cache))
+    model.forward(junk[None, :1], cache)
+    cache.truncate(torch.tensor([6]))
+    parts.append(model.forward(tokens[None, 6:], cache))
+    close(torch.cat(parts, 1)[0], whole(model, tokens))
+    assert cache.length.tolist() == [12]
+
+
+@KINDS
+def test_back_to_nothing_and_a_cut_of_nothing(kind: str):
+    model, tokens = adapter(kind), text(6)
+    cache = model.new_cache()
+    model.forward(text(9, seed=1)[None], cache)
+    cache.truncate(0)
+    model.forward(tokens[None, :4], cache)
+    cache.truncate(4)
+    close(model.forward(tokens[None, 4:], cache)[0], whole(model, tokens)[4:])
+
+
+@KINDS
+def test_rows_of_unequal_length_equal_the_rows_alone(kind: str):
+    model, rows = adapter(kind), torch.stack([text(8, seed=2), text(8, seed=3)])
+    cache = model.new_cache(2)
+    model.forward(rows, cache)
+    cache.truncate([3, 6])
+    new = torch.stack([text(3, seed=4), text(3, seed=5)])
+    got = model.forward(new, cache)
+    for row, kept in enumerate([3, 6]):
+        close(got[row], whole(model, torch.cat([rows[row, :kept], new[row]]))[kept:])
+
+
+@KINDS
+def test_what_was_cut_off_is_never_read(kind: str):
+    model, tokens = adapter(kind), text(7)
+    cache = model.new_cache()
+    model.forward(torch.cat([tokens[:4], text(3, seed=1)])[None], cache)
+    held = [
+        layer for row in cache.rows for layer in getattr(row, "self_attention_cache", row).layers
+    ]
+    for layer in held:  # in place, so that a view of it would show them
+        layer.keys[..., 4:, :], layer.values[..., 4:, :] = 1e30, 1e30
+    cache.truncate(4)
+    close(model.forward(tokens[None, 4:], cache)[0], whole(model, tokens)[4:])
+
+
+@KINDS
+def test_only_the_new_tokens_are_fed(kind: str):
+    model = adapter(kind)
+    fed: list[int] = []
+    model.model.get_decoder().get_input_embeddings().register_forward_hook(
+        lambda module, inputs, output: fed.append(inputs[0].numel())
+    )
+    cache = model.new_cache()
+    for count in (6, 1, 3):
+        model.forward(text(count)[None], cache)
+    assert fed == [6, 1, 3]
+
+
+def test_the_encoder_runs_once_for_each_source():
+    model, runs = t5(), []
+    model.get_encoder().register_forward_hook(lambda *_: runs.append(1))
+    pair = EncoderDecoder(model, SOURCE)
+    for _ in range(2):
+        cache = pair.new_cache(2)
+        pair.forward(text(3).expand(2, 3), cache)
+        cache.truncate(1)
+        pair.forward(text(2).expand(2, 2), cache)
+    assert len(runs) == 1
+    pair.set_source([4, 4, 8])
+    assert len(runs) == 2
+
+
+def test_a_cache_keeps_the_source_that_it_was_made_for():
+    model = EncoderDecoder(t5(), SOURCE)
+    cache = model.new_cache()
+    first = model.forward(text(2)[None], cache)[0]
+    model.set_source([4, 4, 8])
+    close(model.forward(text(5)[None, 2:], cache)[0], whole(model, text(5))[2:])
+    other = model.forward(text(2)[None], model.new_cache())[0]
+    assert (other - first).abs().max() > 1e-3
+
+
+def test_decoding_starts_from_one_token_and_needs_a_source():
+    model = EncoderDecoder(t5())
+    assert model.prompt == [0]
+    with pytest.raises(ValueError, match="call set_source"):
+        model.new_cache()
+
+
+@pytest.mark.parametrize("kind, longest", [("gpt2", 32), ("llama", 32), ("t5", None)])
+def test_sizes(kind: str, longest: int | None):
+    model = adapter(kind)
+    assert (model.vocab_size, model.max_length) == (V, longest)
+    assert model.device == torch.device("cpu")
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+@pytest.mark.parametrize("capacity, room", [(None, 32), (10, 10), (99, 32)])
+def test_the_room_ends_at_the_capacity_and_at_the_last_position(
+    kind: str, capacity: int | None, room: int
+):
+    model = adapter(kind)
+    cache = model.new_cache(capacity=capacity)
+    model.forward(text(room)[None], cache)
+    with pytest.raises(ValueError, match=f"room for {room} positions"):
+        model.forward(text(1)[None], cache)
+
+
+def test_a_relative_position_has_no_end():
+    model = adapter("t5")
+    cache = model.new_cache()
+    model.forward(text(600)[None], cache)
+    assert cache.length.tolist() == [600]
+
+
+@KINDS
+def test_a_cut_vocabulary_is_the_first_columns(kind: str):
+    model, tokens = adapter(kind), text(4)
+    model.cut_vocabulary(30)
+    assert model.vocab_size == 30
+    close(model.forward(tokens[None], model.new_cache())[0], whole(model, tokens)[:, :30])
+    for size in (0, 31):
+        with pytest.raises(ValueError, match="30 columns"):
+            model.cut_vocabulary(size)
+
+
+def test_no_dropout():
+    config = GPT2Config(**SIZES, n_positions=32, resid_pdrop=0.5, embd_pdrop=0.5)
+    model = Causal(causal(config).train())
+    first, second = (model.forward(text(4)[None], model.new_cache()) for _ in range(2))
+    assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize(
+    "config, message",
+    [
+        (
+            MistralConfig(
+                **SIZES, intermediate_size=24, num_key_value_heads=1, head_dim=8, sliding_window=4
+            ),
+            "type mistral does not keep every position .DynamicSlidingWindowLayer",
+        ),
+        (MambaConfig(vocab_size=V, hidden_size=16, num_hidden_layers=1), "type mamba keeps a"),
+    ],
+    ids=["sliding", "recurrent"],
+)
+def test_a_cache_that_cannot_be_cut_back_is_refused(config: PreTrainedConfig, message: str):
+    with pytest.raises(ValueError, match=message):
+        Causal(causal(config))
+
+
+def test_a_model_that_ignores_its_cache_is_refused():
+    model = Causal(causal(OpenAIGPTConfig(vocab_size=V, n_embd=16, n_layer=1, n_head=2)))
+    with pytest.raises(ValueError, match="type openai-gpt did not add to its cache"):
+        model.forward(text(3)[None], model.new_cache())
+
+
+@pytest.mark.parametrize("make", [lambda: causal(CAUSAL["gpt2"]), t5], ids=["gpt2", "t5"])
+def test_load_picks_the_kind_from_the_folder(make, tmp_path: Path):
+    saved = make()
+    saved.save_pretrained(tmp_path)
+    model = load(tmp_path, dtype=torch.float64)
+    assert type(model) is (
+        EncoderDecoder if isinstance(saved, T5ForConditionalGeneration) else Causal
+    )
+    assert model.dtype == torch.float64
+    if isinstance(model, EncoderDecoder):
+        model.set_source(SOURCE)
+    tokens = text(5)
+    close(model.forward(tokens[None], model.new_cache())[0], whole(model, tokens))

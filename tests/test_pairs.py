@@ -1,0 +1,455 @@
+"""Pairs by name: built-in folders, a hub of our own making, and everything that is refused."""
+
+import json
+import shutil
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+
+import huggingface_hub
+import pytest
+import torch
+from huggingface_hub import constants
+from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RevisionNotFoundError
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+from specdec_lib.models import checks, hub, pairs
+from specdec_lib.models.checks import common_columns, free_memory, parameters_of, require_memory
+from specdec_lib.models.hf import Causal, EncoderDecoder
+from specdec_lib.models.hub import PUBLISHED, PairError
+from specdec_lib.models.llama import Llama, read_shape
+from specdec_lib.models.pairs import default_dtype, load_pair, parameters, ratio, scaled_label
+
+WORDS = ["</s>", "a", "b", "c", "d", "e"]
+CPU = torch.device("cpu")
+
+
+def write_tokenizer(folder: Path, words: list[str] = WORDS) -> None:
+    """A tokenizer that gives each of `words` its place as id and ends every text with </s>."""
+    vocabulary = {word: number for number, word in enumerate(words)}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=words[-1]))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", 0)]
+    )
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="</s>")
+    fast.save_pretrained(folder)
+
+
+def write_llama(folder: Path, width: int) -> None:
+    torch.manual_seed(width)
+    LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(WORDS),
+            hidden_size=width,
+            intermediate_size=24,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            max_position_embeddings=32,
+            tie_word_embeddings=True,
+        )
+    ).save_pretrained(folder)
+
+
+def write_gpt2(folder: Path, width: int, columns: int, words: list[str] = WORDS) -> None:
+    """A tiny GPT-2 with its tokenizer; `columns` is the width of the logits."""
+    torch.manual_seed(width)
+    sizes = {"vocab_size": columns, "n_embd": width, "n_layer": 1, "n_head": 2, "n_positions": 16}
+    GPT2LMHeadModel(GPT2Config(**sizes)).save_pretrained(folder)
+    write_tokenizer(folder, words)
+
+
+def write_t5(folder: Path, width: int) -> None:
+    """A tiny T5 without a tokenizer."""
+    torch.manual_seed(width)
+    sizes = {"d_model": width, "d_kv": 4, "d_ff": 8, "num_heads": 2, "num_layers": 1}
+    config = T5Config(vocab_size=len(WORDS), **sizes, decoder_start_token_id=0)
+    T5ForConditionalGeneration(config).save_pretrained(folder)
+
+
+@pytest.fixture
+def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Tiny built-in models in a folder of their own."""
+    folder = tmp_path / "assets"
+    for name, width in {"target": 32, "large": 16, "base": 8, "small": 4}.items():
+        write_llama(folder / name, width)
+    write_tokenizer(folder / "target")
+    monkeypatch.setattr(pairs, "ASSETS", folder)
+    return folder
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_, **__) -> None:
+        raise AssertionError("asked for the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@dataclass
+class Hub:
+    """A hub whose repositories are folders below `root`; `log` tells what was asked of it."""
+
+    root: Path
+    cache: Path
+    commit: str = "a" * 40
+    unit: int = 1  # what a byte of a file counts
+    failing: Exception | None = None
+    log: list[str] = field(default_factory=list)
+
+    def model_info(self, repository: str, revision: str | None, files_metadata: bool):
+        self.log.append(f"info {repository} {revision}")
+        if self.failing:
+            raise self.failing
+        files = [
+            SimpleNamespace(rfilename=path.name, size=path.stat().st_size * self.unit)
+            for path in (self.root / repository).iterdir()
+        ]
+        return SimpleNamespace(sha=revision or self.commit, siblings=files)
+
+    def snapshot_download(self, repository: str, revision: str, allow_patterns: list[str]) -> str:
+        self.log.append(f"download {repository} {revision} {' '.join(sorted(allow_patterns))}")
+        folder = self.cache / f"models--{repository.replace('/', '--')}/snapshots/{revision}"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in allow_patterns:
+            shutil.copy(self.root / repository / name, folder)
+        return str(folder)
+
+    def weights_fetched(self) -> list[str]:
+        return [line.split()[1] for line in self.log if "model.safetensors" in line]
+
+
+@pytest.fixture
+def fake_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) -> Hub:
+    """Two pairs, "tiny" and "tiny-t5"; org/big and org/small are pinned, the others are not."""
+    served = Hub(tmp_path / "hub", tmp_path / "cache" / "hub")
+    monkeypatch.setattr(constants, "HF_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(served.cache))
+    monkeypatch.setattr(huggingface_hub, "HfApi", lambda: served)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", served.snapshot_download)
+    add = monkeypatch.setitem
+    add(
+        PUBLISHED["pairs"],
+        "tiny",
+        {"target": "org/big", "drafts": {"s": "org/small", "x": "org/x"}},
+    )
+    add(
+        PUBLISHED["pairs"],
+        "tiny-t5",
+        {"target": "org/t5", "drafts": {"s": "org/t5-s"}, "tokenizer": "org/small"},
+    )
+    commits = {"org/big": "1" * 40, "org/small": "2" * 40}
+    for name in ("org/big", "org/small", "org/x", "org/t5", "org/t5-s"):
+        add(PUBLISHED["repositories"], name, {"revision": commits.get(name), "gigabytes": 0.1})
+    write_gpt2(served.root / "org/big", 16, columns=9)
+    write_gpt2(served.root / "org/small", 8, columns=7)
+    return served
+
+
+# The built-in pair
+
+
+def test_the_built_in_pair_without_network(assets: Path, no_network: None):
+    pair = load_pair(device="cpu")
+    assert (pair.name, pair.eos_id) == ("stdlib", 0)
+    assert isinstance(pair.target, Llama) and isinstance(pair.draft, Llama)
+    assert (pair.target.shape.width, pair.draft.shape.width) == (32, 16)
+    assert pair.target.dtype == torch.float32
+    assert pair.prompt("c a b") == [3, 1, 2, 0]
+    assert pair.tokenizer.decode([3, 1]) == "c a"
+    assert "large draft" in pair.label and pair.label.endswith(":1 pair by parameters")
+
+
+@pytest.mark.parametrize("draft, width", [("large", 16), ("base", 8), ("small", 4)])
+def test_the_drafts_of_the_built_in_pair(assets: Path, draft: str, width: int):
+    pair = load_pair(draft=draft, device="cpu", dtype=torch.float64)
+    assert pair.draft.shape.width == width
+    assert pair.draft.dtype == pair.target.dtype == torch.float64
+
+
+def test_a_scaled_target_says_what_it_is(assets: Path, monkeypatch: pytest.MonkeyPatch):
+    """A wider model stands in for the scaled target."""
+    write_llama(assets / "wide", 256)
+    asked: list[tuple] = []
+
+    def scaled(*arguments) -> Llama:
+        asked.append(arguments)
+        return Llama.from_folder(assets / "wide")
+
+    monkeypatch.setattr(pairs, "COSTS", {"tenfold": None})
+    monkeypatch.setattr(pairs, "scaled", scaled)
+    pair = load_pair(draft="small", target_cost="tenfold", device="cpu")
+    assert asked == [(assets / "target", "tenfold", CPU, torch.float32)]
+    assert pair.target.shape.width == 256
+    target, wide, small = (parameters_of(assets / name) for name in ("target", "wide", "small"))
+    assert pair.label == scaled_label(target / small, wide / small)
+
+
+def test_the_words_for_a_scaled_pair():
+    assert scaled_label(4.2, 80.4) == (
+        "acceptance of a 4:1 pair, cost of an 80:1 pair; a real pair that far apart accepts less "
+        "(T5-XXL/small, 143:1: .62)"
+    )
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    [(3.9, "a 4:1"), (8.1, "an 8:1"), (11.2, "an 11:1"), (18, "an 18:1"), (110, "a 110:1")],
+)
+def test_ratio(value: float, words: str):
+    assert ratio(value) == words
+
+
+@pytest.mark.parametrize("name", ["target", "small"])
+def test_parameters_are_counted_as_transformers_counts_them(assets: Path, name: str):
+    model = LlamaForCausalLM.from_pretrained(assets / name)
+    count = sum(weight.numel() for weight in model.parameters())
+    assert parameters(read_shape(assets / name)) == parameters_of(assets / name) == count
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"name": "gpt5"}, "no pair 'gpt5'; choose one of stdlib, gpt2, pythia"),
+        ({"draft": "tiny"}, "no built-in draft 'tiny'; choose one of large, base, small"),
+        ({"target_cost": "9t"}, "no target_cost '9t'; choose one of "),
+        (
+            {"name": "gpt2", "draft": "large"},
+            "no draft of gpt2 called 'large'; choose one of small",
+        ),
+        ({"name": "gpt2", "target_cost": "7b"}, "target_cost is for the built-in pair"),
+    ],
+)
+def test_unknown_names(arguments: dict[str, str], message: str, no_network: None):
+    with pytest.raises(PairError, match=message):
+        load_pair(**arguments, device="cpu")
+
+
+def test_the_published_table_is_whole():
+    repositories = PUBLISHED["repositories"]
+    named = {entry.get("tokenizer") for entry in PUBLISHED["pairs"].values()} - {None}
+    for entry in PUBLISHED["pairs"].values():
+        named |= {entry["target"], *entry["drafts"].values()}
+    assert named == set(repositories)
+    for entry in repositories.values():
+        revision = entry["revision"]
+        assert revision is None or (len(revision) == 40 and int(revision, 16))
+        assert entry["gigabytes"] > 0
+
+
+def test_the_catalogue_names_pairs_and_sizes():
+    line = "qwen2.5: Qwen/Qwen2.5-7B (15 GB); drafts 0.5b (0.98 GB), 1.5b (3.1 GB)"
+    assert line in hub.catalogue()
+
+
+# Published pairs
+
+
+def test_a_published_pair_is_fetched_once_and_loaded(fake_hub: Hub, capsys):
+    pair = load_pair("tiny", device="cpu", dtype=torch.float64)
+    assert isinstance(pair.target, Causal) and isinstance(pair.draft, Causal)
+    assert (pair.eos_id, pair.prompt("b a")) == (0, [2, 1, 0])
+    assert pair.label.startswith("org/big with org/small: a ")
+    assert fake_hub.weights_fetched() == ["org/big", "org/small"]
+    assert all("1" * 40 in line for line in fake_hub.log if "org/big" in line)
+    fake_hub.log.clear()
+    load_pair("tiny", device="cpu")
+    assert fake_hub.log == []
+
+
+def test_the_sizes_are_printed_before_any_weights_come(fake_hub: Hub, capsys, monkeypatch):
+    printed: list[str] = []
+
+    def watch(repository: str, revision: str, allow_patterns: list[str]) -> str:
+        if "model.safetensors" in allow_patterns:
+            printed.append(capsys.readouterr().out)
+        return fake_hub.snapshot_download(repository, revision, allow_patterns)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", watch)
+    fake_hub.unit = 10**6
+    load_pair("tiny", device="cpu")
+    for name, commit in {"org/big": "1" * 40, "org/small": "2" * 40}.items():
+        kilobytes = (fake_hub.root / name / "model.safetensors").stat().st_size / 1000
+        assert f"{name} at {commit}: {kilobytes:.2f} GB to download" in printed[0]
+
+
+def test_the_size_leaves_out_what_is_there(fake_hub: Hub):
+    fake_hub.snapshot_download("org/big", "1" * 40, ["model.safetensors"])
+    files = {"model.safetensors": 700, "config.json": 30}
+    assert hub.Download("org/big", "1" * 40, files).bytes == 30
+    assert hub.Download("org/small", "2" * 40, files).bytes == 730
+
+
+def test_logits_are_cut_to_the_columns_that_both_models_have(fake_hub: Hub):
+    pair = load_pair("tiny", device="cpu", dtype=torch.float64)
+    tokens = torch.tensor([[1, 2, 3]])
+    for model in (pair.target, pair.draft):
+        assert model.vocab_size == 7
+        with torch.no_grad():
+            expected = model.model(tokens).logits[..., :7]
+        torch.testing.assert_close(model.forward(tokens, model.new_cache()), expected)
+
+
+def test_an_unpinned_repository_is_pinned_at_first_use(fake_hub: Hub, capsys):
+    write_gpt2(fake_hub.root / "org/x", 4, columns=7)
+    load_pair("tiny", "x", device="cpu")
+    assert f"org/x is pinned at {'a' * 40} from now on" in capsys.readouterr().out
+    kept = json.loads((Path(constants.HF_HOME) / hub.PINS).read_text())
+    assert kept == {"org/x": "a" * 40}
+    shutil.rmtree(fake_hub.cache)
+    fake_hub.commit = "b" * 40  # the repository moves on, and we do not
+    fake_hub.log.clear()
+    load_pair("tiny", "x", device="cpu")
+    assert fake_hub.log and not [line for line in fake_hub.log if "b" * 40 in line]
+    assert f"info org/x {'a' * 40}" in fake_hub.log
+
+
+def test_other_tokenizers_are_refused_before_the_weights(fake_hub: Hub):
+    write_gpt2(fake_hub.root / "org/x", 4, columns=9, words=["</s>", "a", "b", "d", "c", "f"])
+    with pytest.raises(PairError, match="4 of 7 entries differ, such as 'c' .ids 3 and 4."):
+        load_pair("tiny", "x", device="cpu")
+    assert fake_hub.weights_fetched() == []
+
+
+def test_too_few_logits_for_the_tokenizer_are_refused(tmp_path: Path):
+    write_tokenizer(tmp_path)
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+    assert common_columns((9, 6), tokenizer) == 6
+    with pytest.raises(PairError, match="9 and 5 logits, too few for the tokenizer's token 5"):
+        common_columns((9, 5), tokenizer)
+
+
+def test_an_encoder_decoder_pair_reads_the_text_as_its_source(fake_hub: Hub):
+    write_t5(fake_hub.root / "org/t5", 12)
+    write_t5(fake_hub.root / "org/t5-s", 8)
+    pair = load_pair("tiny-t5", device="cpu", dtype=torch.float64)
+    assert isinstance(pair.target, EncoderDecoder) and isinstance(pair.draft, EncoderDecoder)
+    assert pair.prompt("c b") == [0]
+    source = torch.tensor([[3, 2, 0]])
+    for model in (pair.target, pair.draft):
+        start = torch.tensor([pair.prompt("c b")])
+        with torch.no_grad():
+            expected = model.model(input_ids=source, decoder_input_ids=start).logits
+        torch.testing.assert_close(model.forward(start, model.new_cache()), expected)
+
+
+def test_which_files_are_weights():
+    both = ["model.safetensors", "pytorch_model.bin", "config.json", "onnx/model.safetensors"]
+    assert hub.weight_names(both) == ["model.safetensors"]
+    old = ["pytorch_model-00001-of-00002.bin", "pytorch_model.bin.index.json", "tf_model.h5"]
+    assert hub.weight_names(old) == old[:2]
+    assert hub.text_names([*both, "vocab.txt"]) == ["config.json", "vocab.txt"]
+
+
+def test_weights_are_whole_only_with_every_part(tmp_path: Path):
+    parts = {"layer.0": "model-1.safetensors", "layer.1": "model-2.safetensors"}
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": parts}))
+    (tmp_path / "model-1.safetensors").touch()
+    assert not hub.has_weights(tmp_path)
+    (tmp_path / "model-2.safetensors").touch()
+    assert hub.has_weights(tmp_path)
+
+
+# The hub says no
+
+
+def http_error(kind: type[HfHubHTTPError]) -> HfHubHTTPError:
+    return kind("403 or 404", response=SimpleNamespace(headers={}, request=None))
+
+
+@pytest.mark.parametrize(
+    "failure, message",
+    [
+        (http_error(GatedRepoError), "org/big is gated: accept the licence .* `hf auth login`"),
+        (http_error(RevisionNotFoundError), "the hub has no org/big at 1111"),
+        (ConnectionError("no route"), "cannot be fetched .ConnectionError: no route."),
+    ],
+    ids=["gated", "no such revision", "no connection"],
+)
+def test_what_the_hub_refuses_is_explained(fake_hub: Hub, failure: Exception, message: str):
+    fake_hub.failing = failure
+    with pytest.raises(PairError, match=message):
+        load_pair("tiny", device="cpu")
+
+
+def test_a_gate_that_closes_at_the_download(fake_hub: Hub, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_, **__) -> None:
+        raise http_error(GatedRepoError)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
+    with pytest.raises(PairError, match="org/big is gated"):
+        load_pair("tiny", device="cpu")
+
+
+def test_offline_by_wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(PairError, match="gpt2-xl is not on this machine .* .HF_HUB_OFFLINE is set"):
+        load_pair("gpt2", device="cpu")
+
+
+def test_offline_with_the_files_at_hand(fake_hub: Hub):
+    load_pair("tiny", device="cpu")
+    fake_hub.failing = ConnectionError("no route")
+    assert load_pair("tiny", device="cpu").name == "tiny"
+
+
+# Memory and dtype
+
+
+def test_short_memory_is_told_before_the_weights_come(fake_hub: Hub, monkeypatch):
+    monkeypatch.setattr(checks, "free_memory", lambda device: 1000)
+    with pytest.raises(
+        PairError, match="the weights take .* as float32, and 0.0 GB are free on cpu"
+    ):
+        load_pair("tiny", device="cpu")
+    assert fake_hub.weights_fetched() == []
+
+
+@pytest.mark.parametrize("dtype, enough", [(torch.float32, 400), (torch.bfloat16, 200)])
+def test_the_bytes_of_the_weights(monkeypatch, dtype: torch.dtype, enough: int):
+    monkeypatch.setattr(checks, "free_memory", lambda device: enough)
+    require_memory(100, dtype, CPU)
+    with pytest.raises(PairError):
+        require_memory(101, dtype, CPU)
+
+
+def test_free_memory_is_what_linux_calls_available(tmp_path: Path, monkeypatch):
+    (tmp_path / "meminfo").write_text("MemTotal:  900 kB\nMemAvailable:  321 kB\n")
+    monkeypatch.setattr(checks, "MEMINFO", tmp_path / "meminfo")
+    assert free_memory(CPU) == 321 * 1024
+
+
+def test_unknown_memory_refuses_nothing(tmp_path: Path, monkeypatch):
+    def unknown(name: str) -> int:
+        raise ValueError(name)
+
+    monkeypatch.setattr(checks, "MEMINFO", tmp_path / "none")
+    monkeypatch.setattr(checks.os, "sysconf", unknown, raising=False)
+    assert free_memory(CPU) is None
+    require_memory(10**18, torch.float32, CPU)
+
+
+@pytest.mark.parametrize(
+    "capability, dtype",
+    [((7, 5), torch.float16), ((8, 0), torch.bfloat16), ((9, 0), torch.bfloat16)],
+)
+def test_the_default_dtype_follows_the_device(monkeypatch, capability: tuple[int, int], dtype):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    assert default_dtype(torch.device("cuda")) == dtype
+    assert default_dtype(CPU) == torch.float32
