@@ -28,6 +28,7 @@ from specdec_lib.theory import Costs
 V, N = 3, 4
 PROMPT = [1, 2, 1]
 EXACT = 1e-12
+PLAIN = Warp()
 
 
 def table(seed: int, dtype: torch.dtype = torch.float64) -> TableModel:
@@ -58,7 +59,7 @@ DRAFTERS: dict[str, Callable[[], Drafter]] = {
 def decoder(
     drafter: Drafter,
     k: int | Schedule,
-    warp: Warp = Warp(),
+    warp: Warp = PLAIN,
     prompt: Sequence[int] = PROMPT,
     eos_id: int | None = None,
     count: int = N,

@@ -27,8 +27,8 @@ from specdec_lib.models import checks, hub, pairs
 from specdec_lib.models.checks import common_columns, free_memory, parameters_of, require_memory
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.hub import PUBLISHED, PairError
-from specdec_lib.models.llama import Llama, read_shape
-from specdec_lib.models.pairs import default_dtype, load_pair, parameters, ratio, scaled_label
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import default_dtype, in_words, load_pair
 
 WORDS = ["</s>", "a", "b", "c", "d", "e"]
 CPU = torch.device("cpu")
@@ -46,19 +46,19 @@ def write_tokenizer(folder: Path, words: list[str] = WORDS) -> None:
     fast.save_pretrained(folder)
 
 
-def write_llama(folder: Path, width: int) -> None:
+def write_llama(folder: Path, width: int, layers: int = 2, heads: int = 2, mlp: int = 24) -> None:
+    """A tiny Llama without a tokenizer, its embedding the output matrix too."""
     torch.manual_seed(width)
-    LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=len(WORDS),
-            hidden_size=width,
-            intermediate_size=24,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            max_position_embeddings=32,
-            tie_word_embeddings=True,
-        )
-    ).save_pretrained(folder)
+    config = LlamaConfig(
+        vocab_size=len(WORDS),
+        hidden_size=width,
+        intermediate_size=mlp,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        max_position_embeddings=32,
+        tie_word_embeddings=True,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
 
 
 def write_gpt2(folder: Path, width: int, columns: int, words: list[str] = WORDS) -> None:
@@ -168,7 +168,6 @@ def test_the_built_in_pair_without_network(assets: Path, no_network: None):
     assert pair.target.dtype == torch.float32
     assert pair.prompt("c a b") == [3, 1, 2, 0]
     assert pair.tokenizer.decode([3, 1]) == "c a"
-    assert "large draft" in pair.label and pair.label.endswith(":1 pair by parameters")
 
 
 @pytest.mark.parametrize("draft, width", [("large", 16), ("base", 8), ("small", 4)])
@@ -178,44 +177,33 @@ def test_the_drafts_of_the_built_in_pair(assets: Path, draft: str, width: int):
     assert pair.draft.dtype == pair.target.dtype == torch.float64
 
 
-def test_a_scaled_target_says_what_it_is(assets: Path, monkeypatch: pytest.MonkeyPatch):
-    """A wider model stands in for the scaled target."""
-    write_llama(assets / "wide", 256)
-    asked: list[tuple] = []
-
-    def scaled(*arguments) -> Llama:
-        asked.append(arguments)
-        return Llama.from_folder(assets / "wide")
-
-    monkeypatch.setattr(pairs, "COSTS", {"tenfold": None})
-    monkeypatch.setattr(pairs, "scaled", scaled)
-    pair = load_pair(draft="small", target_cost="tenfold", device="cpu")
-    assert asked == [(assets / "target", "tenfold", CPU, torch.float32)]
-    assert pair.target.shape.width == 256
-    target, wide, small = (parameters_of(assets / name) for name in ("target", "wide", "small"))
-    assert pair.label == scaled_label(target / small, wide / small)
-
-
-def test_the_words_for_a_scaled_pair():
-    assert scaled_label(4.2, 80.4) == (
-        "acceptance of a 4:1 pair, cost of an 80:1 pair; a real pair that far apart accepts less "
-        "(T5-XXL/small, 143:1: .62)"
+def test_a_scaled_target_says_what_it_is(assets: Path):
+    plain, pair = load_pair(device="cpu"), load_pair(target_cost="40m", device="cpu")
+    write_llama(assets / "grown", 64, layers=5, heads=4, mlp=48)
+    counts = {name: parameters_of(assets / name) for name in ("target", "grown", "large")}
+    before, after = (in_words(counts[name] / counts["large"]) for name in ("target", "grown"))
+    assert before != after
+    assert pair.label == (
+        f"acceptance of {before} pair, cost of {after} pair; a real pair that far apart accepts "
+        "less (T5-XXL/small, 143:1: .62)"
     )
+    tokens = torch.tensor([[1, 2, 3]])
+    logits = [each.target.forward(tokens, each.target.new_cache()) for each in (plain, pair)]
+    torch.testing.assert_close(*logits, rtol=0, atol=1e-4)
+
+
+def test_a_plain_pair_is_named_by_its_parameters(assets: Path):
+    pair = load_pair(draft="small", device="cpu")
+    words = in_words(parameters_of(assets / "target") / parameters_of(assets / "small"))
+    assert pair.label == f"the built-in pair with its small draft: {words} pair by parameters"
 
 
 @pytest.mark.parametrize(
     "value, words",
     [(3.9, "a 4:1"), (8.1, "an 8:1"), (11.2, "an 11:1"), (18, "an 18:1"), (110, "a 110:1")],
 )
-def test_ratio(value: float, words: str):
-    assert ratio(value) == words
-
-
-@pytest.mark.parametrize("name", ["target", "small"])
-def test_parameters_are_counted_as_transformers_counts_them(assets: Path, name: str):
-    model = LlamaForCausalLM.from_pretrained(assets / name)
-    count = sum(weight.numel() for weight in model.parameters())
-    assert parameters(read_shape(assets / name)) == parameters_of(assets / name) == count
+def test_ratios_in_words(value: float, words: str):
+    assert in_words(value) == words
 
 
 # Names
@@ -318,6 +306,11 @@ def test_an_unpinned_repository_is_pinned_at_first_use(fake_hub: Hub, capsys):
     assert f"info org/x {'a' * 40}" in fake_hub.log
 
 
+def test_the_table_s_commit_comes_before_one_kept_earlier(fake_hub: Hub):
+    hub.pin("org/big", "c" * 40)
+    assert hub.revision_of("org/big") == "1" * 40
+
+
 def test_other_tokenizers_are_refused_before_the_weights(fake_hub: Hub):
     write_gpt2(fake_hub.root / "org/x", 4, columns=9, words=["</s>", "a", "b", "d", "c", "f"])
     with pytest.raises(PairError, match="4 of 7 entries differ, such as 'c' .ids 3 and 4."):
@@ -352,7 +345,10 @@ def test_which_files_are_weights():
     assert hub.weight_names(both) == ["model.safetensors"]
     old = ["pytorch_model-00001-of-00002.bin", "pytorch_model.bin.index.json", "tf_model.h5"]
     assert hub.weight_names(old) == old[:2]
-    assert hub.text_names([*both, "vocab.txt"]) == ["config.json", "vocab.txt"]
+    assert hub.text_names([*both, "vocab.txt", "original/params.json"]) == [
+        "config.json",
+        "vocab.txt",
+    ]
 
 
 def test_weights_are_whole_only_with_every_part(tmp_path: Path):
@@ -419,6 +415,15 @@ def test_short_memory_is_told_before_the_weights_come(fake_hub: Hub, monkeypatch
     ):
         load_pair("tiny", device="cpu")
     assert fake_hub.weights_fetched() == []
+
+
+@pytest.mark.parametrize("cost, enough", [(None, 10**5), ("40m", 10**6)])
+def test_the_built_in_pair_needs_memory_too(assets: Path, monkeypatch, cost: str, enough: int):
+    monkeypatch.setattr(checks, "free_memory", lambda device: enough)
+    load_pair(target_cost=cost, device="cpu")
+    monkeypatch.setattr(checks, "free_memory", lambda device: enough // 10)
+    with pytest.raises(PairError, match="are free on cpu"):
+        load_pair(target_cost=cost, device="cpu")
 
 
 @pytest.mark.parametrize("dtype, enough", [(torch.float32, 400), (torch.bfloat16, 200)])

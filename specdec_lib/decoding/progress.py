@@ -86,8 +86,7 @@ class Progress:
     def written(self) -> list[list[int]]:
         """The new tokens of every row."""
         return [
-            sequence[prompt:]
-            for sequence, prompt in zip(self.sequences, self.prompts, strict=True)
+            sequence[prompt:] for sequence, prompt in zip(self.sequences, self.prompts, strict=True)
         ]
 
     def add(self, row: int, tokens: list[int]) -> int:

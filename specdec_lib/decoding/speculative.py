@@ -78,9 +78,8 @@ def decode_block(
 def keep(progress: Progress, proposal: Proposal, verdict: Verdict) -> list[Block]:
     """Append to every row what was accepted and the token behind it."""
     blocks = []
-    columns = (proposal.tokens, *verdict)
-    for row, columns in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-        drafted, accepted, token, p, q = columns
+    columns = [column.tolist() for column in (proposal.tokens, *verdict)]
+    for row, (drafted, accepted, token, p, q) in enumerate(zip(*columns, strict=True)):
         limit = max(proposal.limits[row], 0)
         kept = progress.add(row, [*drafted[:accepted], token])
         blocks.append(Block(drafted[:limit], accepted, token, kept, p[:limit], q[:limit]))
@@ -96,5 +95,6 @@ def check_pair(target: Model, drafter: Drafter) -> None:
         )
     if drafter.device != target.device:
         raise ValueError(
-            f"the target is on {target.device} and the drafter on {drafter.device}: load both on one"
+            f"the target is on {target.device} and the drafter on {drafter.device}: "
+            "load both on one"
         )

@@ -54,10 +54,9 @@ class ModelDrafter:
         drawn but never fed. Feeding one that is there costs little, and saves telling the cases
         apart.
         """
-        starts = [max(len(sequence) - 2, 0) for sequence in sequences]
-        self.cache.truncate(starts)
+        self.cache.truncate([max(len(sequence) - 2, 0) for sequence in sequences])
         two = [(*sequence[-2:], 0)[:2] for sequence in sequences]
-        last = [len(sequence) - 1 - start for sequence, start in zip(sequences, starts, strict=True)]
+        last = [min(len(sequence), 2) - 1 for sequence in sequences]
         return torch.tensor(two, device=self.device), torch.tensor(last, device=self.device)
 
     def _stopped(self, limits: list[int], drafted: int, confidence: list[float]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Counts of a corpus as the drafter: unigram, bigram and trigram (Leviathan et al., Section 4.1)."""
+"""Counts of a corpus as the drafter: unigram, bigram, trigram (Leviathan et al., Section 4.1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,9 @@ class Counts:
     def load(cls, path: Path | str) -> "Counts":
         """From an .npz file with these three arrays."""
         with np.load(path) as arrays:
-            return cls(*(arrays[name].astype(np.int64) for name in ("unigram", "bigram", "trigram")))
+            return cls(
+                *(arrays[name].astype(np.int64) for name in ("unigram", "bigram", "trigram"))
+            )
 
 
 class NgramDrafter:
@@ -80,7 +82,9 @@ class NgramDrafter:
 
     def _logits(self, followers: list[tuple[int, int]]) -> Tensor:
         tokens, counts = torch.tensor(followers, device=self.device).T
-        logits = torch.full((self.vocab_size,), float("-inf"), dtype=torch.float64, device=self.device)
+        logits = torch.full(
+            (self.vocab_size,), float("-inf"), dtype=torch.float64, device=self.device
+        )
         return logits.index_put((tokens,), counts.double().log())
 
 

@@ -21,7 +21,9 @@ class Linear:
 
     def __init__(self, weight: Tensor) -> None:
         self.packed = can_pack(weight)
-        self.weight = torch.ops.mkldnn._reorder_linear_weight(weight, ROWS) if self.packed else weight
+        self.weight = (
+            torch.ops.mkldnn._reorder_linear_weight(weight, ROWS) if self.packed else weight
+        )
         self.fill = self.packed and weight.numel() >= LARGE
 
     def __call__(self, x: Tensor) -> Tensor:

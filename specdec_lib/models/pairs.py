@@ -11,6 +11,7 @@ import torch
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from specdec_lib.models import hf, hub
+from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.checks import (
     common_columns,
     parameters_of,
@@ -18,9 +19,9 @@ from specdec_lib.models.checks import (
     require_same_vocabulary,
 )
 from specdec_lib.models.hub import PUBLISHED, PairError
-from specdec_lib.models.llama import Llama, Shape, read_shape
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
-from specdec_lib.models.scale import COSTS, scaled
+from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 
 ASSETS = Path(__file__).with_name("assets")
 BUILT_IN = "stdlib"
@@ -99,34 +100,42 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
     require_known("built-in draft", draft, BUILT_IN_DRAFTS)
     if cost is not None:
         require_known("target_cost", cost, tuple(COSTS))
-    folder, small = ASSETS / "target", Llama.from_folder(ASSETS / draft, device, dtype)
-    before = parameters(read_shape(folder)) / parameters(small.shape)
-    if cost is None:
-        target = Llama.from_folder(folder, device, dtype)
-        label = f"the built-in pair with its {draft} draft: {ratio(before)} pair by parameters"
-    else:
+    folder = ASSETS / "target"
+    plain, small = read_shape(folder), read_shape(ASSETS / draft)
+    shape = grown_shape(plain, COSTS[cost]) if cost else plain
+    require_memory(parameters(shape) + parameters(small), dtype, device)
+    if cost:
         target = scaled(folder, cost, device, dtype)
-        label = scaled_label(before, parameters(target.shape) / parameters(small.shape))
+        label = scaled_label(ratio(plain, small), ratio(shape, small))
+    else:
+        target = Llama.from_folder(folder, device, dtype)
+        label = (
+            f"the built-in pair with its {draft} draft: {ratio(plain, small)} pair by parameters"
+        )
+    model = Llama.from_folder(ASSETS / draft, device, dtype)
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
-    return Pair(BUILT_IN, target, small, tokenizer, label, BUILT_IN_EOS)
+    return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
 
 
-def parameters(shape: Shape) -> int:
-    """The parameters of a Llama whose embedding is its output matrix too."""
-    attention = 2 * (shape.heads + shape.kv_heads) * shape.head_width * shape.width
-    layer = attention + 3 * shape.width * shape.mlp + 2 * shape.width
-    return shape.layers * layer + (shape.vocab_size + 1) * shape.width
+def ratio(target: Shape, draft: Shape) -> str:
+    """How much larger `target` is, in words: "a 16:1".
+
+    Counted are the weights that a pass reads, which is all but the table of embeddings. Where that
+    is the output matrix too, as in the built-in models, these are the parameters.
+    """
+    read = [parameters(each) - each.vocab_size * each.width for each in (target, draft)]
+    return in_words(read[0] / read[1])
 
 
-def scaled_label(acceptance: float, cost: float) -> str:
-    """What a cost-scaled pair is, given target over draft parameters before and after scaling."""
+def scaled_label(acceptance: str, cost: str) -> str:
+    """What a cost-scaled pair is, given its ratios before and after scaling, in words."""
     return (
-        f"acceptance of {ratio(acceptance)} pair, cost of {ratio(cost)} pair; a real pair that "
-        "far apart accepts less (T5-XXL/small, 143:1: .62)"
+        f"acceptance of {acceptance} pair, cost of {cost} pair; a real pair that far apart "
+        "accepts less (T5-XXL/small, 143:1: .62)"
     )
 
 
-def ratio(value: float) -> str:
+def in_words(value: float) -> str:
     """16.2 -> "a 16:1", 8.1 -> "an 8:1"."""
     whole = f"{value:.0f}"
     article = "an" if whole.startswith("8") or whole in ("11", "18") else "a"
@@ -143,7 +152,7 @@ def published(name: str, draft: str | None, device: torch.device, dtype: torch.d
     columns = common_columns((target.vocab_size, small.vocab_size), tokenizer)
     for model in (target, small):
         model.cut_vocabulary(columns)
-    label = f"{names[0]} with {names[1]}: {ratio(counts[0] / counts[1])} pair by parameters"
+    label = f"{names[0]} with {names[1]}: {in_words(counts[0] / counts[1])} pair by parameters"
     return Pair(name, target, small, tokenizer, label, tokenizer.eos_token_id)
 
 

@@ -11,7 +11,7 @@ class TableModel:
 
     `table` (V, ..., V, V) holds it in its last axis; the axes before it are the last tokens, the
     oldest first. A token that is missing because the sequence is short counts as 0. Logits are the
-    logarithms, in the table's dtype. Raises ValueError where a row of `table` is not a distribution.
+    logarithms, in the table's dtype. Raises ValueError where a row is no distribution.
     """
 
     device = torch.device("cpu")

@@ -1,4 +1,4 @@
-"""What is trained, on how much, and with which settings: all numbers of the training in one place."""
+"""What is trained, on how much, and how: all numbers of the training in one place."""
 
 from dataclasses import dataclass
 
@@ -64,5 +64,5 @@ DRAFTS = {
     "base": Shape(width=160, layers=2, heads=5, mlp=448),
     "large": Shape(width=256, layers=2, heads=4, mlp=576),
 }
-TARGET_RECIPE = Recipe(steps=900, batch=24)
-DRAFT_RECIPE = Recipe(steps=700, batch=24)
+TARGET_RECIPE = Recipe(steps=800, batch=24)
+DRAFT_RECIPE = Recipe(steps=600, batch=24)

@@ -1,0 +1,100 @@
+"""The cost model E / (c K + v(K+1)) against what the decoder takes."""
+
+import statistics
+
+import torch
+from tqdm import tqdm
+
+from specdec_lib.decoding.progress import Progress, Settings
+from specdec_lib.decoding.speculative import decode_block
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.costs import CONTEXT, K_MAX, costs_of, pass_task
+from specdec_lib.measure.runs import (
+    GREEDY,
+    SAMPLED,
+    choices,
+    compare,
+    plain,
+    speculative,
+)
+from specdec_lib.measure.timing import interleaved
+from specdec_lib.measure.workbench import Workbench, draft, target
+from specdec_lib.models.prefill import prefill
+from specdec_lib.sampling import Warp
+
+NAME = "large"  # the draft with most to lose: its passes cost most
+
+
+def share_of_bound(bench: Workbench, warp: Warp) -> float:
+    """The least share of the bound that we reach, over K = 1..8 and two sizes of target."""
+    return min(
+        share(bench, cost, dtype, warp)
+        for cost, dtype in (("40m", torch.float32), ("234m", bench.best("234m", warp).dtype))
+    )
+
+
+def share(bench: Workbench, cost: str, dtype: torch.dtype, warp: Warp) -> float:
+    """The least over K of measured speedup over E / (c K + v(K+1)).
+
+    c and v are from bare passes, E from a generation of its own with other seeds.
+    """
+    model, drafter = target(cost, dtype), ModelDrafter(draft(NAME, dtype))
+    costs, _ = costs_of(model, drafter.model)
+    slow, shares = plain(model, warp, bench.tokens), []
+    prompts = bench.prompts[:4]
+    for k in tqdm(range(1, K_MAX + 1), desc=f"{cost}, K", leave=False):
+        fast = speculative(model, drafter, k, warp, bench.tokens)
+        found = compare(slow, fast, prompts, greedy=warp == GREEDY)
+        kept = [fast(prompt) for prompt in found.used]
+        tokens = sum(len(each.tokens[0]) for each in kept) / sum(
+            each.target_passes for each in kept
+        )
+        shares.append(found.speedup.median / (tokens / (costs.c * k + costs.v[k + 1])))
+    listed = ", ".join(f"{share:.2f}" for share in shares)
+    bench.notes.append(
+        f"share of the bound at {cost}, {dtype}, temperature {warp.temperature:g}, K = 1 to 8: "
+        f"{listed} (c = {costs.c:.3f})"
+    )
+    return min(shares)
+
+
+def model_error(bench: Workbench) -> float:
+    """The largest relative error of K draft passes and one verification as the time of a block.
+
+    At the 40M cost in float32, batches of 1 to 32 and K of 1 to 8; the passes are bare ones over
+    as many rows, measured by turns with the blocks.
+    """
+    errors = {}
+    for batch in tqdm((1, 2, 4, 8, 16, 32), desc="batch", leave=False):
+        for k in (1, 2, 4, 8):
+            errors[batch, k] = block_error(batch, k)
+    worst = max(errors, key=lambda key: abs(errors[key]))
+    bench.notes.append(
+        f"cost model, largest error: {errors[worst]:+.1%} at batch {worst[0]}, K = {worst[1]}; "
+        f"median of the errors' sizes {statistics.median(map(abs, errors.values())):.1%}"
+    )
+    return abs(errors[worst])
+
+
+def block_error(batch: int, k: int) -> float:
+    """(measured - predicted) / predicted time of a block."""
+    model, small = target("40m", torch.float32), draft(NAME, torch.float32)
+    tasks = {
+        "draft": pass_task(small, 1, batch),
+        "target": pass_task(model, k + 1, batch),
+        "block": block_task(model, small, batch, k),
+    }
+    seconds = {key: statistics.median(taken) for key, taken in interleaved(tasks, 7).items()}
+    predicted = k * seconds["draft"] + seconds["target"]
+    return seconds["block"] / predicted - 1
+
+
+def block_task(model, small, batch: int, k: int):
+    """One block of speculative decoding behind a context, each time a new one."""
+    prompts = [[1 + row, *range(2, CONTEXT + 1)] for row in range(batch)]
+    progress = Progress(prompts, Settings(model.max_length - CONTEXT - k, SAMPLED))
+    cache, drafter = model.new_cache(batch), ModelDrafter(small)
+    prefill(model, cache, prompts, leave=1)
+    drafter.start(prompts, SAMPLED, model.max_length)
+    made = choices(SAMPLED, seed=0, rows=batch)
+    return lambda: decode_block(model, cache, drafter, progress, k, made)

@@ -1,0 +1,88 @@
+"""The frozen held-out text: what the built-in models never saw, the same on every machine."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from tokenizers import Tokenizer
+
+from specdec_lib.models.pairs import ASSETS
+
+
+class Document(NamedTuple):
+    """A held-out document; `seen` are the numbers of its lines that training text has too."""
+
+    name: str
+    text: str
+    seen: frozenset[int]
+
+
+class Tokens(NamedTuple):
+    """A document as tokens, the end-of-text token before it.
+
+    `novel` says for each token whether its line is new to the models; `sizes` is its bytes.
+    """
+
+    name: str
+    ids: list[int]
+    novel: list[bool]
+    sizes: list[int]
+
+
+def documents(assets: Path = ASSETS) -> list[Document]:
+    """All of the frozen text."""
+    lines = (assets / "held_out.jsonl").read_text(encoding="utf-8").splitlines()
+    loaded = [json.loads(line) for line in lines]
+    return [Document(each["name"], each["text"], frozenset(each["seen"])) for each in loaded]
+
+
+def tokenizer(assets: Path = ASSETS) -> Tokenizer:
+    """The tokenizer of the built-in models."""
+    return Tokenizer.from_file(str(assets / "target" / "tokenizer.json"))
+
+
+def encoded(document: Document, tokenizer: Tokenizer) -> Tokens:
+    """`document` in tokens; one that spans two lines counts with the line that it ends in."""
+    encoding = tokenizer.encode(document.text)
+    ends = [max(end - 1, 0) for _, end in encoding.offsets]
+    lines = line_numbers(document.text)
+    novel = [lines[end] not in document.seen for end in ends]
+    sizes = [len(document.text[start:end].encode()) for start, end in encoding.offsets]
+    return Tokens(document.name, [0, *encoding.ids], [False, *novel], [0, *sizes])
+
+
+def all_tokens(assets: Path = ASSETS) -> list[Tokens]:
+    """All of the frozen text in tokens."""
+    shared = tokenizer(assets)
+    return [encoded(document, shared) for document in documents(assets)]
+
+
+def line_numbers(text: str) -> list[int]:
+    """The number of the line that every character stands in."""
+    numbers, line = [], 0
+    for character in text:
+        numbers.append(line)
+        line += character == "\n"
+    return numbers
+
+
+def prompts(count: int, length: int = 64, assets: Path = ASSETS) -> list[list[int]]:
+    """`count` prompts of `length` tokens, one from the middle of a document each, in a fixed order.
+
+    Raises ValueError where fewer documents are long enough.
+    """
+    tokenizing, found = tokenizer(assets), []
+    for document in documents(assets):
+        ids = encoded(document, tokenizing).ids
+        if len(ids) >= 4 * length:
+            middle = len(ids) // 2
+            found.append(ids[middle : middle + length])
+        if len(found) == count:
+            return found
+    raise ValueError(f"the held-out text has {len(found)} documents for {count} prompts")
+
+
+def repeated_share(tokens: list[int], size: int = 8) -> float:
+    """The share of the runs of `size` tokens that stood before: loops flatter any drafter."""
+    runs = [tuple(tokens[i : i + size]) for i in range(len(tokens) - size + 1)]
+    return 1 - len(set(runs)) / len(runs) if runs else 0.0

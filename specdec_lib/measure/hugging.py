@@ -1,0 +1,69 @@
+"""Hugging Face `generate`, plain and assisted, on the same weights, with its passes counted."""
+
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, GenerationConfig, PreTrainedModel
+from transformers.utils import logging
+
+from specdec_lib.decoding.progress import Generation
+
+
+class Counted:
+    """A transformers model that counts its passes and the tokens that they read."""
+
+    def __init__(
+        self, folder: Path, dtype: torch.dtype, device: torch.device | str = "cpu"
+    ) -> None:
+        logging.disable_progress_bar()
+        self.model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+        self.model.eval()
+        self.model.register_forward_pre_hook(self._count, with_kwargs=True)
+        self.reset()
+
+    def reset(self) -> None:
+        """Count from 0."""
+        self.passes, self.tokens = 0, 0
+
+    def _count(self, module: torch.nn.Module, arguments: tuple, keywords: dict) -> None:
+        ids = keywords.get("input_ids", arguments[0] if arguments else None)
+        self.passes += 1
+        self.tokens += ids.shape[1]
+
+
+@torch.inference_mode()
+def generate(
+    target: Counted,
+    prompt: list[int],
+    new_tokens: int,
+    draft: Counted | None = None,
+    k: int | None = None,
+    sample: bool = False,
+) -> Generation:
+    """`new_tokens` tokens behind `prompt`, greedy or sampled at temperature 1, no early end.
+
+    With `draft`, assisted generation: with `k` draft tokens in every block, or without `k` as many
+    as its own heuristic decides.
+    """
+    ids = torch.tensor([prompt], device=target.model.device)
+    options: dict = {"do_sample": sample, "max_new_tokens": new_tokens}
+    if sample:
+        options |= {"temperature": 1.0, "top_k": 0, "top_p": 1.0}
+    if draft is not None:
+        draft.model.generation_config = drafting(k)
+        options["assistant_model"] = draft.model
+    target.model.generation_config.eos_token_id = None
+    mask = torch.ones_like(ids)
+    output = target.model.generate(ids, attention_mask=mask, pad_token_id=0, **options)
+    return Generation([output[0, len(prompt) :].tolist()], target_passes=target.passes)
+
+
+def drafting(k: int | None) -> GenerationConfig:
+    """Always `k` draft tokens and no early stop; None: the defaults of transformers."""
+    if k is None:
+        return GenerationConfig()
+    return GenerationConfig(
+        num_assistant_tokens=k,
+        num_assistant_tokens_schedule="constant",
+        assistant_confidence_threshold=0.0,
+    )

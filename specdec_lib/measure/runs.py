@@ -1,0 +1,80 @@
+"""One decoder on one prompt, as a task that can be timed; and two of them against each other."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+
+import numpy as np
+from tqdm import tqdm
+
+from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.progress import Generation, Settings
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.drafters.adaptive import Schedule
+from specdec_lib.drafters.protocol import Drafter
+from specdec_lib.measure.held_out import repeated_share
+from specdec_lib.measure.timing import Spread, interleaved, ratios
+from specdec_lib.models.protocol import Model
+from specdec_lib.sampling import Choices, Greedy, Uniforms, Warp
+
+MOST_REPEATED = 0.2  # greedy text that repeats more of its 8-grams is left out
+GREEDY, SAMPLED = Warp(temperature=0), Warp(temperature=1)
+
+# From a prompt to what was generated behind it.
+Decoder = Callable[[list[int]], Generation]
+
+
+def choices(warp: Warp, seed: int, rows: int = 1) -> Choices:
+    """Seeded choices for `rows` rows."""
+    if warp.temperature == 0:
+        return Greedy()
+    return Uniforms([np.random.default_rng([seed, row]) for row in range(rows)])
+
+
+def plain(target: Model, warp: Warp, tokens: int) -> Decoder:
+    """Plain decoding, with another seed at every call."""
+    settings, seeds = Settings(tokens, warp), count()
+    return lambda prompt: plain_generate(target, [prompt], settings, choices(warp, next(seeds)))
+
+
+def speculative(
+    target: Model, drafter: Drafter, k: int | Schedule, warp: Warp, tokens: int
+) -> Decoder:
+    """Speculative decoding, with another seed at every call."""
+    settings, seeds = Settings(tokens, warp), count()
+
+    def run(prompt: list[int]) -> Generation:
+        made = choices(warp, next(seeds))
+        return speculative_generate(target, drafter, [prompt], k, settings, made)
+
+    return run
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How many times as fast one decoder is as another."""
+
+    speedup: Spread
+    used: list[list[int]]  # the prompts whose text does not run in circles
+    repeated: float  # the share of repeated 8-grams in their texts, on average
+
+
+def compare(
+    slower: Decoder, faster: Decoder, prompts: Sequence[list[int]], greedy: bool, rounds: int = 2
+) -> Comparison:
+    """Run both on every prompt by turns; a ratio for every prompt and round."""
+    seconds: tuple[list[float], list[float]] = ([], [])
+    used, repeated = [], []
+    for prompt in tqdm(prompts, desc="prompts", leave=False):
+        share = repeated_share(slower(prompt).tokens[0])
+        if greedy and share > MOST_REPEATED:
+            continue
+        used.append(prompt)
+        repeated.append(share)
+        taken = interleaved({0: partial(slower, prompt), 1: partial(faster, prompt)}, rounds)
+        for side in (0, 1):
+            seconds[side].extend(taken[side])
+    if not used:
+        raise ValueError("every prompt's text runs in circles; use more prompts")
+    return Comparison(ratios(*seconds), used, sum(repeated) / len(used))

@@ -1,0 +1,88 @@
+"""The models of the bench, loaded once, and the settings that their measured costs make best."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+import torch
+
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure import held_out
+from specdec_lib.measure.acceptance import Acceptance, acceptance, model_reader
+from specdec_lib.measure.costs import costs_of
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS
+from specdec_lib.models.scale import scaled
+from specdec_lib.sampling import Warp
+
+DTYPES = (torch.float32, torch.bfloat16)
+
+
+class Choice(NamedTuple):
+    """A dtype, a draft and a K, and what the cost model expects of them."""
+
+    dtype: torch.dtype
+    draft: str
+    k: int
+    speedup: float  # over plain decoding in the same dtype
+    tokens_per_second: float
+
+    @property
+    def drafter(self) -> ModelDrafter:
+        """The drafter."""
+        return ModelDrafter(draft(self.draft, self.dtype))
+
+
+@dataclass
+class Workbench:
+    """What the figures share; `notes` are printed below the table."""
+
+    prompts: Sequence[list[int]]
+    tokens: int
+    notes: list[str] = field(default_factory=list)
+
+    def best(self, cost: str | None, warp: Warp, dtypes: Sequence[torch.dtype] = DTYPES) -> Choice:
+        """The dtype, draft and K that the cost model makes fastest, from bare passes."""
+        found = [each for dtype in dtypes for each in choices_for(cost, dtype)[warp.temperature]]
+        best = max(found, key=lambda choice: choice.tokens_per_second)
+        self.notes.append(
+            f"{cost or 'built-in'} at temperature {warp.temperature:g}: {best.dtype}, the "
+            f"{best.draft} draft and K = {best.k}; expected {best.speedup:.2f} times plain decoding"
+        )
+        return best
+
+
+@cache
+def target(cost: str | None, dtype: torch.dtype) -> Llama:
+    """The built-in target, or it at the cost of a larger one."""
+    folder = ASSETS / "target"
+    return scaled(folder, cost, dtype=dtype) if cost else Llama.from_folder(folder, dtype=dtype)
+
+
+@cache
+def draft(name: str, dtype: torch.dtype) -> Llama:
+    """A built-in draft."""
+    return Llama.from_folder(ASSETS / name, dtype=dtype)
+
+
+@cache
+def accepted(name: str) -> Acceptance:
+    """The acceptance of a draft on held-out text by the unscaled target, whose law is the same."""
+    texts = held_out.all_tokens()
+    models = (target(None, torch.float32), draft(name, torch.float32))
+    return acceptance(*map(model_reader, models), texts, most=4000)
+
+
+@cache
+def choices_for(cost: str | None, dtype: torch.dtype) -> dict[float, list[Choice]]:
+    """Every draft and K, by temperature (0 and 1), with the times of one measurement."""
+    found: dict[float, list[Choice]] = {0.0: [], 1.0: []}
+    for name in BUILT_IN_DRAFTS:
+        costs, seconds = costs_of(target(cost, dtype), draft(name, dtype))
+        rates = {0.0: accepted(name).greedy, 1.0: accepted(name).alpha}
+        for temperature, alpha in rates.items():
+            for k in range(1, max(costs.v)):
+                speedup = costs.speedup(alpha, k)
+                found[temperature].append(Choice(dtype, name, k, speedup, speedup / seconds))
+    return found

@@ -1,0 +1,452 @@
+"""The verdict on a block of draft tokens, counted on grids and compared with a plain loop.
+
+Where probabilities are multiples of 1/4 and the uniforms the midpoints of a fine enough grid, every
+outcome has a whole number of grid points, and the counts are compared as integers.
+"""
+
+from collections import Counter
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from specdec_lib.decoding.verify import (
+    Given,
+    next_distribution,
+    probability_of,
+    residual,
+    verify,
+    verify_block,
+)
+from specdec_lib.sampling import accept_below, sample_from, sample_rows
+
+GRID = 12  # midpoints: a multiple of every whole number up to 4
+ALMOST_ONE = 1 - 2.0**-53  # the largest number below 1 in float64
+DTYPES = [torch.float64, torch.float32]
+F64 = torch.float64
+
+
+def midpoints(count: int) -> Tensor:
+    return (torch.arange(count, dtype=F64) + 0.5) / count
+
+
+def compositions(total: int, parts: int) -> list[tuple[int, ...]]:
+    """Every way to write `total` as a sum of `parts` whole numbers from 0."""
+    return [c for c in product(range(total + 1), repeat=parts) if sum(c) == total]
+
+
+QUARTERS = compositions(4, 3)  # every distribution over three tokens in quarters
+PAIRS = torch.tensor([(p, q) for p in QUARTERS for q in QUARTERS], dtype=F64) / 4  # (225, 2, 3)
+
+
+class Block(NamedTuple):
+    """Random arguments of `verify_block`, B rows of K draft tokens over V tokens."""
+
+    p: Tensor
+    q: Tensor
+    drafted: Tensor
+    r: Tensor
+    u: Tensor
+
+    def row(self, b: int) -> "Block":
+        return Block(*(tensor[b : b + 1] for tensor in self))
+
+
+def random_block(seed: int, B: int, K: int, V: int) -> Block:
+    """Some probabilities are 0; drafts are drawn from q."""
+    rng = np.random.default_rng(seed)
+
+    def distributions(*shape: int) -> np.ndarray:
+        weights = rng.random((*shape, V)) * (rng.random((*shape, V)) < 0.8)
+        weights[..., 0] += 1e-3
+        return weights / weights.sum(-1, keepdims=True)
+
+    p, q = distributions(B, K + 1), distributions(B, K)
+    drafted = [[sample_from(q[b, i], rng.random()) for i in range(K)] for b in range(B)]
+    numbers = (p, q, np.array(drafted).reshape(B, K), rng.random((B, K)), rng.random(B))
+    return Block(*map(torch.from_numpy, numbers))
+
+
+def one_token(
+    p: list[float], q: list[float], token: int, r: float, u: float, dtype: torch.dtype = F64
+) -> tuple[int, int]:
+    """`verify_block` on one draft token; the bonus row is uniform."""
+    rows = torch.tensor([[p, [1 / len(p)] * len(p)]], dtype=dtype)
+    draft = torch.tensor([[q]], dtype=dtype)
+    uniforms = torch.tensor([[r]], dtype=F64), torch.tensor([u], dtype=F64)
+    count, following = verify_block(rows, draft, torch.tensor([[token]]), *uniforms)
+    return int(count), int(following)
+
+
+# Laws, counted.
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("drafted", range(3))
+def test_accepted_grid_points_are_min_1_p_over_q(drafted: int, dtype: torch.dtype):
+    p, q = PAIRS[:, 0, drafted], PAIRS[:, 1, drafted]
+    r = midpoints(GRID).expand(len(p), GRID)
+    accepted = accept_below(p[:, None].to(dtype), q[:, None].to(dtype), r).sum(-1)
+    a, b = (4 * p).long(), (4 * q).long()
+    expected = torch.where(a >= b, GRID * (a > 0), GRID * a // b.clamp(min=1))
+    assert accepted.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_corrections_count_the_residual(dtype: torch.dtype):
+    p, q = PAIRS[:, 0].to(dtype), PAIRS[:, 1].to(dtype)
+    law = residual(p, q)
+    u = midpoints(GRID).repeat(len(law))
+    tokens = sample_rows(law.repeat_interleave(GRID, 0), u).reshape(-1, GRID)
+    for (p_row, q_row), found in zip((4 * PAIRS).long().tolist(), tokens.tolist(), strict=True):
+        rest = [max(a - b, 0) for a, b in zip(p_row, q_row, strict=True)]
+        mass = sum(rest)
+        expected = [GRID * x // mass for x in rest] if mass else [GRID * a // 4 for a in p_row]
+        assert [found.count(token) for token in range(3)] == expected
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_token_has_the_targets_law_whatever_the_draft(dtype: torch.dtype):
+    # Every pair; the draft token four times over as q says; every r and u: 576 points a pair.
+    cells = [
+        (pair, token, r, u)
+        for pair, (_, q) in enumerate((4 * PAIRS).long().tolist())
+        for token in range(3)
+        for _ in range(q[token])
+        for r in range(GRID)
+        for u in range(GRID)
+    ]
+    pair, drafted, r, u = torch.tensor(cells).T
+    p, q = PAIRS[pair, 0], PAIRS[pair, 1]
+    p_rows = torch.stack((p, p.roll(1, -1)), 1)
+    grid = midpoints(GRID)
+    count, correction = verify_block(
+        p_rows.to(dtype), q[:, None].to(dtype), drafted[:, None], grid[r][:, None], grid[u]
+    )
+    kept = torch.zeros(len(PAIRS), 3, dtype=torch.long)
+    kept.index_put_((pair, drafted), count, accumulate=True)
+    written = torch.where(count == 1, drafted, correction)
+    law = torch.zeros(len(PAIRS), 3, dtype=torch.long)
+    law.index_put_((pair, written), torch.ones_like(pair), accumulate=True)
+    assert torch.equal(kept, (576 * PAIRS.amin(1)).long())
+    assert torch.equal(law, (576 * PAIRS[:, 0]).long())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_block_of_two_counts_its_lengths_corrections_and_bonus(dtype: torch.dtype):
+    p = torch.tensor([[1, 1, 2], [2, 2, 0], [3, 1, 0]], dtype=F64) / 4
+    q = torch.tensor([[2, 1, 1], [1, 0, 3]], dtype=F64) / 4
+    grids = [range(GRID)] * 3
+    cells = torch.tensor(
+        [(x, y, *g) for x, y, *g in product(range(3), range(3), *grids) for _ in weight(q, x, y)]
+    )
+    r, u = midpoints(GRID)[cells[:, 2:4]], midpoints(GRID)[cells[:, 4]]
+    rows = [x.to(dtype).expand(len(cells), *x.shape) for x in (p, q)]
+    count, token = verify_block(*rows, cells[:, :2], r, u)
+    found = Counter(zip(count.tolist(), token.tolist(), strict=True))
+    # First token: accepted 3/4 of the time, residual all on 2. Second: 1/4, on 0 (1/3) and 1 (2/3).
+    whole = 16 * GRID**3
+    expected = {
+        (0, 2): whole // 4,
+        (1, 0): whole * 9 // 16 // 3,
+        (1, 1): whole * 9 // 16 * 2 // 3,
+        (2, 0): whole * 3 // 16 * 3 // 4,
+        (2, 1): whole * 3 // 16 // 4,
+    }
+    assert found == expected
+
+
+def weight(q: Tensor, x: int, y: int) -> range:
+    """As many numbers as x and y, drawn from the two rows of q, weigh in sixteenths."""
+    return range(int(16 * q[0, x] * q[1, y]))
+
+
+# A plain loop.
+
+
+def plain_block(
+    p: np.ndarray, q: np.ndarray, drafted: list[int], r: np.ndarray, u: float
+) -> tuple[int, int]:
+    """One row, token by token: Algorithm 1 of Leviathan et al. (2023), without the division."""
+    for i, token in enumerate(drafted):
+        if not r[i] * q[i, token] < p[i, token]:
+            rest = np.maximum(p[i] - q[i], 0)
+            return i, sample_from(rest / rest.sum() if rest.any() else p[i], u)
+    return len(drafted), sample_from(p[len(drafted)], u)
+
+
+@pytest.mark.parametrize("V", [2, 5, 40])
+@pytest.mark.parametrize("K", [0, 1, 2, 4, 7])
+def test_a_plain_loop_gives_the_same(K: int, V: int):
+    block = random_block(10 * K + V, 14, K, V)
+    count, token = verify_block(*block)
+    for b in range(14):
+        p, q, drafted, r, u = (tensor[b].numpy() for tensor in block)
+        assert (int(count[b]), int(token[b])) == plain_block(p, q, drafted.tolist(), r, u)
+
+
+def test_the_cases_of_the_plain_loop_end_at_every_position():
+    counts = {int(n) for seed in range(3) for n in verify_block(*random_block(seed, 64, 4, 5))[0]}
+    assert counts == {0, 1, 2, 3, 4}
+
+
+# Rows of a batch.
+
+
+def test_every_row_of_a_batch_is_judged_as_if_alone():
+    block = random_block(1, 33, 4, 6)
+    count, token = verify_block(*block)
+    alone = [verify_block(*block.row(b)) for b in range(33)]
+    assert count.tolist() == [int(n) for n, _ in alone]
+    assert token.tolist() == [int(x) for _, x in alone]
+
+
+@pytest.mark.parametrize("limit", range(5))
+def test_a_row_with_a_limit_is_judged_as_a_shorter_block(limit: int):
+    block = random_block(2, 24, 4, 5)
+    limits = torch.full((24,), limit)
+    verdict = verify(*block[:3], limits, Given(block.r, block.u))
+    shorter = block.p[:, : limit + 1], *(x[:, :limit] for x in block[1:4]), block.u
+    count, token = verify_block(*shorter)
+    assert verdict.count.tolist() == count.tolist()
+    assert verdict.token.tolist() == token.tolist()
+
+
+def test_limits_hold_row_by_row():
+    block = random_block(3, 24, 4, 5)
+    limits = torch.arange(24) % 6 - 1
+    verdict = verify(*block[:3], limits, Given(block.r, block.u))
+    for b, limit in enumerate(limits.tolist()):
+        given = Given(block.r[b : b + 1], block.u[b : b + 1])
+        alone = verify(*block.row(b)[:3], limits[b : b + 1], given)
+        assert (int(verdict.count[b]), int(verdict.token[b])) == (int(alone[0]), int(alone[1]))
+        assert int(verdict.count[b]) <= max(limit, 0)
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_row_that_drafts_nothing_draws_from_the_targets_first_row(limit: int):
+    block = random_block(4, 24, 3, 5)
+    limits = torch.full((24,), limit)
+    verdict = verify(*block[:3], limits, Given(torch.zeros(24, 3), block.u))
+    assert verdict.count.tolist() == [0] * 24
+    assert verdict.token.tolist() == sample_rows(block.p[:, 0], block.u).tolist()
+
+
+def test_the_bonus_of_a_row_at_its_limit_is_drawn_from_p_there():
+    p, q = random_block(5, 1, 3, 5)[:2]
+    for limit in range(4):
+        bounds = torch.tensor([limit])
+        assert torch.allclose(next_distribution(p, q, bounds, bounds), p[:, limit], rtol=1e-15)
+
+
+def test_the_verdict_reports_the_probabilities_of_the_draft_tokens():
+    block = random_block(6, 9, 3, 5)
+    limits = torch.full((9,), 3)
+    verdict = verify(*block[:3], limits, Given(block.r, block.u))
+    for b, i in product(range(9), range(3)):
+        token = block.drafted[b, i]
+        assert verdict.p[b, i] == block.p[b, i, token]
+        assert verdict.q[b, i] == block.q[b, i, token]
+    assert torch.equal(verdict.p, probability_of(block.drafted, block.p[:, :3]))
+
+
+def test_the_arguments_are_not_changed():
+    block = random_block(7, 9, 3, 5)
+    before = [tensor.clone() for tensor in block]
+    verify_block(*block)
+    assert all(map(torch.equal, block, before))
+
+
+# The edges of the rule.
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("q", [1.0, 0.5, 1e-30, 0.0])
+def test_p_of_0_is_never_accepted_even_with_r_of_0(q: float, dtype: torch.dtype):
+    assert not accept_below(torch.tensor(0.0, dtype=dtype), torch.tensor(q, dtype=dtype), 0.0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("p", [1.0, 0.5, 1e-30])
+def test_q_of_0_is_accepted_where_the_target_can_write_the_token(p: float, dtype: torch.dtype):
+    zero = torch.tensor(0.0, dtype=dtype)
+    assert accept_below(torch.tensor(p, dtype=dtype), zero, ALMOST_ONE)
+
+
+def test_r_of_exactly_p_over_q_is_rejected():
+    assert one_token([0.25, 0.75], [0.5, 0.5], token=0, r=0.5, u=0.0) == (0, 1)
+    below = float(np.nextafter(0.5, 0))
+    assert one_token([0.25, 0.75], [0.5, 0.5], token=0, r=below, u=0.0)[0] == 1
+
+
+def test_a_token_that_neither_can_write_is_corrected_by_the_residual():
+    assert one_token([0.0, 0.5, 0.5], [0.0, 1.0, 0.0], token=0, r=0.0, u=0.0) == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("r", [0.0, 0.5, 1 - 2.0**-24, ALMOST_ONE])
+def test_a_draft_equal_to_the_target_is_accepted_for_every_r(r: float, dtype: torch.dtype):
+    p = random_block(8, 50, 3, 30).p.to(dtype)
+    drafted = p[:, :-1].argmax(-1)
+    coins, u = torch.full((50, 3), r, dtype=F64), torch.full((50,), 0.5, dtype=F64)
+    assert verify_block(p, p[:, :-1], drafted, coins, u)[0].tolist() == [3] * 50
+    everything = p[p > 0]
+    assert accept_below(everything, everything, r).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_residual_of_equal_distributions_is_the_target(dtype: torch.dtype):
+    p = random_block(9, 50, 0, 30).p[:, 0].to(dtype)
+    assert torch.equal(residual(p, p.clone()), p)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_residual_is_a_distribution_without_nan(dtype: torch.dtype):
+    p, q = (random_block(seed, 50, 0, 30).p[:, 0].to(dtype) for seed in (10, 11))
+    q[::2] = p[::2] * (1 + torch.finfo(dtype).eps)  # equal up to rounding
+    rest = residual(p, q)
+    assert rest.dtype == dtype and (rest >= 0).all()
+    assert torch.allclose(rest.sum(-1), torch.ones(50, dtype=dtype))
+    assert (rest[1::2][p[1::2] <= q[1::2]] == 0).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("r", [0.0, ALMOST_ONE])
+def test_disjoint_supports_accept_nothing_and_the_correction_is_the_targets(
+    r: float, dtype: torch.dtype
+):
+    p, q = [0.25, 0.75, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]
+    for token, (u, correction) in product((2, 3), [(0.0, 0), (0.25, 1), (ALMOST_ONE, 1)]):
+        assert one_token(p, q, token, r, u, dtype) == (0, correction)
+
+
+def test_a_rejection_hides_what_follows():
+    p = torch.tensor([[[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]])
+    q = torch.tensor([[[1.0, 0.0], [1.0, 0.0]]])
+    count, token = verify_block(p, q, torch.tensor([[0, 0]]), torch.zeros(1, 2), torch.zeros(1))
+    assert (int(count), int(token)) == (0, 1)
+
+
+def test_uniforms_in_float64_are_not_rounded_to_1_by_float32_probabilities():
+    half = torch.full((1, 2, 2), 0.5, dtype=torch.float32)
+    ends = torch.full((1, 1), ALMOST_ONE, dtype=F64)
+    count, token = verify_block(half, half[:, :1], torch.tensor([[0]]), ends, ends[0])
+    assert (int(count), int(token)) == (1, 1)
+
+
+# From uniforms to tokens, row by row.
+
+
+EDGES = torch.tensor([0.0, 2.0**-60, 0.25, 0.5, 0.75, 1 - 2.0**-24, ALMOST_ONE], dtype=F64)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sample_rows_is_sample_from_row_by_row(dtype: torch.dtype):
+    probs = random_block(12, 40, 0, 300).p[:, 0].to(dtype)
+    for u in torch.cat((midpoints(16), EDGES)).tolist():
+        found = sample_rows(probs, torch.full((40,), u, dtype=F64))
+        assert found.tolist() == [sample_from(row.numpy(), u) for row in probs]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sample_rows_is_sample_from_at_every_step_of_the_sums(dtype: torch.dtype):
+    probs = random_block(13, 3, 0, 40).p[:, 0].to(dtype)
+    for row in probs:
+        steps = np.cumsum(row.double().numpy())
+        u = np.concatenate((steps, np.nextafter(steps, 0)))
+        u = torch.from_numpy(u[u < 1])
+        found = sample_rows(row.expand(len(u), -1), u)
+        assert found.tolist() == [sample_from(row.numpy(), value) for value in u.tolist()]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_token_of_probability_0_is_never_chosen(dtype: torch.dtype):
+    probs = torch.tensor([[0.0, 0.5, 0.0, 0.0, 0.5, 0.0]], dtype=dtype).expand(len(EDGES), -1)
+    assert sample_rows(probs, EDGES).tolist() == [1, 1, 1, 4, 4, 4, 4]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sums_below_u_pick_the_last_positive_token(dtype: torch.dtype):
+    probs = torch.tensor([[0.2, 0.0, 0.3, 0.0], [0.1, 0.0, 0.0, 0.0]], dtype=dtype)
+    assert sample_rows(probs, torch.tensor([0.6, ALMOST_ONE], dtype=F64)).tolist() == [2, 0]
+
+
+def test_sums_that_rounding_leaves_below_u_pick_the_last_positive_token():
+    tenths = torch.full((1, 11), 0.1, dtype=F64)
+    tenths[0, 10] = 0.0
+    assert tenths.cumsum(-1)[0, -1] == ALMOST_ONE
+    assert sample_rows(tenths, torch.tensor([ALMOST_ONE], dtype=F64)).tolist() == [9]
+
+
+def test_a_last_token_too_small_to_change_the_sum_is_the_last_positive_token():
+    probs = torch.tensor([[ALMOST_ONE, 1e-20, 0.0]], dtype=F64)
+    u = torch.tensor([ALMOST_ONE], dtype=F64)
+    assert sample_rows(probs, u).tolist() == [sample_from(probs[0].numpy(), ALMOST_ONE)]
+
+
+# What the device is asked to do.
+
+
+class Dispatches(TorchDispatchMode):
+    """The operations that reach a device; "boolean index" beside one that a mask indexes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.names.append(str(func))
+        indices = args[1] if func is torch.ops.aten.index.Tensor else ()
+        self.names += [
+            "boolean index" for index in indices if index is not None and index.dtype == torch.bool
+        ]
+        return func(*args, **(kwargs or {}))
+
+
+def operations(B: int, K: int) -> list[str]:
+    block = random_block(14, B, K, 5)
+    with Dispatches() as seen:
+        verify_block(*block)
+    return seen.names
+
+
+def test_the_operations_are_the_same_whatever_the_size_of_the_batch_and_of_the_block():
+    assert len(operations(2, 4)) > 10
+    assert operations(2, 4) == operations(64, 4)
+    for K in range(1, 9):
+        assert operations(2, K) == operations(2, 4)
+
+
+WAITING = ("_local_scalar_dense", "item", "nonzero", "masked_select", "boolean index")
+
+
+def waiting(names: list[str]) -> list[str]:
+    return [name for name in names if any(word in name for word in WAITING)]
+
+
+def test_nothing_waits_for_the_device():
+    assert waiting(operations(4, 3)) == []
+
+
+def test_nothing_depends_on_numbers_that_the_host_would_have_to_read():
+    # Tensors on the meta device have shapes and no numbers.
+    block = Block(*(tensor.to("meta") for tensor in random_block(15, 6, 3, 5)))
+    count, token = verify_block(*block)
+    assert count.shape == token.shape == (6,)
+
+
+def test_waiting_for_the_device_would_be_seen():
+    three = torch.ones(3)
+    with Dispatches() as seen:
+        three.sum().item()
+        three[three > 0]
+        three.nonzero()
+    assert waiting(seen.names) == [
+        "aten._local_scalar_dense.default",
+        "boolean index",
+        "aten.nonzero.default",
+    ]
