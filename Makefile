@@ -20,7 +20,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: course test lab grader build solutions grade lint clean help
+.PHONY: course test lab grader build solutions grade bench lint clean help
 
 course: $(READY)  ## build everything, run every solution, grade a sample class
 	@$(PY) -m autograde.course
@@ -43,6 +43,9 @@ solutions: $(READY)  ## execute the solution notebooks into build/solutions/
 grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
 	@mkdir -p build
 	@$(VENV)/bin/autograde grade "$(SUBMITTED)" --json build/grades.json
+
+bench: $(READY)  ## measure the decoder against plain decoding and Hugging Face (20 minutes)
+	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
 
 lint: $(READY)  ## check style, and that the notebooks are in step with their sources
 	@$(PY) -m pre_commit run --all-files

@@ -1,4 +1,4 @@
-"""The student's commands: `specdec start` and `specdec update`."""
+"""The student's commands: `specdec start`, `specdec update` and `specdec generate`."""
 
 import argparse
 import importlib.util
@@ -22,6 +22,9 @@ WORDS = {
 NO_LAB = (
     "JupyterLab is not installed here. Install the course with `pip install -e .[course]`, or "
     "open the notebooks above in another program."
+)
+NO_MODELS = (
+    "torch and transformers are not installed. Install the course: `pip install -e .[course]`."
 )
 # Settings for this server alone, and the student's own still win over its defaults: no question
 # about news; notebooks saved with their simulators, so that these are there when a notebook is
@@ -66,7 +69,32 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--work", type=Path, metavar="DIR", help="your copies (default: work/, right here)"
         )
+    add_generate(commands)
     return top
+
+
+def add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """`specdec generate` and its options."""
+    command = commands.add_parser(
+        "generate",
+        help="continue a prompt by speculative decoding",
+        description="Continue a prompt by speculative decoding, and say what that took.",
+        epilog='For example: specdec generate "def quicksort(" --k 4 --show',
+    )
+    command.set_defaults(run=run_generate)
+    option = command.add_argument
+    option("prompt", help="the text to go on with")
+    option("--pair", default="stdlib", help="stdlib, which is built in, or a published pair")
+    option("--draft", help="which of the pair's drafts (default: its first)")
+    option("--target-cost", metavar="SIZE", help="the built-in target at the cost of 40m, 234m, ..")
+    option("--dtype", choices=("float32", "bfloat16", "float16"), help="default: by the device")
+    option("--k", type=int, default=4, help="draft tokens in a block (default: 4)")
+    option("--tokens", type=int, default=128, help="new tokens at most (default: 128)")
+    option("--temperature", type=float, default=0.0, help="0 is greedy, and the default")
+    option("--top-k", type=int, help="sample from the most probable k tokens only")
+    option("--top-p", type=float, default=1.0, help="sample from the most probable p of the mass")
+    option("--seed", type=int, default=0, help="of the samples (default: 0)")
+    option("--show", action="store_true", help="mark which model wrote which token")
 
 
 def run_start(options: argparse.Namespace, lab_options: list[str]) -> int:
@@ -87,6 +115,21 @@ def run_update(options: argparse.Namespace, _: list[str]) -> int:
     """`specdec update`: look, and change nothing."""
     work = _work(options)
     _report(work, workspace.compare(work))
+    return 0
+
+
+def run_generate(options: argparse.Namespace, _: list[str]) -> int:
+    """`specdec generate`. What does not fit together is told in a line, with exit code 2."""
+    if importlib.util.find_spec("transformers") is None:
+        print(f"specdec: {NO_MODELS}", file=sys.stderr)
+        return 2
+    from specdec_lib import generation  # takes seconds: it brings torch
+
+    try:
+        generation.run(options, sys.stdout)
+    except ValueError as error:
+        print(f"\nspecdec: {error}", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -1,14 +1,28 @@
-"""Small random models in Hugging Face folders, for tests that need weights but no knowledge."""
+"""Small random models, for tests that need weights but no knowledge."""
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
 VOCAB = 48
+ENDLESS = {"bos_token_id": None, "eos_token_id": None}
+
+
+def seeded(kind: type[PreTrainedModel], config, seed: int) -> PreTrainedModel:
+    """A model in float64 whose logits are far enough apart to have no ties."""
+    torch.manual_seed(seed)
+    return kind(config).double().eval()
 
 
 def llama(seed: int = 0, layers: int = 2, kv_heads: int = 4, tied: bool = True) -> LlamaForCausalLM:
-    """A Llama of width 32 in float64."""
-    torch.manual_seed(seed)
+    """A Llama of width 32."""
     config = LlamaConfig(
         vocab_size=VOCAB,
         hidden_size=32,
@@ -19,7 +33,35 @@ def llama(seed: int = 0, layers: int = 2, kv_heads: int = 4, tied: bool = True) 
         max_position_embeddings=128,
         tie_word_embeddings=tied,
         initializer_range=0.2,
-        bos_token_id=None,
+        **ENDLESS,
+    )
+    return seeded(LlamaForCausalLM, config, seed)
+
+
+def gpt2(seed: int = 0, layers: int = 2) -> GPT2LMHeadModel:
+    """A GPT-2 of width 32."""
+    sizes = {"vocab_size": VOCAB, "n_embd": 32, "n_layer": layers, "n_head": 4, "n_positions": 128}
+    return seeded(GPT2LMHeadModel, GPT2Config(**sizes, initializer_range=0.2, **ENDLESS), seed)
+
+
+def t5(seed: int = 0, layers: int = 2) -> T5ForConditionalGeneration:
+    """A T5 v1.1 of width 32, with a gated MLP.
+
+    As many layers in the decoder as in the encoder: `generate` of transformers fails otherwise.
+    """
+    config = T5Config(
+        vocab_size=VOCAB,
+        d_model=32,
+        d_kv=8,
+        d_ff=48,
+        num_heads=4,
+        num_layers=layers,
+        num_decoder_layers=layers,
+        feed_forward_proj="gated-gelu",
+        initializer_factor=3.0,
+        tie_word_embeddings=False,
+        decoder_start_token_id=0,
+        pad_token_id=0,
         eos_token_id=None,
     )
-    return LlamaForCausalLM(config).double().eval()
+    return seeded(T5ForConditionalGeneration, config, seed)

@@ -1,9 +1,22 @@
-"""`sample_from`, the one way from a uniform number to a token."""
+"""From logits to distributions, and from uniform numbers to tokens."""
+
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
+from transformers.generation.logits_process import (
+    LogitsProcessorList,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 
-from specdec_lib.sampling import sample_from
+from specdec_lib.sampling import Warp, sample_from
+
+F64 = torch.float64
 
 
 @pytest.mark.parametrize(
@@ -32,3 +45,165 @@ def test_midpoints_count_the_distribution_exactly():
 def test_no_mass_at_all_is_an_error():
     with pytest.raises(ValueError, match="no positive entry"):
         sample_from(np.zeros(3), 0.5)
+
+
+def test_torch_is_not_imported_for_those_who_need_numpy_alone():
+    code = "import sys, specdec_lib.sampling, specdec_lib.theory; print('torch' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (answer.stdout.strip(), answer.stderr) == ("False", "")
+
+
+# Temperature.
+
+
+def random_logits(seed: int, *shape: int) -> Tensor:
+    return 3 * torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=F64)
+
+
+@pytest.mark.parametrize("warp", [Warp(0), Warp(0, top_k=2, top_p=0.1)])
+def test_temperature_0_is_one_hot_on_the_first_of_the_largest(warp: Warp):
+    logits = torch.tensor([[1.0, 3.0, 3.0, 2.0], [0.0, 0.0, 0.0, 0.0], [-5.0, -9.0, -7.0, -5.0]])
+    assert warp(logits).tolist() == [[0, 1, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]]
+
+
+def test_temperature_0_takes_logits_of_minus_infinity():
+    logits = torch.tensor([float("-inf"), -1e30, float("-inf")])
+    assert Warp(0)(logits).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("temperature", [0.1, 0.5, 1.0, 1.7, 100.0])
+def test_the_temperature_divides_the_logits(temperature: float):
+    logits = random_logits(0, 6, 9)
+    powers = np.exp(logits.numpy() / temperature)
+    expected = powers / powers.sum(-1, keepdims=True)
+    assert np.allclose(Warp(temperature)(logits).numpy(), expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("warp", [Warp(), Warp(0), Warp(0.5), Warp(0.5, top_k=3, top_p=0.8)])
+@pytest.mark.parametrize(
+    ("given", "returned"),
+    [
+        (torch.float16, torch.float32),
+        (torch.bfloat16, torch.float32),
+        (torch.float32, torch.float32),
+        (torch.float64, torch.float64),
+    ],
+)
+def test_half_precision_comes_back_in_float32(
+    given: torch.dtype, returned: torch.dtype, warp: Warp
+):
+    logits = random_logits(1, 2, 3, 8).to(given)
+    probs = warp(logits)
+    assert probs.dtype == returned and probs.shape == logits.shape
+    # Nothing is computed in half precision: it is as if the logits had been wider all along.
+    assert torch.equal(probs, warp(logits.to(returned)))
+
+
+@pytest.mark.parametrize("warp", [Warp(), Warp(0), Warp(0.5, top_k=3, top_p=0.8)])
+def test_the_logits_are_not_changed(warp: Warp):
+    logits = random_logits(2, 4, 8)
+    before = logits.clone()
+    warp(logits)
+    assert torch.equal(logits, before)
+
+
+# Top-k and top-p.
+
+
+def plain_top_k(probs: np.ndarray, k: int) -> np.ndarray:
+    """Tokens that fewer than k others exceed, so all of those that tie at the k-th."""
+    kept = [x if sum(other > x for other in probs) < k else 0.0 for x in probs]
+    return np.array(kept) / sum(kept)
+
+
+def plain_top_p(probs: np.ndarray, p: float) -> np.ndarray:
+    """Token by token, the most probable first and the first index first, until p is reached."""
+    kept, mass = np.zeros(len(probs)), 0.0
+    for token in sorted(range(len(probs)), key=lambda token: (-probs[token], token)):
+        if mass >= p:
+            break
+        kept[token] = probs[token]
+        mass += probs[token]
+    return kept / kept.sum()
+
+
+SIXTEENTHS = [[8, 4, 2, 1, 1], [1, 1, 4, 8, 2], [4, 4, 4, 4, 0], [2, 2, 8, 2, 2], [16, 0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6, 1000])
+def test_top_k_keeps_the_k_most_probable_and_what_ties_with_them(k: int):
+    for row in SIXTEENTHS:
+        probs = np.array(row) / 16
+        found = Warp(top_k=k)(torch.from_numpy(probs).log()).numpy()
+        assert np.allclose(found, plain_top_k(probs, k), rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("edge", [0.25, 0.5, 0.625, 0.75, 0.875, 0.9375])
+@pytest.mark.parametrize("aside", [-1e-9, 1e-9])
+def test_top_p_keeps_the_fewest_most_probable_that_reach_it(edge: float, aside: float):
+    for row in SIXTEENTHS:
+        probs = np.array(row) / 16
+        found = Warp(top_p=edge + aside)(torch.from_numpy(probs).log()).numpy()
+        assert np.allclose(found, plain_top_p(probs, edge + aside), rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, F64])
+@pytest.mark.parametrize(
+    ("top_p", "kept"),
+    [
+        (1e-9, [1]),
+        (0.25, [1]),
+        (0.250001, [1, 2]),
+        (0.5, [1, 2]),
+        (0.75, [1, 2, 4]),
+        (0.750001, [1, 2, 4, 5]),
+        (1.0, [1, 2, 4, 5]),
+    ],
+)
+def test_top_p_that_is_reached_exactly_is_reached_and_the_first_of_equals_are_kept(
+    top_p: float, kept: list[int], dtype: torch.dtype
+):
+    logits = torch.tensor([0, 1, 1, 0, 1, 1], dtype=dtype).log()
+    assert Warp()(logits).tolist() == [0, 0.25, 0.25, 0, 0.25, 0.25]  # exact, whatever the machine
+    probs = Warp(top_p=top_p)(logits)
+    assert probs.nonzero()[:, 0].tolist() == kept
+    assert probs[kept].tolist() == pytest.approx([1 / len(kept)] * len(kept))
+
+
+@pytest.mark.parametrize("k", [2, 5, 20, 50])
+@pytest.mark.parametrize("p", [0.3, 0.9, 1.0])
+def test_top_k_then_top_p_is_what_a_plain_loop_gives(p: float, k: int):
+    for row in random_logits(3, 10, 20):
+        powers = np.exp((row / 0.8).numpy())
+        expected = plain_top_p(plain_top_k(powers / powers.sum(), k), p)
+        found = Warp(0.8, k, p)(row).numpy()
+        assert np.array_equal(found > 0, expected > 0)
+        assert np.allclose(found, expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 1.8])
+@pytest.mark.parametrize("top_k", [None, 1, 3, 40, 5000])
+@pytest.mark.parametrize("top_p", [0.05, 0.5, 0.95, 1.0])
+def test_transformers_gives_the_same(temperature: float, top_k: int | None, top_p: float):
+    logits = random_logits(4, 12, 100)
+    theirs = LogitsProcessorList([TemperatureLogitsWarper(temperature)])
+    theirs += [TopKLogitsWarper(top_k)] if top_k else []
+    theirs += [TopPLogitsWarper(top_p)] if top_p < 1 else []
+    expected = theirs(None, logits).softmax(-1)
+    found = Warp(temperature, top_k, top_p)(logits)
+    assert torch.equal(found > 0, expected > 0)
+    assert torch.allclose(found, expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("warp", [Warp(), Warp(0), Warp(0.5), Warp(top_k=3), Warp(0.7, 5, 0.8)])
+@pytest.mark.parametrize("dtype", [torch.float32, F64])
+def test_rows_are_warped_as_if_alone_and_are_distributions(warp: Warp, dtype: torch.dtype):
+    logits = random_logits(5, 3, 4, 30).to(dtype)
+    probs = warp(logits)
+    assert (probs >= 0).all()
+    assert torch.allclose(probs.sum(-1), torch.ones(3, 4, dtype=dtype))
+    for b in range(3):
+        for t in range(4):
+            alone = warp(logits[b, t])
+            assert torch.equal(probs[b, t] > 0, alone > 0)
+            assert torch.allclose(probs[b, t], alone, rtol=4 * torch.finfo(dtype).eps, atol=0)

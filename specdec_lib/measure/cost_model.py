@@ -9,14 +9,7 @@ from specdec_lib.decoding.progress import Progress, Settings
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.costs import CONTEXT, K_MAX, costs_of, pass_task
-from specdec_lib.measure.runs import (
-    GREEDY,
-    SAMPLED,
-    choices,
-    compare,
-    plain,
-    speculative,
-)
+from specdec_lib.measure.runs import GREEDY, SAMPLED, Recorded, choices, compare, plain, speculative
 from specdec_lib.measure.timing import interleaved
 from specdec_lib.measure.workbench import Workbench, draft, target
 from specdec_lib.models.prefill import prefill
@@ -36,24 +29,20 @@ def share_of_bound(bench: Workbench, warp: Warp) -> float:
 def share(bench: Workbench, cost: str, dtype: torch.dtype, warp: Warp) -> float:
     """The least over K of measured speedup over E / (c K + v(K+1)).
 
-    c and v are from bare passes, E from a generation of its own with other seeds.
+    c and v are from bare passes of their own; E is how many tokens the timed blocks brought.
     """
     model, drafter = target(cost, dtype), ModelDrafter(draft(NAME, dtype))
     costs, _ = costs_of(model, drafter.model)
-    slow, shares = plain(model, warp, bench.tokens), []
-    prompts = bench.prompts[:4]
+    shares = []
     for k in tqdm(range(1, K_MAX + 1), desc=f"{cost}, K", leave=False):
-        fast = speculative(model, drafter, k, warp, bench.tokens)
-        found = compare(slow, fast, prompts, greedy=warp == GREEDY)
-        kept = [fast(prompt) for prompt in found.used]
-        tokens = sum(len(each.tokens[0]) for each in kept) / sum(
-            each.target_passes for each in kept
-        )
-        shares.append(found.speedup.median / (tokens / (costs.c * k + costs.v[k + 1])))
+        fast = Recorded(speculative(model, drafter, k, warp, bench.tokens))
+        slow = plain(model, warp, bench.tokens)
+        speedup = compare(slow, fast, bench.prompts[:4], greedy=warp == GREEDY).overall
+        shares.append(speedup / (fast.tokens_a_block / (costs.c * k + costs.v[k + 1])))
     listed = ", ".join(f"{share:.2f}" for share in shares)
     bench.notes.append(
         f"share of the bound at {cost}, {dtype}, temperature {warp.temperature:g}, K = 1 to 8: "
-        f"{listed} (c = {costs.c:.3f})"
+        f"{listed} (c = {costs.c:.3f}, v(5) = {costs.v[5]:.2f})"
     )
     return min(shares)
 

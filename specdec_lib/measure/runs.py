@@ -51,11 +51,31 @@ def speculative(
     return run
 
 
+class Recorded:
+    """A decoder that remembers how many tokens its blocks brought."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self.decoder, self.tokens, self.passes = decoder, 0, 0
+
+    def __call__(self, prompt: list[int]) -> Generation:
+        """Decode, and count."""
+        generation = self.decoder(prompt)
+        self.tokens += len(generation.tokens[0])
+        self.passes += generation.target_passes
+        return generation
+
+    @property
+    def tokens_a_block(self) -> float:
+        """Tokens for every target pass so far."""
+        return self.tokens / self.passes
+
+
 @dataclass(frozen=True)
 class Comparison:
     """How many times as fast one decoder is as another."""
 
     speedup: Spread
+    overall: float  # all of one's seconds over all of the other's
     used: list[list[int]]  # the prompts whose text does not run in circles
     repeated: float  # the share of repeated 8-grams in their texts, on average
 
@@ -63,7 +83,10 @@ class Comparison:
 def compare(
     slower: Decoder, faster: Decoder, prompts: Sequence[list[int]], greedy: bool, rounds: int = 2
 ) -> Comparison:
-    """Run both on every prompt by turns; a ratio for every prompt and round."""
+    """Run both on every prompt by turns; a ratio for every prompt and round.
+
+    Raises ValueError where `greedy` text repeats itself too much behind every prompt.
+    """
     seconds: tuple[list[float], list[float]] = ([], [])
     used, repeated = [], []
     for prompt in tqdm(prompts, desc="prompts", leave=False):
@@ -77,4 +100,5 @@ def compare(
             seconds[side].extend(taken[side])
     if not used:
         raise ValueError("every prompt's text runs in circles; use more prompts")
-    return Comparison(ratios(*seconds), used, sum(repeated) / len(used))
+    overall = sum(seconds[0]) / sum(seconds[1])
+    return Comparison(ratios(*seconds), overall, used, sum(repeated) / len(used))

@@ -29,17 +29,18 @@ from specdec_lib.models.cache import Lengths
 
 
 class RowCaches(Lengths):
-    """A transformers cache for every row; `encoded` (1, S, D) is what the encoder made, if any."""
+    """A transformers cache for every row, and what the encoder made for it (1, S, D), if any."""
 
     def __init__(
         self,
         rows: list[Cache],
         capacity: int | None,
         device: torch.device,
-        encoded: Tensor | None = None,
+        encoded: Sequence[Tensor] | None = None,
     ) -> None:
         super().__init__(len(rows), capacity, device)
-        self.rows, self.encoded = rows, encoded
+        self.rows = rows
+        self.encoded: Sequence[Tensor | None] = encoded or [None] * len(rows)
 
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
         """Forget every position from `length` on: one number, or one for each row.
@@ -89,8 +90,8 @@ class HuggingFace(ABC):
         Raises ValueError where `cache` has no room, or the model does not keep what it read.
         """
         cache.advance(tokens.shape[1])
-        rows = zip(tokens[:, None], cache.rows, strict=True)
-        logits = torch.cat([self._row(row, past, cache.encoded) for row, past in rows])
+        rows = zip(tokens[:, None], cache.rows, cache.encoded, strict=True)
+        logits = torch.cat([self._row(*row) for row in rows])
         if cache.odd_rows():
             raise ValueError(
                 f"a model of type {self.model.config.model_type} did not add to its cache what it "
@@ -121,32 +122,34 @@ class Causal(HuggingFace):
 class EncoderDecoder(HuggingFace):
     """An encoder-decoder model (AutoModelForSeq2SeqLM) and the source that it reads.
 
-    The encoder runs once for each source, when that is set, and all rows decode from it. Decoding
-    starts from `prompt`, one token. A cache belongs to the source that was set when it was made.
+    The encoder runs once for each source, when that is set. Decoding starts from `prompt`, one
+    token. A cache belongs to the sources that were set when it was made.
     """
 
-    def __init__(self, model: PreTrainedModel, source: Tensor | Sequence[int] | None = None):
+    def __init__(self, model: PreTrainedModel, *sources: Sequence[int]) -> None:
         super().__init__(model)
         self.prompt: list[int] = [model.config.decoder_start_token_id]
-        self.encoded: Tensor | None = None
-        if source is not None:
-            self.set_source(source)
+        self.set_source(*sources)
 
     @torch.no_grad()
-    def set_source(self, source: Tensor | Sequence[int]) -> None:
-        """Run the encoder over the token ids of `source` (S,)."""
-        ids = torch.as_tensor(source, dtype=torch.long, device=self.device)
-        self.encoded = self.model.get_encoder()(input_ids=ids[None]).last_hidden_state
+    def set_source(self, *sources: Sequence[int]) -> None:
+        """Run the encoder over token ids: one source for all rows, or one for each."""
+        encoder = self.model.get_encoder()
+        ids = [torch.tensor([source], dtype=torch.long, device=self.device) for source in sources]
+        self.encoded = [encoder(input_ids=source).last_hidden_state for source in ids]
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
-        """An empty cache of `batch` rows, for the present source.
+        """An empty cache of `batch` rows, for the present sources.
 
-        Raises ValueError where no source is set.
+        Raises ValueError where no source is set, or neither one nor `batch`.
         """
-        if self.encoded is None:
+        if not self.encoded:
             raise ValueError("an encoder-decoder model needs a text: call set_source(ids) first")
+        if len(self.encoded) not in (1, batch):
+            raise ValueError(f"{batch} rows and {len(self.encoded)} sources: set one source a row")
+        encoded = self.encoded * batch if len(self.encoded) == 1 else self.encoded
         rows = [EncoderDecoderCache(DynamicCache(), DynamicCache()) for _ in range(batch)]
-        return RowCaches(rows, self._capacity(capacity), self.device, self.encoded)
+        return RowCaches(rows, self._capacity(capacity), self.device, encoded)
 
     def _row(self, tokens: Tensor, past: Cache, encoded: Tensor | None) -> Tensor:
         return self.model(

@@ -121,7 +121,7 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 def rotary_tables(shape: Shape, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Cosines and signed sines (max_length, 1, head_width) of rotary embedding (Su et al., 2021)."""
+    """Cosines and signed sines (max_length, 1, head_width): rotary embedding (Su et al., 2021)."""
     exponents = torch.arange(0, shape.head_width, 2, dtype=torch.float64) / shape.head_width
     angles = torch.arange(shape.max_length)[:, None] * shape.theta**-exponents
     cos = torch.cat((angles.cos(), angles.cos()), -1)

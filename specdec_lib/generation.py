@@ -1,0 +1,92 @@
+"""`specdec generate`: continue a prompt with a pair of models, and show which model wrote what."""
+
+import argparse
+from collections.abc import Callable, Iterator
+from typing import TextIO
+
+import numpy as np
+import torch
+
+from specdec_lib.decoding.progress import Block, Generation, Settings
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.sampling import Greedy, Uniforms, Warp
+
+# How a token is marked: by shape, and on a terminal by colour too.
+MARKS = {"accepted": ("", "", "32"), "corrected": ("⟦", "⟧", "31;1"), "bonus": ("⟪", "⟫", "34;1")}
+LEGEND = (
+    "plain: drafted and accepted   ⟦corrected⟧: the target's, where a draft token was rejected   "
+    "⟪bonus⟫: the target's, behind a block that was accepted whole"
+)
+
+
+def run(options: argparse.Namespace, out: TextIO) -> None:
+    """Generate and print. Raises ValueError where the options (cli.py) do not fit together."""
+    warp = Warp(options.temperature, options.top_k, options.top_p)
+    dtype = getattr(torch, options.dtype) if options.dtype else None
+    pair = load_pair(options.pair, options.draft, options.target_cost, dtype=dtype)
+    prompt = pair.prompt(options.prompt)
+    stream = None if options.show else streamer(pair, out)
+    settings = Settings(options.tokens, warp, pair.eos_id, stream)
+    choices = Uniforms([np.random.default_rng(options.seed)]) if warp.temperature else Greedy()
+    print(options.prompt, end="", file=out, flush=True)
+    drafter = ModelDrafter(pair.draft)
+    generation = speculative_generate(pair.target, drafter, [prompt], options.k, settings, choices)
+    if options.show:
+        print(marked(generation.blocks[0], pair.tokenizer.decode, out.isatty()), file=out)
+        print(f"\n{LEGEND}", end="", file=out)
+    print(f"\n\n{pair.label}\n{summary(generation)}", file=out)
+
+
+def streamer(pair: Pair, out: TextIO) -> Callable[[int, list[int]], None]:
+    """Prints tokens as they come, a character only when all of its bytes are there."""
+    ids: list[int] = []
+    shown = ""
+
+    def show(row: int, tokens: list[int]) -> None:
+        nonlocal shown
+        ids.extend(tokens)
+        text = pair.tokenizer.decode(ids)
+        if not text.endswith("\ufffd"):
+            print(text[len(shown) :], end="", file=out, flush=True)
+            shown = text
+
+    return show
+
+
+def marked(blocks: list[Block], decode: Callable[[list[int]], str], colour: bool) -> str:
+    """The text of `blocks` with every token marked as accepted, corrected or bonus."""
+    pieces = []
+    for kind, tokens in runs(blocks):
+        before, after, code = MARKS[kind]
+        text = decode(tokens)
+        if before:
+            text = before + text.replace("\n", "⏎\n") + after
+        pieces.append(f"\033[{code}m{text}\033[0m" if colour else text)
+    return "".join(pieces)
+
+
+def runs(blocks: list[Block]) -> Iterator[tuple[str, list[int]]]:
+    """The kept tokens of every block: the accepted ones together, and the one behind them."""
+    for block in blocks:
+        accepted = block.drafted[: min(block.accepted, block.kept)]
+        if accepted:
+            yield "accepted", accepted
+        if block.kept > block.accepted:
+            yield ("bonus" if block.bonus else "corrected"), [block.token]
+
+
+def summary(generation: Generation) -> str:
+    """Tokens, time and forwards in two lines."""
+    blocks, count = generation.blocks[0], len(generation.tokens[0])
+    if not count:
+        return "no new tokens"
+    drafted = sum(len(block.drafted) for block in blocks)
+    accepted = sum(block.accepted for block in blocks)
+    share = f"; {accepted / drafted:.0%} of the {drafted} drafted were accepted" if drafted else ""
+    passes = generation.target_passes
+    return (
+        f"{count} tokens in {generation.seconds:.2f} s, {count / generation.seconds:.0f} a second\n"
+        f"{passes} forwards of the target, {count / passes:.2f} tokens each{share}"
+    )

@@ -1,0 +1,85 @@
+"""From checkpoints to specdec_lib/models/assets/: models, frozen text, n-gram counts, cards."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+
+from specdec_lib.training.cards import write_cards
+from specdec_lib.training.corpus import Document, documents
+from specdec_lib.training.recipes import CONTEXT, DRAFTS, TARGET, Shape
+from specdec_lib.training.tokens import END, VOCAB_SIZE
+
+FROZEN_BYTES = 380_000  # of held-out text
+BIGRAMS, TRIGRAMS = 24, 6  # followers kept for a context
+LEAST = 3  # times that a context with its follower was seen
+
+
+def export(folder: Path, assets: Path) -> None:
+    """Write all of the assets, from the finished trainings in `folder`."""
+    checkpoint = torch.load(folder / "target" / "last.pt", weights_only=True)["model"]
+    save_model(checkpoint, TARGET, folder, assets / "target")
+    drafts = torch.load(folder / "drafts" / "last.pt", weights_only=True)["model"]
+    for name, shape in DRAFTS.items():
+        prefix = f"models.{name}."
+        own = {k.removeprefix(prefix): v for k, v in drafts.items() if k.startswith(prefix)}
+        save_model(own, shape, folder, assets / name)
+    corpus = documents()
+    save_held_out(corpus, assets / "held_out.jsonl")
+    save_counts(np.load(folder / "train.npy"), assets / "ngrams.npz")
+    write_cards(assets, corpus)
+
+
+def save_model(weights: dict[str, torch.Tensor], shape: Shape, folder: Path, to: Path) -> None:
+    """A Hugging Face folder with the tokenizer, in float16."""
+    model = LlamaForCausalLM(shape.config())
+    model.load_state_dict(weights)
+    model.half().save_pretrained(to)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_file=str(folder / "tokenizer.json"),
+        bos_token=END,
+        eos_token=END,
+        model_max_length=CONTEXT,
+    )
+    tokenizer.save_pretrained(to)
+
+
+def save_held_out(corpus: list[Document], path: Path) -> None:
+    """The frozen text: held-out documents whole, tests last, with the lines training has too."""
+    known = {line for each in corpus if not each.held_out for line in each.text.split("\n")}
+    chosen = sorted((each for each in corpus if each.held_out), key=lambda each: each.is_test)
+    size, written = 0, []
+    for document in chosen:
+        lines = document.text.split("\n")
+        size += len(document.text.encode())
+        if size > FROZEN_BYTES:
+            break
+        seen = [number for number, line in enumerate(lines) if line in known]
+        entry = {"name": document.name, "text": document.text, "seen": seen}
+        written.append(json.dumps(entry, ensure_ascii=False))
+    path.write_text("\n".join(written) + "\n", encoding="utf-8")
+
+
+def save_counts(tokens: np.ndarray, path: Path) -> None:
+    """How often tokens followed one and two others, the frequent ones, as uint16 and uint32."""
+    tokens = tokens.astype(np.int64)
+    unigram = np.bincount(tokens, minlength=VOCAB_SIZE)
+    bigram = frequent(np.stack((tokens[:-1], tokens[1:])), BIGRAMS)
+    trigram = frequent(np.stack((tokens[:-2], tokens[1:-1], tokens[2:])), TRIGRAMS)
+    np.savez_compressed(path, unigram=unigram, bigram=bigram, trigram=trigram)
+
+
+def frequent(columns: np.ndarray, followers: int) -> np.ndarray:
+    """(context..., token, count) of the `followers` most frequent tokens behind each context."""
+    weights = VOCAB_SIZE ** np.arange(len(columns))[::-1]
+    keys, counts = np.unique(weights @ columns, return_counts=True)
+    keys, counts = keys[counts >= LEAST], counts[counts >= LEAST]
+    order = np.lexsort((-counts, keys // VOCAB_SIZE))
+    keys, counts = keys[order], counts[order]
+    contexts = keys // VOCAB_SIZE
+    first = np.searchsorted(contexts, contexts)
+    kept = np.arange(len(keys)) - first < followers
+    parts = [keys[kept] // weight % VOCAB_SIZE for weight in weights]
+    return np.stack((*parts, counts[kept]), axis=1).astype(np.uint32)

@@ -1,0 +1,348 @@
+"""Where draft tokens come from: what is proposed, and that q is what it was drawn from."""
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from specdec_lib.drafters.lookup import PromptLookup, lookup
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.drafters.protocol import proposal
+from specdec_lib.models.cache import TokenCache
+from specdec_lib.models.table import TableModel
+from specdec_lib.sampling import Greedy, Warp
+
+V = 4
+
+
+class Script:
+    """Draws the tokens it was given, (n, B), and keeps the distributions."""
+
+    def __init__(self, tokens: Sequence[Sequence[int]]) -> None:
+        self.tokens = tokens
+        self.seen: list[Tensor] = []
+
+    def begin(self, counts: Sequence[int]) -> None:
+        """Nothing is drawn ahead."""
+
+    def draw(self, probs: Tensor, index: int) -> Tensor:
+        self.seen.append(probs)
+        return torch.tensor(self.tokens[index])
+
+    def accept(self, p: Tensor, q: Tensor) -> Tensor:
+        raise AssertionError("a drafter accepts nothing")
+
+
+# Prompt lookup.
+
+
+@pytest.mark.parametrize(
+    ("tokens", "k", "max_ngram", "found"),
+    [
+        ([1, 2, 3, 1, 2], 2, 3, [3, 1]),
+        ([1, 2, 3, 1, 2], 9, 3, [3, 1, 2]),  # up to the end, the last n-gram included
+        ([7, 1, 5, 5, 7, 9, 7], 3, 1, [9, 7]),  # the latest, though fewer follow
+        ([1, 2, 9, 2, 8, 1, 2], 1, 3, [9]),  # the longer n-gram before the later
+        ([1, 2, 9, 2, 8, 1, 2], 1, 1, [8]),
+        ([4, 4, 4], 3, 2, [4]),  # an occurrence that overlaps the end
+        ([4, 4, 4], 3, 1, [4]),
+        ([5, 6, 5, 6, 5, 6], 4, 3, [5, 6]),
+        ([1, 2, 3], 2, 3, []),
+        ([1], 2, 3, []),
+        ([], 2, 3, []),
+        ([1, 1], 0, 3, []),
+    ],
+)
+def test_lookup_drafts_what_followed_last_time(
+    tokens: list[int], k: int, max_ngram: int, found: list[int]
+):
+    assert lookup(tokens, k, max_ngram) == found
+
+
+def lookup_by_trying_all(tokens: list[int], k: int, max_ngram: int) -> list[int]:
+    """The longest n-gram first, then the latest place, of all (n, place) that fit."""
+    fits = [
+        (n, place)
+        for n in range(1, max_ngram + 1)
+        for place in range(len(tokens) - n)
+        if tokens[place : place + n] == tokens[-n:]
+    ]
+    if not fits:
+        return []
+    n, place = max(fits)
+    return tokens[place + n :][:k]
+
+
+@pytest.mark.parametrize("max_ngram", [1, 2, 3])
+def test_lookup_is_right_for_every_text_of_up_to_six_tokens(max_ngram: int):
+    for length in range(7):
+        for text in product(range(3), repeat=length):
+            tokens = list(text)
+            for k in (1, 3):
+                assert lookup(tokens, k, max_ngram) == lookup_by_trying_all(tokens, k, max_ngram)
+
+
+def test_lookup_takes_any_sequence():
+    assert lookup((1, 2, 3, 1, 2), 2, 3) == [3, 1]
+
+
+def test_lookup_neither_changes_nor_hands_out_the_text():
+    tokens = [1, 2, 3, 1, 2]
+    lookup(tokens, 9, 3).append(0)
+    assert tokens == [1, 2, 3, 1, 2]
+
+
+def test_prompt_lookup_is_certain_of_what_it_found_row_by_row():
+    drafter = PromptLookup(V, max_ngram=2)
+    texts = [[1, 2, 3, 1, 2], [0, 1, 2], [3, 0, 3], [1, 1, 1], [2, 2]]
+    limits = [2, 2, 3, -1, 1]
+    drafter.start(texts, Warp(0.5, top_k=1), 20)
+    found = drafter.propose(texts, limits, Script([]))
+    assert found.limits == [2, 0, 2, 0, 1]
+    assert [row[:n] for row, n in zip(found.tokens.tolist(), found.limits, strict=True)] == [
+        [3, 1],
+        [],
+        [0, 3],
+        [],
+        [2],
+    ]
+    assert torch.equal(found.q, torch.nn.functional.one_hot(found.tokens, V).float())
+
+
+@pytest.mark.parametrize("texts", [[[0, 1, 2]], [[0, 1, 2], [3]]])
+def test_prompt_lookup_that_finds_nothing_proposes_nothing(texts: list[list[int]]):
+    found = PromptLookup(V).propose(texts, [3] * len(texts), Script([]))
+    assert found.tokens.shape == (len(texts), 0) and found.q.shape == (len(texts), 0, V)
+    assert found.tokens.dtype == torch.long and found.limits == [0] * len(texts)
+
+
+# Counts of a corpus.
+
+COUNTS = Counts(
+    unigram=np.array([4, 2, 1, 1]),
+    bigram=np.array([[0, 1, 3], [0, 2, 1], [1, 0, 2], [2, 2, 5]]),
+    trigram=np.array([[1, 2, 1, 2], [1, 2, 0, 2], [2, 1, 1, 1]]),
+)
+UNIGRAM = [0.5, 0.25, 0.125, 0.125]
+
+
+def test_counts_are_read_from_a_file(tmp_path: Path):
+    path = tmp_path / "counts.npz"
+    parts = {name: getattr(COUNTS, name) for name in ("trigram", "bigram", "unigram")}
+    np.savez_compressed(path, **{name: part.astype(np.uint16) for name, part in parts.items()})
+    for given in (path, str(path)):
+        loaded = Counts.load(given)
+        for name, part in parts.items():
+            assert getattr(loaded, name).dtype == np.int64
+            assert np.array_equal(getattr(loaded, name), part)
+
+
+@pytest.mark.parametrize(
+    ("order", "tokens", "expected"),
+    [
+        (1, [1, 2], UNIGRAM),
+        (2, [1, 0], [0, 0.75, 0.25, 0]),
+        (2, [1, 2], [0, 0, 1, 0]),
+        (2, [1, 3], UNIGRAM),  # 3 was never followed by anything
+        (2, [0], [0, 0.75, 0.25, 0]),
+        (3, [0, 1, 2], [0.5, 0.5, 0, 0]),
+        (3, [2, 1], [0, 1, 0, 0]),
+        (3, [0, 0], [0, 0.75, 0.25, 0]),  # no such pair: the bigram
+        (3, [0, 3], UNIGRAM),  # nor such a bigram
+        (3, [1], [1, 0, 0, 0]),  # too short for a pair
+    ],
+)
+def test_the_longest_context_that_was_seen_gives_the_distribution(
+    order: int, tokens: list[int], expected: list[float]
+):
+    drafter = NgramDrafter(COUNTS, order)
+    drafter.start([tokens], Warp(), 10)
+    assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)
+    assert drafter.distribution(tokens).tolist() == pytest.approx(expected, abs=1e-12)  # kept
+
+
+@pytest.mark.parametrize(
+    ("warp", "expected"),
+    [
+        (Warp(0), [1, 0, 0, 0]),
+        (Warp(0.5), [16 / 22, 4 / 22, 1 / 22, 1 / 22]),
+        (Warp(top_k=2), [2 / 3, 1 / 3, 0, 0]),
+        (Warp(top_p=0.6), [2 / 3, 1 / 3, 0, 0]),
+    ],
+)
+def test_counts_are_warped_as_the_target_is(warp: Warp, expected: list[float]):
+    drafter = NgramDrafter(COUNTS, 1)
+    drafter.start([[0]], Warp(2.0), 10)
+    drafter.distribution([0])  # of another generation, and not to be kept
+    drafter.start([[0]], warp, 10)
+    assert drafter.distribution([0]).tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_ngrams_follow_the_tokens_that_were_drawn():
+    drafter = NgramDrafter(COUNTS, 3)
+    texts = [[3, 1], [2]]
+    drafter.start(texts, Warp(), 10)
+    script = Script([[2, 2], [0, 3], [1, 0]])
+    made = drafter.propose(texts, [3, 1], script)
+    assert made.tokens.tolist() == [[2, 0, 1], [2, 3, 0]]
+    assert made.limits == [3, 1]
+    assert torch.equal(made.q, torch.stack(script.seen, 1))
+    rows = [
+        [[3, 1], [3, 1, 2], [3, 1, 2, 0]],
+        [[2], [2, 2], [2, 2, 3]],
+    ]
+    expected = torch.stack([torch.stack([drafter.distribution(t) for t in row]) for row in rows])
+    assert torch.equal(made.q, expected)
+    assert texts == [[3, 1], [2]]
+
+
+@pytest.mark.parametrize("order", [0, 4, -1])
+def test_an_order_that_there_is_not_is_refused(order: int):
+    with pytest.raises(ValueError, match=f"order is {order}; 1 is unigram, 2 bigram, 3 trigram"):
+        NgramDrafter(COUNTS, order)
+
+
+def test_ngrams_have_as_many_tokens_as_were_counted():
+    assert NgramDrafter(COUNTS, 2).vocab_size == V
+
+
+# A model.
+
+
+def table(seed: int) -> TableModel:
+    """A model that looks at two tokens."""
+    weights = np.random.default_rng(seed).random((V, V, V))
+    return TableModel(torch.from_numpy(weights / weights.sum(-1, keepdims=True)))
+
+
+class Counted(TableModel):
+    """Counts its passes, and tells the size of its cache."""
+
+    passes = 0
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> TokenCache:
+        self.capacity = capacity
+        return super().new_cache(batch, capacity)
+
+    def forward(self, tokens: Tensor, cache: TokenCache) -> Tensor:
+        self.passes += 1
+        return super().forward(tokens, cache)
+
+
+MODEL = table(1)
+
+
+def fresh(tokens: Sequence[int], warp: Warp, model: TableModel = MODEL) -> list[float]:
+    """The distribution behind `tokens`, read anew."""
+    return warp(model.forward(torch.tensor([list(tokens)]), model.new_cache()))[0, -1].tolist()
+
+
+@pytest.mark.parametrize("warp", [Warp(), Warp(0.5, top_k=3, top_p=0.9), Warp(0)])
+def test_q_is_what_the_tokens_were_drawn_from_however_blocks_end(warp: Warp):
+    rng = np.random.default_rng(0)
+    texts = [rng.integers(V, size=length).tolist() for length in (1, 2, 7, 3)]
+    drafter = ModelDrafter(MODEL)
+    drafter.start(texts, warp, 200)
+    for _ in range(20):
+        k = int(rng.integers(1, 5))
+        script = Script(rng.integers(V, size=(k, 4)).tolist())
+        made = drafter.propose(texts, [k, k, -1, k], script)
+        assert torch.equal(made.q, torch.stack(script.seen, 1))
+        for row in (0, 1, 3):  # the third is done: what is drafted there counts for nothing
+            drafted = made.tokens[row].tolist()
+            assert drafted == [tokens[row] for tokens in script.tokens]
+            for i in range(k):
+                expected = fresh([*texts[row], *drafted[:i]], warp)
+                assert made.q[row, i].tolist() == pytest.approx(expected, abs=1e-12)
+            accepted = int(rng.integers(k + 1))
+            texts[row] += [*drafted[:accepted], int(rng.integers(V))]
+
+
+CONFIDENT = torch.tensor([[0.7, 0.1, 0.1, 0.1]] * 2 + [[0.25] * 4] * 2, dtype=torch.float64)
+
+
+def test_the_token_that_made_a_row_stop_stays():
+    drafter = ModelDrafter(TableModel(CONFIDENT), stop_below=0.3)
+    drafter.start([[0]], Warp(), 10)
+    made = drafter.propose([[0]], [4], Script([[0], [2], [1], [1]]))
+    assert made.limits == [2]
+    assert made.tokens.tolist() == [[0, 2]]
+    assert torch.allclose(made.q[0], CONFIDENT[[0, 0]])
+
+
+def test_a_token_as_probable_as_the_bound_does_not_stop():
+    assert float(Warp()(CONFIDENT.log())[2, 0]) == 0.25
+    drafter = ModelDrafter(TableModel(CONFIDENT), stop_below=0.25)
+    drafter.start([[2]], Warp(), 10)
+    assert drafter.propose([[2]], [3], Script([[3], [3], [3]])).limits == [3]
+
+
+def test_rows_stop_by_themselves():
+    model = Counted(CONFIDENT)
+    drafter = ModelDrafter(model, stop_below=0.3)
+    texts = [[0], [1, 0], [3], [0], [0]]
+    limits = [4, 4, 4, 1, -1]
+    drafter.start(texts, Warp(), 10)
+    before = model.passes
+    script = Script([[0, 0, 3, 0, 1], [2, 0, 0, 0, 1], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
+    made = drafter.propose(texts, limits, script)
+    # Row 0 stops at its second token, row 1 at its third; row 2 at once, being unsure behind 3.
+    assert made.limits == [2, 3, 1, 1, -1]
+    assert made.tokens.tolist() == [[0, 2, 0], [0, 0, 1], [3, 0, 0], [0, 0, 0], [1, 1, 0]]
+    assert model.passes - before == 3  # nobody needed the fourth
+    assert limits == [4, 4, 4, 1, -1]
+
+
+def test_the_warped_probability_decides_whether_a_row_stops():
+    drafter = ModelDrafter(TableModel(CONFIDENT), stop_below=0.3)
+    drafter.start([[3]], Warp(0), 10)
+    assert drafter.propose([[3]], [3], Greedy()).limits == [3]  # at temperature 0, all are certain
+
+
+@pytest.mark.parametrize("limits", [[0, -1], [0, 0], [-1, -1]])
+def test_a_model_drafts_nothing_where_no_row_may(limits: list[int]):
+    model = Counted(CONFIDENT)
+    drafter = ModelDrafter(model)
+    texts = [[0, 1, 2], [1]]
+    drafter.start(texts, Warp(), 10)
+    before = model.passes
+    made = drafter.propose(texts, limits, Script([]))
+    assert model.passes == before
+    assert made.tokens.shape == (2, 0) and made.q.shape == (2, 0, V)
+    assert made.tokens.dtype == torch.long and made.limits == limits
+
+
+def test_a_model_can_draft_again_behind_a_block_without_drafts():
+    drafter = ModelDrafter(MODEL)
+    text = [0, 1, 2]
+    drafter.start([text], Warp(), 20)
+    for limit in (2, 0, 0, 2):
+        made = drafter.propose([text], [limit], Script([[1], [3]]))
+        for i in range(limit):
+            expected = fresh([*text, *made.tokens[0, :i].tolist()], Warp())
+            assert made.q[0, i].tolist() == pytest.approx(expected, abs=1e-12)
+        text.append(2)
+
+
+def test_a_model_asks_for_the_capacity_that_it_is_told():
+    model = Counted(CONFIDENT)
+    ModelDrafter(model).start([[0, 1], [2]], Warp(), 17)
+    assert model.capacity == 17
+
+
+def test_a_drafter_knows_its_models_tokens_and_device():
+    drafter = ModelDrafter(MODEL)
+    assert (drafter.vocab_size, drafter.device) == (V, torch.device("cpu"))
+    assert PromptLookup(V).device == NgramDrafter(COUNTS, 1).device == torch.device("cpu")
+
+
+def test_a_proposal_keeps_rows_and_positions_apart():
+    steps = [(torch.tensor([i, i + 1]), torch.full((2, V), float(i))) for i in range(3)]
+    made = proposal(steps, [3, 2], V, torch.device("cpu"))
+    assert made.tokens.tolist() == [[0, 1, 2], [1, 2, 3]]
+    assert made.q[:, :, 0].tolist() == [[0, 1, 2], [0, 1, 2]]

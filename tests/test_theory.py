@@ -1,0 +1,130 @@
+"""The formulas against every pattern of accepted and rejected tokens, written out."""
+
+import math
+from itertools import product
+
+import pytest
+
+from specdec_lib.theory import Costs, acceptance_from_counts, expected_tokens, walltime_speedup
+
+ALPHAS = [0.0, 0.1, 0.5, 0.62, 0.8, 0.99, 1.0]
+
+
+def accepted_before_a_rejection(pattern: tuple[bool, ...]) -> int:
+    return pattern.index(False) if False in pattern else len(pattern)
+
+
+def expected_by_enumeration(alpha: float, k: int) -> float:
+    """The mean of accepted tokens and one more, over all 2^k patterns of a block."""
+    total = 0.0
+    for pattern in product((True, False), repeat=k):
+        chance = math.prod(alpha if accepted else 1 - alpha for accepted in pattern)
+        total += chance * (accepted_before_a_rejection(pattern) + 1)
+    return total
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("k", range(7))
+def test_expected_tokens_is_the_mean_over_all_patterns(k: int, alpha: float):
+    assert expected_tokens(alpha, k) == pytest.approx(expected_by_enumeration(alpha, k), abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [0, 1, 5, 100])
+def test_a_block_brings_one_token_at_alpha_0_and_k_plus_1_at_alpha_1(k: int):
+    assert expected_tokens(0.0, k) == 1
+    assert expected_tokens(1.0, k) == k + 1
+
+
+def test_expected_tokens_is_equation_1():
+    assert expected_tokens(0.8, 5) == pytest.approx((1 - 0.8**6) / (1 - 0.8), abs=1e-12)
+    assert expected_tokens(0.8, 5) == pytest.approx(3.69, abs=0.005)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("c", [0.0, 0.05, 0.5])
+def test_the_speedup_is_theorem_3_8_where_a_verification_costs_one_pass(c: float, alpha: float):
+    for k in range(6):
+        expected = expected_by_enumeration(alpha, k) / (c * k + 1)
+        assert walltime_speedup(alpha, c, k) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_speedup_pays_for_drafts_and_for_the_verification():
+    assert walltime_speedup(0.5, 0.25, 2) == 1.75 / 1.5
+    assert walltime_speedup(0.5, 0.25, 2, verify_cost=1.5) == 1.75 / 2
+    assert walltime_speedup(0.9, 0.1, 0) == 1  # no drafts: plain decoding
+    assert walltime_speedup(0.0, 0.1, 5) < 1
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ([], (0, 0)),
+        ([(0, 0)], (0, 0)),
+        ([(0, 4)], (0, 1)),
+        ([(2, 4)], (2, 3)),
+        ([(3, 4)], (3, 4)),
+        ([(4, 4)], (4, 4)),
+        ([(0, 1), (1, 1), (2, 5), (5, 5), (0, 0)], (8, 10)),
+    ],
+)
+def test_a_block_judges_its_accepted_tokens_and_the_first_rejected(
+    counts: list[tuple[int, int]], expected: tuple[int, int]
+):
+    assert acceptance_from_counts(counts) == expected
+
+
+def test_the_quotient_of_the_counts_is_the_most_likely_alpha():
+    blocks = [(0, 3), (1, 3), (3, 3), (2, 4), (1, 1), (0, 2)]
+    accepted, judged = acceptance_from_counts(blocks)
+
+    def likelihood(alpha: float) -> float:
+        rejected = [1 - alpha if count < drafted else 1 for count, drafted in blocks]
+        return math.prod(alpha**count for count, _ in blocks) * math.prod(rejected)
+
+    grid = [step / (judged * 20) for step in range(judged * 20 + 1)]  # holds the quotient
+    assert max(grid, key=likelihood) == pytest.approx(accepted / judged, abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_the_quotient_of_all_patterns_weighed_is_alpha(alpha: float):
+    accepted = judged = 0.0
+    for pattern in product((True, False), repeat=4):
+        chance = math.prod(alpha if kept else 1 - alpha for kept in pattern)
+        ours = acceptance_from_counts([(accepted_before_a_rejection(pattern), 4)])
+        accepted, judged = accepted + chance * ours[0], judged + chance * ours[1]
+    assert accepted / judged == pytest.approx(alpha, abs=1e-12)
+
+
+COSTS = [
+    Costs(0.05, {1: 1.0, 2: 1.02, 3: 1.05, 4: 1.05, 5: 1.1, 6: 1.4, 7: 1.5, 8: 1.6, 9: 1.6}),
+    Costs(0.3, {1: 1.0, 2: 1.9, 3: 2.8, 4: 3.7}),
+    Costs(0.0, {1: 1.0, 3: 1.0, 5: 1.0, 9: 1.3}),  # some were not measured
+    Costs(0.1, {9: 1.3, 5: 1.1, 2: 1.0, 1: 1.0}),  # in another order
+]
+
+
+@pytest.mark.parametrize("costs", COSTS)
+def test_the_speedup_with_measured_costs_takes_v_of_k_plus_1(costs: Costs):
+    for m, v in costs.v.items():
+        expected = expected_by_enumeration(0.7, m - 1) / (costs.c * (m - 1) + v)
+        assert costs.speedup(0.7, m - 1) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("costs", COSTS)
+def test_the_best_k_is_the_one_that_trying_all_finds(costs: Costs):
+    chosen = set()
+    for step in range(1, 100):
+        alpha = step / 100
+        tried = {
+            m - 1: expected_by_enumeration(alpha, m - 1) / (costs.c * (m - 1) + v)
+            for m, v in costs.v.items()
+            if m > 1
+        }
+        best = costs.best_k(alpha)
+        assert tried[best] == pytest.approx(max(tried.values()), abs=1e-12)
+        chosen.add(best)
+    assert len(chosen) > 1 or costs.c == 0.0 or costs.v[2] > 1.5
+
+
+def test_the_best_k_is_at_least_1_where_nothing_is_gained():
+    assert COSTS[1].best_k(0.0) == 1
