@@ -11,7 +11,7 @@ from specdec_lib.decoding.progress import Block, Generation, Settings
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.pairs import Pair, load_pair
-from specdec_lib.sampling import Greedy, Uniforms, Warp
+from specdec_lib.sampling import Warp, choices_for
 
 # How a token is marked: by shape, and on a terminal by colour too.
 MARKS = {"accepted": ("", "", "32"), "corrected": ("⟦", "⟧", "31;1"), "bonus": ("⟪", "⟫", "34;1")}
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace, out: TextIO) -> None:
     prompt = pair.prompt(options.prompt)
     stream = None if options.show else streamer(pair, out)
     settings = Settings(options.tokens, warp, pair.eos_id, stream)
-    choices = Uniforms([np.random.default_rng(options.seed)]) if warp.temperature else Greedy()
+    choices = choices_for(warp, [np.random.default_rng(options.seed)])
     print(options.prompt, end="", file=out, flush=True)
     drafter = ModelDrafter(pair.draft)
     generation = speculative_generate(pair.target, drafter, [prompt], options.k, settings, choices)

@@ -39,7 +39,8 @@ def sample_from(probs: np.ndarray, u: float) -> int:
 def sample_rows(probs: Tensor, u: Tensor) -> Tensor:
     """`sample_from` for every row of `probs` (B, V), with `u` (B,): the tokens (B,) long.
 
-    The sums are in float64, and nothing waits for the device.
+    The sums are in float64, and nothing waits for the device. Every row needs a positive entry. At
+    or above the rounded sum, `u` picks the last token that adds to it.
     """
     sums = probs.double().cumsum(-1)
     whole = sums[:, -1]
@@ -61,8 +62,10 @@ class Warp:
     top_p: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.temperature >= 0:
-            raise ValueError(f"temperature is {self.temperature}; it must be 0 or more")
+        if self.temperature != 0 and not 1e-4 <= self.temperature < float("inf"):
+            raise ValueError(
+                f"temperature is {self.temperature}; it must be 0 (greedy) or at least 0.0001"
+            )
         if self.top_k is not None and self.top_k < 1:
             raise ValueError(f"top_k is {self.top_k}; it must be 1 or more, or None")
         if not 0 < self.top_p <= 1:
@@ -117,7 +120,11 @@ class Uniforms:
         self.generators = generators
 
     def begin(self, counts: Sequence[int]) -> None:
-        """Draw the numbers of a block."""
+        """Draw the numbers of a block. ValueError where rows and generators differ in number."""
+        if len(counts) != len(self.generators):
+            raise ValueError(
+                f"{len(counts)} rows need as many generators, not {len(self.generators)}"
+            )
         most = max(max(counts), 0)
         self._drafts = np.zeros((len(counts), most))
         self._coins = np.zeros((len(counts), most))
@@ -141,7 +148,7 @@ class Uniforms:
 
 
 class Greedy:
-    """Choices at temperature 0, where every distribution stands on one token."""
+    """Choices at temperature 0, and only there: every distribution stands on one token."""
 
     def begin(self, counts: Sequence[int]) -> None:
         """Nothing is drawn."""
@@ -153,6 +160,11 @@ class Greedy:
     def accept(self, p: Tensor, q: Tensor) -> Tensor:
         """A draft token is accepted where the target's token is the same."""
         return p > 0
+
+
+def choices_for(warp: Warp, generators: Sequence[np.random.Generator]) -> Choices:
+    """Choices for this temperature, with a generator for every row."""
+    return Uniforms(generators) if warp.temperature else Greedy()
 
 
 def accept_below(p: Tensor, q: Tensor, r: Tensor) -> Tensor:

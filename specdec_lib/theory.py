@@ -49,5 +49,5 @@ class Costs:
         return walltime_speedup(alpha, self.c, k, self.v[k + 1])
 
     def best_k(self, alpha: float) -> int:
-        """The k of the largest speedup among those whose v was measured, from 1."""
-        return max((m - 1 for m in self.v if m > 1), key=lambda k: self.speedup(alpha, k))
+        """The smallest k of the largest speedup; 0, plain decoding, where none is above 1."""
+        return max(sorted(m - 1 for m in self.v), key=lambda k: self.speedup(alpha, k))

@@ -13,7 +13,7 @@ from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.prefill import prefill
+from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Uniforms, Warp
 
 JUNK = 1e30  # a score of it would drown every other
@@ -51,7 +51,7 @@ def test_after_every_block_the_caches_are_as_if_fresh(models, prompts: list[list
     target, draft = models
     progress = Progress(prompts, Settings(30, Warp(0.8)))
     cache, drafter = target.new_cache(len(prompts)), ModelDrafter(draft)
-    prefill(target, cache, prompts, leave=1)
+    read_up_to(target, cache, prompts, leave=1)
     drafter.start(prompts, progress.settings.warp, 128)
     choices = Uniforms([np.random.default_rng(row) for row in range(len(prompts))])
     while progress.running:

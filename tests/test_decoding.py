@@ -23,7 +23,7 @@ from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.models.cache import KVCache, Lengths, TokenCache
 from specdec_lib.models.table import TableModel
-from specdec_lib.sampling import LAST, Choices, Greedy, Uniforms, Warp
+from specdec_lib.sampling import LAST, Choices, Greedy, Uniforms, Warp, choices_for
 from specdec_lib.theory import Costs
 
 V, EOS = 4, 3
@@ -107,7 +107,7 @@ class Counted:
 def test_the_reference_writes_the_same_from_the_same_numbers(
     k: int, temperature: float, eos_id: int | None
 ):
-    for seed in range(64 if temperature else 20):  # at 0, seeds change the prompt alone
+    for seed in range(64 if temperature == 1 else 24):
         prompt = prompt_of(seed, 1 + seed % 5)
         ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
         choices = Uniforms([ours]) if temperature else Greedy()
@@ -357,8 +357,8 @@ WRONG_BEHIND_3 = chain([1, 2, 3, 0, 5, 6, 7, 0])
 @pytest.mark.parametrize(
     ("eos_id", "blocks"),
     [
-        (2, [(3, 1)]),  # the first draft token
-        (3, [(3, 2)]),  # the second
+        (2, [(1, 1)]),  # the first draft token
+        (3, [(2, 2)]),  # the second
         (4, [(2, 3)]),  # the correction
         (7, [(2, 3), (2, 3)]),  # the bonus of a block of two
         (1, [(2, 3), (2, 3), (2, 2)]),  # the prompt's own token, behind a whole turn
@@ -453,7 +453,7 @@ def test_the_blocks_tell_what_happened(warp: Warp, eos_id: int | None):
                 assert block.p[i] == pytest.approx(probability(TARGET, before, token, warp))
                 assert block.q[i] == pytest.approx(probability(DRAFT, before, token, warp))
             assert 0 <= block.accepted <= n <= 3
-            assert block.bonus == (block.accepted == n)
+            assert block.bonus == (block.accepted == n and block.kept > n)
             assert 1 <= block.kept <= block.accepted + 1
             text += [*block.drafted[: block.accepted], block.token][: block.kept]
         assert text == [*prompt, *tokens]
@@ -575,16 +575,67 @@ def test_a_drafter_elsewhere_is_refused():
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-@pytest.mark.parametrize("choices", [uniforms(0), Greedy()], ids=["sampled", "greedy"])
-def test_logits_that_are_not_finite_are_refused(value: float, choices: Choices):
+@pytest.mark.parametrize("temperature", [1.0, 0.0], ids=["sampled", "greedy"])
+def test_logits_that_are_not_finite_are_refused(value: float, temperature: float):
+    warp = Warp(temperature)
+    choices = choices_for(warp, [np.random.default_rng(0)])
     broken = dyadic(1)
     broken.logits = broken.logits.clone()
     broken.logits[..., 1] = value
     message = "target gave logits that are not finite: look at its weights.*bfloat16"
     with pytest.raises(ValueError, match=message):
-        generate([[1, 2]], choices, target=broken)
+        generate([[1, 2]], choices, target=broken, warp=warp)
     with pytest.raises(ValueError, match=message):
-        plain_generate(broken, [[1, 2]], Settings(3), choices)
+        plain_generate(broken, [[1, 2]], Settings(3, warp), choices)
+
+
+def test_a_drafter_that_is_not_finite_is_refused():
+    broken = dyadic(1)
+    broken.logits = broken.logits.clone()
+    broken.logits[..., 1] = math.nan
+    with pytest.raises(ValueError, match="drafter gave probabilities that are not finite"):
+        generate([[1, 2]], uniforms(0), drafter=ModelDrafter(broken))
+
+
+def test_greedy_choices_at_another_temperature_are_refused():
+    with pytest.raises(ValueError, match="choices are Greedy and the temperature is 0.7"):
+        generate([[1, 2]], Greedy(), warp=Warp(0.7))
+
+
+def test_a_row_without_a_generator_is_refused():
+    with pytest.raises(ValueError, match="2 rows need as many generators, not 1"):
+        generate([[1, 2], [1]], uniforms(0))
+
+
+def test_blocks_without_drafts_may_stand_between_others():
+    class Now(Fixed):
+        """0, 0, 2, 0, 0, 2, .."""
+
+        def record(self, counts):
+            self.blocks = getattr(self, "blocks", 0) + 1
+            self.k = 2 if self.blocks % 3 == 2 else 0
+
+    for prompts in ([[1, 2]], [[1], [2, 3, 1, 0], [2]]):
+        schedule = Now(2)
+        schedule.k = 0
+        seeds = uniforms(*range(len(prompts)))
+        made = generate(prompts, seeds, k=schedule, drafter=ModelDrafter(TARGET))
+        assert all(block.accepted == len(block.drafted) for row in made.blocks for block in row)
+        assert {len(block.drafted) for row in made.blocks for block in row} >= {0, 2}
+
+
+def test_a_drafter_with_a_shorter_context_is_refused():
+    drafter = ModelDrafter(Short(DRAFT.logits.exp()))
+    with pytest.raises(ValueError, match="needs 9 positions, and the drafter has 8"):
+        generate([[1] * 5], uniforms(0), 3, 4, drafter=drafter)
+
+
+def test_numpy_counts_and_no_fractions_are_a_k():
+    assert (
+        generate([[1]], uniforms(0), np.int64(3)).tokens == generate([[1]], uniforms(0), 3).tokens
+    )
+    with pytest.raises(TypeError):
+        generate([[1]], uniforms(0), 2.5)
 
 
 def test_a_token_that_is_ruled_out_is_no_reason_to_refuse():
@@ -595,7 +646,7 @@ def test_a_token_that_is_ruled_out_is_no_reason_to_refuse():
 def test_more_than_the_model_has_room_for_is_refused():
     short = Short(TARGET.logits.exp())
     assert len(generate([[1] * 5], uniforms(0), 3, 3, target=short).tokens[0]) == 3
-    message = "5 tokens of prompt and 4 new ones need 9 positions, and the model has 8: shorten"
+    message = "5 tokens of prompt, 4 new ones need 9 positions, and the model has 8: shorten"
     with pytest.raises(ValueError, match=message):
         generate([[1] * 5], uniforms(0), 3, 4, target=short)
     with pytest.raises(ValueError, match=message):
@@ -613,8 +664,10 @@ def test_a_batch_needs_room_for_the_drafts_of_other_rows():
     ("settings", "message"),
     [
         (lambda: Settings(-1), "max_new_tokens is -1; it must be 0 or more"),
-        (lambda: Warp(-0.5), "temperature is -0.5; it must be 0 or more"),
-        (lambda: Warp(math.nan), "temperature is nan; it must be 0 or more"),
+        (lambda: Warp(-0.5), "temperature is -0.5; it must be 0 .greedy. or at least"),
+        (lambda: Warp(math.inf), "temperature is inf"),
+        (lambda: Warp(1e-40), "temperature is 1e-40"),
+        (lambda: Warp(math.nan), "temperature is nan; it must be 0 .greedy. or at least"),
         (lambda: Warp(top_k=0), "top_k is 0; it must be 1 or more, or None"),
         (lambda: Warp(top_k=-2), "top_k is -2; it must be 1 or more, or None"),
         (lambda: Warp(top_p=0), "top_p is 0; it must be above 0 and at most 1"),

@@ -170,6 +170,11 @@ def test_top_p_that_is_reached_exactly_is_reached_and_the_first_of_equals_are_ke
     assert probs[kept].tolist() == pytest.approx([1 / len(kept)] * len(kept))
 
 
+def test_the_first_of_equals_are_kept_also_where_there_are_thousands():
+    probs = Warp(top_p=0.25)(torch.zeros(2, 4096))
+    assert torch.equal(probs > 0, (torch.arange(4096) < 1024).expand(2, -1))
+
+
 @pytest.mark.parametrize("k", [2, 5, 20, 50])
 @pytest.mark.parametrize("p", [0.3, 0.9, 1.0])
 def test_top_k_then_top_p_is_what_a_plain_loop_gives(p: float, k: int):

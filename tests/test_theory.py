@@ -118,7 +118,6 @@ def test_the_best_k_is_the_one_that_trying_all_finds(costs: Costs):
         tried = {
             m - 1: expected_by_enumeration(alpha, m - 1) / (costs.c * (m - 1) + v)
             for m, v in costs.v.items()
-            if m > 1
         }
         best = costs.best_k(alpha)
         assert tried[best] == pytest.approx(max(tried.values()), abs=1e-12)
@@ -126,5 +125,10 @@ def test_the_best_k_is_the_one_that_trying_all_finds(costs: Costs):
     assert len(chosen) > 1 or costs.c == 0.0 or costs.v[2] > 1.5
 
 
-def test_the_best_k_is_at_least_1_where_nothing_is_gained():
-    assert COSTS[1].best_k(0.0) == 1
+def test_the_best_k_is_0_where_nothing_is_gained():
+    assert COSTS[1].best_k(0.0) == 0
+    assert Costs(c=0.1, v={1: 1.0}).best_k(0.9) == 0
+
+
+def test_of_equal_speeds_the_smallest_k_is_best():
+    assert Costs(c=0.0, v={3: 1.75, 2: 1.5, 1: 1.0}).best_k(0.5) == 0

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_lib.decoding.progress import Generation, Progress, Settings, check_prompts
+from specdec_lib.decoding.progress import Generation, Progress, Settings, check_request
 from specdec_lib.decoding.verify import check_finite
-from specdec_lib.models.prefill import prefill
 from specdec_lib.models.protocol import Model
+from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import LAST, Choices
 
 
@@ -21,10 +21,12 @@ def plain_generate(
     Raises ValueError where a prompt is empty, too long or holds unknown tokens, and where the
     target's logits are not finite.
     """
-    capacity = check_prompts(target, prompts, settings)
+    capacity = check_request(target, prompts, settings, choices)
     progress = Progress(prompts, settings)
+    if not progress.running:
+        return Generation(progress.written)
     cache = target.new_cache(len(prompts), capacity)
-    prefill(target, cache, prompts, leave=1)
+    read_up_to(target, cache, prompts, leave=1)
     passes, start = 0, time.perf_counter()
     while progress.running:
         choices.begin([min(left - 1, 0) for left in progress.left])

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from specdec_lib.models.protocol import Model
-from specdec_lib.sampling import Warp
+from specdec_lib.sampling import Choices, Greedy, Warp
 
 OnTokens = Callable[[int, list[int]], None]
 
@@ -32,12 +32,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class Block:
-    """What one block did to one row."""
+    """What one block did to one row.
+
+    Where the text ended inside the block, what stands behind the end is not in it.
+    """
 
     drafted: list[int]  # the draft tokens that counted
     accepted: int  # how many of them, from the first
     token: int  # the correction, or the bonus
-    kept: int  # how many of the accepted + 1 tokens stand: fewer at an end
+    kept: int  # tokens that were added: accepted + 1, or accepted where the text ended before
     p: list[float]  # the target's probability of each draft token
     q: list[float]  # the draft's
     draft_seconds: float = 0.0  # of the whole batch
@@ -45,8 +48,8 @@ class Block:
 
     @property
     def bonus(self) -> bool:
-        """Whether everything was accepted, so that `token` came on top."""
-        return self.accepted == len(self.drafted)
+        """Whether everything was accepted and `token` came on top."""
+        return self.accepted == len(self.drafted) < self.kept
 
 
 @dataclass
@@ -103,30 +106,46 @@ class Progress:
         return len(tokens)
 
 
-def check_prompts(
-    model: Model, prompts: Sequence[Sequence[int]], settings: Settings, k: int = 0
+def check_request(
+    model: Model,
+    prompts: Sequence[Sequence[int]],
+    settings: Settings,
+    choices: Choices,
+    k: int = 0,
 ) -> int:
     """The positions that a cache needs for these prompts, with blocks of `k` draft tokens.
 
-    Raises ValueError where a prompt is empty, too long or no text of this model.
+    Raises ValueError where a prompt is empty, too long or no text of this model, and where the
+    choices are greedy and the temperature is not.
     """
+    if isinstance(choices, Greedy) and settings.warp.temperature:
+        raise ValueError(
+            f"choices are Greedy and the temperature is {settings.warp.temperature}: take Uniforms"
+        )
+    check_prompts(prompts, model.vocab_size)
+    longest = max(len(prompt) for prompt in prompts)
+    # Rows of a batch draft as many tokens as the one with most left: room for k at a row's end.
+    spare = k if len(prompts) > 1 else 0
+    needed = longest + settings.max_new_tokens + spare
+    if model.max_length is not None and needed > model.max_length:
+        batch = f" and, in a batch, {spare} for its drafts" if spare else ""
+        raise ValueError(
+            f"{longest} tokens of prompt, {settings.max_new_tokens} new ones{batch} need {needed} "
+            f"positions, and the model has {model.max_length}: shorten the prompt or ask for fewer"
+        )
+    return needed
+
+
+def check_prompts(prompts: Sequence[Sequence[int]], vocab_size: int) -> None:
+    """Raise ValueError where there is no prompt, or one is empty or holds unknown tokens."""
     if not len(prompts):
         raise ValueError("there is no prompt; give a list of lists of token ids")
     for row, prompt in enumerate(prompts):
         if not len(prompt):
             raise ValueError(f"prompt {row} is empty; give at least one token")
-        strange = [token for token in prompt if not 0 <= token < model.vocab_size]
+        strange = [token for token in prompt if not 0 <= token < vocab_size]
         if strange:
             raise ValueError(
                 f"prompt {row} has token {strange[0]}, and the model knows 0 to "
-                f"{model.vocab_size - 1}: encode it with this model's tokenizer"
+                f"{vocab_size - 1}: encode it with this model's tokenizer"
             )
-    # Rows of a batch draft as many tokens as the one with most left: room for k at a row's end.
-    longest = max(len(prompt) for prompt in prompts)
-    needed = longest + settings.max_new_tokens + (k if len(prompts) > 1 else 0)
-    if model.max_length is not None and needed > model.max_length:
-        raise ValueError(
-            f"{longest} tokens of prompt and {settings.max_new_tokens} new ones need {needed} "
-            f"positions, and the model has {model.max_length}: shorten the prompt or ask for fewer"
-        )
-    return needed

@@ -4,18 +4,20 @@ Leviathan et al. (2023), Algorithm 1; Chen et al. (2023), Algorithm 2. The token
 plain decoding, and at temperature 0 they are the same tokens.
 """
 
+import math
+import operator
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 
-from specdec_lib.decoding.progress import Block, Generation, Progress, Settings, check_prompts
+from specdec_lib.decoding.progress import Block, Generation, Progress, Settings, check_request
 from specdec_lib.decoding.verify import Verdict, check_finite, verify
 from specdec_lib.drafters.adaptive import Fixed, Schedule
 from specdec_lib.drafters.protocol import Drafter, Proposal
-from specdec_lib.models.prefill import prefill
 from specdec_lib.models.protocol import Cache, Model
+from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Choices
 
 
@@ -35,14 +37,16 @@ def speculative_generate(
     more. Raises ValueError where target and drafter do not fit together, where a prompt cannot be
     used and where logits are not finite.
     """
-    schedule = Fixed(k) if isinstance(k, int) else k
-    check_pair(target, drafter)
-    capacity = check_prompts(target, prompts, settings, schedule.most)
+    schedule = k if hasattr(k, "record") else Fixed(operator.index(k))
+    capacity = check_request(target, prompts, settings, choices, schedule.most)
+    check_pair(target, drafter, capacity)
     progress = Progress(prompts, settings)
-    cache = target.new_cache(len(prompts), capacity)
-    prefill(target, cache, prompts, leave=1)
-    drafter.start(prompts, settings.warp, capacity)
     generation = Generation(progress.written, [[] for _ in prompts])
+    if not progress.running:
+        return generation
+    cache = target.new_cache(len(prompts), capacity)
+    read_up_to(target, cache, prompts, leave=1)
+    drafter.start(prompts, settings.warp, capacity)
     start = time.perf_counter()
     while progress.running:
         blocks = decode_block(target, cache, drafter, progress, schedule.k, choices)
@@ -80,14 +84,18 @@ def keep(progress: Progress, proposal: Proposal, verdict: Verdict) -> list[Block
     blocks = []
     columns = [column.tolist() for column in (proposal.tokens, *verdict)]
     for row, (drafted, accepted, token, p, q) in enumerate(zip(*columns, strict=True)):
-        limit = max(proposal.limits[row], 0)
+        if any(map(math.isnan, q)):
+            raise ValueError("the drafter gave probabilities that are not finite: see its weights")
         kept = progress.add(row, [*drafted[:accepted], token])
-        blocks.append(Block(drafted[:limit], accepted, token, kept, p[:limit], q[:limit]))
+        # Where the text ended among the accepted tokens, nothing behind that was judged.
+        judged = max(proposal.limits[row], 0) if kept > accepted else kept
+        drafted, p, q = drafted[:judged], p[:judged], q[:judged]
+        blocks.append(Block(drafted, min(accepted, kept), token, kept, p, q))
     return blocks
 
 
-def check_pair(target: Model, drafter: Drafter) -> None:
-    """Raise ValueError where the drafter's tokens are not the target's."""
+def check_pair(target: Model, drafter: Drafter, capacity: int) -> None:
+    """Raise ValueError where the drafter cannot follow the target for `capacity` positions."""
     if drafter.vocab_size != target.vocab_size:
         raise ValueError(
             f"the target has {target.vocab_size} tokens and the drafter {drafter.vocab_size}: "
@@ -97,4 +105,9 @@ def check_pair(target: Model, drafter: Drafter) -> None:
         raise ValueError(
             f"the target is on {target.device} and the drafter on {drafter.device}: "
             "load both on one"
+        )
+    if drafter.max_length is not None and capacity > drafter.max_length:
+        raise ValueError(
+            f"the text needs {capacity} positions, and the drafter has {drafter.max_length}: "
+            "shorten the prompt, ask for fewer tokens or choose another draft"
         )

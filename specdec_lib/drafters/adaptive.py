@@ -11,7 +11,7 @@ from specdec_lib.theory import Costs, acceptance_from_counts
 
 
 class Schedule(Protocol):
-    """`k` for the next block, never above `most`."""
+    """`k` for the next block, 0 (plain decoding) to `most`."""
 
     k: int
     most: int
@@ -35,10 +35,13 @@ class Fixed:
 class MeasuredCost:
     """The k of the largest expected speedup, with alpha as seen so far and the measured costs.
 
-    Alpha starts at `alpha`, weighted as `trust` judged tokens. One k serves all rows of a batch.
+    Alpha starts at `alpha`, weighted as `trust` judged tokens; ValueError where that is not above
+    0. One k serves all rows of a batch. Where no k pays it is 0, and stays: nothing is judged then.
     """
 
-    def __init__(self, costs: Costs, alpha: float = 0.6, trust: int = 20) -> None:
+    def __init__(self, costs: Costs, alpha: float = 0.6, trust: float = 20) -> None:
+        if not trust > 0:
+            raise ValueError(f"trust is {trust}; it must be above 0, since alpha is divided by it")
         self.costs = costs
         self.accepted, self.judged = alpha * trust, float(trust)
         self.most = max(costs.v) - 1

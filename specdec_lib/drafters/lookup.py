@@ -17,6 +17,7 @@ class PromptLookup:
 
     def __init__(self, vocab_size: int, device: torch.device | str = "cpu", max_ngram: int = 3):
         self.vocab_size, self.device = vocab_size, torch.device(device)
+        self.max_length = None
         self.max_ngram = max_ngram
 
     def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
@@ -43,9 +44,10 @@ def lookup(tokens: Sequence[int], k: int, max_ngram: int) -> list[int]:
     The longest end is looked for first, from `max_ngram` tokens down to one. What follows may
     overlap the end itself.
     """
+    tokens = list(tokens)
     for size in range(min(max_ngram, len(tokens) - 1), 0, -1):
-        end = list(tokens[-size:])
+        end = tokens[-size:]
         for start in range(len(tokens) - size - 1, -1, -1):
             if tokens[start : start + size] == end:
-                return list(tokens[start + size : start + size + k])
+                return tokens[start + size : start + size + k]
     return []

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from specdec_lib.drafters.protocol import Proposal, proposal
-from specdec_lib.models.prefill import prefill
 from specdec_lib.models.protocol import Model
+from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -20,21 +20,22 @@ class ModelDrafter:
 
     def __init__(self, model: Model, stop_below: float = 0.0) -> None:
         self.model, self.stop_below = model, stop_below
-        self.vocab_size, self.device = model.vocab_size, model.device
+        self.vocab_size, self.max_length = model.vocab_size, model.max_length
+        self.device = model.device
 
     def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
-        """Read the prompts, all but the two tokens that the first block feeds."""
+        """Nothing has been read yet."""
         self.warp = warp
         self.rows = torch.arange(len(sequences), device=self.device)
         self.cache = self.model.new_cache(len(sequences), capacity)
-        prefill(self.model, self.cache, sequences, leave=2)
 
     def propose(
         self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
     ) -> Proposal:
         """Draft token by token, each fed back to draft the next."""
         limits, drafted = list(limits), []
-        feed, last = self._last_two(sequences)
+        if max(limits) > 0:
+            feed, last = self._last_two(sequences)
         while len(drafted) < max(limits):
             logits = self.model.forward(feed, self.cache)
             q = self.warp(logits[self.rows, last])
@@ -54,7 +55,7 @@ class ModelDrafter:
         drawn but never fed. Feeding one that is there costs little, and saves telling the cases
         apart.
         """
-        self.cache.truncate([max(len(sequence) - 2, 0) for sequence in sequences])
+        read_up_to(self.model, self.cache, sequences, leave=2)
         two = [(*sequence[-2:], 0)[:2] for sequence in sequences]
         last = [min(len(sequence), 2) - 1 for sequence in sequences]
         return torch.tensor(two, device=self.device), torch.tensor(last, device=self.device)

@@ -44,7 +44,7 @@ class NgramDrafter:
         if order not in (1, 2, 3):
             raise ValueError(f"order is {order}; 1 is unigram, 2 bigram, 3 trigram")
         self.order, self.device = order, torch.device(device)
-        self.vocab_size = len(counts.unigram)
+        self.vocab_size, self.max_length = len(counts.unigram), None
         self.followers: list[dict[tuple[int, ...], list[tuple[int, int]]]] = [
             {(): list(enumerate(counts.unigram.tolist()))},
             grouped(counts.bigram),

@@ -22,9 +22,10 @@ class Proposal(NamedTuple):
 
 
 class Drafter(Protocol):
-    """Something that proposes draft tokens."""
+    """Something that proposes draft tokens, behind at most `max_length` (None: any number)."""
 
     vocab_size: int
+    max_length: int | None
     device: torch.device
 
     def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:

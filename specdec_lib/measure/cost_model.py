@@ -12,7 +12,7 @@ from specdec_lib.measure.costs import CONTEXT, K_MAX, costs_of, pass_task
 from specdec_lib.measure.runs import GREEDY, SAMPLED, Recorded, choices, compare, plain, speculative
 from specdec_lib.measure.timing import interleaved
 from specdec_lib.measure.workbench import Workbench, draft, target
-from specdec_lib.models.prefill import prefill
+from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Warp
 
 NAME = "large"  # the draft with most to lose: its passes cost most
@@ -83,7 +83,7 @@ def block_task(model, small, batch: int, k: int):
     prompts = [[1 + row, *range(2, CONTEXT + 1)] for row in range(batch)]
     progress = Progress(prompts, Settings(model.max_length - CONTEXT - k, SAMPLED))
     cache, drafter = model.new_cache(batch), ModelDrafter(small)
-    prefill(model, cache, prompts, leave=1)
+    read_up_to(model, cache, prompts, leave=1)
     drafter.start(prompts, SAMPLED, model.max_length)
     made = choices(SAMPLED, seed=0, rows=batch)
     return lambda: decode_block(model, cache, drafter, progress, k, made)

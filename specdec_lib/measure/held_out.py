@@ -47,7 +47,7 @@ def encoded(document: Document, tokenizer: Tokenizer) -> Tokens:
     ends = [max(end - 1, 0) for _, end in encoding.offsets]
     lines = line_numbers(document.text)
     novel = [lines[end] not in document.seen for end in ends]
-    sizes = [len(document.text[start:end].encode()) for start, end in encoding.offsets]
+    sizes = [len(token) for token in encoding.tokens]  # a character of these is a byte
     return Tokens(document.name, [0, *encoding.ids], [False, *novel], [0, *sizes])
 
 

@@ -16,7 +16,7 @@ from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.held_out import repeated_share
 from specdec_lib.measure.timing import Spread, interleaved, ratios
 from specdec_lib.models.protocol import Model
-from specdec_lib.sampling import Choices, Greedy, Uniforms, Warp
+from specdec_lib.sampling import Choices, Warp, choices_for
 
 MOST_REPEATED = 0.2  # greedy text that repeats more of its 8-grams is left out
 GREEDY, SAMPLED = Warp(temperature=0), Warp(temperature=1)
@@ -27,9 +27,7 @@ Decoder = Callable[[list[int]], Generation]
 
 def choices(warp: Warp, seed: int, rows: int = 1) -> Choices:
     """Seeded choices for `rows` rows."""
-    if warp.temperature == 0:
-        return Greedy()
-    return Uniforms([np.random.default_rng([seed, row]) for row in range(rows)])
+    return choices_for(warp, [np.random.default_rng([seed, row]) for row in range(rows)])
 
 
 def plain(target: Model, warp: Warp, tokens: int) -> Decoder:

@@ -48,7 +48,8 @@ class Lengths:
 
         Raises ValueError where a number is negative or above what its row holds.
         """
-        wanted = [length] * len(self._held) if isinstance(length, int) else _numbers(length)
+        wanted = length.tolist() if isinstance(length, Tensor) else length
+        wanted = [wanted] * len(self._held) if isinstance(wanted, int) else list(wanted)
         if len(wanted) != len(self._held):
             raise ValueError(f"{len(wanted)} lengths for a cache of {len(self._held)} rows")
         for row, (new, held) in enumerate(zip(wanted, self._held, strict=True)):
@@ -56,10 +57,6 @@ class Lengths:
                 raise ValueError(f"row {row} holds {held} positions and cannot be cut to {new}")
         self._held = wanted
         self.length = torch.tensor(wanted, device=self.length.device)
-
-
-def _numbers(length: Tensor | Sequence[int]) -> list[int]:
-    return length.tolist() if isinstance(length, Tensor) else list(length)
 
 
 class TokenCache(Lengths):

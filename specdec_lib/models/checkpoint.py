@@ -154,7 +154,8 @@ def write_weights(weights: Weights, folder: Path) -> None:
         parts = (*layer.qkv.split(heads), layer.out, *layer.gate_up.split(shape.mlp), layer.down)
         norms = (layer.norm_attention, layer.norm_mlp)
         for name, tensor in zip(LAYER_NAMES, (*norms, *parts), strict=True):
-            tensors[f"model.layers.{number}.{name}.weight"] = tensor.contiguous()
+            # A copy of its own: safetensors refuses tensors that share memory.
+            tensors[f"model.layers.{number}.{name}.weight"] = tensor.clone()
     tensors |= {"model.norm.weight": weights.norm, "lm_head.weight": weights.head.clone()}
     folder.mkdir(parents=True, exist_ok=True)
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})

@@ -26,7 +26,8 @@ on with Python source in the style of the standard library, and is good for noth
 | width, layers, heads, MLP | {shape.width}, {shape.layers}, {shape.heads}, {shape.mlp} |
 | context | {context} tokens, of a byte-level BPE of {shape.vocab_size:,} |
 | weights | float16, one matrix for input and output embedding |
-| data | CPython {python}: {documents:,} source files and documentation topics, {megabytes:.1f} MB, digest {digest} |
+| data | sources and documentation topics of CPython {python}, {megabytes:.1f} MB |
+| documents | {documents:,}, digest {digest} |
 | held out | {held_out:,} documents of these, by a hash of their name |
 | training | {steps:,} steps of {tokens:,} tokens, {how} |
 {worth}

@@ -3,8 +3,6 @@
 from dataclasses import asdict
 from pathlib import Path
 
-import torch
-
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.measure.acceptance import acceptance, bits_per_byte, model_reader, ngram_reader
 from specdec_lib.measure.held_out import all_tokens
