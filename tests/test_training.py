@@ -60,8 +60,9 @@ def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(
         loop.train(model, stops, Recipe(4, batch=2, warmup=2), DATA, tmp_path / "broken")
     found = trained(tmp_path / "broken")
     assert all(torch.equal(found[name], expected[name]) for name in expected)
-    log = (tmp_path / "whole" / "log.jsonl").read_text().splitlines()
-    assert [json.loads(line)["step"] for line in log] == [1, 2, 3, 4]
+    for folder in ("whole", "broken"):
+        log = (tmp_path / folder / "log.jsonl").read_text().splitlines()
+        assert [json.loads(line)["step"] for line in log] == [1, 2, 3, 4]
 
 
 def test_the_processes_share_the_windows_of_one(monkeypatch: pytest.MonkeyPatch):

@@ -10,6 +10,7 @@ import json
 import platform
 import sys
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 
 import torch
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
             keys.set_description(key)
             found[key] = FIGURES[key].measure(bench)
     print(table(found))
-    print("\n".join(bench.notes))
+    print("\n".join([machine(), *bench.notes]))
     if options.json:
         write(options.json, found, bench.notes)
     return 0
@@ -62,15 +63,25 @@ def table(found: dict[str, Value]) -> str:
 
 
 def write(path: Path, found: dict[str, Value], notes: list[str]) -> None:
-    """The figures as JSON, with what they were measured on."""
+    """The figures as JSON, and beside them the notes and the machine as text."""
     values = {k: asdict(v) if isinstance(v, Spread) else v for k, v in found.items()}
     least = [values.get(f"share_of_bound_{kind}") for kind in ("greedy", "sampled")]
-    if all(least):
+    if None not in least:
         values["share_of_bound"] = min(least)
-    about = {"machine": platform.processor() or platform.machine(), "torch": torch.__version__}
-    about |= {"threads": torch.get_num_threads(), "notes": notes}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(values | about, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    path.with_suffix(".notes.txt").write_text(
+        "\n".join([machine(), *notes]) + "\n", encoding="utf-8"
+    )
+
+
+def machine() -> str:
+    """What the figures were measured on."""
+    names = Path("/proc/cpuinfo")
+    lines = names.read_text().splitlines() if names.exists() else []
+    model = next((line.split(": ")[1] for line in lines if line.startswith("model name")), "")
+    name, threads = model or platform.machine(), torch.get_num_threads()
+    return f"{name}, {threads} threads, torch {torch.__version__}, {date.today()}"
 
 
 if __name__ == "__main__":

@@ -1,17 +1,19 @@
 """The cost model E / (c K + v(K+1)) against what the decoder takes."""
 
 import statistics
+from collections.abc import Callable
 
 import torch
 from tqdm import tqdm
 
-from specdec_lib.decoding.progress import Progress, Settings
+from specdec_lib.decoding.progress import Block, Progress, Settings
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.costs import CONTEXT, K_MAX, costs_of, pass_task
 from specdec_lib.measure.runs import GREEDY, SAMPLED, Recorded, choices, compare, plain, speculative
 from specdec_lib.measure.timing import interleaved
 from specdec_lib.measure.workbench import Workbench, draft, target
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Warp
 
@@ -78,8 +80,8 @@ def block_error(batch: int, k: int) -> float:
     return seconds["block"] / predicted - 1
 
 
-def block_task(model, small, batch: int, k: int):
-    """One block of speculative decoding behind a context, each time a new one."""
+def block_task(model: Llama, small: Llama, batch: int, k: int) -> Callable[[], list[Block]]:
+    """One block of speculative decoding behind a context, a new one with every call."""
     prompts = [[1 + row, *range(2, CONTEXT + 1)] for row in range(batch)]
     progress = Progress(prompts, Settings(model.max_length - CONTEXT - k, SAMPLED))
     cache, drafter = model.new_cache(batch), ModelDrafter(small)

@@ -82,11 +82,16 @@ def _resume(model: nn.Module, optimizers: list[torch.optim.Optimizer], folder: P
     saved = torch.load(path, weights_only=True)
     model.load_state_dict(saved["model"])
     for optimizer, state in zip(optimizers, saved["optimizers"], strict=True):
-        rates = [(group["full_rate"]) for group in optimizer.param_groups]
         optimizer.load_state_dict(state)
-        for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["full_rate"] = rate
+    if dist.get_rank() == 0:
+        _cut_log(folder / "log.jsonl", saved["step"])
     return saved["step"]
+
+
+def _cut_log(log: Path, steps: int) -> None:
+    """Take out the steps that are done again."""
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(lines[:steps]))
 
 
 def _record(
