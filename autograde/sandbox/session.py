@@ -6,6 +6,7 @@ from typing import Any
 
 from autograde.sandbox.inside import wire
 from autograde.sandbox.launch import Limits, Process
+from autograde.sandbox.lending import Desk
 
 
 class StudentError(Exception):
@@ -81,10 +82,12 @@ class Session:
 
     def call(self, name: str, args: tuple) -> Reply:
         """Call the student's function. Raises StudentError, NotDefined or Gone."""
+        desk = Desk()
+        args = tuple(desk.lend(arg) for arg in args)
         encoded = [wire.encode(arg) for arg in args]
         before = [wire.digest(arg) for arg in args]
         request = {"do": "call", "name": name, "args": {"l": encoded}}
-        answer = self._ask_about(name, request)
+        answer = self._ask_about(name, request, desk)
         try:
             changed = [i for i, d in enumerate(answer["digests"]) if d != before[i]]
             seen = [str(text) for text in answer["warnings"]][:5]
@@ -94,17 +97,17 @@ class Session:
 
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or Gone."""
-        answer = self._ask_about(name, {"do": "value", "name": name})
+        answer = self._ask_about(name, {"do": "value", "name": name}, Desk())
         try:
             return wire.decode(answer["value"])
         except (wire.ProtocolError, KeyError) as error:
             raise Gone(f"the answer could not be read: {error}") from None
 
-    def _ask_about(self, name: str, request: dict) -> dict:
+    def _ask_about(self, name: str, request: dict, desk: Desk) -> dict:
         if name in self.dead_names:
             raise Gone("it was not called again after it was stopped")
         try:
-            answer = self._ask(request, self.limits.call_seconds)
+            answer = self._ask(request, self.limits.call_seconds, desk)
         except Gone:
             self.dead_names.add(name)
             self._restart()
@@ -151,14 +154,20 @@ class Session:
         error = {"name": "Stopped", "text": reason, "line": None}
         self.reports[cell.key] = {"error": error, "printed": ""}
 
-    def _ask(self, request: dict, seconds: float) -> dict:
-        """One request and its answer, within `seconds` and within the submission's time."""
+    def _ask(self, request: dict, seconds: float, desk: Desk | None = None) -> dict:
+        """One request and its answer, within `seconds` and within the submission's time.
+
+        Before its answer, the worker may use what lies on `desk`.
+        """
         now = time.monotonic()
         if self.process is None or now >= self.end_of_time:
             self.limited = True
             raise Gone(f"the submission used up its {self.total_seconds:g} s")
         try:
-            answer = self.process.exchange(request, min(now + seconds, self.end_of_time))
+            deadline = min(now + seconds, self.end_of_time)
+            answer = self.process.exchange(request, deadline)
+            while desk is not None and answer is not None and "ask" in answer:
+                answer = self.process.exchange(desk.answer(answer["ask"]), deadline)
         except TimeoutError:
             self.limited = True
             raise Gone(f"it took longer than {seconds:g} s and was stopped") from None

@@ -16,6 +16,7 @@ class Counted:
         self, folder: Path, dtype: torch.dtype, device: torch.device | str = "cpu"
     ) -> None:
         logging.disable_progress_bar()
+        logging.set_verbosity_error()  # each assisted call warns of its own draft's settings
         self.model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
         self.model.eval()
         self.model.register_forward_pre_hook(self._count, with_kwargs=True)
@@ -53,9 +54,9 @@ def generate(
         draft.model.generation_config = drafting(k)
         options["assistant_model"] = draft.model
     target.model.generation_config.eos_token_id = None
-    mask = torch.ones_like(ids)
+    before, mask = target.passes, torch.ones_like(ids)
     output = target.model.generate(ids, attention_mask=mask, pad_token_id=0, **options)
-    return Generation([output[0, len(prompt) :].tolist()], target_passes=target.passes)
+    return Generation([output[0, len(prompt) :].tolist()], target_passes=target.passes - before)
 
 
 def drafting(k: int | None) -> GenerationConfig:

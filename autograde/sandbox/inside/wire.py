@@ -1,8 +1,9 @@
 """The data-only protocol: length-prefixed JSON frames between the grader and the worker.
 
 Values cross as plain data. Exact built-in types are kept apart (a tuple is not a list, True is
-not 1), arrays cross as dtype, shape and base64, and everything else becomes an `Opaque` that
-only carries its type's name. Nothing is ever unpickled.
+not 1), arrays and tensors cross as dtype, shape and base64. What the grader lends to a student's
+function, such as a model to call, crosses as a `Handle`: a number, and what may be asked of it.
+Everything else becomes an `Opaque` that only carries its type's name. Nothing is ever unpickled.
 """
 
 import base64
@@ -11,7 +12,9 @@ import json
 import math
 import socket
 import struct
+import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ import numpy as np
 MAX_FRAME = 16 * 2**20
 MAX_DEPTH = 12
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
+TENSORS = ("bool", "int64", "float32", "float64")
 
 
 class ProtocolError(Exception):
@@ -33,6 +37,21 @@ class Opaque:
 
     def __repr__(self) -> str:
         return f"an object of type {self.type_in_student_code}"
+
+
+# From a handle's number, whether it can be called, and its names.
+MakeHandle = Callable[[int, bool, list[str]], Any]
+
+
+class Handle:
+    """A thing that stays in the grader's process, by its number there.
+
+    It can be called where `callable_` says so, and `names` are the methods and attributes that may
+    be asked for.
+    """
+
+    def __init__(self, number: int, callable_: bool, names: list[str]) -> None:
+        self.number, self.callable_, self.names = number, callable_, names
 
 
 def encode(value: Any, depth: int = 0) -> Any:
@@ -51,32 +70,68 @@ def encode(value: Any, depth: int = 0) -> Any:
     if kind is np.ndarray and value.dtype.name in DTYPES:
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"a": [value.dtype.name, list(value.shape), data]}
-    return {"x": kind.__name__[:80]}
+    if isinstance(value, Handle):
+        return {"h": [value.number, value.callable_, list(value.names)]}
+    return _encode_tensor(value) or {"x": kind.__name__[:80]}
 
 
-def decode(data: Any, depth: int = 0) -> Any:
-    """The value that `encode` made `data` from. Raises ProtocolError on anything else."""
+def _encode_tensor(value: Any) -> dict | None:
+    """A tensor as data; None where it is none. torch is looked at only where it is there."""
+    torch = sys.modules.get("torch")
+    if torch is None or type(value) is not torch.Tensor:
+        return None
+    name = str(value.dtype).removeprefix("torch.")
+    if name not in TENSORS or value.layout is not torch.strided:
+        return None
+    array = value.detach().cpu().contiguous().numpy()
+    return {"s": [name, list(array.shape), base64.b64encode(array.tobytes()).decode()]}
+
+
+def no_handle(number: int, callable_: bool, names: list[str]) -> Any:
+    """Refuses: where nothing has been lent, nothing can be given back."""
+    raise ProtocolError("a handle where none is due")
+
+
+def decode(
+    data: Any, handle: Callable[[int, bool, list[str]], Any] = no_handle, depth: int = 0
+) -> Any:
+    """The value that `encode` made `data` from; `handle` makes one of a handle's parts.
+
+    Raises ProtocolError on anything else.
+    """
     if data is None or type(data) in (bool, int, float, str):
         return data
     if type(data) is not dict or len(data) != 1 or depth > MAX_DEPTH:
         raise ProtocolError("a value of no known form")
     ((tag, body),) = data.items()
     if tag in ("l", "t") and type(body) is list:
-        items = [decode(item, depth + 1) for item in body]
+        items = [decode(item, handle, depth + 1) for item in body]
         return items if tag == "l" else tuple(items)
     if tag == "f" and body in ("nan", "inf", "-inf"):
         return float(body)
     if tag == "x" and type(body) is str:
         return Opaque(body)
     if tag == "a":
-        return _decode_array(body)
+        return _decode_array(body, DTYPES)
+    if tag == "s":
+        import torch
+
+        return torch.from_numpy(_decode_array(body, TENSORS))
+    if tag == "h" and _is_handle(body):
+        return handle(*body)
     raise ProtocolError("a value of no known form")
 
 
-def _decode_array(body: Any) -> np.ndarray:
+def _is_handle(body: Any) -> bool:
+    if type(body) is not list or [type(part) for part in body] != [int, bool, list]:
+        return False
+    return all(type(name) is str for name in body[2])
+
+
+def _decode_array(body: Any, dtypes: tuple[str, ...]) -> np.ndarray:
     try:
         name, shape, data = body
-        if name not in DTYPES or not all(type(n) is int and n >= 0 for n in shape):
+        if name not in dtypes or not all(type(n) is int and n >= 0 for n in shape):
             raise ProtocolError("an array of an unknown dtype or shape")
         flat = np.frombuffer(base64.b64decode(data, validate=True), dtype=name)
         return flat.reshape(shape).copy()

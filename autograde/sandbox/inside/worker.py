@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-# Python's isolated mode leaves the program's own folder out of the path; once these three are
+# Python's isolated mode leaves the program's own folder out of the path; once these four are
 # imported it is taken off again, so that a student's `import cells` finds nothing.
 HERE = os.path.dirname(__file__)
 sys.path.insert(0, HERE)
 import cells  # noqa: E402
 import limits  # noqa: E402
+import remote  # noqa: E402
 import wire  # noqa: E402
 
 sys.path.remove(HERE)
@@ -28,20 +29,21 @@ def main() -> None:
     notebook = cells.Cells()
     wire.send(link, {"ready": True})
     while (request := wire.receive(link)) is not None:
-        answer = serve(notebook, request)
+        answer = serve(notebook, request, link)
         try:
             wire.send(link, answer)
         except (wire.ProtocolError, MemoryError) as error:
             wire.send(link, {"error": {"name": "TooLarge", "text": str(error), "line": None}})
 
 
-def serve(notebook: cells.Cells, request: dict) -> dict:
+def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> dict:
     """Answer one request."""
     if request["do"] == "cell":
         return notebook.run(request["source"])
     if request["do"] == "value":
         return value(notebook, request["name"])
-    return call(notebook, request["name"], wire.decode(request["args"]))
+    args = wire.decode(request["args"], remote.maker(link))
+    return call(notebook, request["name"], args)
 
 
 def value(notebook: cells.Cells, name: str) -> dict:

@@ -1,0 +1,138 @@
+"""What a student's function is lent: used from the worker, seen and counted in the grader."""
+
+import numpy as np
+import pytest
+import torch
+from test_session import session
+
+from autograde.sandbox.inside import wire
+from autograde.sandbox.lending import Desk, Lent
+from autograde.sandbox.session import Gone, StudentError
+from specdec_lib.models.table import TableModel
+
+
+def test_a_function_is_called_with_fresh_data_and_its_calls_are_seen():
+    seen = []
+
+    def model(tokens: list[int]) -> np.ndarray:
+        seen.append(list(tokens))
+        tokens.append(99)  # changes nothing over there
+        return np.array([0.25, 0.75])
+
+    code = "def f(model, text):\n    a = model(text)\n    return text, a + model(text + [1])"
+    with session(code) as s:
+        text, total = s.call("f", (model, [5, 6])).value
+    assert seen == [[5, 6], [5, 6, 1]] and text == [5, 6]
+    assert total.tolist() == [0.5, 1.5]
+
+
+def test_a_generator_gives_its_own_numbers():
+    code = "def f(rng):\n    return [rng.random(2), rng.random()]"
+    with session(code) as s:
+        two, one = s.call("f", (np.random.default_rng(3),)).value
+    expected = np.random.default_rng(3).random(3)
+    assert np.array_equal([*two, one], expected)
+
+
+def lent_model() -> Lent:
+    """A lookup-table model as chapter 08 lends it: its caches stay in the grader too."""
+    table = torch.full((3, 3), 1 / 3, dtype=torch.float64)
+    model = TableModel(table)
+    new_cache = model.new_cache
+    model.new_cache = lambda batch=1: Lent(new_cache(batch), "length", "truncate()")
+    return Lent(model, "vocab_size", "new_cache()", "forward()")
+
+
+def test_a_model_and_its_cache_are_used_by_their_names():
+    code = (
+        "import torch\n"
+        "def f(model):\n"
+        "    cache = model.new_cache()\n"
+        "    logits = model.forward(torch.tensor([[0, 1, 2]]), cache)\n"
+        "    cache.truncate(2)\n"
+        "    return logits, cache.length, model.vocab_size, model.new_cache(batch=2).length\n"
+    )
+    with session(code) as s:
+        logits, length, vocabulary, two = s.call("f", (lent_model(),)).value
+    assert logits.shape == (1, 3, 3) and logits.dtype == torch.float64
+    assert (length.tolist(), vocabulary, two.tolist()) == ([2], 3, [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("model.table", "there is no table here; there are vocab_size, new_cache"),
+        ("model(1)", "this object cannot be called"),
+        ("model.forward(1, 2)", "AttributeError"),
+        ("model._ask('new_cache.__func__', (), {})", "new_cache.__func__ is not among"),
+        ("model._ask('logits', (), {})", "logits is not among what may be used here"),
+    ],
+)
+def test_nothing_else_can_be_asked_for(body: str, told: str):
+    with session(f"def f(model):\n    return {body}") as s:
+        with pytest.raises(StudentError) as caught:
+            s.call("f", (lent_model(),))
+        assert told in caught.value.what_happened
+
+
+def test_an_error_of_what_was_lent_is_the_students_to_see():
+    def picky(tokens: list[int]) -> None:
+        raise ValueError("the prefix is empty")
+
+    with session("def f(model):\n    return model([])") as s, pytest.raises(StudentError) as caught:
+        s.call("f", (picky,))
+    assert "ValueError: the prefix is empty" in caught.value.what_happened
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        None,
+        {},
+        {"of": 7, "name": "", "args": {"l": []}, "kwargs": {}},
+        {"of": True, "name": "", "args": {"l": []}, "kwargs": {}},
+        {"of": 0, "name": 3, "args": {"l": []}, "kwargs": {}},
+        {"of": 0, "name": "", "args": {"t": []}, "kwargs": {}},
+        {"of": 0, "name": "", "args": {"l": [{"h": [5, True, []]}]}, "kwargs": {}},
+        {"of": 0, "name": "", "args": {"l": [{"h": [-1, True, []]}]}, "kwargs": {}},
+        {"of": 0, "name": "", "args": {"l": []}, "kwargs": []},
+    ],
+)
+def test_a_forged_question_breaks_the_protocol(question: object):
+    desk = Desk()
+    desk.lend(lambda: 1)
+    with pytest.raises(wire.ProtocolError):
+        desk.answer(question)
+
+
+def test_a_function_that_never_stops_asking_is_stopped():
+    code = "def f(model):\n    while True:\n        model(1)"
+    with session(code) as s, pytest.raises(Gone, match="longer than"):
+        s.call("f", (lambda x: x,))
+
+
+def test_uses_are_bounded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("autograde.sandbox.lending.MOST_USES", 3)
+    code = "def f(model):\n    return [model(i) for i in range(4)]"
+    with session(code) as s, pytest.raises(Gone, match="more than 3 uses"):
+        s.call("f", (lambda x: x,))
+
+
+def test_the_same_thing_is_the_same_handle_and_is_not_called_changed():
+    def one(x: int) -> int:
+        return x
+
+    desk = Desk()
+    assert desk.lend(one).number == desk.lend(one).number == 0
+    with session("def f(a, b):\n    return a(1) + b(2)") as s:
+        reply = s.call("f", (one, one))
+    assert reply.value == 3 and reply.changed == []
+
+
+def test_tensors_cross_with_their_dtype_and_come_back():
+    code = "def f(x):\n    return type(x).__name__, str(x.dtype), x * 2"
+    with session(code) as s:
+        for tensor in (torch.tensor([[1.5, 2.0]]), torch.tensor([1, 2]), torch.zeros(0, 3)):
+            name, dtype, twice = s.call("f", (tensor,)).value
+            assert (name, dtype) == ("Tensor", str(tensor.dtype))
+            assert torch.equal(twice, tensor * 2) and twice.dtype == tensor.dtype
