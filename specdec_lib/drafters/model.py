@@ -24,10 +24,11 @@ class ModelDrafter:
         self.device = model.device
 
     def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
-        """Nothing has been read yet."""
+        """Read the prompts, all but the two tokens that the first block feeds."""
         self.warp = warp
         self.rows = torch.arange(len(sequences), device=self.device)
         self.cache = self.model.new_cache(len(sequences), capacity)
+        read_up_to(self.model, self.cache, sequences, leave=2)
 
     def propose(
         self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices

@@ -65,4 +65,4 @@ DRAFTS = {
     "large": Shape(width=256, layers=2, heads=4, mlp=576),
 }
 TARGET_RECIPE = Recipe(steps=800, batch=24)
-DRAFT_RECIPE = Recipe(steps=1700, batch=12)
+DRAFT_RECIPE = Recipe(steps=1500, batch=12)
