@@ -139,16 +139,28 @@ def test_text_that_runs_in_circles_is_left_out_of_greedy_figures():
     def decoder(prompt: list[int]) -> Generation:
         return generation(texts[tuple(prompt)])
 
-    assert runs.compare(decoder, decoder, [[1], [2]], greedy=True).used == [[1]]
-    assert runs.compare(decoder, decoder, [[1], [2]], greedy=False).used == [[1], [2]]
+    assert runs.straight(decoder, [[1], [2], [1]], most=8) == [[1], [1]]
+    assert runs.straight(decoder, [[2], [1], [1]], most=1) == [[1]]
     with pytest.raises(ValueError, match="runs in circles; use more prompts"):
-        runs.compare(decoder, decoder, [[2]], greedy=True)
+        runs.straight(decoder, [[2]], most=8)
+
+
+def test_a_comparison_takes_every_prompt_and_counts_the_later_rounds():
+    calls = []
+
+    def decoder(prompt: list[int]) -> Generation:
+        calls.append(prompt[0])
+        return generation([1])
+
+    found = runs.compare(decoder, decoder, [[1], [2]])
+    assert calls == [1] * 6 + [2] * 6
+    assert found.speedup.low <= found.speedup.median <= found.speedup.high
 
 
 def test_a_recorded_decoder_counts_tokens_and_passes():
     recorded = runs.Recorded(lambda prompt: generation([1, 2, 3, 4, 5, 6]))
     recorded([0]), recorded([0])
-    assert recorded.tokens_a_block == 1.5
+    assert recorded.tokens_a_block == 1.5 and recorded.repeated == 0.0
 
 
 @pytest.fixture

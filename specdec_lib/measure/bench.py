@@ -22,6 +22,7 @@ from specdec_lib.measure.timing import Spread
 from specdec_lib.measure.workbench import Workbench
 
 PROGRAM = "python -m specdec_lib.measure.bench"
+POOL = 50  # held-out prompts to choose from
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,22 +32,22 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
     parser.add_argument("--only", nargs="*", metavar="KEY", help=f"of {', '.join(FIGURES)}")
-    parser.add_argument("--prompts", type=int, default=8)
-    parser.add_argument("--tokens", type=int, default=64, help="new tokens a prompt")
+    parser.add_argument("--prompts", type=int, default=8, help="prompts a comparison (8)")
+    parser.add_argument("--tokens", type=int, default=64, help="new tokens a prompt (64)")
     options = parser.parse_args(arguments)
     unknown = set(options.only or ()) - set(FIGURES)
     if unknown:
         parser.error(f"no figure is called {', '.join(sorted(unknown))}")
-    bench = Workbench(prompts(options.prompts), options.tokens)
+    bench = Workbench(prompts(POOL), options.prompts, options.tokens)
     found = {}
     with tqdm(options.only or FIGURES) as keys:
         for key in keys:
             keys.set_description(key)
             found[key] = FIGURES[key].measure(bench)
+            if options.json:  # every time, so that a measurement that is stopped leaves its figures
+                write(options.json, found, bench.notes)
     print(table(found))
     print("\n".join([machine(), *bench.notes]))
-    if options.json:
-        write(options.json, found, bench.notes)
     return 0
 
 

@@ -27,18 +27,19 @@ def over_plain(bench: Workbench, cost: str | None, warp: Warp) -> Spread:
         f"{cost or 'built-in'} over plain at temperature {warp.temperature:g}",
         plain(model, warp, bench.tokens),
         speculative(model, best.drafter, best.k, warp, bench.tokens),
-        greedy=warp == GREEDY,
+        warp,
     )
 
 
 def run_comparison(
-    bench: Workbench, name: str, slower: Decoder, faster: Decoder, greedy: bool = True
+    bench: Workbench, name: str, slower: Decoder, faster: Decoder, warp: Warp = GREEDY
 ) -> Spread:
     """`compare`, with a note of what the prompts and the passes were."""
     sides = Recorded(slower), Recorded(faster)
-    found = compare(*sides, bench.prompts, greedy)
+    prompts = bench.prompts_for(warp)
+    found = compare(*sides, prompts)
     bench.notes.append(
-        f"{name}: {found.speedup}, {len(found.used)} prompts, {found.repeated:.0%} repeated "
+        f"{name}: {found.speedup}, {len(prompts)} prompts, {sides[1].repeated:.0%} repeated "
         f"8-grams; tokens a target pass {sides[1].tokens_a_block:.2f} against "
         f"{sides[0].tokens_a_block:.2f}"
     )
@@ -59,7 +60,7 @@ def over_hugging(
 def fastest_hugging(
     bench: Workbench, cost: str | None, dtypes: tuple[torch.dtype, ...], assisted: bool, draft: str
 ) -> tuple[Decoder, str]:
-    """The fastest way to `generate` of all dtypes and, assisted by `draft`, of all K: on a trial."""
+    """The fastest way to `generate`, on a trial: of all dtypes and, assisted by `draft`, all K."""
     tasks: dict[str, Decoder] = {}
     for dtype in dtypes:
         run = partial(hugging.generate, hugging_target(cost, dtype), new_tokens=bench.tokens)
@@ -70,7 +71,7 @@ def fastest_hugging(
         for k in TRIED_K:
             label = f"{dtype}, {draft} draft, K = {k or 'by its heuristic'}"
             tasks[label] = partial(run, draft=helper, k=k)
-    trial = bench.prompts[0]
+    trial = bench.prompts_for(GREEDY)[0]
     seconds = interleaved({name: partial(run, trial) for name, run in tasks.items()}, rounds=2)
     best = min(tasks, key=lambda name: min(seconds[name]))
     return tasks[best], best

@@ -10,7 +10,7 @@ from specdec_lib.decoding.progress import Block, Progress, Settings
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.costs import CONTEXT, K_MAX, costs_of, pass_task
-from specdec_lib.measure.runs import GREEDY, SAMPLED, Recorded, choices, compare, plain, speculative
+from specdec_lib.measure.runs import SAMPLED, Recorded, choices, compare, plain, speculative
 from specdec_lib.measure.timing import interleaved
 from specdec_lib.measure.workbench import Workbench, draft, target
 from specdec_lib.models.llama import Llama
@@ -39,7 +39,7 @@ def share(bench: Workbench, cost: str, dtype: torch.dtype, warp: Warp) -> float:
     for k in tqdm(range(1, K_MAX + 1), desc=f"{cost}, K", leave=False):
         fast = Recorded(speculative(model, drafter, k, warp, bench.tokens))
         slow = plain(model, warp, bench.tokens)
-        speedup = compare(slow, fast, bench.prompts[:4], greedy=warp == GREEDY).overall
+        speedup = compare(slow, fast, bench.prompts_for(warp)[:4]).overall
         shares.append(speedup / (fast.tokens_a_block / (costs.c * k + costs.v[k + 1])))
     listed = ", ".join(f"{share:.2f}" for share in shares)
     bench.notes.append(

@@ -67,19 +67,17 @@ def line_numbers(text: str) -> list[int]:
 
 
 def prompts(count: int, length: int = 64, assets: Path = ASSETS) -> list[list[int]]:
-    """`count` prompts of `length` tokens, one from the middle of a document each, in a fixed order.
+    """`count` prompts of `length` tokens in a fixed order: the middle of every document that is
+    long enough, then its first quarter, then its third.
 
-    Raises ValueError where fewer documents are long enough.
+    Raises ValueError where there are not so many.
     """
-    tokenizing, found = tokenizer(assets), []
-    for document in documents(assets):
-        ids = encoded(document, tokenizing).ids
-        if len(ids) >= 4 * length:
-            middle = len(ids) // 2
-            found.append(ids[middle : middle + length])
-        if len(found) == count:
-            return found
-    raise ValueError(f"the held-out text has {len(found)} documents for {count} prompts")
+    documents = [each.ids for each in all_tokens(assets) if len(each.ids) >= 4 * length]
+    starts = [(ids, len(ids) * quarter // 4) for quarter in (2, 1, 3) for ids in documents]
+    found = [ids[start : start + length] for ids, start in starts]
+    if len(found) < count:
+        raise ValueError(f"the held-out text has {len(found)} prompts, not {count}")
+    return found[:count]
 
 
 def repeated_share(tokens: list[int], size: int = 8) -> float:

@@ -18,6 +18,7 @@ from specdec_lib.measure.timing import Spread, interleaved, ratios
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Choices, Warp, choices_for
 
+ROUNDS = 2  # that count; one more goes before them
 MOST_REPEATED = 0.2  # greedy text that repeats more of its 8-grams is left out
 GREEDY, SAMPLED = Warp(temperature=0), Warp(temperature=1)
 
@@ -50,17 +51,24 @@ def speculative(
 
 
 class Recorded:
-    """A decoder that remembers how many tokens its blocks brought."""
+    """A decoder that remembers how many tokens its blocks brought, and how repetitive they were."""
 
     def __init__(self, decoder: Decoder) -> None:
         self.decoder, self.tokens, self.passes = decoder, 0, 0
+        self.shares: list[float] = []
 
     def __call__(self, prompt: list[int]) -> Generation:
         """Decode, and count."""
         generation = self.decoder(prompt)
         self.tokens += len(generation.tokens[0])
         self.passes += generation.target_passes
+        self.shares.append(repeated_share(generation.tokens[0]))
         return generation
+
+    @property
+    def repeated(self) -> float:
+        """The share of repeated 8-grams, on average."""
+        return sum(self.shares) / len(self.shares)
 
     @property
     def tokens_a_block(self) -> float:
@@ -74,29 +82,27 @@ class Comparison:
 
     speedup: Spread
     overall: float  # all of one's seconds over all of the other's
-    used: list[list[int]]  # the prompts whose text does not run in circles
-    repeated: float  # the share of repeated 8-grams in their texts, on average
 
 
-def compare(
-    slower: Decoder, faster: Decoder, prompts: Sequence[list[int]], greedy: bool, rounds: int = 2
-) -> Comparison:
-    """Run both on every prompt by turns; a ratio for every prompt and round.
-
-    Raises ValueError where `greedy` text repeats itself too much behind every prompt.
-    """
+def compare(slower: Decoder, faster: Decoder, prompts: Sequence[list[int]]) -> Comparison:
+    """Run both by turns on every prompt; a ratio for each prompt and round."""
     seconds: tuple[list[float], list[float]] = ([], [])
-    used, repeated = [], []
     for prompt in tqdm(prompts, desc="prompts", leave=False):
-        share = repeated_share(slower(prompt).tokens[0])
-        if greedy and share > MOST_REPEATED:
-            continue
-        used.append(prompt)
-        repeated.append(share)
-        taken = interleaved({0: partial(slower, prompt), 1: partial(faster, prompt)}, rounds)
+        taken = interleaved({0: partial(slower, prompt), 1: partial(faster, prompt)}, ROUNDS)
         for side in (0, 1):
             seconds[side].extend(taken[side])
-    if not used:
-        raise ValueError("every prompt's text runs in circles; use more prompts")
-    overall = sum(seconds[0]) / sum(seconds[1])
-    return Comparison(ratios(*seconds), overall, used, sum(repeated) / len(used))
+    return Comparison(ratios(*seconds), sum(seconds[0]) / sum(seconds[1]))
+
+
+def straight(decoder: Decoder, prompts: Sequence[list[int]], most: int) -> list[list[int]]:
+    """The first `most` of `prompts` whose text does not run in circles.
+
+    Raises ValueError where there is none.
+    """
+    found = []
+    for prompt in tqdm(prompts, desc="prompts without loops", leave=False):
+        if len(found) < most and repeated_share(decoder(prompt).tokens[0]) <= MOST_REPEATED:
+            found.append(prompt)
+    if not found:
+        raise ValueError("every prompt's text runs in circles; use more prompts or fewer tokens")
+    return found

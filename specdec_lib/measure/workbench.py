@@ -11,6 +11,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import held_out
 from specdec_lib.measure.acceptance import Acceptance, acceptance, model_reader
 from specdec_lib.measure.costs import costs_of
+from specdec_lib.measure.runs import GREEDY, plain, straight
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.models.scale import scaled
@@ -38,9 +39,23 @@ class Choice(NamedTuple):
 class Workbench:
     """What the figures share; `notes` are printed below the table."""
 
-    prompts: Sequence[list[int]]
-    tokens: int
+    pool: Sequence[list[int]]  # prompts to choose from
+    most: int  # prompts a comparison
+    tokens: int  # new tokens a prompt
     notes: list[str] = field(default_factory=list)
+    _straight: list[list[int]] = field(default_factory=list)
+
+    def prompts_for(self, warp: Warp) -> Sequence[list[int]]:
+        """The prompts of a comparison; for greedy figures, those whose text does not loop.
+
+        The built-in target finds them: its text is nearly the same at every cost and dtype.
+        """
+        if warp != GREEDY:
+            return self.pool[: self.most]
+        if not self._straight:
+            decoder = plain(target(None, torch.float32), GREEDY, self.tokens)
+            self._straight = straight(decoder, self.pool, self.most)
+        return self._straight
 
     def best(self, cost: str | None, warp: Warp, dtypes: Sequence[torch.dtype] = DTYPES) -> Choice:
         """The dtype, draft and K that the cost model makes fastest, from bare passes."""
