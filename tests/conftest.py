@@ -1,4 +1,7 @@
-"""A headless Chromium for the tests marked `browser`, which are left out where there is none."""
+"""What all tests share: one thread a worker, and a headless Chromium.
+
+Tests marked `browser` are left out where there is no Chromium.
+"""
 
 import asyncio
 import importlib.util
@@ -8,6 +11,9 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+
+# Two workers of two threads each, on two cores, would wait for one another most of the time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
