@@ -48,7 +48,7 @@ class Workbench:
     def prompts_for(self, warp: Warp) -> Sequence[list[int]]:
         """The prompts of a comparison; for greedy figures, those whose text does not loop.
 
-        The built-in target finds them: its text is nearly the same at every cost and dtype.
+        The built-in target finds them in float32. In bfloat16 the text differs and may repeat more.
         """
         if warp != GREEDY:
             return self.pool[: self.most]
@@ -59,7 +59,7 @@ class Workbench:
 
     def best(self, cost: str | None, warp: Warp, dtypes: Sequence[torch.dtype] = DTYPES) -> Choice:
         """The dtype, draft and K that the cost model makes fastest, from bare passes."""
-        found = [each for dtype in dtypes for each in choices_for(cost, dtype)[warp.temperature]]
+        found = [each for dtype in dtypes for each in options_for(cost, dtype)[warp.temperature]]
         best = max(found, key=lambda choice: choice.tokens_per_second)
         self.notes.append(
             f"{cost or 'built-in'} at temperature {warp.temperature:g}: {best.dtype}, the "
@@ -90,7 +90,7 @@ def accepted(name: str) -> Acceptance:
 
 
 @cache
-def choices_for(cost: str | None, dtype: torch.dtype) -> dict[float, list[Choice]]:
+def options_for(cost: str | None, dtype: torch.dtype) -> dict[float, list[Choice]]:
     """Every draft and K, by temperature (0 and 1), with the times of one measurement."""
     found: dict[float, list[Choice]] = {0.0: [], 1.0: []}
     for name in BUILT_IN_DRAFTS:
