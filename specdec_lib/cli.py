@@ -1,4 +1,4 @@
-"""The student's commands: `specdec start`, `specdec update` and `specdec generate`."""
+"""The student's commands: `specdec start`, `update`, `generate` and `pairs`."""
 
 import argparse
 import importlib.util
@@ -70,6 +70,12 @@ def parser() -> argparse.ArgumentParser:
             "--work", type=Path, metavar="DIR", help="your copies (default: work/, right here)"
         )
     add_generate(commands)
+    pairs = commands.add_parser(
+        "pairs",
+        help="list the pairs of models",
+        description="List the pairs of models, with the sizes of those that have to be fetched.",
+    )
+    pairs.set_defaults(run=run_pairs)
     return top
 
 
@@ -84,7 +90,11 @@ def add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     command.set_defaults(run=run_generate)
     option = command.add_argument
     option("prompt", help="the text to go on with")
-    option("--pair", default="stdlib", help="stdlib, which is built in, or a published pair")
+    option(
+        "--pair",
+        default="stdlib",
+        help="one that `specdec pairs` names",
+    )
     option("--draft", help="which of the pair's drafts (default: its first)")
     option("--target-cost", metavar="SIZE", help="the built-in target at the cost of 40m, 234m, ..")
     option("--dtype", choices=("float32", "bfloat16", "float16"), help="default: by the device")
@@ -115,6 +125,17 @@ def run_update(options: argparse.Namespace, _: list[str]) -> int:
     """`specdec update`: look, and change nothing."""
     work = _work(options)
     _report(work, workspace.compare(work))
+    return 0
+
+
+def run_pairs(options: argparse.Namespace, _: list[str]) -> int:
+    """`specdec pairs`."""
+    if importlib.util.find_spec("transformers") is None:
+        print(f"specdec: {NO_MODELS}", file=sys.stderr)
+        return 2
+    from specdec_lib.models import pairs  # takes seconds: it brings torch
+
+    print("\n".join(pairs.catalogue()))
     return 0
 
 

@@ -23,6 +23,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
+from specdec_lib.cli import main
 from specdec_lib.models import checks, hub, pairs
 from specdec_lib.models.checks import common_columns, free_memory, parameters_of, require_memory
 from specdec_lib.models.hf import Causal, EncoderDecoder
@@ -241,7 +242,12 @@ def test_the_published_table_is_whole():
 
 def test_the_catalogue_names_pairs_and_sizes():
     line = "qwen2.5: Qwen/Qwen2.5-7B (15 GB); drafts 0.5b (0.98 GB), 1.5b (3.1 GB)"
-    assert line in hub.catalogue()
+    assert line in pairs.catalogue() and pairs.catalogue()[0].startswith("stdlib: built in")
+
+
+def test_the_command_lists_the_catalogue(capsys: pytest.CaptureFixture):
+    assert main(["pairs"]) == 0
+    assert capsys.readouterr().out.splitlines() == pairs.catalogue()
 
 
 # Published pairs

@@ -22,7 +22,7 @@ from specdec_lib.measure.timing import Spread
 from specdec_lib.measure.workbench import Workbench
 
 PROGRAM = "python -m specdec_lib.measure.bench"
-POOL = 50  # held-out prompts to choose from
+POOL = 300  # held-out prompts to choose from
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,7 +1,9 @@
 """Decoders against each other: ours over plain decoding, and ours over Hugging Face's."""
 
 import tempfile
+from collections.abc import Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -27,23 +29,22 @@ def over_plain(bench: Workbench, cost: str | None, warp: Warp) -> Spread:
         f"{cost or 'built-in'} over plain at temperature {warp.temperature:g}",
         plain(model, warp, bench.tokens),
         speculative(model, best.drafter, best.k, warp, bench.tokens),
-        warp,
+        bench.prompts_for(warp, best.dtype),
     )
 
 
 def run_comparison(
-    bench: Workbench, name: str, slower: Decoder, faster: Decoder, warp: Warp = GREEDY
+    bench: Workbench, name: str, slower: Decoder, faster: Decoder, prompts: Sequence[list[int]]
 ) -> Spread:
     """`compare`, with a note of what the prompts and the passes were."""
     sides = Recorded(slower), Recorded(faster)
-    prompts = bench.prompts_for(warp)
     found = compare(*sides, prompts)
     bench.notes.append(
-        f"{name}: {found.speedup}, {len(prompts)} prompts, {sides[1].repeated:.0%} repeated "
+        f"{name}: {found}, {len(prompts)} prompts, {sides[1].repeated:.0%} repeated "
         f"8-grams; tokens a target pass {sides[1].tokens_a_block:.2f} against "
         f"{sides[0].tokens_a_block:.2f}"
     )
-    return found.speedup
+    return found
 
 
 def over_hugging(
@@ -54,24 +55,25 @@ def over_hugging(
     ours = speculative(target(cost, best.dtype), best.drafter, best.k, GREEDY, bench.tokens)
     theirs, name = fastest_hugging(bench, cost, dtypes, assisted, best.draft)
     what = f"{cost or 'built-in'} over Hugging Face {'assisted' if assisted else 'generate'}"
-    return run_comparison(bench, f"{what}, {name}", theirs, ours)
+    prompts = bench.prompts_for(GREEDY, best.dtype)
+    return run_comparison(bench, f"{what}, {name}", theirs, ours, prompts)
 
 
 def fastest_hugging(
     bench: Workbench, cost: str | None, dtypes: tuple[torch.dtype, ...], assisted: bool, draft: str
 ) -> tuple[Decoder, str]:
-    """The fastest way to `generate`, on a trial: of all dtypes and, assisted by `draft`, all K."""
+    """The fastest way to `generate` on a trial: of all dtypes and, assisted by `draft`, all K."""
     tasks: dict[str, Decoder] = {}
     for dtype in dtypes:
         run = partial(hugging.generate, hugging_target(cost, dtype), new_tokens=bench.tokens)
         if not assisted:
             tasks[str(dtype)] = run
             continue
-        helper = hugging.Counted(ASSETS / draft, dtype)
-        for k in TRIED_K:
-            label = f"{dtype}, {draft} draft, K = {k or 'by its heuristic'}"
+        for draft_dtype, k in product(dtypes, TRIED_K):
+            helper = hugging.Counted(ASSETS / draft, draft_dtype)
+            label = f"{dtype}, {draft} draft in {draft_dtype}, K = {k or 'by its heuristic'}"
             tasks[label] = partial(run, draft=helper, k=k)
-    trial = bench.prompts_for(GREEDY)[0]
+    trial = bench.prompts_for(GREEDY, dtypes[0])[0]
     seconds = interleaved({name: partial(run, trial) for name, run in tasks.items()}, rounds=2)
     best = min(tasks, key=lambda name: min(seconds[name]))
     return tasks[best], best

@@ -1,7 +1,8 @@
 """The cost model E / (c K + v(K+1)) against what the decoder takes."""
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import torch
 from tqdm import tqdm
@@ -10,7 +11,15 @@ from specdec_lib.decoding.progress import Block, Progress, Settings
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.costs import CONTEXT, K_MAX, costs_of, pass_task
-from specdec_lib.measure.runs import SAMPLED, Recorded, choices, compare, plain, speculative
+from specdec_lib.measure.runs import (
+    ROUNDS,
+    SAMPLED,
+    Decoder,
+    Recorded,
+    choices,
+    plain,
+    speculative,
+)
 from specdec_lib.measure.timing import interleaved
 from specdec_lib.measure.workbench import Workbench, draft, target
 from specdec_lib.models.llama import Llama
@@ -18,6 +27,7 @@ from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Warp
 
 NAME = "large"  # the draft with most to lose: its passes cost most
+SHARE_PROMPTS = 3
 
 
 def share_of_bound(bench: Workbench, warp: Warp) -> float:
@@ -33,20 +43,33 @@ def share(bench: Workbench, cost: str, dtype: torch.dtype, warp: Warp) -> float:
 
     c and v are from bare passes of their own; E is how many tokens the timed blocks brought.
     """
-    model, drafter = target(cost, dtype), ModelDrafter(draft(NAME, dtype))
+    model, drafter, tokens = target(cost, dtype), ModelDrafter(draft(NAME)), bench.tokens
     costs, _ = costs_of(model, drafter.model)
+    fast = {k: Recorded(speculative(model, drafter, k, warp, tokens)) for k in range(1, K_MAX + 1)}
+    decoders = {0: plain(model, warp, tokens), **fast}
+    seconds = total_seconds(decoders, bench.prompts_for(warp, dtype)[:SHARE_PROMPTS])
     shares = []
-    for k in tqdm(range(1, K_MAX + 1), desc=f"{cost}, K", leave=False):
-        fast = Recorded(speculative(model, drafter, k, warp, bench.tokens))
-        slow = plain(model, warp, bench.tokens)
-        speedup = compare(slow, fast, bench.prompts_for(warp)[:4]).overall
-        shares.append(speedup / (fast.tokens_a_block / (costs.c * k + costs.v[k + 1])))
+    for k, decoder in fast.items():
+        bound = decoder.tokens_a_block / (costs.c * k + costs.v[k + 1])
+        shares.append(seconds[0] / seconds[k] / bound)
     listed = ", ".join(f"{share:.2f}" for share in shares)
     bench.notes.append(
         f"share of the bound at {cost}, {dtype}, temperature {warp.temperature:g}, K = 1 to 8: "
         f"{listed} (c = {costs.c:.3f}, v(5) = {costs.v[5]:.2f})"
     )
     return min(shares)
+
+
+def total_seconds(
+    decoders: Mapping[int, Decoder], prompts: Sequence[list[int]]
+) -> dict[int, float]:
+    """The seconds of every decoder over all prompts, all decoders by turns on each."""
+    totals = dict.fromkeys(decoders, 0.0)
+    for prompt in tqdm(prompts, desc="prompts", leave=False):
+        tasks = {name: partial(decoder, prompt) for name, decoder in decoders.items()}
+        for name, seconds in interleaved(tasks, ROUNDS).items():
+            totals[name] += sum(seconds)
+    return totals
 
 
 def model_error(bench: Workbench) -> float:
@@ -69,7 +92,7 @@ def model_error(bench: Workbench) -> float:
 
 def block_error(batch: int, k: int) -> float:
     """(measured - predicted) / predicted time of a block."""
-    model, small = target("40m", torch.float32), draft(NAME, torch.float32)
+    model, small = target("40m", torch.float32), draft(NAME)
     tasks = {
         "draft": pass_task(small, 1, batch),
         "target": pass_task(model, k + 1, batch),

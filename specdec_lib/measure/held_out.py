@@ -67,13 +67,17 @@ def line_numbers(text: str) -> list[int]:
 
 
 def prompts(count: int, length: int = 64, assets: Path = ASSETS) -> list[list[int]]:
-    """`count` prompts of `length` tokens in a fixed order: the middle of every document that is
-    long enough, then its first quarter, then its third.
+    """`count` prompts of `length` tokens in a fixed order.
+
+    They begin at the middle of every document that is long enough, then at its first and third
+    quarters, at the odd eighths, at the odd sixteenths.
 
     Raises ValueError where there are not so many.
     """
     documents = [each.ids for each in all_tokens(assets) if len(each.ids) >= 4 * length]
-    starts = [(ids, len(ids) * quarter // 4) for quarter in (2, 1, 3) for ids in documents]
+    shares = [(odd, parts) for parts in (2, 4, 8, 16) for odd in range(1, parts, 2)]
+    starts = [(ids, len(ids) * odd // parts) for odd, parts in shares for ids in documents]
+    starts = [(ids, start) for ids, start in starts if start + length <= len(ids)]
     found = [ids[start : start + length] for ids, start in starts]
     if len(found) < count:
         raise ValueError(f"the held-out text has {len(found)} prompts, not {count}")

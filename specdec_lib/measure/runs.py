@@ -1,7 +1,6 @@
 """One decoder on one prompt, as a task that can be timed; and two of them against each other."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 
@@ -76,22 +75,14 @@ class Recorded:
         return self.tokens / self.passes
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """How many times as fast one decoder is as another."""
-
-    speedup: Spread
-    overall: float  # all of one's seconds over all of the other's
-
-
-def compare(slower: Decoder, faster: Decoder, prompts: Sequence[list[int]]) -> Comparison:
-    """Run both by turns on every prompt; a ratio for each prompt and round."""
+def compare(slower: Decoder, faster: Decoder, prompts: Sequence[list[int]]) -> Spread:
+    """How many times as fast `faster` is: both by turns, a ratio for each prompt and round."""
     seconds: tuple[list[float], list[float]] = ([], [])
     for prompt in tqdm(prompts, desc="prompts", leave=False):
         taken = interleaved({0: partial(slower, prompt), 1: partial(faster, prompt)}, ROUNDS)
         for side in (0, 1):
             seconds[side].extend(taken[side])
-    return Comparison(ratios(*seconds), sum(seconds[0]) / sum(seconds[1]))
+    return ratios(*seconds)
 
 
 def straight(decoder: Decoder, prompts: Sequence[list[int]], most: int) -> list[list[int]]:

@@ -29,20 +29,6 @@ class PairError(ValueError):
     """A pair that cannot be had; the message says what to do."""
 
 
-def catalogue() -> list[str]:
-    """A line for each published pair: its target, its drafts, and about how large each is."""
-    lines = []
-    for name, pair in PUBLISHED["pairs"].items():
-        drafts = ", ".join(f"{draft} ({gigabytes(each)})" for draft, each in pair["drafts"].items())
-        lines.append(f"{name}: {pair['target']} ({gigabytes(pair['target'])}); drafts {drafts}")
-    return lines
-
-
-def gigabytes(repository: str) -> str:
-    """About how large the weights of `repository` are."""
-    return f"{PUBLISHED['repositories'][repository]['gigabytes']:g} GB"
-
-
 @dataclass(frozen=True)
 class Download:
     """Files of a repository at a commit, with their bytes."""

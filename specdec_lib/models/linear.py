@@ -10,6 +10,9 @@ from torch import Tensor
 # against 5.6 ms for 71M bfloat16 weights), so fewer rows are filled up. Plain decoding gains by it.
 ROWS = 4
 LARGE = 1_000_000  # weights: from here on a product takes its time for reading them
+# A call of oneDNN costs 15 us whatever it multiplies. Below this many float32 weights the ordinary
+# product of one row, 3 to 15 us, is done sooner (drafts of one or two layers by a third).
+SMALL = 300_000
 
 
 class Linear:
@@ -17,10 +20,11 @@ class Linear:
 
     In float32 and bfloat16 on x86, W is packed once by oneDNN; a verification of K+1 tokens
     then costs little more than a pass over one, where the unpacked product costs up to three.
+    Small float32 matrices stay as they are.
     """
 
     def __init__(self, weight: Tensor) -> None:
-        self.packed = can_pack(weight)
+        self.packed = can_pack(weight) and not is_small(weight)
         self.weight = (
             torch.ops.mkldnn._reorder_linear_weight(weight, ROWS) if self.packed else weight
         )
@@ -39,6 +43,11 @@ class Linear:
 
 def _product(x: Tensor, packed: Tensor) -> Tensor:
     return torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")
+
+
+def is_small(weight: Tensor) -> bool:
+    """Whether the ordinary product of one row takes less time than a call of oneDNN."""
+    return weight.dtype == torch.float32 and weight.numel() < SMALL
 
 
 def can_pack(weight: Tensor) -> bool:

@@ -5,6 +5,7 @@ layer come from one matrix, the MLP's two inputs from another, and no keys are c
 grows.
 """
 
+import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ class Llama:
         self.shape = shape
         self.vocab_size, self.max_length = shape.vocab_size, shape.max_length
         self.device, self.dtype = weights.embedding.device, weights.embedding.dtype
-        self.embedding, self.norm = weights.embedding, weights.norm
+        self.embedding, self.norm = weights.embedding, RMSNorm(weights.norm, shape.epsilon)
         self.layers = [Layer(layer, shape) for layer in weights.layers]
         self.head = Linear(weights.head)
         self.cos, self.sin = rotary_tables(shape, self.device, self.dtype)
@@ -61,7 +62,26 @@ class Llama:
         for number, layer in enumerate(self.layers):
             x = x + layer.attention(x, here, cache, number)
             x = x + layer.mlp(x)
-        return self.head(rms_norm(x, self.norm, self.shape.epsilon))
+        return self.head(self.norm(x))
+
+
+class RMSNorm:
+    """x over its root mean square, times a weight (Zhang and Sennrich, 2019).
+
+    sqrt(mean(x^2) + epsilon) = hypot(|x|, sqrt(D epsilon)) / sqrt(D) for x of width D. Taken from
+    the length |x| it needs half as many calls as F.rms_norm makes on a CPU: at the built-in sizes a
+    tenth of the whole pass.
+    """
+
+    def __init__(self, weight: Tensor, epsilon: float) -> None:
+        self.exact = torch.promote_types(weight.dtype, torch.float32)
+        self.weight = weight.to(self.exact) * math.sqrt(len(weight))
+        self.least = self.weight.new_tensor(math.sqrt(len(weight) * epsilon))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(..., width) -> (..., width), in the dtype of x; in between float32 or better."""
+        length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=self.exact)
+        return (x * (self.weight / length.hypot(self.least))).to(x.dtype)
 
 
 class Here(NamedTuple):
@@ -78,14 +98,15 @@ class Layer:
 
     def __init__(self, weights: LayerWeights, shape: Shape) -> None:
         self.shape = shape
-        self.norm_attention, self.norm_mlp = weights.norm_attention, weights.norm_mlp
+        self.norm_attention = RMSNorm(weights.norm_attention, shape.epsilon)
+        self.norm_mlp = RMSNorm(weights.norm_mlp, shape.epsilon)
         self.qkv, self.out = Linear(weights.qkv), Linear(weights.out)
         self.gate_up, self.down = Linear(weights.gate_up), Linear(weights.down)
 
     def attention(self, x: Tensor, here: Here, cache: KVCache, number: int) -> Tensor:
         """(B, T, width) -> (B, T, width); new keys and values go to layer `number` of `cache`."""
         shape = self.shape
-        qkv = self.qkv(rms_norm(x, self.norm_attention, shape.epsilon))
+        qkv = self.qkv(self.norm_attention(x))
         qkv = qkv.unflatten(-1, (-1, shape.head_width))
         turning = shape.heads + shape.kv_heads  # queries and keys
         turned = rotate(qkv[:, :, :turning], here.cos, here.sin)
@@ -103,14 +124,9 @@ class Layer:
 
     def mlp(self, x: Tensor) -> Tensor:
         """(B, T, width) -> (B, T, width)."""
-        both = self.gate_up(rms_norm(x, self.norm_mlp, self.shape.epsilon))
+        both = self.gate_up(self.norm_mlp(x))
         gate, up = both.chunk(2, dim=-1)
         return self.down(F.silu(gate) * up)
-
-
-def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
-    """x over its root mean square, times `weight` (Zhang and Sennrich, 2019)."""
-    return F.rms_norm(x, weight.shape, weight, epsilon)
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

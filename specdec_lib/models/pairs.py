@@ -57,6 +57,21 @@ class Pair:
         return self.target.prompt
 
 
+def catalogue() -> list[str]:
+    """A line for each pair: its target, its drafts, and about how large each is."""
+    lines = [f"{BUILT_IN}: built in, nothing is fetched; drafts {', '.join(BUILT_IN_DRAFTS)}"]
+    for name, pair in PUBLISHED["pairs"].items():
+        sized = [f"{draft} ({gigabytes(each)})" for draft, each in pair["drafts"].items()]
+        target = f"{pair['target']} ({gigabytes(pair['target'])})"
+        lines.append(f"{name}: {target}; drafts {', '.join(sized)}")
+    return lines
+
+
+def gigabytes(repository: str) -> str:
+    """About how large the weights of `repository` are."""
+    return f"{PUBLISHED['repositories'][repository]['gigabytes']:g} GB"
+
+
 def load_pair(
     name: str = BUILT_IN,
     draft: str | None = None,
@@ -68,9 +83,9 @@ def load_pair(
 
     `target_cost` (a name in scale.COSTS) makes the built-in target as slow as a model of that size
     without changing its distribution. The device is by default CUDA where there is one. The dtype
-    is by default float32 on a CPU; on CUDA bfloat16, or float16 before compute capability 8.0.
-    Raises PairError where a name is unknown, the memory is short, the vocabularies differ or the
-    hub gives no files.
+    is by default float32 on a CPU, where built-in drafts run in nothing narrower; on CUDA
+    bfloat16, or float16 before compute capability 8.0. Raises PairError where a name is unknown,
+    the memory is short, the vocabularies differ or the hub gives no files.
     """
     device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     dtype = dtype or default_dtype(device)
@@ -100,7 +115,7 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
     require_known("built-in draft", draft, BUILT_IN_DRAFTS)
     if cost is not None:
         require_known("target_cost", cost, tuple(COSTS))
-    folder = ASSETS / "target"
+    folder = ASSETS / "target", device.type == "cpu"
     plain, small = read_shape(folder), read_shape(ASSETS / draft)
     shape = grown_shape(plain, COSTS[cost]) if cost else plain
     require_memory(parameters(shape) + parameters(small), dtype, device)
@@ -112,7 +127,10 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
         label = (
             f"the built-in pair with its {draft} draft: {ratio(plain, small)} pair by parameters"
         )
-    model = Llama.from_folder(ASSETS / draft, device, dtype)
+    # On a CPU a matrix as small as a draft's is fastest in float32, whatever the target's dtype.
+    model = Llama.from_folder(
+        ASSETS / draft, device, torch.promote_types(dtype, torch.float32) if cpu else dtype
+    )
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
     return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
 
