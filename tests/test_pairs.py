@@ -178,6 +178,11 @@ def test_the_drafts_of_the_built_in_pair(assets: Path, draft: str, width: int):
     assert pair.draft.dtype == pair.target.dtype == torch.float64
 
 
+def test_on_a_cpu_a_built_in_draft_runs_in_nothing_narrower_than_float32(assets: Path):
+    pair = load_pair(device="cpu", dtype=torch.bfloat16)
+    assert (pair.target.dtype, pair.draft.dtype) == (torch.bfloat16, torch.float32)
+
+
 def test_a_scaled_target_says_what_it_is(assets: Path):
     plain, pair = load_pair(device="cpu"), load_pair(target_cost="40m", device="cpu")
     write_llama(assets / "grown", 64, layers=5, heads=4, mlp=48)

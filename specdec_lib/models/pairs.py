@@ -115,7 +115,7 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
     require_known("built-in draft", draft, BUILT_IN_DRAFTS)
     if cost is not None:
         require_known("target_cost", cost, tuple(COSTS))
-    folder = ASSETS / "target", device.type == "cpu"
+    folder = ASSETS / "target"
     plain, small = read_shape(folder), read_shape(ASSETS / draft)
     shape = grown_shape(plain, COSTS[cost]) if cost else plain
     require_memory(parameters(shape) + parameters(small), dtype, device)
@@ -127,10 +127,9 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
         label = (
             f"the built-in pair with its {draft} draft: {ratio(plain, small)} pair by parameters"
         )
-    # On a CPU a matrix as small as a draft's is fastest in float32, whatever the target's dtype.
-    model = Llama.from_folder(
-        ASSETS / draft, device, torch.promote_types(dtype, torch.float32) if cpu else dtype
-    )
+    if device.type == "cpu":  # a matrix as small as a draft's is fastest there in float32
+        dtype = torch.promote_types(dtype, torch.float32)
+    model = Llama.from_folder(ASSETS / draft, device, dtype)
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
     return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
 
