@@ -266,22 +266,22 @@ def test_the_target_is_fed_each_position_once_and_again_only_behind_a_rejection(
 
 @pytest.mark.parametrize("length", [1, 2, 3, 7])
 @pytest.mark.parametrize("k", [1, 2, 4])
-def test_the_draft_is_fed_two_tokens_and_then_one_after_the_other(k: int, length: int):
+def test_the_draft_is_fed_what_it_has_not_read_and_nothing_twice(k: int, length: int):
     prompt = prompt_of(3, length)
     for seed in range(4):
         draft = Counted(DRAFT)
         made = generate([prompt], uniforms(seed), k, 15, drafter=ModelDrafter(draft))
-        expected = [list(range(length - 2))] if length > 2 else []
-        held = length
+        expected = [list(range(length - 1))] if length > 1 else []
+        held, unread = length, 1
         for block in made.blocks[0]:
-            first = max(held - 2, 0)  # behind a prompt of one token, the second is a filler
             singles = [[at] for at in range(held, held + len(block.drafted) - 1)]
-            expected += [[first, first + 1], *singles] if block.drafted else []
+            expected += [list(range(held - unread, held)), *singles] if block.drafted else []
+            unread = 2 if block.bonus else 1  # its last draft token was drawn and never fed
             held += block.kept
         assert draft.positions == expected
-        assert len(draft.passes) - (length > 2) == sum(len(b.drafted) for b in made.blocks[0])
-        prompts_own = [at for fed in draft.positions for at in fed if at < length - 1]
-        assert sorted(prompts_own) == list(range(length - 1))  # all but the last exactly once
+        assert len(draft.passes) - (length > 1) == sum(len(b.drafted) for b in made.blocks[0])
+        prompts_own = [at for fed in draft.positions for at in fed if at < length]
+        assert sorted(prompts_own) == list(range(length))  # every one exactly once
 
 
 def test_nothing_is_generated_where_nothing_is_asked_for():
@@ -297,7 +297,7 @@ def test_a_single_token_takes_no_draft():
     made = generate([[1, 2]], uniforms(0), 4, 1, target=target, drafter=ModelDrafter(draft))
     rng = np.random.default_rng(0)
     assert made.tokens == [reference_plain(TARGET, [1, 2], 1, 1.0, rng)]
-    assert draft.passes == [] and target.positions == [[0], [1]]
+    assert draft.positions == [[0]] and target.positions == [[0], [1]]
     assert untimed(made.blocks[0]) == [([], 0, made.tokens[0][0], 1, [], [])]
 
 

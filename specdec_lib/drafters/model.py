@@ -24,11 +24,11 @@ class ModelDrafter:
         self.device = model.device
 
     def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
-        """Read the prompts, all but the two tokens that the first block feeds."""
+        """Read the prompts, all but the last token, which the first block feeds."""
         self.warp = warp
         self.rows = torch.arange(len(sequences), device=self.device)
         self.cache = self.model.new_cache(len(sequences), capacity)
-        read_up_to(self.model, self.cache, sequences, leave=2)
+        read_up_to(self.model, self.cache, sequences, leave=1)
 
     def propose(
         self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
@@ -36,7 +36,7 @@ class ModelDrafter:
         """Draft token by token, each fed back to draft the next."""
         limits, drafted = list(limits), []
         if max(limits) > 0:
-            feed, last = self._last_two(sequences)
+            feed, last = self._unread(sequences)
         while len(drafted) < max(limits):
             logits = self.model.forward(feed, self.cache)
             q = self.warp(logits[self.rows, last])
@@ -44,22 +44,23 @@ class ModelDrafter:
             drafted.append((token, q))
             if self.stop_below:
                 limits = self._stopped(limits, len(drafted), q[self.rows, token].tolist())
-            if feed.shape[1] > 1:  # a prompt of one token had no two to feed
+            if feed.shape[1] > 1:  # a text of one token has no two to feed
                 self.cache.truncate([len(sequence) for sequence in sequences])
             feed, last = token[:, None], torch.zeros_like(token)
         return proposal(drafted, limits, self.vocab_size, self.device)
 
-    def _last_two(self, sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """The tokens (B, 2) to begin a block with, and which of them is a row's last (B,).
+    def _unread(self, sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """The tokens (B, 1 or 2) to begin a block with, and which of them is a row's last (B,).
 
-        Two, always: after a fully accepted block the cache lacks the last draft token, which was
-        drawn but never fed. Feeding one that is there costs little, and saves telling the cases
-        apart.
+        Two where a row's block was fully accepted: the cache lacks its last draft token, which was
+        drawn but never fed.
         """
-        read_up_to(self.model, self.cache, sequences, leave=2)
-        two = [(*sequence[-2:], 0)[:2] for sequence in sequences]
-        last = [min(len(sequence), 2) - 1 for sequence in sequences]
-        return torch.tensor(two, device=self.device), torch.tensor(last, device=self.device)
+        pairs = zip(self.cache.length.tolist(), sequences, strict=True)
+        width = 1 if all(held >= len(sequence) - 1 for held, sequence in pairs) else 2
+        read_up_to(self.model, self.cache, sequences, leave=width)
+        fed = [(*sequence[-width:], 0)[:width] for sequence in sequences]
+        last = [min(len(sequence), width) - 1 for sequence in sequences]
+        return torch.tensor(fed, device=self.device), torch.tensor(last, device=self.device)
 
     def _stopped(self, limits: list[int], drafted: int, confidence: list[float]) -> list[int]:
         """The limits after `drafted` tokens, the last of which had these probabilities."""
