@@ -9,6 +9,7 @@ from test_session import session
 
 from autograde.sandbox.inside import wire
 from autograde.sandbox.lending import Desk, Lent
+from autograde.sandbox.proxy import Student
 from autograde.sandbox.session import Gone, StudentError
 from specdec_lib.models.table import TableModel
 
@@ -115,6 +116,13 @@ def test_a_function_that_never_stops_asking_is_stopped():
     code = "def f(model):\n    while True:\n        model(1)"
     with session(code) as s, pytest.raises(Gone, match="longer than"):
         s.call("f", (slow,))
+
+
+def test_a_kept_call_has_the_generator_as_it_was_before():
+    with session("def f(rng):\n    return rng.random()") as s:
+        student = Student(s, {})
+        value = student.f(np.random.default_rng(5))
+    assert student.calls[0].args[0].random() == value
 
 
 def test_uses_are_bounded(monkeypatch: pytest.MonkeyPatch):

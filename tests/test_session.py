@@ -12,9 +12,11 @@ from autograde.sandbox.session import Cell, Gone, NotDefined, Session, StudentEr
 LIMITS = Limits(call_seconds=1.5)
 
 
-def session(*sources: str, seconds: float = 5.0, **settings: float) -> Session:
+def session(
+    *sources: str, seconds: float = 5.0, limits: Limits = LIMITS, **settings: float
+) -> Session:
     cells = [Cell(f"cell-{number}", source, seconds) for number, source in enumerate(sources)]
-    return Session(cells, LIMITS, **settings)
+    return Session(cells, limits, **settings)
 
 
 def test_call_brings_back_value_warnings_changes_and_sharing():

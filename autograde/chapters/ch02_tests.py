@@ -14,6 +14,15 @@ from autograde.grading.behaviours import (
 )
 from specdec_lib.lessons.examples import Different, describe, expect, type_name
 
+# The library's functions that answer an exercise of this chapter raise in a student's process.
+OWN_WORK = (
+    "specdec_lib.sampling.accept_below",
+    "specdec_lib.decoding.verify.residual",
+    "specdec_lib.decoding.verify.next_distribution",
+    "specdec_lib.decoding.verify.verify",
+    "specdec_lib.decoding.verify.verify_block",
+)
+
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is

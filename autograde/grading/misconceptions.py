@@ -12,6 +12,7 @@ from types import CodeType
 import numpy as np
 
 from autograde.sandbox.inside import wire
+from autograde.sandbox.lending import Lent
 from autograde.sandbox.proxy import Call
 from specdec_lib.lessons.examples import difference
 
@@ -110,14 +111,15 @@ def _agrees(wrong: Misconception, calls: list[Call]) -> bool:
 
 def _same(wrong: Misconception, call: Call) -> bool:
     """Whether the wrong answer does with the call's arguments what the student's function did."""
-    args = copy.deepcopy(call.args)
+    args = tuple(a.thing if isinstance(a, Lent) else a for a in copy.deepcopy(call.args))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             value = wrong.function(*args)
     except Exception as error:
         return call.error == type(error).__name__
-    if call.reply is None or call.reply.changed != wire.changed(call.args, args):
+    changed = [i for i in wire.changed(call.args, args) if not isinstance(call.args[i], Lent)]
+    if call.reply is None or call.reply.changed != changed:
         return False
     return _same_value(call.reply.value, value)
 

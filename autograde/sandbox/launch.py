@@ -23,7 +23,10 @@ PROGRAM = Path(__file__).parent / "inside" / "worker.py"
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. Seconds are wall time, but for `cpu_seconds`."""
+    """What one submission may use. Seconds are wall time, but for `cpu_seconds`.
+
+    `own_work` names the library's functions that raise there, since they answer an exercise.
+    """
 
     memory_mib: int = 2048
     cpu_seconds: int = 60
@@ -31,6 +34,7 @@ class Limits:
     cell_seconds: float = 10.0
     extra_cell_seconds: float = 2.0
     call_seconds: float = 2.0
+    own_work: tuple[str, ...] = ()
 
 
 class Process:
@@ -43,6 +47,7 @@ class Process:
             "fd": far_end.fileno(),
             "memory_mib": limits.memory_mib,
             "cpu_seconds": limits.cpu_seconds,
+            "own_work": limits.own_work,
         }
         with far_end:
             self.popen = subprocess.Popen(

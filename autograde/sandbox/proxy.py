@@ -1,5 +1,6 @@
 """`student.<function>` for the hidden tests: an ordinary call that happens in the worker."""
 
+import copy
 import inspect
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,10 @@ from autograde.sandbox.session import Gone, Reply, Session, StudentError
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a student's function, kept so that its cause can be looked for afterwards."""
+    """One call of a student's function, kept so that its cause can be looked for afterwards.
+
+    `args` are copies from before the call: a generator is where it was then.
+    """
 
     function: str
     args: tuple
@@ -56,13 +60,14 @@ class Function:
         student's, NotDefined where there is no such function, and Gone where the call outlasted
         its limit or ended the process.
         """
+        kept = copy.deepcopy(args)
         try:
             reply = self.student.session.call(self.__name__, args)
         except (StudentError, Gone) as error:
             name = getattr(error, "name", "Gone")
-            self.student.calls.append(Call(self.__name__, args, None, name))
+            self.student.calls.append(Call(self.__name__, kept, None, name))
             if name == "NotImplementedError":
                 raise NotImplementedError(str(error)) from None
             raise
-        self.student.calls.append(Call(self.__name__, args, reply, None))
+        self.student.calls.append(Call(self.__name__, kept, reply, None))
         return reply.value

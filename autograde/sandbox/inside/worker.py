@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-# Python's isolated mode leaves the program's own folder out of the path; once these four are
+# Python's isolated mode leaves the program's own folder out of the path; once these five are
 # imported it is taken off again, so that a student's `import cells` finds nothing.
 HERE = os.path.dirname(__file__)
 sys.path.insert(0, HERE)
 import cells  # noqa: E402
+import closing  # noqa: E402
 import limits  # noqa: E402
 import remote  # noqa: E402
 import wire  # noqa: E402
@@ -26,6 +27,7 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     link = socket.socket(fileno=settings["fd"])
     limits.apply(settings["memory_mib"], settings["cpu_seconds"])
+    closing.close(settings["own_work"])
     notebook = cells.Cells()
     wire.send(link, {"ready": True})
     while (request := wire.receive(link)) is not None:
