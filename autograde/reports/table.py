@@ -17,7 +17,10 @@ def print_table(
     for chapter in sorted({name for student in grades.values() for name in student}):
         results = {name: student[chapter] for name, student in grades.items() if chapter in student}
         console.print(_table(chapter, results))
-        _print_remarks(console, results, feedback or {})
+        _print_remarks(console, results)
+    for student, place in (feedback or {}).items():
+        text = f"feedback for {printable(student)}: {place}"
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def _table(chapter: str, results: Mapping[str, dict]) -> Table:
@@ -49,16 +52,11 @@ def _score(exercise: dict) -> str:
     return f"[{colour if exercise['score'] else 'red'}]{exercise['score']:g}[/]"
 
 
-def _print_remarks(
-    console: Console, results: Mapping[str, dict], feedback: Mapping[str, str]
-) -> None:
+def _print_remarks(console: Console, results: Mapping[str, dict]) -> None:
     for student, result in results.items():
         if result["reason"]:
             text = f"{printable(student)}: not graded, {result['reason']}"
             console.print(text, markup=False, soft_wrap=True)
-    for student, place in feedback.items():
-        text = f"feedback for {printable(student)}: {place}"
-        console.print(text, markup=False, soft_wrap=True)
     if any(result["pending"] for result in results.values()):
         names = ", ".join(next(iter(results.values()))["pending"])
         console.print(f"Still to be marked by a person, in formgrader: {names}", markup=False)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import torch
 
 from specdec_lib.decoding.progress import Block, Generation, Progress, Settings, check_request
-from specdec_lib.decoding.verify import Verdict, check_finite, verify
+from specdec_lib.decoding.verify import Verdict, Verifier, check_finite, verify
 from specdec_lib.drafters.adaptive import Fixed, Schedule
 from specdec_lib.drafters.protocol import Drafter, Proposal
 from specdec_lib.models.protocol import Cache, Model
@@ -29,6 +29,7 @@ def speculative_generate(
     k: int | Schedule,
     settings: Settings,
     choices: Choices,
+    verifier: Verifier = verify,
 ) -> Generation:
     """Generate behind every prompt, all rows together, with blocks of up to `k` draft tokens.
 
@@ -49,7 +50,7 @@ def speculative_generate(
     drafter.start(prompts, settings.warp, capacity)
     start = time.perf_counter()
     while progress.running:
-        blocks = decode_block(target, cache, drafter, progress, schedule.k, choices)
+        blocks = decode_block(target, cache, drafter, progress, schedule.k, choices, verifier)
         for written, block in zip(generation.blocks, blocks, strict=True):
             written += [block] if block.kept else []
         schedule.record([(block.accepted, len(block.drafted)) for block in blocks])
@@ -59,7 +60,13 @@ def speculative_generate(
 
 
 def decode_block(
-    target: Model, cache: Cache, drafter: Drafter, progress: Progress, k: int, choices: Choices
+    target: Model,
+    cache: Cache,
+    drafter: Drafter,
+    progress: Progress,
+    k: int,
+    choices: Choices,
+    verifier: Verifier = verify,
 ) -> list[Block]:
     """Draft, score and keep one block in every row; returns what happened."""
     begun = time.perf_counter()
@@ -72,7 +79,7 @@ def decode_block(
     check_finite(logits, "target")
     counts = torch.tensor(proposal.limits, device=target.device)
     p = progress.settings.warp(logits)
-    verdict = verify(p, proposal.q, proposal.tokens, counts, choices)
+    verdict = verifier(p, proposal.q, proposal.tokens, counts, choices)
     blocks = keep(progress, proposal, verdict)
     cache.truncate([length - 1 for length in progress.lengths])
     seconds = (drafted - begun, time.perf_counter() - drafted)

@@ -1,6 +1,6 @@
 """The target's verdict on a block: how many draft tokens stand, and the token behind them."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -16,6 +16,15 @@ class Verdict(NamedTuple):
     token: Tensor  # (B,) the correction or bonus
     p: Tensor  # (B, n) the target's probability of each draft token
     q: Tensor  # (B, n) the draft's
+
+
+class Verifier(Protocol):
+    """How a block is judged; see `verify`."""
+
+    def __call__(
+        self, p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choices
+    ) -> Verdict:
+        """The verdict on `drafted` (B, n)."""
 
 
 def verify(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choices) -> Verdict:
