@@ -59,7 +59,7 @@ def prefix_chances(p: Tensor, q: Tensor, weights: Tensor, limits: Tensor) -> Ten
 
 
 def next_of_block(p: Tensor, q: Tensor, weights: Tensor, count: Tensor, limits: Tensor) -> Tensor:
-    """What follows `count` (B,) kept tokens: (B, V), the normed max(w p - q, 0), or p behind all."""
+    """What `count` (B,) kept tokens are followed by: max(w p - q, 0), normed, or p behind all."""
     rows = torch.arange(len(p), device=p.device)
     inside = (count < limits)[:, None]
     weight = torch.where(inside, weights[rows, count][:, None], 1.0)

@@ -15,7 +15,7 @@ import torch
 from specdec_lib.decoding.progress import Block, Generation, Progress, Settings, check_request
 from specdec_lib.decoding.verify import Verdict, Verifier, check_finite, verify
 from specdec_lib.drafters.adaptive import Fixed, Schedule
-from specdec_lib.drafters.protocol import Drafter, Proposal
+from specdec_lib.drafters.protocol import Drafter, OnTarget, Proposal
 from specdec_lib.models.protocol import Cache, Model
 from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Choices
@@ -48,6 +48,8 @@ def speculative_generate(
     cache = target.new_cache(len(prompts), capacity)
     read_up_to(target, cache, prompts, leave=1)
     drafter.start(prompts, settings.warp, capacity)
+    if isinstance(drafter, OnTarget):
+        drafter.follow(cache)
     start = time.perf_counter()
     while progress.running:
         blocks = decode_block(target, cache, drafter, progress, schedule.k, choices, verifier)

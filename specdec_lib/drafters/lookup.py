@@ -31,11 +31,16 @@ class PromptLookup:
             lookup(sequence, max(limit, 0), self.max_ngram)
             for sequence, limit in zip(sequences, limits, strict=True)
         ]
-        longest = max(len(tokens) for tokens in found)
-        filled = [tokens + [0] * (longest - len(tokens)) for tokens in found]
-        tokens = torch.tensor(filled, dtype=torch.long, device=self.device)
-        q = torch.zeros(*tokens.shape, self.vocab_size, device=self.device)
-        return Proposal(tokens, q.scatter_(-1, tokens[..., None], 1.0), [len(t) for t in found])
+        return certain(found, self.vocab_size, self.device)
+
+
+def certain(found: Sequence[list[int]], vocab_size: int, device: torch.device) -> Proposal:
+    """The proposal of tokens that were not drawn: each has a q of 1 on itself."""
+    longest = max(len(tokens) for tokens in found)
+    filled = [tokens + [0] * (longest - len(tokens)) for tokens in found]
+    tokens = torch.tensor(filled, dtype=torch.long, device=device)
+    q = torch.zeros(*tokens.shape, vocab_size, device=device)
+    return Proposal(tokens, q.scatter_(-1, tokens[..., None], 1.0), [len(t) for t in found])
 
 
 def lookup(tokens: Sequence[int], k: int, max_ngram: int) -> list[int]:

@@ -1,11 +1,12 @@
 """What a drafter is to the decoder: sequences in, draft tokens and their distributions out."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from specdec_lib.models.cache import KVCache
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -35,6 +36,14 @@ class Drafter(Protocol):
         self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
     ) -> Proposal:
         """Draft up to limits[b] tokens behind each sequence; below 1: none for that row."""
+
+
+@runtime_checkable
+class OnTarget(Drafter, Protocol):
+    """A drafter that works with what the target has computed."""
+
+    def follow(self, cache: KVCache) -> None:
+        """The generation that begins keeps the target's part in `cache`."""
 
 
 def proposal(

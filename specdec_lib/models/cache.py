@@ -6,6 +6,7 @@ accepted than its mates moves ahead without copies and without padding.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -75,8 +76,20 @@ class TokenCache(Lengths):
         return positions
 
 
+class Hidden(NamedTuple):
+    """What the model's last layer gave in one pass, as its head reads it."""
+
+    states: Tensor  # (B, T, width)
+    positions: Tensor  # (B, T), where in the text
+
+
 class KVCache(Lengths):
-    """Keys and values of every layer, (layers, B, capacity, heads, width), set aside at once."""
+    """Keys and values of every layer, (layers, B, capacity, heads, width), set aside at once.
+
+    `hidden` is what the latest whole pass ended with: drafters that sit on the target read it.
+    """
+
+    hidden: Hidden | None = None
 
     def __init__(
         self,

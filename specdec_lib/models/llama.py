@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models.cache import KVCache
+from specdec_lib.models.cache import Hidden, KVCache
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear
 
@@ -54,15 +54,22 @@ class Llama:
         return KVCache(*size, self.device, self.dtype)
 
     @torch.no_grad()
-    def forward(self, tokens: Tensor, cache: KVCache) -> Tensor:
-        """The logits (B, T, V) behind each of `tokens` (B, T), which are appended to `cache`."""
+    def forward(self, tokens: Tensor, cache: KVCache, layers: int | None = None) -> Tensor:
+        """The logits (B, T, V) behind each of `tokens` (B, T), which are appended to `cache`.
+
+        With `layers`, only so many of the first layers are run, and what the others hold there is
+        not valid: an early exit. A whole pass leaves its last hidden states in the cache.
+        """
         positions = cache.advance(tokens.shape[1])
         here = Here(positions, self.cos[positions], self.sin[positions], cache.mask(positions))
         x = F.embedding(tokens, self.embedding)
-        for number, layer in enumerate(self.layers):
+        for number, layer in enumerate(self.layers[:layers]):
             x = x + layer.attention(x, here, cache, number)
             x = x + layer.mlp(x)
-        return self.head(self.norm(x))
+        hidden = self.norm(x)
+        if layers is None:
+            cache.hidden = Hidden(hidden, positions)
+        return self.head(hidden)
 
 
 class RMSNorm:

@@ -1,0 +1,56 @@
+"""The target's own first layers as the draft: self-speculation.
+
+Zhang et al. (2023), "Draft & Verify", skip layers of the target; Elhoushi et al. (2024),
+"LayerSkip", leave it early, as here, and train it for that. Nothing is trained here: the target's
+norm and head read what the first layers have made.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.models.cache import KVCache
+from specdec_lib.models.llama import Llama
+from specdec_lib.sampling import Choices, Warp
+
+
+class EarlyExit:
+    """Drafts with the first `layers` layers of `target`, in the target's own cache.
+
+    The keys of these layers are right for every token of the text, so there is no prompt to read
+    and no second cache. Those of draft tokens are forgotten before the verification.
+    """
+
+    def __init__(self, target: Llama, layers: int) -> None:
+        if not 1 <= layers < target.shape.layers:
+            raise ValueError(
+                f"layers is {layers}; the target has {target.shape.layers}, and an early exit "
+                "leaves at least one of them out"
+            )
+        self.target, self.layers = target, layers
+        self.vocab_size, self.max_length = target.vocab_size, target.max_length
+        self.device = target.device
+
+    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+        """Nothing to read: the target has."""
+        self.warp = warp
+
+    def follow(self, cache: KVCache) -> None:
+        """Draft in this cache."""
+        self.cache = cache
+
+    def propose(
+        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
+    ) -> Proposal:
+        """Draft token by token, from the last one, which the target has not read."""
+        feed = torch.tensor([sequence[-1:] for sequence in sequences], device=self.device)
+        drafted = []
+        for index in range(max(limits)):
+            logits = self.target.forward(feed, self.cache, layers=self.layers)
+            q = self.warp(logits[:, -1])
+            token = choices.draw(q, index)
+            drafted.append((token, q))
+            feed = token[:, None]
+        self.cache.truncate([len(sequence) - 1 for sequence in sequences])
+        return proposal(drafted, list(limits), self.vocab_size, self.device)

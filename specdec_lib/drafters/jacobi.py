@@ -1,0 +1,75 @@
+"""The target's own guesses as the draft: Jacobi iteration, and a pool of what it brought.
+
+A verification gives the most probable token behind every draft token, also behind those that are
+rejected. Fed again they are guesses of what comes (Santilli et al., 2023). Lookahead decoding (Fu
+et al., 2024) keeps the n-grams that this brings; here they come from the verifications
+alone, without the second window of passes that it runs for them.
+"""
+
+from collections.abc import Sequence
+
+from specdec_lib.drafters.lookup import certain
+from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.models.cache import KVCache
+from specdec_lib.models.llama import Llama
+from specdec_lib.sampling import Choices, Warp
+
+NGRAM = 4  # tokens of an n-gram in the pool, the one that it is found by included
+
+
+class Jacobi:
+    """Drafts what `target` thought most probable there in the pass before.
+
+    With `pool`, an n-gram that began with the last token once goes before that. A draft token is
+    looked up, not drawn: its q is 1.
+    """
+
+    def __init__(self, target: Llama, pool: bool = False) -> None:
+        self.target, self.pool = target, pool
+        self.vocab_size, self.max_length = target.vocab_size, target.max_length
+        self.device = target.device
+
+    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+        """An empty pool for every row: rows do not help each other."""
+        self.found: list[dict[int, list[int]]] = [{} for _ in sequences]
+        self.fed = [0] * len(sequences)  # tokens of the latest block that were the row's own
+
+    def follow(self, cache: KVCache) -> None:
+        """Read the guesses from this cache."""
+        self.cache = cache
+
+    def propose(
+        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
+    ) -> Proposal:
+        """limits[b] guesses a row. Where nothing is known the last one is repeated: any will do."""
+        fresh = self._fresh(sequences) if max(limits) > 0 else [[] for _ in sequences]
+        drafted = []
+        for row, (sequence, guesses) in enumerate(zip(sequences, fresh, strict=True)):
+            limit = max(limits[row], 0)
+            if self.pool:
+                guesses = self.found[row].get(sequence[-1], guesses)
+            guesses = guesses + [[sequence[-1], *guesses][-1]] * limit
+            drafted.append(guesses[:limit])
+        self.fed = [1 + len(tokens) for tokens in drafted]
+        return certain(drafted, self.vocab_size, self.device)
+
+    def _fresh(self, sequences: Sequence[Sequence[int]]) -> list[list[int]]:
+        """What the latest block's pass thought of the tokens behind each sequence.
+
+        Keeps that pass's n-grams.
+        """
+        if self.cache.hidden is None:
+            return [[] for _ in sequences]
+        states, positions = self.cache.hidden
+        every = self.target.head(states).argmax(-1).tolist()
+        best = [tokens[:fed] for tokens, fed in zip(every, self.fed, strict=True)]
+        for row, tokens in enumerate(best):
+            self._learn(row, tokens)
+        starts = positions[:, 0].tolist()
+        rows = zip(best, sequences, starts, strict=True)
+        return [tokens[len(sequence) - 1 - start :] for tokens, sequence, start in rows]
+
+    def _learn(self, row: int, best: list[int]) -> None:
+        """Keep the pass's n-grams; a later one takes the place of an earlier."""
+        for at in range(len(best) - NGRAM + 1):
+            self.found[row][best[at]] = best[at + 1 : at + NGRAM]
