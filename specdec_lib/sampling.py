@@ -104,8 +104,11 @@ class Choices(Protocol):
     def draw(self, probs: Tensor, index: int) -> Tensor:
         """The token (B,) that follows `probs` (B, V): draft token `index` of the block, or LAST."""
 
-    def accept(self, p: Tensor, q: Tensor) -> Tensor:
-        """Whether each draft token is accepted (B, n), from its probabilities p and q (B, n)."""
+    def accept(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
+        """Whether each draft token is accepted (B, n), from its probabilities p and q (B, n).
+
+        The first of them is number `first` of the block.
+        """
 
 
 class Uniforms:
@@ -142,9 +145,10 @@ class Uniforms:
         u = self._last if index == LAST else self._drafts[:, index]
         return sample_rows(probs, probs[:, 0].double().new_tensor(u))
 
-    def accept(self, p: Tensor, q: Tensor) -> Tensor:
+    def accept(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """By `accept_below`."""
-        return accept_below(p, q, p.double().new_tensor(self._coins[:, : p.shape[1]]))
+        coins = self._coins[:, first : first + p.shape[1]]
+        return accept_below(p, q, p.double().new_tensor(coins))
 
 
 class Greedy:
@@ -157,7 +161,7 @@ class Greedy:
         """The one token."""
         return probs.argmax(-1)
 
-    def accept(self, p: Tensor, q: Tensor) -> Tensor:
+    def accept(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """A draft token is accepted where the target's token is the same."""
         return p > 0
 

@@ -28,7 +28,7 @@ class Tape:
         """A branch for every token of positive probability."""
         return torch.tensor([self.branch(probs[0].tolist())])
 
-    def accept(self, p: Tensor, q: Tensor) -> Tensor:
+    def accept(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """A branch for accepted, one for rejected; what stands behind a rejection has none."""
         verdicts = torch.zeros_like(p, dtype=torch.bool)
         for i, (p_i, q_i) in enumerate(zip(p[0].tolist(), q[0].tolist(), strict=True)):

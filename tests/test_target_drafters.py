@@ -21,17 +21,21 @@ from specdec_lib.sampling import Uniforms, Warp, choices_for
 V, N, PROMPT, EXACT = 3, 3, [1, 2, 1], 1e-12
 
 
-@pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory) -> Llama:
+def tiny_llama(folder: Path, seed: int) -> Llama:
     """A Llama of two layers over three tokens."""
-    folder: Path = tmp_path_factory.mktemp("tiny")
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=V, hidden_size=8, intermediate_size=16, num_hidden_layers=2,
         num_attention_heads=2, max_position_embeddings=64, initializer_range=1.0,
     )  # fmt: skip
     LlamaForCausalLM(config).save_pretrained(folder)
     return Llama.from_folder(folder, dtype=torch.float64)
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Llama:
+    """The target of these tests."""
+    return tiny_llama(tmp_path_factory.mktemp("tiny"), seed=1)
 
 
 DRAFTERS: dict[str, Callable[[Llama], Drafter]] = {
@@ -42,8 +46,9 @@ DRAFTERS: dict[str, Callable[[Llama], Drafter]] = {
 each = pytest.mark.parametrize("name", DRAFTERS)
 
 
-def plain_law(target: Llama) -> dict:
-    return law(lambda tape: plain_generate(target, [PROMPT], Settings(N), tape).tokens[0])
+def plain_law(target: Llama, count: int = N) -> dict:
+    """The law of plain decoding."""
+    return law(lambda tape: plain_generate(target, [PROMPT], Settings(count), tape).tokens[0])
 
 
 @each

@@ -75,9 +75,9 @@ class Given:
     def __init__(self, r: Tensor, u: Tensor) -> None:
         self.r, self.u = r.double(), u.double()
 
-    def accept(self, p: Tensor, q: Tensor) -> Tensor:
+    def accept(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """By `accept_below`."""
-        return accept_below(p, q, self.r)
+        return accept_below(p, q, self.r[:, first : first + p.shape[1]])
 
     def draw(self, probs: Tensor, index: int) -> Tensor:
         """By the inverse CDF."""

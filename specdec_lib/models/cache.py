@@ -76,6 +76,25 @@ class TokenCache(Lengths):
         return positions
 
 
+class Tree(NamedTuple):
+    """Branches of a text as the tokens of one pass: the root first, parents before children."""
+
+    depths: Tensor  # (T,) long, 0 for the root
+    ancestors: Tensor  # (T, T) bool: row i holds itself and its ancestors
+
+    @classmethod
+    def of(cls, parents: Sequence[int], device: torch.device | str = "cpu") -> "Tree":
+        """The root and, behind it, a node for every entry of `parents`: its parent's number.
+
+        The root is number 0, and so the first entry belongs to node 1.
+        """
+        ancestors = torch.eye(len(parents) + 1, dtype=torch.bool)
+        for node, parent in enumerate(parents, start=1):
+            ancestors[node] |= ancestors[parent]
+        ancestors = ancestors.to(device)
+        return cls(ancestors.sum(-1) - 1, ancestors)
+
+
 class Hidden(NamedTuple):
     """What the model's last layer gave in one pass, as its head reads it."""
 
@@ -118,6 +137,22 @@ class KVCache(Lengths):
         self.values[layer][self._rows, positions] = values
         seen = (self.keys[layer, :, : self.longest], self.values[layer, :, : self.longest])
         return seen[0].transpose(1, 2), seen[1].transpose(1, 2)
+
+    def tree_mask(self, slots: Tensor, tree: Tree) -> Tensor:
+        """As `mask`, for a pass over the branches of a text, in a batch of one row."""
+        start = self.longest - slots.shape[1]
+        hidden = torch.nn.functional.pad(~tree.ancestors, (start, 0))
+        mask = torch.zeros(hidden.shape, device=hidden.device, dtype=self.keys.dtype)
+        return mask.masked_fill_(hidden, float("-inf"))[None, None]
+
+    def keep(self, start: int, nodes: Sequence[int]) -> None:
+        """Keep of a pass over a tree that began at `start` its `nodes` only, moved together."""
+        slots = start + torch.tensor(nodes, device=self.keys.device)
+        for held in (self.keys, self.values):
+            held[:, :, start : start + len(nodes)] = held[:, :, slots]
+        if self.hidden is not None:
+            self.hidden = Hidden(*(part[:, nodes] for part in self.hidden))
+        self.truncate(start + len(nodes))
 
     def mask(self, positions: Tensor) -> Tensor | None:
         """What to add to the scores (B, heads, T, S): 0 up to a token's own position, -inf beyond.

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models.cache import Hidden, KVCache
+from specdec_lib.models.cache import Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear
 
@@ -54,14 +54,19 @@ class Llama:
         return KVCache(*size, self.device, self.dtype)
 
     @torch.no_grad()
-    def forward(self, tokens: Tensor, cache: KVCache, layers: int | None = None) -> Tensor:
+    def forward(
+        self, tokens: Tensor, cache: KVCache, layers: int | None = None, tree: Tree | None = None
+    ) -> Tensor:
         """The logits (B, T, V) behind each of `tokens` (B, T), which are appended to `cache`.
 
         With `layers`, only so many of the first layers are run, and what the others hold there is
-        not valid: an early exit. A whole pass leaves its last hidden states in the cache.
+        not valid: an early exit. With `tree`, the tokens are not one text but its branches: each
+        stands behind its own ancestors. A whole pass leaves its last hidden states in the cache.
         """
-        positions = cache.advance(tokens.shape[1])
-        here = Here(positions, self.cos[positions], self.sin[positions], cache.mask(positions))
+        slots = cache.advance(tokens.shape[1])
+        positions = slots if tree is None else slots[:, :1] + tree.depths
+        mask = cache.mask(slots) if tree is None else cache.tree_mask(slots, tree)
+        here = Here(slots, self.cos[positions], self.sin[positions], mask)
         x = F.embedding(tokens, self.embedding)
         for number, layer in enumerate(self.layers[:layers]):
             x = x + layer.attention(x, here, cache, number)
@@ -94,7 +99,7 @@ class RMSNorm:
 class Here(NamedTuple):
     """What all layers need to know of the tokens of one pass."""
 
-    positions: Tensor  # (B, T)
+    slots: Tensor  # (B, T), where in the cache
     cos: Tensor  # (B, T, 1, head_width), as sin
     sin: Tensor
     mask: Tensor | None  # (B, 1, T, S), to be added to the scores
@@ -118,7 +123,7 @@ class Layer:
         turning = shape.heads + shape.kv_heads  # queries and keys
         turned = rotate(qkv[:, :, :turning], here.cos, here.sin)
         keys, values = cache.store(
-            number, here.positions, turned[:, :, shape.heads :], qkv[:, :, turning:]
+            number, here.slots, turned[:, :, shape.heads :], qkv[:, :, turning:]
         )
         mixed = F.scaled_dot_product_attention(
             turned[:, :, : shape.heads].transpose(1, 2),

@@ -1,0 +1,157 @@
+"""Drafting a tree: several candidates for a position, and several behind each of them."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from specdec_lib.models.cache import KVCache, Tree
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.reading import read_up_to
+from specdec_lib.sampling import Choices, Warp
+
+ROOT = 0  # the text's last token; draft tokens are numbered from 1
+
+
+class TreeProposal(NamedTuple):
+    """A tree of n draft tokens; a parent stands before its children.
+
+    Row i of `q` is the very distribution that token i was drawn from. Where the candidates of a
+    position are drawn without replacement it lacks those that were drawn before it; where a token
+    was looked up and not drawn it is 1 on the token.
+    """
+
+    tokens: list[int]
+    parents: list[int]  # the number of each one's parent: ROOT, or 1 + its place in this list
+    q: Tensor  # (n, V)
+
+
+class TreeDrafter(Protocol):
+    """Something that proposes trees, for a batch of one row."""
+
+    vocab_size: int
+    max_length: int | None
+    device: torch.device
+
+    def start(self, sequence: Sequence[int], warp: Warp, capacity: int, cache: KVCache) -> None:
+        """A generation begins with this prompt; the target's part is kept in `cache`."""
+
+    def nodes(self, depth: int) -> int:
+        """The most tokens that a tree of at most `depth` levels has."""
+
+    def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
+        """A tree of at most `depth` levels behind `sequence`."""
+
+
+class Candidates:
+    """Candidates from a draft model: `widths[d]` of them behind every node of depth d.
+
+    `how` is "independent" (drawn from q each, the same token twice perhaps), "without replacement"
+    (each from what the ones before it left of q), or "top" (the most probable, not drawn at all).
+    """
+
+    def __init__(self, model: Llama, widths: Sequence[int], how: str = "without replacement"):
+        if how not in PICKS:
+            raise ValueError(f"how is {how!r}; choose one of {', '.join(PICKS)}")
+        self.model, self.widths, self.pick = model, tuple(widths), PICKS[how]
+        self.vocab_size, self.max_length = model.vocab_size, model.max_length
+        self.device = model.device
+
+    def start(self, sequence: Sequence[int], warp: Warp, capacity: int, cache: KVCache) -> None:
+        """Read the prompt, all but its last token."""
+        self.warp = warp
+        self.cache = self.model.new_cache(1, capacity)
+        read_up_to(self.model, self.cache, [sequence], leave=1)
+
+    def nodes(self, depth: int) -> int:
+        """Those of a full tree."""
+        return full_tree(self.widths[:depth])
+
+    def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
+        """Level by level; for each the whole tree is read again, in one pass."""
+        read_up_to(self.model, self.cache, [sequence], leave=1)
+        grown = Grown([], [], [])
+        level = [ROOT]
+        for width in self.widths[:depth]:
+            logits = self._read(sequence[-1], grown)
+            behind, level = level, []
+            for node in behind:
+                for token, q in self.pick(logits[node], self.warp, width, choices, len(grown.q)):
+                    level.append(grown.add(token, node, q))
+        return grown.proposal(self.vocab_size, self.device)
+
+    def _read(self, last: int, grown: "Grown") -> Tensor:
+        """The logits (1 + n, V) behind the text and behind each of the n nodes so far."""
+        held = self.cache.longest
+        tokens = torch.tensor([[last, *grown.tokens]], device=self.device)
+        tree = Tree.of(grown.parents, self.device)
+        logits = self.model.forward(tokens, self.cache, tree=tree)[0]
+        self.cache.truncate(held)
+        return logits
+
+
+class Grown(NamedTuple):
+    """A tree that is being drafted."""
+
+    tokens: list[int]
+    parents: list[int]
+    q: list[Tensor]
+
+    def add(self, token: int, parent: int, q: Tensor) -> int:
+        """Append a node; returns its number."""
+        self.tokens.append(token)
+        self.parents.append(parent)
+        self.q.append(q)
+        return len(self.tokens)
+
+    def proposal(self, vocab_size: int, device: torch.device) -> TreeProposal:
+        """The tree as it is."""
+        q = torch.stack(self.q) if self.q else torch.zeros(0, vocab_size, device=device)
+        return TreeProposal(self.tokens, self.parents, q)
+
+
+def full_tree(widths: Sequence[int]) -> int:
+    """The nodes of a tree in which every node of depth d has `widths[d]` children."""
+    level, total = 1, 0
+    for width in widths:
+        level *= width
+        total += level
+    return total
+
+
+Picked = list[tuple[int, Tensor]]  # tokens, each with the q (V,) that it was drawn from
+
+
+def independent(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) -> Picked:
+    """`width` draws from the warped distribution; the first is draft token `index`."""
+    q = warp(logits)
+    return [(int(choices.draw(q[None], index + i)), q) for i in range(width)]
+
+
+def without_replacement(
+    logits: Tensor, warp: Warp, width: int, choices: Choices, index: int
+) -> Picked:
+    """As `independent`, but a token that was drawn is not drawn again; fewer where q has fewer."""
+    q, picked = warp(logits), []
+    while len(picked) < width and (q > 0).any():
+        token = int(choices.draw(q[None], index + len(picked)))
+        picked.append((token, q))
+        q = q.index_fill(0, torch.tensor([token], device=q.device), 0.0)
+        q = q / q.sum().clamp(min=torch.finfo(q.dtype).tiny)
+    return picked
+
+
+def top(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) -> Picked:
+    """The most probable tokens, whatever the warp is; each with a q of 1."""
+    tokens = logits.topk(min(width, len(logits))).indices
+    return list(
+        zip(tokens.tolist(), torch.eye(len(logits), device=logits.device)[tokens], strict=True)
+    )
+
+
+PICKS: dict[str, Callable[..., Picked]] = {
+    "independent": independent,
+    "without replacement": without_replacement,
+    "top": top,
+}
