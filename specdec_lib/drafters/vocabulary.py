@@ -1,0 +1,100 @@
+"""A draft model with a tokenizer of its own.
+
+Its distribution is restricted to the tokens that both vocabularies have and normed again:
+token-level intersection, Timor et al. (2025), arXiv 2502.05202. The target's tokens are written as
+text and read with the draft's tokenizer.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.models.protocol import Model
+from specdec_lib.models.reading import read_up_to
+from specdec_lib.sampling import Choices, Warp
+
+Translate = Callable[[Sequence[int]], list[int]]
+
+
+class OtherVocabulary:
+    """Drafts with `model`, whose token i is the target's token `draft_to_target[i]`.
+
+    -1 is a token that the target does not have. `translate` makes the draft's tokens of a text in
+    the target's.
+    """
+
+    def __init__(
+        self, model: Model, draft_to_target: Sequence[int], vocab_size: int, translate: Translate
+    ) -> None:
+        self.model, self.translate = model, translate
+        self.vocab_size, self.device = vocab_size, model.device
+        self.max_length = model.max_length
+        self.to_target = torch.tensor(draft_to_target, device=self.device)
+        shared = self.to_target >= 0
+        if not shared.any():
+            raise ValueError("the two vocabularies have no token in common")
+        self.to_draft = torch.zeros(vocab_size, dtype=torch.long, device=self.device)
+        self.to_draft[self.to_target[shared]] = shared.nonzero()[:, 0]
+
+    @classmethod
+    def between(cls, model: Model, own: Tokenizer, targets: Tokenizer) -> "OtherVocabulary":
+        """For two tokenizers: tokens that are spelt alike are the same."""
+        names = targets.get_vocab()
+        spelt = [own.id_to_token(number) for number in range(model.vocab_size)]
+
+        def translate(tokens: Sequence[int]) -> list[int]:
+            return own.encode(targets.decode(list(tokens), skip_special_tokens=False)).ids
+
+        return cls(model, [names.get(name, -1) for name in spelt], len(names), translate)
+
+    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+        """Read the prompts in the draft's tokens."""
+        self.warp = warp
+        self.cache = self.model.new_cache(len(sequences))
+        self.read: list[list[int]] = [[] for _ in sequences]
+
+    def propose(
+        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
+    ) -> Proposal:
+        """Draft token by token; a row ends where the draft wants only tokens of its own."""
+        limits, drafted = list(limits), []
+        if max(limits) > 0:
+            feed = self._catch_up([self.translate(sequence) for sequence in sequences])
+        for index in range(max(limits)):
+            q = self.shared(self.warp(self.model.forward(feed, self.cache)[:, -1]))
+            possible = (q.sum(-1) > 0).tolist()
+            pairs = zip(limits, possible, strict=True)
+            limits = [limit if there else min(limit, index) for limit, there in pairs]
+            if max(limits) <= index:
+                break
+            token = choices.draw(q, index)
+            drafted.append((token, q))
+            feed = self.to_draft[token][:, None]
+        return proposal(drafted, limits, self.vocab_size, self.device)
+
+    def _catch_up(self, texts: list[list[int]]) -> Tensor:
+        """Read what is new of `texts`, all but the last tokens (B, 1), which are returned.
+
+        A token more of the target can change how the text before it is cut up; what was read of
+        that is forgotten.
+        """
+        self.cache.truncate([common(one, two) for one, two in zip(self.read, texts, strict=True)])
+        read_up_to(self.model, self.cache, texts, leave=1)
+        self.read = [text[:-1] for text in texts]
+        return torch.tensor([text[-1:] for text in texts], device=self.device)
+
+    def shared(self, q: Tensor) -> Tensor:
+        """(B, V of the draft) -> (B, V): shared tokens only, normed; 0 where there is none."""
+        there = self.to_target >= 0
+        mapped = q.new_zeros(len(q), self.vocab_size)
+        mapped.index_add_(1, self.to_target[there], q[:, there])
+        return mapped / mapped.sum(-1, keepdim=True).clamp(min=torch.finfo(q.dtype).tiny)
+
+
+def common(one: Sequence[int], two: Sequence[int]) -> int:
+    """How many tokens two texts begin with alike, but for the last of `two`."""
+    pairs = zip(one, two[:-1], strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(two) - 1))
