@@ -103,8 +103,11 @@ def keep(progress: Progress, proposal: Proposal, verdict: Verdict) -> list[Block
     return blocks
 
 
-def check_pair(target: Model, drafter: Drafter, capacity: int) -> None:
-    """Raise ValueError where the drafter cannot follow the target for `capacity` positions."""
+def check_pair(target: Model, drafter: Drafter | Model, capacity: int) -> None:
+    """Raise ValueError where the drafter, or a draft model, cannot follow the target.
+
+    They go on for `capacity` positions.
+    """
     if drafter.vocab_size != target.vocab_size:
         raise ValueError(
             f"the target has {target.vocab_size} tokens and the drafter {drafter.vocab_size}: "

@@ -165,3 +165,35 @@ class KVCache(Lengths):
         slots = torch.arange(self.longest, device=positions.device)
         hidden = slots > positions[:, None, :, None]
         return torch.zeros_like(hidden, dtype=self.keys.dtype).masked_fill_(hidden, float("-inf"))
+
+
+class FixedCache(KVCache):
+    """A cache whose shapes never change: a pass reads all of it, masked by lengths on the device.
+
+    No number of it is known to the host, so a step over it can be captured in a CUDA graph. Whoever
+    uses it sees to it that no row outgrows the capacity.
+    """
+
+    def advance(self, count: int) -> Tensor:
+        """Make every row longer by `count`; returns the new positions (B, count)."""
+        positions = self.length[:, None] + torch.arange(count, device=self.length.device)
+        self.length = self.length + count
+        return positions
+
+    def truncate(self, length: Tensor | Sequence[int] | int) -> None:
+        """Set the lengths (B,)."""
+        self.length = torch.as_tensor(length, device=self.keys.device)
+
+    def store(
+        self, layer: int, positions: Tensor, keys: Tensor, values: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """As in KVCache, but returns the layer up to the capacity."""
+        self.keys[layer][self._rows, positions] = keys
+        self.values[layer][self._rows, positions] = values
+        return self.keys[layer].transpose(1, 2), self.values[layer].transpose(1, 2)
+
+    def mask(self, positions: Tensor) -> Tensor:
+        """As in KVCache, up to the capacity."""
+        slots = torch.arange(self.keys.shape[2], device=positions.device)
+        hidden = slots > positions[:, None, :, None]
+        return torch.zeros_like(hidden, dtype=self.keys.dtype).masked_fill_(hidden, float("-inf"))

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models.cache import Hidden, KVCache, Tree
+from specdec_lib.models.cache import FixedCache, Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear
 
@@ -52,6 +52,12 @@ class Llama:
         capacity = min(capacity or shape.max_length, shape.max_length)
         size = (shape.layers, batch, capacity, shape.kv_heads, shape.head_width)
         return KVCache(*size, self.device, self.dtype)
+
+    def new_fixed_cache(self, batch: int, capacity: int) -> FixedCache:
+        """An empty cache of fixed shapes."""
+        shape = self.shape
+        size = (shape.layers, batch, capacity, shape.kv_heads, shape.head_width)
+        return FixedCache(*size, self.device, self.dtype)
 
     @torch.no_grad()
     def forward(
