@@ -298,10 +298,12 @@ def test_rows_stop_by_themselves():
     assert limits == [4, 4, 4, 1, -1]
 
 
-def test_the_warped_probability_decides_whether_a_row_stops():
+def test_a_row_stops_at_temperature_0_too_though_its_warped_tokens_are_certain():
     drafter = ModelDrafter(TableModel(CONFIDENT), stop_below=0.3)
     drafter.start([[3]], Warp(0), 10)
-    assert drafter.propose([[3]], [3], Greedy()).limits == [3]  # at temperature 0, all are certain
+    assert drafter.propose([[3]], [3], Greedy()).limits == [1]  # .25 behind token 3
+    drafter.start([[0]], Warp(0), 10)
+    assert drafter.propose([[0]], [3], Greedy()).limits == [3]
 
 
 @pytest.mark.parametrize("limits", [[0, -1], [0, 0], [-1, -1]])

@@ -11,11 +11,15 @@ from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Choices, Warp
 
 
+UNWARPED = Warp()
+
+
 class ModelDrafter:
     """Draws each draft token from the model's own distribution, warped as the target's is.
 
     With `stop_below`, a row stops drafting behind a token that the draft gave less probability than
-    that. The token itself stays: dropping it would make improbable tokens rarer than they are.
+    that, before any warping: at temperature 0 it would be 1. The token itself stays: dropping it
+    would make improbable tokens rarer than they are.
     """
 
     def __init__(self, model: Model, stop_below: float = 0.0) -> None:
@@ -38,12 +42,13 @@ class ModelDrafter:
         if max(limits) > 0:
             feed, last = self._unread(sequences)
         while len(drafted) < max(limits):
-            logits = self.model.forward(feed, self.cache)
-            q = self.warp(logits[self.rows, last])
+            logits = self.model.forward(feed, self.cache)[self.rows, last]
+            q = self.warp(logits)
             token = choices.draw(q, len(drafted))
             drafted.append((token, q))
             if self.stop_below:
-                limits = self._stopped(limits, len(drafted), q[self.rows, token].tolist())
+                certain = UNWARPED(logits)[self.rows, token].tolist()
+                limits = self._stopped(limits, len(drafted), certain)
             if feed.shape[1] > 1:  # a text of one token has no two to feed
                 self.cache.truncate([len(sequence) for sequence in sequences])
             feed, last = token[:, None], torch.zeros_like(token)
