@@ -10,7 +10,6 @@ from specdec_lib.models.protocol import Model
 from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Choices, Warp
 
-
 UNWARPED = Warp()
 
 

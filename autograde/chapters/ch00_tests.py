@@ -1,0 +1,266 @@
+"""Hidden tests of chapter 00. Points attach to behaviours; see autograde/grading/behaviours.py."""
+
+import pytest
+
+from autograde.grading.behaviours import behaviour, choose, guessed
+from specdec_lib.lessons.examples import expect
+
+OWN_WORK = ()  # the library has no function that answers an exercise of this chapter
+
+A100 = (2.039e12, 312e12)
+H100 = (3.35e12, 989.5e12)
+TPU_V4 = (1.2e12, 275e12)
+LAPTOP = (5e10, 4e11)
+
+# --- predictions and quiz -------------------------------------------------------------------
+
+
+@behaviour("prediction_00", "a guess was made")
+def test_prediction(student):
+    guessed(student, "prediction_00", 1, 5)
+
+
+@behaviour("prediction_00_b", "a guess was made")
+def test_prediction_b(student):
+    guessed(student, "prediction_00_b", 1, 8)
+
+
+@behaviour("prediction_00_c", "a guess was made")
+def test_prediction_c(student):
+    guessed(student, "prediction_00_c", 1, 100)
+
+
+@behaviour("quiz_00", "the right option")
+def test_quiz(student):
+    choose(
+        student,
+        "quiz_00",
+        right="c",
+        because={
+            "a": "Every token of a pass needs the same arithmetic, two FLOP per parameter, whoever "
+            "proposed it.",
+            "b": "A pass over one token keeps all cores waiting for weights; they are idle in "
+            "time, not in number. Were it so, six tokens would take two passes' time, and 295 "
+            "are free on an H100.",
+            "d": "The cache holds keys and values of the text so far, not the results for draft "
+            "tokens. The pass calculates all five.",
+        },
+    )
+
+
+@behaviour("quiz_00_b", "the right option")
+def test_quiz_b(student):
+    choose(
+        student,
+        "quiz_00_b",
+        right="b",
+        because={
+            "a": "The number counts all tokens of the pass, those of every user: 128 times 4 are "
+            "512, and 295 are free.",
+            "c": "The arithmetic grows to 4 times, but before that it took less than half of the "
+            "pass: 512 tokens over the 295 free ones are 1.7 times.",
+            "d": "The pass itself never gets shorter with more tokens in it. What may fall is the "
+            "time for each token that is written.",
+        },
+    )
+
+
+# --- arithmetic_intensity -------------------------------------------------------------------
+
+
+def check_intensity(student, n_tokens, bytes_per_param, gives, hint):
+    expect(student.arithmetic_intensity, n_tokens, bytes_per_param, gives=gives, hint=hint)
+
+
+@behaviour("arithmetic_intensity", "two FLOP for the bytes of a parameter")
+@pytest.mark.parametrize("size, gives", [(2, 1.0), (4, 0.5), (1, 2.0), (0.5, 4.0), (8, 0.25)])
+def test_intensity_of_one_token(student, size, gives):
+    hint = f"One token: 2 FLOP with each parameter, {size:g} bytes read for it."
+    check_intensity(student, 1, size, gives, hint)
+
+
+@behaviour("arithmetic_intensity", "grows with the tokens, as the weights are read once")
+@pytest.mark.parametrize(
+    "n_tokens, size, gives",
+    [(2, 4, 1.0), (5, 2, 5.0), (7, 4, 3.5), (64, 2, 64.0), (1000, 4, 500.0), (3, 0.5, 12.0)],
+)
+def test_intensity_of_longer_passes(student, n_tokens, size, gives):
+    hint = f"{n_tokens} tokens: {2 * n_tokens} FLOP with each parameter, which is read once."
+    check_intensity(student, n_tokens, size, gives, hint)
+
+
+@behaviour("arithmetic_intensity", "a fraction stays a fraction")
+@pytest.mark.parametrize("n_tokens, size, gives", [(1, 3, 2 / 3), (5, 4, 2.5), (1, 16, 0.125)])
+def test_intensity_fractions(student, n_tokens, size, gives):
+    hint = "Divide with /, which keeps the fraction."
+    check_intensity(student, n_tokens, size, gives, hint)
+
+
+# --- forward_time ---------------------------------------------------------------------------
+
+READING = "a short pass takes the time of reading"
+CALCULATING = "a long pass takes the time of calculating"
+
+
+@behaviour("forward_time", READING)
+@pytest.mark.parametrize(
+    "n_tokens, n_params, size, limits, gives",
+    [
+        (1, 7e9, 2, H100, 14e9 / 3.35e12),
+        (5, 7e9, 2, H100, 14e9 / 3.35e12),
+        (150, 7e9, 2, A100, 14e9 / 2.039e12),
+        (1, 175e9, 2, A100, 350e9 / 2.039e12),
+        (1, 70e9, 0.5, TPU_V4, 35e9 / 1.2e12),
+        (2, 4e7, 4, LAPTOP, 1.6e8 / 5e10),
+        (3, 100, 1, (100, 1000), 1.0),
+    ],
+)
+def test_short_passes(student, n_tokens, n_params, size, limits, gives):
+    hint = "Here reading takes longer: every weight once, whatever the number of tokens."
+    args = (n_tokens, n_params, size, *limits)
+    expect(student.forward_time, *args, gives=gives, hint=hint)
+
+
+@behaviour("forward_time", CALCULATING)
+@pytest.mark.parametrize(
+    "n_tokens, n_params, size, limits, gives",
+    [
+        (512, 7e9, 2, H100, 2 * 512 * 7e9 / 989.5e12),
+        (4096, 7e9, 2, A100, 2 * 4096 * 7e9 / 312e12),
+        (2048, 70e9, 4, TPU_V4, 2 * 2048 * 70e9 / 275e12),
+        (64, 4e7, 4, LAPTOP, 2 * 64 * 4e7 / 4e11),
+        (20, 100, 1, (100, 1000), 4.0),
+        (1, 100, 1, (100, 50), 4.0),
+        (7, 3, 0.5, (1000, 1), 42.0),
+    ],
+)
+def test_long_passes(student, n_tokens, n_params, size, limits, gives):
+    hint = "Here calculating takes longer: two FLOP per parameter and token."
+    args = (n_tokens, n_params, size, *limits)
+    expect(student.forward_time, *args, gives=gives, hint=hint)
+
+
+@behaviour("forward_time", "the larger of the two, at the ridge and beside it",
+           after=(READING, CALCULATING))  # fmt: skip
+@pytest.mark.parametrize(
+    "n_tokens, gives", [(1, 1.0), (3, 1.0), (4, 1.0), (5, 1.25), (6, 1.5), (8, 2.0)]
+)
+def test_ridge(student, n_tokens, gives):
+    hint = "Both go on at the same time: with these limits four tokens take as long as reading."
+    expect(student.forward_time, n_tokens, 64, 2, 128, 512, gives=gives, hint=hint)
+
+
+# --- free_tokens ----------------------------------------------------------------------------
+
+
+@behaviour("free_tokens", "the ratio of the two limits, rounded down")
+@pytest.mark.parametrize(
+    "limits, gives", [(A100, 153), (H100, 295), (TPU_V4, 229), ((1.0, 3.75), 3), ((8, 15), 1)]
+)
+def test_free_of_machines(student, limits, gives):
+    bandwidth, peak = limits
+    hint = f"In bfloat16 the limit is 2 F / (2 B) = {peak / bandwidth:.2f}; round it down."
+    expect(student.free_tokens, 2, bandwidth, peak, gives=gives, hint=hint)
+
+
+@behaviour("free_tokens", "fewer bytes, fewer free tokens")
+@pytest.mark.parametrize(
+    "size, limits, gives",
+    [
+        (4, A100, 306),
+        (1, A100, 76),
+        (0.5, A100, 38),
+        (4, LAPTOP, 16),
+        (1, (100, 1000), 5),
+        (0.5, H100, 73),
+    ],
+)
+def test_free_of_formats(student, size, limits, gives):
+    hint = "The reading takes b N / B, the arithmetic 2 n N / F; where are they equal?"
+    expect(student.free_tokens, size, *limits, gives=gives, hint=hint)
+
+
+@behaviour("free_tokens", "exactly as long is free, one more is not")
+@pytest.mark.parametrize(
+    "size, limits, gives",
+    [
+        (2, (1, 8), 8),
+        (4, (128, 512), 8),
+        (1, (4, 128), 16),
+        (0.5, (1, 64), 16),
+        (2, (2**40, 2**47), 128),
+        (2, (64, 511), 7),
+    ],
+)
+def test_free_at_the_ridge(student, size, limits, gives):
+    hint = f"The limit is {size * limits[1] / (2 * limits[0]):g}: that many take no longer."
+    expect(student.free_tokens, size, *limits, gives=gives, hint=hint)
+
+
+@behaviour("free_tokens", "at least one")
+@pytest.mark.parametrize(
+    "size, limits, gives",
+    [(1, (100, 50), 1), (2, (1e12, 1e9), 1), (0.5, (4, 15), 1), (0.5, (4, 32), 2), (2, (3, 2), 1)],
+)
+def test_free_is_at_least_one(student, size, limits, gives):
+    hint = "One token takes no longer than one token, also where the pass is compute-bound."
+    expect(student.free_tokens, size, *limits, gives=gives, hint=hint)
+
+
+# --- kv_cache_bytes -------------------------------------------------------------------------
+
+
+def check_cache(student, args, gives, hint):
+    expect(student.kv_cache_bytes, *args, gives=gives, hint=hint)
+
+
+@behaviour("kv_cache_bytes", "keys and values of every layer and head")
+@pytest.mark.parametrize(
+    "args, gives",
+    [
+        ((1, 80, 8, 128, 2), 327_680),
+        ((1, 32, 32, 128, 2), 524_288),
+        ((1, 96, 96, 128, 2), 4_718_592),
+        ((1, 1, 1, 1, 1), 2),
+        ((1, 3, 1, 1, 1), 6),
+        ((1, 1, 5, 1, 1), 10),
+        ((1, 1, 1, 7, 1), 14),
+        ((1, 1, 1, 1, 4), 8),
+    ],
+)
+def test_cache_of_one_token(student, args, gives):
+    _, layers, heads, width, size = args
+    hint = f"Keys and values: 2 x {layers} layers x {heads} heads x {width} numbers x {size} bytes."
+    check_cache(student, args, gives, hint)
+
+
+@behaviour("kv_cache_bytes", "grows with the text")
+@pytest.mark.parametrize(
+    "args, gives",
+    [
+        ((0, 4, 6, 64, 4), 0),
+        ((3, 2, 1, 4, 2), 96),
+        ((7, 2, 3, 4, 1), 336),
+        ((4096, 80, 8, 128, 2), 1_342_177_280),
+        ((131_072, 96, 96, 128, 2), 618_475_290_624),
+    ],
+)
+def test_cache_of_a_text(student, args, gives):
+    hint = "Every token leaves its own keys and values; twice the text is twice the bytes."
+    check_cache(student, args, gives, hint)
+
+
+@behaviour("kv_cache_bytes", "once for every row")
+@pytest.mark.parametrize(
+    "args, gives",
+    [
+        ((3, 2, 1, 4, 2, 1), 96),
+        ((3, 2, 1, 4, 2, 5), 480),
+        ((1, 80, 8, 128, 2, 64), 20_971_520),
+        ((2048, 32, 32, 128, 2, 16), 17_179_869_184),
+        ((3, 2, 1, 4, 2, 0), 0),
+    ],
+)
+def test_cache_of_a_batch(student, args, gives):
+    hint = "The rows of a batch share the weights; each has a cache of its own."
+    check_cache(student, args, gives, hint)

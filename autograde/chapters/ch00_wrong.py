@@ -1,0 +1,315 @@
+"""Known wrong answers of chapter 00, each with its refutation.
+
+They serve twice: the tests hold that each of them loses points, and a student whose function
+behaves exactly like one of them is told so.
+"""
+
+import numpy as np
+
+from autograde.grading.misconceptions import Misconceptions
+
+WRONG = Misconceptions()
+
+# --- arithmetic_intensity -------------------------------------------------------------------
+
+
+@WRONG.add(
+    "arithmetic_intensity",
+    think="a multiplication and an addition are one operation.",
+    because="data sheets count them as two FLOP, so a pass counted by one looks half as long.",
+)
+def one_flop(n_tokens, bytes_per_param):
+    return n_tokens / bytes_per_param
+
+
+@WRONG.add(
+    "arithmetic_intensity",
+    think="the weights are read again for every token.",
+    because="the tokens of a pass share one reading; that is why checking is cheap.",
+)
+def read_for_every_token(n_tokens, bytes_per_param):
+    return 2 / bytes_per_param
+
+
+@WRONG.add(
+    "arithmetic_intensity",
+    think="it is bytes per FLOP.",
+    because="the intensity says how much is calculated with each byte, so the bytes divide.",
+)
+def upside_down(n_tokens, bytes_per_param):
+    return bytes_per_param / (2 * n_tokens)
+
+
+@WRONG.add(
+    "arithmetic_intensity",
+    think="// divides as / does.",
+    because="it drops the fraction: one token in float32 would calculate nothing at all.",
+)
+def whole_numbers_only(n_tokens, bytes_per_param):
+    return 2 * n_tokens // bytes_per_param
+
+
+@WRONG.add(
+    "arithmetic_intensity",
+    think="a pass costs six FLOP per parameter and token.",
+    because="that counts training, whose way back takes four of the six.",
+)
+def training_count(n_tokens, bytes_per_param):
+    return 6 * n_tokens / bytes_per_param
+
+
+@WRONG.add(
+    "arithmetic_intensity",
+    think="every token looks at every other, so the FLOP grow with the square of their number.",
+    because="the weights are applied to each token alone; only attention compares tokens, and it "
+    "is not counted here.",
+)
+def squared_tokens(n_tokens, bytes_per_param):
+    return 2 * n_tokens**2 / bytes_per_param
+
+
+@WRONG.add(
+    "arithmetic_intensity",
+    think="larger parameters mean more FLOP per byte.",
+    because="a parameter of four bytes is used once, as one of two bytes is: the bytes divide.",
+)
+def bytes_multiplied(n_tokens, bytes_per_param):
+    return float(2 * n_tokens * bytes_per_param)
+
+
+# --- forward_time ---------------------------------------------------------------------------
+
+
+@WRONG.add(
+    "forward_time",
+    think="the machine reads first and calculates then, so the two times add up.",
+    because="while one weight is multiplied the next is on its way: the longer of the two counts.",
+)
+def added(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
+    return n_params * bytes_per_param / bandwidth + 2 * n_tokens * n_params / peak_flops
+
+
+@WRONG.add(
+    "forward_time",
+    think="the pass is over when the faster part is done.",
+    because="both jobs have to be finished, so the slower one decides.",
+)
+def the_smaller(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
+    return min(n_params * bytes_per_param / bandwidth, 2 * n_tokens * n_params / peak_flops)
+
+
+@WRONG.add(
+    "forward_time",
+    think="a pass is always memory-bound.",
+    because="with enough tokens the arithmetic takes longer than the reading.",
+)
+def reading_only(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
+    return n_params * bytes_per_param / bandwidth
+
+
+@WRONG.add(
+    "forward_time",
+    think="only the arithmetic takes time.",
+    because="a pass over few tokens waits for its weights most of the time.",
+)
+def calculating_only(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
+    return 2 * n_tokens * n_params / peak_flops
+
+
+@WRONG.add(
+    "forward_time",
+    think="n tokens need the weights n times.",
+    because="that is writing n tokens; a pass over n tokens reads each weight once.",
+)
+def read_n_times(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
+    reading = n_tokens * n_params * bytes_per_param / bandwidth
+    return max(reading, 2 * n_tokens * n_params / peak_flops)
+
+
+@WRONG.add(
+    "forward_time",
+    think="one FLOP per parameter and token is enough.",
+    because="a multiplication and an addition are two, and the peak of a data sheet counts both.",
+)
+def half_the_flop(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
+    return max(n_params * bytes_per_param / bandwidth, n_tokens * n_params / peak_flops)
+
+
+@WRONG.add(
+    "forward_time",
+    think="the answer is in milliseconds.",
+    because="bytes over bytes a second are seconds, and seconds are asked for.",
+)
+def milliseconds(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
+    reading = n_params * bytes_per_param / bandwidth
+    return 1e3 * max(reading, 2 * n_tokens * n_params / peak_flops)
+
+
+@WRONG.add(
+    "forward_time",
+    think="bandwidth counts parameters.",
+    because="it counts bytes, and a parameter has several of them.",
+)
+def bytes_forgotten(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
+    return max(n_params / bandwidth, 2 * n_tokens * n_params / peak_flops)
+
+
+# --- free_tokens ----------------------------------------------------------------------------
+
+
+@WRONG.add(
+    "free_tokens",
+    think="one FLOP per parameter and token is enough.",
+    because="there are two, so the arithmetic fills the reading time with half as many tokens.",
+)
+def two_forgotten(bytes_per_param, bandwidth, peak_flops):
+    return max(1, int(bytes_per_param * peak_flops / bandwidth))
+
+
+@WRONG.add(
+    "free_tokens",
+    think="the format of the weights does not matter, only the two limits.",
+    because="peak over bandwidth is the answer for two bytes alone; with fewer bytes the reading "
+    "ends sooner.",
+)
+def format_ignored(bytes_per_param, bandwidth, peak_flops):
+    return max(1, int(peak_flops / bandwidth))
+
+
+@WRONG.add(
+    "free_tokens",
+    think="smaller weights leave more tokens free.",
+    because="they are read sooner, so less arithmetic fits into that time.",
+)
+def format_upside_down(bytes_per_param, bandwidth, peak_flops):
+    return max(1, int(2 * peak_flops / (bytes_per_param * bandwidth)))
+
+
+@WRONG.add(
+    "free_tokens",
+    think="the number is rounded up.",
+    because="the token that does not fit completely makes the pass longer.",
+)
+def rounded_up(bytes_per_param, bandwidth, peak_flops):
+    return max(1, int(np.ceil(bytes_per_param * peak_flops / (2 * bandwidth))))
+
+
+@WRONG.add(
+    "free_tokens",
+    think="the number is rounded to the nearest.",
+    because="rounding up lets in a token that makes the pass longer.",
+)
+def rounded(bytes_per_param, bandwidth, peak_flops):
+    return max(1, round(bytes_per_param * peak_flops / (2 * bandwidth)))
+
+
+@WRONG.add(
+    "free_tokens",
+    think="where the arithmetic is slow, no token is free.",
+    because="a pass over one token takes no longer than itself, so one always is.",
+)
+def none_free(bytes_per_param, bandwidth, peak_flops):
+    return int(bytes_per_param * peak_flops / (2 * bandwidth))
+
+
+@WRONG.add(
+    "free_tokens",
+    think="// gives a whole number.",
+    because="of two floats it gives a float, and tokens are counted with an int.",
+)
+def still_a_float(bytes_per_param, bandwidth, peak_flops):
+    return max(1.0, bytes_per_param * peak_flops // (2.0 * bandwidth))
+
+
+@WRONG.add(
+    "free_tokens",
+    think="a token that makes both times equal is one too many.",
+    because="the pass then takes exactly as long as over one token, which is no longer.",
+)
+def strictly_shorter(bytes_per_param, bandwidth, peak_flops):
+    return max(1, int(np.ceil(bytes_per_param * peak_flops / (2 * bandwidth))) - 1)
+
+
+@WRONG.add(
+    "free_tokens",
+    think="free are the tokens that come on top of the first.",
+    because="the number counts all tokens of the pass, the first one too.",
+)
+def first_not_counted(bytes_per_param, bandwidth, peak_flops):
+    return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth))) - 1
+
+
+# --- kv_cache_bytes -------------------------------------------------------------------------
+
+
+@WRONG.add(
+    "kv_cache_bytes",
+    think="the cache holds one vector per head and token.",
+    because="it holds two, a key and a value.",
+)
+def keys_only(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
+    return n_tokens * n_layers * n_kv_heads * head_dim * bytes_per_value * batch_size
+
+
+@WRONG.add(
+    "kv_cache_bytes",
+    think="the rows of a batch share the cache.",
+    because="they share the weights; each row has a text, and so keys and values, of its own.",
+)
+def shared_by_rows(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
+    return 2 * n_tokens * n_layers * n_kv_heads * head_dim * bytes_per_value
+
+
+@WRONG.add(
+    "kv_cache_bytes",
+    think="one layer is enough.",
+    because="every layer has keys and values of its own.",
+)
+def one_layer(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
+    return 2 * n_tokens * n_kv_heads * head_dim * bytes_per_value * batch_size
+
+
+@WRONG.add(
+    "kv_cache_bytes",
+    think="the cache holds a number for each pair of tokens.",
+    because="those are the attention weights, which are not kept; a token has one key and value.",
+)
+def a_number_for_each_pair(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
+    return 2 * n_tokens**2 * n_layers * n_kv_heads * head_dim * bytes_per_value * batch_size
+
+
+@WRONG.add(
+    "kv_cache_bytes",
+    think="all heads share one key and one value.",
+    because="every key-value head keeps its own; sharing goes as far as n_kv_heads says.",
+)
+def one_head(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
+    return 2 * n_tokens * n_layers * head_dim * bytes_per_value * batch_size
+
+
+@WRONG.add(
+    "kv_cache_bytes",
+    think="a key is one number per head.",
+    because="it is a vector of head_dim numbers.",
+)
+def width_forgotten(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
+    return 2 * n_tokens * n_layers * n_kv_heads * bytes_per_value * batch_size
+
+
+@WRONG.add(
+    "kv_cache_bytes",
+    think="counting the numbers is counting the bytes.",
+    because="each number takes bytes_per_value bytes.",
+)
+def numbers_not_bytes(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
+    return 2 * n_tokens * n_layers * n_kv_heads * head_dim * batch_size
+
+
+@WRONG.add(
+    "kv_cache_bytes",
+    think="the answer is in gigabytes.",
+    because="bytes are asked for, as a whole number.",
+)
+def gigabytes(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
+    numbers = 2 * n_tokens * n_layers * n_kv_heads * head_dim * batch_size
+    return numbers * bytes_per_value / 1e9

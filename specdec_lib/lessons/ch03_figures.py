@@ -1,0 +1,162 @@
+"""The figures of chapter 03 that are drawn from the student's formulas, each with its words.
+
+They show what the function does, also where it is wrong: no bar, label or text assumes the right
+answer. Those about sampling and whole rules are in ch03_sampling.py.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from specdec_lib.lessons.ch03_drawing import (
+    TOKENS,
+    axes,
+    bars,
+    finish,
+    numbers,
+    row_of_axes,
+    target_lines,
+    write,
+)
+from specdec_lib.lessons.ch03_laws import mixed_up
+from specdec_lib.lessons.drawing import drawn_from
+from specdec_lib.lessons.style import show
+
+SETTINGS = (
+    ("temperature 1", (1.0, None, None)),
+    ("temperature .5", (0.5, None, None)),
+    ("top-k 3", (1.0, 3, None)),
+    ("top-p .8", (1.0, None, 0.8)),
+)
+
+
+@drawn_from("total_variation")
+def shared_mass(distance: Callable, p: np.ndarray, q: np.ndarray) -> None:
+    """What p and q (V,) share and what each has beyond it, with the student's total variation."""
+    found = distance(p.copy(), q.copy())
+    overlap = np.minimum(p, q)
+    ax = axes(f"Total variation by your function: {found:.3g}")
+    bars(ax, overlap, "accepted", label="shared")
+    bars(ax, p - overlap, "residual", bottom=overlap, label="only p has it")
+    bars(ax, q - overlap, "excess", bottom=overlap, label="only q has it")
+    for token, (a, b) in enumerate(zip(p, q, strict=True)):
+        write(ax, token, max(a, b), f"{a - b:+.2f}")
+    finish(ax, len(p), max(p.max(), q.max()))
+    show(
+        ax.figure,
+        f"Target {numbers(p)}; draft {numbers(q)}. Shared: {numbers(overlap)}. Only the target "
+        f"has {(p - overlap).sum():.3g}, only the draft {(q - overlap).sum():.3g}. Your function "
+        f"says {found:.3g}.",
+    )
+
+
+@drawn_from("acceptance_rate")
+def two_samplers(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
+    """Plain rejection sampling under its envelope, beside the rule with the student's rate."""
+    found, envelope = rate(p.copy(), q.copy()), float((p / q).max())
+    left, right = row_of_axes(2, (8.6, 3.7))
+    bars(left, p, "accepted", label="accepted")
+    bars(left, envelope * q - p, "excess", bottom=p, label="rejected, proposed again")
+    overlap = np.minimum(p, q)
+    bars(right, overlap, "accepted", label="accepted")
+    bars(right, q - overlap, "excess", bottom=overlap, label="rejected, then one draw")
+    title = f"Plain: under M q, M = {envelope:.3g}: {1 / envelope:.2f}"
+    top = max((envelope * q).max(), p.max())
+    finish(left, len(p), top, title=title, columns=2)
+    finish(right, len(p), top, title=f"The rule: under q: {found:.3g}", columns=2)
+    show(
+        left.figure,
+        f"Left, plain rejection sampling: bars of the envelope {numbers(envelope * q)}, of which "
+        f"{numbers(p)} is accepted, a share of {1 / envelope:.3g}. Right, the rule: bars of the "
+        f"draft {numbers(q)}, of which {numbers(overlap)} is accepted. Your function says "
+        f"{found:.3g}.",
+    )
+
+
+@drawn_from("two_paths")
+def stacked_paths(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
+    """The student's two masses of each token, one on the other, against the target (V,)."""
+    accepted, corrected = (np.asarray(mass, float) for mass in paths(p.copy(), q.copy()))
+    total = accepted + corrected
+    ax = axes("Two paths into each token, by your function")
+    bars(ax, accepted, "accepted", label="by acceptance")
+    bars(ax, corrected, "residual", bottom=accepted, label="by correction")
+    target_lines(ax, p)
+    for token, mass in enumerate(total):
+        write(ax, token, max(mass, p[token]), f"{accepted[token]:.2f} + {corrected[token]:.2f}")
+    finish(ax, len(p), max(total.max(), p.max()))
+    show(
+        ax.figure,
+        f"Mass by acceptance {numbers(accepted)}, by correction {numbers(corrected)}, together "
+        f"{numbers(total)}; the target {numbers(p)}.",
+    )
+
+
+@drawn_from("argmax_draft_law")
+def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
+    """For each pair the student's law with an argmax draft, against the target."""
+    row = row_of_axes(len(pairs), (8.8, 3.5))
+    texts = []
+    for ax, (p, q) in zip(row, pairs, strict=True):
+        law = np.asarray(law_of(p.copy(), q.copy()), dtype=float)
+        distance = np.abs(law - p).sum() / 2
+        bars(ax, law, "excess", label="law by your function")
+        target_lines(ax, p)
+        for token, mass in enumerate(law):
+            write(ax, token, max(mass, p[token]), f"{mass:.3f}".removeprefix("0"))
+        finish(ax, len(p), 1.0, title=f"TV {distance:.3f}", columns=0)
+        ax.set_xlabel(f"argmax of q: {TOKENS[int(np.argmax(q))]}")
+        texts.append(
+            f"target {numbers(p)}, draft {numbers(q)}, law by your function {numbers(law)}, "
+            f"total variation {distance:.3g}"
+        )
+    handles, labels = row[0].get_legend_handles_labels()
+    row[0].figure.legend(handles, labels, loc="outside lower center", ncol=2)
+    show(row[0].figure, f"Argmax drafts, full q. {'; '.join(texts)}.")
+
+
+@drawn_from("warp")
+def warped(warp: Callable, logits: np.ndarray) -> None:
+    """The student's distribution of `logits` (V,) under each of SETTINGS."""
+    row = row_of_axes(len(SETTINGS), (8.8, 2.9))
+    texts = []
+    for ax, (name, setting) in zip(row, SETTINGS, strict=True):
+        probs = np.asarray(warp(logits.copy(), *setting), dtype=float)
+        bars(ax, probs, "target")
+        for token, mass in enumerate(probs):
+            write(ax, token, max(mass, 0), f"{mass:.2f}".removeprefix("0"))
+        finish(ax, len(probs), 0.9, title=name, columns=0)
+        texts.append(f"{name}: {numbers(probs)}")
+    show(row[0].figure, f"By your function, {'; '.join(texts)}.")
+
+
+@drawn_from("warp")
+def filtered_draft(warp: Callable, target: np.ndarray, draft: np.ndarray) -> None:
+    """Both sides sample with top-k; the draft hands over its q as filtered, or as it was before."""
+    full = np.asarray(warp(draft.copy()), dtype=float)
+    kept = list(range(len(draft), 1, -1))
+    sides = [
+        [np.asarray(warp(x.copy(), 1.0, k), dtype=float) for x in (target, draft)] for k in kept
+    ]
+    honest = [float(np.minimum(p, q).sum()) for p, q in sides]
+    laws = [mixed_up(p, full, q) for p, q in sides]
+    rates = [rate for _, rate in laws]
+    errors = [np.abs(law - p).sum() / 2 for (law, _), (p, _) in zip(laws, sides, strict=True)]
+    lines = (
+        ("o-", rates, "accepted, with the unfiltered q"),
+        ("^:", honest, "accepted, with the q drawn from"),
+        ("s--", errors, "unfiltered q: TV of law to target"),
+    )
+    ax = axes("Both sides sample with top-k; which q is handed over?", "share", size=(7.4, 3.6))
+    for dress, values, label in lines:
+        ax.plot(kept, values, dress, color="black", markerfacecolor="white", label=label)
+    ax.set_xticks(kept, [f"k = {k}" if k < len(draft) else "no filter" for k in kept])
+    ax.invert_xaxis()
+    ax.set_ylim(0, 1.1)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=2)
+    texts = [
+        f"{k} of {len(draft)} tokens kept: accepted {rate:.3g} with the unfiltered q, {right:.3g} "
+        f"with the filtered one, total variation of the former {error:.3g}"
+        for k, rate, right, error in zip(kept, rates, honest, errors, strict=True)
+    ]
+    show(ax.figure, f"Top-k drafts, by your function. {'; '.join(texts)}.")

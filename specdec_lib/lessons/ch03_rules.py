@@ -1,0 +1,107 @@
+"""One position decided by a rule, for many draft tokens at once: the right rule, and impostors.
+
+A rule takes p and q (V,), draft tokens (N,), coins r (N,) and numbers u (N,), and returns the
+tokens (N,) that come out. Every impostor is a mistake that people make; `SEEN` says where one was
+found in public.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+Rule = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def pick(probs: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """`sample_from` of one distribution (V,) at each of u (N,)."""
+    return np.searchsorted(np.cumsum(probs), u, side="right").clip(max=len(probs) - 1)
+
+
+def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Chapter 02's residual: max(0, p - q), normalised; p where that is empty."""
+    missing = np.maximum(p - q, 0)
+    return missing / missing.sum() if missing.sum() > 0 else p.copy()
+
+
+def right_rule(p, q, tokens, r, u):
+    """Accepts where r q < p, else draws from the residual: chapter 02's rule."""
+    return np.where(r * q[tokens] < p[tokens], tokens, pick(residual(p, q), u))
+
+
+def sampler_match(p, q, tokens, r, u):
+    """Draws from p, and looks whether the draft has guessed it: exact, but it accepts less."""
+    return pick(p, u)
+
+
+def from_target(p, q, tokens, r, u):
+    """After a rejection, draws from p."""
+    return np.where(r * q[tokens] < p[tokens], tokens, pick(p, u))
+
+
+def absolute_residual(p, q, tokens, r, u):
+    """Takes |p - q| for the residual."""
+    distance = np.abs(p - q) / max(np.abs(p - q).sum(), 1e-300)
+    return np.where(r * q[tokens] < p[tokens], tokens, pick(distance, u))
+
+
+def swapped_ratio(p, q, tokens, r, u):
+    """Accepts with q/p: the letters of one paper in the code of the other."""
+    return np.where(r * p[tokens] < q[tokens], tokens, pick(residual(p, q), u))
+
+
+def no_coin(p, q, tokens, r, u):
+    """Accepts where p is at least q, and else never."""
+    return np.where(p[tokens] >= q[tokens], tokens, pick(residual(p, q), u))
+
+
+def one_coin(p, q, tokens, r, u):
+    """Draws the replacement with the coin that has just rejected."""
+    return np.where(r * q[tokens] < p[tokens], tokens, pick(residual(p, q), r))
+
+
+def match_then_residual(p, q, tokens, r, u):
+    """Accepts where a draw from p is the draft token, and else draws from the residual."""
+    return np.where(pick(p, r) == tokens, tokens, pick(residual(p, q), u))
+
+
+def always(p, q, tokens, r, u):
+    """Keeps every draft token."""
+    return tokens
+
+
+def coarse_coin(p, q, tokens, r, u):
+    """Has a coin of six bits only, 0/64 to 63/64, and accepts where it is at most p/q."""
+    coin = np.floor(64 * r) / 64
+    return np.where(coin * q[tokens] <= p[tokens], tokens, pick(residual(p, q), u))
+
+
+IMPOSTORS: tuple[Rule, ...] = (
+    from_target,
+    absolute_residual,
+    swapped_ratio,
+    no_coin,
+    one_coin,
+    match_then_residual,
+    always,
+    coarse_coin,
+)
+
+# Where the mistake was made in public; the chapter's sources give the threads.
+SEEN = {
+    "no_coin": "a vLLM blog post, before review",
+    "always": "transformers, until January 2024",
+    "sampler_match": "several libraries, on purpose",
+}
+
+
+class Named:
+    """A rule as a message shows it: by its name. Calling it calls the rule."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+
+    def __repr__(self) -> str:
+        return self.rule.__name__
+
+    def __call__(self, *args: np.ndarray) -> np.ndarray:
+        return self.rule(*args)
