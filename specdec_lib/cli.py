@@ -1,4 +1,4 @@
-"""The student's commands: `specdec start`, `update`, `generate` and `pairs`."""
+"""The student's commands: `specdec start`, `update`, `generate`, `pairs` and `doctor`."""
 
 import argparse
 import importlib.util
@@ -76,6 +76,12 @@ def parser() -> argparse.ArgumentParser:
         description="List the pairs of models, with the sizes of those that have to be fetched.",
     )
     pairs.set_defaults(run=run_pairs)
+    doctor = commands.add_parser(
+        "doctor",
+        help="say what this machine has and can do",
+        description="Measure this machine and say what of the course it can run, in about 10 s.",
+    )
+    doctor.set_defaults(run=run_doctor)
     return top
 
 
@@ -136,6 +142,18 @@ def run_pairs(options: argparse.Namespace, _: list[str]) -> int:
     from specdec_lib.models import pairs  # takes seconds: it brings torch
 
     print("\n".join(pairs.catalogue()))
+    return 0
+
+
+def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
+    """`specdec doctor`: a line for each finding, as soon as it is there."""
+    if importlib.util.find_spec("transformers") is None:
+        print(f"specdec: {NO_MODELS}", file=sys.stderr)
+        return 2
+    from specdec_lib.measure import doctor  # takes seconds: it brings torch
+
+    for line in doctor.report():
+        print(line, flush=True)
     return 0
 
 

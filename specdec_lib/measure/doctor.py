@@ -1,0 +1,102 @@
+"""`specdec doctor`: what this machine has, what it can do, and which pairs fit."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+import transformers
+
+from specdec_lib.measure.machine import copy_bandwidth, matrix_rate
+from specdec_lib.models.checks import free_memory
+from specdec_lib.models.hub import PUBLISHED
+from specdec_lib.models.linear import can_pack
+from specdec_lib.models.pairs import default_dtype
+
+FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")  # what products on a CPU are fast with
+CPUINFO = Path("/proc/cpuinfo")
+GIGA = 1e9
+
+
+def report() -> Iterator[str]:
+    """The lines, each as soon as it is known."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    yield f"Python {platform.python_version()}, torch {torch.__version__}, " + (
+        f"transformers {transformers.__version__}"
+    )
+    yield processor()
+    yield from graphics(device)
+    dtype = default_dtype(device)
+    yield f"Runs on {device.type} in {str(dtype).removeprefix('torch.')}"
+    yield f"Copy bandwidth: {copy_bandwidth(device) / GIGA:.1f} GB/s"
+    for kind in (torch.float32, torch.bfloat16):
+        name, rate = str(kind).removeprefix("torch."), matrix_rate(kind, device)
+        packed = (
+            ", packed weights" if can_pack(torch.zeros(1, 1, dtype=kind, device=device)) else ""
+        )
+        yield f"Matrix product in {name}: {rate / GIGA:,.0f} GFLOP/s{packed}"
+    yield pairs_that_fit(device, dtype)
+
+
+def processor() -> str:
+    """The processor's name, its cores and the instructions that matter."""
+    text = CPUINFO.read_text() if CPUINFO.exists() else ""
+    name = re.search(r"^model name\s*: (.*)$", text, re.M)
+    flags = [flag for flag in FLAGS if re.search(rf"\b{flag}\b", text)]
+    named = name[1] if name else platform.processor() or platform.machine()
+    with_flags = f", {' '.join(flags)}" if flags else ""
+    return f"Processor: {named}, {torch.get_num_threads()} of {os.cpu_count()} threads{with_flags}"
+
+
+def graphics(device: torch.device) -> Iterator[str]:
+    """The graphics card, its driver, and whether torch was built for it."""
+    driver = nvidia_driver()
+    if device.type == "cuda":
+        card = torch.cuda.get_device_properties(device)
+        yield (
+            f"GPU: {card.name}, compute capability {card.major}.{card.minor}, "
+            f"{card.total_memory / GIGA:.0f} GB; torch was built for CUDA {torch.version.cuda}"
+        )
+        yield f"NVIDIA driver: {driver or 'nvidia-smi is not there to ask'}"
+    elif driver is None:
+        yield "GPU: none that nvidia-smi knows of; everything works without one"
+    elif torch.version.cuda is None:
+        yield (
+            f"NVIDIA driver: {driver}. This torch is built for the CPU: install a build for that "
+            "CUDA version or an older one, as pytorch.org shows, and run this again"
+        )
+    else:
+        yield (
+            f"NVIDIA driver: {driver}. This torch is built for CUDA {torch.version.cuda} and sees "
+            "no GPU: where that is newer, update the driver or install an older build"
+        )
+
+
+def nvidia_driver() -> str | None:
+    """The driver's version and the newest CUDA that it runs; None where there is no driver."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None
+    shown = subprocess.run([program], capture_output=True, text=True, timeout=60)
+    found = re.search(r"Driver Version: (\S+)\s+CUDA Version: (\S+)", shown.stdout)
+    return f"{found[1]}, CUDA up to {found[2]}" if found else None
+
+
+def pairs_that_fit(device: torch.device, dtype: torch.dtype) -> str:
+    """The published pairs whose weights fit into what memory is free, by their largest draft."""
+    free = free_memory(device)
+    sizes = {name: entry["gigabytes"] for name, entry in PUBLISHED["repositories"].items()}
+    fit = []
+    for name, pair in PUBLISHED["pairs"].items():
+        needed = sizes[pair["target"]] + max(sizes[draft] for draft in pair["drafts"].values())
+        # Files hold two bytes a parameter or four: so counted, the weights are never larger.
+        if free is None or needed * GIGA * dtype.itemsize / 2 < free:
+            fit.append(name)
+    shown = "unknown" if free is None else f"{free / GIGA:.1f} GB free"
+    return (
+        f"Memory: {shown}; pairs that fit: stdlib (built in){''.join(f', {name}' for name in fit)}"
+    )
