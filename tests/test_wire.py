@@ -94,6 +94,18 @@ def link():
         yield ours, theirs
 
 
+def test_dictionaries_cross_in_their_order():
+    value = {"b": 0.5, "a": [1, {"c": np.arange(2)}]}
+    crossed = wire.decode(wire.encode(value))
+    assert list(crossed) == ["b", "a"] and crossed["a"][1]["c"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("body", [[["a"]], [[1, 2]], "ab", [["a", 1, 2]]])
+def test_what_is_no_dictionary_is_refused(body: object):
+    with pytest.raises(wire.ProtocolError):
+        wire.decode({"d": body})
+
+
 def test_frames_arrive_whole(link: tuple):
     ours, theirs = link
     wire.send(ours, {"do": "x" * 10_000})

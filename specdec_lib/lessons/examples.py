@@ -116,12 +116,21 @@ def _array(got: Any, expected: np.ndarray) -> str | None:
 def _sequence(got: Any, expected: Any) -> str | None:
     if type(got) is not type(expected):
         return f" (it should be {type_name(expected)}, not {type_name(got)})"
+    if isinstance(expected, dict):
+        return _entries(got, expected)
     if not isinstance(expected, list | tuple):
         return None if got == expected else ""
     if len(got) != len(expected):
         return ""
     remarks = [difference(g, e) for g, e in zip(got, expected, strict=True)]
     return next((remark for remark in remarks if remark is not None), None)
+
+
+def _entries(got: dict, expected: dict) -> str | None:
+    """The difference of two dictionaries, whatever the order of their keys."""
+    if got.keys() != expected.keys():
+        return f" (its keys are {list(got)}, they should be {list(expected)})"
+    return _sequence([got[key] for key in expected], list(expected.values()))
 
 
 def type_name(value: Any) -> str:
@@ -148,6 +157,8 @@ def describe(value: Any) -> str:
         if isinstance(value, tuple):
             return f"({inside},)" if len(value) == 1 else f"({inside})"
         return f"[{inside}]"
+    if isinstance(value, dict) and len(value) <= 40:
+        return f"{{{', '.join(f'{key!r}: {describe(item)}' for key, item in value.items())}}}"
     text = repr(value)
     return text if len(text) <= 200 else text[:200] + " ..."
 

@@ -67,6 +67,8 @@ def encode(value: Any, depth: int = 0) -> Any:
         return value if math.isfinite(value) else {"f": repr(value)}
     if kind in (list, tuple) and depth < MAX_DEPTH:
         return {"l" if kind is list else "t": [encode(item, depth + 1) for item in value]}
+    if kind is dict and depth < MAX_DEPTH and all(type(key) is str for key in value):
+        return {"d": [[key, encode(item, depth + 1)] for key, item in value.items()]}
     if kind is np.ndarray and value.dtype.name in DTYPES:
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"a": [value.dtype.name, list(value.shape), data]}
@@ -107,6 +109,8 @@ def decode(
     if tag in ("l", "t") and type(body) is list:
         items = [decode(item, handle, depth + 1) for item in body]
         return items if tag == "l" else tuple(items)
+    if tag == "d" and type(body) is list and all(map(_is_entry, body)):
+        return {key: decode(item, handle, depth + 1) for key, item in body}
     if tag == "f" and body in ("nan", "inf", "-inf"):
         return float(body)
     if tag == "x" and type(body) is str:
@@ -120,6 +124,10 @@ def decode(
     if tag == "h" and _is_handle(body):
         return handle(*body)
     raise ProtocolError("a value of no known form")
+
+
+def _is_entry(body: Any) -> bool:
+    return type(body) is list and len(body) == 2 and type(body[0]) is str
 
 
 def _is_handle(body: Any) -> bool:

@@ -1,0 +1,411 @@
+"""Hidden tests of chapter 05. Points attach to behaviours; see autograde/grading/behaviours.py."""
+
+import math
+
+import numpy as np
+import pytest
+
+from autograde.grading.behaviours import behaviour, choose, guessed, untouched
+from specdec_lib.lessons.ch05 import expect_value_error
+from specdec_lib.lessons.examples import expect
+
+# The library's functions that answer an exercise of this chapter raise in a student's process.
+OWN_WORK = ("specdec_lib.theory.acceptance_from_counts",)
+
+
+def tokens_a_block(alpha: float, k: int) -> float:
+    """1 + alpha + ... + alpha^k: Leviathan et al. (2023), Equation 1."""
+    return sum(alpha**i for i in range(k + 1))
+
+
+# --- predictions and quiz -------------------------------------------------------------------
+
+
+@behaviour("prediction_05", "a guess was made")
+def test_prediction(student):
+    guessed(student, "prediction_05", 0, 1)
+
+
+@behaviour("prediction_05_b", "a guess was made")
+def test_prediction_b(student):
+    guessed(student, "prediction_05_b", 0, 8)
+
+
+@behaviour("prediction_05_c", "a guess was made")
+def test_prediction_c(student):
+    guessed(student, "prediction_05_c", 0, 1)
+
+
+@behaviour("quiz_05", "the right option")
+def test_quiz(student):
+    choose(
+        student,
+        "quiz_05",
+        right="b",
+        because={
+            "a": "Nothing is misprinted. A draft can follow a flat distribution as well as a steep "
+            "one: where q equals p, alpha is 1, however unpredictable the text.",
+            "c": "LaMDA has 137 billion parameters and reaches .75; T5-XXL has 11 billion and "
+            "stops at .56 in one setting. The target's size alone decides nothing.",
+            "d": "Alpha is a rate for a judged token, so the block length is not in it. What "
+            "falls when K grows is accepted over drafted.",
+        },
+    )
+
+
+@behaviour("quiz_05_b", "the right option")
+def test_quiz_b(student):
+    choose(
+        student,
+        "quiz_05_b",
+        right="d",
+        because={
+            "a": "Only if drafting took no time and verifying many tokens took no longer than one: "
+            "c = 0 and v = 1. On Spec-Bench's A100, 3.61 tokens a step gave 2.29.",
+            "b": "With K and 3.6 tokens a step the acceptance rate follows; it still says "
+            "nothing about time.",
+            "c": "More runs narrow the spread of a measurement. They do not turn tokens into "
+            "seconds.",
+        },
+    )
+
+
+# --- alpha_from_blocks ----------------------------------------------------------------------
+
+
+def counts(blocks: int, k: int, seed: int) -> list[int]:
+    """Accepted counts from 0 to k, all of them drawn alike."""
+    return np.random.default_rng(seed).integers(0, k + 1, blocks).tolist()
+
+
+def check_alpha(student, accepted, k, hint):
+    judged = sum(min(n + 1, k) for n in accepted)
+    hint = f"Accepted are {sum(accepted)}, judged {judged}. {hint}"
+    expect(student.alpha_from_blocks, accepted, k, gives=sum(accepted) / judged, hint=hint)
+
+
+@behaviour("alpha_from_blocks", "accepted over judged, summed over the blocks")
+@pytest.mark.parametrize(
+    "accepted, k",
+    [
+        ([4, 0, 2, 4, 1, 3], 4),
+        ([0, 1, 0, 2, 0], 5),
+        ([1], 3),
+        ([0, 0, 0, 4], 5),
+        *((counts(blocks, k, seed=blocks), k) for blocks, k in ((7, 3), (30, 5), (200, 8))),
+    ],
+)
+def test_alpha(student, accepted, k):
+    check_alpha(student, accepted, k, "A block stopped after n tokens judged n + 1.")
+
+
+@behaviour("alpha_from_blocks", "whole blocks judge K tokens and reject none")
+@pytest.mark.parametrize(
+    "accepted, k", [([3, 3], 3), ([3, 3, 0], 3), ([1, 0, 1, 1], 1), ([0, 0], 1), ([5, 4, 5], 5)]
+)
+def test_alpha_of_whole_blocks(student, accepted, k):
+    hint = "A whole block has no rejected token, so it judged K and not K + 1."
+    check_alpha(student, accepted, k, hint)
+
+
+@behaviour("alpha_from_blocks", "nothing accepted is 0, nothing judged is an error")
+@pytest.mark.parametrize("accepted, k", [([0], 1), ([0, 0, 0], 4)])
+def test_alpha_of_nothing_accepted(student, accepted, k):
+    check_alpha(student, accepted, k, "Nothing accepted is the rate 0, and no error.")
+
+
+@behaviour("alpha_from_blocks", "nothing accepted is 0, nothing judged is an error")
+@pytest.mark.parametrize("accepted, k", [([], 4), ([0, 0], 0), ([], 0)])
+def test_alpha_of_nothing_judged(student, accepted, k):
+    why = "no draft token was judged, so there is no rate"
+    expect_value_error(student.alpha_from_blocks, accepted, k, why=why)
+
+
+@behaviour("alpha_from_blocks", "counts that no block can have are refused")
+@pytest.mark.parametrize("accepted, k", [([2, 5], 4), ([5, 0, 0, 0, 0], 4), ([-1, 3], 4)])
+def test_alpha_refuses(student, accepted, k):
+    why = f"a count of a block of {k} is from 0 to {k}"
+    expect_value_error(student.alpha_from_blocks, accepted, k, why=why)
+
+
+@behaviour("alpha_from_blocks", "counts that no block can have are refused")
+@pytest.mark.parametrize("accepted, k", [([2, 4], 4), ([0, 3], 4)])
+def test_alpha_takes_the_limits(student, accepted, k):
+    check_alpha(student, accepted, k, f"0 and {k} are counts that a block can have.")
+    untouched(student)
+
+
+# --- operations_factor ----------------------------------------------------------------------
+
+
+def check_operations(student, alpha, c_hat, k, hint):
+    gives = (c_hat * k + k + 1) / tokens_a_block(alpha, k)
+    hint = f"The block brings {tokens_a_block(alpha, k):.4g} tokens. {hint}"
+    expect(student.operations_factor, alpha, c_hat, k, gives=gives, hint=hint)
+
+
+@behaviour("operations_factor", "the target's operations: Table 1 of the paper")
+@pytest.mark.parametrize(
+    "alpha, k", [(0.6, 2), (0.7, 3), (0.8, 2), (0.8, 5), (0.9, 2), (0.9, 10), (0.35, 4)]
+)
+def test_operations_of_table_1(student, alpha, k):
+    hint = "The target computes K + 1 positions, whatever becomes of them."
+    check_operations(student, alpha, 0.0, k, hint)
+
+
+@behaviour(
+    "operations_factor",
+    "the draft's operations, K times",
+    after=("the target's operations: Table 1 of the paper",),
+)
+@pytest.mark.parametrize(
+    "alpha, c_hat, k",
+    [(0.5, 0.25, 2), (0.8, 0.007, 7), (0.62, 0.02, 5), (0.9, 1.0, 3), (0.75, 0.5, 1)],
+)
+def test_operations_of_the_draft(student, alpha, c_hat, k):
+    hint = "Each of the K draft tokens costs c_hat, in operations of one target token."
+    check_operations(student, alpha, c_hat, k, hint)
+
+
+@behaviour("operations_factor", "the ends: alpha 0 and 1, no block, a large draft")
+@pytest.mark.parametrize(
+    "alpha, c_hat, k",
+    [(0.0, 0.1, 4), (1.0, 0.1, 4), (1.0, 0.0, 7), (0.7, 0.3, 0), (0.0, 0.0, 3), (0.5, 2.0, 3)],
+    ids=["alpha 0", "alpha 1", "alpha 1, c_hat 0", "K = 0", "c_hat 0", "c_hat above 1"],
+)
+def test_operations_at_the_ends(student, alpha, c_hat, k):
+    hint = "At alpha = 1 all K + 1 tokens come, at alpha = 0 one; K = 0 is plain decoding."
+    check_operations(student, alpha, c_hat, k, hint)
+
+
+# --- implied_alpha --------------------------------------------------------------------------
+
+
+def check_implied(student, alpha, target, draft, k, hint=""):
+    seconds = (k * draft + target) / tokens_a_block(alpha, k)
+    expect(student.implied_alpha, seconds, target, draft, k, gives=alpha, hint=hint)
+
+
+@behaviour("implied_alpha", "finds the rate behind a time a token")
+@pytest.mark.parametrize(
+    "alpha, target, draft, k",
+    [
+        (0.5, 5.0, 1.0, 2),
+        (0.8, 14.1, 1.8, 4),
+        (0.35, 1.0, 0.02, 7),
+        (0.62, 0.03, 0.001, 5),
+        (0.05, 2.0, 0.25, 3),
+        (0.97, 2.0, 0.0, 8),
+        (0.7, 1.0, 0.5, 1),
+    ],
+)
+def test_implied(student, alpha, target, draft, k):
+    hint = "A block takes K draft steps and one target step, and brings E tokens in that time."
+    check_implied(student, alpha, target, draft, k, hint)
+
+
+# 4 draft steps of 1.8 ms and a target step of 14.1 over the printed times a token; the roots of
+# 1 + a + ... + a^4 = 21.3 / time.
+CHEN = [(7.52, 0.7111764615568964), (7.0, 0.7486491597645637), (5.73, 0.8511790372108481)]
+
+
+@behaviour("implied_alpha", "Chen et al., and speed-ups in target steps")
+@pytest.mark.parametrize("milliseconds, alpha", CHEN)
+def test_implied_by_chen(student, milliseconds, alpha):
+    hint = "The loop takes 4 x 1.8 + 14.1 ms."
+    expect(student.implied_alpha, milliseconds, 14.1, 1.8, 4, gives=alpha, hint=hint)
+
+
+@behaviour("implied_alpha", "Chen et al., and speed-ups in target steps")
+@pytest.mark.parametrize("alpha, c, k", [(0.75, 0.02, 7), (0.53, 0.04, 3)])
+def test_implied_by_a_speedup(student, alpha, c, k):
+    check_implied(
+        student, alpha, 1.0, c, k, "With a target step as the unit c is the draft's time."
+    )
+
+
+@behaviour("implied_alpha", "the ends are exactly 0.0 and 1.0")
+@pytest.mark.parametrize("end", [0.0, 1.0])
+@pytest.mark.parametrize("target, draft, k", [(5.0, 1.0, 2), (14.1, 1.8, 4), (1.0, 0.11, 7)])
+def test_implied_ends(student, end, target, draft, k):
+    check_implied(
+        student, end, target, draft, k, "E is 1 where nothing passes, K + 1 where all does."
+    )
+
+
+@behaviour("implied_alpha", "the ends are exactly 0.0 and 1.0")
+@pytest.mark.parametrize("end, tokens", [(0.0, 1 - 5e-11), (1.0, 5 + 5e-11)])
+def test_implied_ends_within_rounding(student, end, tokens):
+    hint = f"E is {tokens!r}: within 1e-9 of an end."
+    expect(student.implied_alpha, 21.3 / tokens, 14.1, 1.8, 4, gives=end, hint=hint)
+
+
+@behaviour("implied_alpha", "a time that no rate explains is an error")
+@pytest.mark.parametrize(
+    "seconds, tokens", [(8.0, "0.875"), (7.1, "0.986"), (2.0, "3.5"), (2.3, "3.04")]
+)
+def test_implied_refuses(student, seconds, tokens):
+    why = f"the block of 2 would have brought {tokens} tokens; it can bring 1 to 3"
+    expect_value_error(student.implied_alpha, seconds, 5.0, 1.0, 2, why=why)
+
+
+@behaviour("implied_alpha", "a time that no rate explains is an error")
+@pytest.mark.parametrize("alpha", [0.01, 0.99])
+def test_implied_near_the_ends(student, alpha):
+    check_implied(student, alpha, 5.0, 1.0, 2, "Near the ends there still is an answer.")
+
+
+# --- acceptance_by_class --------------------------------------------------------------------
+
+# Counts of two, four and eight: every mean is exact, in whatever order it is summed.
+LABELS = ["name", "space", "name", "space", "space", "space"]
+
+
+def check_classes(student, accepted, classes, gives, hint=""):
+    expect(student.acceptance_by_class, accepted, classes, gives=gives, hint=hint)
+
+
+@behaviour("acceptance_by_class", "every label has a mean of its own")
+@pytest.mark.parametrize(
+    "accepted, gives",
+    [
+        ([1, 1, 0, 1, 1, 0], {"name": 0.5, "space": 0.75}),
+        ([0, 1, 1, 0, 0, 0], {"name": 0.5, "space": 0.25}),
+        ([1, 0, 1, 1, 1, 0], {"name": 1.0, "space": 0.5}),
+    ],
+)
+def test_classes(student, accepted, gives):
+    hint = "Two verdicts belong to name, four to space."
+    check_classes(student, accepted, list(LABELS), gives, hint)
+
+
+@behaviour("acceptance_by_class", "every label has a mean of its own")
+def test_classes_of_many(student):
+    classes = ["a"] * 8 + ["b", "c"] * 4 + ["d"] * 2
+    accepted = [1, 0, 0, 0, 0, 0, 0, 0] + [1, 0, 1, 0, 1, 1, 0, 1] + [0, 1]
+    gives = {"a": 0.125, "b": 0.75, "c": 0.5, "d": 0.5}
+    check_classes(student, accepted, classes, gives, "The labels are whatever stands in classes.")
+
+
+@behaviour("acceptance_by_class", "labels of which all or nothing was accepted")
+@pytest.mark.parametrize(
+    "accepted, classes, gives",
+    [
+        ([0, 0], ["x", "x"], {"x": 0.0}),
+        ([1, 0, 0, 1], ["x", "y", "y", "x"], {"x": 1.0, "y": 0.0}),
+        ([0], ["rare"], {"rare": 0.0}),
+        ([1, 0, 0], ["", "x", "x"], {"": 1.0, "x": 0.0}),
+    ],
+    ids=["nothing", "all and nothing", "one token", "an empty label"],
+)
+def test_classes_at_the_ends(student, accepted, classes, gives):
+    hint = "A label of which nothing passed is in the result, with 0."
+    check_classes(student, accepted, classes, gives, hint)
+    untouched(student)
+
+
+@behaviour("acceptance_by_class", "lists of unequal length are an error")
+@pytest.mark.parametrize(
+    "accepted, classes", [([1, 0], ["x"]), ([1], ["x", "y"]), ([], ["x"]), ([1, 1, 1], [])]
+)
+def test_classes_refuse(student, accepted, classes):
+    why = f"{len(accepted)} verdicts cannot have {len(classes)} labels"
+    expect_value_error(student.acceptance_by_class, accepted, classes, why=why)
+
+
+@behaviour("acceptance_by_class", "lists of unequal length are an error")
+@pytest.mark.parametrize(
+    "accepted, classes, gives", [([1], ["x"], {"x": 1.0}), ([], [], {})], ids=["one", "none"]
+)
+def test_classes_of_equal_length(student, accepted, classes, gives):
+    check_classes(student, accepted, classes, gives, "Equal lengths are no error, not even 0.")
+
+
+# --- paired_speedup -------------------------------------------------------------------------
+
+
+def geometric(baseline, speculative):
+    logs = [math.log(b / s) for b, s in zip(baseline, speculative, strict=True)]
+    return math.exp(math.fsum(logs) / len(logs))
+
+
+def check_pairs(student, baseline, speculative, hint):
+    ratios = [round(b / s, 3) for b, s in zip(baseline, speculative, strict=True)][:6]
+    hint = f"The ratios begin {ratios}. {hint}"
+    gives = geometric(baseline, speculative)
+    expect(student.paired_speedup, baseline, speculative, gives=gives, hint=hint)
+
+
+@behaviour("paired_speedup", "the geometric mean of the ratios")
+@pytest.mark.parametrize(
+    "baseline, speculative",
+    [
+        ([2.0, 8.0], [1.0, 1.0]),
+        ([1.0, 1.0, 1.0], [0.5, 0.8, 0.4]),
+        ([3.0, 1.5, 0.9, 2.2], [1.1, 1.0, 0.8, 0.7]),
+        ([4.0], [2.5]),
+    ],
+)
+def test_speedup(student, baseline, speculative):
+    hint = "Baseline over speculative, multiplied; then the root of that many factors."
+    check_pairs(student, baseline, speculative, hint)
+    untouched(student)
+
+
+@behaviour(
+    "paired_speedup",
+    "twice as fast and half as fast cancel",
+    after=("the geometric mean of the ratios",),
+)
+@pytest.mark.parametrize(
+    "baseline, speculative",
+    [
+        ([2.0, 1.0], [1.0, 2.0]),
+        ([1.0, 8.0, 1.0], [2.0, 1.0, 4.0]),
+        ([10.0, 0.1, 27.0], [1.0, 1.0, 1.0]),
+        ([2.0, 1.0, 1.0], [1.0, 2.0, 8.0]),
+    ],
+)
+def test_speedups_cancel(student, baseline, speculative):
+    check_pairs(student, baseline, speculative, "A ratio and its inverse give 1 together.")
+
+
+@behaviour(
+    "paired_speedup",
+    "slow-downs, and texts of unequal length",
+    after=("the geometric mean of the ratios",),
+)
+@pytest.mark.parametrize(
+    "baseline, speculative",
+    [([1.0, 1.0], [1.25, 1.6]), ([100.0, 1.0], [50.0, 1.0]), ([1.0, 100.0, 2.0], [2.0, 80.0, 1.0])],
+    ids=["slower", "one long text", "a long text in the middle"],
+)
+def test_speedup_of_unequal_texts(student, baseline, speculative):
+    hint = "Every pair counts alike, the long text no more than the short one; below 1 is slower."
+    check_pairs(student, baseline, speculative, hint)
+
+
+@behaviour("paired_speedup", "thousands of pairs", after=("the geometric mean of the ratios",))
+@pytest.mark.parametrize("ratio, pairs", [(8.0, 2000), (0.125, 2000), (1.5, 3000)])
+def test_speedup_of_many_pairs(student, ratio, pairs):
+    speculative = [0.5 + (i % 7) / 7 for i in range(pairs)]
+    baseline = [ratio * seconds for seconds in speculative]
+    hint = (
+        f"Each of the {pairs} ratios is {ratio:g}. Average the logarithms: the product overflows."
+    )
+    expect(student.paired_speedup, baseline, speculative, gives=ratio, hint=hint)
+
+
+@behaviour("paired_speedup", "no pair, or a run without a partner, is an error")
+@pytest.mark.parametrize(
+    "baseline, speculative", [([], []), ([1.0, 2.0], [1.0]), ([1.0], [1.0, 2.0]), ([], [1.0])]
+)
+def test_speedup_refuses(student, baseline, speculative):
+    why = f"there are {len(baseline)} and {len(speculative)} runs"
+    expect_value_error(student.paired_speedup, baseline, speculative, why=why)
+
+
+@behaviour("paired_speedup", "no pair, or a run without a partner, is an error")
+@pytest.mark.parametrize("baseline, speculative", [([3.0], [1.5]), ([3.0, 1.0], [1.5, 0.5])])
+def test_speedup_of_a_few(student, baseline, speculative):
+    check_pairs(student, baseline, speculative, "One pair is enough.")
