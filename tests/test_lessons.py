@@ -79,6 +79,8 @@ def test_visible_checks_say_call_got_and_expected(name: str, value: object):
         (np.ones(2), np.ones(2), None),
         (np.ones(2) + 1e-10, np.ones(2), None),
         (np.array([np.nan, 1]), np.ones(2), ""),
+        (np.array([True, False]), np.array([True, True]), ""),
+        (np.array([True, False]), np.array([True, False]), None),
         ([1.0, 1.0], np.ones(2), "NumPy array"),
         (np.ones(3), np.ones(2), "shape"),
         (np.array(["a", "b"]), np.ones(2), "dtype"),

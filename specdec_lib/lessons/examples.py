@@ -110,7 +110,8 @@ def _array(got: Any, expected: np.ndarray) -> str | None:
         return f" (its shape is {got.shape}, it should be {expected.shape})"
     if got.dtype.kind not in "biuf":
         return f" (its dtype is {got.dtype}, it should hold numbers)"
-    return None if np.all(np.abs(got - expected) <= VALUE_TOLERANCE) else ""
+    apart = np.abs(np.subtract(got, expected, dtype=float))  # of booleans, too
+    return None if np.all(apart <= VALUE_TOLERANCE) else ""
 
 
 def _sequence(got: Any, expected: Any) -> str | None:

@@ -1,0 +1,599 @@
+"""Hidden tests of chapter 07. Points attach to behaviours; see autograde/grading/behaviours.py."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from autograde.chapters.laws import pieces, reference_residual
+from autograde.grading.behaviours import (
+    behaviour,
+    choose,
+    guessed,
+    no_warning,
+    own_array,
+    untouched,
+)
+from autograde.sandbox.session import StudentError
+from specdec_lib.lessons.ch07 import expect_mask
+from specdec_lib.lessons.ch07_laws import candidates_law
+from specdec_lib.lessons.examples import Different, describe, expect, type_name
+
+# The library's functions that answer an exercise of this chapter raise in a student's process.
+OWN_WORK = (
+    "specdec_lib.drafters.vocabulary.OtherVocabulary",
+    "specdec_lib.lessons.ch07_laws.refused_in_turn",
+)
+
+P = np.array([0.45, 0.30, 0.15, 0.10])
+Q = np.array([0.30, 0.45, 0.20, 0.05])
+HALF = np.array([0.5, 0.25, 0.25])
+LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
+
+
+def random_distributions(sizes: tuple[int, ...], seed: int) -> list[np.ndarray]:
+    """Random distributions, one of each size, from a fixed seed."""
+    rng = np.random.default_rng(seed)
+    return [rng.dirichlet(np.ones(v)) for v in sizes]
+
+
+# --- predictions and quiz -------------------------------------------------------------------
+
+
+@behaviour("prediction_07", "a guess was made")
+def test_prediction(student):
+    guessed(student, "prediction_07", 0, 1)
+
+
+@behaviour("prediction_07_b", "a guess was made")
+def test_prediction_b(student):
+    guessed(student, "prediction_07_b", 1, 7)
+
+
+@behaviour("quiz_07", "the right option")
+def test_quiz(student):
+    choose(
+        student,
+        "quiz_07",
+        right="c",
+        because={
+            "a": "Quantisation, batching and a KV cache make decoding faster too.",
+            "b": "It can: with nothing accepted a block costs c K + 1 passes for one token, and a "
+            "busy server slows down.",
+            "d": "A KV cache, batching and tensor parallelism keep the distribution as well. The "
+            "rule is special in using an approximation and being exact all the same.",
+        },
+    )
+
+
+@behaviour("quiz_07_b", "the right option")
+def test_quiz_b(student):
+    choose(
+        student,
+        "quiz_07_b",
+        right="b",
+        because={
+            "a": "Acceptance depends on p and q at each position of each text, and not on who else "
+            "is served in the same pass.",
+            "c": "Every request has a tree and a mask of its own; none sees another's text.",
+            "d": "The rule works on each request by itself and stays lossless in every batch. What "
+            "changes is the time of a pass.",
+        },
+    )
+
+
+# --- one_hot_accept -------------------------------------------------------------------------
+
+WITH_P = "accepts with the target's own probability"
+
+
+@behaviour("one_hot_accept", WITH_P)
+@pytest.mark.parametrize(
+    "token, r, accepted",
+    [
+        (0, 0.0, True),
+        (0, 0.44, True),
+        (0, 0.46, False),
+        (1, 0.29, True),
+        (1, 0.31, False),
+        (2, 0.14, True),
+        (2, 0.16, False),
+        (3, 0.09, True),
+        (3, 0.11, False),
+        (3, 0.99, False),
+    ],
+)
+def test_one_hot_coin(student, token, r, accepted):
+    out = student.one_hot_accept(token, P, r, 0.5)
+    if not isinstance(out, tuple) or len(out) != 2 or not isinstance(out[1], bool):
+        what = f"{describe(out)}, {type_name(out)}"
+        raise Different(f"one_hot_accept returned {what}, not a tuple of a token and a bool.")
+    if out[1] is not accepted or (accepted and out[0] != token):
+        raise Different(
+            f"one_hot_accept(draft_token={token}, p={describe(P)}, r={r}, u=0.5) returned "
+            f"{describe(out)}; here p of the token is {P[token]:g}, so it is "
+            f"{'accepted' if accepted else 'replaced'}."
+        )
+
+
+@behaviour("one_hot_accept", "replaces from the target without that token", after=(WITH_P,))
+@pytest.mark.parametrize(
+    "token, u, gives",
+    [(0, 0.5, 1), (0, 0.6, 2), (0, 0.9, 3), (1, 0.6, 0), (1, 0.7, 2), (1, 0.9, 3), (1, 0.0, 0)]
+    + [(2, 0.5, 0), (2, 0.6, 1), (2, 0.95, 3), (3, 0.49, 0), (3, 0.51, 1), (3, 0.99, 2)],
+)
+def test_one_hot_replaces(student, token, u, gives):
+    rest = P.copy()
+    rest[token] = 0
+    hint = f"Without token {token} the target is {describe(rest / rest.sum())}."
+    expect(student.one_hot_accept, token, P, 0.95, u, gives=(gives, False), hint=hint)
+
+
+@behaviour("one_hot_accept", "the law is the target's", after=(WITH_P,))
+@pytest.mark.parametrize("p", [P, Q, HALF, *random_distributions((2, 3, 5, 9), seed=31)])
+def test_one_hot_law(student, p):
+    for token in range(len(p)):
+        rest = p.copy()
+        rest[token] = 0
+        cuts = np.concatenate([np.cumsum(rest / rest.sum()), np.cumsum(p)])
+        law = np.zeros(len(p))
+        for r, r_length in pieces(p[token : token + 1]):
+            for u, u_length in pieces(cuts):
+                out = student.one_hot_accept(token, p, r, u)
+                law[_token_of(out, len(p))] += r_length * u_length
+        if not np.abs(law - p).max() <= 1e-12:
+            raise Different(
+                f"with draft token {token} always, the law of one_hot_accept is {describe(law)}; "
+                f"the target is {describe(p)}."
+            )
+
+
+def _token_of(out: object, vocab_size: int) -> int:
+    token = out[0] if isinstance(out, tuple) and len(out) == 2 else None
+    if type(token) is not int or not 0 <= token < vocab_size:
+        what = f"{describe(out)}, {type_name(out)}"
+        raise Different(f"one_hot_accept returned {what}, not a token below {vocab_size} first.")
+    return token
+
+
+@behaviour("one_hot_accept", "the edges: no other mass, no mass, the boundary", after=(WITH_P,))
+@pytest.mark.parametrize(
+    "token, p, r, u, gives",
+    [
+        (1, [0.0, 1.0, 0.0], 0.9, 0.5, (1, True)),
+        (1, [0.0, 1.0, 0.0], LARGEST, 0.5, (1, True)),
+        (1, [0.0, LARGEST, 0.0], LARGEST, 0.5, (1, True)),
+        (0, [0.0, 1.0, 0.0], 0.0, 0.5, (1, False)),
+        (2, [0.5, 0.5, 0.0], 0.0, 0.75, (1, False)),
+        (0, [0.5, 0.25, 0.25], 0.5, 0.25, (1, False)),
+        (0, [0.5, 0.25, 0.25], 0.5, 0.75, (2, False)),
+        (1, [0.5, 0.25, 0.25], 0.25, 0.0, (0, False)),
+        (0, [0.5, 0.0, 0.5], 0.75, 0.0, (2, False)),
+    ],
+    ids=[
+        *("certain", "certain, largest coin", "nearly 1 and alone", "p=0, r=0", "p=0 at the end"),
+        *("r equals p", "r equals p, other u", "r equals p, u=0", "u=0 before a zero"),
+    ],
+)
+def test_one_hot_edges(student, token, p, r, u, gives):
+    hint = "Accepted is r < p(token), strictly, and whatever has no other mass beside it."
+    expect(student.one_hot_accept, token, np.array(p), r, u, gives=gives, hint=hint)
+    no_warning(student)
+    untouched(student)
+
+
+# --- jacobi_decode --------------------------------------------------------------------------
+
+
+def two_back(seed: int, vocab_size: int = 5) -> Callable[[list[int]], list[int]]:
+    """A target that looks at the last two tokens, from a random table."""
+    after = np.random.default_rng(seed).integers(0, vocab_size, (vocab_size, vocab_size)).tolist()
+
+    def target_greedy(tokens: list[int]) -> list[int]:
+        return [after[b][t] for b, t in zip([0, *tokens], tokens, strict=False)]
+
+    return target_greedy
+
+
+def summed(tokens: list[int]) -> list[int]:
+    """A target that looks at the whole text: the sum of it, plus one, modulo 7."""
+    return [int(s + 1) % 7 for s in np.cumsum(tokens)]
+
+
+def plus_one(tokens: list[int]) -> list[int]:
+    """A target that counts on by one."""
+    return [token + 1 for token in tokens]
+
+
+def trajectory(target: Callable, prompt: list[int], guess: list[int]) -> list[list[int]]:
+    """The guess and what every pass makes of it, until nothing changes."""
+    steps = [list(guess)]
+    while len(steps) < 2 or steps[-1] != steps[-2]:
+        after = target([*prompt, *steps[-1]])
+        steps.append(after[len(prompt) - 1 : len(prompt) - 1 + len(guess)])
+    return steps
+
+
+JACOBI = [
+    (two_back(8), [1], [0, 0, 0, 0, 0, 0, 0]),
+    (two_back(19), [1], [2, 4, 1, 3, 0, 2, 4]),
+    (two_back(10), [3, 2], [1, 1, 1, 1]),
+    (two_back(49), [2, 0, 4, 1], [1, 2, 3, 4, 0, 1, 2, 3]),
+    (two_back(12), [4, 4, 4], [3, 0]),
+    (summed, [3], [0, 0, 0, 0, 0]),
+    (summed, [1, 5], [6, 5, 4, 3, 2, 1]),
+    (plus_one, [0], [5, 5, 3]),
+]
+RIGHT = "the target's greedy tokens"
+
+
+@behaviour("jacobi_decode", RIGHT)
+@pytest.mark.parametrize("target, prompt, guess", JACOBI)
+def test_jacobi_tokens(student, target, prompt, guess):
+    out = student.jacobi_decode(target, prompt, guess)
+    gives = trajectory(target, prompt, guess)[-1]
+    tokens = out[0] if isinstance(out, tuple) and len(out) == 2 else None
+    if tokens != gives:
+        raise Different(
+            f"jacobi_decode behind prompt={prompt} from guess={guess} returned {describe(out)}; "
+            f"greedy decoding writes {gives}. The token of place i is the argmax behind the place "
+            "before it."
+        )
+
+
+@behaviour("jacobi_decode", "all places at once, and the last pass counts", after=(RIGHT,))
+@pytest.mark.parametrize("target, prompt, guess", JACOBI)
+def test_jacobi_passes(student, target, prompt, guess):
+    steps = trajectory(target, prompt, guess)
+    hint = f"The passes give {steps[1:]}; the one that changes nothing counts."
+    gives = (steps[-1], len(steps) - 1)
+    expect(student.jacobi_decode, target, prompt, guess, gives=gives, hint=hint)
+
+
+@behaviour("jacobi_decode", "one call a pass, over prompt and guess", after=(RIGHT,))
+@pytest.mark.parametrize("target, prompt, guess", JACOBI)
+def test_jacobi_calls(student, target, prompt, guess):
+    asked: list[list[int]] = []
+
+    def watched(tokens: list[int]) -> list[int]:
+        asked.append(list(tokens))
+        return target(tokens)
+
+    student.jacobi_decode(watched, prompt, guess)
+    wanted = [[*prompt, *step] for step in trajectory(target, prompt, guess)[:-1]]
+    if asked != wanted:
+        raise Different(
+            f"jacobi_decode behind prompt={prompt} from guess={guess} called target_greedy with "
+            f"{describe(asked)}; expected one call a pass: {describe(wanted)}."
+        )
+
+
+@behaviour("jacobi_decode", "the edges: an empty guess, a right one", after=(RIGHT,))
+@pytest.mark.parametrize(
+    "target, prompt, guess, gives",
+    [
+        (plus_one, [4], [], ([], 1)),
+        (plus_one, [4, 9], [], ([], 1)),
+        (plus_one, [4, 9], [10, 11, 12], ([10, 11, 12], 1)),
+        (plus_one, [4, 9], [10], ([10], 1)),
+        (plus_one, [4, 9], [0], ([10], 2)),
+        (plus_one, [0], [1, 2, 9], ([1, 2, 3], 2)),
+        (plus_one, [0], [9, 2, 3], ([1, 2, 3], 4)),
+    ],
+    ids=[
+        *("empty", "empty, longer prompt", "right", "one right", "one wrong", "last wrong"),
+        "first wrong",
+    ],
+)
+def test_jacobi_edges(student, target, prompt, guess, gives):
+    expect(student.jacobi_decode, target, prompt, guess, gives=gives)
+    untouched(student)
+
+
+# --- multi_candidate_accept -----------------------------------------------------------------
+
+IN_TURN = "each candidate against what is still wanted"
+
+
+def check_candidates(student, candidates, p, q, r, u, gives, hint=""):
+    residuals = [np.asarray(p, dtype=float)]
+    for _ in candidates:
+        residuals.append(reference_residual(residuals[-1], np.asarray(q, dtype=float)))
+    shown = [residual.tolist() for residual in residuals]
+    hint = f"The residuals in turn are {describe(shown)}. {hint}"
+    arguments = (candidates, np.array(p), np.array(q), np.array(r, dtype=float), u)
+    expect(student.multi_candidate_accept, *arguments, gives=gives, hint=hint)
+
+
+@behaviour("multi_candidate_accept", IN_TURN)
+@pytest.mark.parametrize(
+    "candidates, r, gives",
+    [
+        ([0], [0.99], 0),
+        ([1], [0.6], 1),
+        ([2], [0.7], 2),
+        ([1, 2], [0.6, 0.0], 1),
+        ([1, 0], [0.9, 0.99], 0),
+        ([1, 3], [0.7, 0.9], 3),
+        ([1, 1, 0], [0.7, 0.1, 0.9], 0),
+        ([2, 1, 3], [0.9, 0.2, 0.5], 3),
+        ([1, 2, 2, 3], [0.7, 0.1, 0.0, 0.99], 3),
+    ],
+)
+def test_candidates_in_turn(student, candidates, r, gives):
+    # u is the end that no accepted token stands at, so that a draw in its place is seen.
+    u = 0.99 if gives == 0 else 0.0
+    check_candidates(student, candidates, P, Q, r, u, gives)
+
+
+POOR = np.array([0.05, 0.15, 0.20, 0.60])
+
+
+@behaviour("multi_candidate_accept", IN_TURN)
+@pytest.mark.parametrize(
+    "candidates, r, gives",
+    [
+        ([3, 3, 1], [0.5, 0.5, 0.9], 1),
+        ([3, 2, 1], [0.5, 0.5, 0.9], 1),
+        ([3, 2], [0.1, 0.9], 3),
+        ([2, 0], [0.8, 0.9], 0),
+        ([2, 2, 3], [0.7, 0.1, 0.1], 2),
+    ],
+)
+def test_candidates_of_a_poor_draft(student, candidates, r, gives):
+    check_candidates(student, candidates, P, POOR, r, 0.0 if gives else 0.99, gives)
+
+
+# A pair whose second candidate may pass or not: after a refusal token 0 has a ratio of .77.
+WIDE, FAR = np.array([0.30, 0.60, 0.10]), np.array([0.20, 0.05, 0.75])
+
+
+@behaviour("multi_candidate_accept", IN_TURN)
+@pytest.mark.parametrize(
+    "candidates, r, u, gives",
+    [
+        ([2, 0], [0.9, 0.5], 0.5, 0),
+        ([2, 0], [0.5, 0.9], 0.5, 1),
+        ([2, 2, 0], [0.9, 0.1, 0.5], 0.5, 1),
+        ([2, 0, 0], [0.9, 0.8, 0.1], 0.5, 1),
+        ([0, 2], [0.99, 0.99], 0.5, 0),
+    ],
+)
+def test_candidates_have_coins_of_their_own(student, candidates, r, u, gives):
+    check_candidates(student, candidates, WIDE, FAR, r, u, gives, "Candidate i has coin r[i].")
+
+
+@behaviour("multi_candidate_accept", "the draw where all are refused", after=(IN_TURN,))
+@pytest.mark.parametrize(
+    "candidates, r, u, gives",
+    [
+        ([1], [0.7], 0.74, 0),
+        ([1], [0.7], 0.76, 3),
+        ([1, 2], [0.7, 0.5], 0.68, 0),
+        ([1, 2], [0.7, 0.5], 0.70, 3),
+        ([1, 1], [0.9, 0.0], 0.72, 3),
+        ([2, 1, 1], [0.9, 0.5, 0.5], 0.60, 0),
+        ([2, 1, 1], [0.9, 0.5, 0.5], 0.65, 3),
+        ([2, 1, 1, 2], [0.9, 0.5, 0.5, 0.5], 0.53, 3),
+    ],
+)
+def test_candidates_all_refused(student, candidates, r, u, gives):
+    hint = "Every refusal takes q off once more, and the draw is from the last residual."
+    check_candidates(student, candidates, P, Q, r, u, gives, hint)
+
+
+@behaviour("multi_candidate_accept", "the law is the target's", after=(IN_TURN,))
+@pytest.mark.parametrize(
+    "p, q, n",
+    [
+        (P, Q, 1),
+        (P, Q, 2),
+        (P, POOR, 2),
+        (Q, P, 2),
+        (P, P, 2),
+        (P, Q, 3),
+        (HALF, np.array([0.25, 0.75, 0.0]), 3),
+        (WIDE, FAR, 2),
+        (WIDE, FAR, 3),
+        (*random_distributions((3, 3), seed=41), 2),
+        (*random_distributions((3, 3), seed=43), 3),
+    ],
+)
+def test_candidates_law(student, p, q, n):
+    def checked(*args):
+        out = student.multi_candidate_accept(*args)
+        if type(out) is not int or not 0 <= out < len(p):
+            what = f"{describe(out)}, {type_name(out)}"
+            raise Different(f"multi_candidate_accept returned {what}, not a token below {len(p)}.")
+        return out
+
+    law = candidates_law(checked, p, q, n).sum(axis=0)
+    if not np.abs(law - p).max() <= 1e-12:
+        raise Different(
+            f"over all lists of {n} candidates, coins and draws the law that comes out is "
+            f"{describe(law)}; the target is {describe(p)} and the draft {describe(q)}."
+        )
+
+
+@behaviour(
+    "multi_candidate_accept", "the edges: no candidate, zeros, the boundary", after=(IN_TURN,)
+)
+@pytest.mark.parametrize(
+    "candidates, p, q, r, u, gives",
+    [
+        ([], P, Q, [], 0.5, 1),
+        ([], P, Q, [], 0.95, 3),
+        ([0], [0.0, 0.5, 0.5], HALF, [0.0], 0.9, 2),
+        ([0, 0], [0.0, 0.5, 0.5], HALF, [0.0, 0.0], 0.0, 1),
+        ([2], HALF, HALF, [LARGEST], 0.0, 2),
+        ([2, 0], HALF, HALF, [LARGEST, 0.0], 0.0, 2),
+        ([1], HALF, [0.25, 0.5, 0.25], [0.5], 0.5, 0),
+        ([1], HALF, [0.25, 0.5, 0.25], [0.4999999], 0.99, 1),
+        ([1, 0], [0.25, 0.75], [0.75, 0.25], [0.99, 0.99], 0.0, 1),
+        ([0, 0], [0.25, 0.75], [0.75, 0.25], [0.9, 0.0], 0.0, 1),
+        ([0], [1.0, 0.0], [0.0, 1.0], [0.99], 0.5, 0),
+    ],
+    ids=[
+        *("n=0", "n=0, other u", "p=0, r=0", "p=0 twice", "equal models", "equal, second unused"),
+        *("r q equals the residual", "just below", "first accepted", "residual 0, r=0", "q=0"),
+    ],
+)
+def test_candidates_edges(student, candidates, p, q, r, u, gives):
+    hint = "Accepted is r q < residual, strictly."
+    check_candidates(student, candidates, p, q, r, u, gives, hint)
+    no_warning(student)
+    untouched(student)
+
+
+# --- tree_attention_mask --------------------------------------------------------------------
+
+
+def ancestors(parents: list[int]) -> list[list[int]]:
+    """What each node sees: itself and whom one meets from it towards the prefix, in order."""
+    sees = []
+    for node in range(len(parents)):
+        sees.append([])
+        while node >= 0:
+            sees[-1].insert(0, node)
+            node = parents[node]
+    return sees
+
+
+UP = "itself and every ancestor"
+
+
+@behaviour("tree_attention_mask", UP)
+@pytest.mark.parametrize(
+    "parents",
+    [[-1, 0, 1], [-1, 0, 1, 2, 3, 4], [-1, -1, 0, 0, 1, 2], [-1, 0, 0, 2, 3], [-1, -1, 1, 2, 3]],
+)
+def test_mask_sees_upwards(student, parents):
+    expect_mask(
+        student.tree_attention_mask,
+        parents,
+        ancestors(parents),
+        "A node sees itself, its parent, that one's parent, and so on.",
+    )
+
+
+@behaviour("tree_attention_mask", "no other branch, whatever the order", after=(UP,))
+@pytest.mark.parametrize(
+    "parents",
+    [
+        [-1, -1, -1, -1],
+        [-1, -1, 0, 1, 0, 1],
+        [-1, 0, 0, 0],
+        [-1, -1, 1, 0, 2, 3, 2],
+        [-1, 0, -1, 2, 1, 3, 5, 4],
+        *([int(np.random.default_rng(seed).integers(-1, i)) for i in range(12)] for seed in (3, 4)),
+    ],
+)
+def test_mask_hides_other_branches(student, parents):
+    expect_mask(
+        student.tree_attention_mask,
+        parents,
+        ancestors(parents),
+        "Siblings and cousins are hidden, also those listed before.",
+    )
+
+
+@behaviour(
+    "tree_attention_mask", "the edges: one node, none, many; the argument as it was", after=(UP,)
+)
+@pytest.mark.parametrize("parents", [[], [-1], [-1, -1], [-1, *range(63)]])
+def test_mask_edges(student, parents):
+    hint = "N nodes make an N by N mask of True and False, also for N = 0."
+    expect_mask(student.tree_attention_mask, parents, ancestors(parents), hint)
+    untouched(student)
+
+
+# --- map_draft ------------------------------------------------------------------------------
+
+IDS = "mass goes to the target's ids"
+
+
+def check_map(student, q, ids, size, gives, hint=""):
+    arguments = (np.array(q, dtype=float), np.array(ids), size)
+    expect(student.map_draft, *arguments, gives=np.array(gives, dtype=float), hint=hint)
+
+
+@behaviour("map_draft", IDS)
+@pytest.mark.parametrize(
+    "q, ids, size, gives",
+    [
+        ([0.5, 0.3, 0.2], [2, 0, 1], 3, [0.3, 0.2, 0.5]),
+        ([0.5, 0.3, 0.2], [1, 2, 0], 3, [0.2, 0.5, 0.3]),
+        ([0.1, 0.9], [3, 1], 5, [0, 0.9, 0, 0.1, 0]),
+        ([0.25, 0.75], [5, 0], 6, [0.75, 0, 0, 0, 0, 0.25]),
+        ([0.1, 0.2, 0.3, 0.4], [0, 1, 2, 3], 4, [0.1, 0.2, 0.3, 0.4]),
+    ],
+)
+def test_map_moves_mass(student, q, ids, size, gives):
+    hint = "Entry i of draft_to_target is the target id of draft token i."
+    check_map(student, q, ids, size, gives, hint)
+
+
+@behaviour("map_draft", "only what is shared, renormalised", after=(IDS,))
+@pytest.mark.parametrize(
+    "q, ids, size, gives",
+    [
+        ([0.5, 0.3, 0.2], [2, -1, 0], 4, [2 / 7, 0, 5 / 7, 0]),
+        ([0.5, 0.25, 0.25], [-1, 1, 2], 3, [0, 0.5, 0.5]),
+        ([0.9, 0.1], [-1, 0], 3, [1, 0, 0]),
+        ([0.2, 0.2, 0.2, 0.4], [3, -1, -1, 1], 4, [0, 2 / 3, 0, 1 / 3]),
+        ([0.5, 0.125, 0.375], [-1, 4, 0], 5, [0.75, 0, 0, 0, 0.25]),
+        ([0.999, 0.001], [-1, 1], 2, [0, 1]),
+    ],
+)
+def test_map_renormalises(student, q, ids, size, gives):
+    hint = "A token with -1 has no place in the target; what is left is divided by its sum."
+    check_map(student, q, ids, size, gives, hint)
+
+
+@behaviour("map_draft", "masses on one id add", after=(IDS,))
+@pytest.mark.parametrize(
+    "q, ids, size, gives",
+    [
+        ([0.25, 0.25, 0.5], [1, 1, 0], 2, [0.5, 0.5]),
+        ([0.1, 0.2, 0.3, 0.4], [2, 2, 2, 0], 3, [0.4, 0, 0.6]),
+        ([0.25, 0.2, 0.25, 0.3], [1, -1, 1, 2], 3, [0, 0.625, 0.375]),
+        ([0.2, 0.3, 0.1, 0.4], [0, -1, 0, -1], 2, [1, 0]),
+    ],
+)
+def test_map_adds(student, q, ids, size, gives):
+    hint = (
+        "Two draft tokens may stand for one target token; NumPy's += with ids counts one of them."
+    )
+    check_map(student, q, ids, size, gives, hint)
+
+
+@behaviour("map_draft", "an error where nothing is shared", after=(IDS,))
+@pytest.mark.parametrize(
+    "q, ids, size",
+    [([0.5, 0.5], [-1, -1], 3), ([1.0, 0.0], [-1, 2], 4), ([0.0, 0.6, 0.4], [1, -1, -1], 2)],
+    ids=["no id", "an id without mass", "an id without mass, first"],
+)
+def test_map_error(student, q, ids, size):
+    try:
+        out = student.map_draft(np.array(q), np.array(ids), size)
+    except StudentError as error:
+        if error.name == "ValueError":
+            no_warning(student)
+            return
+        raise
+    raise Different(
+        f"map_draft(q={describe(q)}, draft_to_target={ids}, vocab_size={size}) returned "
+        f"{describe(out)}; where no mass is shared it raises ValueError."
+    )
+
+
+@behaviour("map_draft", "a new array, the arguments as they were", after=(IDS,))
+@pytest.mark.parametrize(
+    "q, ids, gives",
+    [([0.25, 0.75], [0, 1], [0.25, 0.75]), ([0.5, 0.25, 0.25], [0, -1, 2], [2 / 3, 0, 1 / 3])],
+)
+def test_map_is_new(student, q, ids, gives):
+    check_map(student, q, ids, len(gives), gives)
+    own_array(student)
+    untouched(student)
+    no_warning(student)

@@ -1,0 +1,554 @@
+"""Known wrong answers of chapter 07, each with its refutation.
+
+They serve twice: the tests hold that each of them loses points, and a student whose function
+behaves exactly like one of them is told so. Several are in published code.
+"""
+
+import numpy as np
+
+from autograde.grading.misconceptions import Misconceptions
+from specdec_lib.sampling import sample_from
+
+WRONG = Misconceptions()
+
+
+# --- one_hot_accept -------------------------------------------------------------------------
+
+
+def _without(p, token):
+    """The right replacement, for wrong answers that err elsewhere; p where nothing is left."""
+    rest = p.copy()
+    rest[token] = 0
+    return rest / rest.sum() if rest.sum() > 0 else p
+
+
+@WRONG.add(
+    "one_hot_accept",
+    think="after a refusal the target itself is drawn from.",
+    because="the refused token would come a second time, beyond the p that acceptance gave it.",
+)
+def certain_replaced_from_target(draft_token, p, r, u):
+    if r < p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    return sample_from(p, u), False
+
+
+@WRONG.add(
+    "one_hot_accept",
+    think="without its token p is ready to be drawn from.",
+    because="it sums to 1 - p(token); the last token would get all that is missing to 1.",
+)
+def certain_not_normalised(draft_token, p, r, u):
+    rest = p.copy()
+    rest[draft_token] = 0
+    if r < p[draft_token] or rest.sum() == 0:
+        return draft_token, True
+    return sample_from(rest, u), False
+
+
+@WRONG.add(
+    "one_hot_accept",
+    think="a looked-up token is accepted where it is the target's favourite.",
+    because="that is greedy decoding; when sampling, token x is owed p(x), favourite or not.",
+)
+def certain_if_favourite(draft_token, p, r, u):
+    if draft_token == int(np.argmax(p)):
+        return draft_token, True
+    return sample_from(_without(p, draft_token), u), False
+
+
+@WRONG.add(
+    "one_hot_accept",
+    think="no q was given, so q is uniform.",
+    because="the token was not drawn at all: it comes with certainty, and q is 1 on it.",
+)
+def certain_with_uniform_q(draft_token, p, r, u):
+    if r < min(1.0, float(p[draft_token] * len(p))):
+        return draft_token, True
+    return sample_from(_without(p, draft_token), u), False
+
+
+@WRONG.add(
+    "one_hot_accept",
+    think="a likely token is accepted, an unlikely one is not.",
+    because="a threshold is no coin: a token of p = .6 would always be written.",
+)
+def certain_if_likely(draft_token, p, r, u):
+    if p[draft_token] > 0.25:
+        return draft_token, True
+    return sample_from(_without(p, draft_token), u), False
+
+
+@WRONG.add(
+    "one_hot_accept",
+    think="r equal to p still accepts.",
+    because="here the rule is strict, so that r = 0 never accepts a token of p = 0.",
+)
+def certain_not_strict(draft_token, p, r, u):
+    if r <= p[draft_token]:
+        return draft_token, True
+    return sample_from(_without(p, draft_token), u), False
+
+
+@WRONG.add(
+    "one_hot_accept",
+    think="the coin can pick the replacement too.",
+    because="after a refusal r is known to be at least p(token), so it is not uniform any more.",
+)
+def certain_coin_used_twice(draft_token, p, r, u):
+    if r < p[draft_token]:
+        return draft_token, True
+    return sample_from(_without(p, draft_token), r), False
+
+
+@WRONG.add(
+    "one_hot_accept",
+    think="the token can be struck out of p itself.",
+    because="p belongs to the caller, who still needs the row.",
+)
+def certain_in_place(draft_token, p, r, u):
+    chance = float(p[draft_token])
+    p[draft_token] = 0
+    if r < chance or p.sum() == 0:
+        return draft_token, True
+    return sample_from(p / p.sum(), u), False
+
+
+# --- jacobi_decode --------------------------------------------------------------------------
+
+
+def _renewed(target_greedy, prompt, current):
+    """One right pass, for wrong answers that err elsewhere."""
+    first = len(prompt) - 1
+    return list(target_greedy([*prompt, *current])[first : first + len(current)])
+
+
+def _until_unchanged(step, guess, most=200):
+    """(tokens, passes) of a step repeated until it changes nothing, `most` times at most."""
+    current = list(guess)
+    for passes in range(1, most + 1):
+        renewed = step(current)
+        if renewed == current:
+            return current, passes
+        current = renewed
+    return current, most
+
+
+@WRONG.add(
+    "jacobi_decode",
+    think="the argmax behind place i is the token of place i.",
+    because="it is the token after it; the first place is renewed behind the last prompt token.",
+)
+def jacobi_off_by_one(target_greedy, prompt, guess):
+    def step(current):
+        return list(target_greedy([*prompt, *current])[len(prompt) : len(prompt) + len(current)])
+
+    return _until_unchanged(step, guess, most=len(guess) + 1)
+
+
+@WRONG.add(
+    "jacobi_decode",
+    think="only passes that change something count.",
+    because="the last pass was run and paid for too; without it nobody knows that all is right.",
+)
+def jacobi_last_pass_not_counted(target_greedy, prompt, guess):
+    tokens, passes = _until_unchanged(lambda c: _renewed(target_greedy, prompt, c), guess)
+    return tokens, passes - 1
+
+
+@WRONG.add(
+    "jacobi_decode",
+    think="as many passes as places are always needed.",
+    because="they always suffice for the tokens, but the passes may change nothing before.",
+)
+def jacobi_fixed_passes(target_greedy, prompt, guess):
+    current = list(guess)
+    for _ in guess:
+        current = _renewed(target_greedy, prompt, current)
+    return current, len(guess)
+
+
+@WRONG.add(
+    "jacobi_decode",
+    think="one place is renewed in every pass.",
+    because="the pass has the argmax of every place; all of them are renewed from it together.",
+)
+def jacobi_one_place_a_pass(target_greedy, prompt, guess):
+    def step(current):
+        renewed = _renewed(target_greedy, prompt, current)
+        wrong = [i for i, token in enumerate(current) if token != renewed[i]]
+        return [renewed[i] if i in wrong[:1] else t for i, t in enumerate(current)]
+
+    return _until_unchanged(step, guess)
+
+
+@WRONG.add(
+    "jacobi_decode",
+    think="one pass over the guess corrects it.",
+    because="a place that was renewed behind a wrong token is only right by luck.",
+)
+def jacobi_one_pass(target_greedy, prompt, guess):
+    return _renewed(target_greedy, prompt, list(guess)), 1
+
+
+@WRONG.add(
+    "jacobi_decode",
+    think="without a guess there is nothing to ask.",
+    because="a pass that changes nothing ends the loop and counts, also over an empty guess.",
+)
+def jacobi_empty_takes_none(target_greedy, prompt, guess):
+    if not guess:
+        return [], 0
+    return _until_unchanged(lambda c: _renewed(target_greedy, prompt, c), guess)
+
+
+@WRONG.add(
+    "jacobi_decode",
+    think="the guess is the caller's list to write into.",
+    because="the caller still has the list, and finds other tokens in it.",
+)
+def jacobi_in_place(target_greedy, prompt, guess):
+    passes = 0
+    while True:
+        renewed = _renewed(target_greedy, prompt, guess)
+        passes += 1
+        if renewed == guess:
+            return list(guess), passes
+        guess[:] = renewed
+
+
+# --- multi_candidate_accept -----------------------------------------------------------------
+
+
+def _wanted(p, q):
+    """The right residual, for wrong answers that err elsewhere."""
+    missing = np.maximum(p - q, 0)
+    return missing / missing.sum() if missing.sum() > 0 else p.copy()
+
+
+@WRONG.add(
+    "multi_candidate_accept",
+    think="every candidate is judged against p.",
+    because="a refusal has changed what is wanted: the next one is judged against the residual.",
+)
+def candidates_against_p(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * q[token] < p[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@WRONG.add(
+    "multi_candidate_accept",
+    think="one residual serves all refusals.",
+    because="every refusal of a draw from q takes q off once more.",
+)
+def candidates_one_residual(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * q[token] < residual[token]:
+            return token
+        residual = _wanted(p, q)
+    return sample_from(residual, u)
+
+
+@WRONG.add(
+    "multi_candidate_accept",
+    think="where all are refused the target is drawn from.",
+    because="the candidates' chances have been paid out already; only the last residual is owed.",
+)
+def candidates_drawn_from_target(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * q[token] < residual[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(p, u)
+
+
+@WRONG.add(
+    "multi_candidate_accept",
+    think="one coin is enough for all candidates.",
+    because="after a refusal r[0] is known to be large; each candidate needs a coin of its own.",
+)
+def candidates_one_coin(candidates, p, q, r, u):
+    residual = p
+    for token in candidates:
+        if r[0] * q[token] < residual[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@WRONG.add(
+    "multi_candidate_accept",
+    think="after the first refusal the residual is drawn from.",
+    because="the other candidates are there and scored; each has its own chance.",
+)
+def candidates_first_only(candidates, p, q, r, u):
+    if not candidates:
+        return sample_from(p, u)
+    if r[0] * q[candidates[0]] < p[candidates[0]]:
+        return candidates[0]
+    return sample_from(_wanted(p, q), u)
+
+
+@WRONG.add(
+    "multi_candidate_accept",
+    think="the target draws a token, and a candidate is accepted where it is that token.",
+    because="that keeps the law but throws away the overlap of p and q; the rule uses coins.",
+)
+def candidates_matched(candidates, p, q, r, u):
+    return sample_from(p, u)
+
+
+@WRONG.add(
+    "multi_candidate_accept",
+    think="the candidate that the target likes best is tried first.",
+    because="the order is part of the law: sorted by p they are no longer draws from q.",
+)
+def candidates_sorted(candidates, p, q, r, u):
+    residual = p
+    order = sorted(candidates, key=lambda token: -p[token])
+    for token, coin in zip(order, r, strict=True):
+        if coin * q[token] < residual[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@WRONG.add(
+    "multi_candidate_accept",
+    think="a refused token is struck out of q for the next candidate.",
+    because="that is right for draws without replacement; these are independent, all from q.",
+)
+def candidates_without_replacement(candidates, p, q, r, u):
+    residual, left = p, q.copy()
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * left[token] < residual[token]:
+            return token
+        residual = _wanted(residual, left)
+        left[token] = 0
+        if left.sum() > 0:
+            left = left / left.sum()
+    return sample_from(residual, u)
+
+
+@WRONG.add(
+    "multi_candidate_accept",
+    think="r q equal to the residual still accepts.",
+    because="the rule is strict, so that r = 0 never accepts a token that is not wanted.",
+)
+def candidates_not_strict(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * q[token] <= residual[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+# --- tree_attention_mask --------------------------------------------------------------------
+
+
+def _mask(parents):
+    """The right mask, for wrong answers that err elsewhere."""
+    mask = np.eye(len(parents), dtype=bool)
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            mask[node] |= mask[parent]
+    return mask
+
+
+@WRONG.add(
+    "tree_attention_mask",
+    think="the causal mask serves a tree as well.",
+    because="nodes listed earlier may be another branch, which this node must not see.",
+)
+def mask_causal(parents):
+    return np.tril(np.ones((len(parents), len(parents)), dtype=bool))
+
+
+@WRONG.add(
+    "tree_attention_mask",
+    think="a node sees itself and its parent.",
+    because="its past goes on beyond the parent, up to the text.",
+)
+def mask_parent_only(parents):
+    mask = np.eye(len(parents), dtype=bool)
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            mask[node, parent] = True
+    return mask
+
+
+@WRONG.add(
+    "tree_attention_mask",
+    think="a node looks at its past only, not at itself.",
+    because="every token attends to itself too; without it the node's own token is not read.",
+)
+def mask_without_itself(parents):
+    return _mask(parents) & ~np.eye(len(parents), dtype=bool)
+
+
+@WRONG.add(
+    "tree_attention_mask",
+    think="row i says who sees node i.",
+    because="row i says whom node i sees: its ancestors, and no descendant.",
+)
+def mask_transposed(parents):
+    return _mask(parents).T.copy()
+
+
+@WRONG.add(
+    "tree_attention_mask",
+    think="the parent -1 is a node like the others.",
+    because="-1 is the text; as an index it is NumPy's last row.",
+)
+def mask_last_row_is_the_text(parents):
+    mask = np.eye(len(parents), dtype=bool)
+    for node, parent in enumerate(parents):
+        mask[node] |= mask[parent]
+    return mask
+
+
+@WRONG.add(
+    "tree_attention_mask",
+    think="children of one parent see each other.",
+    because="they are alternatives for one place; a text has only one of them.",
+)
+def mask_siblings(parents):
+    mask = _mask(parents)
+    for i, a in enumerate(parents):
+        for j, b in enumerate(parents):
+            mask[i, j] |= a == b
+    return mask
+
+
+@WRONG.add(
+    "tree_attention_mask",
+    think="a mask is what is added to the scores, 0 or minus infinity.",
+    because="asked for is who sees whom, True or False; from that each kernel makes its own form.",
+)
+def mask_additive(parents):
+    return np.where(_mask(parents), 0.0, -np.inf)
+
+
+@WRONG.add(
+    "tree_attention_mask",
+    think="ones and zeros are as good as True and False.",
+    because="kernels read a mask of another dtype as numbers to add.",
+)
+def mask_of_integers(parents):
+    return _mask(parents).astype(int)
+
+
+# --- map_draft ------------------------------------------------------------------------------
+
+
+def _moved(q, draft_to_target, vocab_size):
+    """The shared masses at their places, for wrong answers that err elsewhere."""
+    mapped = np.zeros(vocab_size)
+    for mass, token in zip(q, draft_to_target, strict=True):
+        if token >= 0:
+            mapped[token] += mass
+    if mapped.sum() == 0:
+        raise ValueError("nothing is shared")
+    return mapped
+
+
+@WRONG.add(
+    "map_draft",
+    think="what is not shared drops out, and that is all.",
+    because="what is left does not sum to 1, so no token can be drawn from it.",
+)
+def mapped_not_normalised(q, draft_to_target, vocab_size):
+    return _moved(q, draft_to_target, vocab_size)
+
+
+@WRONG.add(
+    "map_draft",
+    think="-1 is an id like any other.",
+    because="as an index -1 is the last token, which would get all that is not shared.",
+)
+def mapped_to_the_last(q, draft_to_target, vocab_size):
+    mapped = np.zeros(vocab_size)
+    for mass, token in zip(q, draft_to_target, strict=True):
+        mapped[token] += mass
+    return mapped / mapped.sum()
+
+
+@WRONG.add(
+    "map_draft",
+    think="an assignment puts every mass in its place.",
+    because="where two draft tokens have one id, the second overwrites the first.",
+)
+def mapped_overwritten(q, draft_to_target, vocab_size):
+    mapped = np.zeros(vocab_size)
+    shared = draft_to_target >= 0
+    mapped[draft_to_target[shared]] = q[shared]
+    if mapped.sum() == 0:
+        raise ValueError("nothing is shared")
+    return mapped / mapped.sum()
+
+
+@WRONG.add(
+    "map_draft",
+    think="draft_to_target tells for every target token where it is in the draft.",
+    because="it is the other way round: entry i belongs to draft token i.",
+)
+def mapped_backwards(q, draft_to_target, vocab_size):
+    mapped = np.zeros(vocab_size)
+    for token, source in enumerate(draft_to_target[:vocab_size]):
+        if 0 <= source < len(q):
+            mapped[token] = q[source]
+    if mapped.sum() == 0:
+        raise ValueError("nothing is shared")
+    return mapped / mapped.sum()
+
+
+@WRONG.add(
+    "map_draft",
+    think="equal ids are equal tokens.",
+    because="two tokenizers number their tokens each in its own way.",
+)
+def mapped_ids_as_they_are(q, draft_to_target, vocab_size):
+    mapped = np.zeros(vocab_size)
+    count = min(len(q), vocab_size)
+    mapped[:count] = np.where(draft_to_target[:count] >= 0, q[:count], 0)
+    if mapped.sum() == 0:
+        raise ValueError("nothing is shared")
+    return mapped / mapped.sum()
+
+
+@WRONG.add(
+    "map_draft",
+    think="what is not shared is spread over all target tokens.",
+    because="the draft proposes only what it has; the residual supplies the rest.",
+)
+def mapped_spread(q, draft_to_target, vocab_size):
+    mapped = _moved(q, draft_to_target, vocab_size)
+    return mapped + (1 - mapped.sum()) / vocab_size
+
+
+@WRONG.add(
+    "map_draft",
+    think="softmax makes a distribution of the moved masses.",
+    because="it gives mass to tokens that the draft cannot propose.",
+)
+def mapped_softmax(q, draft_to_target, vocab_size):
+    scores = np.exp(_moved(q, draft_to_target, vocab_size))
+    return scores / scores.sum()
+
+
+@WRONG.add(
+    "map_draft",
+    think="where nothing is shared every token is equally good.",
+    because="the caller must know that this draft cannot serve this target, so it is an error.",
+)
+def mapped_uniform_without_overlap(q, draft_to_target, vocab_size):
+    mapped = np.zeros(vocab_size)
+    np.add.at(mapped, draft_to_target[draft_to_target >= 0], q[draft_to_target >= 0])
+    return mapped / mapped.sum() if mapped.sum() > 0 else np.full(vocab_size, 1 / vocab_size)

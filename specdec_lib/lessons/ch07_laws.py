@@ -1,0 +1,213 @@
+"""Exact numbers of chapter 07: nothing here is sampled.
+
+Laws and acceptances come from walking through all cases, speeds from formulas whose assumptions
+each function names.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, product
+
+import numpy as np
+
+
+def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """norm(max(0, p - q)) (V,), or p where that is empty: Leviathan et al., section 2.3."""
+    missing = np.maximum(p - q, 0)
+    return missing / missing.sum() if missing.sum() > 0 else p.copy()
+
+
+def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
+    """(midpoint, length) of every interval that `cuts` leave of [0, 1)."""
+    edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
+    for low, high in zip(edges[:-1], edges[1:], strict=True):
+        yield float((low + high) / 2), float(high - low)
+
+
+# --- one position ---------------------------------------------------------------------------
+
+
+def one_hot_law(accept: Callable, p: np.ndarray, token: int, cells: int = 140) -> np.ndarray:
+    """The law (2, V) of `accept(token, p, r, u)`: row 0 by acceptance, row 1 by correction.
+
+    The unit square of r and u is cut into `cells` by `cells` equal cells and the function is called
+    at every midpoint: exact where p, and the cumulative sums of p without the token, are multiples
+    of 1/cells.
+    """
+    middles = (np.arange(cells) + 0.5) / cells
+    law = np.zeros((2, len(p)))
+    for r in middles:
+        for u in middles:
+            out, accepted = accept(token, p.copy(), float(r), float(u))
+            law[0 if accepted else 1, out] += 1 / cells**2
+    return law
+
+
+def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
+    """The law (2, V) of `accept(candidates, p, q, r, u)` with n i.i.d. candidates from q.
+
+    Row 0 holds tokens that are among the candidates, row 1 the others. Every candidate list is
+    walked through, and between the cuts of the recursive rule every coin and u take one midpoint
+    that weighs its interval: exact for that rule.
+    """
+    law = np.zeros((2, len(p)))
+    targets = [p]
+    for _ in range(n):
+        targets.append(residual(targets[-1], q))
+    last = list(pieces(np.cumsum(targets[-1])))
+    for drawn in product(np.flatnonzero(q).tolist(), repeat=n):
+        sides = [
+            list(pieces(np.array([min(1.0, targets[i][x] / q[x])]))) for i, x in enumerate(drawn)
+        ]
+        weight = math.prod(float(q[x]) for x in drawn)
+        for choice in product(*sides, last):
+            *coins, u = [middle for middle, _ in choice]
+            out = accept(list(drawn), p.copy(), q.copy(), np.array(coins), u)
+            length = math.prod(length for _, length in choice)
+            law[0 if out in drawn else 1, out] += weight * length
+    return law
+
+
+def shares_of(accept: Callable, p: np.ndarray, q: np.ndarray, most: int = 6) -> list[float]:
+    """How likely the i-th of `most` candidates is the accepted one, for i = 1..most, by `accept`.
+
+    It is what the mass of row 0 of `candidates_law` grows by. Under the recursive rule that mass is
+    just what is accepted: a refused token has no mass in any later residual.
+    """
+    masses = [float(candidates_law(accept, p, q, n)[0].sum()) for n in range(1, most + 1)]
+    return [b - a for a, b in zip([0.0, *masses], masses, strict=False)]
+
+
+def refused_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
+    """The probability that candidate i is the one accepted, for i = 1..n, in closed form.
+
+    Candidate i is judged against the residual that i - 1 refusals leave; the part that overlaps
+    with q is accepted.
+    """
+    shares, wanted, left = [], p, 1.0
+    for _ in range(n):
+        overlap = float(np.minimum(wanted, q).sum())
+        shares.append(left * overlap)
+        left *= 1 - overlap
+        wanted = residual(wanted, q)
+    return shares
+
+
+def best_acceptance(p: np.ndarray, q: np.ndarray, n: int) -> float:
+    """The largest share that any lossless rule can accept from n i.i.d. candidates.
+
+    An optimal transport (Sun et al., SpecTr, 2023); by the theorem of minimal cuts it is the
+    smallest p(H) + 1 - q(H)^n over all sets H of tokens.
+    """
+    sets = [list(h) for size in range(len(p) + 1) for h in combinations(range(len(p)), size)]
+    return float(min(p[h].sum() + 1 - q[h].sum() ** n for h in sets))
+
+
+def typical_law(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> np.ndarray:
+    """The law (V,) of one candidate from q under Medusa's typical acceptance.
+
+    The candidate is accepted for certain where p(x) > min(epsilon, delta exp(-entropy of p)), else
+    a draw from p takes its place. Cai et al. (2024), section 2.3.1; one candidate, one position.
+    """
+    entropy = -sum(x * math.log(x) for x in p if x > 0)
+    typical = p > min(epsilon, delta * math.exp(-entropy))
+    kept = np.where(typical, q, 0.0)
+    return kept + (1 - kept.sum()) * p
+
+
+# --- blocks and trees -----------------------------------------------------------------------
+
+
+def tree_tokens(parents: Sequence[int], shares: Sequence[float]) -> float:
+    """Tokens a block of a draft tree brings, the last one included.
+
+    The j-th child of a node is the accepted one with probability shares[j], given that the node is;
+    all positions are taken to be alike and independent. `parents` as in tree_attention_mask.
+    """
+    reached, children = [], {}
+    for parent in parents:
+        rank = children.get(parent, 0)
+        children[parent] = rank + 1
+        before = 1.0 if parent < 0 else reached[parent]
+        reached.append(before * (shares[rank] if rank < len(shares) else 0.0))
+    return 1 + sum(reached)
+
+
+def block_decisions(
+    p: np.ndarray, q: np.ndarray, drafted: Sequence[int]
+) -> tuple[list[float], list[float]]:
+    """Block verification of a drafted block: (how likely each length is kept, the weights).
+
+    Entry i of the first is the probability that exactly i tokens stay, i = 0..K; entry i of the
+    second is the weight of the target in the residual behind i tokens. Sun et al. (2024),
+    Algorithm 2, with the same p and q (V,) at every position.
+    """
+    weights, stays = [1.0], []
+    for i, token in enumerate(drafted, 1):
+        weights.append(min(1.0, weights[-1] * p[token] / q[token]))
+        missing = float(np.maximum(weights[-1] * p - q, 0).sum())
+        whole = missing + 1 - weights[-1]
+        stays.append(weights[-1] if i == len(drafted) else missing / whole if whole > 0 else 1.0)
+    lengths, left = [], 1.0
+    for stay in reversed(stays):  # the longest length whose coin says yes
+        lengths.append(left * stay)
+        left *= 1 - stay
+    return [left, *reversed(lengths)], weights
+
+
+def block_law(p: np.ndarray, q: np.ndarray, k: int) -> tuple[np.ndarray, float]:
+    """The law (V,) * (k + 1) of k + 1 tokens begun by block verification, and its mean length.
+
+    What the block leaves open is filled from p. The mean counts accepted draft tokens.
+    """
+    law, mean = np.zeros((len(p),) * (k + 1)), 0.0
+    for drafted in product(range(len(p)), repeat=k):
+        chance = math.prod(float(q[x]) for x in drafted)
+        lengths, weights = block_decisions(p, q, drafted)
+        for kept, share in enumerate(lengths):
+            mean += chance * share * kept
+            if share > 0:
+                last = residual(weights[kept] * p, q) if kept < k else p
+                law[drafted[:kept]] += chance * share * _outer([last] + [p] * (k - kept))
+    return law, mean
+
+
+def _outer(factors: Sequence[np.ndarray]) -> np.ndarray:
+    whole = np.ones(())
+    for factor in factors:
+        whole = np.multiply.outer(whole, factor)
+    return whole
+
+
+def block_accepted(p: np.ndarray, q: np.ndarray, k: int) -> float:
+    """Accepted draft tokens of a block of k, by block verification."""
+    return sum(
+        math.prod(float(q[x]) for x in drafted)
+        * sum(i * share for i, share in enumerate(block_decisions(p, q, drafted)[0]))
+        for drafted in product(range(len(p)), repeat=k)
+    )
+
+
+# --- time -----------------------------------------------------------------------------------
+
+
+def overlapped_speedup(tokens: float, c: float, k: int, hit: float, verify: float = 1.0) -> float:
+    """Speed over plain decoding where the next block is drafted while this one is verified.
+
+    A block costs the larger of c k and `verify`; with probability 1 - hit the outcome was not
+    foreseen, and c k is paid again. In target passes of one token.
+    """
+    return tokens / (max(c * k, verify) + (1 - hit) * c * k)
+
+
+def batched_speedup(tokens: float, c: float, k: int, batch: int, free: float) -> float:
+    """Speed over plain decoding of `batch` requests by the roofline of the weights alone.
+
+    A pass over m tokens takes max(1, m / free), where `free` is how many tokens ride along for
+    nothing. The cache of keys and values, which grows with the batch, is left out.
+    """
+
+    def time(m: float) -> float:
+        return max(1.0, m / free)
+
+    return tokens * time(batch) / (c * k * time(batch) + time(batch * (k + 1)))

@@ -1,0 +1,193 @@
+// Chapter 07: a tree of draft tokens, its attention mask, and the tokens that each shape brings.
+// State: drafts [{name, shares}], shapes [{name, parents}], and which draft, shape and node is chosen.
+
+/** The node itself and its ancestors, the node first. */
+export function lineage(parents, node) {
+  const seen = [];
+  for (let at = node; at >= 0; at = parents[at]) seen.push(at);
+  return seen;
+}
+
+/** Who sees whom: row i is true at i and at the ancestors of i. */
+export function mask(parents) {
+  return parents.map((_, i) => {
+    const seen = lineage(parents, i);
+    return parents.map((__, j) => seen.includes(j));
+  });
+}
+
+/** The probability that each node is accepted: its parent's, times the share of its rank among its siblings. */
+export function reached(parents, shares) {
+  const children = new Map();
+  const chances = [];
+  parents.forEach((parent) => {
+    const rank = children.get(parent) ?? 0;
+    children.set(parent, rank + 1);
+    chances.push((parent < 0 ? 1 : chances[parent]) * (shares[rank] ?? 0));
+  });
+  return chances;
+}
+
+/** Tokens a block: what is accepted, and the one that the target adds. */
+export function tokens(parents, shares) {
+  return 1 + reached(parents, shares).reduce((total, chance) => total + chance, 0);
+}
+
+/** Depth (1, 2, ...) and row of every node; leaves have rows of their own, parents stand in the middle. */
+export function places(parents) {
+  const found = [];
+  let rows = 0;
+  const put = (node, depth) => {
+    const own = parents.flatMap((parent, i) => (parent === node ? [i] : []));
+    const below = own.map((child) => put(child, depth + 1));
+    const row = below.length ? (below[0] + below[below.length - 1]) / 2 : rows++;
+    if (node >= 0) found[node] = { depth, row };
+    return row;
+  };
+  const text = put(-1, 0);
+  return { nodes: found, text, rows };
+}
+
+/** What the chosen node sees, in words. */
+export function sees(parents, node) {
+  const past = lineage(parents, node).slice(1).reverse();
+  const own = past.length ? `${past.join(", then ")}, and itself` : "itself alone";
+  return `Node ${node} sees the text, ${own}. All others are another branch, or come later.`;
+}
+
+// ---- pictures --------------------------------------------------------------------------------
+
+function circle(x, y, style, label, chance, onPick) {
+  const group = svg("g", { class: `sd-area sd-${style}`, onclick: onPick, style: "cursor: pointer" },
+    svg("circle", { cx: x, cy: y, r: 15, class: "sd-flat" }), svg("circle", { cx: x, cy: y, r: 15, class: "sd-edge" }));
+  if (style === "accepted") group.append(svg("circle", { cx: x, cy: y, r: 18.5, class: "sd-edge" }));
+  group.append(words(label, x, y + 5, "middle", "sd-strong"), words(show(chance), x, y + 33, "middle", "sd-tick"));
+  return group;
+}
+
+/** The tree; the chosen node and what it sees are filled and ringed. */
+function drawTree(parents, chances, node, width, pick) {
+  const { nodes, text, rows } = places(parents);
+  const depth = Math.max(...nodes.map((place) => place.depth));
+  const [left, step] = [30, Math.min(84, (width - 62) / depth)];
+  const [top, gap] = [26, 62];
+  const xOf = (at) => left + at * step;
+  const yOf = (row) => top + row * gap;
+  const seen = lineage(parents, node);
+  const chart = picture(width, top + rows * gap, `A tree of ${parents.length} draft tokens with the parents ${parents.join(", ")}. ` +
+    `${sees(parents, node)} Accepted with ${chances.map((chance, i) => `${i}: ${show(chance)}`).join(", ")}.`);
+  parents.forEach((parent, i) => chart.append(svg("line", {
+    x1: parent < 0 ? xOf(0) + 16 : xOf(nodes[parent].depth) + 15, y1: yOf(parent < 0 ? text : nodes[parent].row),
+    x2: xOf(nodes[i].depth) - 15, y2: yOf(nodes[i].row), class: "sd-base", "stroke-width": seen.includes(i) ? 3 : 1,
+  })));
+  chart.append(words("text", xOf(0), yOf(text) + 5, "middle", "sd-strong"));
+  parents.forEach((_, i) => chart.append(circle(xOf(nodes[i].depth), yOf(nodes[i].row),
+    seen.includes(i) ? "accepted" : "idle", String(i), chances[i], () => pick(i))));
+  return chart;
+}
+
+/** The mask; the chosen node's row is filled, every true entry has a dot. */
+function drawMask(parents, node, width, pick) {
+  const rows = mask(parents);
+  const cell = Math.min(34, (width - 50) / parents.length);
+  const [left, top] = [44, 26];
+  const chart = picture(width, top + cell * parents.length + 8, "Attention mask. " +
+    rows.map((row, i) => `${i} sees ${row.flatMap((yes, j) => (yes ? [j] : [])).join(", ")}`).join("; ") + ".");
+  rows.forEach((row, i) => {
+    const chosen = i === node;
+    chart.append(words(`${chosen ? "▶ " : ""}${i}`, left - 8, top + (i + 0.5) * cell + 5, "end", chosen ? "sd-strong" : "sd-tick"),
+      words(String(i), left + (i + 0.5) * cell, top - 8, "middle", "sd-tick"));
+    row.forEach((yes, j) => {
+      const box = area({}, chosen && yes ? "accepted" : "idle", left + j * cell, top + i * cell, cell - 2, cell - 2);
+      if (yes) box.append(svg("circle", { cx: left + (j + 0.5) * cell - 1, cy: top + (i + 0.5) * cell - 1, r: chosen ? 5 : 3, fill: "currentColor" }));
+      fill(box, { onclick: () => pick(i), style: "cursor: pointer" }, []);
+      chart.append(box);
+    });
+  });
+  return chart;
+}
+
+// ---- controls --------------------------------------------------------------------------------
+
+/** A group of radio buttons; `set` marks the chosen one. */
+function choice(title, names, onPick) {
+  const group = freshId();
+  const inputs = names.map((_, i) => html("input", { type: "radio", name: group, id: `${group}-${i}`, onchange: () => onPick(i) }));
+  const rows = names.map((name, i) => html("div", { style: "display: flex; gap: 4px; align-items: baseline" },
+    inputs[i], html("label", { for: `${group}-${i}` }, name)));
+  return {
+    box: html("fieldset", { class: "sd-weights" }, html("legend", {}, title), ...rows),
+    set(chosen) { inputs.forEach((input, i) => { input.checked = i === chosen; }); },
+  };
+}
+
+/** A slider that steps through the nodes. */
+function nodeSlider(onMove) {
+  const id = freshId();
+  const input = html("input", { id, type: "range", min: 0, max: 5, step: 1, "data-role": "target", oninput: () => onMove(Number(input.value)) });
+  const number = html("output", { for: id, "aria-live": "off" });
+  const label = html("label", { for: id }, "node", html("span", { class: "sd-unseen" }, " of the tree"));
+  return {
+    row: html("div", { class: "sd-slider", style: "grid-template-columns: 3em minmax(0, 1fr) 2em" }, label, input, number),
+    set(node, count) {
+      input.max = count - 1;
+      input.value = node;
+      input.setAttribute("aria-valuetext", `node ${node}`);
+      say(number, String(node));
+    },
+  };
+}
+
+/** Every shape with every draft; a mark stands before the best of each column. */
+function comparison(shapes, drafts, shape) {
+  const columns = drafts.map(({ shares }) => shapes.map(({ parents }) => tokens(parents, shares)));
+  const cell = "text-align: right; padding: 2px 0 2px 14px";
+  const row = ({ name }, i) => html("tr", { style: i === shape ? "font-weight: 650" : null },
+    html("th", { scope: "row", style: "text-align: left; font-weight: inherit" }, `${i === shape ? "▶ " : ""}${name}`),
+    ...columns.map((column) => html("td", { style: cell }, `${column[i] === Math.max(...column) ? "★ " : ""}${column[i].toFixed(2)}`)));
+  return html("table", { style: "border-collapse: collapse; font-size: 13px" },
+    html("caption", { style: "text-align: left; padding-bottom: 4px" }, "Tokens a block by shape; ★ the best"),
+    html("thead", {}, html("tr", {}, html("th", { scope: "col", style: "text-align: left" }, "shape"),
+      ...drafts.map(({ name }) => html("th", { scope: "col", style: cell }, name)))),
+    html("tbody", {}, ...shapes.map(row)));
+}
+
+function treePanel(model) {
+  const { shapes, drafts } = model.get("state");
+  const pick = (node) => change(model, { node });
+  const shapeChoice = choice("shape", shapes.map((shape) => shape.name), (shape) => change(model, { shape }));
+  const draftChoice = choice("draft", drafts.map((draft) => draft.name), (draft) => change(model, { draft }));
+  const stepper = nodeSlider(pick);
+  const result = readout("tokens a block", "sd-large");
+  const verdict = html("p", { class: "sd-verdict", "aria-live": "polite" });
+  const table = html("div");
+  const chart = html("div", { class: "sd-chart" });
+  const root = panel("A draft tree and its mask", "Click a node or a row, or step with the slider. Under each node: how likely it is accepted.",
+    html("div", { class: "sd-controls" }, html("div", { class: "sd-pair" }, shapeChoice.box, draftChoice.box), stepper.row, verdict, result.box, table), chart);
+  function draw() {
+    const state = model.get("state");
+    const { parents } = shapes[state.shape];
+    const { shares } = drafts[state.draft];
+    const node = Math.min(state.node, parents.length - 1);
+    shapeChoice.set(state.shape);
+    draftChoice.set(state.draft);
+    stepper.set(node, parents.length);
+    result.set(tokens(parents, shares).toFixed(2));
+    say(verdict, sees(parents, node));
+    table.replaceChildren(comparison(shapes, drafts, state.shape));
+    const width = chart.clientWidth;
+    chart.replaceChildren(drawTree(parents, reached(parents, shares), node, width, pick),
+      html("div", { class: "sd-caption", style: "padding-left: 0" }, "Row i sees column j:"), drawMask(parents, node, width, pick));
+  }
+  return { root, draw };
+}
+
+/** Draws the simulator into `el`; returns a function that takes it down. */
+function render({ model, el }) {
+  const part = treePanel(model);
+  const root = html("div", { class: "sd-sim" }, part.root);
+  el.append(root);
+  return keepDrawn(model, root, part.draw);
+}
+
+export default { render };

@@ -1,0 +1,132 @@
+// Chapter 07: the family of methods in order of time, one after the other.
+// State: entries (from ch07_family.py, ordered), and at, the entry that is shown.
+
+const WORDS = { law: "●", greedy: "■", choice: "▲" };
+const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+const ROLE = { law: "accepted", greedy: "target", choice: "excess" };
+
+/** The time of an entry in years: the middle of its month. */
+export function when(entry) {
+  return entry.year + (entry.month - 0.5) / 12;
+}
+
+/** The place `step` entries on, kept between the first and the last. */
+export function walk(count, at, step) {
+  return Math.max(0, Math.min(count - 1, at + step));
+}
+
+/** For marks at `xs`, in order, the lowest lane on which each is at least `gap` from its neighbours. */
+export function lanes(xs, gap) {
+  const ends = [];
+  return xs.map((x) => {
+    let lane = ends.findIndex((end) => x - end >= gap);
+    if (lane < 0) lane = ends.length;
+    ends[lane] = x;
+    return lane;
+  });
+}
+
+/** The mark of an entry: circle, square or triangle by what becomes of the target's law. */
+function symbol(kept, x, y, size, chosen) {
+  const shapes = {
+    law: (r, style) => svg("circle", { cx: x, cy: y, r, class: style }),
+    greedy: (r, style) => svg("rect", { x: x - 0.9 * r, y: y - 0.9 * r, width: 1.8 * r, height: 1.8 * r, class: style }),
+    choice: (r, style) => svg("path", { d: `M${x},${y - 1.15 * r} L${x + 1.1 * r},${y + 0.85 * r} L${x - 1.1 * r},${y + 0.85 * r} Z`, class: style }),
+  };
+  const make = shapes[kept];
+  const group = svg("g", { class: `sd-area sd-${chosen ? ROLE[kept] : "idle"}`, style: `--role: var(--sd-${ROLE[kept]}); cursor: pointer` },
+    make(size, "sd-flat"), make(size, "sd-edge"));
+  if (chosen) group.append(make(size + 4.5, "sd-edge"));
+  return group;
+}
+
+function drawTrack(entries, at, width, pick) {
+  const [left, right, gap, top] = [22, 26, 21, 34];
+  const [first, last] = [2018.5, 2026.9];
+  const xOf = (time) => left + ((time - first) / (last - first)) * (width - left - right);
+  const xs = entries.map((entry) => xOf(when(entry)));
+  const rows = lanes(xs, gap);
+  const base = top + (Math.max(...rows) + 1) * gap;
+  const chart = picture(width, base + 26, `${entries.length} methods from ${entries[0].year} to ${entries[entries.length - 1].year}. ` +
+    `Shown: ${entries[at].name}, ${entries[at].year}.`);
+  chart.append(svg("line", { x1: left - 8, x2: width - right + 8, y1: base, y2: base, class: "sd-base" }));
+  for (let year = 2019; year <= 2026; year += 1) {
+    chart.append(svg("line", { x1: xOf(year), x2: xOf(year), y1: base, y2: base + 5, class: "sd-base" }),
+      words(width < 420 ? `’${year - 2000}` : String(year), xOf(year), base + 20, "middle", "sd-tick"));
+  }
+  entries.forEach((entry, i) => {
+    const y = base - 14 - rows[i] * gap;
+    if (i === at) chart.append(svg("line", { x1: xs[i], x2: xs[i], y1: y, y2: base, class: "sd-level" }));
+    chart.append(fill(symbol(entry.kept, xs[i], y, 7, i === at), { onclick: () => pick(i) }, [svg("title", {}, entry.name)]));
+  });
+  const anchor = xs[at] < width / 3 ? "start" : xs[at] > (2 * width) / 3 ? "end" : "middle";
+  chart.append(words(entries[at].name, xs[at], 18, anchor, "sd-strong"));
+  return chart;
+}
+
+/** The rows of the card: what is asked, and the entry's answer. */
+export function card(entry) {
+  return [
+    ["when", `${MONTHS[entry.month - 1]} ${entry.year}`], ["what drafts", entry.drafts], ["what verifies", entry.verifies],
+    ["the target's law", `${WORDS[entry.kept]} ${entry.keptText}`], ["training", entry.training],
+    ["reported there", entry.reported || "no figure quoted here"], ["source", entry.source],
+  ];
+}
+
+function details(entry) {
+  return html("dl", { style: "display: grid; grid-template-columns: minmax(7em, auto) 1fr; gap: 3px 14px; margin: 0" },
+    ...card(entry).flatMap(([name, text]) => [html("dt", { style: "color: var(--sd-soft)" }, name), html("dd", { style: "margin: 0" }, text)]));
+}
+
+function stepper(count, onMove) {
+  const id = freshId();
+  const input = html("input", { id, type: "range", min: 0, max: count - 1, step: 1, "data-role": "target", oninput: () => onMove(Number(input.value)) });
+  const number = html("output", { for: id, "aria-live": "off" });
+  const label = html("label", { for: id }, "place", html("span", { class: "sd-unseen" }, " on the timeline"));
+  return {
+    row: html("div", { class: "sd-slider", style: "grid-template-columns: 3.2em minmax(0, 1fr) 3.2em" }, label, input, number),
+    set(at, name) {
+      input.value = at;
+      input.setAttribute("aria-valuetext", name);
+      say(number, `${at + 1}/${count}`);
+    },
+  };
+}
+
+function timelinePanel(model) {
+  const { entries } = model.get("state");
+  const pick = (at) => change(model, { at });
+  const go = (step) => pick(walk(entries.length, model.get("state").at, step));
+  const slide = stepper(entries.length, pick);
+  const name = html("div", { class: "sd-title", style: "font-size: 20px", "aria-live": "polite" });
+  const relation = html("p", { class: "sd-verdict", style: "min-height: 3em" });
+  const box = html("div");
+  const chart = html("div", { class: "sd-chart", style: "grid-column: 1 / -1" });
+  const marks = [["law", "kept at every temperature"], ["greedy", "greedy text kept"], ["choice", "depends on the verification"]];
+  const keys = html("div", { class: "sd-keys", style: "padding-left: 0; grid-column: 1 / -1" }, ...marks.map(([kept, text]) => {
+    const drawing = svg("svg", { width: 22, height: 18, "aria-hidden": "true" }, symbol(kept, 11, 9, 6, false));
+    return html("span", { class: "sd-key" }, drawing, text);
+  }));
+  const root = panel("Timeline of the family", "Walk with the slider's arrow keys, the buttons, or a click. The shape of a mark says what happens to the target's law.",
+    chart, keys, html("div", { class: "sd-controls" }, slide.row,
+      html("div", { style: "display: flex; gap: 10px" }, button("← Earlier", () => go(-1)), button("Later →", () => go(1))), name, relation), box);
+  function draw() {
+    const { at } = model.get("state");
+    slide.set(at, `${entries[at].name}, ${entries[at].year}`);
+    say(name, `${entries[at].name} (${entries[at].year})`);
+    say(relation, entries[at].relation);
+    box.replaceChildren(details(entries[at]));
+    chart.replaceChildren(drawTrack(entries, at, chart.clientWidth, pick));
+  }
+  return { root, draw };
+}
+
+/** Draws the timeline into `el`; returns a function that takes it down. */
+function render({ model, el }) {
+  const part = timelinePanel(model);
+  const root = html("div", { class: "sd-sim" }, part.root);
+  el.append(root);
+  return keepDrawn(model, root, part.draw);
+}
+
+export default { render };
