@@ -21,6 +21,8 @@ OWN_WORK = (
     "specdec_lib.decoding.verify.next_distribution",
     "specdec_lib.decoding.verify.verify",
     "specdec_lib.decoding.verify.verify_block",
+    "specdec_lib.lessons.ch03_rules.residual",
+    "specdec_lib.lessons.ch07_laws.residual",
 )
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
