@@ -38,7 +38,21 @@
 # **How a chapter works.** *Predict*: write a number before you see the answer; it counts, right or wrong. *Run*
 # the cells from top to bottom. *Fill in* the stubs; each is one card with a worked number and hints. *Check*:
 # the line below a stub tries a few examples; grading tries many more. If a run of all cells stops, scroll up to
-# the red box: it says what is missing.
+# the red box: it says what is missing. The button **Validate** runs every check and names the exercises that
+# are still open.
+#
+# ### When you are stuck
+#
+# A question gets a good answer, from a person or from an AI assistant, when it is about *one* thing. Pick it: an
+# equation, a figure, a line of your code, a claim, a source, a slider's place. Then write four lines:
+#
+# > **About:** the exercise `free_tokens`, the line with `int(...)`.
+# > **I have verified:** the A100 gives 153; the check says so.
+# > **I only assume:** that rounding down is right on every machine.
+# > **Next I will:** try a machine on which one token is compute-bound.
+#
+# Often the third line holds the answer. Ask for a *next step*, not for the solution. Whatever an assistant says,
+# the check of the cell decides.
 
 # %%
 import numpy as np
