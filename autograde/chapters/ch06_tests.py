@@ -1,0 +1,324 @@
+"""Hidden tests of chapter 06. Points attach to behaviours; see autograde/grading/behaviours.py."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograde.grading.behaviours import behaviour, choose, guessed, no_warning, untouched
+from autograde.sandbox.lending import Lent
+from specdec_lib.lessons.ch06 import Coins, expect_run, run_of
+from specdec_lib.lessons.examples import Different, expect
+
+OWN_WORK = ()  # the library has no function that answers an exercise of this chapter
+
+LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
+
+
+class LentCoins(Coins, Lent):
+    """Written-down numbers, lent to a student's function as a generator, which are counted.
+
+    A copy begins again: known wrong answers are called with a copy of what the student was given.
+    """
+
+    def __init__(self, numbers: list[float]) -> None:
+        Coins.__init__(self, numbers)
+        Lent.__init__(self, self, "random()")
+
+    def __deepcopy__(self, memo: dict) -> "LentCoins":
+        return LentCoins(self.numbers)
+
+
+class Seeded(np.random.Generator):
+    """A real generator; a copy begins again."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self.seed = seed
+
+    def __deepcopy__(self, memo: dict) -> "Seeded":
+        return Seeded(self.seed)
+
+    def __repr__(self) -> str:
+        return f"np.random.default_rng({self.seed})"
+
+
+# --- predictions and quiz -------------------------------------------------------------------
+
+
+@behaviour("prediction_06", "a guess was made")
+def test_prediction(student):
+    guessed(student, "prediction_06", 1, 6)
+
+
+@behaviour("prediction_06_b", "a guess was made")
+def test_prediction_b(student):
+    guessed(student, "prediction_06_b", 1, 6)
+
+
+@behaviour("prediction_06_c", "a guess was made")
+def test_prediction_c(student):
+    guessed(student, "prediction_06_c", 0, 6)
+
+
+@behaviour("quiz_06", "the right option")
+def test_quiz(student):
+    choose(
+        student,
+        "quiz_06",
+        right="c",
+        because={
+            "a": "The tokens behind the rejection are not written, but they were drafted: each "
+            "cost c. At alpha = .7 and c = .1 the speed falls from 1.98 at K = 4 to 1.78 at K = 8.",
+            "b": "A longer block reaches at least as far as a shorter one with the same coins. "
+            "Tokens a pass only grow: 2.77 at K = 4, 3.20 at K = 8 for alpha = .7.",
+            "d": "The text follows the target's distribution at every K. Only the time changes.",
+        },
+    )
+
+
+@behaviour("quiz_06_b", "the right option")
+def test_quiz_b(student):
+    choose(
+        student,
+        "quiz_06_b",
+        right="b",
+        because={
+            "a": "All 16 rows pass their first coin in 3 steps of 100. What stands behind it is "
+            "hardly ever reached: with K = 20 it is still 1.03.",
+            "c": "The batch waits for its slowest row, and of more rows the slowest is slower: "
+            "with 32 rows it is 1.0008.",
+            "d": "Every step of every row ends with a correction or a bonus token. Without it only "
+            ".03 tokens would be left.",
+        },
+    )
+
+
+# --- simulate_block -------------------------------------------------------------------------
+
+
+def check_block(student, alpha, r, gives, hint):
+    expect(student.simulate_block, alpha, len(r), np.array(r, dtype=float), gives=gives, hint=hint)
+
+
+@behaviour("simulate_block", "stops at the first coin that fails")
+@pytest.mark.parametrize(
+    "r, gives",
+    [
+        ([0.2, 0.6, 0.9, 0.1, 0.3], 2),
+        ([0.9, 0.1, 0.1, 0.1], 0),
+        ([0.1, 0.9, 0.1, 0.1], 1),
+        ([0.1, 0.2, 0.3, 0.9], 3),
+        ([0.9, 0.9, 0.9], 0),
+        ([0.1, 0.8, 0.1, 0.8, 0.1, 0.1, 0.1], 1),
+    ],
+)
+def test_block_stops(student, r, gives):
+    hint = "Coins that pass behind the first one that fails do not count."
+    check_block(student, 0.7, r, gives, hint)
+
+
+@behaviour("simulate_block", "accepts below alpha, for any alpha")
+@pytest.mark.parametrize(
+    "alpha, gives", [(0.05, 0), (0.15, 1), (0.25, 2), (0.35, 3), (0.45, 4), (0.95, 5)]
+)
+def test_block_by_alpha(student, alpha, gives):
+    hint = "A coin passes where it is below alpha."
+    check_block(student, alpha, [0.1, 0.2, 0.3, 0.4, 0.9], gives, hint)
+
+
+@behaviour("simulate_block", "a block accepted whole gives k, without the bonus")
+@pytest.mark.parametrize("k, alpha", [(1, 0.5), (2, 0.5), (5, 0.5), (9, 0.5), (9, 0.41)])
+def test_block_whole(student, k, alpha):
+    hint = "Counted are accepted draft tokens: all of them here, and no bonus token."
+    check_block(student, alpha, [0.4] * k, k, hint)
+    check_block(student, alpha, [0.4] * (k - 1) + [0.99], k - 1, hint)
+
+
+@behaviour("simulate_block", "the edges: alpha 0 and 1, a coin on alpha, an empty block")
+@pytest.mark.parametrize(
+    "alpha, r, gives",
+    [
+        (0.5, [0.25, 0.5, 0.25], 1),
+        (0.0, [0.0, 0.0], 0),
+        (1.0, [LARGEST, LARGEST, 0.0], 3),
+        (0.5, [0.0, 0.0, LARGEST], 2),
+        (0.7, [], 0),
+        (np.float64(0.5), [0.25, 0.75], 1),
+    ],
+    ids=["on alpha", "alpha=0", "alpha=1", "r=0", "k=0", "NumPy scalar"],
+)
+def test_block_edges(student, alpha, r, gives):
+    hint = "Accepted is r < alpha: a coin that is equal to alpha is rejected."
+    check_block(student, alpha, r, gives, hint)
+    no_warning(student)
+    untouched(student)
+
+
+# --- simulate_decode ------------------------------------------------------------------------
+
+# Three blocks of four: 2 + 1, 0 + 1 and 4 + 1 tokens at alpha = .75; then 1 + 1 and 3 + 1.
+STREAM = [
+    *(0.25, 0.5, 0.875, 0.125),
+    *(0.8, 0.1, 0.2, 0.3),
+    *(0.5, 0.1, 0.6, 0.4),
+    *(0.7, 0.9, 0.0, 0.0),
+    *(0.1, 0.2, 0.3, 0.9),
+]
+FIRST = ("simulate_block",)
+
+
+def check_decode(student, alpha, c, k, n_tokens, numbers, gives, hint):
+    """One run on written-down numbers; `gives` is (tokens, target_passes, time)."""
+    coins = LentCoins(numbers)
+    args = (alpha, c, k, n_tokens, coins)
+    expect_run(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
+    return coins
+
+
+@behaviour("simulate_decode", "counts every token, the last one of each block too", after=FIRST)
+@pytest.mark.parametrize(
+    "n_tokens, gives",
+    [
+        (1, (3, 1, 1.5)),
+        (3, (3, 1, 1.5)),
+        (4, (4, 2, 3.0)),
+        (9, (9, 3, 4.5)),
+        (11, (11, 4, 6.0)),
+        (15, (15, 5, 7.5)),
+    ],
+)
+def test_decode_counts(student, n_tokens, gives):
+    hint = "A block writes its accepted tokens and one more, also where none was accepted."
+    check_decode(student, 0.75, 0.125, 4, n_tokens, STREAM, gives, hint)
+
+
+@behaviour("simulate_decode", "whole blocks until there are enough", after=FIRST)
+@pytest.mark.parametrize(
+    "n_tokens, gives",
+    [(2, (3, 1, 1.5)), (5, (9, 3, 4.5)), (8, (9, 3, 4.5)), (10, (11, 4, 6.0)), (12, (15, 5, 7.5))],
+)
+def test_decode_is_uncut(student, n_tokens, gives):
+    hint = "The last block counts with all of its tokens, and there is none after it."
+    check_decode(student, 0.75, 0.125, 4, n_tokens, STREAM, gives, hint)
+
+
+@behaviour("simulate_decode", "the time of every block is c k + 1", after=FIRST)
+@pytest.mark.parametrize(
+    "c, k, gives",
+    [
+        (0.0, 4, (9, 3, 3.0)),
+        (0.125, 4, (9, 3, 4.5)),
+        (0.5, 4, (9, 3, 9.0)),
+        (0.25, 2, (11, 5, 7.5)),
+        (1.0, 1, (10, 6, 12.0)),
+        (0.0, 0, (9, 9, 9.0)),
+        (0.5, 0, (9, 9, 9.0)),
+    ],
+)
+def test_decode_time(student, c, k, gives):
+    hint = "Drafting costs c a draft token, drafted and not accepted, and the target 1 a block."
+    check_decode(student, 0.75, c, k, 9, STREAM, gives, hint)
+
+
+@behaviour("simulate_decode", "k new numbers of the given generator for each block", after=FIRST)
+@pytest.mark.parametrize("k, n_tokens", [(4, 9), (2, 9), (4, 3), (5, 12)])
+def test_decode_draws(student, k, n_tokens):
+    _, blocks, _ = gives = reference(0.75, 0.25, k, n_tokens, LentCoins(STREAM))
+    hint = "Each block takes rng.random(k), all k of them, also where it stops early."
+    coins = check_decode(student, 0.75, 0.25, k, n_tokens, STREAM, gives, hint)
+    if coins.used != k * blocks:
+        raise Different(
+            f"simulate_decode took {coins.used} numbers from the generator for {blocks} blocks of "
+            f"{k} draft tokens, expected {k * blocks}. {hint}"
+        )
+
+
+@behaviour("simulate_decode", "k new numbers of the given generator for each block", after=FIRST)
+@pytest.mark.parametrize("seed, alpha, k", [(1, 0.6, 3), (2, 0.9, 8), (3, 0.3, 5)])
+def test_decode_with_a_real_generator(student, seed, alpha, k):
+    gives = run_of(*reference(alpha, 0.25, k, 50, np.random.default_rng(seed)))
+    hint = "Did you draw from the generator that was given, and only rng.random(k) a block?"
+    args = (alpha, 0.25, k, 50, Seeded(seed))
+    expect_run(student.simulate_decode, *args, gives=gives, hint=hint)
+
+
+@behaviour("simulate_decode", "the edges: nothing wanted, alpha 0 and 1", after=FIRST)
+@pytest.mark.parametrize(
+    "alpha, k, n_tokens, numbers, gives",
+    [
+        (0.75, 4, 0, [], (0, 0, 0.0)),
+        (0.0, 4, 3, [0.0] * 12, (3, 3, 6.0)),
+        (1.0, 4, 10, [LARGEST] * 8, (10, 2, 4.0)),
+        (1.0, 4, 11, [LARGEST] * 12, (15, 3, 6.0)),
+        (np.float64(0.5), np.int64(2), np.int64(3), [0.1, 0.2], (3, 1, 1.5)),
+    ],
+    ids=["n=0", "alpha=0", "alpha=1, full", "alpha=1, one more", "NumPy scalars"],
+)
+def test_decode_edges(student, alpha, k, n_tokens, numbers, gives):
+    check_decode(student, alpha, 0.25, k, n_tokens, numbers, gives, "")
+    no_warning(student)
+
+
+def reference(alpha: float, c: float, k: int, n_tokens: int, rng: Any) -> tuple:
+    """(tokens, target_passes, time) by another route: the coins of each block as a run length."""
+    tokens = passes = 0
+    while tokens < n_tokens:
+        passed = np.append(rng.random(k) < alpha, False)
+        tokens += int(np.argmin(passed)) + 1
+        passes += 1
+    return tokens, passes, passes * (c * k + 1)
+
+
+# --- lockstep_tokens ------------------------------------------------------------------------
+
+
+def law_of_slowest(alpha: float, k: int, batch_size: int) -> float:
+    """By another route: the law of the smallest of batch_size counts, from the law of one."""
+    reached = [alpha**n for n in range(k + 1)] + [0.0]
+    at_least = [share**batch_size for share in reached]
+    return sum((n + 1) * (at_least[n] - at_least[n + 1]) for n in range(k + 1))
+
+
+def check_lockstep(student, alpha, k, batch_size, hint):
+    gives = float(law_of_slowest(alpha, k, batch_size))
+    expect(student.lockstep_tokens, alpha, k, batch_size, gives=gives, hint=hint)
+
+
+@behaviour("lockstep_tokens", "waits for the slowest row")
+@pytest.mark.parametrize(
+    "alpha, k, batch_size",
+    [
+        (0.5, 1, 2),
+        (0.8, 5, 2),
+        (0.8, 5, 8),
+        (0.8, 2, 4),
+        (0.95, 10, 16),
+        (0.3, 3, 3),
+        (0.99, 4, 64),
+    ],
+)
+def test_lockstep_waits(student, alpha, k, batch_size):
+    hint = "The batch gets past position i where every one of its rows does: alpha^(i batch_size)."
+    check_lockstep(student, alpha, k, batch_size, hint)
+
+
+@behaviour("lockstep_tokens", "one row waits for nobody")
+@pytest.mark.parametrize("alpha, k", [(0.8, 5), (0.6, 2), (0.3, 8), (0.95, 20), (0.5, 1)])
+def test_lockstep_of_one(student, alpha, k):
+    hint = "With one row it is the mean block: 1 + alpha + ... + alpha^k."
+    check_lockstep(student, alpha, k, 1, hint)
+
+
+@behaviour("lockstep_tokens", "the edges: alpha 0 and 1, an empty block, one coin")
+@pytest.mark.parametrize(
+    "alpha, k, batch_size",
+    [
+        *((0.0, 5, 4), (1.0, 5, 4), (1.0, 3, 1), (0.7, 0, 4), (0.0, 0, 1), (0.7, 1, 3)),
+        (np.float64(0.5), np.int64(2), np.int64(2)),
+    ],
+)
+def test_lockstep_edges(student, alpha, k, batch_size):
+    hint = "At alpha = 1 everything passes, k + 1 tokens; at alpha = 0 or k = 0 it is 1."
+    check_lockstep(student, alpha, k, batch_size, hint)
+    no_warning(student)

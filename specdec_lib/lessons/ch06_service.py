@@ -1,0 +1,40 @@
+"""Exact laws of the model of chapter 06: a block of coins, a request of many blocks."""
+
+import numpy as np
+
+
+def block_law(alpha: float, k: int) -> np.ndarray:
+    """The probability (k + 1,) that 0, 1, ..., k tokens of a block are accepted."""
+    reached = alpha ** np.arange(k + 1)
+    return np.append(reached[:-1] * (1 - alpha), reached[-1])
+
+
+def mean_and_variance(alpha: float, k: int) -> tuple[float, float]:
+    """Of the tokens that a block writes, bonus included."""
+    values, law = np.arange(1, k + 2), block_law(alpha, k)
+    mean = float(values @ law)
+    return mean, float((values - mean) ** 2 @ law)
+
+
+def request_law(alpha: float, k: int, n_tokens: int) -> np.ndarray:
+    """The probability that a request of `n_tokens` takes 0, 1, 2, ... blocks.
+
+    From block to block: the law of how many tokens are written, as far as they are too few.
+    """
+    step = np.append(0.0, block_law(alpha, k))
+    written, law = np.eye(1, n_tokens)[0], [0.0]
+    while written.any():
+        after = np.convolve(written, step)
+        law.append(float(after[n_tokens:].sum()))
+        written = after[:n_tokens]
+    return np.array(law)
+
+
+def quantile(law: np.ndarray, share: float) -> int:
+    """The smallest number of blocks that at least this share of the requests does not exceed."""
+    return int(np.searchsorted(np.cumsum(law), share - 1e-12))
+
+
+def of_sample(values: np.ndarray, share: float) -> float:
+    """The same of a sample (N,): one of its own values, nothing in between."""
+    return float(np.sort(values)[max(int(np.ceil(share * len(values))) - 1, 0)])

@@ -1,0 +1,274 @@
+// Chapter 06: recorded blocks of the built-in pair, played with a clock. Nothing is invented here: tokens, p, q
+// and coins are recorded, and every verdict is worked out again. `reset` holds the record and measured costs.
+// State: k; c and v as set, and whether the measured ones count; the run, and how many half blocks are shown.
+
+const TICK = 420; // milliseconds a half block, while it plays
+const CHARACTER = 7.83; // pixels, in 13 px monospace
+const STRIP = 11; // pixels, at the left end of a box
+
+/** How many draft tokens pass, from the first: r q < p. */
+export function acceptedOf(p, q, r) {
+  const first = r.findIndex((coin, i) => !(coin * q[i] < p[i]));
+  return first < 0 ? r.length : first;
+}
+
+/** Expected tokens a block, correction or bonus included. */
+export function expectedTokens(alpha, k) {
+  let [sum, term] = [0, 1];
+  for (let i = 0; i <= k; i += 1) { sum += term; term *= alpha; }
+  return sum;
+}
+
+/** Tokens over time, where plain decoding takes 1 a token and a block c k + v. */
+export function speed(tokens, blocks, k, c, v) {
+  return tokens / (blocks * (c * k + v));
+}
+
+/** Of recorded requests at one K: blocks, mean tokens a block with its standard error, judged draft tokens. */
+export function summaryOf({ k, accepted }) {
+  const total = (value) => accepted.reduce((sum, count, n) => sum + count * value(n), 0);
+  const blocks = total(() => 1);
+  const mean = total((n) => n + 1) / blocks;
+  const variance = total((n) => (n + 1 - mean) ** 2) / (blocks - 1);
+  return { blocks, mean, error: Math.sqrt(variance / blocks), passed: total((n) => n), judged: total((n) => Math.min(n + 1, k)) };
+}
+
+/** Accepted over judged draft tokens of all recorded requests. */
+export function alphaOf(requests) {
+  const found = requests.map(summaryOf);
+  const add = (name) => found.reduce((sum, each) => sum + each[name], 0);
+  return add("passed") / add("judged");
+}
+
+/** The recorded K of the largest value; 0, plain decoding, where none is above 1. */
+export function bestK(ks, value) {
+  return ks.reduce((best, k) => (value(k) > (best ? value(best) : 1) ? k : best), 0);
+}
+
+/** c and v at this K, as set or as measured. */
+export function timesAt({ c, v, measured }, costs, k) {
+  return measured && costs ? { c: costs.c, v: costs.v[k] } : { c, v };
+}
+
+/** The boxes of one block: [kind, token] for its draft tokens by their fate, then what was written last. */
+export function boxesOf([drafted, p, q, r, , token]) {
+  const passed = acceptedOf(p, q, r);
+  const fate = (i) => (i < passed ? "accepted" : i === passed ? "rejected" : "dropped");
+  return [...drafted.map((id, i) => [fate(i), id]), [passed === drafted.length ? "bonus" : "correction", token]];
+}
+
+/** Tokens that the first `count` blocks of a run have written. */
+export function writtenBy(blocks, count) {
+  return blocks.slice(0, count).reduce((sum, [, p, q, r]) => sum + acceptedOf(p, q, r) + 1, 0);
+}
+
+// ---- the text ----------------------------------------------------------------------------------
+
+const SIGNS = { accepted: "✓", rejected: "✗", correction: "◆", bonus: "+" };
+const DRESS = { accepted: "accepted", rejected: "excess", correction: "residual", bonus: "target", drafted: "idle" };
+const NAMES = {
+  drafted: "drafted, not yet judged", accepted: "accepted", rejected: "rejected", dropped: "dropped, never judged",
+  correction: "correction", bonus: "bonus",
+};
+
+/** One box: a strip in the dress of its kind, then sign and text on paper in the same frame. */
+function drawBox(ids, kind, text, x, y, width) {
+  const box = { x, y, width, height: 20 };
+  if (kind === "dropped") return [svg("rect", { ...box, fill: "none", stroke: "var(--sd-base)", "stroke-dasharray": "3 3" })];
+  const role = DRESS[kind];
+  const frame = svg("g", { class: `sd-area sd-${role}` }, svg("rect", { ...box, fill: "none", class: "sd-edge" }));
+  const label = svg("text", { x: x + STRIP + 4, y: y + 15, style: "font-family: monospace" }, SIGNS[kind] ? `${SIGNS[kind]} ${text}` : text);
+  return [...(role === "idle" ? [] : [area(ids, role, x, y, kind === "accepted" ? width : STRIP, 20)]), frame, label];
+}
+
+/** A picture of the blocks that are shown; in the last one the draft may still wait for its verdict. */
+function drawBlocks(record, blocks, shown, width) {
+  const whole = Math.floor(shown / 2);
+  const rows = blocks.slice(0, Math.ceil(shown / 2)).map((block, i) =>
+    (i < whole ? boxesOf(block) : block[0].map((id) => ["drafted", id])));
+  const told = rows.map((row, i) => `Block ${i + 1}: ${row.map(([kind, id]) => `${kind} ${record.pieces[id]}`).join(", ")}`);
+  const group = svg("g");
+  let [y, x] = [4, 0];
+  const placed = [];
+  rows.forEach((row, i) => {
+    placed.push(["label", String(i + 1), 18, y]);
+    x = 26;
+    row.forEach(([kind, id]) => {
+      const text = record.pieces[id];
+      const size = kind === "dropped" ? 13 : CHARACTER * (text.length + (SIGNS[kind] ? 2 : 0)) + STRIP + 9;
+      if (x + size > width - 4) { x = 26; y += 25; }
+      placed.push([kind, text, x, y, size]);
+      x += size + 4;
+    });
+    y += 29;
+  });
+  const chart = picture(width, Math.max(y, 10), told.join(". ") || "No block yet.");
+  const ids = addPatterns(chart);
+  placed.forEach(([kind, text, left, top, size]) => group.append(...(kind === "label"
+    ? [words(text, left, top + 15, "end", "sd-tick")] : drawBox(ids, kind, text, left, top, size))));
+  chart.append(group);
+  return chart;
+}
+
+/** Swatch and words for each kind of box. */
+function keys() {
+  return html("div", { class: "sd-keys", style: "padding-left: 0" }, ...Object.entries(NAMES).map(([kind, name]) => {
+    const drawing = svg("svg", { width: 30, height: 20, "aria-hidden": "true" });
+    drawing.append(...drawBox(addPatterns(drawing), kind, "", 1, 0, 28));
+    return html("span", { class: "sd-key" }, drawing, name);
+  }));
+}
+
+// ---- speed against K -----------------------------------------------------------------------------
+
+/** The formula's line and the recorded means with one standard error; the present K is marked. */
+function drawSpeeds(view, width) {
+  const { ks, k, predicted, recorded, error } = view;
+  const [height, left, top, bottom] = [250, 40, 14, 40];
+  const most = Math.max(2, ...ks.map((each) => Math.max(predicted(each), recorded(each) + error(each))));
+  const xOf = (each) => left + 14 + ((each - 1) / (ks[ks.length - 1] - 1)) * (width - left - 40);
+  const yOf = (value) => height - bottom - (value / (1.08 * most)) * (height - top - bottom);
+  const numbers = ks.map((each) => `K = ${each}: ${recorded(each).toFixed(2)}, predicted ${predicted(each).toFixed(2)}`);
+  const chart = picture(width, height, `Recorded speed by K, and the formula. ${numbers.join("; ")}. Now K = ${k}.`);
+  chart.append(axis([0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5].filter((tick) => tick <= 1.05 * most), yOf, left, width - 8));
+  chart.append(svg("line", { x1: left, x2: width - 8, y1: yOf(1), y2: yOf(1), class: "sd-level" }), words("plain decoding", left + 6, yOf(1) + 15, "start", "sd-tick"));
+  const points = ks.map((each) => `${xOf(each)},${yOf(predicted(each))}`).join(" ");
+  chart.append(svg("polyline", { points, fill: "none", stroke: "var(--sd-ink)", "stroke-width": 1.5 }));
+  ks.forEach((each) => {
+    const [x, y, e] = [xOf(each), yOf(recorded(each)), yOf(recorded(each) - error(each)) - yOf(recorded(each))];
+    const here = each === k;
+    chart.append(svg("line", { x1: x, x2: x, y1: y - e, y2: y + e, class: "sd-base", "stroke-width": 2 }),
+      svg("circle", { cx: x, cy: y, r: here ? 7 : 4.5, fill: here ? "var(--sd-target)" : "var(--sd-paper)", stroke: "var(--sd-target)", "stroke-width": 2 }),
+      words(String(each), x, height - 20, "middle", here ? "sd-strong" : "sd-tick"));
+  });
+  chart.append(words("K", (left + width) / 2, height - 4, "middle", "sd-tick"));
+  return chart;
+}
+
+// ---- the panels ----------------------------------------------------------------------------------
+
+/** A slider from `least` to `most`. */
+function ranged(options, least, most, step) {
+  const one = slider({ role: "plain", ...options });
+  Object.entries({ min: least, max: most, step }).forEach(([key, value]) => one.row.querySelector("input").setAttribute(key, value));
+  return one;
+}
+
+/** Everything that the two panels show, from the state. */
+function viewOf(model) {
+  const [state, { record, costs }] = [model.get("state"), model.get("reset")];
+  const ks = record.requests.map((each) => each.k);
+  const runs = record.runs.filter((run) => run.k === state.k);
+  const run = runs[state.run % runs.length];
+  const found = Object.fromEntries(record.requests.map((each) => [each.k, summaryOf(each)]));
+  const alpha = alphaOf(record.requests);
+  const time = (k) => { const { c, v } = timesAt(state, costs, k); return c * k + v; };
+  return {
+    ...state, ks, run, costs, record, alpha, found, count: runs.length, time,
+    end: 2 * run.blocks.length, whole: Math.floor(state.shown / 2), written: writtenBy(run.blocks, Math.floor(state.shown / 2)),
+    predicted: (k) => expectedTokens(alpha, k) / time(k), recorded: (k) => found[k].mean / time(k), error: (k) => found[k].error / time(k),
+  };
+}
+
+/** What the run so far means, in one or two sentences. */
+function verdictOf(view) {
+  const { whole, written, k, found, ks, predicted } = view;
+  const best = bestK(ks, predicted);
+  const unjudged = 1 - found[k].judged / (found[k].blocks * k);
+  const place = best === 0 ? "No K beats plain decoding at these costs." : k > best
+    ? `K = ${k} is past the best, K = ${best}: of its draft tokens ${(100 * unjudged).toFixed(0)}% are never judged.`
+    : k === best ? `K = ${k} is the best of these by the formula.` : `The best K by the formula is ${best}.`;
+  if (whole === 0) return `Press Generate. ${place}`;
+  return `${written} tokens in ${whole} blocks: ${(whole * view.time(k)).toFixed(1)} target passes of time, where plain decoding takes ${written}. ${place}`;
+}
+
+/** Buttons that play a run in half blocks: drafted, then judged. At once where motion is not wanted. */
+function playing(model) {
+  let timer = null;
+  const stop = () => { clearInterval(timer); timer = null; };
+  const advance = () => {
+    const { shown, end } = viewOf(model);
+    if (shown >= end) stop(); else change(model, { shown: shown + 1 });
+  };
+  const generate = () => {
+    stop();
+    const { run, shown } = model.get("state");
+    change(model, { run: shown > 0 ? run + 1 : run, shown: 0 });
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) { change(model, { shown: viewOf(model).end }); return; }
+    advance();
+    timer = setInterval(advance, TICK);
+  };
+  const toEnd = () => { stop(); change(model, { shown: viewOf(model).end }); };
+  const step = () => {
+    stop();
+    const { shown, end } = viewOf(model);
+    change(model, shown < end ? { shown: shown + 1 } : { run: model.get("state").run + 1, shown: 1 });
+  };
+  const buttons = html("div", { style: "display: flex; flex-wrap: wrap; gap: 8px" }, button("Generate", generate), button("Next step", step), button("To the end", toEnd));
+  return { buttons, stop, active: () => timer !== null };
+}
+
+/** The switch to the measured times; hidden where nothing was measured. */
+function measuredSwitch(model, costs) {
+  const id = freshId();
+  const box = html("input", { type: "checkbox", id, onchange: () => change(model, { measured: box.checked }) });
+  const row = html("div", costs ? {} : { hidden: "" }, box, html("label", { for: id }, " use c and v as measured in this notebook"));
+  return { row, set: (on) => { box.checked = on; } };
+}
+
+function runPanel(model, play) {
+  const { record, costs } = model.get("reset");
+  const ks = record.requests.map((each) => each.k);
+  const own = (part) => change(model, { ...part, measured: false });
+  const sliders = {
+    k: ranged({ short: "K", name: "draft tokens a block", onMove: (i) => { play.stop(); change(model, { k: ks[i], shown: 2 * 10 ** 5 }); } }, 0, ks.length - 1, 1),
+    c: ranged({ short: "c", name: "time of a draft step", onMove: (c) => own({ c }) }, 0, 0.5, 0.01),
+    v: ranged({ short: "v", name: "time of a verification", onMove: (v) => own({ v }) }, 1, 3, 0.05),
+  };
+  const measured = measuredSwitch(model, costs);
+  const now = readout("speed, wall-clock\ntimes plain decoding", "sd-large");
+  const ahead = readout("predicted\nby the formula", "sd-large");
+  const passes = readout("tokens a target pass\nno clock in it");
+  const rate = readout("acceptance rate\nall recorded blocks");
+  const verdict = html("p", { class: "sd-verdict", "aria-live": "polite" });
+  const prompt = html("p", { style: "font-family: monospace; font-size: 13px; white-space: pre-wrap; color: var(--sd-soft); overflow-wrap: anywhere" });
+  const chart = html("div", { class: "sd-chart" });
+  const text = html("div", { style: "grid-column: 1 / -1; display: grid; gap: 10px; min-width: 0" }, keys(), prompt, chart);
+  const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·8 are eight, ↵ ends a line.",
+    html("div", { class: "sd-controls" }, sliders.k.row, sliders.c.row, sliders.v.row, measured.row, play.buttons),
+    html("div", { class: "sd-controls" }, html("div", { class: "sd-pair" }, now.box, ahead.box, passes.box, rate.box), verdict), text);
+  function draw(view) {
+    const { k, whole, written, shown, end } = view;
+    const times = timesAt(view, costs, k);
+    sliders.k.set(ks.indexOf(k), String(k));
+    sliders.c.set(times.c, times.c.toFixed(2));
+    sliders.v.set(times.v, times.v.toFixed(2));
+    measured.set(view.measured);
+    now.set(whole ? speed(written, whole, k, times.c, times.v).toFixed(2) : "–");
+    ahead.set(view.predicted(k).toFixed(2));
+    passes.set(whole ? (written / whole).toFixed(2) : "–");
+    rate.set(view.alpha.toFixed(3));
+    if (!play.active() || shown >= end) say(verdict, verdictOf(view));
+    say(prompt, `… ${record.passages[view.run.passage]}`);
+    chart.replaceChildren(drawBlocks(record, view.run.blocks, Math.min(shown, end), chart.clientWidth));
+  }
+  return { root, draw };
+}
+
+function speedPanel() {
+  const chart = html("div", { class: "sd-chart", style: "grid-column: 1 / -1" });
+  const root = panel("Speed against K, all recorded blocks", "Line: the formula. Circles: recorded means with one standard error; the filled one is the present K.", chart);
+  return { root, draw: (view) => chart.replaceChildren(drawSpeeds(view, chart.clientWidth)) };
+}
+
+/** Draws the simulator into `el`; returns a function that takes it down. */
+function render({ model, el }) {
+  const play = playing(model);
+  const panels = [runPanel(model, play), speedPanel()];
+  const root = html("div", { class: "sd-sim" }, ...panels.map((part) => part.root));
+  el.append(root);
+  const takeDown = keepDrawn(model, root, () => { const view = viewOf(model); panels.forEach((part) => part.draw(view)); });
+  return () => { play.stop(); takeDown(); };
+}
+
+export default { render };
