@@ -8,6 +8,7 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import torch
 
 from autograde.chapters import ch02_wrong
 from autograde.grading.misconceptions import misconceptions_of
@@ -80,6 +81,9 @@ def test_visible_checks_say_call_got_and_expected(name: str, value: object):
         (np.ones(2) + 1e-10, np.ones(2), None),
         (np.array([np.nan, 1]), np.ones(2), ""),
         (np.array([True, False]), np.array([True, True]), ""),
+        (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5]), ""),
+        (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0]), None),
+        (np.ones(2), torch.ones(2), "should be a Tensor, not an array"),
         (np.array([True, False]), np.array([True, False]), None),
         ([1.0, 1.0], np.ones(2), "NumPy array"),
         (np.ones(3), np.ones(2), "shape"),

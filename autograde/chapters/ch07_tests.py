@@ -20,10 +20,7 @@ from specdec_lib.lessons.ch07_laws import candidates_law
 from specdec_lib.lessons.examples import Different, describe, expect, type_name
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = (
-    "specdec_lib.drafters.vocabulary.OtherVocabulary",
-    "specdec_lib.lessons.ch07_laws.refused_in_turn",
-)
+OWN_WORK = ("specdec_lib.drafters.vocabulary.OtherVocabulary",)
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])

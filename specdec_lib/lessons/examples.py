@@ -92,6 +92,9 @@ def difference(got: Any, expected: Any) -> str | None:
         return _scalar(got, expected, kinds, "a number")
     if isinstance(expected, np.ndarray):
         return _array(got, expected)
+    if type(expected).__name__ == "Tensor":  # torch is not imported for those who do without
+        same_type = type(got) is type(expected)
+        return _array(got.numpy(), expected.numpy()) if same_type else _sequence(got, expected)
     return _sequence(got, expected)
 
 

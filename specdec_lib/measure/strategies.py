@@ -1,0 +1,173 @@
+"""Drafts of several kinds on the same text: how often they are accepted and what they cost.
+
+A reader gives the distributions (T, V) behind each of T tokens (acceptance.py). The text is the
+frozen held-out text in two halves: one to count or train on, the other to measure on.
+"""
+
+import contextlib
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.measure.acceptance import Reader, acceptance, model_reader, ngram_reader
+from specdec_lib.measure.costs import CONTEXT, K_MAX, pass_task
+from specdec_lib.measure.held_out import all_tokens, prompts
+from specdec_lib.measure.runs import SAMPLED, compare, plain, speculative
+from specdec_lib.measure.timing import Key, Spread, interleaved
+from specdec_lib.models.checkpoint import read_weights
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import ASSETS
+from specdec_lib.models.scale import parameters
+from specdec_lib.theory import Costs
+
+ROUNDS = 20  # of bare passes
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of one draft beside one target."""
+
+    parameters: int
+    tokens_per_second: float  # of the draft alone
+    alpha: float
+    costs: Costs
+
+
+class Laboratory:
+    """The built-in target, and the text that drafts learn from and are judged on.
+
+    `learn` and `unseen` are every other held-out document each; alpha is the mean over the first
+    `positions` novel positions of `unseen`, at temperature 1.
+    """
+
+    def __init__(self, positions: int = 3000) -> None:
+        texts = all_tokens()
+        self.learn = [token for text in texts[0::2] for token in text.ids]
+        self.unseen, self.positions = texts[1::2], positions
+        self.target = Llama.from_folder(ASSETS / "target")
+        self.vocab_size = self.target.vocab_size
+        self._p = remembered(model_reader(self.target))
+
+    def alpha(self, q: Reader) -> float:
+        """The mean of sum_x min(p(x), q(x))."""
+        with _quiet():
+            return acceptance(self._p, q, self.unseen, self.positions).alpha
+
+    def measured(
+        self, drafts: Mapping[str, Llama], target: Llama | None = None
+    ) -> dict[str, Measured]:
+        """Alpha of every draft, and c and v beside `target`, which has the built-in distribution.
+
+        All passes are timed by turns, so that c and v of all drafts come from the same minutes.
+        """
+        tasks = {m: pass_task(target or self.target, m) for m in range(1, K_MAX + 2)}
+        tasks |= {name: pass_task(draft, 1) for name, draft in drafts.items()}
+        seconds = least_seconds(tasks)
+        v = {m: seconds[m] / seconds[1] for m in range(1, K_MAX + 2)}
+        return {
+            name: Measured(
+                parameters=parameters(draft.shape)
+                - draft.embedding.numel(),  # the head is the same
+                tokens_per_second=1 / seconds[name],
+                alpha=self.alpha(model_reader(draft)),
+                costs=Costs(c=seconds[name] / seconds[1], v=v),
+            )
+            for name, draft in drafts.items()
+        }
+
+    def cost(self, draft: Callable[[list[int]], object]) -> float:
+        """c of a draft that is no model: the time that it takes behind a text, in target passes."""
+        text = max(self.unseen, key=lambda each: len(each.ids)).ids[:CONTEXT]
+        tasks = {"draft": partial(draft, text), "target": pass_task(self.target, 1)}
+        seconds = least_seconds(tasks)
+        return seconds["draft"] / seconds["target"]
+
+    def race(self, draft: Llama, k: int, tokens: int = 48, count: int = 2) -> Spread:
+        """How many times as fast the decoder is with `draft`: by turns, on `count` prompts."""
+        slow = plain(self.target, SAMPLED, tokens)
+        fast = speculative(self.target, ModelDrafter(draft), k, SAMPLED, tokens)
+        with _quiet():
+            return compare(slow, fast, prompts(count))
+
+
+def least_seconds(tasks: Mapping[Key, Callable[[], object]]) -> dict[Key, float]:
+    """The shortest time of each task, by turns: what else the machine does can only add to it."""
+    return {key: min(taken) for key, taken in interleaved(tasks, ROUNDS).items()}
+
+
+def remembered(read: Reader) -> Reader:
+    """`read` with a memory: several drafts are judged on the same text by one target."""
+    known: dict[tuple[int, ...], Tensor] = {}
+
+    def again(ids: list[int]) -> Tensor:
+        key = tuple(ids)
+        if key not in known:
+            known[key] = read(ids)
+        return known[key]
+
+    return again
+
+
+def built_in(*names: str) -> dict[str, Llama]:
+    """Built-in models by name."""
+    return {name: Llama.from_folder(ASSETS / name) for name in names}
+
+
+def first_layers(layers: int, folder: Path = ASSETS / "target") -> Llama:
+    """The Llama of `folder` cut after its first `layers` layers; it keeps its norm and its head."""
+    weights = read_weights(folder, "cpu", torch.float32)
+    shape = replace(weights.shape, layers=layers)
+    return Llama(replace(weights, shape=shape, layers=list(weights.layers)[:layers]))
+
+
+def corpus_ngrams() -> Mapping[str, Reader]:
+    """Bigrams and trigrams counted over the built-in models' training text."""
+    counts = Counts.load(ASSETS / "ngrams.npz")
+    drafters = {
+        "bigram, corpus": NgramDrafter(counts, 2),
+        "trigram, corpus": NgramDrafter(counts, 3),
+    }
+    return {name: ngram_reader(drafter) for name, drafter in drafters.items()}
+
+
+def table_reader(table: np.ndarray) -> Reader:
+    """A table (V, V) as a draft: the row of each token."""
+    rows = torch.from_numpy(np.asarray(table, dtype=np.float32))
+    return lambda ids: rows[ids]
+
+
+def lookup_reader(lookup: Callable[[list[int], int], list[int]], vocab_size: int) -> Reader:
+    """A lookup as a draft: 1 on the token that it gives, and nothing where it gives none."""
+
+    def read(ids: list[int]) -> Tensor:
+        q = torch.zeros(len(ids), vocab_size)
+        for i in range(len(ids)):
+            for token in lookup(ids[: i + 1], 1):
+                q[i, token] = 1.0
+        return q
+
+    return read
+
+
+def module_reader(model: nn.Module) -> Reader:
+    """A model of transformers, which may be in training, as a draft."""
+
+    def read(ids: list[int]) -> Tensor:
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits
+        return logits[0].float().softmax(-1)
+
+    return read
+
+
+def _quiet() -> contextlib.AbstractContextManager:
+    """Without progress bars: a notebook would keep each as an error output."""
+    return contextlib.redirect_stderr(io.StringIO())

@@ -1,0 +1,62 @@
+"""A distillation short enough for a lesson: one draft, one loss, one text, on a CPU."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from specdec_lib.models.pairs import ASSETS
+from specdec_lib.models.protocol import Model
+from specdec_lib.training.recipes import SEED
+
+BATCH, LENGTH = 4, 128  # windows a step, and the tokens of each
+WARM_UP = 5  # steps
+DECAY = 0.4  # the last share of the steps, in which the rate falls to zero
+
+# From the logits of target and draft (B, T, V) to a number to make small.
+Loss = Callable[[Tensor, Tensor], Tensor]
+
+
+def trainable(name: str = "target", layers: int | None = None) -> LlamaForCausalLM:
+    """A built-in model in transformers, where gradients flow; its first `layers` layers only."""
+    config = LlamaConfig.from_pretrained(ASSETS / name, dtype="float32")
+    config.num_hidden_layers = layers or config.num_hidden_layers
+    model = LlamaForCausalLM(config)
+    weights = load_file(ASSETS / name / "model.safetensors")
+    model.load_state_dict(weights, strict=False)  # without the layers that were cut off
+    return model
+
+
+def distil(
+    loss: Loss,
+    draft: LlamaForCausalLM,
+    target: Model,
+    text: Sequence[int],
+    steps: int,
+    rate: float = 1e-3,
+) -> Iterator[int]:
+    """Train `draft` in place on windows of `text`; yields the number of steps done, after each.
+
+    The windows are seeded. AdamW, whose rate rises for WARM_UP steps and falls at the end.
+    """
+    ids, rng = np.asarray(text), np.random.default_rng(SEED)
+    optimizer = torch.optim.AdamW(draft.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.0)
+    for step in range(steps):
+        starts = rng.integers(0, len(ids) - LENGTH, BATCH)
+        tokens = torch.from_numpy(np.stack([ids[start : start + LENGTH] for start in starts]))
+        p = target.forward(tokens, target.new_cache(BATCH, LENGTH))
+        value = loss(p, draft(input_ids=tokens, use_cache=False).logits)
+        value.backward()
+        for group in optimizer.param_groups:
+            group["lr"] = rate * factor(step, steps)
+        optimizer.step()
+        optimizer.zero_grad()
+        yield step + 1
+
+
+def factor(step: int, steps: int) -> float:
+    """The factor on the learning rate at `step`, in 0..1."""
+    return min(1.0, (step + 1) / WARM_UP, (steps - step) / (DECAY * steps))
