@@ -1,6 +1,8 @@
 """The measuring tools: what is counted, what is left out, and what is put beside what."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -239,3 +241,15 @@ def test_the_scaled_target_is_the_same_in_transformers(folder: Path, monkeypatch
     expected = model.forward(tokens, model.new_cache())
     with torch.no_grad():
         torch.testing.assert_close(theirs(tokens).logits, expected, rtol=0, atol=1e-4)
+
+
+def test_a_large_parent_does_not_hide_what_a_process_takes():
+    code = (
+        "import sys; from specdec_lib.measure.memory import peak; before = peak();"
+        "held = bytearray(64 * 2**20); held[::4096] = b'x' * len(held[::4096]);"
+        "print(peak() - before)"
+    )
+    parent = bytearray(1200 * 2**20)
+    parent[::4096] = b"x" * len(parent[::4096])
+    taken = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(taken.stdout) > 50 * 2**20
