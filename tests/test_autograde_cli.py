@@ -60,7 +60,7 @@ def test_without_a_chapter_only_what_was_handed_in_is_graded(submitted: Path):
     "arguments, words",
     [
         (["grade", "no/such/folder"], "there is no folder of submissions at no/such/folder"),
-        (["grade", ".", "--chapter", "99_none"], "there is no chapter 99_none. There are: 02"),
+        (["grade", ".", "--chapter", "99_none"], "there is no chapter 99_none. There are: 00"),
         (["grade", ".", "--workers", "0"], "at least 1"),
     ],
 )

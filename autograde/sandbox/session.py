@@ -167,6 +167,8 @@ class Session:
             deadline = min(now + seconds, self.end_of_time)
             answer = self.process.exchange(request, deadline)
             while desk is not None and answer is not None and "ask" in answer:
+                if time.monotonic() > deadline:  # one quick question after another times out too
+                    raise TimeoutError
                 answer = self.process.exchange(desk.answer(answer["ask"]), deadline)
         except TimeoutError:
             self.limited = True
