@@ -25,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 course: $(READY)  ## build everything, run every solution, grade a sample class
 	@$(PY) -m autograde.course
 
-test: $(READY)  ## run the tests (the slow ones: .venv/bin/python -m pytest -m slow)
+test: $(READY)  ## run the tests (not the slow ones: see CONTRIBUTING.md)
 	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lab: $(READY)  ## copy the chapters to work/, once, and open JupyterLab there
