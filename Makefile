@@ -25,8 +25,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 course: $(READY)  ## build everything, run every solution, grade a sample class
 	@$(PY) -m autograde.course
 
-test: $(READY)  ## run the tests (the slow ones: .venv/bin/python -m pytest -m slow)
-	@$(PY) -m pytest -n 2 --dist loadfile
+test: $(READY)  ## run the tests (not the slow ones: see CONTRIBUTING.md)
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lab: $(READY)  ## copy the chapters to work/, once, and open JupyterLab there
 	@$(VENV)/bin/specdec start
@@ -44,7 +44,7 @@ grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
 	@mkdir -p build
 	@$(VENV)/bin/autograde grade "$(SUBMITTED)" --json build/grades.json
 
-bench: $(READY)  ## measure the decoder against plain decoding and Hugging Face (20 minutes)
+bench: $(READY)  ## measure the decoder against plain decoding and Hugging Face (9 minutes)
 	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
 
 lint: $(READY)  ## check style, and that the notebooks are in step with their sources

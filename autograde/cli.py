@@ -5,13 +5,23 @@ import sys
 from pathlib import Path
 
 from autograde.paths import SOLUTIONS
+from specdec_lib.pipes import until_closed
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; returns its exit code: 0 done, 1 found something wrong, 2 could not start."""
+    """Run a command; returns its exit code: 0 done, 1 found something wrong, 2 could not start.
+
+    141 where what it writes to is closed meanwhile.
+    """
+    return until_closed(lambda: _main(arguments))
+
+
+def _main(arguments: list[str] | None) -> int:
     options = parser().parse_args(arguments)
     try:
         return options.run(options)
+    except BrokenPipeError:
+        raise
     except (OSError, ValueError) as error:
         print(f"autograde: {error}", file=sys.stderr)
         return 2

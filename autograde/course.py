@@ -20,7 +20,7 @@ from autograde.grading.classroom import Grades, chapters, grade_class
 from autograde.paths import BUILD, ROOT, SOLUTIONS
 from autograde.reports.gradebook import compare, read_scores
 from autograde.reports.table import print_table
-from autograde.samples import write_class
+from autograde.samples import STUDENTS, write_class
 
 CLASS = BUILD / "sample-course"
 GRADES = CLASS / "grades.json"
@@ -38,17 +38,26 @@ Where to go next
 
 def main() -> int:
     """Run the steps that are due, then print the class's table."""
-    build()
-    execute(sorted(SOLUTIONS.glob("[0-9][0-9]_*.py")))
+    say("notebooks", "built", [b.changed for b in build()])
+    executed = execute(sorted(SOLUTIONS.glob("[0-9][0-9]_*.py")))
+    say("solutions", "executed", [e.ran for e in executed])
     stamp = fingerprint()  # before grading: what changes meanwhile is not graded yet
-    if not is_graded(stamp):
+    due = not is_graded(stamp)
+    if due:
         grade_sample_class()
         STAMP.write_text(stamp)
+    say("sample class", "graded", [due] * len(STUDENTS))
     grades = json.loads(GRADES.read_text())["students"]
     compare(grades, read_scores(CLASS))
     print_table(grades, feedback_places(grades))
     print(NEXT)
     return 0
+
+
+def say(what: str, done: str, changed: list[bool]) -> None:
+    """One line on a step: how many of the things were out of date, and have been `done` now."""
+    state = f"{sum(changed)} of {len(changed)} {done}" if any(changed) else "up to date"
+    print(f"{what}: {state}", flush=True)
 
 
 def is_graded(stamp: str) -> bool:
@@ -63,9 +72,9 @@ def grade_sample_class() -> None:
     steps: list[tuple[str, Callable[[], object]]] = [
         ("submissions", lambda: write_class(CLASS / "submitted", names)),
         ("release", lambda: release_into(CLASS, names)),
-        ("engine", grade_with_our_engine),
-        *[(f"autograde {n}", lambda n=n: nbgrader("autograde", n)) for n in names],
-        *[(f"feedback {n}", lambda n=n: nbgrader("generate_feedback", n)) for n in names],
+        ("autograde grade", grade_with_our_engine),
+        *[(f"nbgrader autograde {n}", lambda n=n: nbgrader("autograde", n)) for n in names],
+        *[(f"nbgrader feedback {n}", lambda n=n: nbgrader("generate_feedback", n)) for n in names],
     ]
     with tqdm(steps, unit="step", desc="sample class") as bar:
         for name, step in bar:

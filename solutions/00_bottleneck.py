@@ -258,7 +258,7 @@ lesson.check_free_tokens(free_tokens)
 # The next cell measures the two limits of the computer in front of you, on half of its cores or on its GPU:
 # bytes a second of a large copy, and FLOP a second of a matrix product, in float32 and in bfloat16.
 
-# %% tags=["demo"]
+# %% tags=["demo", "timed"]
 import os
 
 import torch
@@ -287,7 +287,7 @@ prediction_00_b = 2.0
 # %% test="prediction_00_b" points=1
 lesson.committed("prediction_00_b", prediction_00_b, 1, 8)
 
-# %% tags=["demo"]
+# %% tags=["demo", "timed"]
 from specdec_lib.measure.machine import pass_seconds, weights_read
 from specdec_lib.models.pairs import load_pair
 

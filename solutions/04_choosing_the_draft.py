@@ -388,7 +388,7 @@ lesson.check_bigram_probs(bigram_probs)
 # bare passes on one core of your machine. Your `walltime_speedup` says what to expect, once with `v = 1` and once
 # with the measured `v(K + 1)`.
 
-# %% tags=["demo"]
+# %% tags=["demo", "timed"]
 import torch
 
 from specdec_lib.measure import strategies
@@ -408,7 +408,7 @@ lesson.table_of_drafts(measured, walltime_speedup)
 # distribution. `alpha` stays, `c` falls, and every draft gains. From `K = 5` to 6 look at the measured
 # `v` too: one token more may make a pass dearer all at once.
 
-# %% tags=["demo"]
+# %% tags=["demo", "timed"]
 from specdec_lib.lessons import ch04_measured as charts
 from specdec_lib.models.pairs import load_pair
 
@@ -426,7 +426,7 @@ charts.flat_or_measured(
 # exit at the same `K`. The law of the text is the target's both times; the second takes longer than
 # plain decoding.
 
-# %% tags=["demo"]
+# %% tags=["demo", "timed"]
 k = max(1, measured["small"].costs.best_k(measured["small"].alpha))
 for name in ("small", "first layer"):
     print(f"{name}, K = {k}: {lab.race(drafts[name], k)} times as fast (median and quartiles)")
@@ -439,7 +439,7 @@ for name in ("small", "first layer"):
 # the other half, as all others are. Beside it stand bigrams and trigrams of 9 million tokens of
 # training text. Your prompt lookup sees up to 512 tokens; where it finds nothing, nothing is accepted.
 
-# %% tags=["demo"]
+# %% tags=["demo", "timed"]
 alphas = {name: row.alpha for name, row in measured.items()}
 costs = {name: row.costs.c for name, row in measured.items()}
 try:

@@ -439,7 +439,7 @@ lesson.check_paired_speedup(paired_speedup)
 # million parameters, without a change to its distribution. The printed line says what such a pair is. The
 # cell after it times bare passes and puts the formula beside your clock, without and with `v`.
 
-# %% tags=["demo"]
+# %% tags=["demo", "timed"]
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.own_table import seconds_by_turns
 from specdec_lib.measure.runs import plain, speculative
@@ -450,7 +450,7 @@ seconds = seconds_by_turns(plain(slow.target, SAMPLED, 16), fast, held_out.promp
 print(slow.label)
 own.pairs(paired_speedup, *seconds)
 
-# %% tags=["demo"]
+# %% tags=["demo", "timed"]
 from specdec_lib.measure.costs import costs_of
 
 costs, _ = costs_of(slow.target, slow.draft, k_max=2, rounds=10)

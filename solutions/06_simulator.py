@@ -349,7 +349,7 @@ records.oracle(c=0.1)
 # First the two costs, measured on this machine: bare passes of the built-in pair, its target made as slow
 # as a model five times its size.
 
-# %% tags=["demo"]
+# %% tags=["demo", "timed"]
 from specdec_lib.measure.costs import costs_of
 from specdec_lib.models.pairs import load_pair
 

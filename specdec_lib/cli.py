@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from specdec_lib import workspace
+from specdec_lib.pipes import until_closed
 
 WORDS = {
     "copied": "copied",
@@ -33,13 +34,22 @@ LAB_DEFAULTS = Path(__file__).resolve().parent / "jupyter"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; returns its exit code: 0 done, 2 could not start, else JupyterLab's own."""
+    """Run a command; returns its exit code: 0 done, 2 could not start, else JupyterLab's own.
+
+    141 where what it writes to is closed meanwhile.
+    """
+    return until_closed(lambda: _main(arguments))
+
+
+def _main(arguments: list[str] | None) -> int:
     top = parser()
     options, others = top.parse_known_args(arguments)
     if others and options.run is not run_start:
         top.error(f"unrecognized arguments: {' '.join(others)}")
     try:
         return options.run(options, others)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         print(f"specdec: {_plainly(error)}", file=sys.stderr)
         return 2

@@ -15,6 +15,10 @@ import pytest
 # Two workers of two threads each, on two cores, would wait for one another most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# These files take longest, whatever their number of tests, and are begun first: a worker that met
+# one at the end would be alone with it. pytest-xdist keeps the order with --no-loadscope-reorder.
+_LONG = {"test_course.py", "test_gates.py", "test_assets.py", "test_bad_submissions.py"}
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
@@ -35,6 +39,7 @@ def _why_no_browser() -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in _LONG)
     if _why_no_browser() is None:
         return
     left_out = [item for item in items if item.get_closest_marker("browser")]

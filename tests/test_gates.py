@@ -1,10 +1,13 @@
 """Three gates for every exercise of every chapter: the stub, the solution, the misconceptions.
 
-Each gate is shown to be able to fail.
+Each gate is shown to be able to fail. A worker starts for every notebook that is graded, so one
+notebook holds a wrong answer to each of several exercises (`wrong_rounds.py`).
 """
 
 import pytest
 from submitting import CHAPTER
+from tqdm import tqdm
+from wrong_rounds import answers_beside
 
 from autograde.grading.classroom import chapters
 from autograde.grading.engine import exercises_of, grade
@@ -16,16 +19,19 @@ from autograde.submissions import filled, solutions_of
 WRONG = [(chapter, wrong) for chapter in chapters() for wrong in misconceptions_of(chapter).all]
 # What somebody might return without reading the question: constants, and copies of arguments.
 EMPTY_ANSWERS = [
-    "[]",
-    "True",
-    "0",
-    "1.0",
-    "None",
-    "args[0]",
-    "args[1]",
-    "args[2]",
-    "(args[2], True)",
+    *("[]", "{}", "True", "0", "1", "1.0", "None", "np.eye(3)", "int('x')"),
+    *(f"args[{i}]" for i in range(5)),
+    *("(args[0], True)", "(args[2], True)", "max(args)", "args[1] + 1", "args[0].mean()"),
+    "args[0][-args[1]:]",
 ]
+# And for simulate_decode, which returns a dict.
+EMPTY_RUNS = [
+    '{"tokens": 0, "target_passes": 0, "time": 0.0}',
+    '{"tokens": args[3], "target_passes": args[3], "time": float(args[3])}',
+    '{"tokens": 9, "target_passes": 3, "time": 4.5}',
+]
+EMPTY = [(chapter, value) for chapter in chapters() for value in EMPTY_ANSWERS]
+EMPTY += [("06_simulator", run) for run in EMPTY_RUNS]
 
 
 def grade_with(chapter: str, **answers: str) -> Result:
@@ -70,19 +76,25 @@ def test_solution_earns_everything(chapter: str):
 
 @pytest.mark.parametrize("chapter, wrong", WRONG, ids=lambda x: getattr(x, "name", x))
 def test_misconception_is_caught(chapter: str, wrong: Misconception):
-    result = grade_with(chapter, **{wrong.exercise: wrong.code})
+    result = grade_with(chapter, **answers_beside(chapter, wrong))
     assert is_caught(wrong, result.exercises[wrong.exercise])
 
 
-@pytest.mark.parametrize("value", EMPTY_ANSWERS)
-def test_constants_and_copies_earn_nothing(value: str):
-    functions = {wrong.exercise for wrong in misconceptions_of(CHAPTER).all}
-    code = "def {name}(*args):\n    return {value}"
-    answers = {name: code.format(name=name, value=value) for name in functions}
-    result = grade_with(CHAPTER, **answers)
-    assert {name: result.exercises[name].passed for name in functions} == dict.fromkeys(
-        functions, 0
-    )
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", chapters())
+def test_a_misconception_is_graded_beside_others_as_it_is_alone(chapter: str):
+    for wrong in tqdm(misconceptions_of(chapter).all, desc=chapter):
+        alone = grade_with(chapter, **{wrong.exercise: wrong.code})
+        beside = grade_with(chapter, **answers_beside(chapter, wrong))
+        assert beside.exercises[wrong.exercise] == alone.exercises[wrong.exercise], wrong.name
+
+
+@pytest.mark.parametrize("chapter, value", EMPTY)
+def test_constants_and_copies_earn_nothing(chapter: str, value: str):
+    names = list(dict.fromkeys(wrong.exercise for wrong in misconceptions_of(chapter).all))
+    answers = {name: f"def {name}(*args):\n    return {value}" for name in names}
+    result = grade_with(chapter, **answers)
+    assert {name: result.exercises[name].passed for name in names} == dict.fromkeys(names, 0)
 
 
 @pytest.mark.parametrize("chapter", chapters())

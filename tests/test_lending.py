@@ -78,13 +78,39 @@ def test_nothing_else_can_be_asked_for(body: str, told: str):
         assert told in caught.value.what_happened
 
 
-def test_an_error_of_what_was_lent_is_the_students_to_see():
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("the prefix is empty"), "raised ValueError: the prefix is empty (line 2"),
+        (IndexError("row 3 of 3"), "raised IndexError: row 3 of 3 (line 2"),
+        (KeyError("a"), "raised RuntimeError: KeyError: 'a' (line 2"),
+        (NotImplementedError("no"), "raised RuntimeError: NotImplementedError: no (line 2"),
+        (SystemError(), "raised RuntimeError: SystemError:  (line 2"),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_an_error_of_what_was_lent_is_the_students_to_see(error: Exception, told: str):
     def picky(tokens: list[int]) -> None:
-        raise ValueError("the prefix is empty")
+        raise error
 
     with session("def f(model):\n    return model([])") as s, pytest.raises(StudentError) as caught:
         s.call("f", (picky,))
-    assert "ValueError: the prefix is empty" in caught.value.what_happened
+    assert caught.value.what_happened.startswith(told)
+
+
+def test_a_function_may_catch_what_a_use_raises():
+    def picky(tokens: list[int]) -> None:
+        raise ValueError("the prefix is empty")
+
+    code = (
+        "def f(model):\n"
+        "    try:\n"
+        "        model([])\n"
+        "    except ValueError as error:\n"
+        "        return str(error)\n"
+    )
+    with session(code) as s:
+        assert s.call("f", (picky,)).value == "the prefix is empty"
 
 
 @pytest.mark.parametrize(

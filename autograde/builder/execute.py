@@ -19,6 +19,7 @@ from traitlets import default
 from traitlets.config import Config
 
 from autograde.builder.source import read_chapter
+from autograde.builder.turns import Turns
 from autograde.builder.views import solution_view
 from autograde.files import digest_of, files_below, write_if_changed
 from autograde.paths import BUILD, ROOT
@@ -54,19 +55,19 @@ class ThisInterpreter(AsyncKernelManager):
 
 @dataclass
 class Run:
-    """One chapter to run: its notebook, the cell it is at, and the bar it moves."""
+    """One chapter to run: its notebook, the cell it is at, and its turns with the others."""
 
     chapter: str
     notebook: NotebookNode
-    bar: tqdm
+    turns: Turns
     cell: str = field(default="the kernel's start")
 
-    def on_start(self, cell: NotebookNode, cell_index: int) -> None:
+    async def on_execute(self, cell: NotebookNode, cell_index: int) -> None:
         self.cell = f"cell {cell_index + 1} ({cell.id})"
+        await self.turns.enter(self.chapter, cell)
 
-    def on_end(self, cell: NotebookNode, **_: object) -> None:
-        self.bar.set_postfix_str(self.chapter, refresh=False)
-        self.bar.update()
+    async def on_end(self, **_: object) -> None:
+        await self.turns.leave(self.chapter)
 
 
 def execute(
@@ -77,8 +78,8 @@ def execute(
     """Execute solutions/NN_topic.py files into OUT/NN_topic.ipynb and OUT/NN_topic.html.
 
     A chapter is not run again while its text, specdec_lib and the builder are what they were.
-    Two run at a time, `timeout` seconds a cell. Raises ExecutionError once all have ended; those
-    that ran well are in place by then.
+    Two run at a time, but cells tagged "timed" alone; `timeout` seconds a cell. Raises
+    ExecutionError once all have ended; those that ran well are in place by then.
     """
     stamps = {path: _digest(path) for path in chapters}
     stale = [path for path in chapters if not _is_fresh(path.stem, out, stamps[path])]
@@ -122,10 +123,11 @@ async def _run_all(
     total = sum(cell.cell_type == "code" for nb in notebooks.values() for cell in nb.cells)
     seats = asyncio.Semaphore(AT_ONCE)
     with tqdm(total=total, unit="cell", desc="solutions") as bar:
+        turns = Turns(bar)
 
         async def run(path: Path) -> str | None:
             async with seats:
-                error = await _run(Run(path.stem, notebooks[path], bar), timeout)
+                error = await _run(Run(path.stem, notebooks[path], turns), timeout)
             if error is None:
                 _save(path.stem, notebooks[path], out, stamps[path])
             return error
@@ -145,13 +147,15 @@ async def _run(run: Run, timeout: int) -> str | None:
             timeout=timeout,
             record_timing=False,
             resources={"metadata": {"path": folder}},
-            on_cell_start=run.on_start,
+            on_cell_execute=run.on_execute,
             on_cell_executed=run.on_end,
         )
         try:
             await client.async_execute(env=_environment())
         except Exception as error:  # a cell that raises, a time-out, a kernel that died
             return f"{run.chapter}: {run.cell} failed.\n{_plain(error)}"
+        finally:
+            await run.on_end()  # a cell that was stopped has not said so
     return None
 
 

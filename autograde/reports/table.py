@@ -7,13 +7,20 @@ from rich.markup import escape
 from rich.table import Table
 
 
+class Terminal(Console):
+    """rich's console; where its output is closed the command ends as every other does."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def print_table(
     grades: Mapping[str, Mapping[str, dict]], feedback: Mapping[str, str] | None = None
 ) -> None:
     """Print one table a chapter. `feedback` gives for each student where the page is."""
-    console = Console()
+    console = Terminal()
     if not console.is_terminal:
-        console = Console(width=150)
+        console = Terminal(width=150)
     for chapter in sorted({name for student in grades.values() for name in student}):
         results = {name: student[chapter] for name, student in grades.items() if chapter in student}
         console.print(_table(chapter, results))

@@ -54,7 +54,7 @@ class Desk:
         try:
             return {"value": wire.encode(self.lend(self._use(thing, name, args, kwargs)))}
         except Exception as error:
-            return {"refused": f"{type(error).__name__}: {error}"[:2000]}
+            return {"refused": {"name": type(error).__name__[:80], "text": str(error)[:2000]}}
 
     def _read(self, question: Any) -> tuple[Lent, str, list, dict]:
         """The parts of a question, with handles in its arguments turned back into the things."""

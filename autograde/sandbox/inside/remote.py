@@ -3,6 +3,7 @@
 Every use is a question to the grader's process, which answers with plain data or another handle.
 """
 
+import builtins
 import socket
 from functools import partial
 from typing import Any
@@ -39,8 +40,17 @@ class Remote(wire.Handle):
         if answer is None:
             raise SystemExit  # the grader has gone
         if "refused" in answer:
-            raise ValueError(answer["refused"])
+            raise _exception(**answer["refused"])
         return wire.decode(answer["value"], maker(self._link))
+
+
+# Those that are made of a text and say it as it is, and that the grader reads as no stub.
+KINDS = ("ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError")
+
+
+def _exception(name: str, text: str) -> Exception:
+    """What a use raised over there, as the same kind of exception where that can be had."""
+    return getattr(builtins, name)(text) if name in KINDS else RuntimeError(f"{name}: {text}")
 
 
 def maker(link: socket.socket) -> wire.MakeHandle:
