@@ -19,6 +19,7 @@ from autograde.submissions import solutions_of
 from specdec_lib import theory
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons import ch04, ch04_figures, ch04_measured
+from specdec_lib.lessons.ch04_loss import loss_gradient
 from specdec_lib.lessons.examples import Different
 from specdec_lib.lessons.widgets.tradeoff import K_MAX, tradeoff_simulator
 from specdec_lib.measure import strategies
@@ -126,7 +127,7 @@ def test_the_lookup_is_that_of_the_library():
 def test_the_gradient_worked_out_by_hand_is_autograds():
     p, q = torch.randn(3, 4, 6), torch.randn(3, 4, 6, requires_grad=True)
     FUNCTIONS["distillation_loss"](p, q).backward()
-    by_hand = ch04.loss_gradient(p.numpy(), q.detach().numpy())
+    by_hand = loss_gradient(p.numpy(), q.detach().numpy())
     np.testing.assert_allclose(q.grad.numpy(), by_hand, rtol=0, atol=1e-6)
 
 
