@@ -32,7 +32,7 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
     """Decorate a figure that calls the student's functions `names`.
 
     An unwritten function is asked for, and an error of a wrong one is told in one line, so that
-    the picture never stops the notebook.
+    the picture never stops the notebook. The names are the figure's attribute `functions`.
     """
 
     def decorate(figure: Callable) -> Callable:
@@ -47,6 +47,7 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
             finally:
                 plt.close("all")  # else the notebook would show a picture that is half made
 
+        draw.functions = names
         return draw
 
     return decorate
