@@ -1,4 +1,4 @@
-"""What all tests share: one thread a worker, and a headless Chromium.
+"""What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
 Tests marked `browser` are left out where there is no Chromium.
 """
@@ -7,7 +7,7 @@ import asyncio
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
@@ -81,3 +81,70 @@ def browser() -> Iterator:
         asyncio._set_running_loop(_loop_of_browser)
         chromium.close()
     _loop_of_browser = None
+
+
+@pytest.fixture
+def reader(browser) -> Iterator:
+    """`reader(simulator, width=..., scheme=..., motion=...)` opens it as a reader meets it.
+
+    At the end there must be no error on the console and no request.
+    """
+    from browsing import Reader
+
+    opened = []
+
+    def open_page(simulator, **look):
+        opened.append(Reader(browser, **look))
+        return opened[-1].show(simulator)
+
+    yield open_page
+    for one in opened:
+        one.page.close()
+        assert (one.errors, one.requests) == ([], [])
+
+
+@pytest.fixture
+def module(browser) -> Iterator:
+    """`module(simulator)` gives `call(name, *arguments)` for what its module exports."""
+    from browsing import exported
+
+    pages = []
+
+    def load(simulator):
+        pages.append(browser.new_page())
+        return exported(pages[-1], simulator)
+
+    yield load
+    for page in pages:
+        page.close()
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[str]:
+    """The alternative texts of the figures that a test draws."""
+    return _words_of_figures(monkeypatch, lambda figure: None)
+
+
+@pytest.fixture
+def painted(monkeypatch) -> list[str]:
+    """The same, and every figure is rendered as for a page."""
+    return _words_of_figures(monkeypatch, lambda figure: figure.canvas.draw())
+
+
+def _words_of_figures(monkeypatch: pytest.MonkeyPatch, paint: Callable) -> list[str]:
+    import matplotlib.pyplot as plt
+    from chapter_cases import CHAPTERS, figure_modules
+
+    texts: list[str] = []
+
+    def keep(figure, alt: str) -> None:
+        paint(figure)
+        plt.close(figure)
+        texts.append(alt)
+
+    for module in (each for chapter in CHAPTERS for each in figure_modules(chapter)):
+        monkeypatch.setattr(module, "show", keep)
+        for name in ("BLOCKS", "REQUESTS", "STEPS"):  # fewer draws than a student sees
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, 100)
+    return texts

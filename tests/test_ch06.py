@@ -1,69 +1,25 @@
 """Chapter 06: its visible side, its figures, the recorded blocks, and its hidden tests' parts."""
 
 import copy
-import inspect
-import json
-import re
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from chapter_cases import draw, functions_of, text_of
 
 from autograde.chapters.ch06_tests import LentCoins, Seeded, law_of_slowest
-from autograde.grading.engine import grade
-from autograde.grading.misconceptions import misconceptions_of
-from autograde.intake import release_of
-from autograde.paths import SOLUTIONS
-from autograde.submissions import filled, solutions_of
-from specdec_lib.lessons import ch06, ch06_figures, ch06_records, ch06_service, recorded
+from specdec_lib.lessons import ch06, ch06_service, recorded
 from specdec_lib.lessons.examples import Different
-from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
+from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "06_simulator"
-TEXT = (SOLUTIONS / f"{CHAPTER}.py").read_text(encoding="utf-8")
-
-
-def functions_of(chapter: str) -> dict:
-    """The solution's functions, run in one namespace as in the notebook."""
-    namespace: dict = {"np": np}
-    for source in solutions_of(chapter).values():
-        if source.startswith("def "):
-            exec(source, namespace)
-    return namespace
 
 
 FUNCTIONS = functions_of(CHAPTER)
-
-
-def unwritten(*args):
-    raise NotImplementedError("not written yet")
+TEXT = text_of(CHAPTER)
 
 
 # --- the visible checks -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ch06.HINTS)
-def test_visible_checks_pass_on_the_solution_and_print_no_mark(name: str, capsys):
-    assert getattr(ch06, f"check_{name}")(FUNCTIONS[name]) is None
-    captured = capsys.readouterr()
-    assert captured.err == "" and name in captured.out
-
-
-@pytest.mark.parametrize("name", ch06.HINTS)
-def test_visible_checks_pass_a_stub_through(name: str):
-    def stub(*args):
-        raise NotImplementedError(f"{name}: not written yet")
-
-    with pytest.raises(NotImplementedError, match=name):
-        getattr(ch06, f"check_{name}")(stub)
-
-
-@pytest.mark.parametrize("name", ch06.HINTS)
-@pytest.mark.parametrize("value", [None, [], 0.1, {}, {"tokens": 9}])
-def test_visible_checks_say_call_got_and_expected(name: str, value: object):
-    with pytest.raises(Different, match=r".*\(.*\) returned .*, expected .*"):
-        getattr(ch06, f"check_{name}")(lambda *args: value)
 
 
 def test_a_run_is_compared_number_by_number():
@@ -101,16 +57,6 @@ def test_readiness_counts_and_asks_the_next_question(capsys):
     out = capsys.readouterr().out
     assert "ready: 0 of 2" in out and "returned 0, expected 2" in out
     assert "simulate_decode: not written yet" in out and "Next: simulate_block." in out
-
-
-@pytest.mark.parametrize("name", ch06.TRUTHS)
-def test_a_prediction_is_revealed_only_after_a_guess(name: str, capsys):
-    truth = f"{ch06.TRUTHS[name][0]:g}"
-    ch06.reveal(name, None)
-    assert truth not in capsys.readouterr().out
-    ch06.reveal(name, 5.5)
-    assert f"It is {truth}." in capsys.readouterr().out
-    assert f'lesson.reveal("{name}"' in TEXT
 
 
 # --- the laws ---------------------------------------------------------------------------------
@@ -174,75 +120,12 @@ def test_numbers_in_the_text_are_right():
 
 # --- figures ----------------------------------------------------------------------------------
 
-FIGURES = {
-    "rows_of_coins": ("simulate_block", (0.7, 5)),
-    "speed_against_k": ("simulate_decode", (0.7, 0.1)),
-    "tails": ("simulate_decode", (0.7, 0.1, 32)),
-    "lockstep_against_rows": ("lockstep_tokens", (0.8, 5)),
-    "two_batches": ("simulate_block", (0.8, 5, 4)),
-}
-COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
-RECORDS = {
-    "blocks_as_recorded": (5, 8),
-    "acceptance_by_position": (8,),
-    "requests_against_coins": (8,),
-    "oracle": (0.1,),
-    "past_the_optimum": (0.1, COSTS),
-}
-
-
-@pytest.fixture
-def shown(monkeypatch) -> list[str]:
-    """The alternative texts of the figures that a test draws."""
-    texts: list[str] = []
-
-    def keep(figure, alt: str) -> None:
-        plt.close(figure)
-        texts.append(alt)
-
-    for module in (ch06_figures, ch06_records):
-        monkeypatch.setattr(module, "show", keep)
-    for name in ("BLOCKS", "REQUESTS", "STEPS"):
-        monkeypatch.setattr(ch06_figures, name, 100)
-    return texts
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_figures_draw_the_solution_and_wait_for_a_stub(name: str, shown: list[str], capsys):
-    function, arguments = FIGURES[name]
-    getattr(ch06_figures, name)(FUNCTIONS[function], *arguments)
-    assert len(shown) == 1 and capsys.readouterr().out == ""
-    getattr(ch06_figures, name)(unwritten, *arguments)
-    assert len(shown) == 1 and "Write it first" in capsys.readouterr().out
-    assert plt.get_fignums() == []
-
-
-@pytest.mark.parametrize("wrong", misconceptions_of(CHAPTER).all, ids=lambda w: w.name)
-def test_figures_show_or_explain_a_wrong_function(wrong, shown: list[str], capsys):
-    for name, (function, arguments) in FIGURES.items():
-        if function == wrong.exercise:
-            getattr(ch06_figures, name)(wrong.function, *arguments)
-    assert shown or "cannot be drawn yet" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", RECORDS)
-def test_figures_of_the_record_say_their_numbers(name: str, shown: list[str]):
-    getattr(ch06_records, name)(*RECORDS[name])
-    assert len(shown) == 1 and len(re.findall(r"\d", shown[0])) >= 8
-
 
 def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
-    ch06_figures.rows_of_coins(lambda alpha, k, r: 1, 0.7, 5)
+    draw(CHAPTER, "rows_of_coins", simulate_block=lambda alpha, k, r: 1)
     assert (
         "returned [1, 1, 1, 1, 1, 1, 1, 1]" in shown[0] and "1: 1.000, computed 0.210" in shown[0]
     )
-
-
-@pytest.mark.parametrize("module", [ch06_figures, ch06_records], ids=lambda m: m.__name__)
-def test_every_figure_function_ends_in_show(module):
-    public = [f for n, f in vars(module).items() if inspect.isfunction(f) and n[0] != "_"]
-    own = [f for f in public if f.__module__ == module.__name__ and f.__doc__]
-    assert all("show(" in inspect.getsource(f) for f in own) and len(own) == 5
 
 
 # --- the recorded blocks ----------------------------------------------------------------------
@@ -330,21 +213,3 @@ def test_a_copy_of_what_was_lent_begins_again():
     first = generator.random(4)
     assert np.array_equal(first, copy.deepcopy(generator).random(4))
     assert np.array_equal(first, np.random.default_rng(3).random(4))
-
-
-@pytest.mark.parametrize("name", ["quiz_06", "quiz_06_b"])
-def test_every_wrong_option_has_its_own_explanation(name: str):
-    right = solutions_of(CHAPTER)[name]
-    messages = []
-    for option in "abcd":
-        if f'"{option}"' not in right:
-            answers = solutions_of(CHAPTER) | {name: f'{name} = "{option}"'}
-            result = grade(filled(release_of(CHAPTER), answers), CHAPTER)
-            messages += result.exercises[name].messages
-    assert len(set(messages)) == 3
-
-
-def test_rows_of_coverage_name_headings_of_the_chapter():
-    rows = json.loads((Path(__file__).parent / "coverage" / "ch06.json").read_text())
-    headings = re.findall(r"^# #+ (.*)$", TEXT, re.MULTILINE)
-    assert len(rows) == 6 and set(rows.values()) <= set(headings)

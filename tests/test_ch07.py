@@ -1,75 +1,28 @@
 """Chapter 07: its visible side, its exact numbers, and its two simulators in the browser."""
 
-import base64
-import copy
-import html
-import importlib
-import inspect
-import json
 import re
 from itertools import product
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from chapter_cases import draw, functions_of, unwritten
 
 from autograde.chapters import ch07_tests, ch07_wrong
-from autograde.grading.engine import grade
-from autograde.grading.misconceptions import misconceptions_of
-from autograde.intake import release_of
-from autograde.paths import ROOT, SOLUTIONS
-from autograde.submissions import filled, solutions_of
-from specdec_lib.lessons import ch07, ch07_family, ch07_figures, ch07_pictures
+from specdec_lib.lessons import ch07, ch07_family
 from specdec_lib.lessons import ch07_laws as laws
 from specdec_lib.lessons.examples import Different
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
-from specdec_lib.lessons.widgets.simulator import style_sheet
 from specdec_lib.lessons.widgets.timeline import timeline_simulator
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "07_connections"
-TEXT = (SOLUTIONS / f"{CHAPTER}.py").read_text(encoding="utf-8")
 P, Q, POOR = ch07.P, ch07.Q, ch07.POOR
 
 
-def functions() -> dict:
-    """The solution's functions, run in one namespace as in the notebook."""
-    namespace: dict = {"np": np, "residual_distribution": laws.residual}
-    exec("from specdec_lib.sampling import sample_from", namespace)
-    for source in solutions_of(CHAPTER).values():
-        if source.startswith("def "):
-            exec(source, namespace)
-    return namespace
-
-
-FUNCTIONS = functions()
-
-
-def unwritten(*args):
-    raise NotImplementedError("not written yet")
+FUNCTIONS = functions_of(CHAPTER)
 
 
 # --- checks, hints, predictions -------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ch07.HINTS)
-def test_visible_checks_pass_on_the_solution_and_print_no_mark(name: str, capsys):
-    assert getattr(ch07, f"check_{name}")(FUNCTIONS[name]) is None
-    captured = capsys.readouterr()
-    assert captured.err == "" and name in captured.out
-
-
-@pytest.mark.parametrize("name", ch07.HINTS)
-def test_visible_checks_pass_a_stub_through(name: str):
-    with pytest.raises(NotImplementedError, match="not written yet"):
-        getattr(ch07, f"check_{name}")(unwritten)
-
-
-@pytest.mark.parametrize("name", ch07.HINTS)
-@pytest.mark.parametrize("value", [None, [], 0, np.zeros(4), (1, True)])
-def test_visible_checks_say_call_got_and_expected(name: str, value: object):
-    with pytest.raises(Different, match=r".*\(.*\) returned .*, expected .*"):
-        getattr(ch07, f"check_{name}")(lambda *args: value)
 
 
 def test_a_wrong_mask_is_told_by_its_row_and_an_integer_one_by_its_dtype():
@@ -86,17 +39,6 @@ def test_predictions_are_held_against_computed_numbers(capsys):
     assert "0.87" not in capsys.readouterr().out
     ch07.reveal("prediction_07_b", 4)
     assert "You said 4. It is 2.6269." in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", ["quiz_07", "quiz_07_b"])
-def test_every_wrong_option_has_its_own_explanation(name: str):
-    answers = solutions_of(CHAPTER)
-    wrong = [option for option in "abcd" if f'"{option}"' not in answers[name]]
-    told = set()
-    for option in wrong:
-        changed = filled(release_of(CHAPTER), answers | {name: f'{name} = "{option}"'})
-        told |= set(grade(changed, CHAPTER).exercises[name].messages)
-    assert len(wrong) == len(told) == 3
 
 
 # --- exact numbers --------------------------------------------------------------------------
@@ -232,76 +174,12 @@ def test_trajectories_of_the_hidden_tests_end_in_greedy_text():
 
 # --- figures --------------------------------------------------------------------------------
 
-FIGURES = {
-    "certain_token": ("one_hot_accept", (P, 1)),
-    "renewed_together": ("jacobi_decode", (ch07.two_back, ch07.PROMPT, ch07.GUESS)),
-    "passes_on_prompts": ("jacobi_decode", (ch07.two_back, [[1, 2, 3, 4], [3, 2, 1, 0]], 3)),
-    "more_candidates": ("multi_candidate_accept", (P, Q, 2)),
-    "tree_and_mask": ("tree_attention_mask", (ch07.TREE,)),
-    "over_the_targets_tokens": ("map_draft", (ch07.SMALL_DRAFT, ch07.TO_TARGET, P)),
-}
-PICTURES = {
-    "shapes": (),
-    "drafters": ({("lookup", 0.0): (2.0, 0.3), ("lookup", 1.0): (1.2, 0.0)},),
-    "early_exit": ({1: 0.3, 2: 0.5, 3: 1.0},),
-    "shapes_compared": ({"good": [0.8, 0.1], "poor": [0.4, 0.2]}, ch07.SHAPES),
-    "blocks_compared": (P, Q, 3),
-    "typical": (P, Q, 0.09, 0.3),
-    "sum_or_maximum": (0.8, 4),
-    "batches": (0.8, 0.02, 4, 295),
-    "timeline": (),
-}
-
-
-@pytest.fixture
-def shown(monkeypatch) -> list[str]:
-    """The alternative texts of the figures that a test draws."""
-    texts: list[str] = []
-    for module in (ch07_figures, ch07_pictures):
-        monkeypatch.setattr(module, "show", lambda figure, alt: texts.append(alt))
-    return texts
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_figures_draw_the_solution_and_wait_for_a_stub(name: str, shown: list[str], capsys):
-    function, arguments = FIGURES[name]
-    getattr(ch07_figures, name)(FUNCTIONS[function], *arguments)
-    assert len(shown) == 1 and capsys.readouterr().out == ""
-    getattr(ch07_figures, name)(unwritten, *arguments)
-    assert len(shown) == 1 and "Write it first" in capsys.readouterr().out
-    assert plt.get_fignums() == []
-
-
-@pytest.mark.parametrize("wrong", misconceptions_of(CHAPTER).all, ids=lambda w: w.name)
-def test_figures_show_or_explain_a_wrong_function(wrong, shown: list[str], capsys):
-    for name, (function, arguments) in FIGURES.items():
-        if function == wrong.exercise:
-            getattr(ch07_figures, name)(wrong.function, *copy.deepcopy(arguments))
-    assert shown or "cannot be drawn yet" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_pictures_have_words_with_their_numbers(name: str, shown: list[str]):
-    getattr(ch07_pictures, name)(*PICTURES[name])
-    plt.close("all")
-    assert len(shown) == 1 and (name == "shapes" or re.search(r"\d\.\d|20\d\d", shown[0]))
-
 
 def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
-    ch07_figures.more_candidates(ch07_wrong.candidates_against_p, P, Q, 2)
+    draw(CHAPTER, "more_candidates", multi_candidate_accept=ch07_wrong.candidates_against_p)
     assert "n = 2: A 0.43" not in shown[0] and "the target A 0.45" in shown[0]
-    ch07_figures.tree_and_mask(ch07_wrong.mask_causal, ch07.TREE)
+    draw(CHAPTER, "tree_and_mask", tree_attention_mask=ch07_wrong.mask_causal)
     assert "5 sees [0, 1, 2, 3, 4, 5]" in shown[1]
-
-
-def test_every_figure_function_ends_in_show():
-    for name in ("ch07_figures", "ch07_pictures"):
-        module = importlib.import_module(f"specdec_lib.lessons.{name}")
-        public = [f for n, f in vars(module).items() if inspect.isfunction(f) and n[0] != "_"]
-        own = [f for f in public if f.__module__ == module.__name__]
-        parts = {"draw_tree", "layout"}
-        assert all("show(" in inspect.getsource(f) for f in own if f.__name__ not in parts)
-        assert len(own) >= 6
 
 
 def test_simulator_waits_for_no_answer(capsys):
@@ -336,27 +214,9 @@ def test_table_has_a_row_for_every_method():
     assert "Draft &amp; Verify" in table._repr_html_()
 
 
-def test_rows_of_the_source_material_are_met_under_headings_of_the_chapter():
-    rows = json.loads((ROOT / "tests" / "coverage" / "ch07.json").read_text())
-    headings = set(re.findall(r"^# #+ (.+)$", TEXT, re.MULTILINE))
-    assert rows and set(rows.values()) <= headings
-
-
 # --- simulators -----------------------------------------------------------------------------
 
 ACCEPTED = {"good": laws.refused_in_turn(P, Q, 6), "poor": laws.refused_in_turn(P, POOR, 6)}
-
-
-@pytest.mark.parametrize("simulator", [draft_tree_simulator(ACCEPTED), timeline_simulator()])
-def test_nothing_moves_and_nothing_points_to_the_network(simulator):
-    page = html.unescape(re.search(r'srcdoc="([^"]*)"', simulator.frame())[1])
-    assert set(re.findall(r"\w+://[^\"'\s]*", page)) == {"http://www.w3.org/2000/svg"}
-    delivered = style_sheet() + simulator.module
-    assert not re.search(
-        r"transition|animation:|requestAnimationFrame|<animate|\bimport\b|\bfetch\b|XMLHttpRequest",
-        delivered,
-    )
-    json.dumps(simulator.state)
 
 
 @pytest.mark.parametrize(
@@ -366,66 +226,12 @@ def test_nothing_moves_and_nothing_points_to_the_network(simulator):
         (lambda: draft_tree_simulator({"a": [1.5]}), r"accepted|drafts\['a'\]\[0\] is 1.5"),
         (lambda: draft_tree_simulator({"a": []}), "give probabilities"),
         (lambda: draft_tree_simulator({"a": [0.5]}, {"t": [-1, 1]}), "stands before its child"),
-        (lambda: timeline_simulator(99), "at is 99: the entries are numbered"),
+        (lambda: timeline_simulator(99), "at is 99: give a whole number from 0 to"),
     ],
 )
 def test_what_fits_no_simulator_is_named(make, message: str):
     with pytest.raises(ValueError, match=message):
         make()
-
-
-class Reader:
-    """A page that keeps its console errors and the requests that it would have sent."""
-
-    def __init__(self, browser, simulator, width=900):
-        self.page = browser.new_page(viewport={"width": width, "height": 1800})
-        self.errors, self.requests = [], []
-        self.page.on("console", lambda m: m.type in ("error", "warning") and self.errors.append(m))
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.route("**/*", lambda r: (self.requests.append(r.request.url), r.abort()))
-        self.page.set_content(f"<!DOCTYPE html><body style='margin:0'>{simulator.frame()}</body>")
-        self.frame = self.page.frame_locator("iframe.specdec-simulator")
-        self.frame.locator(".sd-chart svg").first.wait_for()
-
-    def texts(self, selector):
-        return self.frame.locator(selector).all_text_contents()
-
-    def description(self, number):
-        return self.frame.locator(".sd-chart svg[role=img]").nth(number).get_attribute("aria-label")
-
-
-@pytest.fixture
-def reader(browser):
-    """Opens simulators; at the end there must be no error on the console and no request."""
-    opened = []
-
-    def open_page(simulator, **look):
-        opened.append(Reader(browser, simulator, **look))
-        return opened[-1]
-
-    yield open_page
-    for one in opened:
-        one.page.close()
-        assert (one.errors, one.requests) == ([], [])
-
-
-@pytest.fixture
-def module(browser):
-    """`module(simulator)` gives a function that calls what the simulator's file exports."""
-    page = browser.new_page()
-
-    def load(simulator):
-        source = base64.b64encode(simulator.module.encode()).decode()
-        page.evaluate(
-            "url => import(url).then(m => { window.lesson = m; })",
-            f"data:text/javascript;base64,{source}",
-        )
-        return lambda name, *given: page.evaluate(
-            "([name, given]) => window.lesson[name](...given)", [name, list(given)]
-        )
-
-    yield load
-    page.close()
 
 
 def random_trees() -> list[list[int]]:
@@ -447,20 +253,20 @@ def test_tree_numbers_are_the_librarys(module):
 @pytest.mark.browser
 def test_tree_is_stepped_clicked_and_compared(reader):
     page = reader(draft_tree_simulator(ACCEPTED))
-    assert page.texts(".sd-number") == ["2.63"]
-    assert "Node 4 sees the text, 1, and itself." in page.texts(".sd-verdict")[0]
+    assert page.numbers() == ["2.63"]
+    assert "Node 4 sees the text, 1, and itself." in page.verdict()
     page.frame.get_by_role("slider").focus()
     page.page.keyboard.press("ArrowRight")
-    assert "Node 5 sees" in page.texts(".sd-verdict")[0]
+    assert "Node 5 sees" in page.verdict()
     page.frame.get_by_role("radio", name="chain of six").check()
-    assert page.texts(".sd-number") == ["3.95"]
+    assert page.numbers() == ["3.95"]
     assert "5 sees 0, 1, 2, 3, 4, 5" in page.description(1)
     page.frame.get_by_role("radio", name="poor").check()
-    assert page.texts(".sd-number") == ["1.81"]
+    assert page.numbers() == ["1.81"]
     stars = [text for text in page.texts("td") if "★" in text]
     assert stars == ["★ 3.95", "★ 1.94"]
     page.frame.locator(".sd-chart svg").first.locator("g.sd-area").nth(2).click()
-    assert "Node 2 sees the text, 0, then 1, and itself." in page.texts(".sd-verdict")[0]
+    assert "Node 2 sees the text, 0, then 1, and itself." in page.verdict()
 
 
 @pytest.mark.browser
@@ -492,21 +298,3 @@ def test_timeline_is_walked_by_keyboard_and_buttons(reader):
     page.frame.get_by_role("button", name="Later").click()
     page.frame.get_by_role("button", name="Later").click()
     assert f"Shown: {entries[-1]['name']}" in page.description(0)
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("width", [320, 400, 900])
-@pytest.mark.parametrize("make", [lambda: draft_tree_simulator(ACCEPTED), timeline_simulator])
-def test_simulators_fit_their_width_and_take_their_height(reader, make, width):
-    simulator = make()
-    page = reader(simulator, width=width)
-    frame = page.page.frames[1]
-    page.page.wait_for_function(
-        f"document.querySelector('iframe').style.height != '{simulator.height}px'"
-    )
-    assert frame.evaluate("document.documentElement.scrollWidth") == width
-    height = page.page.locator("iframe").bounding_box()["height"]
-    assert frame.evaluate("document.documentElement.scrollHeight") == height
-    for drawing in page.frame.locator(".sd-chart svg[role=img]").all():
-        box, parent = drawing.bounding_box(), drawing.locator("..").bounding_box()
-        assert box["x"] >= parent["x"] and box["width"] <= parent["width"] + 1

@@ -1,62 +1,17 @@
-"""The visible side of a chapter: examples, messages, hints, predictions, figures."""
+"""What the lessons are made of: examples, messages, hints, predictions, figures that wait."""
 
-import copy
-import importlib
-import inspect
-import re
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from chapter_cases import draw
+from chapter_cases import unwritten as unwritten_by_any_name
 
 from autograde.chapters import ch02_wrong
-from autograde.grading.misconceptions import misconceptions_of
-from autograde.paths import SOLUTIONS
-from autograde.submissions import solutions_of
-from specdec_lib.lessons import ch02, ch02_figures
+from specdec_lib.lessons import ch02
 from specdec_lib.lessons.answers import answered, committed, reveal
 from specdec_lib.lessons.drawing import drawn_from
 from specdec_lib.lessons.examples import Different, Unwritten, describe, difference, expect
 from specdec_lib.lessons.hints import has_own_line, open_hints
-
-CHAPTERS = sorted(path.stem for path in SOLUTIONS.glob("[0-9][0-9]_*.py"))
-
-
-def functions_of(chapter: str) -> dict:
-    """The solution's functions, run in one namespace as in the notebook."""
-    namespace: dict = {"np": np}
-    exec("from specdec_lib.sampling import sample_from", namespace)
-    for source in solutions_of(chapter).values():
-        if source.startswith("def "):
-            exec(source, namespace)
-    return namespace
-
-
-FUNCTIONS = functions_of("02_rejection_sampling")
-
-
-@pytest.mark.parametrize("name", ch02.HINTS)
-def test_visible_checks_pass_on_the_solution_and_print_no_mark(name: str, capsys):
-    assert getattr(ch02, f"check_{name}")(FUNCTIONS[name]) is None
-    captured = capsys.readouterr()
-    assert captured.err == "" and name in captured.out
-
-
-@pytest.mark.parametrize("name", ch02.HINTS)
-def test_visible_checks_pass_a_stub_through(name: str):
-    def stub(*args):
-        raise NotImplementedError(f"{name}: not written yet")
-
-    with pytest.raises(NotImplementedError, match=name):
-        getattr(ch02, f"check_{name}")(stub)
-
-
-@pytest.mark.parametrize("name", ch02.HINTS)
-@pytest.mark.parametrize("value", [None, [], 0, np.zeros(4)])
-def test_visible_checks_say_call_got_and_expected(name: str, value: object):
-    with pytest.raises(Different, match=r".*\(.*\) returned .*, expected .*"):
-        getattr(ch02, f"check_{name}")(lambda *args: value)
 
 
 @pytest.mark.parametrize(
@@ -194,97 +149,12 @@ def test_figures_wait_for_their_function(capsys):
     assert "Write it first" in out and "cannot be drawn yet: ZeroDivisionError" in out
 
 
-FIGURES = {
-    "accepted_heights": ("acceptance_probability", (ch02.P, ch02.Q)),
-    "walk_through_block": (
-        "speculative_accept",
-        (ch02.BLOCK, ch02.BLOCK_P, ch02.BLOCK_Q, ch02.BLOCK_R),
-    ),
-    "missing_part": ("residual_distribution", (ch02.P, ch02.Q)),
-    "two_masses": ("correct_token", (ch02.P, ch02.Q)),
-    "step_lengths": ("speculative_step", (ch02.P, ch02.Q, 4)),
-    "before_and_after": ("acceptance_probability", (0.6, 0.4, 0.8)),
-}
-
-
-@pytest.fixture
-def shown(monkeypatch) -> list[str]:
-    """The alternative texts of the figures that a test draws."""
-    texts: list[str] = []
-    monkeypatch.setattr(ch02_figures, "show", lambda figure, alt: texts.append(alt))
-    return texts
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_figures_draw_the_solution_and_wait_for_a_stub(name: str, shown: list[str], capsys):
-    function, arguments = FIGURES[name]
-    getattr(ch02_figures, name)(FUNCTIONS[function], *arguments)
-    assert len(shown) == 1 and capsys.readouterr().out == ""
-    getattr(ch02_figures, name)(unwritten_by_any_name, *arguments)
-    assert len(shown) == 1 and "Write it first" in capsys.readouterr().out
-    assert plt.get_fignums() == []
-
-
-@pytest.mark.parametrize(
-    "wrong", misconceptions_of("02_rejection_sampling").all, ids=lambda w: w.name
-)
-def test_figures_show_or_explain_a_wrong_function(wrong, shown: list[str], capsys):
-    for name, (function, arguments) in FIGURES.items():
-        if function == wrong.exercise:
-            getattr(ch02_figures, name)(wrong.function, *copy.deepcopy(arguments))
-    assert shown or "cannot be drawn yet" in capsys.readouterr().out
-
-
 def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
     def no_stop(tokens, p, q, r):
         return [3, 2]
 
-    function, arguments = FIGURES["walk_through_block"]
-    ch02_figures.walk_through_block(no_stop, *arguments)
+    draw("02_rejection_sampling", "walk_through_block", speculative_accept=no_stop)
     assert "token 2" in shown[0] and "in your list" in shown[0] and "returned [3, 2]" in shown[0]
-    ch02_figures.two_masses(ch02_wrong.replaced_from_target, ch02.P, ch02.Q)
+    wrong = ch02_wrong.replaced_from_target
+    draw("02_rejection_sampling", "two_masses", correct_token=wrong)
     assert "together A 0.39, B 0.36, C 0.18, D 0.07" in shown[1]
-
-
-def unwritten_by_any_name(*args):
-    raise NotImplementedError("not written yet")
-
-
-# --- what every chapter has -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_production_code_that_the_cards_name_exists(chapter: str):
-    text = (SOLUTIONS / f"{chapter}.py").read_text()
-    cards = text.count("**In production.**")
-    names = re.findall(r"\*\*In production\.\*\* `(transformers\.[\w.]+)`", text)
-    assert cards == len(names) == text.count("# ### Exercise: ")
-    for name in names:
-        module, _, attribute = name.rpartition(".")
-        assert callable(getattr(importlib.import_module(module), attribute))
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_chapter_has_all_its_parts(chapter: str):
-    text = (SOLUTIONS / f"{chapter}.py").read_text()
-    for part in ("**Carry in.**", "**Work here.**", "**Carry out.**", "## Quiz", "## Sources"):
-        assert part in text
-    assert "## What you may read elsewhere" in text and "## The smallest example" in text
-    assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 3
-    assert len(re.findall(r'solution="prediction_', text)) >= 2
-    assert 3 <= text.count("# ### Exercise: ") <= 7
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_headings_are_in_order(chapter: str):
-    text = (SOLUTIONS / f"{chapter}.py").read_text()
-    levels = [len(marks) for marks in re.findall(r"^# (#+) ", text, re.MULTILINE)]
-    assert levels[0] == 1 and levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
-
-
-def test_every_figure_function_ends_in_show():
-    figures = importlib.import_module("specdec_lib.lessons.ch02_figures")
-    public = [f for n, f in vars(figures).items() if inspect.isfunction(f) and n[0] != "_"]
-    own = [f for f in public if f.__module__ == figures.__name__ and f.__doc__]
-    assert all("show(" in inspect.getsource(f) for f in own) and len(own) >= 7

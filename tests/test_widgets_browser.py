@@ -1,10 +1,9 @@
 """The simulators as a reader meets them in Chromium: numbers, keyboard, themes, no request."""
 
-import base64
-
 import nbformat
 import numpy as np
 import pytest
+from browsing import Reader
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from traitlets.config import Config
@@ -14,67 +13,6 @@ from specdec_lib.lessons.widgets import EXPORT_PRIORITY, acceptance_simulator
 pytestmark = pytest.mark.browser
 
 P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
-
-
-class Reader:
-    """A page that keeps its console errors and the requests that it would have sent."""
-
-    def __init__(self, browser, width=900, scheme="light"):
-        self.page = browser.new_page(viewport={"width": width, "height": 1800}, color_scheme=scheme)
-        self.errors, self.requests = [], []
-        self.page.on(
-            "console",
-            lambda line: line.type in ("error", "warning") and self.errors.append(line.text),
-        )
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.route(
-            "**/*", lambda route: (self.requests.append(route.request.url), route.abort())
-        )
-
-    def show(self, simulator):
-        self.page.set_content(f"<!DOCTYPE html><body style='margin:0'>{simulator.frame()}</body>")
-        self.frame = self.page.frame_locator("iframe.specdec-simulator")
-        self.frame.locator(".sd-chart svg").first.wait_for()
-        return self
-
-    def slider(self, name):
-        return self.frame.get_by_role("slider", name=name, exact=True)
-
-    def description(self, number):
-        return self.frame.locator(".sd-chart svg[role=img]").nth(number).get_attribute("aria-label")
-
-    def texts(self, selector):
-        return self.frame.locator(selector).all_text_contents()
-
-
-@pytest.fixture
-def reader(browser):
-    """Opens simulators; at the end there must be no error on the console and no request."""
-    opened = []
-
-    def open_page(simulator=None, **look):
-        opened.append(Reader(browser, **look))
-        return opened[-1].show(simulator or acceptance_simulator())
-
-    yield open_page
-    for one in opened:
-        one.page.close()
-        assert (one.errors, one.requests) == ([], [])
-
-
-@pytest.fixture
-def module(browser):
-    """`module(name, *arguments)` calls an exported function of acceptance.js."""
-    page = browser.new_page()
-    source = base64.b64encode(acceptance_simulator().module.encode()).decode()
-    page.evaluate(
-        "url => import(url).then(m => { window.lesson = m; })",
-        f"data:text/javascript;base64,{source}",
-    )
-    yield lambda name, *given: page.evaluate(
-        "([name, given]) => window.lesson[name](...given)", [name, list(given)]
-    )
-    page.close()
 
 
 def pairs(count=200, size=4):
@@ -89,19 +27,18 @@ def pairs(count=200, size=4):
 
 
 def test_functions_equal_numpy(module):
+    call = module(acceptance_simulator())
     for p, q in pairs():
         left = np.maximum(0, p - q)
         law = left / left.sum() if left.sum() else p
         np.testing.assert_allclose(
-            module("overlap", p.tolist(), q.tolist()), np.minimum(p, q), rtol=0, atol=1e-12
+            call("overlap", p.tolist(), q.tolist()), np.minimum(p, q), rtol=0, atol=1e-12
         )
+        np.testing.assert_allclose(call("excess", p.tolist(), q.tolist()), left, rtol=0, atol=1e-12)
         np.testing.assert_allclose(
-            module("excess", p.tolist(), q.tolist()), left, rtol=0, atol=1e-12
+            call("residual", p.tolist(), q.tolist()), law, rtol=0, atol=1e-12
         )
-        np.testing.assert_allclose(
-            module("residual", p.tolist(), q.tolist()), law, rtol=0, atol=1e-12
-        )
-        ratio = [module("acceptance", float(a), float(b)) for a, b in zip(p, q, strict=True)]
+        ratio = [call("acceptance", float(a), float(b)) for a, b in zip(p, q, strict=True)]
         want = [
             0.0 if a == 0 else 1.0 if b == 0 else min(1.0, a / b) for a, b in zip(p, q, strict=True)
         ]
@@ -113,22 +50,23 @@ EDGES = [(0, 0, 0), (0, 0.5, 0), (0.5, 0, 1), (5e-324, 0.5, 1e-323), (0.5, 5e-32
 
 @pytest.mark.parametrize(("p", "q", "want"), EDGES)
 def test_acceptance_at_the_edges(module, p, q, want):
-    assert module("acceptance", p, q) == want
+    assert module(acceptance_simulator())("acceptance", p, q) == want
 
 
 def test_settings_in_the_same_proportion_are_equal_distributions(module):
+    call = module(acceptance_simulator())
     rng = np.random.default_rng(5)
     for _ in range(100):
         counts = rng.integers(0, 21, 4)
         counts[0] += 1
-        once = module("normalise", (counts / 100).tolist())
+        once = call("normalise", (counts / 100).tolist())
         assert once == [c / counts.sum() for c in counts.tolist()]
-        assert module("residual", once, module("normalise", (3 * counts / 100).tolist())) == once
-    assert module("normalise", [0, 0, 0, 0]) is None
+        assert call("residual", once, call("normalise", (3 * counts / 100).tolist())) == once
+    assert call("normalise", [0, 0, 0, 0]) is None
 
 
 def test_worked_pair_is_shown(reader):
-    page = reader()
+    page = reader(acceptance_simulator())
     assert page.texts(".sd-number") == ["1.00", "0.80", "0.20"]
     assert page.texts(".sd-weights output") == [
         "0.45",
@@ -145,7 +83,7 @@ def test_worked_pair_is_shown(reader):
 
 
 def test_keyboard_moves_one_token(reader):
-    page = reader()
+    page = reader(acceptance_simulator())
     page.slider("p target probability of the drafted token").focus()
     for _ in range(35):
         page.page.keyboard.press("ArrowLeft")
@@ -167,7 +105,7 @@ LAB_LISTENS = """() => { window.taken = []; document.addEventListener("keydown",
 
 def test_plain_keys_are_kept_from_jupyterlab(reader):
     # JupyterLab's shortcuts listen in this way; they would take the arrows, Enter and letters.
-    page = reader()
+    page = reader(acceptance_simulator())
     frame = page.page.frames[1]
     frame.evaluate(LAB_LISTENS)
     for control in (page.slider("A target weight"), page.frame.get_by_role("button")):
@@ -200,7 +138,7 @@ def test_each_case_is_said(reader, p, q, number, words):
 
 
 def test_keyboard_moves_a_weight_and_reset_brings_the_pair_back(reader):
-    page = reader()
+    page = reader(acceptance_simulator())
     page.slider("A target weight").focus()
     for _ in range(25):
         page.page.keyboard.press("ArrowRight")
@@ -249,22 +187,9 @@ def test_slider_keeps_a_number_between_its_steps(reader):
     )
 
 
-@pytest.mark.parametrize("width", [320, 400, 900])
-def test_fits_its_width_and_takes_its_height(reader, width):
-    page = reader(width=width)
-    frame = page.page.frames[1]
-    page.page.wait_for_function("document.querySelector('iframe').style.height != '960px'")
-    assert frame.evaluate("document.documentElement.scrollWidth") == width
-    height = page.page.locator("iframe").bounding_box()["height"]
-    assert frame.evaluate("document.documentElement.scrollHeight") == height
-    for drawing in page.frame.locator(".sd-chart svg[role=img]").all():
-        box, parent = drawing.bounding_box(), drawing.locator("..").bounding_box()
-        assert box["x"] >= parent["x"] and box["width"] <= parent["width"] + 1
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_stand_out_in_both_themes(reader, scheme):
-    frame = reader(scheme=scheme).page.frames[1]
+    frame = reader(acceptance_simulator(), scheme=scheme).page.frames[1]
     ink, paper = frame.evaluate(
         "() => (({ color, backgroundColor }) => [color, backgroundColor])"
         "(getComputedStyle(document.querySelector('.sd-panel')))"

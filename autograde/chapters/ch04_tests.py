@@ -12,13 +12,7 @@ from autograde.grading.behaviours import (
     own_array,
     untouched,
 )
-from specdec_lib.lessons.ch04 import (
-    CUT,
-    expect_gradient,
-    expect_loss,
-    is_cut,
-    not_a_loss,
-)
+from specdec_lib.lessons.ch04_loss import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
 from specdec_lib.lessons.examples import Different, describe, expect
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.

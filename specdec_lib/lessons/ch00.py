@@ -34,6 +34,8 @@ class Model(NamedTuple):
     head_dim: int
 
 
+NEVER = float("inf")  # a limit that is never reached
+
 # The data sheets of NVIDIA (A100 80GB SXM, H100 SXM: half of the 1,979 TFLOP/s that it has with
 # sparsity) and Google Cloud's page on TPU v4.
 MACHINES = {

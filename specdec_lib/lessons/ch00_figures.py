@@ -6,14 +6,22 @@ answer.
 
 from collections.abc import Callable, Mapping, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch00 import Machine, Model
-from specdec_lib.lessons.ch00_drawing import LOOKS, NEVER, axes_of, log_log, write_above
-from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.style import TARGET, role, show, style
+from specdec_lib.lessons.ch00 import NEVER, Machine, Model
+from specdec_lib.lessons.drawing import (
+    LINES,
+    bars,
+    drawn_from,
+    legend_below,
+    log_log,
+    named_rows,
+    panels,
+    picture,
+    write_beside,
+)
+from specdec_lib.lessons.style import TARGET, role, show
 
 READ = role("target") | {"label": "reading the weights"}
 CALCULATE = role("residual") | {"label": "calculating"}
@@ -21,8 +29,7 @@ CALCULATE = role("residual") | {"label": "calculating"}
 
 def serial_and_parallel(tokens: int) -> None:
     """Left, a pass for every token, each waiting for the one before; right, one pass for all."""
-    style()
-    figure, axes = plt.subplots(1, 2, figsize=(8.6, 3.8), sharey=True)
+    axes = panels(2, (8.6, 3.8), sharey=True)
     every = range(1, tokens + 1)
     _grid(axes[0], [(i, j, j == i) for i in every for j in range(1, i + 1)])
     _grid(axes[1], [(1, j, True) for j in every])
@@ -36,7 +43,7 @@ def serial_and_parallel(tokens: int) -> None:
     axes[0].set_ylim(tokens + 0.6, 0.4)
     axes[1].legend(loc="upper right")
     show(
-        figure,
+        axes[0].figure,
         f"Left: writing {tokens} tokens takes {tokens} passes; pass {tokens} reads tokens 1 to "
         f"{tokens - 1}, which the passes before it gave, and gives token {tokens}. Right: checking "
         f"{tokens} tokens that are there takes 1 pass, which scores all of them.",
@@ -46,16 +53,14 @@ def serial_and_parallel(tokens: int) -> None:
 def hundred_tokens(tokens: int, seconds: float) -> None:
     """`tokens` passes of `seconds` in a row, and one pass that scores as many."""
     total = tokens * seconds
-    ax = axes_of("The same text, written and checked", "", size=(8.6, 2.4))
+    ax = picture("The same text, written and checked", size=(8.6, 2.4))
+    write, check = named_rows(ax, [f"write: {tokens} passes", "check: 1 pass"])
     dress = role("target") | {"linewidth": 0.5, "label": None}
-    ax.barh(np.ones(tokens), seconds, left=np.arange(tokens) * seconds, height=0.5, **dress)
-    ax.barh([0], [seconds], height=0.5, **role("target") | {"linewidth": 0.5})
-    ax.set_yticks([1, 0], [f"write: {tokens} passes", "check: 1 pass"])
-    ax.annotate(f"{seconds:g} s, if {tokens} are free", (seconds, 0), xytext=(8, -4),
-                textcoords="offset points")  # fmt: skip
+    ax.barh([write] * tokens, seconds, 0.5, left=np.arange(tokens) * seconds, **dress)
+    ax.barh([check], [seconds], 0.5, **dress)
+    write_beside(ax, [seconds], [check], [f"{seconds:g} s, if {tokens} are free"])
     ax.set_xlabel(f"seconds; {tokens} x {1e3 * seconds:g} ms = {total:g} s")
     ax.set_xlim(0, 1.02 * total)
-    ax.grid(axis="y", visible=False)
     show(
         ax.figure,
         f"A time line. Writing: {tokens} passes of {1e3 * seconds:g} ms one after the other end at "
@@ -69,7 +74,7 @@ def roofline(intensity: Callable, machine: Machine, bytes_per_param: float) -> N
     tokens = (1, 5, 32, 256, 2048)
     x = np.array([intensity(n, bytes_per_param) for n in tokens], dtype=float)
     y = np.minimum(machine.peak_flops, x * machine.bandwidth)
-    ax = axes_of("An H100: what a pass can reach", "TFLOP/s")
+    ax = picture("An H100: what a pass can reach", "TFLOP/s", size=(7.0, 3.8))
     line = np.geomspace(min(0.3, x.min()), max(9000, x.max()), 200)
     roof = np.minimum(machine.peak_flops, line * machine.bandwidth)
     ax.plot(line, roof / 1e12, color="black", linewidth=2)
@@ -95,9 +100,10 @@ def pass_times(
     """The student's time of a pass over 1 to 4096 tokens, a line for each machine."""
     tokens = np.unique(np.geomspace(1, 4096, 100).round().astype(int))
     marked = [int(np.argmin(abs(tokens - 4**i))) for i in range(7)]
-    ax = axes_of(f"A pass of a model with {n_params / 1e9:g}B parameters", "ms, by your function")
+    title = f"A pass of a model with {n_params / 1e9:g}B parameters"
+    ax = picture(title, "ms, by your function", size=(7.0, 3.8))
     parts = []
-    for (name, machine), (colour, dash, marker) in zip(machines.items(), LOOKS, strict=False):
+    for (name, machine), (colour, dash, marker) in zip(machines.items(), LINES, strict=False):
         times = [
             1e3 * forward(int(n), n_params, bytes_per_param, *machine.limits.values())
             for n in tokens
@@ -115,15 +121,14 @@ def free_by_machine(
     free: Callable, machines: Mapping[str, Machine], bytes_per_param: Sequence[float]
 ) -> None:
     """The student's number of free tokens, by machine and format of the weights."""
-    ax = axes_of("Tokens that cost no more than one", "free tokens, by your function")
+    title = "Tokens that cost no more than one"
+    ax = picture(title, "free tokens, by your function", size=(7.0, 3.8))
     x, parts = np.arange(len(machines)), []
     kinds = zip(bytes_per_param, ("target", "draft", "residual"), strict=True)
     for i, (size, kind) in enumerate(kinds):
         counts = [free(size, *machine.limits.values()) for machine in machines.values()]
         name = f"{8 * size:g} bits"
-        ax.bar(x + 0.27 * (i - 1), counts, 0.25, **role(kind) | {"label": name})
-        for a, count in zip(x, counts, strict=True):
-            write_above(ax, a + 0.27 * (i - 1), count, f"{count:g}")
+        bars(ax, x + 0.27 * (i - 1), counts, kind, 0.25, label=name, text="g")
         listed = ", ".join(f"{m} {c:g}" for m, c in zip(machines, counts, strict=True))
         parts.append(f"weights of {name}: {listed}")
     ax.set_xticks(x, list(machines))
@@ -136,11 +141,9 @@ def free_by_machine(
 def cache_beside_weights(cache: Callable, models: Mapping[str, Model], batch_size: int) -> None:
     """The student's cache size against the text's length, and the weights as level lines."""
     tokens = 2 ** np.arange(8, 18)
-    style()
-    figure, axes = plt.subplots(1, 2, figsize=(8.8, 4.0), sharey=True)
-    parts = []
+    axes, parts = panels(2, (8.8, 4.0), sharey=True), []
     for ax, rows in zip(axes, (1, batch_size), strict=True):
-        for (name, model), (colour, dash, marker) in zip(models.items(), LOOKS, strict=False):
+        for (name, model), (colour, dash, marker) in zip(models.items(), LINES, strict=False):
             sizes = np.array([cache(int(n), *model[1:], 2, rows) / 1e9 for n in tokens])
             ax.plot(tokens, sizes, dash, marker=marker, markersize=5, color=colour, label=name)
             ax.axhline(2 * model.n_params / 1e9, color=colour, linestyle=dash, linewidth=1)
@@ -153,7 +156,7 @@ def cache_beside_weights(cache: Callable, models: Mapping[str, Model], batch_siz
     axes[0].legend(title="cache; level: weights", fontsize=9)
     weights = ", ".join(f"{name} {2 * m.n_params / 1e9:g} GB" for name, m in models.items())
     show(
-        figure,
+        axes[0].figure,
         f"Cache by your function for {tokens[0]} to {tokens[-1]} tokens. {'; '.join(parts)}. "
         f"Weights in bfloat16: {weights}.",
     )
@@ -164,24 +167,22 @@ def busy_and_idle(
     forward: Callable, machine: Machine, model: Model, tokens: int, less: float
 ) -> None:
     """Writing and checking as in the simulator, with the machine's peak and a `less`th of it."""
-    style()
-    figure, axes = plt.subplots(2, 1, figsize=(8.6, 4.8), sharex=True)
+    axes = panels(2, (8.6, 4.8), stacked=True, sharex=True)
     peaks = (machine.peak_flops, machine.peak_flops / less)
     heads = ("As it is", f"With 1/{less:g} of its arithmetic")
     words = []
     for ax, peak, head in zip(axes, peaks, heads, strict=True):
         limits = (model.n_params, 2, machine.bandwidth, peak)
         one, all_of_them = (1e3 * forward(n, *limits) for n in (1, tokens))
+        named_rows(ax, [f"write {tokens}", f"check {tokens}"])
         for row, count, n in ((1, tokens, 1), (0, 1, tokens)):
             _lanes(ax, forward, row, count, n, limits)
         text = f"{head}: write {tokens * one:.3g} ms, check {all_of_them:.3g} ms"
         ax.set_title(text)
-        ax.set_yticks([1, 0], [f"write {tokens}", f"check {tokens}"])
-        ax.grid(axis="y", visible=False)
         words.append(f"{text}; a pass over one token takes {one:.3g} ms")
     axes[1].set_xlabel("ms, by your function")
-    axes[1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.28), ncol=2)
-    show(figure, f"When memory and arithmetic are busy. {'. '.join(words)}.")
+    legend_below(axes[1], 2)
+    show(axes[1].figure, f"When memory and arithmetic are busy. {'. '.join(words)}.")
 
 
 # --- parts of figures -----------------------------------------------------------------------

@@ -6,7 +6,6 @@ They are drawn from the student's forward_time, also where it is wrong.
 from collections.abc import Callable, Mapping, Sequence
 from statistics import quantiles
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
@@ -16,25 +15,33 @@ from specdec_lib.lessons.ch00 import (
     CHEN_PARAMS,
     CHEN_SECONDS,
     MACHINES,
+    NEVER,
     Machine,
     Model,
     Passes,
 )
-from specdec_lib.lessons.ch00_drawing import LOOKS, NEVER, axes_of, log_log, plain_ticks
-from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.style import role, show, style
+from specdec_lib.lessons.drawing import (
+    LINES,
+    drawn_from,
+    legend_below,
+    log_log,
+    named_rows,
+    panels,
+    picture,
+    plain_ticks,
+    write_beside,
+)
+from specdec_lib.lessons.style import role, show
 
 
 @drawn_from("forward_time")
 def measured_passes(forward: Callable, passes: Sequence[Passes], bandwidth: float) -> None:
     """Measured passes with their quartiles, over the student's roofline at the measured limits."""
-    style()
     names = list(dict.fromkeys(each.name[1] for each in passes))
-    figure, axes = plt.subplots(1, len(names), figsize=(8.8, 4.0), sharey=True, squeeze=False)
-    parts = []
-    for ax, dtype in zip(axes[0], names, strict=True):
+    axes, parts = panels(len(names), (8.8, 4.0), sharey=True), []
+    for ax, dtype in zip(axes, names, strict=True):
         mine = [each for each in passes if each.name[1] == dtype]
-        for each, look in zip(mine, LOOKS, strict=False):
+        for each, look in zip(mine, LINES, strict=False):
             parts.append(_measured(ax, forward, each, bandwidth, look))
         ax.set_title(f"{dtype}, {mine[0].peak_flops / 1e9:.0f} GFLOP/s")
         log_log(ax, "tokens in the pass")
@@ -42,9 +49,9 @@ def measured_passes(forward: Callable, passes: Sequence[Passes], bandwidth: floa
         ax.minorticks_off()
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         ax.legend(title="points: measured; line: your roofline", fontsize=9, title_fontsize=9)
-    axes[0][0].set_ylabel("ms")
+    axes[0].set_ylabel("ms")
     show(
-        figure,
+        axes[0].figure,
         f"Measured passes and your roofline at {bandwidth / 1e9:.1f} GB/s, by tokens. "
         f"{' '.join(parts)}",
     )
@@ -81,20 +88,14 @@ def published_times(
     tpu = (CHEN_CHIPS * limit for limit in MACHINES["TPU v4"].limits.values())
     rows.append((f"70B, {CHEN_CHIPS} TPU v4", 1e3 * forward(1, CHEN_PARAMS, 2, *tpu)))
     names, times = zip(*rows, strict=True)
-    ax = axes_of("One token in bfloat16, by your function", "", size=(8.0, 4.4))
-    y = np.arange(len(rows))[::-1]
+    ax = picture("One token in bfloat16, by your function", size=(8.0, 4.4))
+    y = named_rows(ax, names)
     ax.barh(y, times, 0.62, **role("target") | {"label": "your roofline"})
     ax.plot([1e3 * CHEN_SECONDS], [0], "D", color="black", label="measured by Chen et al.")
-    for a, time in zip(y, times, strict=True):
-        text, far = f"{time:.3g} ms", time
-        if a == 0:
-            text, far = f"{text}, measured {1e3 * CHEN_SECONDS:g}", max(time, 1e3 * CHEN_SECONDS)
-        ax.annotate(text, (far, a), xytext=(8, -4), textcoords="offset points")
-    ax.set_yticks(y, names)
-    ax.set_xscale("log")
-    ax.xaxis.set_major_formatter(plain_ticks)
-    ax.set_xlim(1, 4 * max(times))
-    ax.set_xlabel("ms")
+    texts = [f"{time:.3g} ms" for time in times]
+    texts[-1] += f", measured {1e3 * CHEN_SECONDS:g}"
+    write_beside(ax, [*times[:-1], max(times[-1], 1e3 * CHEN_SECONDS)], y, texts)
+    _milliseconds(ax, 1, 4 * max(times), "ms")
     ax.legend(loc="upper right", bbox_to_anchor=(1, 0.99))
     listed = "; ".join(f"{name} {time:.3g} ms" for name, time in rows)
     measured = f"Chen et al. measured {1e3 * CHEN_SECONDS:g} ms for the last one."
@@ -110,25 +111,24 @@ def four_rows(
     chips: Sequence[int],
 ) -> None:
     """Reading, calculating, a token and five tokens, on so many chips at a time."""
-    ax = axes_of(
-        f"{n_params / 1e9:g}B parameters: four rows, one machine each", "", size=(8.4, 3.6)
-    )
+    ax = picture(f"{n_params / 1e9:g}B parameters: four rows, one machine each", size=(8.4, 3.6))
     names = ("read the weights", "calculate one token", "write one token", "check five tokens")
-    y, parts = np.arange(4)[::-1], []
+    y, parts = named_rows(ax, names), []
     for i, (count, kind) in enumerate(zip(chips, ("target", "draft"), strict=True)):
         reach = count * machine.bandwidth, count * machine.peak_flops
         cases = ((1, reach[0], NEVER), (1, NEVER, reach[1]), (1, *reach), (5, *reach))
         times = [1e3 * forward(n, n_params, bytes_per_param, b, f) for n, b, f in cases]
         name = f"{count} A100"
         ax.barh(y + 0.2 - 0.4 * i, times, 0.36, **role(kind) | {"label": name})
-        for a, time in zip(y + 0.2 - 0.4 * i, times, strict=True):
-            ax.annotate(f"{time:.3g} ms", (time, a), xytext=(6, -4), textcoords="offset points")
+        write_beside(ax, times, y + 0.2 - 0.4 * i, [f"{time:.3g} ms" for time in times])
         listed = ", ".join(f"{row} {time:.3g} ms" for row, time in zip(names, times, strict=True))
         parts.append(f"{name}: {listed}")
-    ax.set_yticks(y, names)
-    ax.set_xscale("log")
-    ax.xaxis.set_major_formatter(plain_ticks)
-    ax.set_xlim(0.02, 1500)
-    ax.set_xlabel("ms, by your function")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncol=2)
+    _milliseconds(ax, 0.02, 1500, "ms, by your function")
+    legend_below(ax, 2)
     show(ax.figure, f"Four times by your function. {'; '.join(parts)}.")
+
+
+def _milliseconds(ax: Axes, least: float, most: float, label: str) -> None:
+    """A logarithmic horizontal axis with plain numbers."""
+    ax.set(xscale="log", xlim=(least, most), xlabel=label)
+    ax.xaxis.set_major_formatter(plain_ticks)

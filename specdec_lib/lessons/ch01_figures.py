@@ -6,8 +6,8 @@ own: see ch01_shapes.py.
 
 from collections.abc import Callable
 
-import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch01 import outcomes, shown
 from specdec_lib.lessons.ch01_models import (
@@ -21,8 +21,8 @@ from specdec_lib.lessons.ch01_models import (
     text,
 )
 from specdec_lib.lessons.ch01_shapes import arrow, board, key, token_box, write
-from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.style import role, show, style
+from specdec_lib.lessons.drawing import bars, drawn_from, picture, write_inside
+from specdec_lib.lessons.style import GREY, role, show
 
 
 def recorded_blocks(record: dict, first: int = 0, count: int | None = None) -> None:
@@ -37,13 +37,13 @@ def recorded_blocks(record: dict, first: int = 0, count: int | None = None) -> N
     show(ax.figure, f"Blocks of the built-in pair behind {record['prompt']!r}. " + " ".join(told))
 
 
-def _recorded_block(ax: plt.Axes, block: dict, number: int, y: float) -> str:
+def _recorded_block(ax: Axes, block: dict, number: int, y: float) -> str:
     """Draw one block with its lower edge at `y`; what it shows, in words."""
     kinds, k = outcomes(block), len(block["drafted"])
     write(ax, 0.4, y + 1.5, f"block {number + 1}", bold=True)
     write(ax, 0.4, y + 0.85, "one pass")
     write(ax, 0.4, y + 0.2, "written")
-    ax.plot([0.95, k + 1.9], [y + 0.85] * 2, color="#8a8a94", linewidth=1.2, zorder=0)
+    ax.plot([0.95, k + 1.9], [y + 0.85] * 2, color=GREY, linewidth=1.2, zorder=0)
     parts = []
     for i, token in enumerate(block["drafted"]):
         x = i + 1.4
@@ -70,22 +70,20 @@ def _gate(block: dict, i: int, kind: str) -> str:
 def drawn_block(draft: Callable, model: Callable, prefix: list[int], uniforms: np.ndarray) -> None:
     """Each draft token's distribution as a bar from 0 to 1, and the number that picks from it."""
     drafted, q = draft(model, list(prefix), len(uniforms), uniforms.copy())
-    style()
-    _, ax = plt.subplots(figsize=(7.0, 0.8 + 0.75 * len(drafted)))
-    parts = []
+    title = "Your block: the number (triangle) picks from each distribution"
+    ax, parts = picture(title, size=(7.0, 0.8 + 0.75 * len(drafted))), []
     for i, (token, row) in enumerate(zip(drafted, q, strict=True)):
         y, left = len(drafted) - 1 - i, 0.0
         for word in np.flatnonzero(row):
-            plain = {"facecolor": "white", "edgecolor": "#8a8a94"}
+            plain = {"facecolor": "white", "edgecolor": GREY}
             dress = role("draft") | {"label": None} if word == token else plain
             ax.barh(y, row[word], left=left, height=0.5, **dress)
-            _inside(ax, left + row[word] / 2, y, WORDS[word])
+            write_inside(ax, left + row[word] / 2, y, WORDS[word])
             left += row[word]
         ax.plot(uniforms[i], y + 0.36, "v", color="black", markersize=9)
         seen = text(prefix) if i == 0 else "... " + WORDS[drafted[i - 1]]
         parts.append(f"after '{seen}' the number {uniforms[i]:g} gives {WORDS[token]}")
     ax.set_yticks(range(len(drafted)), [WORDS[token] for token in drafted[::-1]])
-    ax.set_title("Your block: the number (triangle) picks from each distribution", pad=10)
     ax.set_xlim(0, 1)
     ax.grid(False)
     show(ax.figure, f"Draft tokens by your function: {'; '.join(parts)}.")
@@ -211,15 +209,7 @@ def on_real_text(
 def _tokens_a_pass(blocks: list[tuple[int, int]], prompt: int, total: int) -> None:
     starts = [reads - drafted - prompt for drafted, reads in blocks]
     written = np.diff([*starts, total])
-    style()
-    _, ax = plt.subplots(figsize=(7.0, 2.6))
-    ax.bar(np.arange(1, len(written) + 1), written, **role("target") | {"label": None})
+    ax = picture("Tokens that each pass wrote, on real text", size=(7.0, 2.6))
+    bars(ax, np.arange(1, len(written) + 1), written, "target", width=0.8)
     ax.set_xlabel("pass of the target")
-    ax.set_title("Tokens that each pass wrote, on real text", pad=10)
     show(ax.figure, f"Tokens written by each pass of the target: {written.tolist()}.")
-
-
-def _inside(ax: plt.Axes, x: float, y: float, words: str) -> None:
-    """Words on a hatched bar, legible."""
-    paper = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
-    ax.text(x, y, words, ha="center", va="center", bbox=paper)

@@ -3,11 +3,11 @@
 The animation (widgets/pipeline.js) draws the same shapes.
 """
 
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
 
-from specdec_lib.lessons.style import role, style
+from specdec_lib.lessons.drawing import panels, swatches
+from specdec_lib.lessons.style import GREY, PALE, role
 
 # The role that lends each kind its colour and hatch, and the sign before its text.
 KINDS = {
@@ -34,8 +34,7 @@ WIDTH, HEIGHT = 0.88, 0.42
 
 def board(width: float, height: float, scale: float) -> Axes:
     """An empty surface, `width` by `height` units, `scale` inches to a unit of height."""
-    style()
-    _, ax = plt.subplots(figsize=(8.2, scale * height + 0.35))
+    (ax,) = panels(1, (8.2, scale * height + 0.35))
     ax.set_xlim(-0.3, width)
     ax.set_ylim(-0.2, height)
     ax.axis("off")
@@ -56,10 +55,10 @@ def token_box(ax: Axes, x: float, y: float, kind: str, words: str) -> None:
 
 def _dress(name: str | None, kind: str) -> dict:
     if kind == "chosen":
-        return {"facecolor": "#dcdce2", "edgecolor": "black", "linewidth": 2.2}
+        return {"facecolor": PALE, "edgecolor": "black", "linewidth": 2.2}
     if name is None:
         line = "-" if kind == "plain" else "--"
-        return {"facecolor": "white", "edgecolor": "#8a8a94", "linestyle": line, "linewidth": 1.2}
+        return {"facecolor": "white", "edgecolor": GREY, "linestyle": line, "linewidth": 1.2}
     dress = role(name)
     return {key: dress[key] for key in ("facecolor", "edgecolor", "hatch")} | {"linewidth": 1.8}
 
@@ -94,7 +93,7 @@ def write(
     ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold=False, boxed=False
 ) -> None:
     """Words with their middle at (x, y)."""
-    paper = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#8a8a94"}
+    paper = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": GREY}
     weight = "bold" if bold else "normal"
     more = {"bbox": paper} if boxed else {}
     ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight, **more)
@@ -103,13 +102,10 @@ def write(
 def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
     """An arrow; `bold` where it is one to look at."""
     look = {"arrowstyle": "-|>", "linewidth": 2.0 if bold else 0.8}
-    ax.annotate("", end, start, arrowprops=look | {"color": "black" if bold else "#8a8a94"})
+    ax.annotate("", end, start, arrowprops=look | {"color": "black" if bold else GREY})
 
 
 def key(ax: Axes, kinds: tuple[str, ...]) -> None:
     """What the shapes mean, below the picture."""
-    handles = []
-    for kind in kinds:
-        name, _ = KINDS[kind]
-        handles.append(Patch(**_dress(name, kind), label=NAMES[kind]))
-    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=3, fontsize=9)
+    dresses = [_dress(KINDS[kind][0], kind) | {"label": NAMES[kind]} for kind in kinds]
+    ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=3)

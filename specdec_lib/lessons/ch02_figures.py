@@ -7,27 +7,35 @@ answer.
 from collections import Counter
 from collections.abc import Callable
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02 import exact_law
-from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.style import role, show, style
+from specdec_lib.lessons.drawing import (
+    CROSS,
+    bars,
+    drawn_from,
+    legend_below,
+    legend_beside,
+    panels,
+    picture,
+    target_lines,
+    token_axis,
+    write_above,
+)
+from specdec_lib.lessons.style import show
+from specdec_lib.lessons.wording import by_token
 
-TOKENS = "ABCDEFGH"
 BLOCKS = 2000  # seeded blocks behind the one figure that samples
 
 
 def two_distributions(p: np.ndarray, q: np.ndarray) -> None:
     """Target and draft (V,) side by side."""
-    ax = _axes("What the target wants, what the draft proposes")
+    ax = picture("What the target wants, what the draft proposes", "probability")
     for offset, values, name in ((-0.2, p, "target"), (0.2, q, "draft")):
-        _bars(ax, np.arange(len(p)) + offset, values, name, width=0.38)
-        for x, value in enumerate(values):
-            _write(ax, x + offset, value, f"{value:.2f}")
-    _finish(ax, len(p), top=max(p.max(), q.max()))
-    show(ax.figure, f"Bars of the target p: {_numbers(p)}; and of the draft q: {_numbers(q)}.")
+        bars(ax, np.arange(len(p)) + offset, values, name, width=0.38, text=".2f")
+    token_axis(ax, len(p), top=max(p.max(), q.max()))
+    legend_below(ax)
+    show(ax.figure, f"Bars of the target p: {by_token(p)}; and of the draft q: {by_token(q)}.")
 
 
 @drawn_from("acceptance_probability")
@@ -35,19 +43,19 @@ def accepted_heights(accept: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The draft's bars (V,), cut where the student's acceptance probability cuts them."""
     share = np.array([accept(p, q, token) for token in range(len(p))], dtype=float)
     accepted = share * q
-    ax = _axes("Accepted height over the whole height of the draft's bar")
+    ax = picture("Accepted height over the whole height of the draft's bar", "probability")
     x = np.arange(len(p))
-    _bars(ax, x, accepted, "accepted", label="accepted by your function")
-    _bars(ax, x, q - accepted, "excess", bottom=accepted, label="rejected")
-    _target_lines(ax, p)
-    for token in x:
-        _write(ax, token, max(q[token], accepted[token]), _share_text(share[token]))
-    _finish(ax, len(p), top=max(q.max(), p.max(), accepted.max()))
+    bars(ax, x, accepted, "accepted", label="accepted by your function")
+    bars(ax, x, q - accepted, "excess", bottom=accepted, label="rejected")
+    target_lines(ax, p)
+    write_above(ax, x, np.maximum(q, accepted), map(_share_text, share))
+    token_axis(ax, len(p), top=max(q.max(), p.max(), accepted.max()))
+    legend_below(ax)
     show(
         ax.figure,
-        f"The draft's bars {_numbers(q)}. Accepted of them, by your function: "
-        f"{_numbers(accepted)}, which are the shares {_numbers(share)}. Lines mark the target "
-        f"{_numbers(p)}. In all, {accepted.sum():.3g} is accepted.",
+        f"The draft's bars {by_token(q)}. Accepted of them, by your function: "
+        f"{by_token(accepted)}, which are the shares {by_token(share)}. Lines mark the target "
+        f"{by_token(p)}. In all, {accepted.sum():.3g} is accepted.",
     )
 
 
@@ -58,15 +66,15 @@ def walk_through_block(
     """Each position's acceptance probability and coin, and the student's verdict below them."""
     out = list(accept(list(tokens), p.copy(), q.copy(), r.copy()))
     ratios = np.array([min(1.0, p[i, t] / q[i, t]) for i, t in enumerate(tokens)])
-    ax = _axes("The walk through the block, by your function", "p/q, at most 1")
+    ax = picture("The walk through the block, by your function", "p/q, at most 1")
     x = np.arange(len(tokens))
-    _bars(ax, x, ratios, "accepted", width=0.5, label="acceptance probability")
+    bars(ax, x, ratios, "accepted", width=0.5, label="acceptance probability")
     ax.plot(x, r, "D", color="black", markersize=9, label="coin r")
     verdicts = _verdicts(tokens, out)
     ax.set_xticks(x, [f"token {t}\n{v}" for t, v in zip(tokens, verdicts, strict=True)])
     ax.set_xlabel(f"your function returned {out}")
     ax.set_ylim(0, 1.1)
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    legend_beside(ax)
     parts = [
         f"token {t}: acceptance probability {ratios[i]:.2g}, coin {r[i]:.2g}, {verdicts[i]}"
         for i, t in enumerate(tokens)
@@ -78,21 +86,21 @@ def walk_through_block(
 def missing_part(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """Overlap and missing part of the target (V,), and beside them the student's residual."""
     replacement = np.asarray(residual(p.copy(), q.copy()), dtype=float)
-    style()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.6))
+    left, right = panels(2, (8.6, 3.6))
     overlap, x = np.minimum(p, q), np.arange(len(p))
-    _bars(left, x, overlap, "accepted", label="paid by acceptance")
-    _bars(left, x, p - overlap, "residual", bottom=overlap, label="missing")
-    _bars(right, x, replacement, "residual", label="drawn after a rejection")
-    for token, value in enumerate(replacement):
-        _write(right, token, max(value, 0), f"{value:.2f}")
-    _finish(left, len(p), top=p.max(), title="The target: paid, and missing")
-    title = f"Your residual, which sums to {replacement.sum():.2f}"
-    _finish(right, len(p), replacement.max(), low=replacement.min(), title=title)
+    bars(left, x, overlap, "accepted", label="paid by acceptance")
+    bars(left, x, p - overlap, "residual", bottom=overlap, label="missing")
+    bars(right, x, replacement, "residual", label="drawn after a rejection", text=".2f")
+    left.set_title("The target: paid, and missing")
+    right.set_title(f"Your residual, which sums to {replacement.sum():.2f}")
+    token_axis(left, len(p), p.max())
+    token_axis(right, len(p), replacement.max(), replacement.min())
+    legend_below(left)
+    legend_below(right)
     show(
-        figure,
-        f"Left, the target with the part paid by acceptance {_numbers(overlap)} and the missing "
-        f"part {_numbers(p - overlap)}. Right, your residual: {_numbers(replacement)}.",
+        right.figure,
+        f"Left, the target with the part paid by acceptance {by_token(overlap)} and the missing "
+        f"part {by_token(p - overlap)}. Right, your residual: {by_token(replacement)}.",
     )
 
 
@@ -101,19 +109,19 @@ def two_masses(correct: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The exact law of the student's function, by its two paths, against the target (V,)."""
     law = exact_law(correct, p, q)
     total = law.sum(axis=0)
-    ax = _axes("Two paths into each token, by your function")
+    ax = picture("Two paths into each token, by your function", "probability")
     x = np.arange(len(p))
-    _bars(ax, x, law[0], "accepted", label="came by acceptance")
-    _bars(ax, x, law[1], "residual", bottom=law[0], label="came by correction")
-    _target_lines(ax, p)
-    for token in x:
-        _write(ax, token, max(total[token], p[token]), f"{total[token]:.3f}")
-    _finish(ax, len(p), top=max(total.max(), p.max()))
+    bars(ax, x, law[0], "accepted", label="came by acceptance")
+    bars(ax, x, law[1], "residual", bottom=law[0], label="came by correction")
+    target_lines(ax, p)
+    write_above(ax, x, np.maximum(total, p), (f"{mass:.3f}" for mass in total))
+    token_axis(ax, len(p), top=max(total.max(), p.max()))
+    legend_below(ax)
     off = np.abs(total - p).max()
     show(
         ax.figure,
-        f"Mass by acceptance {_numbers(law[0])}, by correction {_numbers(law[1])}, together "
-        f"{_numbers(total)}; the target {_numbers(p)}. The largest difference is {off:.2g}.",
+        f"Mass by acceptance {by_token(law[0])}, by correction {by_token(law[1])}, together "
+        f"{by_token(total)}; the target {by_token(p)}. The largest difference is {off:.2g}.",
     )
 
 
@@ -124,9 +132,9 @@ def step_lengths(step: Callable, p: np.ndarray, q: np.ndarray, k: int) -> None:
     x = np.arange(min(1, *lengths), max(k + 1, *lengths) + 1)
     seen = np.array([lengths[n] / BLOCKS for n in x])
     exact = np.array([_exact_share(float(np.minimum(p, q).sum()), n, k) for n in x])
-    ax = _axes(f"Tokens that one step writes, K = {k}", f"share of {BLOCKS} blocks")
-    _bars(ax, x, seen, "target", label="your function, seeded blocks")
-    ax.plot(x, exact, "x", color="black", markersize=11, markeredgewidth=2.5, label="computed")
+    ax = picture(f"Tokens that one step writes, K = {k}", f"share of {BLOCKS} blocks")
+    bars(ax, x, seen, "target", label="your function, seeded blocks")
+    ax.plot(x, exact, color="black", label="computed", **CROSS)
     mean = sum(n * count for n, count in lengths.items()) / BLOCKS
     ax.set_xticks(x, [f"{n}\nwith bonus" if n == k + 1 else str(n) for n in x])
     ax.set_xlabel(f"tokens written; {mean:.2f} on average, computed {x @ exact:.2f}")
@@ -141,69 +149,21 @@ def before_and_after(accept: Callable, p: float, before: float, after: float) ->
     """One token of target probability `p` at two draft probabilities: what is accepted of each."""
     q = np.array([before, after])
     share = np.array([accept(np.array([p, 1 - p]), np.array([x, 1 - x]), 0) for x in q])
-    ax = _axes("The same token, proposed more boldly", size=(5.6, 3.4))
-    _bars(ax, np.arange(2), share * q, "accepted", label="accepted by your function", width=0.5)
-    _bars(ax, np.arange(2), q - share * q, "excess", bottom=share * q, label="rejected", width=0.5)
+    ax = picture("The same token, proposed more boldly", "probability", size=(5.6, 3.4))
+    bars(ax, np.arange(2), share * q, "accepted", label="accepted by your function", width=0.5)
+    bars(ax, np.arange(2), q - share * q, "excess", bottom=share * q, label="rejected", width=0.5)
     ax.axhline(p, color="black", linewidth=2.5, label="target p")
-    for x in range(2):
-        _write(ax, x, max(q[x], share[x] * q[x]), f"accepted {_share_text(share[x])}")
-    _finish(ax, 2, top=max(p, *q, *(share * q)))
+    tops = np.maximum(q, share * q)
+    write_above(ax, range(2), tops, (f"accepted {_share_text(each)}" for each in share))
+    token_axis(ax, 2, top=max(p, *tops))
     ax.set_xticks([0, 1], [f"q = {x:g}" for x in q])
+    legend_below(ax)
     pairs = zip(q, share, strict=True)
     text = "; ".join(f"at q = {x:g} the share accepted is {s:.3g}" for x, s in pairs)
     show(ax.figure, f"One token with p = {p:g}: {text}.")
 
 
 # --- parts of figures -----------------------------------------------------------------------
-
-
-def _axes(title: str, ylabel: str = "probability", size: tuple = (7.0, 3.6)) -> Axes:
-    style()
-    _, ax = plt.subplots(figsize=size)
-    ax.set_title(title, pad=10)
-    ax.set_ylabel(ylabel)
-    return ax
-
-
-def _bars(
-    ax: Axes,
-    x: np.ndarray,
-    heights: np.ndarray,
-    name: str,
-    bottom: np.ndarray | float = 0.0,
-    width: float = 0.6,
-    label: str | None = None,
-) -> None:
-    """Bars in the dress of a role; a bar of no height leaves no line behind."""
-    dress = role(name) | ({"label": label} if label else {})
-    heights = np.asarray(heights, dtype=float)
-    drawn = np.abs(heights) > 1e-12
-    if drawn.any():
-        floor = np.broadcast_to(bottom, heights.shape)[drawn]
-        ax.bar(np.asarray(x)[drawn], heights[drawn], width, bottom=floor, **dress)
-
-
-def _target_lines(ax: Axes, p: np.ndarray) -> None:
-    x = np.arange(len(p))
-    ax.hlines(p, x - 0.38, x + 0.38, color="black", linewidth=2.5, label="target p")
-
-
-def _write(ax: Axes, x: float, height: float, text: str) -> None:
-    ax.annotate(text, (x, height), xytext=(0, 4), textcoords="offset points", ha="center")
-
-
-def _finish(ax: Axes, count: int, top: float, low: float = 0.0, title: str | None = None) -> None:
-    """Names of the tokens, room for the labels above the bars, and the legend below."""
-    ax.set_xticks(np.arange(count), list(TOKENS[:count]))
-    ax.set_ylim(min(0.0, 1.2 * low), 1.18 * max(top, 1e-3))
-    if title:
-        ax.set_title(title, pad=10)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3)
-
-
-def _numbers(values: np.ndarray) -> str:
-    pairs = zip(TOKENS, np.asarray(values, dtype=float), strict=False)
-    return ", ".join(f"{name} {value:.3g}" for name, value in pairs)
 
 
 def _share_text(share: float) -> str:

@@ -11,6 +11,7 @@ from specdec_lib.lessons.ch03_laws import bfloat16, mixed_up, noise
 from specdec_lib.lessons.ch03_rules import Named, from_target, one_coin, right_rule, sampler_match
 from specdec_lib.lessons.examples import expect, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
+from specdec_lib.lessons.wording import TOKENS
 
 __all__ = ["P", "Q", "answered", "committed"]
 
@@ -167,7 +168,7 @@ def one_seed(p: np.ndarray, q: np.ndarray, tokens: int, seed: int = 1) -> tuple[
     plain, drafted = np.random.default_rng(seed), np.random.default_rng(seed)
     texts = plain.choice(len(p), tokens, p=p), drafted.choice(len(q), tokens, p=q)
     speculative = right_rule(p, q, texts[1], drafted.random(tokens), drafted.random(tokens))
-    return tuple("".join("ABCDEFGH"[t] for t in text) for text in (texts[0], speculative))
+    return tuple("".join(TOKENS[t] for t in text) for text in (texts[0], speculative))
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:

@@ -8,19 +8,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specdec_lib.lessons.ch03_drawing import (
-    TOKENS,
-    axes,
-    bars,
-    finish,
-    numbers,
-    row_of_axes,
-    target_lines,
-    write,
-)
 from specdec_lib.lessons.ch03_laws import mixed_up
-from specdec_lib.lessons.drawing import drawn_from
+from specdec_lib.lessons.drawing import (
+    HOLLOW,
+    bars,
+    drawn_from,
+    legend_below,
+    panels,
+    picture,
+    target_lines,
+    token_axis,
+    write_above,
+)
 from specdec_lib.lessons.style import show
+from specdec_lib.lessons.wording import TOKENS, by_token
 
 SETTINGS = (
     ("temperature 1", (1.0, None, None)),
@@ -34,17 +35,17 @@ SETTINGS = (
 def shared_mass(distance: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """What p and q (V,) share and what each has beyond it, with the student's total variation."""
     found = distance(p.copy(), q.copy())
-    overlap = np.minimum(p, q)
-    ax = axes(f"Total variation by your function: {found:.3g}")
-    bars(ax, overlap, "accepted", label="shared")
-    bars(ax, p - overlap, "residual", bottom=overlap, label="only p has it")
-    bars(ax, q - overlap, "excess", bottom=overlap, label="only q has it")
-    for token, (a, b) in enumerate(zip(p, q, strict=True)):
-        write(ax, token, max(a, b), f"{a - b:+.2f}")
-    finish(ax, len(p), max(p.max(), q.max()))
+    overlap, x = np.minimum(p, q), np.arange(len(p))
+    ax = picture(f"Total variation by your function: {found:.3g}", "probability")
+    bars(ax, x, overlap, "accepted", label="shared")
+    bars(ax, x, p - overlap, "residual", bottom=overlap, label="only p has it")
+    bars(ax, x, q - overlap, "excess", bottom=overlap, label="only q has it")
+    write_above(ax, x, np.maximum(p, q), (f"{difference:+.2f}" for difference in p - q))
+    token_axis(ax, len(p), max(p.max(), q.max()))
+    legend_below(ax)
     show(
         ax.figure,
-        f"Target {numbers(p)}; draft {numbers(q)}. Shared: {numbers(overlap)}. Only the target "
+        f"Target {by_token(p)}; draft {by_token(q)}. Shared: {by_token(overlap)}. Only the target "
         f"has {(p - overlap).sum():.3g}, only the draft {(q - overlap).sum():.3g}. Your function "
         f"says {found:.3g}.",
     )
@@ -54,21 +55,23 @@ def shared_mass(distance: Callable, p: np.ndarray, q: np.ndarray) -> None:
 def two_samplers(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """Plain rejection sampling under its envelope, beside the rule with the student's rate."""
     found, envelope = rate(p.copy(), q.copy()), float((p / q).max())
-    left, right = row_of_axes(2, (8.6, 3.7))
-    bars(left, p, "accepted", label="accepted")
-    bars(left, envelope * q - p, "excess", bottom=p, label="rejected, proposed again")
-    overlap = np.minimum(p, q)
-    bars(right, overlap, "accepted", label="accepted")
-    bars(right, q - overlap, "excess", bottom=overlap, label="rejected, then one draw")
-    title = f"Plain: under M q, M = {envelope:.3g}: {1 / envelope:.2f}"
-    top = max((envelope * q).max(), p.max())
-    finish(left, len(p), top, title=title, columns=2)
-    finish(right, len(p), top, title=f"The rule: under q: {found:.3g}", columns=2)
+    left, right = panels(2, (8.6, 3.7), sharey=True)
+    overlap, x = np.minimum(p, q), np.arange(len(p))
+    bars(left, x, p, "accepted", label="accepted")
+    bars(left, x, envelope * q - p, "excess", bottom=p, label="rejected, proposed again")
+    bars(right, x, overlap, "accepted", label="accepted")
+    bars(right, x, q - overlap, "excess", bottom=overlap, label="rejected, then one draw")
+    left.set(ylabel="probability")
+    left.set_title(f"Plain: under M q, M = {envelope:.3g}: {1 / envelope:.2f}")
+    right.set_title(f"The rule: under q: {found:.3g}")
+    for ax in (left, right):
+        token_axis(ax, len(p), max((envelope * q).max(), p.max()))
+        legend_below(ax, 2)
     show(
         left.figure,
-        f"Left, plain rejection sampling: bars of the envelope {numbers(envelope * q)}, of which "
-        f"{numbers(p)} is accepted, a share of {1 / envelope:.3g}. Right, the rule: bars of the "
-        f"draft {numbers(q)}, of which {numbers(overlap)} is accepted. Your function says "
+        f"Left, plain rejection sampling: bars of the envelope {by_token(envelope * q)}, of which "
+        f"{by_token(p)} is accepted, a share of {1 / envelope:.3g}. Right, the rule: bars of the "
+        f"draft {by_token(q)}, of which {by_token(overlap)} is accepted. Your function says "
         f"{found:.3g}.",
     )
 
@@ -77,37 +80,39 @@ def two_samplers(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
 def stacked_paths(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The student's two masses of each token, one on the other, against the target (V,)."""
     accepted, corrected = (np.asarray(mass, float) for mass in paths(p.copy(), q.copy()))
-    total = accepted + corrected
-    ax = axes("Two paths into each token, by your function")
-    bars(ax, accepted, "accepted", label="by acceptance")
-    bars(ax, corrected, "residual", bottom=accepted, label="by correction")
+    total, x = accepted + corrected, np.arange(len(p))
+    ax = picture("Two paths into each token, by your function", "probability")
+    bars(ax, x, accepted, "accepted", label="by acceptance")
+    bars(ax, x, corrected, "residual", bottom=accepted, label="by correction")
     target_lines(ax, p)
-    for token, mass in enumerate(total):
-        write(ax, token, max(mass, p[token]), f"{accepted[token]:.2f} + {corrected[token]:.2f}")
-    finish(ax, len(p), max(total.max(), p.max()))
+    sums = (f"{a:.2f} + {c:.2f}" for a, c in zip(accepted, corrected, strict=True))
+    write_above(ax, x, np.maximum(total, p), sums)
+    token_axis(ax, len(p), max(total.max(), p.max()))
+    legend_below(ax)
     show(
         ax.figure,
-        f"Mass by acceptance {numbers(accepted)}, by correction {numbers(corrected)}, together "
-        f"{numbers(total)}; the target {numbers(p)}.",
+        f"Mass by acceptance {by_token(accepted)}, by correction {by_token(corrected)}, together "
+        f"{by_token(total)}; the target {by_token(p)}.",
     )
 
 
 @drawn_from("argmax_draft_law")
 def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
     """For each pair the student's law with an argmax draft, against the target."""
-    row = row_of_axes(len(pairs), (8.8, 3.5))
-    texts = []
+    row, texts = panels(len(pairs), (8.8, 3.5), sharey=True), []
+    row[0].set_ylabel("probability")
     for ax, (p, q) in zip(row, pairs, strict=True):
         law = np.asarray(law_of(p.copy(), q.copy()), dtype=float)
         distance = np.abs(law - p).sum() / 2
-        bars(ax, law, "excess", label="law by your function")
+        x = np.arange(len(law))
+        bars(ax, x, law, "excess", label="law by your function")
         target_lines(ax, p)
-        for token, mass in enumerate(law):
-            write(ax, token, max(mass, p[token]), f"{mass:.3f}".removeprefix("0"))
-        finish(ax, len(p), 1.0, title=f"TV {distance:.3f}", columns=0)
+        write_above(ax, x, np.maximum(law, p), (f"{m:.3f}".removeprefix("0") for m in law))
+        token_axis(ax, len(p), 1.0)
+        ax.set_title(f"TV {distance:.3f}")
         ax.set_xlabel(f"argmax of q: {TOKENS[int(np.argmax(q))]}")
         texts.append(
-            f"target {numbers(p)}, draft {numbers(q)}, law by your function {numbers(law)}, "
+            f"target {by_token(p)}, draft {by_token(q)}, law by your function {by_token(law)}, "
             f"total variation {distance:.3g}"
         )
     handles, labels = row[0].get_legend_handles_labels()
@@ -118,15 +123,16 @@ def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
 @drawn_from("warp")
 def warped(warp: Callable, logits: np.ndarray) -> None:
     """The student's distribution of `logits` (V,) under each of SETTINGS."""
-    row = row_of_axes(len(SETTINGS), (8.8, 2.9))
-    texts = []
+    row, texts = panels(len(SETTINGS), (8.8, 2.9), sharey=True), []
+    row[0].set_ylabel("probability")
     for ax, (name, setting) in zip(row, SETTINGS, strict=True):
         probs = np.asarray(warp(logits.copy(), *setting), dtype=float)
-        bars(ax, probs, "target")
-        for token, mass in enumerate(probs):
-            write(ax, token, max(mass, 0), f"{mass:.2f}".removeprefix("0"))
-        finish(ax, len(probs), 0.9, title=name, columns=0)
-        texts.append(f"{name}: {numbers(probs)}")
+        x = np.arange(len(probs))
+        bars(ax, x, probs, "target")
+        write_above(ax, x, np.maximum(probs, 0), (f"{m:.2f}".removeprefix("0") for m in probs))
+        token_axis(ax, len(probs), 0.9)
+        ax.set_title(name)
+        texts.append(f"{name}: {by_token(probs)}")
     show(row[0].figure, f"By your function, {'; '.join(texts)}.")
 
 
@@ -147,13 +153,13 @@ def filtered_draft(warp: Callable, target: np.ndarray, draft: np.ndarray) -> Non
         ("^:", honest, "accepted, with the q drawn from"),
         ("s--", errors, "unfiltered q: TV of law to target"),
     )
-    ax = axes("Both sides sample with top-k; which q is handed over?", "share", size=(7.4, 3.6))
+    ax = picture("Both sides sample with top-k; which q is handed over?", "share", size=(7.4, 3.6))
     for dress, values, label in lines:
-        ax.plot(kept, values, dress, color="black", markerfacecolor="white", label=label)
+        ax.plot(kept, values, dress, label=label, **HOLLOW)
     ax.set_xticks(kept, [f"k = {k}" if k < len(draft) else "no filter" for k in kept])
     ax.invert_xaxis()
     ax.set_ylim(0, 1.1)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=2)
+    legend_below(ax, 2)
     texts = [
         f"{k} of {len(draft)} tokens kept: accepted {rate:.3g} with the unfiltered q, {right:.3g} "
         f"with the filtered one, total variation of the former {error:.3g}"

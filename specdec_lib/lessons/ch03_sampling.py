@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 
 from specdec_lib.lessons.ch03 import DRAFT, GRID_P, GRID_Q, TARGET, P, Q
-from specdec_lib.lessons.ch03_drawing import axes, row_of_axes
 from specdec_lib.lessons.ch03_laws import (
     lenient,
     mixed_up,
@@ -26,8 +25,16 @@ from specdec_lib.lessons.ch03_rules import (
     right_rule,
     sampler_match,
 )
-from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.style import show
+from specdec_lib.lessons.drawing import (
+    HOLLOW,
+    drawn_from,
+    legend_beside,
+    named_rows,
+    panels,
+    picture,
+    write_beside,
+)
+from specdec_lib.lessons.style import role, show
 
 DRAWS = 200_000
 SEEDS = 40
@@ -43,17 +50,15 @@ def running_distance(p: np.ndarray, q: np.ndarray, seed: int = 3) -> None:
         "replaced from p": ("^", _sample(from_target, p, q, sizes[-1], rng)),
         "argmax draft": ("s", right_rule(p, q, argmax, *rng.random((2, sizes[-1])))),
     }
-    ax = axes("How far a sample is from the target", "total variation", size=(7.4, 3.8))
+    ax = picture("How far a sample is from the target", "total variation", size=(7.4, 3.8))
     ax.plot(sizes, [noise(p, n) for n in sizes], "--", color="black", label="noise floor")
     texts = []
     for name, (marker, tokens) in runs.items():
         seen = [_distance(tokens[:n], p) for n in sizes]
-        ax.plot(
-            sizes, seen, marker, color="black", markersize=6, markerfacecolor="white", label=name
-        )
+        ax.plot(sizes, seen, marker, label=name, **HOLLOW)
         texts.append(f"{name}: {seen[0]:.3g} after {sizes[0]} draws, {seen[-1]:.3g} at the end")
     ax.set(xscale="log", yscale="log", xlabel="draws")
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_beside(ax)
     show(
         ax.figure,
         f"Total variation to the target over the number of draws, up to {sizes[-1]}. "
@@ -70,14 +75,14 @@ def whole_texts(target: np.ndarray, draft: np.ndarray, k: int, length: int) -> N
         "bonus from the row before": text_law(target, draft, k, length, stale=True).ravel(),
     }
     top = 1.1 * max(plain.max(), *(law.max() for law in decoders.values()))
-    row = row_of_axes(2, (8.6, 3.9), "by blocks of two")
-    texts = []
+    row, texts = panels(2, (8.6, 3.9), sharey=True), []
+    row[0].set_ylabel("by blocks of two")
     for ax, (name, law) in zip(row, decoders.items(), strict=True):
         distance = np.abs(law - plain).sum() / 2
         ax.plot([0, top], [0, top], color="black", linewidth=1)
-        ax.plot(plain, law, "o", color="black", markerfacecolor="white")
+        ax.plot(plain, law, "o", **HOLLOW)
         ax.set(xlim=(0, top), ylim=(0, top), xlabel="by the target alone")
-        ax.set_title(f"{name}: TV {distance:.2g}", pad=10)
+        ax.set_title(f"{name}: TV {distance:.2g}")
         texts.append(f"{name}: total variation {distance:.2g}")
     show(
         row[0].figure,
@@ -103,14 +108,14 @@ def draw_and_compare(draws: int = DRAWS, seed: int = 0) -> None:
 def noise_hides_a_bug(p: np.ndarray, q: np.ndarray) -> None:
     """Total variation of repeated samples, by the right rule and by `coarse_coin`, as two rows."""
     rng = np.random.default_rng(7)
-    ax = axes(f"{SEEDS} samples of {DRAWS:,} draws each", "", size=(7.4, 2.7))
+    ax = picture(f"{SEEDS} samples of {DRAWS:,} draws each", size=(7.4, 2.7))
     rules, texts = (right_rule, coarse_coin), []
     for y, rule in enumerate(rules):
         seen = [_distance(_sample(rule, p, q, DRAWS, rng), p) for _ in range(SEEDS)]
         exact = float(np.abs(rule_law(rule, p, q) - p).sum() / 2)
         ax.plot(seen, np.full(SEEDS, y), "o", color="black", markerfacecolor="none")
         ax.plot(exact, y + 0.32, "v", color="black", markersize=10)
-        ax.annotate(f"counted: {exact:.7g}", (exact, y + 0.32), (8, -3), textcoords="offset points")
+        write_beside(ax, [exact], [y + 0.32], [f"counted: {exact:.7g}"])
         texts.append(
             f"{rule.__name__}: samples from {min(seen):.2g} to {max(seen):.2g}, counted {exact:.7g}"
         )
@@ -125,19 +130,15 @@ def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     rules = (right_rule, sampler_match, *IMPOSTORS)
     verdicts = [judge(Named(rule), p.copy(), q.copy()) for rule in rules]
     errors = [float(np.abs(rule_law(rule, p, q) - p).sum() / 2) for rule in rules]
-    ax = axes("The line-up: distance to the target, and your verdict", "", size=(8.4, 4.2))
-    y = np.arange(len(rules))
-    ax.barh(y, errors, 0.6, facecolor="white", edgecolor="black", hatch="///")
-    said = ["lossless" if verdict else "impostor" for verdict in verdicts]
-    for i, (error, word) in enumerate(zip(errors, said, strict=True)):
-        label = f"{error:.4g}  you: {word}" if error else f"0  you: {word}"
-        ax.annotate(label, (error, i), (6, -4), textcoords="offset points")
+    ax = picture("The line-up: distance to the target, and your verdict", size=(8.4, 4.2))
     names = [
         f"{r.__name__}\n({SEEN[r.__name__]})" if r.__name__ in SEEN else r.__name__ for r in rules
     ]
-    ax.set_yticks(y, names)
-    ax.invert_yaxis()
-    ax.grid(axis="y", visible=False)
+    y = named_rows(ax, names)
+    ax.barh(y, errors, 0.6, **role("excess"))
+    said = ["lossless" if verdict else "impostor" for verdict in verdicts]
+    told = [f"{error:.4g}  you: {word}" for error, word in zip(errors, said, strict=True)]
+    write_beside(ax, errors, y, told)
     ax.set(xlabel="total variation, counted", xlim=(0, 1.45 * max(errors)))
     rows = zip(rules, errors, said, strict=True)
     text = "; ".join(f"{r.__name__} {e:.4g}, {word}" for r, e, word in rows)
@@ -148,7 +149,7 @@ def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
 def price_of_acceptance(distance: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """Accepted share against the student's distance of the law, for two lossy knobs."""
     rate, most = float(np.minimum(p, q).sum()), float(np.abs(p - q).sum() / 2)
-    ax = axes("What acceptance costs", "total variation of the law to p", size=(7.4, 3.8))
+    ax = picture("What acceptance costs", "total variation of the law to p", size=(7.4, 3.8))
     ax.plot([rate, 1], [0, most], color="black", linewidth=1, label="cannot be cheaper")
     texts = []
     knobs = (
@@ -159,7 +160,7 @@ def price_of_acceptance(distance: Callable, p: np.ndarray, q: np.ndarray) -> Non
         laws = [knob(p, q, value) for value in values]
         x = [share for _, share in laws]
         y = [distance(law.copy(), p.copy()) for law, _ in laws]
-        ax.plot(x, y, marker, color="black", markersize=8, markerfacecolor="white", label=name)
+        ax.plot(x, y, marker, markersize=8, label=name, **HOLLOW)
         for value, a, b in zip(values, x, y, strict=True):
             side = (8, -12) if marker == "o" else (-10, 9)
             text = f"{name[-1]} = {value:g}"

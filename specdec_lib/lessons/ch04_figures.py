@@ -10,18 +10,24 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, show, style
-
-# Colour, marker and dash of a line, so that any one of the three tells it.
-LINES = ((TARGET, "o", "-"), (ACCEPTED, "s", "--"), (EXCESS, "^", "-."), (DRAFT, "D", ":"))
+from specdec_lib.lessons.drawing import (
+    LINES,
+    bars,
+    drawn_from,
+    legend_below,
+    named_rows,
+    picture,
+    write_inside,
+)
+from specdec_lib.lessons.style import PALE, TARGET, role, show
 
 
 def one_block(target_ms: float, draft_ms: float, k: int, accepted: int) -> None:
     """One block beside plain decoding of as many tokens, in milliseconds."""
     tokens = accepted + 1
     block, alone = k * draft_ms + target_ms, tokens * target_ms
-    ax = _axes("One block, and plain decoding of as many tokens", "", size=(8.2, 2.9))
+    ax = picture("One block, and plain decoding of as many tokens", size=(8.2, 2.9))
+    named_rows(ax, ["plain", "speculative"])
     for i in range(tokens):
         ax.barh(1, target_ms, 0.5, left=i * target_ms, **role("target") | {"label": None})
         ax.text((i + 0.5) * target_ms, 1, "target pass", ha="center", va="center")
@@ -34,10 +40,9 @@ def one_block(target_ms: float, draft_ms: float, k: int, accepted: int) -> None:
     ax.text(k * draft_ms + target_ms / 2, 0, "target pass", ha="center", va="center")
     told = f"{block:g} ms for {tokens} tokens: {block / tokens:g} ms each"
     ax.text(block + 4, 0, told, va="center")
-    ax.set_yticks([0, 1], ["speculative", "plain"])
     ax.set_xlabel(f"milliseconds; plain: {target_ms:g} ms each, {alone / block:.2f} times as long")
     ax.grid(visible=False)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.28), ncol=2)
+    legend_below(ax, 2)
     show(
         ax.figure,
         f"Two rows of bars over time. Plain: {tokens} target passes of {target_ms:g} ms, together "
@@ -52,19 +57,18 @@ def tokens_of_a_block(accepted: Callable, tokens: Callable, alpha: float = 0.7) 
     ks = np.arange(11)
     low = np.array([accepted(alpha, int(k)) for k in ks], dtype=float)
     whole = np.array([tokens(alpha, int(k)) for k in ks], dtype=float)
-    ax = _axes(f"Tokens of a block by your functions, alpha = {alpha:g}", "tokens on average")
-    ax.bar(ks, low, 0.8, **role("accepted") | {"label": "accepted draft tokens"})
+    ax = picture(f"Tokens of a block by your functions, alpha = {alpha:g}", "tokens on average")
+    bars(ax, ks, low, "accepted", 0.8, label="accepted draft tokens")
     dress = {"label": "correction or bonus", "hatch": ".."}
     ax.bar(ks, whole - low, 0.8, bottom=low, **role("target") | dress)
-    box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
     for k, value in zip(ks, whole, strict=True):
-        ax.text(k, value - 0.2, f"{value:.2f}", ha="center", va="center", fontsize=9, bbox=box)
+        write_inside(ax, k, value - 0.2, f"{value:.2f}", fontsize=9)
     bound = 1 / (1 - alpha)
     ax.axhline(bound, color="black", linestyle="--", label=f"1/(1 - alpha) = {bound:.2f}")
     ax.set_xticks(ks)
     ax.set_xlabel("K, draft tokens in a block")
     ax.set_ylim(min(0.0, low.min()), 1.2 * max(bound, whole.max()))
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncol=3)
+    legend_below(ax)
     parts = [f"K = {k}: {a:.2f} and {t:.2f}" for k, a, t in zip(ks, low, whole, strict=True)]
     show(
         ax.figure,
@@ -76,7 +80,7 @@ def tokens_of_a_block(accepted: Callable, tokens: Callable, alpha: float = 0.7) 
 def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
     """The student's speed-up over K for several c, its best K ringed."""
     lines = {f"c = {c:g}": [speedup(alpha, c, k) for k in range(21)] for c in costs}
-    ax = _axes(f"Speed-up by your function, alpha = {alpha:g}", "times as fast")
+    ax = picture(f"Speed-up by your function, alpha = {alpha:g}")
     show(ax.figure, f"Speed-up over K, {_draw_lines(ax, lines)}")
 
 
@@ -84,7 +88,7 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
 def flat_and_steep(speedup: Callable, alpha: float, c: float, slopes: Sequence[float]) -> None:
     """The student's speed-up over K where a pass over m tokens costs 1 + s (m - 1)."""
     lines = {f"s = {s:g}": [speedup(alpha, c, k, 1 + s * k) for k in range(21)] for s in slopes}
-    ax = _axes(f"A pass over many tokens has a price, too: alpha = {alpha:g}, c = {c:g}")
+    ax = picture(f"A pass over many tokens has a price, too: alpha = {alpha:g}, c = {c:g}")
     show(ax.figure, f"Speed-up over K, {_draw_lines(ax, lines)}")
 
 
@@ -112,18 +116,15 @@ def found_in_the_text(lookup: Callable, words: Sequence[str], k: int) -> None:
     """A text in boxes, and behind it what the student's lookup drafts."""
     known = list(dict.fromkeys(words))
     drafted = [known[token] for token in lookup([known.index(word) for word in words], k)]
-    ax = _axes("The text, and what your function drafts behind it", "", size=(8.8, 1.7))
+    ax = picture("The text, and what your function drafts behind it", size=(8.8, 1.7))
     for i, word in enumerate([*words, *drafted]):
-        dress = role("target" if i < len(words) else "draft") | {"label": None}
-        ax.bar(i, 1, 0.94, **dress)
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        ax.text(i, 0.5, word, ha="center", va="center", fontsize=10, bbox=box)
+        bars(ax, [i], [1], "target" if i < len(words) else "draft", 0.94)
+        write_inside(ax, i, 0.5, word, fontsize=10)
     ax.set_xticks(range(len(words)), [str(i) for i in range(len(words))])
     ax.set_yticks([])
     ax.set_xlabel(f"position; behind the text your draft: {' '.join(drafted) or 'none'}")
     ax.grid(visible=False)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
     show(
         ax.figure,
         f"The text: {' '.join(words)}. Your function drafts: {' '.join(drafted) or 'nothing'}.",
@@ -157,8 +158,8 @@ def loss_of_a_coin(loss: Callable, p: float) -> None:
     qs = np.linspace(0.04, 0.96, 24)
     target = torch.tensor([[p, 1 - p]]).log()
     losses = [float(loss(target, torch.tensor([[q, 1 - q]]).log())) for q in qs]
-    ax = _axes(f"Your loss for two tokens, where the target gives {p:g} to the first")
-    ax.set_ylabel("loss, 1 - alpha")
+    title = f"Your loss for two tokens, where the target gives {p:g} to the first"
+    ax = picture(title, "loss, 1 - alpha")
     ax.plot(qs, losses, "o-", color=TARGET, markersize=4)
     ax.axvline(p, color="black", linestyle="--", linewidth=1)
     ax.annotate("q = p", (p, max(losses)), xytext=(4, -4), textcoords="offset points")
@@ -174,18 +175,10 @@ def loss_of_a_coin(loss: Callable, p: float) -> None:
 # --- parts of figures -----------------------------------------------------------------------
 
 
-def _axes(title: str, ylabel: str = "times as fast", size: tuple = (7.0, 3.6)) -> Axes:
-    style()
-    _, ax = plt.subplots(figsize=size)
-    ax.set_title(title, pad=10)
-    ax.set_ylabel(ylabel)
-    return ax
-
-
 def _draw_lines(ax: Axes, lines: dict[str, Sequence[float]]) -> str:
     """Lines over K = 0, 1, ..., the highest point of each ringed; returns them in words."""
     parts = []
-    for (name, values), (colour, marker, dash) in zip(lines.items(), LINES, strict=False):
+    for (name, values), (colour, dash, marker) in zip(lines.items(), LINES, strict=False):
         best = int(np.argmax(values))
         ax.plot(values, dash, color=colour, marker=marker, markersize=4.5, label=name)
         ring = {"markerfacecolor": "none", "markeredgecolor": "black", "markeredgewidth": 1.6}
@@ -196,9 +189,10 @@ def _draw_lines(ax: Axes, lines: dict[str, Sequence[float]]) -> str:
     ax.axhline(1, color="black", linewidth=1.2)
     ax.annotate("plain decoding", (0, 1), xytext=(0, -13), textcoords="offset points")
     ax.set_ylim(0, None)
+    ax.set_ylabel("times as fast")
     ax.set_xlabel("K, draft tokens in a block; a ring marks the best")
     ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncol=4)
+    legend_below(ax, 4)
     return "; ".join(parts) + "."
 
 
@@ -211,7 +205,7 @@ def _number_table(
     hide: float | None = None,
 ) -> Axes:
     """Numbers in a grid, `labels` for its rows and columns; `hide` is left blank."""
-    ax = _axes(title, size=size)
+    ax = picture(title, size=size)
     rows, columns = table.shape
     for row, column in np.ndindex(rows, columns):
         if table[row, column] != hide:
@@ -222,6 +216,6 @@ def _number_table(
     ax.set_ylim(rows - 0.5, -0.5)
     ax.grid(visible=False)
     for edge in np.arange(-0.5, max(rows, columns)):
-        ax.axhline(edge, color="#dcdce2", linewidth=0.8)
-        ax.axvline(edge, color="#dcdce2", linewidth=0.8)
+        ax.axhline(edge, color=PALE, linewidth=0.8)
+        ax.axvline(edge, color=PALE, linewidth=0.8)
     return ax

@@ -3,32 +3,29 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
+import numpy as np
 
-from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.style import ACCEPTED, EXCESS, TARGET, role, show, style
+from specdec_lib.lessons.drawing import drawn_from, named_rows, panels, picture, write_beside
+from specdec_lib.lessons.style import ACCEPTED, EXCESS, TARGET, role, show
 
 
 @drawn_from("walltime_speedup")
 def flat_or_measured(speedup: Callable, rows: Mapping[str, Any]) -> None:
     """The student's speed-up over K with v = 1 and with the measured v, a panel for each row."""
-    style()
-    figure, panels = plt.subplots(1, len(rows), figsize=(8.8, 3.4), sharey=True)
-    parts = []
-    for ax, (name, row) in zip(panels, rows.items(), strict=True):
+    axes, parts = panels(len(rows), (8.8, 3.4), sharey=True), []
+    for ax, (name, row) in zip(axes, rows.items(), strict=True):
         ks = [m - 1 for m in sorted(row.costs.v)]
         flat = [speedup(row.alpha, row.costs.c, k) for k in ks]
         real = [speedup(row.alpha, row.costs.c, k, row.costs.v[k + 1]) for k in ks]
         ax.plot(ks, flat, "s--", color=ACCEPTED, label="v = 1")
         ax.plot(ks, real, "o-", color=TARGET, label="measured v")
         ax.axhline(1, color="black", linewidth=1.2)
-        ax.set_title(f"{name}: alpha {row.alpha:.2f}, c {row.costs.c:.2f}", pad=8)
+        ax.set_title(f"{name}: alpha {row.alpha:.2f}, c {row.costs.c:.2f}")
         ax.set_xlabel("K")
         parts.append(f"{name}: {_in_words(ks, flat)} with v = 1, {_in_words(ks, real)} as measured")
-    panels[0].set_ylabel("times as fast")
-    panels[0].set_ylim(0, None)
-    panels[0].legend(loc="lower left")
-    show(figure, f"Speed-up over K. {'; '.join(parts)}.")
+    axes[0].set(ylabel="times as fast", ylim=(0, None))
+    axes[0].legend(loc="lower left")
+    show(axes[0].figure, f"Speed-up over K. {'; '.join(parts)}.")
 
 
 def _in_words(ks: list[int], speeds: list[float]) -> str:
@@ -38,21 +35,16 @@ def _in_words(ks: list[int], speeds: list[float]) -> str:
 
 def strategies(alphas: Mapping[str, float], costs: Mapping[str, float]) -> None:
     """Alpha of every draft as a bar, and its c as a diamond on the same axis, where it is known."""
-    style()
-    names = sorted(alphas, key=lambda name: alphas[name])
-    _, ax = plt.subplots(figsize=(8.0, 0.42 * len(names) + 1.3))
-    ax.barh(names, [alphas[name] for name in names], 0.6, **role("accepted") | {"label": "alpha"})
-    timed = [name for name in names if name in costs]
-    ax.plot([costs[name] for name in timed], timed, "D", color="black", label="c")
-    for name in names:
-        right = max(alphas[name], costs.get(name, 0.0))
-        ax.annotate(_pair(name, alphas, costs), (right + 0.015, name), va="center", fontsize=10)
-    ax.set_title("The bar must reach beyond the diamond", pad=10)
+    names = sorted(alphas, key=lambda name: -alphas[name])
+    ax = picture("The bar must reach beyond the diamond", size=(8.0, 0.42 * len(names) + 1.3))
+    y, bar = named_rows(ax, names), [alphas[name] for name in names]
+    diamond = [costs.get(name, np.nan) for name in names]
+    ax.barh(y, bar, 0.6, **role("accepted") | {"label": "alpha"})
+    ax.plot(diamond, y, "D", color="black", label="c")
+    write_beside(ax, np.fmax(bar, diamond), y, (_pair(name, alphas, costs) for name in names))
     ax.set_xlim(0, 1)
-    ax.grid(visible=True, axis="x")
-    ax.grid(visible=False, axis="y")
     ax.legend(loc="lower right")
-    listed = "; ".join(f"{name}: {_pair(name, alphas, costs)}" for name in reversed(names))
+    listed = "; ".join(f"{name}: {_pair(name, alphas, costs)}" for name in names)
     show(ax.figure, f"Acceptance and cost by strategy. {listed}.")
 
 
@@ -63,8 +55,7 @@ def _pair(name: str, alphas: Mapping[str, float], costs: Mapping[str, float]) ->
 
 def learning_curve(curve: Mapping[int, float], c: float) -> None:
     """Alpha on unseen text over the steps of a distillation, and the draft's c."""
-    style()
-    _, ax = plt.subplots(figsize=(7.0, 3.4))
+    ax = picture("The early exit learns on your loss", "alpha", size=(7.0, 3.4))
     ax.plot(list(curve), list(curve.values()), "o-", color=TARGET, label="alpha on unseen text")
     ax.axhline(c, color=EXCESS, linestyle="--", label=f"c = {c:.2f}: break-even")
     for step, alpha in curve.items():
@@ -75,9 +66,7 @@ def learning_curve(curve: Mapping[int, float], c: float) -> None:
             textcoords="offset points",
             ha="center",
         )
-    ax.set_title("The early exit learns on your loss", pad=10)
     ax.set_xlabel("steps")
-    ax.set_ylabel("alpha")
     ax.set_ylim(0, 1.25 * max(*curve.values(), c))
     ax.margins(x=0.08)
     ax.legend(loc="lower right")

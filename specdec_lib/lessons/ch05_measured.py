@@ -6,9 +6,16 @@ from typing import Any
 import numpy as np
 
 from specdec_lib.lessons.ch05 import conditional_rates
-from specdec_lib.lessons.ch05_drawing import GREY, axes, bars, legend_below, two_axes
-from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.style import ACCEPTED, DRAFT, show
+from specdec_lib.lessons.drawing import (
+    CROSS,
+    bars,
+    drawn_from,
+    legend_below,
+    panels,
+    picture,
+    write_above,
+)
+from specdec_lib.lessons.style import ACCEPTED, BAND, DRAFT, show
 
 
 def acceptance_table(measured: Mapping[tuple[str, str], Any], paper: Sequence[Any]) -> None:
@@ -17,22 +24,22 @@ def acceptance_table(measured: Mapping[tuple[str, str], Any], paper: Sequence[An
     `measured` has an Acceptance for (kind of text, name of draft); `paper` the rows of Table 3.
     """
     kinds, names = (list(dict.fromkeys(key[i] for key in measured)) for i in (0, 1))
-    figure, *panels = two_axes((9.0, 3.8))
+    axes = panels(2, (9.0, 3.8), sharey=True)
     x, parts = np.arange(len(names)), []
-    for ax, kind in zip(panels, kinds, strict=True):
+    for ax, kind in zip(axes, kinds, strict=True):
         found = [measured[kind, name] for name in names]
-        bars(ax, x - 0.2, [each.greedy for each in found], "draft", 0.38, "T = 0")
-        bars(ax, x + 0.2, [each.alpha for each in found], "target", 0.38, "T = 1")
+        greedy, sampled = zip(*((each.greedy, each.alpha) for each in found), strict=True)
+        bars(ax, x - 0.2, greedy, "draft", 0.38, label="T = 0", text=".2f")
+        bars(ax, x + 0.2, sampled, "target", 0.38, label="T = 1", text=".2f")
         ax.set_title(f"{kind.capitalize()}, {found[0].positions} positions")
         ax.set_xticks(x, names)
         parts += [
             f"{kind}, {n}: {e.greedy:.3f} and {e.alpha:.3f}"
             for n, e in zip(names, found, strict=True)
         ]
-    panels[0].set_ylabel("alpha")
-    panels[0].set_ylim(0, 1)
-    panels[1].legend(loc="upper right")
-    show(figure, f"Acceptance at temperature 0 and at 1. {'; '.join(parts)}.")
+    axes[0].set(ylabel="alpha", ylim=(0, 1))
+    axes[1].legend(loc="upper right")
+    show(axes[0].figure, f"Acceptance at temperature 0 and at 1. {'; '.join(parts)}.")
     print("The paper's Table 3, T = 0 and T = 1:")
     for row in paper:
         print(f"  {row.target:20} {row.draft:12} {row.greedy:.2f}  {row.sampled:.2f}")
@@ -45,9 +52,10 @@ def by_class(acceptance_by_class: Callable, verdicts: Any, classes: Sequence[str
     counts = {name: verdicts.classes.count(name) for name in classes}
     labels = np.array(verdicts.classes)
     overlap = [float(verdicts.overlap[labels == name].mean()) for name in classes]
-    ax = axes("Accepted by kind of token, largest draft", "alpha", size=(7.6, 3.8))
+    ax = picture("Accepted by kind of token, largest draft", "alpha", size=(7.6, 3.8))
     x, mine = np.arange(len(classes)), [float(found.get(name, 0.0)) for name in classes]
-    bars(ax, x, mine, "accepted", 0.6, "T = 0, by your function")
+    bars(ax, x, mine, "accepted", label="T = 0, by your function")
+    write_above(ax, x, mine, (f"{alpha:.2f}" for alpha in mine), fontsize=9)
     errors = [(p * (1 - p) / counts[name]) ** 0.5 for p, name in zip(mine, classes, strict=True)]
     ax.errorbar(x - 0.2, mine, errors, fmt="none", color="black", linewidth=1.5)
     ax.plot(x + 0.2, overlap, "D", color="black", label="T = 1, sum min(p, q)")
@@ -74,24 +82,17 @@ def by_position(alpha_from_blocks: Callable, blocks: Mapping[str, Sequence[int]]
     errors = [
         (rate * (1 - rate) / trials) ** 0.5 for rate, trials in zip(rates, tried, strict=True)
     ]
-    ax = axes(f"Acceptance by position, {len(accepted)} blocks after {name}", "share accepted")
+    ax = picture(f"Acceptance by position, {len(accepted)} blocks after {name}", "share accepted")
     x = np.arange(1, k + 1)
-    ax.errorbar(
-        x,
-        rates,
-        errors,
-        fmt="o",
-        color="black",
-        capsize=4,
-        label="given that the earlier ones passed",
-    )
-    ax.plot(x, every, "x", color=DRAFT, markersize=9, markeredgewidth=2.5, label="over all blocks")
+    look = {"fmt": "o", "color": "black", "capsize": 4}
+    ax.errorbar(x, rates, errors, label="given that the earlier ones passed", **look)
+    ax.plot(x, every, color=DRAFT, label="over all blocks", **CROSS)
     ax.axhline(alphas[name], color=ACCEPTED, linestyle="--", label="alpha, by your function")
     ax.set_xticks(x, [f"{i}\n{n} judged" for i, n in zip(x, tried, strict=True)])
     told = ", ".join(f"{alpha:.3f} after {each}" for each, alpha in alphas.items())
     ax.set_xlabel(f"position in the block; alpha is {told}")
     ax.set_ylim(0, 1)
-    legend_below(ax, 2, -0.3)
+    legend_below(ax, 2)
     rows = zip(x, rates, errors, every, strict=True)
     parts = [
         f"position {i}: {r:.3f} (error {e:.3f}), over all blocks {a:.3f}" for i, r, e, a in rows
@@ -105,11 +106,11 @@ def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float
     mean = float(paired_speedup(list(plain), list(fast)))
     ratios = np.array(plain) / np.array(fast)
     low, high = np.quantile(ratios, (0.25, 0.75))
-    ax = axes(
+    ax = picture(
         f"{len(ratios)} pairs on this machine: {mean:.2f} times as fast", "plain over speculative"
     )
     x = np.arange(1, len(ratios) + 1)
-    ax.axhspan(low, high, color=GREY, label="middle half of the pairs")
+    ax.axhspan(low, high, color=BAND, label="middle half of the pairs")
     ax.plot(x, ratios, "o", color="black", label="a pair")
     ax.axhline(
         mean, color=ACCEPTED, linestyle="--", linewidth=2, label="geometric mean, by your function"

@@ -5,11 +5,10 @@ They show what the function does, also where it is wrong: what is called compute
 
 from collections.abc import Callable, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch06_drawing import axes, boxes, dress, legend_below, outcome, rectangle
+from specdec_lib.lessons.ch06_drawing import boxes, dress, outcome, rectangle
 from specdec_lib.lessons.ch06_service import (
     block_law,
     mean_and_variance,
@@ -17,8 +16,17 @@ from specdec_lib.lessons.ch06_service import (
     quantile,
     request_law,
 )
-from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.style import ACCEPTED, EXCESS, RESIDUAL, TARGET, role, show, style
+from specdec_lib.lessons.drawing import (
+    CROSS,
+    bars,
+    drawn_from,
+    legend_below,
+    panels,
+    picture,
+    swatches,
+    write_above,
+)
+from specdec_lib.lessons.style import ACCEPTED, EXCESS, GREY, RESIDUAL, TARGET, show
 
 BLOCKS = 3000  # behind the histogram
 RUNS = 40  # behind every point of the speed
@@ -28,7 +36,6 @@ SHOWN = 8  # blocks drawn as rows
 KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 ROWS = (1, 2, 4, 8, 16)
 SHARES = {"p50": (0.5, "o", TARGET), "p95": (0.95, "s", RESIDUAL), "p99": (0.99, "^", EXCESS)}
-CROSS = {"color": "black", "markersize": 11, "markeredgewidth": 2.5}
 
 
 @drawn_from("simulate_block")
@@ -36,17 +43,16 @@ def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
     """A few blocks of coins with the student's verdicts, and the counts of many beside the law."""
     coins = np.random.default_rng(3).random((BLOCKS, k))
     counts = [int(simulate(alpha, k, row.copy())) for row in coins]
-    style()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.9), width_ratios=(1.15, 1))
+    left, right = panels(2, (9.4, 3.9), width_ratios=(1.15, 1))
     texts = [[f"{coin:.2f}".lstrip("0") for coin in row] for row in coins[:SHOWN]]
     rows = [outcome(n, text, "+1") for n, text in zip(counts, texts, strict=False)]
     boxes(left, rows, [f"returned {n}" for n in counts[:SHOWN]], k * 5.1 + 3.4)
-    left.set_title(f"{SHOWN} blocks, alpha = {alpha:g}", pad=10)
+    left.set_title(f"{SHOWN} blocks, alpha = {alpha:g}")
     seen = np.bincount(np.clip(counts, 0, None), minlength=k + 1) / BLOCKS
     exact = np.append(block_law(alpha, k), np.zeros(max(0, len(seen) - k - 1)))
-    right.bar(np.arange(len(seen)), seen, 0.6, **role("target") | {"label": "your function"})
-    right.plot(np.arange(len(exact)), exact, "x", label="computed", **CROSS)
-    right.set_title(f"{BLOCKS} blocks", pad=10)
+    bars(right, np.arange(len(seen)), seen, "target", label="your function")
+    right.plot(np.arange(len(exact)), exact, color="black", label="computed", **CROSS)
+    right.set_title(f"{BLOCKS} blocks")
     right.set_xticks(np.arange(len(seen)))
     right.set_xlabel("accepted tokens")
     right.set_ylabel("share of the blocks")
@@ -54,7 +60,7 @@ def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
     pairs = zip(seen, exact, strict=True)
     parts = [f"{n}: {share:.3f}, computed {law:.3f}" for n, (share, law) in enumerate(pairs)]
     first = f"{SHOWN} blocks of {k} coins, for which your function returned {counts[:SHOWN]}."
-    show(figure, f"{first} Share of {BLOCKS} blocks by accepted tokens: {'; '.join(parts)}.")
+    show(right.figure, f"{first} Share of {BLOCKS} blocks by accepted tokens: {'; '.join(parts)}.")
 
 
 @drawn_from("simulate_decode")
@@ -64,11 +70,11 @@ def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     all_k = np.arange(0, max(KS) + 1)
     exact = np.array([mean_and_variance(alpha, k)[0] / (c * k + 1) for k in all_k])
     best = int(exact.argmax())
-    ax = axes(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
+    ax = picture(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
     ax.plot(all_k, exact, color="black", linewidth=1.2, label="computed")
-    bars = {"fmt": "o", "color": TARGET, "capsize": 4}
-    ax.errorbar(KS, means, errors, label="your function, one standard error", **bars)
-    ax.axhline(1, color="#777780", linestyle=":", label="plain decoding")
+    look = {"fmt": "o", "color": TARGET, "capsize": 4}
+    ax.errorbar(KS, means, errors, label="your function, one standard error", **look)
+    ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.axvline(best, color=ACCEPTED, linestyle="--", label=f"best K = {best}")
     ax.set_xlabel("K")
     ax.set_ylim(0, 1.15 * max(exact.max(), *means))
@@ -88,7 +94,7 @@ def _speed(simulate: Callable, alpha: float, c: float, k: int) -> tuple[float, f
 @drawn_from("simulate_decode")
 def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
     """p50, p95 and p99 of a request's time by K, from the student's function and computed."""
-    ax = axes(f"How long a request of {n_tokens} tokens takes", "target passes", (7.4, 4.2))
+    ax = picture(f"How long a request of {n_tokens} tokens takes", "target passes", (7.4, 4.2))
     laws = {k: request_law(alpha, k, n_tokens) for k in KS}
     times = {k: _times(simulate, alpha, c, k, n_tokens) for k in KS}
     parts = []
@@ -105,7 +111,7 @@ def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
     points = f"points: {REQUESTS} requests by your function; lines: computed"
     ax.set_xlabel(f"K\n{points}; alpha = {alpha:g}, c = {c:g}")
     ax.set_ylim(0, None)
-    legend_below(ax, drop=0.22)
+    legend_below(ax)
     show(ax.figure, f"Time of a request in target passes. {'. '.join(parts)}.")
 
 
@@ -120,14 +126,12 @@ def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
     """Tokens a step and row by the number of rows, from the student's function and simulated."""
     yours = np.array([float(tokens(alpha, k, size)) for size in ROWS])
     means, errors = _simulated_steps(alpha, k)
-    ax = axes(f"Lock-step: tokens a step and row, alpha = {alpha:g}, K = {k}", "tokens a step")
+    ax = picture(f"Lock-step: tokens a step and row, alpha = {alpha:g}, K = {k}", "tokens a step")
     x = np.arange(len(ROWS))
-    ax.bar(x, yours, 0.55, **role("target") | {"label": "your function"})
+    bars(ax, x, yours, "target", label="your function")
+    write_above(ax, x, np.maximum(yours, means), (f"{value:.2f}" for value in yours), gap=9)
     label = f"{STEPS} steps of coins, one standard error"
-    ax.errorbar(x, means, errors, fmt="x", capsize=5, label=label, **CROSS)
-    place = {"xytext": (0, 9), "textcoords": "offset points", "ha": "center"}
-    for column, value in zip(x, yours, strict=True):
-        ax.annotate(f"{value:.2f}", (column, value), **place)
+    ax.errorbar(x, means, errors, color="black", capsize=5, label=label, **CROSS)
     ax.set_xticks(x, [str(size) for size in ROWS])
     ax.set_xlabel("rows of the batch")
     ax.set_yticks(range(k + 2))
@@ -156,8 +160,7 @@ def two_batches(simulate: Callable, alpha: float, k: int, rows: int, n_tokens: i
     ends = [_passes(row, n_tokens) for row in wrote]
     kept = np.tile(slowest[:steps], (rows, 1))
     lost, own = wrote[:, :steps] - kept, wrote[:, : max(ends)]
-    style()
-    figure, (top, low) = plt.subplots(2, 1, figsize=(8.6, 1.9 + 0.62 * rows), sharex=True)
+    top, low = panels(2, (8.6, 1.9 + 0.62 * rows), stacked=True, sharex=True)
     _tracks(top, kept, lost, [steps] * rows, k)
     _tracks(low, own, 0 * own, ends, k)
     low.set_xlim(0, max(steps, *ends))
@@ -166,7 +169,7 @@ def two_batches(simulate: Callable, alpha: float, k: int, rows: int, n_tokens: i
     low.set_xlabel("target passes; the number is what the row writes")
     _legend_of_tracks(low)
     show(
-        figure,
+        low.figure,
         f"{rows} rows of {n_tokens} tokens. In lock-step {steps} passes, which write "
         f"{kept[0].tolist()} tokens in each row; {lost.sum()} accepted tokens are thrown away. "
         f"Ragged, the rows end after {ends} passes.",
@@ -199,5 +202,4 @@ def _tracks(ax: Axes, kept: np.ndarray, lost: np.ndarray, ends: Sequence[int], k
 def _legend_of_tracks(ax: Axes) -> None:
     words = {"accepted": "written", "rejected": "accepted, thrown away", "dropped": "idle"}
     looks = [dress(kind) | {"label": label} for kind, label in words.items()]
-    handles = [plt.Rectangle((0, 0), 1, 1, **look) for look in looks]
-    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.35), ncol=3)
+    legend_below(ax, handles=swatches(looks))

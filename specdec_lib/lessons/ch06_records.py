@@ -6,16 +6,16 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons import recorded
-from specdec_lib.lessons.ch06_drawing import axes, boxes, legend_below, outcome
+from specdec_lib.lessons.ch06_drawing import boxes, outcome
 from specdec_lib.lessons.ch06_service import mean_and_variance, of_sample, quantile, request_law
+from specdec_lib.lessons.drawing import CROSS, bars, legend_below, picture
 from specdec_lib.lessons.recorded import Request
-from specdec_lib.lessons.style import EXCESS, TARGET, role, show
+from specdec_lib.lessons.style import EXCESS, GREY, TARGET, show
 from specdec_lib.theory import Costs
 
 WIDTH = 4  # blocks, of a bar of the histogram
 RUN = 1  # the recorded run that is drawn
 SHARES = (0.5, 0.95, 0.99)
-GREY = "#777780"
 
 
 def blocks_as_recorded(k: int, rows: int) -> None:
@@ -25,7 +25,7 @@ def blocks_as_recorded(k: int, rows: int) -> None:
         outcome(b.accepted, [recorded.text_of(t) for t in b.drafted], recorded.text_of(b.token))
         for b in blocks
     ]
-    ax = axes(f"{rows} recorded blocks, K = {k}", size=(9.4, 1.2 + 0.36 * rows))
+    ax = picture(f"{rows} recorded blocks, K = {k}", size=(9.4, 1.2 + 0.36 * rows))
     boxes(ax, drawn, [f"{b.accepted} accepted" for b in blocks])
     parts = [", ".join(f"{kind} {text}" for kind, text in row) for row in drawn]
     show(ax.figure, f"Blocks of {k} draft tokens. " + ". ".join(parts) + ".")
@@ -38,14 +38,14 @@ def acceptance_by_position(k: int) -> None:
     rates = reached[1:] / reached[:-1]
     errors = np.sqrt(rates * (1 - rates) / reached[:-1])
     positions = np.arange(1, k + 1)
-    ax = axes(f"Acceptance by position, given that the earlier ones passed, K = {k}", "share")
-    bars = {"fmt": "o", "color": TARGET, "capsize": 4}
-    ax.errorbar(positions, rates, errors, label="recorded, one standard error", **bars)
+    ax = picture(f"Acceptance by position, given that the earlier ones passed, K = {k}", "share")
+    look = {"fmt": "o", "color": TARGET, "capsize": 4}
+    ax.errorbar(positions, rates, errors, label="recorded, one standard error", **look)
     ax.axhline(request.alpha, color="black", linestyle="--", label=f"coins of {request.alpha:.3f}")
     ax.set_xticks(positions, [f"{i}\n{n}" for i, n in zip(positions, reached, strict=False)])
     ax.set_xlabel("position in the block; below it, how many blocks reached it")
     ax.set_ylim(0, 1)
-    legend_below(ax, drop=0.3)
+    legend_below(ax)
     points = zip(positions, rates, errors, strict=True)
     parts = [f"position {i}: {rate:.3f} plus or minus {error:.3f}" for i, rate, error in points]
     show(ax.figure, f"{'; '.join(parts)}. Coins would have {request.alpha:.3f} throughout.")
@@ -58,15 +58,17 @@ def requests_against_coins(k: int) -> None:
     edges = np.arange(20, request.blocks.max() + 2 * WIDTH, WIDTH)
     below = np.append(0.0, np.cumsum(np.append(law, np.zeros(edges[-1]))))  # under each number
     coins = len(request.blocks) * np.diff(below[edges])
-    ax = axes(f"{len(request.blocks)} recorded requests of {n_tokens} tokens, K = {k}", "requests")
+    ax = picture(
+        f"{len(request.blocks)} recorded requests of {n_tokens} tokens, K = {k}", "requests"
+    )
     middles = edges[:-1] + (WIDTH - 1) / 2
     seen = np.histogram(request.blocks, edges)[0]
-    ax.bar(middles, seen, 0.85 * WIDTH, **role("target") | {"label": "recorded"})
-    looks = {"color": "black", "markersize": 8, "markeredgewidth": 2, "linestyle": "none"}
-    ax.plot(middles, coins, "x", label=f"coins of {request.alpha:.3f}, computed", **looks)
+    bars(ax, middles, seen, "target", 0.85 * WIDTH, label="recorded")
+    label = f"coins of {request.alpha:.3f}, computed"
+    ax.plot(middles, coins, color="black", label=label, **CROSS | {"markersize": 8})
     text = _tail_text(request, law)
     ax.set_xlabel(f"blocks that a request took (in brackets: under coins)\n{text}")
-    legend_below(ax, drop=0.27)
+    legend_below(ax)
     show(ax.figure, f"Blocks that recorded requests took, and under coins in brackets: {text}.")
 
 
@@ -88,7 +90,7 @@ def oracle(c: float) -> None:
     alpha, speeds = recorded.alpha(), recorded.speeds(lambda k: c * k + 1)
     best = max(speeds, key=speeds.__getitem__)
     ideal = 1 / (1 - alpha * (1 - c))
-    ax = axes("Where recorded blocks break, and one K for all", "draft tokens", (8.6, 3.8))
+    ax = picture("Where recorded blocks break, and one K for all", "draft tokens", (8.6, 3.8))
     _fates(ax, np.array(breaks), best)
     ax.axhline(best, color="black", linestyle="--", label=f"best fixed K = {best}")
     tokens = recorded.requests()[longest].tokens[0]
@@ -113,14 +115,12 @@ def _fates(ax: Axes, breaks: np.ndarray, k: int) -> None:
         ("residual", np.maximum(breaks - k, 0), got, "not drafted, would have passed"),
     )
     for name, heights, floor, label in layers:
-        drawn = heights > 0
-        look = role(name) | {"label": label}
-        ax.bar(x[drawn], heights[drawn], 0.8, bottom=floor[drawn], **look)
+        bars(ax, x, heights, name, 0.8, bottom=floor, label=label)
 
 
 def past_the_optimum(c: float, costs: Costs) -> None:
     """Predicted and recorded speed by K, for `c` with v = 1 and for measured times."""
-    ax = axes("Speed by K: the formula, and recorded blocks", "times plain decoding", (7.4, 4.2))
+    ax = picture("Speed by K: the formula, and recorded blocks", "times plain decoding", (7.4, 4.2))
     parts = [
         _speed_by_k(ax, f"c = {c:g}, v = 1", lambda k: c * k + 1, ("o", TARGET, "-")),
         _speed_by_k(
@@ -147,8 +147,8 @@ def _speed_by_k(
     means, errors = zip(*speeds.values(), strict=True)
     marker, colour, line = looks
     ax.plot(ks, predicted, line, color=colour, label=f"{name}: formula")
-    bars = {"fmt": marker, "color": colour, "capsize": 4, "markerfacecolor": "white"}
-    ax.errorbar(ks, means, errors, label=f"{name}: recorded", **bars)
+    look = {"fmt": marker, "color": colour, "capsize": 4, "markerfacecolor": "white"}
+    ax.errorbar(ks, means, errors, label=f"{name}: recorded", **look)
     points = zip(ks, means, predicted, strict=True)
     numbers = ", ".join(f"{k}: {mean:.2f} ({formula:.2f})" for k, mean, formula in points)
     return f"{name}, recorded speed by K, the formula in brackets: {numbers}"

@@ -11,18 +11,18 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons import ch07_laws as laws
-from specdec_lib.lessons.ch07_drawing import (
-    axes,
+from specdec_lib.lessons.drawing import (
     bars,
-    finish,
-    listed,
-    numbers,
+    drawn_from,
+    legend_below,
     panels,
+    picture,
     target_lines,
-    write,
+    token_axis,
+    write_above,
 )
-from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.style import ACCEPTED, DRAFT, RESIDUAL, TARGET, show
+from specdec_lib.lessons.style import ACCEPTED, DRAFT, GREY, RESIDUAL, TARGET, show
+from specdec_lib.lessons.wording import TOKENS, by_token, listed
 
 WRITTEN = 16  # tokens that the figure on prompts writes
 
@@ -32,17 +32,17 @@ def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The exact law of the student's function for one certain draft token, by its two paths."""
     law = laws.one_hot_law(accept, p, token)
     total, x = law.sum(axis=0), np.arange(len(p))
-    ax = axes("One certain draft token, B: two paths into each token")
+    ax = picture("One certain draft token, B: two paths into each token", "probability")
     bars(ax, x, law[0], "accepted", label="came by acceptance")
     bars(ax, x, law[1], "residual", bottom=law[0], label="came by correction")
     target_lines(ax, p)
-    for i in x:
-        write(ax, i, max(total[i], p[i]), f"{total[i]:.3f}")
-    finish(ax, len(p), top=max(total.max(), p.max()))
+    write_above(ax, x, np.maximum(total, p), (f"{mass:.3f}" for mass in total))
+    token_axis(ax, len(p), top=max(total.max(), p.max()))
+    legend_below(ax)
     show(
         ax.figure,
-        f"The draft always proposes token {token}. Mass by acceptance {numbers(law[0])}, by "
-        f"correction {numbers(law[1])}, together {numbers(total)}; the target {numbers(p)}.",
+        f"The draft always proposes token {token}. Mass by acceptance {by_token(law[0])}, by "
+        f"correction {by_token(law[1])}, together {by_token(total)}; the target {by_token(p)}.",
     )
 
 
@@ -59,7 +59,7 @@ def renewed_together(
 
     out, passes = decode(watched, list(prompt), list(guess))
     rows = [*asked, list(out)]
-    ax = axes("What each pass reads, by your function", "", size=(7.0, 0.45 * len(rows) + 1.4))
+    ax = picture("What each pass reads, by your function", size=(7.0, 0.45 * len(rows) + 1.4))
     for number, row in enumerate(rows):
         for place, token in enumerate(row[: len(guess)]):
             right = place < len(out) and token == out[place]
@@ -77,7 +77,7 @@ def renewed_together(
 def _cell(ax: Axes, x: int, y: int, text: str, right: bool) -> None:
     """A token in its box; filled and underlined where it is right."""
     face = (0.78, 0.9, 0.86) if right else "white"
-    edge = ACCEPTED if right else "#8a8a94"
+    edge = ACCEPTED if right else GREY
     ax.add_patch(plt.Rectangle((x - 0.4, y - 0.38), 0.8, 0.76, facecolor=face, edgecolor=edge))
     ax.text(x, y, text, ha="center", va="center", fontweight="bold" if right else "normal")
     if right:
@@ -90,12 +90,10 @@ def passes_on_prompts(
 ) -> None:
     """Passes that the student's function takes for `count` tokens behind every prompt."""
     passes = [decode(target_greedy, list(text), list(text[-count:]))[1] for text in prompts]
-    ax = axes(f"Passes for {count} tokens on the built-in target", "passes")
+    ax = picture(f"Passes for {count} tokens on the built-in target", "passes")
     x = np.arange(len(passes))
-    bars(ax, x, np.array(passes, dtype=float), "target", label="your function")
+    bars(ax, x, passes, "target", label="your function", text="g")
     ax.axhline(count, color="black", linestyle="--", label="plain decoding, one token a pass")
-    for i, value in enumerate(passes):
-        write(ax, i, value, str(value))
     ax.set_xticks(x, [str(i + 1) for i in x])
     ax.set_xlabel(f"prompt; {np.mean(passes):.2f} passes on average")
     ax.set_ylim(0, 1.3 * max(count, *passes))
@@ -115,7 +113,7 @@ def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -
     accepted = [float(law[0].sum()) for law in found]
     tries = [1 - (1 - accepted[0]) ** n for n in counts]
     best = [laws.best_acceptance(p, q, int(n)) for n in counts]
-    left, right = panels(2, (9.4, 3.9), widths=[1.15, 1])
+    left, right = panels(2, (9.4, 3.9), width_ratios=[1.15, 1])
     _laws_side_by_side(left, found, p)
     for values, mark, colour, name in (
         (best, "^:", TARGET, "best possible rule"),
@@ -126,14 +124,14 @@ def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -
     for n, value in zip(counts, accepted, strict=True):
         right.annotate(f"{value:.3f}", (n, value), xytext=(0, -17), textcoords="offset points",
                        ha="center")  # fmt: skip
-    right.set_title("One of them is accepted", pad=10)
+    right.set_title("One of them is accepted")
     right.set(xlabel="candidates", xticks=counts, ylim=(min(0.6, *accepted) - 0.05, 1.03))
     right.set_xlim(0.7, most + 0.3)
-    right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncol=3, columnspacing=1)
-    parts = [f"n = {n}: {numbers(law.sum(axis=0))}" for n, law in zip(counts, found, strict=True)]
+    legend_below(right, columnspacing=1)
+    parts = [f"n = {n}: {by_token(law.sum(axis=0))}" for n, law in zip(counts, found, strict=True)]
     show(
         right.figure,
-        f"Left, the law of your function. {'; '.join(parts)}; the target {numbers(p)}. Right, "
+        f"Left, the law of your function. {'; '.join(parts)}; the target {by_token(p)}. Right, "
         f"accepted for 1 to {most} candidates: {listed(accepted)}; independent tries would give "
         f"{listed(tries)}, the best possible rule {listed(best)}.",
     )
@@ -149,22 +147,23 @@ def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray) -> None
              label="drawn at the end" if first else "_")  # fmt: skip
     target_lines(ax, p)
     ax.set_ylabel("probability")
-    title = f"The law, with 1 to {len(found)} candidates"
-    finish(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in found)), title=title)
+    ax.set_title(f"The law, with 1 to {len(found)} candidates")
+    token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in found)))
+    legend_below(ax)
 
 
 @drawn_from("tree_attention_mask")
 def tree_and_mask(make: Callable, parents: list[int]) -> None:
     """A draft tree, and the mask that the student's function makes of it."""
     mask = np.asarray(make(list(parents)), dtype=bool)
-    left, right = panels(2, (8.6, 3.6), widths=[1, 1])
+    left, right = panels(2, (8.6, 3.6), width_ratios=[1, 1])
     draw_tree(left, parents)
-    left.set_title("Six draft tokens behind the text", pad=10)
+    left.set_title("Six draft tokens behind the text")
     for i, row in enumerate(mask):
         for j, seen in enumerate(row):
             _cell(right, j, i, "●" if seen else "", seen)
     n = len(parents)
-    right.set_title("Your mask: row i sees column j", pad=10)
+    right.set_title("Your mask: row i sees column j")
     right.set(xticks=range(n), yticks=range(n), xlim=(-0.6, n - 0.4), ylim=(n - 0.4, -0.6))
     right.set(xlabel="seen node", ylabel="node")
     right.grid(visible=False)
@@ -179,7 +178,7 @@ def draw_tree(ax: Axes, parents: list[int], radius: float = 0.2) -> None:
             bbox={"boxstyle": "round", "facecolor": "white"})  # fmt: skip
     for node, parent in enumerate(parents):
         (x, y), (x0, y0) = places[node], places.get(parent, (0.0, 0.0))
-        ax.plot([x0 + 0.24, x - radius], [y0, y], color="#8a8a94", zorder=1)
+        ax.plot([x0 + 0.24, x - radius], [y0, y], color=GREY, zorder=1)
         ax.add_patch(plt.Circle((x, y), radius, facecolor="white", edgecolor=TARGET, linewidth=1.6))
         ax.text(x, y, str(node), ha="center", va="center", zorder=3)
     depths, heights = zip((0.0, 0.0), *places.values(), strict=True)
@@ -215,28 +214,25 @@ def over_the_targets_tokens(
 ) -> None:
     """The draft over its own tokens, and over the target's by the student's function."""
     out = np.asarray(mapped(q.copy(), draft_to_target.copy(), len(p)), dtype=float)
-    left, right = panels(2, (8.6, 3.6), widths=[0.8, 1])
+    left, right = panels(2, (8.6, 3.6), width_ratios=[0.8, 1])
     x = np.arange(len(q))
     shared = draft_to_target >= 0
     bars(left, x, np.where(shared, q, 0), "draft", label="shared")
     bars(left, x, np.where(shared, 0, q), "excess", label="not shared")
-    names = [
-        f"{i}\nis {'ABCDEFGH'[t] if t >= 0 else 'nothing'}" for i, t in enumerate(draft_to_target)
-    ]
-    left.set_title("The draft's own tokens", pad=10)
+    names = [f"{i}\nis {TOKENS[t] if t >= 0 else 'nothing'}" for i, t in enumerate(draft_to_target)]
+    left.set_title("The draft's own tokens")
     left.set_xticks(x, names)
     left.set_ylim(0, 1.2 * q.max())
     left.legend(loc="upper right")
-    bars(right, np.arange(len(out)), out, "draft", label="your function")
+    bars(right, np.arange(len(out)), out, "draft", label="your function", text=".3f")
     target_lines(right, p)
-    for i, value in enumerate(out):
-        write(right, i, max(value, 0), f"{value:.3f}")
     overlap = float(np.minimum(out, p).sum()) if len(out) == len(p) else float("nan")
-    title = f"Over the target's: {overlap:.3f} is accepted"
-    finish(right, len(out), top=max(out.max(), p.max()), title=title)
+    right.set_title(f"Over the target's: {overlap:.3f} is accepted")
+    token_axis(right, len(out), top=max(out.max(), p.max()))
+    legend_below(right)
     show(
         right.figure,
         f"The draft over its own tokens {listed(q)}, of which {listed(q[shared])} are shared. By "
-        f"your function {numbers(out)} over the target's tokens, whose p is {numbers(p)}; the "
+        f"your function {by_token(out)} over the target's tokens, whose p is {by_token(p)}; the "
         f"overlap is {overlap:.3g}.",
     )

@@ -2,22 +2,23 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 
 from specdec_lib.lessons import ch07_laws as laws
-from specdec_lib.lessons.ch07_drawing import (
-    axes,
-    bars,
-    finish,
-    listed,
-    numbers,
-    panels,
-    target_lines,
-    write,
-)
 from specdec_lib.lessons.ch07_family import KEPT, as_data
 from specdec_lib.lessons.ch07_figures import draw_tree
-from specdec_lib.lessons.style import ACCEPTED, DRAFT, EXCESS, RESIDUAL, TARGET, show
+from specdec_lib.lessons.drawing import (
+    PAPER,
+    bars,
+    legend_below,
+    named_rows,
+    panels,
+    picture,
+    target_lines,
+    token_axis,
+    write_above,
+)
+from specdec_lib.lessons.style import ACCEPTED, DRAFT, EXCESS, PALE, RESIDUAL, TARGET, show
+from specdec_lib.lessons.wording import by_token, listed
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 #: Shape and colour by what becomes of the target's law, as in the timeline.
@@ -32,7 +33,7 @@ def shapes() -> None:
         "tree\n(Medusa, EAGLE)": [-1, -1, 0, 0, 1],
         "all places at once\n(Jacobi, DFlash)": [-1, 0, 1],
     }
-    row = panels(4, (9.6, 2.9), widths=[1, 0.7, 1, 1])
+    row = panels(4, (9.6, 2.9), width_ratios=[1, 0.7, 1, 1])
     for ax, (name, parents) in zip(row, drawn.items(), strict=True):
         draw_tree(ax, parents)
         ax.set_title(name, fontsize=11, loc="center")
@@ -49,15 +50,14 @@ def shapes() -> None:
 def drafters(measured: dict[tuple[str, float], tuple[float, float]]) -> None:
     """Tokens a block and the share of repeated text, by (drafter, temperature)."""
     names = list(dict.fromkeys(name for name, _ in measured))
-    ax = axes("Tokens a block on the built-in target, K = 4", "tokens a block")
+    ax = picture("Tokens a block on the built-in target, K = 4", "tokens a block")
     parts = []
     for offset, temperature, dress in ((-0.2, 0.0, "target"), (0.2, 1.0, "residual")):
         x = np.arange(len(names)) + offset
         tokens, repeated = zip(*(measured[name, temperature] for name in names), strict=True)
-        bars(ax, x, np.array(tokens), dress, width=0.36, label=f"temperature {temperature:g}")
+        bars(ax, x, tokens, dress, 0.36, label=f"temperature {temperature:g}", text=".2f")
         for at, name, value, share in zip(x, names, tokens, repeated, strict=True):
-            write(ax, at, value, f"{value:.2f}")
-            ax.text(at, 0.12, f"{share:.0%}", ha="center", bbox={"facecolor": "white", "pad": 2})
+            ax.text(at, 0.12, f"{share:.0%}", ha="center", bbox=PAPER | {"edgecolor": "black"})
             parts.append(
                 f"{name} at temperature {temperature:g}: {value:.2f}, {share:.0%} repeated"
             )
@@ -77,11 +77,11 @@ def early_exit(alphas: dict[int, float]) -> None:
         max(walltime_speedup(alpha, e / total, k) for k in range(1, 9))
         for e, alpha in alphas.items()
     ]
-    ax = axes("The first layers as a draft, without training for it", "alpha, measured")
+    ax = picture("The first layers as a draft, without training for it", "alpha, measured")
     bars(ax, layers, values, "accepted", label="acceptance at temperature 1")
-    for e, value, speed in zip(layers, values, best, strict=True):
-        text = f"{value:.2f}\nspeed {speed:.2f}x" if e < total else f"{value:.2f}\nthe target"
-        write(ax, e, value, text)
+    told = zip(layers, values, best, strict=True)
+    texts = (f"{a:.2f}\n" + (f"speed {s:.2f}x" if e < total else "the target") for e, a, s in told)
+    write_above(ax, layers, values, texts)
     ax.set_xticks(layers, [f"{e} of {total}" for e in layers])
     ax.set_xlabel(
         "layers that draft; speed by the formula, best K, c = layers/all, head not counted"
@@ -100,16 +100,14 @@ def early_exit(alphas: dict[int, float]) -> None:
 
 def shapes_compared(accepted: dict[str, list[float]], trees: dict[str, list[int]]) -> None:
     """Tokens a block of every tree of six nodes, for each draft."""
-    ax = axes("Six draft tokens in four shapes", "tokens a block")
+    ax = picture("Six draft tokens in four shapes", "tokens a block")
     parts = []
     for offset, (draft, shares), dress in zip(
         (-0.2, 0.2), accepted.items(), ("target", "draft"), strict=True
     ):
         tokens = [laws.tree_tokens(parents, shares) for parents in trees.values()]
         x = np.arange(len(trees)) + offset
-        bars(ax, x, np.array(tokens), dress, width=0.36, label=f"{draft}, first {shares[0]:.2f}")
-        for at, value in zip(x, tokens, strict=True):
-            write(ax, at, value, f"{value:.2f}")
+        bars(ax, x, tokens, dress, 0.36, label=f"{draft}, first {shares[0]:.2f}", text=".2f")
         parts.append(f"{draft}: " + ", ".join(
             f"{name} {value:.3g}" for name, value in zip(trees, tokens, strict=True)))  # fmt: skip
     ax.set_xticks(range(len(trees)), [name.replace(" ", "\n", 1) for name in trees])
@@ -126,12 +124,9 @@ def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
     block = [laws.block_accepted(p, q, int(k)) for k in counts]
     law, _ = laws.block_law(p, q, 3)
     off = float(np.abs(law - _product(p, 4)).max())
-    ax = axes("Accepted draft tokens of a block, two verifiers", "accepted")
-    bars(ax, counts - 0.2, np.array(token), "target", width=0.36, label="token by token")
-    bars(ax, counts + 0.2, np.array(block), "residual", width=0.36, label="the block as a whole")
-    for k, a, b in zip(counts, token, block, strict=True):
-        write(ax, k - 0.2, a, f"{a:.2f}")
-        write(ax, k + 0.2, b, f"{b:.2f}")
+    ax = picture("Accepted draft tokens of a block, two verifiers", "accepted")
+    bars(ax, counts - 0.2, token, "target", 0.36, label="token by token", text=".2f")
+    bars(ax, counts + 0.2, block, "residual", 0.36, label="the block as a whole", text=".2f")
     ax.set_xticks(counts, [f"K = {k}" for k in counts])
     ax.set_xlabel(f"all cases added up for K = 3: no sequence is off by more than {off:.0e}")
     ax.set_ylim(0, 1.2 * max(block))
@@ -155,20 +150,20 @@ def typical(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> None:
     law = laws.typical_law(p, q, epsilon, delta)
     distance = float(np.abs(law - p).sum() / 2)
     threshold = min(epsilon, delta * float(np.exp((p * np.log(p)).sum())))
-    ax = axes("Typical acceptance: what comes out")
-    x = np.arange(len(p))
+    title = f"Typical acceptance: {distance:.2f} from the target in total variation"
+    ax, x = picture(title, "probability"), np.arange(len(p))
     bars(ax, x - 0.2, q, "draft", width=0.36)
     bars(ax, x + 0.2, law, "excess", width=0.36, label="the law that comes out")
     target_lines(ax, p)
-    for i in x:
-        write(ax, i + 0.2, max(law[i], p[i]), f"{law[i]:.2f}")
+    write_above(ax, x + 0.2, np.maximum(law, p), (f"{mass:.2f}" for mass in law))
     ax.axhline(threshold, color="black", linestyle=":", label=f"threshold on p, {threshold:.3f}")
-    finish(ax, len(p), top=max(p.max(), q.max(), law.max()))
-    ax.set_title(f"Typical acceptance: {distance:.2f} from the target in total variation", pad=10)
+    token_axis(ax, len(p), top=max(p.max(), q.max(), law.max()))
+    legend_below(ax)
     show(
         ax.figure,
-        f"The law {numbers(law)}; the draft {numbers(q)}; the target {numbers(p)}, all of it above "
-        f"the threshold {threshold:.3f}. The total variation from the target is {distance:.3g}.",
+        f"The law {by_token(law)}; the draft {by_token(q)}; the target {by_token(p)}, all of it "
+        f"above the threshold {threshold:.3f}. The total variation from the target is "
+        f"{distance:.3g}.",
     )
 
 
@@ -183,7 +178,7 @@ def sum_or_maximum(alpha: float, k: int) -> None:
         "K draft tokens in one step": [tokens / (x + 1) for x in c],
         "one draft step a token": [walltime_speedup(alpha, x, k) for x in c],
     }
-    ax = axes(f"The same draft, paid for in three ways (alpha = {alpha:g}, K = {k})", "speed")
+    ax = picture(f"The same draft, paid for in three ways (alpha = {alpha:g}, K = {k})", "speed")
     for (name, values), line, colour in zip(
         curves.items(), ("-.", "--", "-"), (RESIDUAL, TARGET, DRAFT), strict=True
     ):
@@ -201,12 +196,11 @@ def batches(alpha: float, c: float, k: int, free: int) -> None:
     sizes = 2 ** np.arange(0, 10)
     tokens = expected_tokens(alpha, k)
     gain = [laws.batched_speedup(tokens, c, k, int(b), free) for b in sizes]
-    ax = axes("Where the batch eats the gain", "speed over plain decoding")
+    ax = picture("Where the batch eats the gain", "speed over plain decoding")
     ax.plot(sizes, gain, "o-", color=TARGET, linewidth=2.2)
     for b, value in zip(sizes, gain, strict=True):
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
         ax.annotate(f"{value:.2f}", (b, value), xytext=(6, 9), textcoords="offset points",
-                    ha="center", bbox=box)  # fmt: skip
+                    ha="center", bbox=PAPER)  # fmt: skip
     ax.axhline(1, color="black", linewidth=1)
     edge = free / (k + 1)
     ax.axvline(edge, color="black", linestyle=":")
@@ -226,21 +220,17 @@ def batches(alpha: float, c: float, k: int, free: int) -> None:
 def timeline() -> None:
     """All methods in order of time; the mark's shape says what becomes of the law."""
     entries = as_data()
-    ax = axes("The family in order of time", "", size=(8.6, 6.2))
-    for row, entry in enumerate(entries):
+    ax = picture("The family in order of time", size=(8.6, 6.2))
+    y = named_rows(ax, [entry["name"] for entry in entries])
+    for row, entry in zip(y, entries, strict=True):
         when = entry["year"] + (entry["month"] - 0.5) / 12
         mark, colour = MARKS[entry["kept"]]
-        ax.plot([2018, when], [row, row], color="#dcdce2", zorder=1)
+        ax.plot([2018, when], [row, row], color=PALE, zorder=1)
         ax.plot(when, row, mark, color=colour, markersize=9, zorder=2)
     for kept, (mark, colour) in MARKS.items():
         ax.plot([], [], mark, color=colour, markersize=9, label=f"the law: {KEPT[kept]}")
-    ax.set_yticks(range(len(entries)), [entry["name"] for entry in entries])
-    ax.set(ylim=(len(entries) - 0.4, -0.6), xlim=(2018.5, 2027))
+    ax.set_xlim(2018.5, 2027)
     ax.grid(visible=False)
-    _legend_below(ax)
+    legend_below(ax, 2)
     parts = [f"{e['year']} {e['name']}, {e['keptText']}" for e in entries]
     show(ax.figure, f"Timeline. {'; '.join(parts)}.")
-
-
-def _legend_below(ax: Axes) -> None:
-    ax.legend(loc="upper center", bbox_to_anchor=(0.3, -0.06), ncol=2)

@@ -18,6 +18,8 @@ _PALETTE = json.loads((Path(__file__).parent / "palette.json").read_text(encodin
 TARGET, DRAFT, ACCEPTED, EXCESS, RESIDUAL = (
     _PALETTE[role]["light"] for role in ("target", "draft", "accepted", "excess", "residual")
 )
+#: Lines and edges that stand behind the data, the area of an interval, and the grid.
+GREY, BAND, PALE = "#8a8a94", "#c9c9d1", "#dcdce2"
 #: Hatch by role: none for flat areas, stripes for rejected mass, dots for the residual.
 HATCH: dict[str, str] = {role: entry["hatch"] for role, entry in _PALETTE.items()}
 #: Words by role, for legends.
@@ -34,10 +36,11 @@ def style() -> None:
         "figure.figsize": (7.0, 3.4), "figure.constrained_layout.use": True,
         "figure.facecolor": "white", "font.size": 11,
         "axes.titlesize": 12, "axes.titleweight": "bold", "axes.titlelocation": "left",
+        "axes.titlepad": 10,
         "axes.labelsize": 11, "legend.fontsize": 10,
         "xtick.labelsize": 10, "ytick.labelsize": 10,
         "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
-        "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#dcdce2", "grid.linewidth": 0.8,
+        "axes.grid": True, "axes.grid.axis": "y", "grid.color": PALE, "grid.linewidth": 0.8,
         "legend.frameon": False, "hatch.linewidth": 1.2,
         "axes.prop_cycle": plt.cycler(color=[TARGET, DRAFT, ACCEPTED, EXCESS, RESIDUAL]),
     })  # fmt: skip

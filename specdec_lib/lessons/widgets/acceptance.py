@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from specdec_lib.lessons.widgets.simulator import Simulator, distribution, probability
+from specdec_lib.lessons.widgets.fields import distribution, probability
+from specdec_lib.lessons.widgets.simulator import Simulator
 
 WORKED_TARGET = (0.45, 0.30, 0.15, 0.10)
 WORKED_DRAFT = (0.30, 0.45, 0.20, 0.05)

@@ -4,17 +4,6 @@
 const TOKENS = 24; // that every row writes
 const TICK = 450; // milliseconds a pass, while it plays
 
-/** Uniform numbers in [0, 1) from a seed: the generator mulberry32. */
-export function uniforms(seed, count) {
-  let a = seed >>> 0;
-  return Array.from({ length: count }, () => {
-    a = (a + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(a ^ (a >>> 15), 1 | a);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  });
-}
-
 /** Accepted tokens of a block, up to the first coin that is not below alpha. */
 export function simulateBlock(alpha, k, r) {
   const first = r.slice(0, k).findIndex((coin) => coin >= alpha);
@@ -23,9 +12,7 @@ export function simulateBlock(alpha, k, r) {
 
 /** Expected tokens a step and row in lock-step; with one row, of that row alone. */
 export function lockstepTokens(alpha, k, rows) {
-  let [sum, term] = [0, 1];
-  for (let i = 0; i <= k; i += 1) { sum += term; term *= alpha ** rows; }
-  return sum;
+  return expectedTokens(alpha ** rows, k);
 }
 
 /** wrote[row][pass]: what every row could write in each of `passes` passes, bonus included. */
@@ -39,8 +26,8 @@ export function wroteBy(alpha, k, rows, passes, seed) {
 
 /** Passes until `tokens` are written. */
 export function passesFor(wrote, tokens) {
-  let sum = 0;
-  return 1 + wrote.findIndex((count) => (sum += count) >= tokens);
+  let written = 0;
+  return 1 + wrote.findIndex((count) => (written += count) >= tokens);
 }
 
 /** What happens to the same rows in both ways. `lost` counts tokens, `idle` passes of single rows. */
@@ -51,16 +38,10 @@ export function compare(wrote, tokens) {
   const last = Math.max(...ends);
   let lost = 0;
   wrote.forEach((row) => row.slice(0, steps).forEach((count, pass) => { lost += count - slowest[pass]; }));
-  return { slowest, steps, ends, last, lost, idle: ends.reduce((sum, end) => sum + last - end, 0) };
+  return { slowest, steps, ends, last, lost, idle: sum(ends.map((end) => last - end)) };
 }
 
 // ---- drawing ---------------------------------------------------------------------------------
-
-/** A box with a dashed edge: a row that sits idle. */
-function dashed(x, y, width, height) {
-  const look = { fill: "none", stroke: "var(--sd-base)", "stroke-dasharray": "3 3" };
-  return svg("rect", { x, y, width, height, ...look });
-}
 
 /** One track a row. Each pass has room for k + 1 tokens; `kept(row, pass)` of them are written. */
 function drawTracks({ k, passes, columns }, wrote, ends, kept, width, description) {
@@ -82,8 +63,8 @@ function drawTracks({ k, passes, columns }, wrote, ends, kept, width, descriptio
       if (step >= 20) chart.append(words(String(mine), x + 3, y + 15, "start", "sd-inside"));
     }
   });
-  const ticks = Array.from({ length: columns + 1 }, (_, tick) => tick).filter((tick) => tick % (columns > 10 ? 4 : 2) === 0);
-  ticks.forEach((tick) => chart.append(words(String(tick), left + step * tick - 1, height - 6, "middle", "sd-tick")));
+  const ticks = whole(0, columns).filter((tick) => tick % (columns > 10 ? 4 : 2) === 0);
+  chart.append(axisBelow(ticks, (tick) => left + step * tick - 1, height - 6));
   return chart;
 }
 
@@ -96,87 +77,67 @@ function viewOf(model) {
   return { ...state, wrote, run, columns, passes: Math.min(state.passes, columns) };
 }
 
-/** Swatch and words for a dashed box. */
-function idleKey() {
-  const drawing = svg("svg", { width: 18, height: 14, "aria-hidden": "true" });
-  drawing.append(dashed(1, 1, 16, 12));
-  return html("span", { class: "sd-key" }, drawing, "idle");
-}
-
-/** A slider over whole numbers. */
-function wholeSlider(short, name, least, most, onMove) {
-  const one = slider({ short, name, role: "plain", onMove });
-  Object.entries({ min: least, max: most, step: 1 }).forEach(([key, value]) => one.row.querySelector("input").setAttribute(key, value));
-  return one;
-}
-
-function controls(model, play) {
-  const put = (part) => change(model, { passes: TOKENS, ...part });
-  const sliders = {
-    alpha: slider({ short: "α", name: "acceptance rate of a coin", role: "plain", onMove: (alpha) => put({ alpha }) }),
-    k: wholeSlider("K", "draft tokens a block", 1, 16, (k) => put({ k })),
-    rows: wholeSlider("B", "rows of the batch", 1, 16, (rows) => put({ rows })),
-    passes: wholeSlider("t", "target passes shown", 0, TOKENS, (passes) => change(model, { passes })),
-  };
-  const fresh = () => put({ seed: (model.get("state").seed + 1) >>> 0 });
-  const buttons = html("div", { class: "sd-pair" }, play.button, button("New coins", fresh));
-  return { sliders, buttons };
-}
-
-/** A button that shows one pass after the other; at once where motion is not wanted. */
+/** Shows one pass after the other. */
 function playing(model) {
-  let timer = null;
-  const stop = () => { clearInterval(timer); timer = null; };
   const advance = () => {
     const { passes, columns } = viewOf(model);
-    if (passes >= columns) stop(); else change(model, { passes: passes + 1 });
+    if (passes < columns) change(model, { passes: passes + 1 });
+    return passes + 1 < columns;
   };
-  const start = () => {
-    stop();
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) { change(model, { passes: TOKENS }); return; }
-    change(model, { passes: 0 });
-    timer = setInterval(advance, TICK);
+  return player(TICK, advance, () => change(model, { passes: TOKENS }));
+}
+
+function sliders(model) {
+  const put = (part) => change(model, { passes: TOKENS, ...part });
+  return {
+    alpha: slider({ short: "α", name: "acceptance rate of a coin", onMove: (alpha) => put({ alpha }) }),
+    k: slider({ short: "K", name: "draft tokens a block", min: 1, max: 16, step: 1, onMove: (k) => put({ k }) }),
+    rows: slider({ short: "B", name: "rows of the batch", min: 1, max: 16, step: 1, onMove: (rows) => put({ rows }) }),
+    passes: slider({ short: "t", name: "target passes shown", max: TOKENS, step: 1, onMove: (passes) => change(model, { passes }) }),
   };
-  return { button: button("Play", start), stop };
+}
+
+function batchPanel(model, play) {
+  const { alpha, k, rows, passes } = sliders(model);
+  const start = () => { play.play(); if (!play.still()) change(model, { passes: 0 }); };
+  const fresh = () => change(model, { passes: TOKENS, seed: (model.get("state").seed + 1) >>> 0 });
+  const lock = readout("lock-step, expected\ntokens a pass and row", "sd-large");
+  const ragged = readout("ragged, expected\ntokens a pass and row", "sd-large");
+  const [verdict, chart] = [verdictLine(), chartBox(true)];
+  const root = panel("A batch, with the same coins twice", "A box is one row in one target pass, and has room for K + 1 tokens. The number in it is what the row writes.",
+    controls(alpha.row, k.row, rows.row, passes.row, pair(button("Play", start), button("New coins", fresh))),
+    controls(pair(lock.box, ragged.box), verdict), chart);
+  function draw(view) {
+    const { run } = view;
+    passes.limit(view.columns);
+    alpha.set(view.alpha);
+    for (const [each, value] of [[k, view.k], [rows, view.rows], [passes, view.passes]]) each.set(value, String(value));
+    lock.set(lockstepTokens(view.alpha, view.k, view.rows).toFixed(2));
+    ragged.set(lockstepTokens(view.alpha, view.k, 1).toFixed(2));
+    say(verdict, `${TOKENS} tokens in every row. Lock-step: ${run.steps} passes, ${run.lost} accepted tokens thrown away. ` +
+      `Ragged: the last row ends after ${run.last} passes, and ${run.idle} of ${run.last * view.rows} row-passes are idle.`);
+    chart.replaceChildren(...bothTracks(view, chart.clientWidth));
+  }
+  return { root, draw };
+}
+
+function bothTracks(view, width) {
+  const { wrote, run } = view;
+  return [
+    keys([keyItem("accepted", "written"), keyItem("excess", "accepted, thrown away"), key("idle", () => dashed(1, 1, 16, 12))]),
+    html("div", { class: "sd-caption" }, `Lock-step: ${run.steps} passes`),
+    drawTracks(view, wrote, wrote.map(() => run.steps), (_, pass) => run.slowest[pass], width,
+      `Lock-step: in every row, pass by pass, ${run.slowest.slice(0, run.steps).join(", ")} tokens are written.`),
+    html("div", { class: "sd-caption" }, `Ragged: ${run.last} passes`),
+    drawTracks(view, wrote, run.ends, (row, pass) => wrote[row][pass], width,
+      `Ragged: ${run.ends.map((end, row) => `row ${row + 1} ends after ${end} passes`).join("; ")}.`),
+  ];
 }
 
 /** Draws the simulator into `el`; returns a function that takes it down. */
 function render({ model, el }) {
   const play = playing(model);
-  const { sliders, buttons } = controls(model, play);
-  const expected = { lock: readout("lock-step, expected\ntokens a pass and row", "sd-large"), ragged: readout("ragged, expected\ntokens a pass and row", "sd-large") };
-  const verdict = html("p", { class: "sd-verdict", "aria-live": "polite" });
-  const chart = html("div", { class: "sd-chart" });
-  const part = panel("A batch, with the same coins twice", "A box is one row in one target pass, and has room for K + 1 tokens. The number in it is what the row writes.",
-    html("div", { class: "sd-controls" }, ...Object.values(sliders).map((each) => each.row), buttons),
-    html("div", { class: "sd-controls" }, html("div", { class: "sd-pair" }, expected.lock.box, expected.ragged.box), verdict));
-  chart.style.gridColumn = "1 / -1";
-  part.append(chart);
-  const root = html("div", { class: "sd-sim" }, part);
-  el.append(root);
-  const draw = () => {
-    const view = viewOf(model);
-    const { alpha, k, rows, passes, columns, wrote, run } = view;
-    sliders.passes.row.querySelector("input").max = columns;
-    sliders.alpha.set(alpha);
-    sliders.k.set(k, String(k));
-    sliders.rows.set(rows, String(rows));
-    sliders.passes.set(passes, String(passes));
-    expected.lock.set(lockstepTokens(alpha, k, rows).toFixed(2));
-    expected.ragged.set(lockstepTokens(alpha, k, 1).toFixed(2));
-    say(verdict, `${TOKENS} tokens in every row. Lock-step: ${run.steps} passes, ${run.lost} accepted tokens thrown away. ` +
-      `Ragged: the last row ends after ${run.last} passes, and ${run.idle} of ${run.last * rows} row-passes are idle.`);
-    chart.replaceChildren(
-      html("div", { class: "sd-keys" }, keyItem("accepted", "written"), keyItem("excess", "accepted, thrown away"), idleKey()),
-      html("div", { class: "sd-caption" }, `Lock-step: ${run.steps} passes`),
-      drawTracks(view, wrote, wrote.map(() => run.steps), (_, pass) => run.slowest[pass], chart.clientWidth,
-        `Lock-step: in every row, pass by pass, ${run.slowest.slice(0, run.steps).join(", ")} tokens are written.`),
-      html("div", { class: "sd-caption" }, `Ragged: ${run.last} passes`),
-      drawTracks(view, wrote, run.ends, (row, pass) => wrote[row][pass], chart.clientWidth,
-        `Ragged: ${run.ends.map((end, row) => `row ${row + 1} ends after ${end} passes`).join("; ")}.`));
-  };
-  const takeDown = keepDrawn(model, root, draw);
-  return () => { play.stop(); takeDown(); };
+  return mount(model, el, [batchPanel(model, play)], () => viewOf(model), play.end);
 }
 
 export default { render };

@@ -1,9 +1,15 @@
 """Chapter 06: a batch of rows of coins, in lock-step and ragged."""
 
-from specdec_lib.lessons.widgets.generation import between
-from specdec_lib.lessons.widgets.simulator import Simulator, probability
+from specdec_lib.lessons.widgets.fields import probability, whole
+from specdec_lib.lessons.widgets.simulator import Simulator
 
-K_MOST, ROWS_MOST = 16, 16
+_FIELDS = {
+    "alpha": probability,
+    "k": whole(1, 16),
+    "rows": whole(1, 16),
+    "seed": whole(0, 2**32 - 1),
+    "passes": whole(0, 24),
+}
 
 
 def batch_simulator(alpha: float = 0.8, k: int = 5, rows: int = 4, seed: int = 2) -> Simulator:
@@ -11,17 +17,10 @@ def batch_simulator(alpha: float = 0.8, k: int = 5, rows: int = 4, seed: int = 2
 
     Every row writes 24 tokens. ValueError, naming the argument, for what is outside the sliders.
     """
-    fields = {
-        "alpha": probability,
-        "k": between(1, K_MOST),
-        "rows": between(1, ROWS_MOST),
-        "seed": between(0, 2**32 - 1),
-        "passes": between(0, 24),
-    }
     return Simulator(
         "batch",
         title="Batch simulator",
-        fields=fields,
+        fields=_FIELDS,
         state={"alpha": alpha, "k": k, "rows": rows, "seed": seed, "passes": 24},
         reset={"alpha": 0.8, "k": 5, "rows": 4},
         height=760,

@@ -5,7 +5,7 @@
 export const MACHINES = [["A100", 2.039e12, 312e12], ["H100", 3.35e12, 989.5e12], ["TPU v4", 1.2e12, 275e12]];
 const BYTES = [0.5, 1, 2, 4];
 const TOKENS = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
-const powers = (from, to) => Array.from({ length: 20 * (to - from) + 1 }, (_, i) => 10 ** (from + i / 20));
+const powers = (from, to) => whole(20 * from, 20 * to).map((twentieth) => 10 ** (twentieth / 20));
 
 /** FLOP per byte of a pass over n tokens. */
 export function intensity(n, bytes) {
@@ -65,29 +65,6 @@ export function verdict(s) {
     `${free} would be free. The arithmetic sets the pace, and memory is busy ${percent(read / calculate)} of the time.`;
 }
 
-// ---- sliders over lists of values -----------------------------------------------------------------
-
-/** A slider over `values`; it stands at the nearest one and shows the exact number. */
-function dial({ name, values, text, onMove }) {
-  const id = freshId();
-  const input = html("input", {
-    id, type: "range", min: 0, max: values.length - 1, step: 1, oninput: () => onMove(values[Number(input.value)]),
-  });
-  const number = html("output", { for: id, "aria-live": "off", style: "white-space: nowrap" });
-  const row = html("div", { class: "sd-slider", style: "grid-template-columns: 7.4em minmax(0, 1fr) 7.2em" },
-    html("label", { for: id }, name), input, number);
-  return {
-    row,
-    set(value) {
-      const distance = values.map((other) => Math.abs(Math.log(other / value)));
-      const nearest = String(distance.indexOf(Math.min(...distance)));
-      if (input.value !== nearest) input.value = nearest;
-      input.setAttribute("aria-valuetext", text(value));
-      say(number, text(value));
-    },
-  };
-}
-
 // ---- when memory and arithmetic are busy ----------------------------------------------------------
 
 /** One lane: `count` passes, in each of them busy for `share` of the pass's width. */
@@ -106,7 +83,7 @@ function passRow(chart, ids, s, count, n, heading, y, scale, left) {
   parts.forEach(([role, share, name], i) => {
     const top = y + 24 + 26 * i;
     chart.append(words(name, left - 8, top + 15, "end", "sd-tick"), ...lane(ids, role, share, count, left, top, wide, 20));
-    chart.append(svg("line", { x1: left, x2: left + Math.max(2, count * wide), y1: top + 20, y2: top + 20, class: "sd-base" }));
+    chart.append(line(left, top + 20, left + Math.max(2, count * wide), top + 20, "sd-base"));
   });
 }
 
@@ -126,30 +103,21 @@ function drawLanes(s, width) {
 // ---- the roofline -----------------------------------------------------------------------------------
 
 const [LEAST, MOST] = [0.25, 4096]; // FLOP per byte
-const decades = (low, high) => {
-  const list = [];
-  for (let e = Math.ceil(Math.log10(low)); 10 ** e <= high; e += 1) list.push(10 ** e);
-  return list;
-};
+const decades = (low, high) => whole(Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))).map((power) => 10 ** power);
 
 function drawRoofline(s, width) {
   const [height, left, right, top, bottom] = [270, 64, 16, 16, 44];
   const high = 2 * reach(MOST, s);
   const low = Math.min(reach(LEAST, s) / 3, high / 1000);
-  const place = (x, from, to, start, end) => start + (end - start) * Math.log(x / from) / Math.log(to / from);
-  const xOf = (x) => place(x, LEAST, MOST, left, width - right);
-  const yOf = (y) => place(y, low, high, height - bottom, top);
+  const xOf = scale(LEAST, MOST, left, width - right, Math.log);
+  const yOf = scale(low, high, height - bottom, top, Math.log);
   const ridge = s.peak_flops / s.bandwidth;
   const points = [[1, "write"], [s.tokens, "check"]].map(([n, name]) => [intensity(n, s.bytes_per_param), name]);
   const chart = picture(width, height, `Roofline. It rises with ${prefixed(s.bandwidth)}B/s up to ${Number(ridge.toPrecision(3))} FLOP per byte and is ` +
     `flat at ${prefixed(s.peak_flops)}FLOP/s from there. ` + points.map(([x, name]) =>
     `${name}: ${Number(x.toPrecision(3))} FLOP per byte, ${prefixed(reach(x, s))}FLOP/s`).join("; ") + ".");
-  for (const y of decades(low, high)) {
-    chart.append(svg("line", { x1: left, x2: width - right, y1: yOf(y), y2: yOf(y), class: "sd-grid" }),
-      words(prefixed(y).trim(), left - 8, yOf(y) + 4, "end", "sd-tick"));
-  }
-  for (const x of [1, 10, 100, 1000]) chart.append(words(String(x), xOf(x), height - bottom + 18, "middle", "sd-tick"));
-  chart.append(svg("line", { x1: left, x2: width - right, y1: height - bottom, y2: height - bottom, class: "sd-base" }),
+  chart.append(axis(decades(low, high), yOf, left, width - right, (y) => prefixed(y).trim()),
+    axisBelow([1, 10, 100, 1000], xOf, height - bottom + 18), line(left, height - bottom, width - right, height - bottom, "sd-base"),
     words("FLOP per byte", (left + width - right) / 2, height - 8), words("FLOP/s", left - 8, height - bottom + 18, "end", "sd-tick"));
   drawRoof(chart, s, ridge, xOf, yOf, height - bottom);
   drawPoints(chart, s, points, xOf, yOf);
@@ -159,13 +127,12 @@ function drawRoofline(s, width) {
 /** The two parts of the roof, and a dashed line where they meet. */
 function drawRoof(chart, s, ridge, xOf, yOf, floor) {
   const corner = Math.min(MOST, Math.max(LEAST, ridge));
-  const line = [LEAST, corner, MOST].map((x) => `${xOf(x)},${yOf(reach(x, s))}`).join(" ");
   if (corner === ridge) {
-    chart.append(svg("line", { x1: xOf(ridge), x2: xOf(ridge), y1: yOf(reach(ridge, s)), y2: floor, class: "sd-level" }));
+    chart.append(line(xOf(ridge), yOf(reach(ridge, s)), xOf(ridge), floor, "sd-level"));
     if (xOf(ridge) - xOf(LEAST) > 110) chart.append(words("memory-bound", xOf(ridge) - 8, floor - 8, "end", "sd-tick"));
     if (xOf(MOST) - xOf(ridge) > 110) chart.append(words("compute-bound", xOf(ridge) + 8, floor - 8, "start", "sd-tick"));
   }
-  chart.append(svg("polyline", { points: line, fill: "none", stroke: "var(--sd-ink)", "stroke-width": 2.5 }));
+  chart.append(curve([LEAST, corner, MOST].map((x) => [xOf(x), yOf(reach(x, s))]), "ink", 2.5));
 }
 
 /** A circle for writing, a square for checking, each with its name. */
@@ -173,8 +140,7 @@ function drawPoints(chart, s, points, xOf, yOf) {
   const [[writeX], [checkX]] = points;
   const [x1, y1] = [xOf(writeX), yOf(reach(writeX, s))];
   const [x2, y2] = [xOf(checkX), yOf(reach(checkX, s))];
-  chart.append(svg("rect", { x: x2 - 8, y: y2 - 8, width: 16, height: 16, fill: "var(--sd-paper)", stroke: "var(--sd-residual)", "stroke-width": 3 }),
-    svg("circle", { cx: x1, cy: y1, r: 5, fill: "var(--sd-target)" }));
+  chart.append(square(x2, y2, 8, { fill: "var(--sd-paper)", stroke: "var(--sd-residual)", "stroke-width": 3 }), dot(x1, y1, 5));
   const near = x2 - x1 < 60;
   chart.append(words(near ? "write, check" : "write", x1 + 10, y1 + 22, "start", "sd-strong"));
   if (!near) chart.append(words("check", x2, y2 + 26, "middle", "sd-inside"));
@@ -183,32 +149,30 @@ function drawPoints(chart, s, points, xOf, yOf) {
 // ---- the two panels -----------------------------------------------------------------------------------
 
 function timePanel(model) {
-  const on = (name) => (value) => change(model, { [name]: value });
-  const dials = {
-    bandwidth: dial({ name: "bandwidth", values: powers(9, 14), text: (x) => `${prefixed(x)}B/s`, onMove: on("bandwidth") }),
-    peak_flops: dial({ name: "arithmetic", values: powers(9, 16), text: (x) => `${prefixed(x)}FLOP/s`, onMove: on("peak_flops") }),
-    bytes_per_param: dial({ name: "bytes/weight", values: BYTES, text: (x) => `${x}`, onMove: on("bytes_per_param") }),
-    tokens: dial({ name: "tokens", values: TOKENS, text: (x) => `${x}`, onMove: on("tokens") }),
-  };
+  const dial = (short, key, values) => slider({ short, values, room: ["7.4em", "7.2em"], onMove: (value) => change(model, { [key]: value }) });
+  const dials = [
+    ["bandwidth", dial("bandwidth", "bandwidth", powers(9, 14)), (x) => `${prefixed(x)}B/s`],
+    ["peak_flops", dial("arithmetic", "peak_flops", powers(9, 16)), (x) => `${prefixed(x)}FLOP/s`],
+    ["bytes_per_param", dial("bytes/weight", "bytes_per_param", BYTES), String],
+    ["tokens", dial("tokens", "tokens", TOKENS), String],
+  ];
   const readouts = {
     written: readout("write them\none by one", "sd-large"), checked: readout("check them\nin one pass", "sd-large"),
     free: readout("free tokens"), ratio: readout("writing ÷ checking"),
   };
-  const text = html("p", { class: "sd-verdict", "aria-live": "polite" });
+  const text = verdictLine();
   const presets = MACHINES.map(([name, bandwidth, peak_flops]) => button(name, () => change(model, { bandwidth, peak_flops })));
   const reset = button("Back to the start", () => change(model, model.get("reset")));
   const lead = html("span");
-  const chart = html("div", { class: "sd-chart" });
+  const chart = chartBox();
   const root = panel("Writing and checking", lead,
-    html("div", { class: "sd-controls" }, ...Object.values(dials).map((each) => each.row),
-      html("div", { style: "display:flex;flex-wrap:wrap;gap:8px" }, ...presets, reset)),
-    html("div", { class: "sd-controls" },
-      html("div", { class: "sd-pair" }, readouts.written.box, readouts.checked.box, readouts.free.box, readouts.ratio.box), text),
-    html("div", { style: "grid-column:1/-1;min-width:0" },
-      html("div", { class: "sd-keys", style: "padding-left:0" }, keyItem("target", "memory: reading the weights"), keyItem("residual", "arithmetic: calculating")), chart));
-  function draw() {
-    const s = model.get("state");
-    Object.entries(dials).forEach(([name, each]) => each.set(s[name]));
+    controls(...dials.map(([, each]) => each.row), buttons(...presets, reset)),
+    controls(
+      pair(readouts.written.box, readouts.checked.box, readouts.free.box, readouts.ratio.box), text),
+    html("div", { class: "sd-wide" },
+      keys([keyItem("target", "memory: reading the weights"), keyItem("residual", "arithmetic: calculating")], true), chart));
+  function draw(s) {
+    dials.forEach(([key, each, text]) => each.set(s[key], text(s[key])));
     const [written, checked] = [s.tokens * passTime(1, s), passTime(s.tokens, s)];
     say(lead, `A model of ${counted(s.n_params)} parameters. Each bar is the time that one part is busy in a pass; where it ends early, the part waits.`);
     readouts.written.set(duration(written));
@@ -221,19 +185,16 @@ function timePanel(model) {
   return { root, draw };
 }
 
-function rooflinePanel(model) {
-  const chart = html("div", { class: "sd-chart", style: "grid-column:1/-1" });
+function rooflinePanel() {
+  const chart = chartBox(true);
   const root = panel("The roofline", "What a pass can reach, by how much it calculates for each byte it reads. The circle is a pass " +
     "that writes one token, the square the pass that checks all of them.", chart);
-  return { root, draw: () => chart.replaceChildren(drawRoofline(model.get("state"), chart.clientWidth)) };
+  return { root, draw: (s) => chart.replaceChildren(drawRoofline(s, chart.clientWidth)) };
 }
 
 /** Draws the simulator into `el`; returns a function that takes it down. */
 function render({ model, el }) {
-  const panels = [timePanel(model), rooflinePanel(model)];
-  const root = html("div", { class: "sd-sim" }, ...panels.map((part) => part.root));
-  el.append(root);
-  return keepDrawn(model, root, () => panels.forEach((part) => part.draw()));
+  return mount(model, el, [timePanel(model), rooflinePanel()]);
 }
 
 export default { render };

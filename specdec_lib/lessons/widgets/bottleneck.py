@@ -1,31 +1,14 @@
 """Chapter 00: writing tokens one by one, checking them in one pass, and the roofline of both."""
 
-from typing import Any
-
-from specdec_lib.lessons.widgets.simulator import Field, Simulator
-
-
-def between(low: float, high: float) -> Field:
-    """A field that is a number from `low` to `high`."""
-
-    def check(name: str, value: Any) -> float:
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} is {value!r}, which is not a number") from None
-        if not low <= number <= high:
-            raise ValueError(f"{name} is {number:g}; this simulator takes {low:g} to {high:g}")
-        return number
-
-    return check
-
+from specdec_lib.lessons.widgets.fields import number, whole
+from specdec_lib.lessons.widgets.simulator import Simulator
 
 _FIELDS = {
-    "bandwidth": between(1e9, 1e14),
-    "peak_flops": between(1e9, 1e16),
-    "n_params": between(1e6, 1e13),
-    "bytes_per_param": between(0.5, 4),
-    "tokens": lambda name, value: int(between(1, 512)(name, value)),
+    "bandwidth": number(1e9, 1e14),
+    "peak_flops": number(1e9, 1e16),
+    "n_params": number(1e6, 1e13),
+    "bytes_per_param": number(0.5, 4),
+    "tokens": whole(1, 512),
 }
 
 

@@ -76,10 +76,9 @@ function drawTree(parents, chances, node, width, pick) {
   const seen = lineage(parents, node);
   const chart = picture(width, top + rows * gap, `A tree of ${parents.length} draft tokens with the parents ${parents.join(", ")}. ` +
     `${sees(parents, node)} Accepted with ${chances.map((chance, i) => `${i}: ${show(chance)}`).join(", ")}.`);
-  parents.forEach((parent, i) => chart.append(svg("line", {
-    x1: parent < 0 ? xOf(0) + 16 : xOf(nodes[parent].depth) + 15, y1: yOf(parent < 0 ? text : nodes[parent].row),
-    x2: xOf(nodes[i].depth) - 15, y2: yOf(nodes[i].row), class: "sd-base", "stroke-width": seen.includes(i) ? 3 : 1,
-  })));
+  parents.forEach((parent, i) => chart.append(line(
+    parent < 0 ? xOf(0) + 16 : xOf(nodes[parent].depth) + 15, yOf(parent < 0 ? text : nodes[parent].row),
+    xOf(nodes[i].depth) - 15, yOf(nodes[i].row), "sd-base", { "stroke-width": seen.includes(i) ? 3 : 1 })));
   chart.append(words("text", xOf(0), yOf(text) + 5, "middle", "sd-strong"));
   parents.forEach((_, i) => chart.append(circle(xOf(nodes[i].depth), yOf(nodes[i].row),
     seen.includes(i) ? "accepted" : "idle", String(i), chances[i], () => pick(i))));
@@ -121,23 +120,6 @@ function choice(title, names, onPick) {
   };
 }
 
-/** A slider that steps through the nodes. */
-function nodeSlider(onMove) {
-  const id = freshId();
-  const input = html("input", { id, type: "range", min: 0, max: 5, step: 1, "data-role": "target", oninput: () => onMove(Number(input.value)) });
-  const number = html("output", { for: id, "aria-live": "off" });
-  const label = html("label", { for: id }, "node", html("span", { class: "sd-unseen" }, " of the tree"));
-  return {
-    row: html("div", { class: "sd-slider", style: "grid-template-columns: 3em minmax(0, 1fr) 2em" }, label, input, number),
-    set(node, count) {
-      input.max = count - 1;
-      input.value = node;
-      input.setAttribute("aria-valuetext", `node ${node}`);
-      say(number, String(node));
-    },
-  };
-}
-
 /** Every shape with every draft; a mark stands before the best of each column. */
 function comparison(shapes, drafts, shape) {
   const columns = drafts.map(({ shares }) => shapes.map(({ parents }) => tokens(parents, shares)));
@@ -157,21 +139,21 @@ function treePanel(model) {
   const pick = (node) => change(model, { node });
   const shapeChoice = choice("shape", shapes.map((shape) => shape.name), (shape) => change(model, { shape }));
   const draftChoice = choice("draft", drafts.map((draft) => draft.name), (draft) => change(model, { draft }));
-  const stepper = nodeSlider(pick);
+  const stepper = slider({ short: "node", name: "of the tree", role: "target", step: 1, room: ["3em", "2em"], onMove: pick });
   const result = readout("tokens a block", "sd-large");
-  const verdict = html("p", { class: "sd-verdict", "aria-live": "polite" });
+  const verdict = verdictLine();
   const table = html("div");
-  const chart = html("div", { class: "sd-chart" });
+  const chart = chartBox();
   const root = panel("A draft tree and its mask", "Click a node or a row, or step with the slider. Under each node: how likely it is accepted.",
-    html("div", { class: "sd-controls" }, html("div", { class: "sd-pair" }, shapeChoice.box, draftChoice.box), stepper.row, verdict, result.box, table), chart);
-  function draw() {
-    const state = model.get("state");
+    controls(pair(shapeChoice.box, draftChoice.box), stepper.row, verdict, result.box, table), chart);
+  function draw(state) {
     const { parents } = shapes[state.shape];
     const { shares } = drafts[state.draft];
     const node = Math.min(state.node, parents.length - 1);
     shapeChoice.set(state.shape);
     draftChoice.set(state.draft);
-    stepper.set(node, parents.length);
+    stepper.limit(parents.length - 1);
+    stepper.set(node, String(node), `node ${node}`);
     result.set(tokens(parents, shares).toFixed(2));
     say(verdict, sees(parents, node));
     table.replaceChildren(comparison(shapes, drafts, state.shape));
@@ -184,10 +166,7 @@ function treePanel(model) {
 
 /** Draws the simulator into `el`; returns a function that takes it down. */
 function render({ model, el }) {
-  const part = treePanel(model);
-  const root = html("div", { class: "sd-sim" }, part.root);
-  el.append(root);
-  return keepDrawn(model, root, part.draw);
+  return mount(model, el, [treePanel(model)]);
 }
 
 export default { render };

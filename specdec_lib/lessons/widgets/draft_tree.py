@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specdec_lib.lessons.ch07 import SHAPES
-from specdec_lib.lessons.widgets.simulator import Simulator, probability
+from specdec_lib.lessons.widgets.fields import probability, whole
+from specdec_lib.lessons.widgets.simulator import Simulator
 
 
 def _shares(name: str, value: Any) -> list[float]:
@@ -15,8 +16,15 @@ def _shares(name: str, value: Any) -> list[float]:
     return numbers
 
 
+def _some(name: str, value: Mapping) -> Mapping:
+    if not value:
+        raise ValueError(f"{name} is empty: give at least one, by name")
+    return value
+
+
 def _drafts(name: str, value: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
-    return [{"name": key, "shares": _shares(f"{name}[{key!r}]", row)} for key, row in value.items()]
+    rows = _some(name, value).items()
+    return [{"name": key, "shares": _shares(f"{name}[{key!r}]", row)} for key, row in rows]
 
 
 def _parents(name: str, value: Sequence[int]) -> list[int]:
@@ -28,16 +36,8 @@ def _parents(name: str, value: Sequence[int]) -> list[int]:
 
 
 def _trees(name: str, value: Mapping[str, Sequence[int]]) -> list[dict[str, Any]]:
-    return [
-        {"name": key, "parents": _parents(f"{name}[{key!r}]", row)} for key, row in value.items()
-    ]
-
-
-def _index(name: str, value: Any) -> int:
-    number = int(value)
-    if number < 0:
-        raise ValueError(f"{name} is {number}; it counts from 0")
-    return number
+    rows = _some(name, value).items()
+    return [{"name": key, "parents": _parents(f"{name}[{key!r}]", row)} for key, row in rows]
 
 
 def draft_tree_simulator(
@@ -49,17 +49,19 @@ def draft_tree_simulator(
     accepted one; `shapes` the parents of each tree's nodes by name. ValueError, naming the
     argument, for what is no probability or no tree.
     """
+    largest = max(map(len, shapes.values()), default=1)
+    start = {"draft": 0, "shape": min(1, len(shapes) - 1), "node": min(4, largest - 1)}
     return Simulator(
         "draft_tree",
         title="Draft tree simulator",
         fields={
             "drafts": _drafts,
             "shapes": _trees,
-            "draft": _index,
-            "shape": _index,
-            "node": _index,
-        },  # fmt: skip
-        state={"drafts": accepted, "shapes": shapes, "draft": 0, "shape": 1, "node": 4},
-        reset={"draft": 0, "shape": 1, "node": 4},
+            "draft": whole(0, len(accepted) - 1),
+            "shape": whole(0, len(shapes) - 1),
+            "node": whole(0, largest - 1),
+        },
+        state={"drafts": accepted, "shapes": shapes, **start},
+        reset=start,
         height=720,
     )

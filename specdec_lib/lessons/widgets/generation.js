@@ -12,13 +12,6 @@ export function acceptedOf(p, q, r) {
   return first < 0 ? r.length : first;
 }
 
-/** Expected tokens a block, correction or bonus included. */
-export function expectedTokens(alpha, k) {
-  let [sum, term] = [0, 1];
-  for (let i = 0; i <= k; i += 1) { sum += term; term *= alpha; }
-  return sum;
-}
-
 /** Tokens over time, where plain decoding takes 1 a token and a block c k + v. */
 export function speed(tokens, blocks, k, c, v) {
   return tokens / (blocks * (c * k + v));
@@ -26,7 +19,7 @@ export function speed(tokens, blocks, k, c, v) {
 
 /** Of recorded requests at one K: blocks, mean tokens a block with its standard error, judged draft tokens. */
 export function summaryOf({ k, accepted }) {
-  const total = (value) => accepted.reduce((sum, count, n) => sum + count * value(n), 0);
+  const total = (value) => sum(accepted.map((count, n) => count * value(n)));
   const blocks = total(() => 1);
   const mean = total((n) => n + 1) / blocks;
   const variance = total((n) => (n + 1 - mean) ** 2) / (blocks - 1);
@@ -36,7 +29,7 @@ export function summaryOf({ k, accepted }) {
 /** Accepted over judged draft tokens of all recorded requests. */
 export function alphaOf(requests) {
   const found = requests.map(summaryOf);
-  const add = (name) => found.reduce((sum, each) => sum + each[name], 0);
+  const add = (name) => sum(found.map((each) => each[name]));
   return add("passed") / add("judged");
 }
 
@@ -59,7 +52,7 @@ export function boxesOf([drafted, p, q, r, , token]) {
 
 /** Tokens that the first `count` blocks of a run have written. */
 export function writtenBy(blocks, count) {
-  return blocks.slice(0, count).reduce((sum, [, p, q, r]) => sum + acceptedOf(p, q, r) + 1, 0);
+  return sum(blocks.slice(0, count).map(([, p, q, r]) => acceptedOf(p, q, r) + 1));
 }
 
 // ---- the text ----------------------------------------------------------------------------------
@@ -73,10 +66,9 @@ const NAMES = {
 
 /** One box: a strip in the dress of its kind, then sign and text on paper in the same frame. */
 function drawBox(ids, kind, text, x, y, width) {
-  const box = { x, y, width, height: 20 };
-  if (kind === "dropped") return [svg("rect", { ...box, fill: "none", stroke: "var(--sd-base)", "stroke-dasharray": "3 3" })];
+  if (kind === "dropped") return [dashed(x, y, width, 20)];
   const role = DRESS[kind];
-  const frame = svg("g", { class: `sd-area sd-${role}` }, svg("rect", { ...box, fill: "none", class: "sd-edge" }));
+  const frame = svg("g", { class: `sd-area sd-${role}` }, svg("rect", { x, y, width, height: 20, class: "sd-edge" }));
   const label = svg("text", { x: x + STRIP + 4, y: y + 15, style: "font-family: monospace" }, SIGNS[kind] ? `${SIGNS[kind]} ${text}` : text);
   return [...(role === "idle" ? [] : [area(ids, role, x, y, kind === "accepted" ? width : STRIP, 20)]), frame, label];
 }
@@ -111,12 +103,8 @@ function drawBlocks(record, blocks, shown, width) {
 }
 
 /** Swatch and words for each kind of box. */
-function keys() {
-  return html("div", { class: "sd-keys", style: "padding-left: 0" }, ...Object.entries(NAMES).map(([kind, name]) => {
-    const drawing = svg("svg", { width: 30, height: 20, "aria-hidden": "true" });
-    drawing.append(...drawBox(addPatterns(drawing), kind, "", 1, 0, 28));
-    return html("span", { class: "sd-key" }, drawing, name);
-  }));
+function kindKeys() {
+  return keys(Object.entries(NAMES).map(([kind, name]) => key(name, (ids) => drawBox(ids, kind, "", 1, 0, 28), 30, 20)), true);
 }
 
 // ---- speed against K -----------------------------------------------------------------------------
@@ -126,33 +114,24 @@ function drawSpeeds(view, width) {
   const { ks, k, predicted, recorded, error } = view;
   const [height, left, top, bottom] = [250, 40, 14, 40];
   const most = Math.max(2, ...ks.map((each) => Math.max(predicted(each), recorded(each) + error(each))));
-  const xOf = (each) => left + 14 + ((each - 1) / (ks[ks.length - 1] - 1)) * (width - left - 40);
-  const yOf = (value) => height - bottom - (value / (1.08 * most)) * (height - top - bottom);
+  const xOf = scale(1, ks.at(-1), left + 14, width - 26);
+  const yOf = scale(0, 1.08 * most, height - bottom, top);
   const numbers = ks.map((each) => `K = ${each}: ${recorded(each).toFixed(2)}, predicted ${predicted(each).toFixed(2)}`);
   const chart = picture(width, height, `Recorded speed by K, and the formula. ${numbers.join("; ")}. Now K = ${k}.`);
-  chart.append(axis([0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5].filter((tick) => tick <= 1.05 * most), yOf, left, width - 8));
-  chart.append(svg("line", { x1: left, x2: width - 8, y1: yOf(1), y2: yOf(1), class: "sd-level" }), words("plain decoding", left + 6, yOf(1) + 15, "start", "sd-tick"));
-  const points = ks.map((each) => `${xOf(each)},${yOf(predicted(each))}`).join(" ");
-  chart.append(svg("polyline", { points, fill: "none", stroke: "var(--sd-ink)", "stroke-width": 1.5 }));
+  chart.append(axis([0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5].filter((tick) => tick <= 1.05 * most), yOf, left, width - 8),
+    line(left, yOf(1), width - 8, yOf(1), "sd-plain"), words("plain decoding", left + 6, yOf(1) + 15, "start", "sd-tick"),
+    curve(ks.map((each) => [xOf(each), yOf(predicted(each))]), "ink", 1.5));
   ks.forEach((each) => {
     const [x, y, e] = [xOf(each), yOf(recorded(each)), yOf(recorded(each) - error(each)) - yOf(recorded(each))];
     const here = each === k;
-    chart.append(svg("line", { x1: x, x2: x, y1: y - e, y2: y + e, class: "sd-base", "stroke-width": 2 }),
-      svg("circle", { cx: x, cy: y, r: here ? 7 : 4.5, fill: here ? "var(--sd-target)" : "var(--sd-paper)", stroke: "var(--sd-target)", "stroke-width": 2 }),
-      words(String(each), x, height - 20, "middle", here ? "sd-strong" : "sd-tick"));
+    chart.append(line(x, y - e, x, y + e, "sd-base", { "stroke-width": 2 }),
+      svg("circle", { cx: x, cy: y, r: here ? 7 : 4.5, fill: here ? "var(--sd-target)" : "var(--sd-paper)", stroke: "var(--sd-target)", "stroke-width": 2 }));
   });
-  chart.append(words("K", (left + width) / 2, height - 4, "middle", "sd-tick"));
+  chart.append(axisBelow(ks, xOf, height - 20, k), words("K", (left + width) / 2, height - 4, "middle", "sd-tick"));
   return chart;
 }
 
 // ---- the panels ----------------------------------------------------------------------------------
-
-/** A slider from `least` to `most`. */
-function ranged(options, least, most, step) {
-  const one = slider({ role: "plain", ...options });
-  Object.entries({ min: least, max: most, step }).forEach(([key, value]) => one.row.querySelector("input").setAttribute(key, value));
-  return one;
-}
 
 /** Everything that the two panels show, from the state. */
 function viewOf(model) {
@@ -182,30 +161,32 @@ function verdictOf(view) {
   return `${written} tokens in ${whole} blocks: ${(whole * view.time(k)).toFixed(1)} target passes of time, where plain decoding takes ${written}. ${place}`;
 }
 
-/** Buttons that play a run in half blocks: drafted, then judged. At once where motion is not wanted. */
+/** Plays a run in half blocks: drafted, then judged. */
 function playing(model) {
-  let timer = null;
-  const stop = () => { clearInterval(timer); timer = null; };
   const advance = () => {
     const { shown, end } = viewOf(model);
-    if (shown >= end) stop(); else change(model, { shown: shown + 1 });
+    if (shown < end) change(model, { shown: shown + 1 });
+    return shown < end;
   };
+  return player(TICK, advance, () => change(model, { shown: viewOf(model).end }));
+}
+
+/** Buttons for a run: from its start, one half block on, to its end. */
+function runButtons(model, play) {
   const generate = () => {
-    stop();
     const { run, shown } = model.get("state");
+    play.stop();
     change(model, { run: shown > 0 ? run + 1 : run, shown: 0 });
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) { change(model, { shown: viewOf(model).end }); return; }
-    advance();
-    timer = setInterval(advance, TICK);
+    play.play();
+    if (!play.still()) change(model, { shown: 1 });
   };
-  const toEnd = () => { stop(); change(model, { shown: viewOf(model).end }); };
   const step = () => {
-    stop();
+    play.stop();
     const { shown, end } = viewOf(model);
     change(model, shown < end ? { shown: shown + 1 } : { run: model.get("state").run + 1, shown: 1 });
   };
-  const buttons = html("div", { style: "display: flex; flex-wrap: wrap; gap: 8px" }, button("Generate", generate), button("Next step", step), button("To the end", toEnd));
-  return { buttons, stop, active: () => timer !== null };
+  const toEnd = () => { play.stop(); change(model, { shown: viewOf(model).end }); };
+  return buttons(button("Generate", generate), button("Next step", step), button("To the end", toEnd));
 }
 
 /** The switch to the measured times; hidden where nothing was measured. */
@@ -221,26 +202,26 @@ function runPanel(model, play) {
   const ks = record.requests.map((each) => each.k);
   const own = (part) => change(model, { ...part, measured: false });
   const sliders = {
-    k: ranged({ short: "K", name: "draft tokens a block", onMove: (i) => { play.stop(); change(model, { k: ks[i], shown: 2 * 10 ** 5 }); } }, 0, ks.length - 1, 1),
-    c: ranged({ short: "c", name: "time of a draft step", onMove: (c) => own({ c }) }, 0, 0.5, 0.01),
-    v: ranged({ short: "v", name: "time of a verification", onMove: (v) => own({ v }) }, 1, 3, 0.05),
+    k: slider({ short: "K", name: "draft tokens a block", values: ks, onMove: (k) => { play.stop(); change(model, { k, shown: 2 * 10 ** 5 }); } }),
+    c: slider({ short: "c", name: "time of a draft step", max: 0.5, onMove: (c) => own({ c }) }),
+    v: slider({ short: "v", name: "time of a verification", min: 1, max: 3, step: 0.05, onMove: (v) => own({ v }) }),
   };
   const measured = measuredSwitch(model, costs);
   const now = readout("speed, wall-clock\ntimes plain decoding", "sd-large");
   const ahead = readout("predicted\nby the formula", "sd-large");
   const passes = readout("tokens a target pass\nno clock in it");
   const rate = readout("acceptance rate\nall recorded blocks");
-  const verdict = html("p", { class: "sd-verdict", "aria-live": "polite" });
-  const prompt = html("p", { style: "font-family: monospace; font-size: 13px; white-space: pre-wrap; color: var(--sd-soft); overflow-wrap: anywhere" });
-  const chart = html("div", { class: "sd-chart" });
-  const text = html("div", { style: "grid-column: 1 / -1; display: grid; gap: 10px; min-width: 0" }, keys(), prompt, chart);
+  const verdict = verdictLine();
+  const prompt = html("p", { class: "sd-text" });
+  const chart = chartBox();
+  const text = html("div", { class: "sd-wide sd-controls" }, kindKeys(), prompt, chart);
   const root = panel("Recorded text, and a clock", "Each row is one block: drafted first, then judged. · is a space, ·8 are eight, ↵ ends a line.",
-    html("div", { class: "sd-controls" }, sliders.k.row, sliders.c.row, sliders.v.row, measured.row, play.buttons),
-    html("div", { class: "sd-controls" }, html("div", { class: "sd-pair" }, now.box, ahead.box, passes.box, rate.box), verdict), text);
+    controls(sliders.k.row, sliders.c.row, sliders.v.row, measured.row, runButtons(model, play)),
+    controls(pair(now.box, ahead.box, passes.box, rate.box), verdict), text);
   function draw(view) {
     const { k, whole, written, shown, end } = view;
     const times = timesAt(view, costs, k);
-    sliders.k.set(ks.indexOf(k), String(k));
+    sliders.k.set(k, String(k));
     sliders.c.set(times.c, times.c.toFixed(2));
     sliders.v.set(times.v, times.v.toFixed(2));
     measured.set(view.measured);
@@ -248,7 +229,7 @@ function runPanel(model, play) {
     ahead.set(view.predicted(k).toFixed(2));
     passes.set(whole ? (written / whole).toFixed(2) : "–");
     rate.set(view.alpha.toFixed(3));
-    if (!play.active() || shown >= end) say(verdict, verdictOf(view));
+    if (!play.plays() || shown >= end) say(verdict, verdictOf(view));
     say(prompt, `… ${record.passages[view.run.passage]}`);
     chart.replaceChildren(drawBlocks(record, view.run.blocks, Math.min(shown, end), chart.clientWidth));
   }
@@ -256,7 +237,7 @@ function runPanel(model, play) {
 }
 
 function speedPanel() {
-  const chart = html("div", { class: "sd-chart", style: "grid-column: 1 / -1" });
+  const chart = chartBox(true);
   const root = panel("Speed against K, all recorded blocks", "Line: the formula. Circles: recorded means with one standard error; the filled one is the present K.", chart);
   return { root, draw: (view) => chart.replaceChildren(drawSpeeds(view, chart.clientWidth)) };
 }
@@ -264,11 +245,7 @@ function speedPanel() {
 /** Draws the simulator into `el`; returns a function that takes it down. */
 function render({ model, el }) {
   const play = playing(model);
-  const panels = [runPanel(model, play), speedPanel()];
-  const root = html("div", { class: "sd-sim" }, ...panels.map((part) => part.root));
-  el.append(root);
-  const takeDown = keepDrawn(model, root, () => { const view = viewOf(model); panels.forEach((part) => part.draw(view)); });
-  return () => { play.stop(); takeDown(); };
+  return mount(model, el, [runPanel(model, play), speedPanel()], () => viewOf(model), play.end);
 }
 
 export default { render };

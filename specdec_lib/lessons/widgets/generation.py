@@ -1,13 +1,11 @@
 """Chapter 06: recorded blocks of the built-in pair, played with a clock."""
 
-from collections.abc import Callable
 from typing import Any
 
 from specdec_lib.lessons import recorded
+from specdec_lib.lessons.widgets.fields import number, one_of, unchecked, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 from specdec_lib.theory import Costs
-
-C_MOST, V_LEAST, V_MOST = 0.5, 1.0, 3.0
 
 
 def generation_simulator(
@@ -22,14 +20,14 @@ def generation_simulator(
     page = _page_record()
     ks = tuple(each["k"] for each in page["requests"])
     fields = {
-        "k": one_of(ks),
-        "c": between(0.0, C_MOST),
-        "v": between(V_LEAST, V_MOST),
-        "run": between(0, 10**6),
-        "shown": between(0, 10**6),
-        "measured": one_of((False, True)),
-        "costs": lambda name, value: value,
-        "record": lambda name, value: value,
+        "k": one_of(*ks),
+        "c": number(0.0, 0.5),
+        "v": number(1.0, 3.0),
+        "run": whole(0, 10**6),
+        "shown": whole(0, 10**6),
+        "measured": one_of(False, True),
+        "costs": unchecked,
+        "record": unchecked,
     }
     times = {"c": costs.c, "v": {str(k): costs.v[k + 1] for k in ks}} if costs else None
     return Simulator(
@@ -53,25 +51,3 @@ def _page_record() -> dict[str, Any]:
         "runs": record["runs"],
         "requests": [{"k": each["k"], "accepted": each["accepted"]} for each in record["requests"]],
     }
-
-
-def between(least: float, most: float) -> Callable[[str, Any], float]:
-    """A field that holds a number in this range."""
-
-    def check(name: str, value: Any) -> float:
-        if not isinstance(value, int | float) or not least <= value <= most:
-            raise ValueError(f"{name} is {value!r}: it lies between {least:g} and {most:g}")
-        return value
-
-    return check
-
-
-def one_of(values: tuple) -> Callable[[str, Any], Any]:
-    """A field that holds one of `values`."""
-
-    def check(name: str, value: Any) -> Any:
-        if value not in values:
-            raise ValueError(f"{name} is {value!r}: choose one of {', '.join(map(str, values))}")
-        return value
-
-    return check

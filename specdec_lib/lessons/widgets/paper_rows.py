@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from specdec_lib.lessons.widgets.simulator import Simulator, probability
+from specdec_lib.lessons.widgets.fields import probability, unchecked, whole
+from specdec_lib.lessons.widgets.simulator import Simulator
 
 K_MAX = 12
 WORDS = ("task", "draft")
@@ -22,17 +23,6 @@ def _rows(name: str, rows: Iterable[Any]) -> list[dict[str, Any]]:
     return plain
 
 
-def _whole(low: int, high: int) -> Any:
-    """A field that is a whole number from `low` to `high`."""
-
-    def check(name: str, value: Any) -> int:
-        if int(value) != value or not low <= value <= high:
-            raise ValueError(f"{name} is {value}; it is a whole number from {low} to {high}")
-        return int(value)
-
-    return check
-
-
 def paper_rows_simulator(rows: Iterable[Any], row: int = 0) -> Simulator:
     """The simulator of chapter 05 on `rows` (named tuples of the paper's table), at row `row`.
 
@@ -41,17 +31,17 @@ def paper_rows_simulator(rows: Iterable[Any], row: int = 0) -> Simulator:
     such row.
     """
     rows = _rows("rows", rows)
-    row = _whole(0, len(rows) - 1)("row", row)
+    row = whole(0, len(rows) - 1)("row", row)
     chosen = {key: rows[row][key] for key in ("alpha", "c", "k")}
     return Simulator(
         "paper_rows",
         title="A row of the paper",
         fields={
-            "rows": lambda _, value: value,
-            "row": _whole(0, len(rows) - 1),
+            "rows": unchecked,
+            "row": whole(0, len(rows) - 1),
             "alpha": probability,
             "c": probability,
-            "k": _whole(0, K_MAX),
+            "k": whole(0, K_MAX),
         },
         state={"rows": rows, "row": row, **chosen},
         reset={"row": row},

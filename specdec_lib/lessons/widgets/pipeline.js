@@ -84,6 +84,7 @@ export function caption(blocks, frame) {
 
 const SIGNS = { drafted: "", accepted: "✓ ", rejected: "✗ ", dropped: "– ", corrected: "↺ ", bonus: "+ " };
 const ROLES = { drafted: "draft", accepted: "accepted", rejected: "excess", dropped: "base", corrected: "residual", bonus: "target" };
+const NAMES = Object.keys(SIGNS);
 
 function outline(kind, x, y, width, height, attributes) {
   if (kind === "corrected") {
@@ -100,7 +101,7 @@ function tokenBox(ids, kind, token, x, y, width, height) {
   const group = svg("g", { "data-kind": kind });
   const tint = kind === "accepted" || kind === "bonus" ? `color-mix(in srgb, ${colour} 30%, var(--sd-paper))` : "var(--sd-paper)";
   group.append(outline(kind, x, y, width, height, { style: `fill: ${tint}` }));
-  const hatch = { rejected: ids.excess, corrected: ids.residual, drafted: ids.drafted }[kind];
+  const hatch = ids[ROLES[kind]];
   if (hatch) group.append(outline(kind, x, y, width, height, { fill: `url(#${hatch})` }));
   const dash = kind === "dropped" ? "; stroke-dasharray: 5 4" : "";
   group.append(outline(kind, x, y, width, height, { style: `fill: none; stroke: ${colour}; stroke-width: 2${dash}` }));
@@ -117,23 +118,6 @@ function fit(text, width) {
   return letters.length <= room ? text : `${letters.slice(0, room - 1).join("")}…`;
 }
 
-/** The hatches of shared.js and the stripes of a draft token. */
-function patterns(drawing) {
-  const drafted = freshId();
-  const ids = { ...addPatterns(drawing), drafted };
-  drawing.querySelector("defs").append(svg("pattern", { id: drafted, width: 7, height: 7, patternUnits: "userSpaceOnUse" },
-    svg("path", { d: "M-1.75,-1.75 l10.5,10.5 M5.25,-1.75 l3.5,3.5 M-1.75,5.25 l3.5,3.5", style: "stroke: var(--sd-draft); stroke-width: 1.2; opacity: 0.7" })));
-  return ids;
-}
-
-const KEY = [["drafted", "drafted"], ["accepted", "accepted"], ["rejected", "rejected"], ["dropped", "dropped"], ["corrected", "corrected"], ["bonus", "bonus"]];
-
-function keyBox(kind, text) {
-  const drawing = svg("svg", { width: 30, height: 20, "aria-hidden": "true" });
-  drawing.append(tokenBox(patterns(drawing), kind, "", 1, 1, 28, 18));
-  return html("span", { class: "sd-key" }, drawing, text);
-}
-
 // ---- the picture ---------------------------------------------------------------------------------
 
 /** The block at this frame: the draft above, the gates of the one pass, what is written below. */
@@ -145,9 +129,9 @@ function drawBlock(blocks, frame, width) {
   const box = Math.min(150, step - 8);
   const xOf = (i) => step * (i + 0.5) - box / 2;
   const chart = picture(width, 236, describe(blocks, frame));
-  const ids = patterns(chart);
+  const ids = addPatterns(chart);
   chart.append(words("draft", 2, 14, "start", "sd-tick"), words("written", 2, 182, "start", "sd-tick"));
-  chart.append(svg("line", { x1: 0, x2: width, y1: 112, y2: 112, class: frame.scored ? "sd-base" : "sd-grid", "stroke-dasharray": frame.scored ? null : "4 4" }));
+  chart.append(line(0, 112, width, 112, frame.scored ? "sd-base" : "sd-grid", { "stroke-dasharray": frame.scored ? null : "4 4" }));
   block.drafted.forEach((token, i) => {
     const kind = kindOf(block, frame, i);
     if (kind) chart.append(tokenBox(ids, kind, token, xOf(i), 22, box, 36));
@@ -187,57 +171,76 @@ export function written(blocks, frame) {
   }).join("");
 }
 
-/** Draws the animation into `el`; returns a function that takes it down. */
-function render({ model, el }) {
-  const motion = window.matchMedia("(prefers-reduced-motion: reduce)");
-  const text = html("pre", { class: "sd-caption", style: "grid-column: 1 / -1; margin: 0; padding: 0; white-space: pre-wrap; font-size: 13px; min-height: 8em" });
-  const chart = html("div", { class: "sd-chart", style: "grid-column: 1 / -1" });
-  const message = html("p", { class: "sd-verdict", style: "grid-column: 1 / -1; min-height: 3em", "aria-live": "polite" });
-  const readouts = { target: readout("target passes"), draft: readout("draft calls"), written: readout("tokens written") };
-  let timer = null;
+// ---- the panel -----------------------------------------------------------------------------------
+
+/** Where the animation stands, and the ways to move it. */
+function walk(model) {
   const all = () => frames(model.get("state").blocks);
   const here = () => Math.min(model.get("state").frame, all().length - 1);
   const go = (to) => change(model, { frame: Math.max(0, Math.min(to, all().length - 1)) });
-  const stop = () => { clearInterval(timer); timer = null; message.setAttribute("aria-live", "polite"); say(play, playName()); };
-  const playName = () => (timer ? "Pause" : motion.matches ? "Play to the end of the block" : "Play");
-  const blockEnd = () => { const list = all(); const from = here() + 1; const n = list.slice(from).findIndex((frame) => frame.ended); return n < 0 ? list.length - 1 : from + n; };
-  function toggle() {
-    if (timer) return stop();
-    if (motion.matches) return go(blockEnd());
-    if (here() === all().length - 1) go(0);
-    message.setAttribute("aria-live", "off");
-    timer = setInterval(() => { if (here() >= all().length - 2) { go(here() + 1); stop(); } else go(here() + 1); }, PACE);
-    return say(play, playName());
+  const blockEnd = () => {
+    const later = all().slice(here() + 1).findIndex((frame) => frame.ended);
+    return later < 0 ? all().length - 1 : here() + 1 + later;
+  };
+  return { here, go, blockEnd, frame: () => all()[here()], atEnd: () => here() === all().length - 1 };
+}
+
+/** Buttons and keys that step, and the one that plays; `quiet` is told whether it plays. */
+function steps(model, at, quiet) {
+  const play = player(PACE, () => { at.go(at.here() + 1); return !at.atEnd(); }, () => at.go(at.blockEnd()), () => named());
+  const toggle = button("", () => {
+    if (play.plays()) { play.stop(); return; }
+    if (!play.still() && at.atEnd()) at.go(0);
+    play.play();
+    named();
+  });
+  function named() {
+    say(toggle, play.plays() ? "Pause" : play.still() ? "Play to the end of the block" : "Play");
+    quiet(play.plays());
   }
-  const move = (to) => () => { stop(); go(to()); };
-  const play = button(playName(), toggle);
-  const buttons = html("div", { style: "grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 8px", role: "group", "aria-label": "Steps" },
-    button("First", move(() => 0)), button("Back", move(() => here() - 1)), play, button("Forward", move(() => here() + 1)), button("Next block", move(blockEnd)));
-  const root = html("div", { class: "sd-sim" }, panel("Draft, score, accept, correct",
-    "Keys, once a button has the focus: → forward, ← back, Home first, P play or pause.",
-    buttons, html("div", { class: "sd-keys", style: "grid-column: 1 / -1; padding: 0" }, ...KEY.map(([kind, name]) => keyBox(kind, name))),
-    chart, message, html("div", { style: "grid-column: 1 / -1; display: flex; flex-wrap: wrap; gap: 8px 32px" }, ...Object.values(readouts).map((part) => part.box)), text));
-  const keys = { ArrowRight: () => here() + 1, ArrowLeft: () => here() - 1, Home: () => 0 };
+  named();
+  const move = (to) => () => { play.stop(); at.go(to()); };
+  const [back, forward, first] = [move(() => at.here() - 1), move(() => at.here() + 1), move(() => 0)];
+  const row = buttons(button("First", first), button("Back", back), toggle, button("Forward", forward), button("Next block", move(at.blockEnd)));
+  fill(row, { role: "group", "aria-label": "Steps" }, []);
+  return { row, end: play.end, keys: { ArrowRight: forward, ArrowLeft: back, Home: first, p: () => toggle.click() } };
+}
+
+/** Plain keys, with the functions that they call. */
+function listen(root, known) {
   root.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const known = Object.hasOwn(keys, event.key);
-    if (known) move(keys[event.key])();
-    else if (event.key.toLowerCase() === "p") toggle();
-    else return;
+    const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(known, name)) return;
+    known[name]();
     event.preventDefault();
   });
-  el.append(root);
-  motion.addEventListener("change", stop);
-  const release = keepDrawn(model, root, () => {
-    const { prompt, blocks } = model.get("state");
-    const frame = all()[here()];
+}
+
+function stagePanel(model) {
+  const at = walk(model);
+  const [message, chart, text] = [verdictLine(), chartBox(true), html("pre", { class: "sd-caption sd-text sd-written" })];
+  const walking = steps(model, at, (plays) => message.setAttribute("aria-live", plays ? "off" : "polite"));
+  const readouts = { target: readout("target passes"), draft: readout("draft calls"), written: readout("tokens written") };
+  const kinds = NAMES.map((kind) => key(kind, (ids) => tokenBox(ids, kind, "", 1, 1, 28, 18), 30, 20));
+  const root = panel("Draft, score, accept, correct", "Keys, once a button has the focus: → forward, ← back, Home first, P play or pause.",
+    html("div", { class: "sd-wide sd-controls" }, walking.row, keys(kinds, true), chart, message,
+      html("div", { class: "sd-readouts" }, ...Object.values(readouts).map((part) => part.box)), text));
+  listen(root, walking.keys);
+  function draw({ prompt, blocks }) {
+    const frame = at.frame();
     chart.replaceChildren(drawBlock(blocks, frame, chart.clientWidth));
     say(message, caption(blocks, frame));
     say(text, prompt + written(blocks, frame));
     const total = counts(blocks, frame);
     Object.entries(readouts).forEach(([name, part]) => part.set(String(total[name])));
-  });
-  return () => { stop(); motion.removeEventListener("change", stop); release(); };
+  }
+  return { root, draw, end: walking.end };
+}
+
+/** Draws the animation into `el`; returns a function that takes it down. */
+function render({ model, el }) {
+  const part = stagePanel(model);
+  return mount(model, el, [part], undefined, part.end);
 }
 
 export default { render };

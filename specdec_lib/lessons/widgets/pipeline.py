@@ -3,21 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from specdec_lib.lessons.widgets.simulator import Simulator, probability
-
-
-def _text(name: str, value: Any) -> str:
-    """`value`, which must be a string; ValueError, naming `name`, otherwise."""
-    if not isinstance(value, str):
-        raise ValueError(f"{name} is {value!r}, which is not a text")
-    return value
-
-
-def _frame(name: str, value: Any) -> int:
-    """The number of a frame; the module holds it to those that there are."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{name} is {value!r}: frames count from 0")
-    return value
+from specdec_lib.lessons.widgets.fields import probability, text, whole
+from specdec_lib.lessons.widgets.simulator import Simulator
 
 
 def _blocks(name: str, value: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -26,8 +13,8 @@ def _blocks(name: str, value: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
 
 
 def _block(name: str, block: Mapping[str, Any]) -> dict[str, Any]:
-    drafted = [_text(f"{name}.drafted", token) for token in block["drafted"]]
-    checked = {"drafted": drafted, "token": _text(f"{name}.token", block["token"])}
+    drafted = [text(f"{name}.drafted", token) for token in block["drafted"]]
+    checked = {"drafted": drafted, "token": text(f"{name}.token", block["token"])}
     for part in ("p", "q", "r"):
         checked[part] = [probability(f"{name}.{part}", number) for number in block[part]]
         if len(checked[part]) != len(drafted):
@@ -37,7 +24,8 @@ def _block(name: str, block: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-_FIELDS = {"prompt": _text, "blocks": _blocks, "frame": _frame}
+# The module holds the frame to those that there are.
+_FIELDS = {"prompt": text, "blocks": _blocks, "frame": whole(0, 10**6)}
 
 
 def pipeline_animation(record: Mapping[str, Any], frame: int = 0) -> Simulator:

@@ -8,17 +8,21 @@ from __future__ import annotations
 import copy
 import html
 import json
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from specdec_lib.lessons.widgets.fields import Field
+
 HERE = Path(__file__).parent
 PALETTE: dict[str, dict[str, str]] = json.loads(
     (HERE.parent / "palette.json").read_text(encoding="utf-8")
 )
+
+#: What every simulator's module begins with; each part may use those before it.
+SHARED = ("elements", "charts", "controls", "stage", "formulas", "distributions")
 
 LIVE = "application/vnd.jupyter.widget-view+json"
 #: What an HTML export should prefer, best first (nbconvert: `NbConvertBase.display_data_priority`).
@@ -33,45 +37,12 @@ EXPORT_PRIORITY = [
     "text/plain",
 ]
 
-Field = Callable[[str, Any], Any]
-
-
-def probability(name: str, value: Any) -> float:
-    """`value` as a float in [0, 1]; ValueError, naming `name`, otherwise."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} is {value!r}, which is not a number") from None
-    if not 0.0 <= number <= 1.0:
-        raise ValueError(f"{name} is {number}: a probability lies between 0 and 1")
-    return number
-
-
-def distribution(size: int) -> Field:
-    """A field of `size` probabilities that sum to 1 (within 1e-9)."""
-
-    def check(name: str, values: Iterable[Any]) -> list[float]:
-        try:
-            numbers = [probability(f"{name}[{i}]", value) for i, value in enumerate(values)]
-        except TypeError:
-            raise ValueError(f"{name} is {values!r}: give {size} probabilities") from None
-        if len(numbers) != size:
-            raise ValueError(
-                f"{name} has {len(numbers)} probabilities; this simulator shows {size}"
-            )
-        if abs(math.fsum(numbers) - 1.0) > 1e-9:
-            raise ValueError(f"{name} sums to {math.fsum(numbers):.6g}: a distribution sums to 1")
-        return numbers
-
-    return check
-
 
 @cache
 def module_source(name: str) -> str:
-    """The complete ES module of simulator `name`: the shared helpers, then its own file."""
-    return "\n".join(
-        (HERE / file).read_text(encoding="utf-8") for file in ("shared.js", f"{name}.js")
-    )
+    """The complete ES module of simulator `name`: the shared parts, then its own file."""
+    files = (f"{part}.js" for part in (*SHARED, name))
+    return "\n".join((HERE / file).read_text(encoding="utf-8") for file in files)
 
 
 @cache

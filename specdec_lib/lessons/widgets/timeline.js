@@ -30,7 +30,7 @@ export function lanes(xs, gap) {
 function symbol(kept, x, y, size, chosen) {
   const shapes = {
     law: (r, style) => svg("circle", { cx: x, cy: y, r, class: style }),
-    greedy: (r, style) => svg("rect", { x: x - 0.9 * r, y: y - 0.9 * r, width: 1.8 * r, height: 1.8 * r, class: style }),
+    greedy: (r, style) => square(x, y, 0.9 * r, { class: style }),
     choice: (r, style) => svg("path", { d: `M${x},${y - 1.15 * r} L${x + 1.1 * r},${y + 0.85 * r} L${x - 1.1 * r},${y + 0.85 * r} Z`, class: style }),
   };
   const make = shapes[kept];
@@ -43,20 +43,20 @@ function symbol(kept, x, y, size, chosen) {
 function drawTrack(entries, at, width, pick) {
   const [left, right, gap, top] = [22, 26, 21, 34];
   const [first, last] = [2018.5, 2026.9];
-  const xOf = (time) => left + ((time - first) / (last - first)) * (width - left - right);
+  const xOf = scale(first, last, left, width - right);
   const xs = entries.map((entry) => xOf(when(entry)));
   const rows = lanes(xs, gap);
   const base = top + (Math.max(...rows) + 1) * gap;
   const chart = picture(width, base + 26, `${entries.length} methods from ${entries[0].year} to ${entries[entries.length - 1].year}. ` +
     `Shown: ${entries[at].name}, ${entries[at].year}.`);
-  chart.append(svg("line", { x1: left - 8, x2: width - right + 8, y1: base, y2: base, class: "sd-base" }));
-  for (let year = 2019; year <= 2026; year += 1) {
-    chart.append(svg("line", { x1: xOf(year), x2: xOf(year), y1: base, y2: base + 5, class: "sd-base" }),
+  chart.append(line(left - 8, base, width - right + 8, base, "sd-base"));
+  for (const year of whole(2019, 2026)) {
+    chart.append(line(xOf(year), base, xOf(year), base + 5, "sd-base"),
       words(width < 420 ? `’${year - 2000}` : String(year), xOf(year), base + 20, "middle", "sd-tick"));
   }
   entries.forEach((entry, i) => {
     const y = base - 14 - rows[i] * gap;
-    if (i === at) chart.append(svg("line", { x1: xs[i], x2: xs[i], y1: y, y2: base, class: "sd-level" }));
+    if (i === at) chart.append(line(xs[i], y, xs[i], base, "sd-level"));
     chart.append(fill(symbol(entry.kept, xs[i], y, 7, i === at), { onclick: () => pick(i) }, [svg("title", {}, entry.name)]));
   });
   const anchor = xs[at] < width / 3 ? "start" : xs[at] > (2 * width) / 3 ? "end" : "middle";
@@ -78,41 +78,21 @@ function details(entry) {
     ...card(entry).flatMap(([name, text]) => [html("dt", { style: "color: var(--sd-soft)" }, name), html("dd", { style: "margin: 0" }, text)]));
 }
 
-function stepper(count, onMove) {
-  const id = freshId();
-  const input = html("input", { id, type: "range", min: 0, max: count - 1, step: 1, "data-role": "target", oninput: () => onMove(Number(input.value)) });
-  const number = html("output", { for: id, "aria-live": "off" });
-  const label = html("label", { for: id }, "place", html("span", { class: "sd-unseen" }, " on the timeline"));
-  return {
-    row: html("div", { class: "sd-slider", style: "grid-template-columns: 3.2em minmax(0, 1fr) 3.2em" }, label, input, number),
-    set(at, name) {
-      input.value = at;
-      input.setAttribute("aria-valuetext", name);
-      say(number, `${at + 1}/${count}`);
-    },
-  };
-}
-
 function timelinePanel(model) {
   const { entries } = model.get("state");
   const pick = (at) => change(model, { at });
   const go = (step) => pick(walk(entries.length, model.get("state").at, step));
-  const slide = stepper(entries.length, pick);
+  const slide = slider({ short: "place", name: "on the timeline", role: "target", max: entries.length - 1, step: 1, room: ["3.2em", "3.2em"], onMove: pick });
   const name = html("div", { class: "sd-title", style: "font-size: 20px", "aria-live": "polite" });
   const relation = html("p", { class: "sd-verdict", style: "min-height: 3em" });
   const box = html("div");
-  const chart = html("div", { class: "sd-chart", style: "grid-column: 1 / -1" });
+  const chart = chartBox(true);
   const marks = [["law", "kept at every temperature"], ["greedy", "greedy text kept"], ["choice", "depends on the verification"]];
-  const keys = html("div", { class: "sd-keys", style: "padding-left: 0; grid-column: 1 / -1" }, ...marks.map(([kept, text]) => {
-    const drawing = svg("svg", { width: 22, height: 18, "aria-hidden": "true" }, symbol(kept, 11, 9, 6, false));
-    return html("span", { class: "sd-key" }, drawing, text);
-  }));
+  const shapes = keys(marks.map(([kept, text]) => key(text, () => symbol(kept, 11, 9, 6, false), 22, 18)), true);
   const root = panel("Timeline of the family", "Walk with the slider's arrow keys, the buttons, or a click. The shape of a mark says what happens to the target's law.",
-    chart, keys, html("div", { class: "sd-controls" }, slide.row,
-      html("div", { style: "display: flex; gap: 10px" }, button("← Earlier", () => go(-1)), button("Later →", () => go(1))), name, relation), box);
-  function draw() {
-    const { at } = model.get("state");
-    slide.set(at, `${entries[at].name}, ${entries[at].year}`);
+    chart, shapes, controls(slide.row, buttons(button("← Earlier", () => go(-1)), button("Later →", () => go(1))), name, relation), box);
+  function draw({ at }) {
+    slide.set(at, `${at + 1}/${entries.length}`, `${entries[at].name}, ${entries[at].year}`);
     say(name, `${entries[at].name} (${entries[at].year})`);
     say(relation, entries[at].relation);
     box.replaceChildren(details(entries[at]));
@@ -123,10 +103,7 @@ function timelinePanel(model) {
 
 /** Draws the timeline into `el`; returns a function that takes it down. */
 function render({ model, el }) {
-  const part = timelinePanel(model);
-  const root = html("div", { class: "sd-sim" }, part.root);
-  el.append(root);
-  return keepDrawn(model, root, part.draw);
+  return mount(model, el, [timelinePanel(model)]);
 }
 
 export default { render };

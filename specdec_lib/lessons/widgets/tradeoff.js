@@ -3,13 +3,6 @@
 
 const K_MAX = 20;
 
-/** Tokens that a block of k draft tokens writes on average: 1 + alpha + ... + alpha^k. */
-export function expectedTokens(alpha, k) {
-  let [tokens, power] = [1, 1];
-  for (let i = 0; i < k; i += 1) tokens += (power *= alpha);
-  return tokens;
-}
-
 /** Time of a block: k draft steps and one pass over k + 1 tokens. */
 export function blockTime(c, k, s) {
   return c * k + 1 + s * k;
@@ -22,7 +15,7 @@ export function speedup(alpha, c, k, s) {
 
 /** The smallest best K from 0 to kMax; speed-ups within 1e-12 of the best are equal to it. */
 export function bestK(alpha, c, s, kMax = K_MAX) {
-  const speeds = Array.from({ length: kMax + 1 }, (_, k) => speedup(alpha, c, k, s));
+  const speeds = whole(0, kMax).map((k) => speedup(alpha, c, k, s));
   const most = Math.max(...speeds);
   return speeds.findIndex((speed) => speed >= most - 1e-12);
 }
@@ -52,66 +45,55 @@ function axisStep(top) {
 function drawCurve(state, width) {
   const { alpha, c, k, s } = state;
   const [height, left, right, top, bottom] = [330, 40, 18, 26, 46];
-  const speeds = Array.from({ length: K_MAX + 1 }, (_, i) => speedup(alpha, c, i, s));
+  const speeds = whole(0, K_MAX).map((i) => speedup(alpha, c, i, s));
   const best = bestK(alpha, c, s);
   const step = axisStep(Math.max(1.5, ...speeds));
   const full = step * Math.ceil((1.08 * Math.max(1.4, ...speeds)) / step);
-  const xOf = (i) => left + 14 + (i / K_MAX) * (width - left - right - 28);
-  const yOf = (value) => height - bottom - (value / full) * (height - top - bottom);
+  const xOf = scale(0, K_MAX, left + 14, width - right - 14);
+  const yOf = scale(0, full, height - bottom, top);
   const chart = picture(width, height, `Speed-up over K from 0 to ${K_MAX}. K = ${k}: ${show(speeds[k])}. ` +
     `Best: K = ${best} with ${show(speeds[best])}. K = ${K_MAX}: ${show(speeds[K_MAX])}. Plain decoding is 1.`);
-  const ticks = Array.from({ length: Math.round(full / step) + 1 }, (_, i) => i * step);
-  chart.append(axis(ticks, yOf, left, width - right));
-  for (let i = 0; i <= K_MAX; i += 5) chart.append(words(String(i), xOf(i), height - bottom + 18, "middle", "sd-tick"));
-  chart.append(words("K, draft tokens in a block", (left + width - right) / 2, height - 8, "middle", "sd-tick"),
+  chart.append(axis(whole(0, Math.round(full / step)).map((i) => i * step), yOf, left, width - right),
+    axisBelow([0, 5, 10, 15, 20], xOf, height - bottom + 18),
+    words("K, draft tokens in a block", (left + width - right) / 2, height - 8, "middle", "sd-tick"),
     words("times as fast", left - 32, 14, "start", "sd-tick"));
-  chart.append(svg("line", { x1: left, x2: width - right, y1: yOf(1), y2: yOf(1), stroke: "var(--sd-ink)", "stroke-dasharray": "6 4" }),
+  chart.append(line(left, yOf(1), width - right, yOf(1), "sd-plain"),
     words("plain decoding", width - right, yOf(1) + (yOf(0) - yOf(1) < 24 ? -6 : 16), "end", "sd-tick"));
-  const points = speeds.map((speed, i) => `${xOf(i)},${yOf(speed)}`).join(" ");
-  chart.append(svg("polyline", { points, fill: "none", stroke: "var(--sd-target)", "stroke-width": 2 }));
-  speeds.forEach((speed, i) => chart.append(svg("circle", { cx: xOf(i), cy: yOf(speed), r: 3, fill: "var(--sd-target)" })));
-  chart.append(...marked(best, k, speeds, xOf, yOf));
+  const points = speeds.map((speed, i) => [xOf(i), yOf(speed)]);
+  chart.append(curve(points), ...points.map(([x, y]) => dot(x, y, 3)), ...marked(best, k, speeds, xOf, yOf));
   return chart;
 }
 
 /** The ring of the best K and the square of the chosen one, with their numbers. */
 function marked(best, k, speeds, xOf, yOf) {
   const ring = svg("circle", { cx: xOf(best), cy: yOf(speeds[best]), r: 9, fill: "none", stroke: "var(--sd-ink)", "stroke-width": 2 });
-  const square = svg("rect", { x: xOf(k) - 6, y: yOf(speeds[k]) - 6, width: 12, height: 12, fill: "var(--sd-excess)", stroke: "var(--sd-paper)" });
+  const here = square(xOf(k), yOf(speeds[k]), 6, { fill: "var(--sd-excess)", stroke: "var(--sd-paper)" });
   const anchor = (i) => (i < 2 ? "start" : i > K_MAX - 3 ? "end" : "middle");
   const labels = [words(`best ${show(speeds[best])}`, xOf(best), yOf(speeds[best]) - 15, anchor(best), "sd-inside")];
   if (k !== best) labels.push(words(show(speeds[k]), xOf(k), yOf(speeds[k]) + 24, anchor(k), "sd-inside"));
-  return [square, ring, ...labels];
+  return [here, ring, ...labels];
 }
 
 // ---- the panel ---------------------------------------------------------------------------------
 
-/** A slider for one part of the state; `range` changes what it counts in. */
-function control(model, key, short, name, role, range = {}) {
-  const made = slider({ short, name, role, onMove: (value) => change(model, { [key]: value }) });
-  Object.assign(made.row.querySelector("input"), range);
-  return made;
-}
-
 function explorerPanel(model) {
   const sliders = {
-    alpha: control(model, "alpha", "α", "acceptance rate alpha", "target"),
-    c: control(model, "c", "c", "time of a draft step", "draft"),
-    s: control(model, "s", "s", "cost of each further token of a pass", "draft"),
-    k: control(model, "k", "K", "draft tokens in a block", "target", { max: K_MAX, step: 1 }),
+    alpha: slider({ short: "α", name: "acceptance rate alpha", role: "target", onMove: (alpha) => change(model, { alpha }) }),
+    c: slider({ short: "c", name: "time of a draft step", role: "draft", onMove: (c) => change(model, { c }) }),
+    s: slider({ short: "s", name: "cost of each further token of a pass", role: "draft", onMove: (s) => change(model, { s }) }),
+    k: slider({ short: "K", name: "draft tokens in a block", role: "target", max: K_MAX, step: 1, onMove: (k) => change(model, { k }) }),
   };
   const tokens = readout("tokens a block");
   const time = readout("time of a block,\nin target passes");
   const speed = readout("speed-up", "sd-large");
   const best = readout("best K", "sd-large");
-  const told = html("p", { class: "sd-verdict", "aria-live": "polite" });
+  const told = verdictLine();
   const reset = button("Reset", () => change(model, model.get("reset")));
-  const chart = html("div", { class: "sd-chart" });
+  const chart = chartBox();
   const root = panel("Fast or accurate, and how many", "α: share of draft tokens accepted. c: a draft step. s: each further token of a target pass. K: draft tokens.",
-    html("div", { class: "sd-controls" }, ...Object.values(sliders).map((each) => each.row),
-      html("div", { class: "sd-pair" }, tokens.box, time.box), html("div", { class: "sd-pair" }, speed.box, best.box), told, reset), chart);
-  function draw() {
-    const state = model.get("state");
+    controls(...Object.values(sliders).map((each) => each.row),
+      pair(tokens.box, time.box), pair(speed.box, best.box), told, reset), chart);
+  function draw(state) {
     for (const key of ["alpha", "c", "s"]) sliders[key].set(state[key]);
     sliders.k.set(state.k, String(state.k));
     tokens.set(show(expectedTokens(state.alpha, state.k)));
@@ -126,10 +108,7 @@ function explorerPanel(model) {
 
 /** Draws the simulator into `el`; returns a function that takes it down. */
 function render({ model, el }) {
-  const part = explorerPanel(model);
-  const root = html("div", { class: "sd-sim" }, part.root);
-  el.append(root);
-  return keepDrawn(model, root, () => part.draw());
+  return mount(model, el, [explorerPanel(model)]);
 }
 
 export default { render };

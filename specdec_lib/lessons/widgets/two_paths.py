@@ -1,33 +1,23 @@
 """Chapter 03: two masses that add up to p, and samples drawn against the exact law."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from specdec_lib.lessons.widgets.acceptance import WORKED_DRAFT, WORKED_TARGET
-from specdec_lib.lessons.widgets.simulator import Simulator, distribution
+from specdec_lib.lessons.widgets.fields import distribution, one_of, unchecked
+from specdec_lib.lessons.widgets.simulator import Simulator
 
 SAMPLERS = ("rule", "from_target", "argmax")
 SEED = 3
 EMPTY = {"counts": [0, 0, 0, 0], "history": [], "seed": SEED}
 
 
-def _sampler(name: str, value: Any) -> str:
-    if value not in SAMPLERS:
-        raise ValueError(f"{name} is {value!r}; it is one of {', '.join(SAMPLERS)}")
-    return value
-
-
-def _plain(_: str, value: Any) -> Any:
-    return value
-
-
 _FIELDS = {
     "target": distribution(4),
     "draft": distribution(4),
-    "sampler": _sampler,
-    "counts": _plain,
-    "history": _plain,
-    "seed": _plain,
+    "sampler": one_of(*SAMPLERS),
+    "counts": unchecked,
+    "history": unchecked,
+    "seed": unchecked,
 }
 
 

@@ -1,0 +1,66 @@
+"""The simulators in Chromium: a page as a reader meets it, and what their modules export."""
+
+import base64
+from collections.abc import Callable
+
+from specdec_lib.lessons.widgets import Simulator
+
+_CALL = (
+    "([name, given]) => typeof window.lesson[name] === 'function' "
+    "? window.lesson[name](...given) : window.lesson[name]"
+)
+
+
+class Reader:
+    """A page that keeps its console errors and the requests that it would have sent."""
+
+    def __init__(self, browser, width=900, scheme="light", motion="no-preference"):
+        size = {"width": width, "height": 1800}
+        self.page = browser.new_page(viewport=size, color_scheme=scheme, reduced_motion=motion)
+        self.errors, self.requests = [], []
+        self.page.on(
+            "console",
+            lambda line: line.type in ("error", "warning") and self.errors.append(line.text),
+        )
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.route(
+            "**/*", lambda route: (self.requests.append(route.request.url), route.abort())
+        )
+
+    def show(self, simulator: Simulator) -> "Reader":
+        self.page.set_content(f"<!DOCTYPE html><body style='margin:0'>{simulator.frame()}</body>")
+        self.frame = self.page.frame_locator("iframe.specdec-simulator")
+        self.frame.locator(".sd-chart svg").first.wait_for()
+        return self
+
+    def evaluate(self, script: str):
+        """The value of JavaScript inside the simulator's frame."""
+        return self.page.frames[1].evaluate(script)
+
+    def slider(self, name: str):
+        return self.frame.get_by_role("slider", name=name, exact=True)
+
+    def press(self, name: str) -> None:
+        """Press the button of that name by keyboard."""
+        self.frame.get_by_role("button", name=name, exact=True).press("Enter")
+
+    def texts(self, selector: str) -> list[str]:
+        return self.frame.locator(selector).all_text_contents()
+
+    def numbers(self) -> list[str]:
+        """What the readouts show."""
+        return self.texts(".sd-number")
+
+    def verdict(self, number: int = 0) -> str:
+        return self.texts(".sd-verdict")[number]
+
+    def description(self, number: int) -> str:
+        return self.frame.locator(".sd-chart svg[role=img]").nth(number).get_attribute("aria-label")
+
+
+def exported(page, simulator: Simulator) -> Callable:
+    """`call(name, *arguments)` for what the simulator's module exports, loaded into `page`."""
+    source = base64.b64encode(simulator.module.encode()).decode()
+    url = f"data:text/javascript;base64,{source}"
+    page.evaluate("url => import(url).then(m => { window.lesson = m; })", url)
+    return lambda name, *given: page.evaluate(_CALL, [name, list(given)])

@@ -1,0 +1,147 @@
+"""What every simulator keeps: plain state, no network, no motion, labelled sliders, its width."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+from chapter_cases import SETTINGS
+
+from specdec_lib.lessons import ch01, ch07
+from specdec_lib.lessons import ch07_laws as laws
+from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
+from specdec_lib.lessons.widgets.batch import batch_simulator
+from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
+from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
+from specdec_lib.lessons.widgets.fields import number, one_of, text, whole
+from specdec_lib.lessons.widgets.generation import generation_simulator
+from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
+from specdec_lib.lessons.widgets.pipeline import pipeline_animation
+from specdec_lib.lessons.widgets.simulator import HERE, SHARED, Simulator, style_sheet
+from specdec_lib.lessons.widgets.timeline import timeline_simulator
+from specdec_lib.lessons.widgets.tradeoff import tradeoff_simulator
+from specdec_lib.lessons.widgets.two_paths import two_paths_simulator
+
+ACCEPTED = {
+    "good": laws.refused_in_turn(ch07.P, ch07.Q, 6),
+    "poor": laws.refused_in_turn(ch07.P, ch07.POOR, 6),
+}
+# Every simulator, with as much in it as its sliders allow.
+MAKERS = {
+    "acceptance": acceptance_simulator,
+    "batch": lambda: batch_simulator(k=16, rows=16),
+    "bottleneck": lambda: bottleneck_simulator(tokens=512),
+    "bottleneck, slow": lambda: bottleneck_simulator(peak_flops=1e9, tokens=512),
+    "bottleneck, fast": lambda: bottleneck_simulator(peak_flops=1e16, tokens=512),
+    "draft_tree": lambda: draft_tree_simulator(ACCEPTED),
+    "generation": lambda: generation_simulator(k=16),
+    "paper_rows": lambda: paper_rows_simulator(SETTINGS),
+    "pipeline": lambda: pipeline_animation(ch01.RECORDED, frame=9),
+    "timeline": timeline_simulator,
+    "tradeoff": tradeoff_simulator,
+    "two_paths": two_paths_simulator,
+}
+
+
+NETWORK = r"\bimport\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link"
+
+
+def test_every_simulator_is_here():
+    named = {path.stem for path in HERE.glob("*.js")} - set(SHARED)
+    assert {make().name for make in MAKERS.values()} == named
+
+
+# --- without a browser ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_state_is_plain_and_both_renderings_run_one_module(name):
+    simulator = MAKERS[name]()
+    json.dumps(simulator.state)
+    page = html.unescape(re.search(r'srcdoc="([^"]*)"', simulator.frame())[1])
+    assert simulator.module in page and simulator.widget._esm == simulator.module
+    assert page.count("</script>") == 1 and "export default { render };" in simulator.module
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_nothing_points_to_the_network_and_nothing_glides(name):
+    simulator = MAKERS[name]()
+    delivered = style_sheet() + simulator.module
+    assert set(re.findall(r"\w+://[^\"'\s]*", delivered)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(NETWORK, delivered)
+    assert not re.search(r"transition|animation:|requestAnimationFrame|<animate", delivered)
+
+
+def test_the_page_around_a_simulator_loads_nothing():
+    page = Simulator("acceptance", "Any", fields={}, state={}, reset={}, height=100).page()
+    assert not re.search(NETWORK, page) and page.count("://") == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        (number(0, 0.5), 0.7, "x is 0.7: this simulator takes 0 to 0.5"),
+        (number(0, 0.5), np.nan, "x is nan: this simulator takes"),
+        (number(0, 1), "1", "x is '1', which is not a number"),
+        (number(0, 1), [1], r"x is \[1\], which is not a number"),
+        (whole(1, 16), 17, "x is 17: give a whole number from 1 to 16"),
+        (whole(1, 16), 2.5, "x is 2.5: give a whole number"),
+        (whole(0, 16), True, "x is True: give a whole number"),
+        (whole(0, 16), np.inf, "x is inf: give a whole number"),
+        (one_of("a", "b"), "c", "x is 'c': choose one of a, b"),
+        (text, 7, "x is 7, which is not a text"),
+    ],
+)
+def test_a_field_names_what_it_refuses(field, value, message):
+    with pytest.raises(ValueError, match=message):
+        field("x", value)
+
+
+def test_fields_give_plain_values():
+    assert number(0, 1)("x", np.float64(0.5)) == 0.5 and type(number(0, 1)("x", 1)) is float
+    assert whole(1, 3)("x", 3.0) == 3 and type(whole(1, 3)("x", np.int64(2))) is int
+
+
+def test_a_tree_simulator_needs_a_tree_and_a_draft_and_one_is_enough():
+    assert draft_tree_simulator({"a": [0.5]}, {"t": [-1]}).state["shape"] == 0
+    with pytest.raises(ValueError, match="shapes is empty"):
+        draft_tree_simulator({"a": [0.5]}, {})
+    with pytest.raises(ValueError, match="drafts is empty"):
+        draft_tree_simulator({})
+
+
+# --- in Chromium ----------------------------------------------------------------------------------
+
+FITTED = "(height) => document.querySelector('iframe').getBoundingClientRect().height === height"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("width", [320, 400, 900])
+def test_it_fits_its_width_and_takes_its_height(reader, name, width):
+    page = reader(MAKERS[name](), width=width)
+    if name == "generation":
+        page.press("To the end")
+    body = page.evaluate("Math.ceil(document.body.getBoundingClientRect().height)")
+    page.page.wait_for_function(FITTED, arg=body)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.documentElement.scrollHeight") == body
+    for drawing in page.frame.locator(".sd-chart svg[role=img]").all():
+        box, parent = drawing.bounding_box(), drawing.locator("..").bounding_box()
+        assert box["x"] >= parent["x"] and box["width"] <= parent["width"] + 1
+        assert "NaN" not in drawing.inner_html() and drawing.get_attribute("aria-label").strip()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", [name for name in MAKERS if "," not in name])
+def test_every_slider_has_a_name_and_follows_the_arrow_keys(reader, name):
+    page = reader(MAKERS[name]())
+    sliders = page.frame.get_by_role("slider")
+    assert sliders.count() or name == "pipeline"
+    for slider in sliders.all():
+        assert slider.evaluate("input => input.labels[0].textContent.trim()")
+        before = slider.get_attribute("aria-valuetext")
+        at_end = slider.input_value() == slider.get_attribute("max")
+        slider.press("ArrowLeft" if at_end else "ArrowRight")
+        assert slider.get_attribute("aria-valuetext") != before
