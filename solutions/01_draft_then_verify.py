@@ -8,31 +8,29 @@
 # weights. A pass over five known tokens is hardly slower.
 #
 # **Work here.** You write the four moves of speculative decoding: draft a block, score it in one
-# pass, accept a prefix, add one token more. Then you put them into a loop that decodes a whole text.
+# pass, accept a prefix, add one token more. Then you put them into a loop.
 #
 # **Carry out.** The greedy text of the large model, token for token, in fewer of its passes. How a
 # block is judged when tokens are sampled is chapter 02.
 #
-# Run the cells from top to bottom. If a run of all cells stops, scroll up to the red box: it says
-# what is missing.
+# Run the cells from top to bottom. Nothing here needs your answers from another chapter.
 
 # %% [markdown]
 # ## The intern and the senior partner
 #
-# A senior partner of a law firm is slow and expensive, and every letter must be one that the partner
-# would have written. An intern is quick. So the intern writes the next four words, and the partner
-# reads them all at one glance. The partner crosses out the first word that is wrong, writes the right
-# one above it, and throws away what follows. One glance of the partner, several words of text. If all
-# four are right, the partner adds the next word before handing the page back.
+# A senior partner of a law firm is slow and expensive, and every letter must be one that the
+# partner would have written. An intern is quick. So the intern writes the next four words, and the
+# partner reads them all at one glance, crosses out the first word that is wrong, writes the right
+# one above it, and throws away what follows. If all four are right, the partner adds the next word.
 #
 # The **draft** model is the intern, the **target** model is the partner. Here is one such glance of
-# two real models, on a piece of Python:
+# two real models, on a piece of Python. Which part of the picture carries the idea?
 
 # %%
 import numpy as np
 
 from specdec_lib.lessons import ch01 as lesson
-from specdec_lib.lessons.ch01 import DRAFT, TARGET, WORDS, hints, text, tokens
+from specdec_lib.lessons.ch01 import DRAFT, TARGET, WORDS, hints, tokens
 from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
@@ -41,9 +39,8 @@ from specdec_lib.lessons import ch01_figures as figures
 figures.recorded_blocks(lesson.RECORDED, first=0, count=1)
 
 # %% [markdown]
-# Ask of each part of the picture which one carries the idea. It is the line of gates: **one** pass of
-# the target opens or closes all of them. The draft's tokens came one after the other, from a model
-# that is cheap enough for that.
+# The line of gates does: **one** pass of the target opens or closes all of them. The draft's tokens
+# came one after the other, from a model that is cheap enough for that.
 #
 # ### Where the pictures break
 #
@@ -64,9 +61,9 @@ figures.recorded_blocks(lesson.RECORDED, first=0, count=1)
 #
 # $$ p(x) = \frac{e^{z_x}}{\sum_y e^{z_y}} $$
 #
-# Target and draft must share the tokenizer, so that number 17 is the same text for both: `p(17)` and
-# `q(17)` are compared. Two of the models below are so small that you can read them whole. They know
-# eight words. The draft looks at the last word only, the target at the last two.
+# Target and draft must share the tokenizer, so that number 17 is the same text for both. Two of the
+# models below are so small that you can read them whole. They know eight words. The draft looks at
+# the last word only, the target at the last two.
 
 # %%
 print({number: word for number, word in enumerate(WORDS)})
@@ -78,24 +75,22 @@ for words in ("the", "on the", ". the"):
 # %% [markdown]
 # A model is a Python function here, and the two have different shapes for a reason:
 #
-# - `draft_model(tokens)` gives `(V,)`: the distribution of the next token. It is called once a token.
+# - `draft_model(tokens)` gives `(V,)`: the distribution of the next token, for one call a token.
 # - `target_model(tokens)` gives `(len(tokens), V)`: row `i` is the distribution after the first
-#   `i + 1` of them. A transformer computes all these rows in one pass anyway, because position `i`
-#   sees no later token.
+#   `i + 1` of them. A transformer has them all in one pass: position `i` sees no later token.
 #
 # ### Who calls what p and q
 #
-# In this course `p` is the **target** and `q` the **draft**. Look this up before you copy a formula:
+# In this course `p` is the **target** and `q` the **draft**. Look before you copy a formula:
 #
 # | source | target | draft |
 # | --- | --- | --- |
 # | Leviathan et al.; transformers; lucidrains/speculative-decoding; this course | `p` | `q` |
 # | Chen et al.; jaymody/speculative-sampling; gpt-fast; some guides | `q` | `p` |
 # | feifeibear/LLMSpeculativeSampling, the version named after Chen et al. | `p` | `q` |
-# | vLLM, `vllm/v1/sample/rejection_sampler.py` | `target_probs` | `draft_probs` |
+# | vLLM, `vllm/v1/sample/rejection_sampler.py` (its `q` holds random numbers) | `target_probs` | `draft_probs` |
 #
-# In the last file `q` is neither: it holds random numbers. Leviathan et al. write `gamma` for the
-# number of draft tokens in a block, Chen et al. and this course `K`.
+# For the draft tokens in a block Leviathan et al. write `gamma`, Chen et al. and this course `K`.
 
 # %% [markdown]
 # ## One block, four moves
@@ -103,18 +98,16 @@ for words in ("the", "on the", ". the"):
 # 1. **Draft.** The draft model writes `K` tokens, one call each, and keeps its distributions.
 # 2. **Score.** The target reads prefix and draft in one pass: `K + 1` distributions.
 # 3. **Accept** the longest prefix of the draft that stands the test.
-# 4. **Correct, or a bonus.** If a draft token was rejected, a token of the target's takes its place,
-#    and the rest of the draft is dropped. If none was, the row that is left over gives one token on
-#    top.
+# 4. **Correct, or a bonus.** If a draft token was rejected, a token of the target's takes its
+#    place, and the rest of the draft is dropped. If none was, the last row gives one token on top.
 #
-# Either way the block ends with a token of the target's own: `accepted + [x_new]`, from 1 to `K + 1`
-# tokens a pass. Not even the worst draft can stop the text.
+# Either way the block ends with a token of the target's own: `accepted + [x_new]`, from 1 to
+# `K + 1` tokens a pass. Not even the worst draft can stop the text.
 #
 # ## Animation: five recorded blocks
 #
 # These are five blocks of the built-in pair, sampled behind the prompt below, with the `p`, `q` and
-# coins `r` that they really had. A draft token passes if its coin is at most `p/q`: that rule is
-# chapter 02, here you only watch it.
+# coins `r` that they really had. A draft token passes if its coin is at most `p/q` (chapter 02).
 #
 # ### Commit first
 #
@@ -142,31 +135,29 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 # Look at block 1 again. Its second token, `f`, was accepted although neither model gives it one
 # chance in ten thousand. In block 4 the first token falls, and three more fall with it, whatever
 # their numbers. This record was chosen to show all cases in five blocks; how often tokens are
-# accepted on average is measured in chapters 04 and 05, not here.
-
-# %% [markdown]
+# accepted on average is measured in chapters 04 and 05.
+#
 # ## Draft: one token after another
 #
-# The draft model is an ordinary language model, so it drafts as all of them do: each token goes back
-# in before the next comes out. Token `i` is drawn from `q_i` with the number `uniforms[i]`. Keep all
-# of `q_i`, not only the token: the verification divides by it, and it is exact only for the
-# distribution that the token was really drawn from.
+# The draft model drafts as all language models write: each token goes back in before the next comes
+# out. Token `i` is drawn from `q_i` with the number `uniforms[i]`. Keep all of `q_i`, not only the
+# token: the verification divides by it, and is exact only if the token was drawn from it.
 
 # %% [markdown]
 # ### Exercise: draft_block
 #
 # **What.** `k` draft tokens and the distributions they were drawn from. **Shapes.** `prefix` is a
-# list of tokens, `uniforms` is `(k,)` with numbers in [0, 1), `k` is at least 1. A tuple comes back:
-# a list of `k` tokens and an array `(k, V)`. Call `draft_model` exactly `k` times, each time with a
-# new list; leave `prefix` as it is.
+# list of tokens, `uniforms` is `(k,)` with numbers in [0, 1), `k` is at least 1. A tuple comes
+# back: a list of `k` tokens and an array `(k, V)`. Call `draft_model` exactly `k` times, each time
+# with a new list; leave `prefix` as it is.
 #
-# **One worked number.** After "the cat" the small draft says sat .7, ran .3. `sample_from` with `.1`
-# gives sat, which is token 2. After it, `.5` gives on. After that, `.95` lies above the .9 of "the":
-# mat. So `[.1, .5, .95]` gives the tokens `[2, 3, 4]`.
+# **One worked number.** After "the cat" the small draft says sat .7, ran .3. `sample_from` with
+# `.1` gives sat, which is token 2. After it, `.5` gives on. After that, `.95` lies above the .9 of
+# "the": mat. So `[.1, .5, .95]` gives the tokens `[2, 3, 4]`.
 #
-# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` lets the
-# draft model generate and hands back its tokens with its logits. In vLLM, the class
-# `DraftModelProposer` of `vllm/v1/spec_decode/draft_model.py`.
+# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` lets
+# the draft model generate and hands back tokens and logits. In vLLM, the class `DraftModelProposer`
+# of `vllm/v1/spec_decode/draft_model.py`.
 
 # %% solution="draft_block"
 def draft_block(draft_model, prefix: list[int], k: int, uniforms) -> tuple[list[int], np.ndarray]:
@@ -192,9 +183,8 @@ lesson.check_draft_block(draft_block)
 # %% [markdown]
 # ## Score: one pass, K + 1 rows
 #
-# Generating four tokens takes four passes because nobody knows the third before the second. Checking
-# four tokens takes one: they are all there. The target reads `prefix + drafted` and gives a row for
-# **every** token that it read, those of the prefix included.
+# Generating four tokens takes four passes. Checking four takes one: they are all there. The target
+# reads `prefix + drafted` and gives a row for **every** token that it read, also in the prefix.
 #
 # ### Commit first
 #
@@ -214,27 +204,26 @@ lesson.reveal("prediction_01", prediction_01)
 
 # %% [markdown]
 # Row `i` speaks of the token **after** token `i`. So the row of the last prefix token judges the
-# first draft token, the row of the first draft token judges the second, and the row of the last draft
-# token judges nothing: it is the one that is left over, for the bonus. With `n` tokens in the prefix:
+# first draft token, the row of the first draft token judges the second, and the row of the last
+# draft token judges nothing: it is left over, for the bonus. With `n` tokens in the prefix:
 #
 # $$ p_i = \text{row}_{\,n - 1 + i}, \qquad i = 0, \dots, K $$
 #
 # Both classic mistakes, the first `K` rows or the rows of the draft tokens themselves, give arrays
-# that look right. The program runs, and every verdict is about another position.
+# that look right, and every verdict is about another position.
 
 # %% [markdown]
 # ### Exercise: score_block
 #
 # **What.** The target's distributions for a block. **Shapes.** `prefix` holds at least one token,
-# `drafted` holds `k` (0 is allowed). An array `(k + 1, V)` comes back. Call `target_model` exactly
-# once.
+# `drafted` holds `k` (0 is allowed). `(k + 1, V)` comes back. Call `target_model` exactly once.
 #
 # **One worked number.** Prefix "the cat" (2 tokens), draft "sat on the cat" (4): the target gives 6
 # rows, and the answer is the last 5 of them, rows 1 to 5.
 #
-# **In production.** `transformers.generation.utils.GenerationMixin` does it in `_assisted_decoding`:
-# one forward pass, of whose logits it takes the last `candidate_length + 1`. In vLLM,
-# `vllm/v1/worker/gpu_model_runner.py` keeps the indices of these rows for all requests of a batch.
+# **In production.** `transformers.generation.utils.GenerationMixin` takes, in `_assisted_decoding`,
+# the last `candidate_length + 1` rows of one pass. In vLLM, `vllm/v1/worker/gpu_model_runner.py`
+# keeps the indices of these rows for all requests of a batch.
 
 # %% solution="score_block"
 def score_block(target_model, prefix: list[int], drafted: list[int]) -> np.ndarray:
@@ -249,9 +238,7 @@ def score_block(target_model, prefix: list[int], drafted: list[int]) -> np.ndarr
 hints(score_block)
 
 # %% [markdown]
-# The figure marks the rows that **your** function returned; an arrow leads from each row to the token
-# that it speaks of. With the right rows the first four bold arrows end at the draft's tokens, the
-# last one at what comes next.
+# The figure marks the rows that **your** function returned; arrows lead to their tokens.
 
 # %% tags=["demo"]
 figures.chosen_rows(score_block, TARGET, lesson.PREFIX, lesson.BLOCK)
@@ -262,9 +249,8 @@ lesson.check_score_block(score_block)
 # %% [markdown]
 # ## Accept: greedy first
 #
-# In **greedy** decoding the target writes its most probable token at every position. Then the test of
-# a draft token is a comparison: is it that token? And "no change to the output" has its plainest
-# meaning: the very same tokens.
+# In **greedy** decoding the target writes its most probable token at every position. Then the test
+# of a draft token is a comparison: is it that token? "No change" then means: the very same tokens.
 #
 # At the first difference the walk ends. The row after it was computed behind a token that is not
 # going to be in the text, so even a later token that agrees is dropped.
@@ -272,12 +258,11 @@ lesson.check_score_block(score_block)
 # %% [markdown]
 # ### Exercise: greedy_prefix
 #
-# **What.** How many draft tokens are accepted. **Shapes.** `drafted` is a list of `k` tokens, `p` has
-# at least `k` rows over `V` tokens. A whole number from 0 to `k` comes back. Of equally probable
-# tokens the one with the lowest index is the target's choice, as `np.argmax` has it.
+# **What.** How many draft tokens are accepted. **Shapes.** `drafted` is a list of `k` tokens, `p`
+# has at least `k` rows over `V` tokens. A whole number from 0 to `k` comes back. Of equally
+# probable tokens the one with the lowest index is the target's choice, as `np.argmax` has it.
 #
-# **One worked number.** The draft is "sat on the cat". The target's rows say sat, on, the, mat, and
-# one more. Three agree: 3.
+# **One worked number.** The draft is "sat on the cat". The target's rows say sat, on, the, mat: 3.
 #
 # **In production.** `transformers.generation.utils.GenerationMixin` counts in `_assisted_decoding`
 # with a cumulative sum of the differences. In vLLM, `rejection_greedy_sample_kernel` of
@@ -306,14 +291,13 @@ lesson.check_greedy_prefix(greedy_prefix)
 # %% [markdown]
 # ## Correct, or a bonus
 #
-# With `n` tokens accepted, row `n` of `p` is the next one to use, in both cases. After a rejection it
-# is the row that rejected: its argmax is the **correction**. After a block that was accepted whole,
-# `n` is `K`, and row `K` gives the **bonus token**. One line of code does both:
+# With `n` tokens accepted, row `n` of `p` is the next one to use, in both cases. After a rejection
+# it is the row that rejected: its argmax is the **correction**. After a block that was accepted
+# whole, `n` is `K`, and row `K` gives the **bonus token**. One line of code does both:
 #
 # $$ \text{block} = [x_0, \dots, x_{n-1}, \arg\max p_n] $$
 #
-# When sampling, the two cases differ: a correction is drawn from a changed distribution, the bonus
-# from `p_K` as it is. That is chapter 02.
+# When sampling, a correction is drawn from a changed distribution, the bonus from `p_K` as it is.
 #
 # ### Commit first
 #
@@ -334,9 +318,8 @@ lesson.reveal("prediction_01_c", prediction_01_c)
 # %% [markdown]
 # ## The loop
 #
-# Repeat the four moves until the text is long enough. Before you write it, you can put it together
-# from its lines: the next cell prints them, shuffled, each with a letter. One of them is not needed,
-# and two have a blank. This is not graded; it takes five minutes and shows the whole shape.
+# Repeat the four moves until the text is long enough. First, ungraded, put the loop together from
+# its lines: the next cell prints them, shuffled, with letters. One is not needed, two have a blank.
 
 # %%
 order = ""  # the letters in their order, as in "KI"
@@ -344,25 +327,24 @@ blank_c, blank_e = "", ""  # what stands in the blanks of lines C and E
 lesson.check_puzzle(order, blank_c, blank_e)
 
 # %% [markdown]
-# Two ends are missing in it. A block may hold the token `eos` that ends a text, also in its middle:
-# the text ends **there**, with `eos` in it, and what was accepted behind it is dropped. And no block
-# may write beyond `max_new_tokens`; near the end, draft fewer tokens.
+# Two ends are missing in it. A block may hold the token `eos`, also in its middle: the text ends
+# **there**, with `eos` in it. And no block may write beyond `max_new_tokens`: near the end, draft
+# fewer tokens.
 
 # %% [markdown]
 # ### Exercise: greedy_speculative_decode
 #
 # **What.** The target's greedy text, decoded in blocks. **Shapes.** `prompt` is a list of at least
-# one token; the list of the **new** tokens comes back, `max_new_tokens` of them, or fewer where `eos`
-# ends the text. Only new tokens are compared with `eos`; None means that there is none. Draft by
-# argmax, at most `k` calls of the draft and one call of the target for every block. If 0 tokens are
-# asked for, call nothing.
+# one token; the list of the **new** tokens comes back, `max_new_tokens` of them, or fewer where
+# `eos` ends the text. Only new tokens are compared with `eos`; None means that there is none. Draft
+# by argmax, at most `k` calls of the draft and one call of the target for every block.
 #
 # **One worked number.** After "the cat", `k = 4`, 12 tokens: "sat on the mat", ". the dog", "ran .
-# the dog", "ran". Four passes instead of twelve. With `eos` the full stop: "sat on the mat ." in two.
+# the dog", "ran". Four passes, not twelve. With `eos` the full stop: "sat on the mat ." in two.
 #
 # **In production.** `transformers.generation.utils.GenerationMixin` has this loop in
-# `_assisted_decoding`, for one sequence, with a cache that is cut back after each block. In vLLM the
-# loop is the server's own, `vllm/v1/core/sched/scheduler.py`: a block is one step of it.
+# `_assisted_decoding`, for one sequence, with a cache that is cut back after each block. In vLLM a
+# block is one step of the server's own loop, `vllm/v1/core/sched/scheduler.py`.
 
 # %% solution="greedy_speculative_decode"
 def greedy_speculative_decode(
@@ -402,32 +384,21 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 # the last one is read off the row. By induction over the positions, the text is the target's greedy
 # text. The draft decides only how many of these tokens one pass brings.
 #
-# The next cell runs your function on the built-in pair, on real Python, and beside it plain decoding.
-# The functions read the whole text again on each call, so nothing is timed here; a real decoder keeps
-# a cache (chapter 08). The greedy text of so small a target soon runs in circles, and circles are
-# easy to draft; behind this prompt its 32 tokens repeat no four in a row.
+# The next cell runs your function on the built-in pair, on real Python, and beside it plain
+# decoding. The functions read the whole text again on each call, so nothing is timed here. So small
+# a target soon writes in circles; behind this prompt its 32 tokens repeat no four in a row.
 
 # %% tags=["demo"]
 import torch
 
+from specdec_lib.measure.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
 
-models = load_pair(dtype=torch.float64)  # so that rounding cannot part the two texts
-prompt = models.prompt(lesson.REAL_PROMPT)
-
-
-def rows(model):
-    """`model` as a function of a list of tokens: the distributions (len(tokens), V) after each."""
-
-    def read(given):
-        logits = model.forward(torch.tensor([given]), model.new_cache(1, len(given)))
-        return logits[0].softmax(-1).numpy()
-
-    return read
-
-
-both = rows(models.target), rows(models.draft)
-figures.on_real_text(greedy_speculative_decode, *both, prompt, models.tokenizer.decode)
+pair = load_pair(dtype=torch.float64)  # so that rounding cannot part the two texts
+readers = [model_reader(pair.target), model_reader(pair.draft)]
+both = [lambda given, read=read: read(given).numpy() for read in readers]
+prompt = pair.prompt(lesson.REAL_PROMPT)
+figures.on_real_text(greedy_speculative_decode, *both, prompt, pair.tokenizer.decode)
 
 # %% [markdown]
 # ## The smallest example that makes it click
@@ -435,18 +406,16 @@ figures.on_real_text(greedy_speculative_decode, *both, prompt, models.tokenizer.
 # Prefix "on", draft "the cat", `K = 2`. The target reads three tokens in one pass: on, the, cat.
 #
 # - The row of "on" says "the". The draft said "the": accepted.
-# - The row of "the", which has "on the" before it, says "mat". The draft said "cat": rejected, and
-#   "mat" takes its place.
+# - The row of "the", which has "on the" before it, says "mat". The draft said "cat": rejected.
 # - The row of "cat" says "sat". It stands behind a word that is gone: dropped.
 #
-# One pass, two tokens: "the mat". Had the draft said "the mat", the third row would have been the row
-# of "mat", and its "." the bonus: three tokens.
+# One pass, two tokens: "the mat". Had the draft said "the mat", the third row would have been the
+# row of "mat", and its "." the bonus: three tokens.
 
 # %% [markdown]
 # ## Quiz
 #
-# **Question 1.** You sample. A block of four was drafted, and the third token is rejected. What
-# happens?
+# **Question 1.** You sample. Of a drafted block of four the third token is rejected. What happens?
 #
 # - a: the draft model proposes another third token, until one passes
 # - b: a third token is drawn from an adjusted distribution of the target, and the fourth is dropped
@@ -462,8 +431,7 @@ quiz_01 = "b"
 lesson.answered("quiz_01", quiz_01)
 
 # %% [markdown]
-# **Question 2.** Why can the target judge four draft tokens in one pass, though it would take four
-# passes to write them?
+# **Question 2.** Why can the target judge four draft tokens in one pass, and not write four in one?
 #
 # - a: because it judges only the last token, which contains the others
 # - b: because it takes over the distributions of the draft model
@@ -482,85 +450,71 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # ### In your own words
 #
 # A colleague replaces the draft model by one that proposes random tokens, and keeps your greedy
-# decoder as it is. What happens to the text, to the number of target passes, and to the running time,
-# each compared with plain decoding? Three to five sentences. A person marks this answer.
+# decoder as it is. What happens to the text, to the number of target passes, and to the running
+# time, each compared with plain decoding? Three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_draft_is_free" points=2
-# The text stays the same, token for token, because every token in it is the argmax of a row of the
-# target behind the right tokens. The number of target passes is at most that of plain decoding: each
-# pass still brings at least one token, and now and then a random token happens to be right. The
-# running time gets worse: the draft calls come on top and are almost all wasted, and each target pass
-# reads more tokens.
+# The text stays the same, because every token in it is the argmax of a row of the target behind the
+# right tokens. The number of target passes is at most that of plain decoding: each pass still
+# brings at least one token, and now and then a random token happens to be right. The running time
+# gets worse: the draft calls come on top, almost all wasted.
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
 # **You might read: "`target_probs = target.forward(tokens + draft)`; compare `target_probs[i]` with
 # draft token `i`."** It is not so, because row 0 speaks of the second token of the prefix; draft
-# token `i` belongs to row `n - 1 + i`. The text then follows the wrong row. *Look:* after "the cat
-# sat on" the small target's row 0 and its row 3 are at a distance of .95 (total variation; 1 is the
-# largest there is).
+# token `i` belongs to row `n - 1 + i`. *Look:* after "the cat sat on" the small target's row 0 and
+# its row 3 are at a total variation of .95, of at most 1.
 #
 # **You might read: the loop ends a block that was accepted whole with its last draft token.** It is
 # not wrong, but it wastes what is paid for, because row `K` is there. *Look:* with a perfect draft
-# and `K = 4`, 20 tokens take 5 passes instead of 4; at an acceptance rate of .7 and `K = 5` it is
-# 5.7% of all tokens.
+# and `K = 4`, 20 tokens take 5 passes instead of 4; at `alpha = .7` and `K = 5` 5.7% are lost.
 #
-# **You might read: "The speed-up is 1/(1 - alpha)."** It is not so, because that is the limit of the
-# tokens a pass for endless blocks and a draft that costs nothing; long blocks of a draft that costs
-# something make decoding slower. *Look:* for `alpha = .7` the formula says 3.3. With a draft step of
-# .05 target passes, and a pass over the block as cheap as one over a token, it is 2.35 at `K = 5` and
-# .95 at `K = 50`. Chapter 04 has the whole story.
+# **You might read: "The speed-up is 1/(1 - alpha)."** It is not so, because that is the limit of
+# the tokens a pass for endless blocks and a free draft. *Look:* for `alpha = .7` it says 3.3. With
+# a draft step of .05 target passes it is 2.35 at `K = 5`, .95 at `K = 50` (chapter 04).
 #
-# **You might read: a decoder that looks for the end of the text after each block.** It is not enough,
-# because the end can stand inside a block, and then junk follows it. *Look:* the small pair writes
-# seven tokens in two blocks, and the sixth and seventh stand behind the full stop.
+# **You might read: a decoder that looks for the end of the text after each block.** It is not
+# enough, because the end can stand inside a block, and then junk follows it. *Look:* the small pair
+# writes seven tokens in two blocks, and the sixth and seventh stand behind the full stop.
 #
 # **You might read: formulas of one paper beside the code of another.** It does not fit, because `p`
 # and `q` change places between them. *Look:* the rule with the letters exchanged, on the pair of
-# chapter 02, gives a law at a distance of .325 from the target.
+# chapter 02, gives a law at a total variation of .325 from the target.
 
 # %% tags=["demo"]
-from specdec_lib.theory import expected_tokens, walltime_speedup
-
-read = TARGET(tokens("the cat sat on"))
-print(f"row 0 in place of row 3: a distance of {lesson.distance(read[0], read[3]):.2f}")
-print(f"lost without the bonus at alpha = .7, K = 5: {0.7**5 / expected_tokens(0.7, 5):.1%}")
-speeds = ", ".join(f"{walltime_speedup(0.7, 0.05, k):.2f} at K = {k}" for k in (5, 20, 50))
-print(f"1/(1 - .7) = {1 / (1 - 0.7):.2f}; speed-up with c = .05: {speeds}")
-print("two blocks, the end not looked for:", text(lesson.greedy_decode(TARGET, lesson.PREFIX, 7)))
-print(f"letters exchanged: a distance of {lesson.distance(lesson.exchanged(), lesson.P):.3f}")
+lesson.look()
 
 # %% [markdown]
 # ## In one paragraph
 #
-# A small draft model writes `K` tokens, one after the other. The large target model reads them all in
-# one pass and gives `K + 1` distributions. The longest prefix of the draft that passes the test is
-# kept; where it ends, one token of the target's own is added, a correction or a bonus. So each pass
-# of the target writes 1 to `K + 1` tokens, the text is one that the target alone could have written,
-# with the same probability, and how much time it saves depends on how often the two models agree and
-# on what the draft costs.
+# A small draft model writes `K` tokens, one after the other. The large target model reads them all
+# in one pass and gives `K + 1` distributions. The longest prefix of the draft that passes the test
+# is kept; where it ends, one token of the target's own is added, a correction or a bonus. So each
+# pass of the target writes 1 to `K + 1` tokens, the text is one that the target alone could have
+# written, with the same probability, and how much time it saves depends on how often the two models
+# agree and on what the draft costs.
 
 # %% [markdown]
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, arXiv 2211.17192. The four moves are its Algorithm 1, the letters are its letters. Its
+#   ICML 2023, arXiv 2211.17192: the four moves are its Algorithm 1, the letters its letters. Its
 #   abstract names speculative execution, the second picture above.
-# - C. Chen, S. Borgeaud, G. Irving, J.-B. Lespiau, L. Sifre, J. Jumper, *Accelerating Large Language
-#   Model Decoding with Speculative Sampling*, arXiv 2302.01318: its Algorithm 2, with `K`, and with
-#   `p` and `q` exchanged.
-# - M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep Autoregressive Models*,
-#   NeurIPS 2018, arXiv 1811.03115: propose a block, verify it in one pass, greedily. H. Xia et al.,
-#   arXiv 2203.16487, bears the name speculative decoding in its title. What Leviathan et al. and Chen
-#   et al. add is the rule that makes **sampling** exact.
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
+#   2302.01318: its Algorithm 2, with `K`, and with `p` and `q` exchanged.
+# - M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep Autoregressive
+#   Models*, NeurIPS 2018, arXiv 1811.03115: propose a block, verify it in one pass, greedily.
+#   H. Xia et al., arXiv 2203.16487, bears the name speculative decoding in its title. What the
+#   first two add is the rule that makes **sampling** exact.
 # - Hugging Face transformers 5.23.0, `GenerationMixin._assisted_decoding`; vLLM, the files named
 #   above; gpt-fast, jaymody/speculative-sampling, lucidrains/speculative-decoding and
 #   feifeibear/LLMSpeculativeSampling for the table of letters.
 # - D. Parsons, P. Haden, *Parson's Programming Puzzles*, ACE 2006: the kind of puzzle above.
 #
 # The papers support the procedure and its exactness. Greedy equality is proved above, for exact
-# arithmetic; on a computer two passes of different length may round differently (chapter 03). Nothing
-# here supports a statement on speed.
+# arithmetic; on a computer two passes of different length may round differently (chapter 03).
+# Nothing here supports a statement on speed.
 #
-# **Next.** Chapter 02 replaces the comparison by a coin, and makes the four moves exact for sampling.
+# **Next.** Chapter 02 replaces the comparison by a coin: the four moves for sampling.

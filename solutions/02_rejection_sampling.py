@@ -200,7 +200,7 @@ lesson.check_speculative_accept(speculative_accept)
 # %% [markdown]
 # ## What to write instead: the residual
 #
-# After a rejection we still owe the reader a token.
+# After a rejection we still owe the reader a token, the **correction**.
 #
 # ### Commit first
 #
@@ -373,9 +373,9 @@ hints(speculative_step)
 figures.step_lengths(speculative_step, P, Q, k=4)
 
 # %% [markdown]
-# The crosses are computed: with the pair at every position a block of four ends after `n` tokens with
-# probability `.8^(n-1) x .2`, and with probability `.8^4` it is accepted whole. The mean, 3.36 tokens a
-# step, is what chapters 04 and 05 turn into speed.
+# The crosses are computed: with the pair at every position a block of four ends after `n` tokens
+# with probability `.8^(n-1) x .2`, and with probability `.8^4` it is accepted whole. The mean, 3.36
+# tokens a block, is what chapters 04 and 05 turn into speed.
 
 # %% test="speculative_step" points=4
 lesson.check_speculative_step(speculative_step)

@@ -1,18 +1,15 @@
 # %% [markdown]
 # # 03 Lossless: why the law is p, and what breaks it
 #
-# 90 minutes · difficulty 4 of 5 · you need: chapter 02's rule, which is restated below, and what it
-# means to add up all cases
+# 90 minutes · difficulty 4 of 5 · you need: chapter 02's rule, restated below
 #
 # **Carry in.** Chapter 02's rule for one position: a coin decides on the draft token, and after a
 # rejection one draw from the residual replaces it.
 #
 # **Work here.** You add up what each token receives, and find the target. You break the rule as
-# real libraries have broken it, and build an instrument that sees every such bug: a count of all
-# cases.
+# real libraries have broken it, and build an instrument that sees every such bug.
 #
-# **Carry out.** A test that tells a lossless sampler from an impostor, and what "exact" means on a
-# computer.
+# **Carry out.** A test that tells a lossless sampler from an impostor, and what "exact" can mean.
 #
 # Run the cells from top to bottom. Nothing here needs your answers from another chapter.
 
@@ -20,9 +17,7 @@
 import numpy as np
 
 from specdec_lib.lessons import ch03 as lesson
-from specdec_lib.lessons import ch03_laws as laws
 from specdec_lib.lessons.ch03 import P, Q, hints
-from specdec_lib.theory import walltime_speedup
 
 # %% [markdown]
 # ## The rule, and how far apart two distributions are
@@ -31,30 +26,27 @@ from specdec_lib.theory import walltime_speedup
 # the draft token `x` from `q`. Accept it with probability `min(1, p(x)/q(x))`; a uniform number `r`
 # is the coin. If it is rejected, draw its replacement, with a uniform `u`, from the residual,
 # `max(0, p - q)` over its sum. The **law** of a sampler is the distribution of the token that it
-# writes. The claim: here it is `p`, whatever `q` is. The examples use chapter 02's pair,
+# writes. The claim: it is `p`, whatever `q` is. The examples use chapter 02's pair,
 # `p = [.45, .30, .15, .10]` and `q = [.30, .45, .20, .05]`.
 #
 # Token by token, `p` and `q` share `min(p, q)`. What `p` has beyond that is as much as what `q`
-# has, because both sum to 1. This mass, which must move to turn one into the other, is the **total
-# variation**:
+# has, because both sum to 1. This mass, which must move, is the **total variation**:
 #
 # $$ \mathrm{TV}(p, q) = \frac12 \sum_x |p(x) - q(x)| = 1 - \sum_x \min(p(x), q(x)) $$
 #
-# It is also what a reader can notice. For any yes-or-no question about the token (is it a verb?)
-# the probability of a yes differs between `p` and `q` by at most TV, and for one question by
-# exactly that.
+# It is also what a reader can notice: for any yes-or-no question about the token (is it a verb?) a
+# yes is at most TV more probable under one than under the other, and for one question just that.
 
 # %% [markdown]
 # ### Exercise: total_variation
 #
-# **What.** The distance of two distributions. **Shapes.** `p` and `q` are `(V,)`; a float comes
-# back.
+# **What.** The distance of two distributions. **Shapes.** `p` and `q` are `(V,)`; a float.
 #
 # **One worked number.** `p = [.5, .5]` and `q = [.6, .4]`: half of `.1 + .1`, so `.1`.
 #
 # **In production.** `transformers.generation.utils._speculative_sampling` never computes it, but
-# its option `assistant_ensemble_weight` moves the law by a share of it, as you will see. vLLM's
-# `tests/v1/sample/test_rejection_sampler.py` measures with the Euclidean distance instead.
+# its option `assistant_ensemble_weight` moves the law by a share of it. vLLM's
+# `tests/v1/sample/test_rejection_sampler.py` takes the Euclidean distance.
 
 # %% solution="total_variation"
 def total_variation(p: np.ndarray, q: np.ndarray) -> float:
@@ -87,9 +79,8 @@ lesson.check_total_variation(total_variation)
 #
 # **One worked number.** For the pair: `.30 + .30 + .15 + .05 = .80`.
 #
-# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` does
-# not add this up: it counts the accepted tokens of each block and drafts more or fewer next time.
-# vLLM counts them too, in `vllm/v1/spec_decode/metrics.py`.
+# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` only
+# counts the accepted tokens of each block; so does vLLM, in `vllm/v1/spec_decode/metrics.py`.
 
 # %% solution="acceptance_rate"
 def acceptance_rate(p: np.ndarray, q: np.ndarray) -> float:
@@ -109,18 +100,16 @@ figures.two_samplers(acceptance_rate, P, Q)
 lesson.check_acceptance_rate(acceptance_rate)
 
 # %% [markdown]
-# So the acceptance rate is 1 - TV, and the rejection rate is TV: how often a draft passes and how
-# near it is to the target are one question. The paper writes beta for one position and alpha for
-# the mean over a text.
+# So the acceptance rate is 1 - TV, and the rejection rate is TV. The paper writes beta for one
+# position, alpha for their mean.
 #
 # Nothing lossless accepts more. Where the draft token has the law `q` and the written token the law
-# `p`, the two can agree on token `x` with probability at most `min(p, q)`. The rule reaches this
-# bound; a pair of tokens that does is called a **maximal coupling**. Plain rejection sampling,
-# beside it in the figure, needs an envelope `M q >= p`, accepts with `p/(M q)`, and proposes again
-# after each rejection. It is exact as well. But `M` is the largest ratio, here `.10/.05 = 2`, and
-# it accepts one proposal in `M`: **.50 against .80**.
-
-# %% [markdown]
+# `p`, the two can agree on token `x` with probability at most `min(p, q)`. A pair of tokens that
+# reaches this bound, as the rule's does, is called a **maximal coupling**. Plain rejection
+# sampling, beside it in the figure, needs an envelope `M q >= p`, accepts with `p/(M q)`, and
+# proposes again after each rejection. It is exact as well. But `M` is the largest ratio, here
+# `.10/.05 = 2`, and it accepts one proposal in `M`: **.50 against .80**.
+#
 # ## The proof, in two paths
 #
 # Token `x` can be written for two reasons. Either it was drafted and accepted, or some draft token
@@ -133,9 +122,9 @@ lesson.check_acceptance_rate(acceptance_rate)
 #
 # The residual's sum is `1 - beta`, the very probability of a rejection, and cancels. Two cases
 # remain. Where `p >= q`, the paths bring `q` and `p - q`. Where `p < q`, they bring `p` and
-# nothing. Either way the sum is `p`, and nowhere did `q` have to be good. That is the whole proof
-# for one token.
-#
+# nothing. Either way the sum is `p`, and nowhere did `q` have to be good.
+
+# %% [markdown]
 # ### Exercise: two_paths
 #
 # **What.** Both masses, token by token. **Shapes.** `p` and `q` are `(V,)`; a tuple of two new
@@ -143,7 +132,7 @@ lesson.check_acceptance_rate(acceptance_rate)
 #
 # **One worked number.** Token A of the pair: `.30` by acceptance, `.15` by correction.
 #
-# **In production.** `transformers.generation.utils._speculative_sampling` walks the two paths as
+# **In production.** `transformers.generation.utils._speculative_sampling` walks them as
 # `is_accepted` and `p_prime`; in vLLM they are two kernels of
 # `vllm/v1/sample/rejection_sampler.py`.
 
@@ -169,9 +158,8 @@ lesson.check_two_paths(two_paths)
 #
 # ### Commit first
 #
-# A perfect sampler draws 200,000 tokens from the pair's `p`. Its frequencies are still about .0014
-# of total variation away from `p`: that is noise. How many **million** draws bring the noise down
-# to .0001?
+# A perfect sampler draws 200,000 tokens from the pair's `p`. Its frequencies are still .0014 of
+# total variation away from `p`, on average. How many **million** draws bring this noise to .0001?
 
 # %% solution="prediction_03"
 ### BEGIN SOLUTION
@@ -186,9 +174,8 @@ lesson.reveal("prediction_03", prediction_03)
 
 # %% [markdown]
 # Upper panel: drag the weights of `p` and `q`. The two masses fill every target line, however poor
-# the draft becomes. Lower panel: draw samples. Their total variation to `p` runs down along the
-# noise floor of a perfect sampler. Then choose a wrong sampler: after how many draws does it leave
-# the floor? The picture shows such runs.
+# the draft. Lower panel: draw samples. Their total variation to `p` runs down along the noise floor
+# of a perfect sampler. Then choose a wrong one: after how many draws does it leave the floor?
 
 # %% tags=["demo"]
 from specdec_lib.lessons import ch03_sampling as sampling
@@ -204,12 +191,11 @@ two_paths_simulator(target=P, draft=Q)
 # `p( . | what stands)`.* For an accepted or replaced token the two paths show it, because `p` and
 # `q` at position `i` were computed after exactly the tokens that stand there. For the bonus token
 # it holds by definition. What is dropped is not written. A text's probability is the product over
-# its tokens, so **the whole text has the target's law**, wherever blocks begin and however long
-# they are.
+# its tokens, so **the whole text has the target's law**, wherever blocks begin and end.
 #
-# Two conditions are easily lost: the draft token is drawn from the very `q` that the rule uses, and
-# coin and `u` are fresh. The figure counts every branch of a small decoder, right, and with a bonus
-# token from the row before.
+# Two conditions are easily lost: the draft token is drawn from the `q` that the rule uses, and coin
+# and `u` are fresh. The figure counts all branches of a small decoder, right and with a wrong bonus
+# row.
 
 # %% tags=["demo"]
 sampling.whole_texts(lesson.TARGET, lesson.DRAFT, k=2, length=3)
@@ -217,9 +203,8 @@ sampling.whole_texts(lesson.TARGET, lesson.DRAFT, k=2, length=3)
 # %% [markdown]
 # ## A bug that ships
 #
-# Guides often draft with the argmax of `q`, as the draft's best guess passes most often, and then
-# accept with `p/q` and correct with the residual of the full `q`. "The target has the last word, so
-# the text cannot change."
+# Guides often draft with the argmax of `q`, and then accept with `p/q` and correct with the
+# residual of the full `q`. "The target has the last word."
 #
 # ### Commit first
 #
@@ -242,16 +227,14 @@ lesson.reveal("prediction_03_b", prediction_03_b)
 #
 # **What.** The law that comes out of this mistake. The draft token is the argmax of `q` (the lowest
 # index, where several are largest); ratio and residual use the full `q`. **Shapes.** `p` and `q`
-# are `(V,)`; a new array `(V,)` comes back. Where `p` equals `q` there is no residual, and none is
-# needed.
+# are `(V,)`; a new array `(V,)` comes back. Where `p` equals `q` no residual is needed.
 #
 # **One worked number.** `p = [.6, .4]`, `q = [.55, .45]`: token 0 is always drafted, its ratio is
 # above 1, so it is always accepted. The law is `[1, 0]`.
 #
 # **In production.** `transformers.generation.candidate_generator.SinglePositionMultiTokenCandidateGenerator`
-# still drafts so in the pinned version, for one family of models; the main generator did from May
-# to September 2024. Where vLLM has no draft probabilities, `vllm/v1/sample/rejection_sampler.py`
-# makes repair 2 below.
+# still drafts so, for one family of models; the main generator did from May to September 2024.
+# Without draft probabilities `vllm/v1/sample/rejection_sampler.py` makes repair 2 below.
 
 # %% solution="argmax_draft_law"
 def argmax_draft_law(p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -280,18 +263,16 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # %% [markdown]
 # Two repairs, both exact. **1.** Draw the draft token from `q`. **2.** Keep the argmax and say
 # honestly what it was drawn from: a `q` that is 1 on this token. Then the ratio is `p` of the
-# token, and the residual is `p` without it. On `[.5, .5]` and `[.6, .4]` the first accepts .9 of
-# the draft tokens, the second .5, the bug .83.
-
-# %% [markdown]
+# token, and the residual is `p` without it. On `[.5, .5]` and `[.6, .4]` the first accepts .9, the
+# second .5, the bug .83.
+#
 # ## Warping belongs to both sides
 #
 # Temperature, top-k and top-p change the distribution that is sampled, and `p` and `q` in the rule
 # are the ones *after* that. At temperature 0 both are one-hot, the ratio is 0 or 1, and the rule is
 # chapter 01's greedy check. A draft that samples from a filtered distribution and hands over the
-# unfiltered `q` understates what it drafts: the ratios are too large, more is accepted than should
-# be, and the law drifts away. The second figure below shows it with your `warp`: at k = 4
-# everything is accepted, and the law is off by .155.
+# unfiltered `q` understates what it drafts: too much is accepted, and the law drifts away. The
+# second figure below shows it: at k = 4 everything is accepted, and the law is off by .155.
 
 # %% [markdown]
 # ### Exercise: warp
@@ -300,8 +281,7 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # then softmax. **Shapes.** `logits` is `(V,)`; a new array `(V,)` that sums to 1 comes back.
 #
 # - `temperature` divides the logits. 0 puts everything on the largest. Below 0: ValueError.
-# - `top_k` keeps the k largest logits, and every one that equals the k-th. None, 0 and more than
-#   `V` keep all.
+# - `top_k` keeps the k largest logits and all that equal the k-th. None, 0 and more than `V`: all.
 # - `top_p` walks from the most probable token down and keeps a token while the mass *before* it is
 #   below `top_p`; the first always. None, and 1 or more, keep all.
 #
@@ -359,10 +339,9 @@ sampling.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 
 # %% [markdown]
 # The noise of 200,000 draws is .0014 with four tokens, .002 to .005 with 8 to 32 even ones. One run
-# cannot tell a smaller bug from luck, and a test with a tight tolerance fails now and then for no
-# reason. Counting *all* cases has no noise. Cut the square of all `(r, u)` into 64 by 64 cells, and
-# ask the sampler for its token in the middle of each. Where every ratio and every cumulative sum is
-# a multiple of 1/64, no decision cuts a cell in two, and the count is the law.
+# cannot tell a smaller bug from luck. Counting *all* cases has no noise. Cut the square of all
+# `(r, u)` into 64 by 64 cells, and ask the sampler for its token in the middle of each. Where every
+# ratio and cumulative sum is a multiple of 1/64, no decision cuts a cell, and the count is the law.
 
 # %% [markdown]
 # ### Exercise: is_lossless
@@ -376,8 +355,7 @@ sampling.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 # of its 4,096 cells weighs `.25/4096`.
 #
 # **In production.** `transformers.generation.utils._speculative_sampling` is such a rule for
-# blocks. vLLM's `tests/v1/sample/test_rejection_sampler.py` draws up to 100,000 tokens from its own
-# and asks whether the frequencies come nearer to the target; you count.
+# blocks. vLLM's `tests/v1/sample/test_rejection_sampler.py` draws up to 100,000 tokens; you count.
 
 # %% solution="is_lossless"
 def is_lossless(rule, p: np.ndarray, q: np.ndarray) -> bool:
@@ -406,17 +384,15 @@ lesson.check_is_lossless(is_lossless)
 # The rules are in `specdec_lib/lessons/ch03_rules.py`, two lines each. `sampler_match` is no
 # impostor: it draws from `p` and looks whether the draft has guessed it. It is exact, but accepts
 # only the sum of `p q`, .305 for the pair in place of .80.
-
-# %% [markdown]
+#
 # ## Lossy on purpose: lenience
 #
 # Quantisation, pruning, or a distilled model in the target's place change `p` itself, so quality
-# must be measured again, task by task. A lossless method leaves nothing to measure: that is its
-# practical worth. It can be given up by a knob. Leviathan et al. (Appendix A.5) compare the coin
-# with `p/(l q)`, with a lenience `l` below 1. Hugging Face's `assistant_ensemble_weight` puts
-# `w p + (1 - w) q` in the target's place. In both, a point of acceptance costs a point of total
-# variation, and nothing is cheaper: a law that agrees with the draft more often lies nearer to `q`,
-# and so farther from `p`.
+# must be measured again, task by task. A lossless method leaves nothing to measure. A knob can give
+# that up. Leviathan et al. (Appendix A.5) compare the coin with `p/(l q)`, with a lenience `l`
+# below 1. Hugging Face's `assistant_ensemble_weight` puts `w p + (1 - w) q` in the target's place.
+# In both, a point of acceptance costs a point of TV, and nothing is cheaper: a law that agrees with
+# the draft more often lies nearer to `q`.
 
 # %% tags=["demo"]
 sampling.price_of_acceptance(total_variation, P, Q)
@@ -427,18 +403,12 @@ sampling.price_of_acceptance(total_variation, P, Q)
 # The two paths hold for every `q`, so a poor draft costs no quality. It costs time.
 
 # %% tags=["demo"]
-print("speed over plain decoding, K = 5; the law of the text is the target's in every row")
-print("accepted   c = 0   c = .02   c = .05   c = .10")
-for alpha in (1.0, 0.7, 0.3, 0.0):
-    speeds = [walltime_speedup(alpha, c, 5) for c in (0, 0.02, 0.05, 0.1)]
-    print(f"{alpha:8.0%}  " + "   ".join(f"{speed:5.2f}x " for speed in speeds))
+lesson.speed_table(alphas=(1.0, 0.7, 0.3, 0.0), costs=(0, 0.02, 0.05, 0.1), k=5)
 
 # %% [markdown]
-# `c` is the time of a draft step in target passes. The table takes a target pass over six tokens to
-# cost as much as one over one token, and acceptance to be equal everywhere; chapters 04 and 05 drop
-# both. Below 1x it would have been faster without a draft. The text is as good as ever.
-
-# %% [markdown]
+# `c` is the time of a draft step in target passes. The table takes a pass over six tokens to cost
+# as much as over one, and acceptance to be equal everywhere; chapters 04 and 05 drop both.
+#
 # ## What "exact" means on a computer
 #
 # - **The law, not the text.** With one seed, plain and speculative decoding spend their random
@@ -459,31 +429,24 @@ lesson.rounding()
 #
 # *Claim: speculative decoding is lossless.* **Status: holds for the law, within numerics, on two
 # conditions:** draft tokens come from the `q` that the rule uses, and random numbers are fresh.
-# Four witnesses; two are yours.
 
 # %% tags=["demo"]
 sampling.witnesses(two_paths, is_lossless)
 
 # %% [markdown]
-# | caveat | what follows |
-# | --- | --- |
-# | numerics | the mathematics is exact; rounding adds what the cell above it shows |
-# | latency | nothing is said of speed: see the worst case |
-# | scope | the witnesses are toys with known laws; a library needs a count of its own code |
+# Three caveats. *Numerics*: the mathematics is exact; rounding adds what the last section shows.
+# *Latency*: nothing is said of speed. *Scope*: the witnesses are toys with known laws; a library
+# needs a count of its own code. A review is as fresh as its last run: run it again, sign, date.
 #
-# A review is as fresh as its last run: after a change run the cell again; sign with name and date.
-
-# %% [markdown]
 # ## The smallest example that makes it click
 #
 # Two tokens, `p = [.5, .5]`, `q = [.6, .4]`. Take 60 proposals.
 #
 # - Drawn from `q`: 36 say token 0. The ratio is 5/6, so 30 stay, and 6 become token 1. The other 24
-#   say token 1 and stay. That makes 30 and 30.
+#   stay. That makes 30 and 30.
 # - Drafted by argmax: all 60 say token 0. Five in six stay, that is 50, and 10 become token 1.
 #
-# Coin and residual were the same. They repair the surplus of a draft that says token 0 in 36 cases
-# of 60. Nobody told them that it said so in all.
+# Coin and residual were the same. They repair a draft that says token 0 in 36 cases, not in 60.
 
 # %% [markdown]
 # ## Quiz
@@ -505,8 +468,7 @@ quiz_03 = "b"
 lesson.answered("quiz_03", quiz_03)
 
 # %% [markdown]
-# **Question 2.** A draft is so poor that hardly any of its tokens is accepted. What does the user
-# get?
+# **Question 2.** Of a very poor draft hardly any token is accepted. What does the user get?
 #
 # - a: the target's distribution, later than without a draft
 # - b: the target's distribution, as fast as without a draft
@@ -526,8 +488,7 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # "Let the draft decode greedily. The target has the last word on every token, so the text's
 # distribution cannot change." Where does the proof break? Say which of its two paths gets the wrong
-# mass, and what one would have to report as `q` to make it right. Three to five sentences. A person
-# marks this answer.
+# mass, and which `q` would make it right. Three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_drawn_from_q" points=2
 # The accepted path carries `q(x) min(1, p/q)` only if `x` is drafted with probability `q(x)`. By
@@ -540,43 +501,32 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # ## What you may read elsewhere
 #
 # **You might read: "Draft the most likely token, then accept with min(1, p/q)."** It is not so,
-# because the ratio repairs a token that was *drawn* from `q`. *Look:* on `[.5, .5]` and `[.6, .4]`
-# the law is `[.833, .167]`.
+# because the ratio is for a token *drawn* from `q`. *Look:* `[.6, .4]` for `[.5, .5]` gives
+# `[.833, .167]`.
 #
 # **You might read: "The acceptance rate is the sum of min(p, q)."** It is so only for drawn drafts
 # and one position; alpha is its mean over a text. *Look:* an argmax draft has .667 in place of .80.
 #
 # **You might read: "It can never hurt; with no match the speed is the same."** It is not so,
-# because the drafts that are thrown away took time. *Look:* with K = 5 and c = .1 it is .67 times
-# the speed.
+# because rejected drafts took time. *Look:* with K = 5 and c = .1 it is .67 times the speed.
 #
 # **You might read: "The output is identical."** It is not so, because the promise is about the
 # distribution. *Look:* one seed, 20 tokens by each method: both exact, and not the same text.
 #
-# **You might read: "It is the only method that loses no quality."** It is not so, because a
-# key-value cache, batching and tensor parallelism keep the law too, within rounding. *Look:* one
-# sum in two orders.
+# **You might read: "It is the only method that loses no quality."** It is not so, because a KV
+# cache, batching and tensor parallelism keep the law, up to rounding. *Look:* one sum, two orders.
 
 # %% tags=["demo"]
-law, _ = laws.mixed_up(*lesson.COINS, np.array([1.0, 0.0]))
-_, rate = laws.mixed_up(P, Q, np.eye(4)[np.argmax(Q)])
-plain, speculative = lesson.one_seed(P, Q, tokens=20)
-parts = np.random.default_rng(0).random(1000).astype(np.float32)
-print(f"argmax draft: the law is {np.round(law, 3)}; on the pair {rate:.3f} is accepted, not .80")
-print(f"nothing accepted, K = 5, c = .1: {walltime_speedup(0, 0.1, 5):.2f} times the speed")
-print(f"one seed, plain:       {plain}\none seed, speculative: {speculative}")
-print(f"one sum, two orders: off by {abs(np.cumsum(parts)[-1] / parts.sum() - 1):.1e} of it")
+lesson.look()
 
 # %% [markdown]
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
 #   ICML 2023, arXiv 2211.17192: the one-token proof (Appendix A.1), the acceptance rate (Theorem
-#   3.5, Corollary 3.6), the speed of the table (Theorem 3.8), lenience (A.5). What lenience costs
-#   is computed here, not there.
-# - C. Chen, S. Borgeaud, G. Irving, J.-B. Lespiau, L. Sifre, J. Jumper, *Accelerating Large
-#   Language Model Decoding with Speculative Sampling*, arXiv 2302.01318: Theorem 1, the same proof,
-#   letters exchanged.
+#   3.5, Corollary 3.6), the speed of the table (Theorem 3.8), lenience (A.5).
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
+#   2302.01318: Theorem 1, the same proof, letters exchanged.
 # - Hugging Face transformers, on GitHub: 30778 made drafts greedy, 32867 reported the law, 33534
 #   took it back; 47932 reports generators that hand over a `q` they did not draw from, of which one
 #   stands in 5.23.0; 28508 mended a count that accepted everything.

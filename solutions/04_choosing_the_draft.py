@@ -4,18 +4,16 @@
 # 90 minutes · difficulty 3 of 5 · you need: chapter 02 (a draft token is accepted with probability
 # min(1, p/q)), how to index a NumPy array, and for one exercise what a gradient is
 #
-# **Carry in.** A draft proposes `K` tokens, the target judges them in one pass, and the law of the
-# text stays the target's whatever the draft is.
+# **Carry in.** A draft model proposes a block of `K` tokens, the target judges them in one pass,
+# and the law of the text stays the target's whatever the draft is.
 #
-# **Work here.** So the draft decides about time alone. You write seven short functions that turn
-# three numbers, `alpha`, `c` and `K`, into a speed-up, find the best `K`, and make three drafts.
+# **Work here.** So the draft decides about time alone. You write seven short functions: four turn
+# `alpha`, `c` and `K` into a speed-up and find the best `K`, three make drafts.
 #
 # **Carry out.** A draft pays where `alpha` is above `c`. How much it pays, and with which `K`,
 # follows from numbers that you can measure in a minute.
 #
-# Run the cells from top to bottom. Each exercise is one card: what is asked, a worked number, a
-# stub, hints, and a check that looks at a few examples; grading looks at many more. Cells that
-# measure or train take some seconds, and their times are those of your machine.
+# Run the cells from top to bottom. Times that a cell prints are those of your machine.
 
 # %%
 import numpy as np
@@ -29,14 +27,13 @@ from specdec_lib.lessons import ch04_figures as figures
 # %% [markdown]
 # ## The two numbers of a draft
 #
-# - **`alpha`**, how accurate it is: the mean over positions of `sum_x min(p(x), q(x))`, which is the
-#   share of its tokens that the target accepts.
+# - **`alpha`**, how accurate it is: the mean over positions of `sum_x min(p(x), q(x))`, which is
+#   the probability that the target accepts a draft token that it judges.
 # - **`c`**, how slow it is: the time of one draft step over that of a target pass over one token.
 #
-# Both are 1 for the target itself, and both fall as the draft gets smaller. That is the trade: fast
-# or accurate. It is a good one where the two models agree, where the draft is much cheaper, and where
-# the text is predictable, which raises `alpha` for every draft. How many times smaller the draft is
-# says nothing by itself.
+# Both are 1 for the target itself, and both fall as the draft gets smaller: fast or accurate. Three
+# things make it a good trade: the models agree, the draft is much cheaper, and the text is
+# predictable. The ratio of sizes is not one of them.
 #
 # Here is one block in milliseconds. The target takes 50 ms a pass, the draft 5 ms a step, `K` is 5,
 # and in this block 3 draft tokens were accepted.
@@ -45,15 +42,13 @@ from specdec_lib.lessons import ch04_figures as figures
 figures.one_block(target_ms=50, draft_ms=5, k=5, accepted=3)
 
 # %% [markdown]
-# Five draft steps and one pass take `5 x 5 + 50 = 75` ms. The block writes the 3 accepted tokens and
-# a correction, so 4 tokens: 18.75 ms each in place of 50, which is 2.67 times as fast. Two draft
-# tokens were thrown away, and their 10 ms with them.
+# The block takes `5 x 5 + 50 = 75` ms and writes 4 tokens, the 3 accepted ones and a correction:
+# 18.75 ms each in place of 50, which is 2.67 times as fast.
 #
 # One block is luck. To choose a draft you need the mean, and the formulas of this chapter get it
 # from one assumption: **each draft token is accepted with the same probability `alpha`, whatever
 # happened to the others.** Real text does not keep to it; chapters 05 and 06 show what that costs.
-
-# %% [markdown]
+#
 # ## How many tokens a block brings
 #
 # ### Commit first
@@ -79,9 +74,9 @@ lesson.reveal("prediction_04", prediction_04)
 # $$ E[\text{accepted}] = \alpha + \dots + \alpha^K = \frac{\alpha\,(1 - \alpha^K)}{1 - \alpha},
 # \qquad E[\text{tokens}] = E[\text{accepted}] + 1 = \frac{1 - \alpha^{K+1}}{1 - \alpha} $$
 #
-# The 1 is the token that every block gets from the target: a correction after a rejection, the bonus
-# token after none. The second formula is Equation 1 of Leviathan et al. At `alpha = 1` the fractions
-# have no value; the sums do.
+# The 1 is the token that every block gets from the target: a correction after a rejection, the
+# bonus token after none. The second formula is Leviathan et al.'s Equation 1. At `alpha = 1` take
+# the sums.
 
 # %% [markdown]
 # ### Exercise: expected_accepted
@@ -91,9 +86,8 @@ lesson.reveal("prediction_04", prediction_04)
 #
 # **One worked number.** `alpha = .5` and `k = 2`: `.5 + .25 = .75`.
 #
-# **In production.** `transformers.generation.utils._speculative_sampling` returns this count for one
-# block, as `n_matches`. Nothing there computes its mean in advance.
-
+# **In production.** `transformers.generation.utils._speculative_sampling` returns the count of one
+# block as `n_matches`; vLLM sums it up in `vllm/v1/spec_decode/metrics.py`.
 
 # %% solution="expected_accepted"
 def expected_accepted(alpha: float, k: int) -> float:
@@ -116,10 +110,8 @@ lesson.check_expected_accepted(expected_accepted)
 #
 # **One worked number.** `alpha = .5` and `k = 2`: `.75 + 1 = 1.75`.
 #
-# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` is told
-# the accepted tokens of each block and keeps no mean. vLLM logs the measured twin of your function,
-# a "mean acceptance length" with the bonus token in it, in `vllm/v1/spec_decode/metrics.py`.
-
+# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` keeps
+# no mean. vLLM logs it as "mean acceptance length", in `vllm/v1/spec_decode/metrics.py`.
 
 # %% solution="expected_tokens"
 def expected_tokens(alpha: float, k: int) -> float:
@@ -148,12 +140,12 @@ lesson.check_expected_tokens(expected_tokens)
 #
 # With `v = 1` this is Theorem 3.8 of Leviathan et al. A draft is seldom free: Chen et al. report
 # 14.1 ms for a target token and 1.8 ms for a draft token, so `c = .128`, and with their `K = 4`
-# drafting takes `.51` of `1.51`, a third of the time.
+# drafting takes `.51` of `1.51`, a third of the time. Even so they were 1.9 to 2.5 times as fast.
 #
 # ### Commit first
 #
-# A hopeless draft: nothing is ever accepted, `alpha = 0`. It is fast, `c = .1`, and `K = 5`. What is
-# the "speed-up"? Write a number from 0 to 2.
+# A hopeless draft: nothing is ever accepted, `alpha = 0`. It is fast, `c = .1`, and `K = 5`. What
+# is the "speed-up"? Write a number from 0 to 2.
 
 # %% solution="prediction_04_b"
 ### BEGIN SOLUTION
@@ -172,13 +164,11 @@ lesson.reveal("prediction_04_b", prediction_04_b)
 # **What.** How many times as fast as plain decoding. **Shapes.** `alpha`, `c` and `verify_cost` are
 # floats, `k` an int from 0 on; `verify_cost` is `v(k + 1)`. A float comes back, also below 1.
 #
-# **One worked number.** `alpha = .5`, `c = .1`, `k = 2`: `1.75/1.2 = 1.458`. With a `verify_cost` of
-# 1.3 it is `1.75/1.5 = 1.167`.
+# **One worked number.** `alpha = .5`, `c = .1`, `k = 2`: `1.75/1.2 = 1.458`. With
+# `verify_cost = 1.3` it is `1.167`.
 #
 # **In production.** `transformers.generation.configuration_utils.GenerationConfig` takes K as
-# `num_assistant_tokens` (20 by default, cut short where the draft is unsure) and asks for no `c`. In
-# vLLM it is `num_speculative_tokens`, in `vllm/config/speculative.py`.
-
+# `num_assistant_tokens`, vLLM as `num_speculative_tokens` in `vllm/config/speculative.py`.
 
 # %% solution="walltime_speedup"
 def walltime_speedup(alpha: float, c: float, k: int, verify_cost: float = 1.0) -> float:
@@ -198,36 +188,34 @@ figures.speed_by_k(walltime_speedup, alpha=0.7, costs=(0.0, 0.02, 0.1, 0.3))
 lesson.check_walltime_speedup(walltime_speedup)
 
 # %% [markdown]
-# Every curve with a price rises, is flat for a while, and falls. With too few draft tokens you pay a
-# target pass for little; with too many you draft what stands behind a rejection. Near the top an
-# error of one or two costs little. Leviathan et al. drafted 3 to 7 tokens and were 1.4 to 3.4 times
-# as fast. And every curve with a price ends below 1 if `K` is large enough.
+# Every curve with a price rises, is flat for a while, falls, and ends below 1 if `K` is large
+# enough. With too few draft tokens you pay a target pass for little; with too many you draft what
+# stands behind a rejection. Near the top an error of one or two costs little. Leviathan et al.
+# drafted 3 to 7 tokens and were 1.4 to 3.4 times as fast.
 #
 # ## The best K
 #
-# Look at the next draft token by itself. It costs `c` for certain and brings `alpha^(K+1)`, less each
-# time. Drafting one more pays as long as that is a better rate than the block has already:
+# Look at the next draft token by itself. It costs `c` for certain and brings `alpha^(K+1)`, less
+# each time. Drafting it pays as long as that is a better rate than the block has already:
 #
 # $$ \frac{\alpha^{K+1}}{c} > \text{the speed-up so far}. $$
 #
-# The first token brings `alpha` for `c`, against a speed-up of 1. So with `v = 1` **some `K` pays exactly
-# where `alpha > c`**, and then the gain is at least `(1 + alpha)/(1 + c)`: corollary 3.9 of Leviathan et
-# al. For any other draft the best `K` is 0, plain decoding, and a good chooser can say so.
+# The first token brings `alpha` for `c`, against a speed-up of 1. So with `v = 1` **some `K` pays
+# exactly where `alpha > c`**, and then the gain is at least `(1 + alpha)/(1 + c)`: corollary 3.9 of
+# Leviathan et al. For any other draft the best `K` is 0, plain decoding.
 
 # %% [markdown]
 # ### Exercise: best_k
 #
-# **What.** The best `K` by the formula with `v = 1`. **Shapes.** `alpha` and `c` are floats, `k_max`
-# an int from 1 on; an int from 0 to `k_max` comes back. It is 0 where no `K` beats 1. Speed-ups
+# **What.** The best `K` by the formula with `v = 1`. **Shapes.** `alpha` and `c` are floats,
+# `k_max` an int from 1 on; an int from 0 to `k_max` comes back, 0 where no `K` beats 1. Speed-ups
 # within 1e-12 of each other are equal, and of equal ones the smallest `K` wins.
 #
-# **One worked number.** `alpha = .5`, `c = .1`: `K` of 1, 2, 3 give `1.364`, `1.458`, `1.442`. The
-# answer is 2.
+# **One worked number.** `alpha = .5`, `c = .1`: `K` of 1, 2, 3 give `1.364`, `1.458`, `1.442`: 2.
 #
-# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` knows no
-# `c`: its schedule `heuristic` adds 2 to K after a block that was accepted whole and takes 1 off
-# after any other. In vLLM, `vllm/config/speculative.py` takes the number that you give.
-
+# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` knows
+# no `c`: its schedule `heuristic` adds 2 to K after a block that was accepted whole, else takes 1
+# off. In vLLM, `vllm/config/speculative.py` takes the number that you give.
 
 # %% solution="best_k"
 def best_k(alpha: float, c: float, k_max: int) -> int:
@@ -252,19 +240,18 @@ figures.best_k_map(best_k, lesson.ALPHAS, lesson.COSTS, k_max=30)
 lesson.check_best_k(best_k)
 
 # %% [markdown]
-# Read the row of .7 from left to right: the best `K` falls from 9 to 2, although `alpha` stays. A rule
-# that knows `alpha` alone, such as `1/(1 - alpha)`, has one number for the whole row. Advice such as
-# "4 to 8" is the middle of this map.
+# Read the row of .7 from left to right: the best `K` falls from 9 to 2, although `alpha` stays. A
+# rule that knows `alpha` alone cannot do that. The usual "4 to 8" is the middle of this map.
 #
 # ## Simulator: the trade-off explorer
 #
-# Sliders for `alpha`, `c`, `s` and `K`. A pass over many tokens is not quite free: here every token
-# after the first adds `s`, so `v(m) = 1 + s (m - 1)`. The ring marks the best `K`, the square yours.
+# A pass over many tokens is not quite free: here every token after the first adds `s`:
+# `v(m) = 1 + s (m - 1)`. A ring marks the best `K`, a square yours.
 #
 # ### Commit first
 #
-# With `alpha = .8`, `c = .05` and `s = 0` the best `K` is 8. Now let each further token of a pass cost
-# a tenth of the first, `s = .1`. What is the best `K`? Write a whole number from 0 to 20, then look.
+# With `alpha = .8`, `c = .05` and `s = 0` the best `K` is 8. Now let each further token of a pass
+# cost a tenth of the first, `s = .1`. What is the best `K`? Write a whole number from 0 to 20.
 
 # %% solution="prediction_04_c"
 ### BEGIN SOLUTION
@@ -283,9 +270,8 @@ tradeoff_simulator(alpha=0.7, c=0.05, k=5, s=0.0)
 lesson.reveal("prediction_04_c", prediction_04_c)
 
 # %% [markdown]
-# Three things to try: bring the best `K` to 0 without touching `alpha`; find two settings of `c` and
-# `s` with the same curve; put `c` and `s` at 0 and look for the optimum. The two curves of the
-# prediction as a still picture, from your own function:
+# Try to bring the best `K` to 0 without touching `alpha`. A still picture of the prediction, from
+# your function:
 
 # %% tags=["demo"]
 figures.flat_and_steep(walltime_speedup, alpha=0.8, c=0.05, slopes=(0.0, 0.1))
@@ -295,31 +281,26 @@ figures.flat_and_steep(walltime_speedup, alpha=0.8, c=0.05, slopes=(0.0, 0.1))
 #
 # | strategy | what it is | `alpha` | `c` |
 # | --- | --- | --- | --- |
-# | same family | a smaller model by the same maker: same tokenizer, same text | high | its size |
-# | distilled | a small model trained on the target's distributions | higher at that size | the same |
+# | same family | a smaller model by the same maker: same tokenizer, similar text | high | by its size |
+# | distilled | a small model trained on the target's distributions | higher at that size | by its size |
 # | early exit | the target's first layers, with its norm and head | low unless trained | their share |
 # | n-gram | counts of a corpus: what followed the last token or two | low | nearly 0 |
-# | prompt lookup | what followed the last time that this text read like this | as the text | nearly 0 |
+# | prompt lookup | what followed the last time that this text read like this | depends on the text | nearly 0 |
 #
-# All need the target's vocabulary: `min(p(x), q(x))` compares the same token `x`. A family shares its
-# tokenizer, which is its first advantage; chapter 07 shows what to do without. The last two look alike
-# and are not: counts know the average text, lookup copies from this one. You write both.
+# All need the target's vocabulary: `min(p(x), q(x))` compares the same token `x`. Chapter 07 shows
+# what to do without. You write the last two: counts know the average text, lookup this one.
 
 # %% [markdown]
 # ### Exercise: prompt_lookup
 #
 # **What.** Take the longest suffix of `tokens`, of at most `max_ngram`, that occurs earlier too.
-# Return what followed its **latest** earlier occurrence: up to `k` tokens, fewer where the text ends.
-# The occurrence may overlap the suffix. Nothing found: `[]`. **Shapes.** `tokens` is a list of ints, a
-# new list comes back.
+# Return what followed its **latest** earlier occurrence: up to `k` tokens. The occurrence may
+# overlap the suffix. Nothing found: `[]`. **Shapes.** A list of ints, and a new list.
 #
-# **One worked number.** `tokens = [4, 5, 6, 9, 5, 6]`, `k = 3`: `[5, 6]` stood at position 1, so the
-# answer is `[9, 5, 6]`.
+# **One worked number.** `tokens = [4, 5, 6, 9, 5, 6]`, `k = 3`: `[5, 6]` stood at 1: `[9, 5, 6]`.
 #
-# **In production.** `transformers.generation.candidate_generator.PromptLookupCandidateGenerator` and
-# `vllm/v1/spec_decode/ngram_proposer.py` do this from the longest suffix down; of several occurrences
-# they take the earliest.
-
+# **In production.** `transformers.generation.candidate_generator.PromptLookupCandidateGenerator`
+# and `vllm/v1/spec_decode/ngram_proposer.py` do this, with the earliest occurrence.
 
 # %% solution="prompt_lookup"
 def prompt_lookup(tokens: list[int], k: int, max_ngram: int = 3) -> list[int]:
@@ -347,16 +328,14 @@ lesson.check_prompt_lookup(prompt_lookup)
 # ### Exercise: bigram_probs
 #
 # **What.** A draft from counts: row `i` is the distribution of the token after token `i`. Each cell
-# starts at `smoothing`, each pair of neighbours adds 1, each row is divided by its sum; a row without
-# mass is uniform. **Shapes.** `tokens` is a list of ints below `vocab_size`; `(V, V)` comes back.
+# starts at `smoothing`, each pair of neighbours adds 1, each row is divided by its sum; a row
+# without mass is uniform. **Shapes.** `tokens` are ints below `vocab_size`; `(V, V)` comes back.
 #
-# **One worked number.** `tokens = [0, 1, 0, 1, 1]` over two tokens, `smoothing = 1`: 0 was followed by
-# 1 twice and by 0 never, so row 0 is `[1, 3]/4 = [.25, .75]`. Row 1 is `[.5, .5]`.
+# **One worked number.** `tokens = [0, 1, 0, 1, 1]` over two tokens, `smoothing = 1`: 0 was followed
+# by 1 twice and by 0 never, so row 0 is `[1, 3]/4 = [.25, .75]`. Row 1 is `[.5, .5]`.
 #
 # **In production.** `transformers.generation.candidate_generator.PromptLookupCandidateGenerator`
-# needs no counts of a corpus, and nothing there makes any. In vLLM,
-# `vllm/v1/spec_decode/suffix_decoding.py` counts what followed in the prompt and in earlier answers.
-
+# counts nothing. In vLLM, `vllm/v1/spec_decode/suffix_decoding.py` counts in prompt and answers.
 
 # %% solution="bigram_probs"
 def bigram_probs(tokens: list[int], vocab_size: int, smoothing: float = 1.0) -> np.ndarray:
@@ -382,11 +361,10 @@ lesson.check_bigram_probs(bigram_probs)
 # %% [markdown]
 # ## Three drafts, measured
 #
-# Now real numbers. The built-in target has 7.9 million parameters and three drafts of its family, all
-# distilled from it. A fourth draft is an early exit: the target cut after the first of its four
-# layers. `alpha` is measured at temperature 1 over 3,000 positions of held-out text, `c` and `v` from
-# bare passes on one core of your machine. Your `walltime_speedup` says what to expect, once with `v = 1` and once
-# with the measured `v(K + 1)`.
+# The built-in target has 7.9 million parameters and three drafts of its family, all distilled from
+# it. A fourth draft is an early exit: the target cut after the first of its four layers. `alpha` is
+# measured at temperature 1 over 3,000 positions of held-out text, `c` and `v` from bare passes on
+# one core of your machine. Your `walltime_speedup` says what to expect.
 
 # %% tags=["demo", "timed"]
 import torch
@@ -400,13 +378,12 @@ measured = lab.measured(drafts)
 lesson.table_of_drafts(measured, walltime_speedup)
 
 # %% [markdown]
-# The first three stand in the order of their `alpha`. Where we measured, the speed-up came in the
-# opposite order: what `large` has in accuracy costs more than it brings. The early exit had `alpha`
-# .31 and a `c` of .35, and the table says 0: nobody trained the target's head to read that layer.
+# The first three stand in the order of their `alpha`. Where we measured, the speed-ups came in the
+# opposite order: what `large` has in accuracy costs more than it brings. The early exit has `alpha`
+# .31: where its `c` is larger, its best `K` is 0.
 #
-# In the next cell the same target is made as slow as one of 40 million parameters, with the same
-# distribution. `alpha` stays, `c` falls, and every draft gains. From `K = 5` to 6 look at the measured
-# `v` too: one token more may make a pass dearer all at once.
+# Now the same target is made as slow as one of 40 million parameters, with the same distribution.
+# `alpha` stays, `c` falls, and every draft gains. Look at `v` too: it may jump.
 
 # %% tags=["demo", "timed"]
 from specdec_lib.lessons import ch04_measured as charts
@@ -422,9 +399,7 @@ charts.flat_or_measured(
 
 # %% [markdown]
 # That was arithmetic. Here is the decoder itself on the built-in target, plain and speculative by
-# turns, on held-out prompts at temperature 1: with the small draft at its best `K`, and with the early
-# exit at the same `K`. The law of the text is the target's both times; the second takes longer than
-# plain decoding.
+# turns, on held-out prompts at temperature 1: the small draft at its best `K`, and the early exit.
 
 # %% tags=["demo", "timed"]
 k = max(1, measured["small"].costs.best_k(measured["small"].alpha))
@@ -434,31 +409,22 @@ for name in ("small", "first layer"):
 # %% [markdown]
 # ## All strategies on the same text
 #
-# `alpha` of every strategy at the same positions, with its `c` as a diamond where it was timed. Your
-# bigram table has counted one half of the held-out documents, 63 thousand tokens, and is measured on
-# the other half, as all others are. Beside it stand bigrams and trigrams of 9 million tokens of
-# training text. Your prompt lookup sees up to 512 tokens; where it finds nothing, nothing is accepted.
+# `alpha` of every strategy at the same positions, with its `c` as a diamond where it was timed.
+# Your bigram table counts one half of the held-out documents, 63 thousand tokens; everything is
+# measured on the other half. The corpus is 9 million tokens of training text. A lookup that finds
+# nothing counts 0.
 
 # %% tags=["demo", "timed"]
-alphas = {name: row.alpha for name, row in measured.items()}
-costs = {name: row.costs.c for name, row in measured.items()}
-try:
-    table = bigram_probs(lab.learn, lab.vocab_size, 0.01)
-    alphas["bigram, yours"] = lab.alpha(strategies.table_reader(table))
-    alphas["prompt lookup"] = lab.alpha(strategies.lookup_reader(prompt_lookup, lab.vocab_size))
-    costs["bigram, yours"] = lab.cost(lambda text: table[text[-1]])
-    costs["prompt lookup"] = lab.cost(lambda text: prompt_lookup(text, 1))
-except Exception as problem:
-    print(f"Without your own drafts: {problem}")
+yours = strategies.own_drafts(lab, bigram_probs, prompt_lookup)
+alphas = {name: row.alpha for name, row in measured.items()} | yours.alphas
 alphas |= {name: lab.alpha(reader) for name, reader in strategies.corpus_ngrams().items()}
+costs = {name: row.costs.c for name, row in measured.items()} | yours.costs
 charts.strategies(alphas, costs)
 
 # %% [markdown]
-# A model of half a million parameters beats every table, and a table costs next to nothing, so it may
-# pay even so. Lookup depends on the text: it is best where the answer repeats the prompt, as in
-# editing code, and this text repeats itself only a little.
-
-# %% [markdown]
+# A model of half a million parameters beats every table, and a table costs next to nothing. Lookup
+# is best where the answer repeats the prompt, as in editing code; this text repeats little.
+#
 # ## Distillation: train the draft on alpha itself
 #
 # The share that is rejected at one position is the total variation of the two distributions,
@@ -466,8 +432,8 @@ charts.strategies(alphas, costs)
 # $$ 1 - \sum_x \min(p(x), q(x)) = \frac{1}{2} \sum_x |p(x) - q(x)|. $$
 #
 # So `1 - alpha` is a loss that a draft can be trained on (corollary 3.6 of Leviathan et al.). The
-# target teaches more than the text does: it grades the whole vocabulary at every position. The next
-# cell is given: grading looks at your loss and at its gradient through it.
+# target teaches more than the text: it grades the whole vocabulary at every position. The next cell
+# is given; grading looks at your loss through it.
 
 # %%
 import torch
@@ -484,18 +450,14 @@ def loss_and_gradient(target_logits, draft_logits, dtype="float32"):
 # %% [markdown]
 # ### Exercise: distillation_loss
 #
-# **What.** The mean over all positions of the total variation of the two softmaxes. **Shapes.** Both
-# arguments are logits `(..., V)`; a tensor of shape `()` comes back. A gradient must reach
-# `draft_logits`: operations on tensors from end to end. Logits may come in bfloat16: compute in
-# float32 or better.
+# **What.** The mean over all positions of the total variation of the two softmaxes. **Shapes.**
+# Both arguments are logits `(..., V)`; a tensor of shape `()` comes back. A gradient must reach
+# `draft_logits`. Logits may come in bfloat16: compute in float32 or better.
 #
-# **One worked number.** The logits `log [.45, .30, .15, .10]` and `log [.30, .45, .20, .05]`, the pair
-# of chapter 02, give `.20`.
+# **One worked number.** `log [.45, .30, .15, .10]` and `log [.30, .45, .20, .05]` give .20.
 #
-# **In production.** `transformers.loss.loss_utils.ForCausalLMLoss` is what models are trained with
-# there by default: the cross-entropy of the next token, in float32. This loss is written by hand.
-# vLLM trains no drafts.
-
+# **In production.** `transformers.loss.loss_utils.ForCausalLMLoss`, which models are trained with
+# there by default, is the cross-entropy of the next token. vLLM trains no drafts.
 
 # %% solution="distillation_loss"
 def distillation_loss(target_logits: torch.Tensor, draft_logits: torch.Tensor) -> torch.Tensor:
@@ -517,38 +479,29 @@ figures.loss_of_a_coin(distillation_loss, p=0.6)
 lesson.check_distillation_loss(distillation_loss)
 
 # %% [markdown]
-# Now teach the early exit that lost. It learns on one half of the documents with your loss, and
-# `alpha` is measured on the other half. 40 steps take about 8 seconds. Ten minutes, some 2,700 steps,
-# bring more: change `STEPS` and try.
+# Now teach the early exit. It learns on one half of the documents with your loss, and `alpha` is
+# measured on the other. 40 steps take about 8 seconds; ten minutes, some 2,700 steps, bring more.
 
 # %% tags=["demo"]
 from specdec_lib.training.short import distil, trainable
 
 STEPS = 40
 draft = trainable("target", layers=1)
-curve = {0: lab.alpha(strategies.module_reader(draft))}
-try:
-    for step in distil(distillation_loss, draft, lab.target, lab.learn, STEPS):
-        if step % (STEPS // 4) == 0:
-            curve[step] = lab.alpha(strategies.module_reader(draft))
-except Exception as problem:
-    print(f"This cell trains on your own loss: {problem}")
+steps = distil(distillation_loss, draft, lab.target, lab.learn, STEPS)
+curve = strategies.learning_curve(lab, draft, steps, every=STEPS // 4)
 charts.learning_curve(curve, c=measured["first layer"].costs.c)
 
 # %% [markdown]
-# The draft's `c` is what it was. Its `alpha` has crossed it. That is all that distillation does, and
-# it is enough. LayerSkip trains the target itself so that its early layers can draft.
-
-# %% [markdown]
+# Its `c` is what it was, and its `alpha` has risen. Where that lifts `alpha` above `c`, it is
+# enough. LayerSkip trains the target itself so that its early layers can draft.
+#
 # ## The smallest example that makes it click
 #
 # `alpha = .5`, `c = .1`. Each draft token costs .1.
 #
 # - The first brings .5, at a rate of `.5/.1 = 5`, better than 1: take it. `1.5/1.1 = 1.364`.
-# - The second brings .25, at a rate of `.25/.1 = 2.5`, better than 1.364: take it. `1.75/1.2 = 1.458`.
+# - The second brings .25, at a rate of 2.5, better than 1.364: take it. `1.75/1.2 = 1.458`.
 # - The third brings .125, at a rate of 1.25, worse than 1.458: stop. `K = 2`.
-#
-# A draft token is worth taking as long as it brings more for its time than the block does already.
 
 # %% [markdown]
 # ## Quiz
@@ -569,8 +522,8 @@ quiz_04 = "b"
 lesson.answered("quiz_04", quiz_04)
 
 # %% [markdown]
-# **Question 2.** Your target moves to hardware ten times as fast, and the draft takes as long as before:
-# `c` goes from .02 to .2. With `alpha = .7`, what happens to the best `K`?
+# **Question 2.** Your target moves to hardware ten times as fast, and the draft takes as long as
+# before: `c` goes from .02 to .2. With `alpha = .7`, what happens to the best `K`?
 #
 # - a: it stays at 3, since `1/(1 - .7)` has no `c` in it
 # - b: it rises, since there is more time to draft in
@@ -589,51 +542,50 @@ lesson.answered("quiz_04_b", quiz_04_b)
 # ### In your own words
 #
 # Draft A has `alpha = .8` and `c = .25`, draft B `alpha = .6` and `c = .02`. A colleague takes A,
-# "because it is right more often". Which one do you take, with which `K` each, how fast is each, and
-# why? Three to five sentences with numbers. A person marks this answer.
+# "because it is right more often". Which one do you take, with which `K` each, how fast is each,
+# and why? Three to five sentences with numbers. A person marks this answer.
 
 # %% [markdown] written="which_draft" points=2
-# B. A is fastest with K = 3: a block brings 2.95 tokens and takes 1.75 passes, 1.69 times as fast. B is
-# fastest with K = 6: 2.43 tokens in 1.12 passes, 2.17 times as fast. A block of A brings more tokens,
-# but three draft tokens of A cost three quarters of a target pass. If both cost the same, A would win.
+# B. A is fastest with K = 3: a block brings 2.95 tokens and takes 1.75 passes, 1.69 times as fast.
+# B is fastest with K = 6: 2.43 tokens in 1.12 passes, 2.17 times as fast. A block of A brings more
+# tokens, but three draft tokens of A cost three quarters of a target pass.
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# **You might read: "The speed-up is 1/(1 - alpha)."** It is not so, because that counts the tokens of
-# an endless block from a free draft. *Look:* .7 would give 3.33 (and .5 would give 2); with `c = .05`,
-# `K = 5` gives 2.35, 20 gives 1.67, and 50 gives .95.
+# **You might read: "The speed-up is 1/(1 - alpha)."** It is not so, because that counts the tokens
+# of an endless block from a free draft. *Look:* .7 would give 3.33 (and .5 would give 2); with
+# `c = .05`, `K = 5` gives 2.35, 20 gives 1.67, 50 gives .95.
 #
 # **You might read: "The best K is 1/(1 - alpha)."** It is not so, because it depends on `c`; with
-# `c = 0` there is none at all. *Look:* for .7 the rule says 3; with `c = .02` that gives 2.39, and 8
-# gives 2.76.
+# `c = 0` there is none. *Look:* .7 and `c = .02`: its 3 gives 2.39, and 8 gives 2.76.
 #
 # **You might read: "It can only help."** It is not so, because quality cannot suffer but time can.
 # *Look:* `K = 5`, nothing accepted: .91, .80, .67 times as fast for `c` of .02, .05, .1. Even
 # `alpha = .3` with `c = .1` gives .95.
 #
-# **You might read: "Three accepted, so nearly three times as fast."** It is not so, because the fourth
-# token and the draft's time are missing. *Look:* of 5 drafted, 4.0 if the draft is free, 2.67 with
-# `c = .1`; and where none is accepted it is not 0 but .67.
+# **You might read: "Three accepted, so nearly three times as fast."** It is not so, because the
+# fourth token and the draft's time are missing. *Look:* of 5 drafted, 4.0 if the draft is free,
+# 2.67 with `c = .1`; and where none is accepted .67, not 0.
 #
-# **You might read: "(1 - alpha^K)/(1 - alpha) tokens are accepted."** It is not so, because that is what
-# a loop without the bonus token writes. *Look:* .7 and `K = 5`: 1.94 accepted, 2.77 in that loop, 2.94
-# with the bonus.
+# **You might read: "(1 - alpha^K)/(1 - alpha) tokens are accepted."** It is not so, because a loop
+# without the bonus token writes so many. *Look:* .7, `K = 5`: 1.94 accepted, 2.77 in that loop,
+# 2.94 with the bonus.
 #
 # **You might read: code for the best K that begins with `best_k, best = 1, 1.0`.** It is not right,
 # because it answers 1 where every `K` loses. *Look:* `alpha = .05`, `c = .3`: `K = 1` gives .81.
 #
-# **You might read: "K = 5", as if it were given.** It is not so, because `K` is yours to choose. *Look:*
-# our first block, taken as a mean, has `alpha = .834`; with `c = .1`, 5 gives 2.67 and 7 gives 2.72.
+# **You might read: "K = 5", as if it were given.** It is not so, because `K` is yours to choose.
+# *Look:* our first block, as a mean, has `alpha = .834`; with `c = .1`, 5 gives 2.67, 7 gives 2.72.
 #
-# **You might read: "a 7B draft for a 70B target", "GPT-2 for GPT-4".** It is not the rule, because a
-# tenth of the size is about a tenth of the time, and two tokenizers have no `min(p(x), q(x))`. *Look:*
-# `alpha = .8`, `c = .1` gives 2.47 at best; .75 and .02 give 3.20. Of three drafts, the smallest, 143
-# times smaller than the target, was the fastest at every setting of Leviathan et al.
+# **You might read: "a 7B draft for a 70B target", "GPT-2 for GPT-4".** It is not the rule, because
+# a tenth of the size is about a tenth of the time, and two tokenizers share no `x`. *Look:*
+# `alpha = .8`, `c = .1` gives 2.47 at best; .75 and .02 give 3.20. Of three drafts of Leviathan et
+# al. the smallest, 143 times smaller than the target, was always fastest.
 #
-# **You might read: "n-grams cost nothing and accept little", said of prompt lookup too.** It is not so,
-# because one knows the average text and the other this text. *Look:* the figure above. In the papers
-# a corpus bigram is accepted with .05 to .23, and lookup gains 2 to 4 times on text that repeats.
+# **You might read: "n-grams cost nothing and accept little", of prompt lookup too.** It is not so,
+# because one knows the average text and the other this text. *Look:* in the papers a corpus bigram
+# is accepted with .05 to .23; lookup is 2 to 4 times as fast on text that repeats.
 
 # %% tags=["demo"]
 lesson.look()
@@ -642,17 +594,14 @@ lesson.look()
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, arXiv 2211.17192. Equation 1, Theorem 3.8, corollaries 3.6 and 3.9; Table 2 for the
-#   smallest draft, Table 3 for bigrams. Its formula has `v = 1`; `v(K+1)` is our addition.
+#   ICML 2023, arXiv 2211.17192. Equation 1, Theorem 3.8, corollaries 3.6 and 3.9; Table 2 for
+#   times, Table 3 for bigrams. Its formula has `v = 1`; `v(K+1)` is our addition.
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
-#   2302.01318: the times of a 70B target and its 4B draft.
-# - Y. Zhou et al., *DistillSpec*, arXiv 2310.08461: distilled drafts are 10 to 45% faster. J. Zhang et
-#   al., *Draft & Verify*, arXiv 2309.08168: the target with layers left out. M. Elhoushi et al.,
-#   *LayerSkip*, arXiv 2404.16710: early exit, with a target trained for it.
-# - A. Saxena, *Prompt Lookup Decoding*, 2023: 2 to 4 times as fast where the answer repeats the prompt.
+#   2302.01318: the times of a 70B target and its 4B draft, and Table 1 for its speed-ups.
+# - M. Elhoushi et al., *LayerSkip*, arXiv 2404.16710: early exit, with a target trained for it.
+#   A. Saxena, *Prompt Lookup Decoding*, 2023: 2 to 4 times as fast on text that repeats.
 # - Hugging Face transformers 5.23.0 and vLLM: the classes and files that the cards name.
 #
-# They support the formulas and their own tables. They do not support any time on your machine; that
-# was measured above. The built-in models' cards say how those were made.
+# They support the formulas and their own tables, and no time on your machine.
 #
 # **Next.** Chapter 05 goes the other way: from published and measured results back to `alpha`.

@@ -5,22 +5,21 @@
 # formula (chapter 04: tokens a block, over what the block costs)
 #
 # **Carry in.** A block of `K` draft tokens brings 1 to `K + 1` tokens. How many depends on the
-# acceptance rate alpha; how fast that is depends on `c`, the time of a draft step in target steps.
+# acceptance rate alpha; how fast that is depends on `c`, the time of a draft step in target passes.
 #
 # **Work here.** You recompute the tables of the two papers, find where formula and clock part, and
 # make the same table for the models of this course. You write five short functions that do it.
 #
-# **Carry out.** You can take a claim such as "2.5 times faster" apart: which tokens, which text,
+# **Carry out.** You can take a claim such as "2.5 times as fast" apart: which tokens, which text,
 # which machine, against what, timed how.
 #
-# Run the cells from top to bottom. Each exercise is one card, as before. Nothing is downloaded, and the
-# whole chapter runs in under a minute.
+# Run the cells from top to bottom. Nothing here needs your answers from another chapter.
 
 # %% [markdown]
 # ## Two kinds of number in one table
 #
-# How many **tokens** a block brings is a property of two models and a text: it is the same on every machine.
-# What the block **costs** is a property of the machine. A speed-up mixes the two.
+# How many **tokens** a block brings is a property of two models and a text: it is the same on every
+# machine. What the block **costs** is a property of the machine. A speed-up mixes the two.
 #
 # First the tokens. Here are six blocks of `K = 4`, as a decoder recorded them.
 
@@ -37,12 +36,12 @@ from specdec_lib.lessons import ch05_figures as figures
 figures.six_blocks(lesson.BLOCKS, lesson.K)
 
 # %% [markdown]
-# Filled: accepted. Hatched: rejected. Empty: drafted and never judged, because it stood behind a rejection.
+# Filled: accepted. Hatched: rejected. Empty: never judged, because it stood behind a rejection.
 #
 # ### Commit first
 #
-# Suppose that every draft token which is judged passes with the same probability alpha. What is alpha, from
-# these six blocks? Write a number from 0 to 1.
+# Suppose that every draft token which is judged passes with the same probability alpha. What is
+# alpha, from these six blocks? Write a number from 0 to 1.
 
 # %% solution="prediction_05"
 ### BEGIN SOLUTION
@@ -64,28 +63,27 @@ lesson.reveal("prediction_05", prediction_05)
 # | all tokens by blocks, correction and bonus counted | 20/6 = 3.33 | benchmarks, as "acceptance length" |
 # | accepted by judged tokens | 14/18 = .78 | the papers, as alpha |
 #
-# The first falls when `K` grows, with the same two models: a longer block has more tokens behind its first
-# rejection. Only the third belongs to the models and the text. It is also the most likely alpha: the six
-# blocks hold 14 passes and 4 rejections, so their probability is
+# The first falls when `K` grows: a longer block has more tokens behind its first rejection. Only
+# the third belongs to the models and the text. It is also the most likely alpha: the six blocks
+# hold 14 passes and 4 rejections, so their probability is
 #
 # $$ \alpha^{14} (1 - \alpha)^{4}, \qquad\text{largest where}\qquad
 # \frac{14}{\alpha} = \frac{4}{1 - \alpha}, \qquad\text{so}\qquad \alpha = \frac{14}{14 + 4}. $$
 #
-# A block stopped after `n < K` accepted tokens judged `n + 1`. One that is accepted whole judged `K`.
+# A block with `n < K` accepted tokens judged `n + 1`; one that was accepted whole judged `K`.
 
 # %% [markdown]
 # ### Exercise: alpha_from_blocks
 #
-# **What.** The most likely alpha. **Shapes.** `accepted` is a list with the number of accepted tokens
-# of every block, `k` the length of the blocks; a float comes back. ValueError where a number is not
-# from 0 to `k`, and where no token was judged (no block, or `k = 0`).
+# **What.** The most likely alpha. **Shapes.** `accepted` is a list with the number of accepted
+# tokens of every block, `k` the length of the blocks; a float comes back. ValueError where a number
+# is not from 0 to `k`, and where no token was judged (no block, or `k = 0`).
 #
-# **One worked number.** `[4, 0, 2, 4, 1, 3]` with `k = 4`: 14 accepted of
-# `4 + 1 + 3 + 4 + 2 + 4 = 18` judged, .778.
+# **One worked number.** `[4, 0, 2, 4, 1, 3]` with `k = 4`: 14 accepted of 18 judged, .778.
 #
-# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` keeps this
-# very record while it adapts its confidence threshold: a 1 for every match and a 0 for the first
-# miss. vLLM counts in `vllm/v1/spec_decode/metrics.py`, and divides by the drafted tokens.
+# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` keeps
+# this very record: a 1 for every match and a 0 for the first miss. vLLM counts in
+# `vllm/v1/spec_decode/metrics.py`, and divides by the drafted tokens.
 
 # %% solution="alpha_from_blocks"
 def alpha_from_blocks(accepted: list[int], k: int) -> float:
@@ -110,9 +108,9 @@ lesson.check_alpha_from_blocks(alpha_from_blocks)
 # %% [markdown]
 # ## The price in operations: Table 1
 #
-# The target computes `K + 1` positions a block, also those whose tokens are dropped, and the draft computes
-# `K`. In units of the target's operations for one token, with `c_hat` for the draft's, a block costs
-# `c_hat K + K + 1`, and a token that comes out costs (Leviathan et al., Theorem 3.11)
+# The target computes `K + 1` positions a block, also those whose tokens are dropped, and the draft
+# computes `K`. In units of the target's operations for one token, with `c_hat` for the draft's, a
+# token that comes out costs (Leviathan et al., Theorem 3.11)
 #
 # $$ \frac{\hat c K + K + 1}{E}, \qquad E = 1 + \alpha + \dots + \alpha^K. $$
 #
@@ -127,8 +125,7 @@ lesson.check_alpha_from_blocks(alpha_from_blocks)
 # **One worked number.** `alpha = .8`, `c_hat = 0`, `k = 5`: `6/3.689 = 1.63`.
 #
 # **In production.** `transformers.PreTrainedModel` has `num_parameters`; the quotient of two such
-# numbers is the usual estimate of `c_hat`. vLLM's `vllm/v1/spec_decode/metrics.py` counts tokens, not
-# operations: the factor matters where the processor is busy already, as with large batches.
+# numbers estimates `c_hat`. vLLM's `vllm/v1/spec_decode/metrics.py` counts tokens.
 
 # %% solution="operations_factor"
 def operations_factor(alpha: float, c_hat: float, k: int) -> float:
@@ -153,14 +150,14 @@ lesson.check_operations_factor(operations_factor)
 # ## What the clock said: Tables 2 and 4
 #
 # T5-XXL (11 billion parameters) translates English to German (EnDe) and summarises news (CNNDM), at
-# temperature 0 and 1, with three smaller T5 as drafts. Table 4 prints alpha and `c` as measured, and the
-# speed-up `E / (c K + 1)` that they make one expect. Table 2 prints what the clock said.
+# temperature 0 and 1, with three smaller T5 as drafts. Table 4 prints alpha and `c` as measured,
+# and the speed-up `E / (c K + 1)` that they make one expect. Table 2 prints what the clock said.
 #
 # ### Commit first
 #
-# For translation at temperature 0, T5-large is the best of the three drafts: alpha = .82. It is also the
-# largest, `c = .11`. With `K = 7` the formula says 2.5. What did the authors measure? Write a number from
-# 0 to 8.
+# For translation at temperature 0, T5-large is the best of the three drafts: alpha = .82. It is
+# also the largest, `c = .11`. With `K = 7` the formula says 2.5. What was measured? Write a number
+# from 0 to 8.
 
 # %% solution="prediction_05_b"
 ### BEGIN SOLUTION
@@ -176,11 +173,11 @@ settings = papers.table("leviathan_2_4")
 figures.expected_and_measured(settings)
 
 # %% [markdown]
-# The grey bar: alpha and `c` are printed with two places, the speed-up with one, so a printed .75 stands for
-# anything from .745 to .755. The bar is the formula over all alpha and `c` that round to the printed ones,
-# and .05 more at both ends for the rounding of the result. From the printed alpha and `c` alone, three of
-# the twelve expected values come out more than .05 away (starred below). All twelve lie inside their bars:
-# nothing is wrong with the table. The clock is another matter: one measured value lies inside its bar.
+# The grey bar is rounding: alpha and `c` are printed with two places, so a printed .75 stands for
+# anything from .745 to .755, and the speed-up with one, so .05 is added at both ends. From the
+# printed alpha and `c` alone, three of the twelve expected values come out more than .05 away
+# (starred below). All twelve lie inside their bars: nothing is wrong with the table. The clock is
+# another matter: one measured value lies inside its bar.
 
 # %% tags=["demo"]
 print(lesson.recomputed(settings))
@@ -188,11 +185,11 @@ print(lesson.recomputed(settings))
 # %% [markdown]
 # ## Simulator: a row of the paper
 #
-# Choose a row, then move alpha, `c` and `K`. The band is the interval of the grey bars, for every `K`; the
-# square and the diamond are the paper's two numbers. The figure above is the still picture.
+# Choose a row, then move alpha, `c` and `K`. The band is the interval of the grey bars, for every
+# `K`; the square and the diamond are the paper's two numbers. Above is the still picture.
 #
-# Before you move anything: T5-large, EnDe, temperature 0. How far must `c` go to bring the curve down to the
-# measured 1.7? Then T5-small, CNNDM, temperature 0, where the measured 3.1 lies above the curve: can `c` do it?
+# First T5-large, EnDe, temperature 0. How far must `c` go to bring the curve down to the measured
+# 1.7? Then T5-small, CNNDM, temperature 0, measured 3.1: can `c` do it?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
@@ -200,28 +197,27 @@ from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
 paper_rows_simulator(settings, row=2)
 
 # %% [markdown]
-# For T5-large a `c` of .23 would do, twice the printed one. For T5-small no `c` does: at `c = 0` the formula
-# gives 2.64. So one explanation is not enough for this table.
+# For T5-large a `c` of .23 would do, twice the printed one. For T5-small no `c` does: at `c = 0`
+# the formula gives 2.64. So one explanation is not enough for this table.
 #
 # ## Backwards: the acceptance rate that a clock implies
 #
-# Chen et al. print milliseconds and no alpha: 14.1 for a token of their target with 70 billion parameters, 1.8
-# for one of the draft, `K = 4`, and 7.52 for a token of speculative decoding. A loop of
-# `4 x 1.8 + 14.1 = 21.3` ms must then bring `21.3 / 7.52 = 2.83` tokens, and `1 + alpha + ... + alpha^4 = 2.83`
-# has one solution between 0 and 1.
+# Chen et al. print milliseconds and no alpha: 14.1 for a token of their target with 70 billion
+# parameters, 1.8 for one of the draft, `K = 4`, and 7.52 for a token of speculative decoding. A
+# block of `4 x 1.8 + 14.1 = 21.3` ms must then bring `21.3 / 7.52 = 2.83` tokens, and
+# `1 + alpha + ... + alpha^4 = 2.83` has one solution between 0 and 1.
 
 # %% [markdown]
 # ### Exercise: implied_alpha
 #
-# **What.** The alpha for which `seconds_per_token x E = k draft_seconds + target_seconds`. **Shapes.** Three
-# times in the same unit and `k`; a float comes back. Where `E` is within 1e-9 of 1 or of `k + 1`, return
-# 0.0 or 1.0. ValueError where no alpha in [0, 1] fits.
+# **What.** The alpha for which `seconds_per_token x E = k draft_seconds + target_seconds`.
+# **Shapes.** Three times in the same unit and `k`; a float comes back. Where `E` is within 1e-9 of
+# 1 or of `k + 1`, return 0.0 or 1.0. ValueError where no alpha in [0, 1] fits.
 #
 # **One worked number.** 7.52, 14.1, 1.8 and `k = 4` give .711.
 #
-# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` does without
-# alpha: its heuristic makes `K` longer by 2 after a block that passed whole, and shorter by 1 after any
-# other. vLLM counts acceptance, in `vllm/v1/spec_decode/metrics.py`, and has no need to work it back.
+# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` does
+# without alpha when it adapts `K`. vLLM counts acceptance, in `vllm/v1/spec_decode/metrics.py`.
 
 # %% solution="implied_alpha"
 def implied_alpha(
@@ -256,12 +252,12 @@ lesson.check_implied_alpha(implied_alpha)
 # %% [markdown]
 # ### Why formula and clock part
 #
-# - **Costs that the formula leaves out.** It lets a verification cost one plain step, `v(K+1) = 1`, and
-#   the loop itself nothing. Both pull the clock below it. The next cell prints the `c` that each row would
-#   need; where that is above the printed one, something costs more than the table says.
-# - **Acceptance that is not independent.** Where the needed `c` is negative, no cost explains the row. But
-#   alpha is a mean over text with easy stretches and hard ones. Take `K = 5` and blocks of alpha .95 and of
-#   .45, half each: the mean is .70, and they bring 3.55 tokens a block, where the formula, fed .70, says 2.94.
+# - **Costs that the formula leaves out.** It lets a verification cost one plain pass, `v(K+1) = 1`,
+#   and the loop itself nothing. Both pull the clock below it. The next cell prints the `c` that
+#   each row would need; where that is above the printed one, something costs more.
+# - **Acceptance that is not independent.** Where the needed `c` is negative, no cost explains the
+#   row. But alpha is a mean over easy stretches and hard ones. Take `K = 5` and blocks of alpha .95
+#   and of .45, half each: they bring 3.55 tokens. The mean is .70, where the formula says 2.94.
 #
 # The papers print too little to decide. On your own models you can measure both.
 
@@ -273,23 +269,22 @@ print(f"half .95, half .45: {mixed:.2f} tokens a block; all .70: {expected_token
 # %% [markdown]
 # ## Your own table
 #
-# Now the built-in models: a target of 7.9 million parameters that writes Python, drafts of 1.9, 1.0 and .5
-# million, and counts of single tokens and of pairs. All read text that they were not trained on. At each
-# position `sum min(p, q)` is the acceptance at temperature 1, and whether both have the same most probable
-# token is the acceptance at temperature 0. Nothing is sampled, so everybody gets the same numbers.
+# Now the built-in models: a target of 7.9 million parameters that writes Python, drafts of 1.9, 1.0
+# and .5 million, and counts of single tokens and of pairs. All read text that they were not trained
+# on. At each position `sum min(p, q)` is the acceptance at temperature 1, and whether both have the
+# same most probable token is the acceptance at temperature 0. Nothing is sampled.
 
 # %% tags=["demo"]
 from specdec_lib.measure import held_out
 from specdec_lib.measure.own_table import acceptances, readers
 
-target, drafts = readers()
-documents, tokenizer = held_out.documents(), held_out.tokenizer()
-code = [each for each in documents if each.name.endswith(".py")]
-prose = [each for each in documents if each.name.endswith(".txt")]
+(target, drafts), tokenizer = readers(), held_out.tokenizer()
+ends = {"code": ".py", "prose": ".txt"}
+texts = {kind: [d for d in held_out.documents() if d.name.endswith(ends[kind])] for kind in ends}
 measured = {}
-for kind, chosen in (("code", code), ("prose", prose)):
-    texts = [held_out.encoded(each, tokenizer) for each in chosen]
-    measured |= {(kind, name): a for name, a in acceptances(target, drafts, texts, 2000).items()}
+for kind, documents in texts.items():
+    tokens = [held_out.encoded(each, tokenizer) for each in documents]
+    measured |= {(kind, name): a for name, a in acceptances(target, drafts, tokens, 2000).items()}
 
 # %% tags=["demo"]
 from specdec_lib.lessons import ch05_measured as own
@@ -297,22 +292,22 @@ from specdec_lib.lessons import ch05_measured as own
 own.acceptance_table(measured, papers.table("leviathan_3"))
 
 # %% [markdown]
-# Read it beside the paper's Table 3. Acceptance falls far more slowly than the draft's size, and faster on prose
-# than on code. A bigram, which costs next to nothing, passes about as often as in the paper's T5 rows. One
-# thing is the other way round: in the paper every T5 draft is accepted more often at temperature 0, here every
-# draft at temperature 1. A likely reason is that small models spread their probability: spread distributions
-# overlap although their favourites differ. So "greedy is faster" is a rule about a pair, not about the method.
+# Read it beside the paper's Table 3. Acceptance falls far more slowly than the draft's size. A
+# bigram, which costs next to nothing, passes about as often as in the paper's T5 rows. One thing is
+# the other way round: in the paper every T5 draft is accepted more often at temperature 0, here
+# every draft at temperature 1. A likely reason is that small models spread their probability:
+# spread distributions overlap although their favourites differ.
 
 # %% [markdown]
 # ## Acceptance by kind of token
 #
-# Which tokens are easier than others? Python's own `tokenize` tells keywords, identifiers, literals, operators
-# and comments apart (docstrings go with the comments: both are text for people). What is left is whitespace,
-# that is line ends and indentation. A position has the class of the token that stands there in the text.
+# Python's own `tokenize` tells keywords, identifiers, literals, operators and comments apart
+# (docstrings go with the comments: both are text for people). What is left is whitespace: line ends
+# and indentation. A position has the class of the token in the text.
 #
 # ### Commit first
 #
-# At temperature 0, with the largest draft: what share of the whitespace tokens is accepted? Write a number
+# At temperature 0, with the largest draft: what share of the whitespace is accepted? Write a number
 # from 0 to 1.
 
 # %% solution="prediction_05_c"
@@ -327,15 +322,12 @@ lesson.committed("prediction_05_c", prediction_05_c, 0, 1)
 # ### Exercise: acceptance_by_class
 #
 # **What.** The share of accepted tokens for each label. **Shapes.** `accepted` holds a 0 or a 1 for
-# every judged token, `classes` its label; a dictionary from label to float comes back. ValueError
-# where the two differ in length.
+# every judged token, `classes` its label; a dictionary comes back. ValueError on unequal lengths.
 #
-# **One worked number.** `[1, 1, 0]` with `["name", "space", "name"]` gives
-# `{"name": 0.5, "space": 1.0}`.
+# **One worked number.** `[1, 1, 0]`, `["name", "space", "name"]`: `{"name": 0.5, "space": 1.0}`.
 #
-# **In production.** `transformers.generation.utils._speculative_sampling` returns the tokens and how many
-# of them are the draft's, no labels. vLLM splits by position in the block, not by kind of token, in
-# `vllm/v1/spec_decode/metrics.py`. A split by kind of text is what SPEED-Bench is for, further down.
+# **In production.** `transformers.generation.utils._speculative_sampling` counts the draft's tokens
+# without labels. vLLM splits by position, in `vllm/v1/spec_decode/metrics.py`.
 
 # %% solution="acceptance_by_class"
 def acceptance_by_class(accepted: list[int], classes: list[str]) -> dict[str, float]:
@@ -354,7 +346,7 @@ hints(acceptance_by_class)
 # %% tags=["demo"]
 from specdec_lib.measure.classes import CLASSES, judged
 
-verdicts = judged(target, drafts["large"], code, tokenizer, most=3000)
+verdicts = judged(target, drafts["large"], texts["code"], tokenizer, most=3000)
 own.by_class(acceptance_by_class, verdicts, CLASSES)
 white = [kind == "whitespace" for kind in verdicts.classes]
 lesson.reveal("prediction_05_c", prediction_05_c, verdicts.agreed[white].mean())
@@ -365,9 +357,9 @@ lesson.check_acceptance_by_class(acceptance_by_class)
 # %% [markdown]
 # ## Acceptance by position in the block
 #
-# The formula says that position 5 of a block, *where it is reached*, passes as often as position 1. Let a
-# decoder run, and count. vLLM's log divides by all blocks instead, so its numbers must fall from position to
-# position, whatever the draft is.
+# The formula says that position 5 of a block, *where it is reached*, passes as often as position 1.
+# Let a decoder run, and count. vLLM's log divides by all blocks instead, so its numbers must fall
+# from position to position, whatever the draft is.
 
 # %% tags=["demo"]
 from specdec_lib.measure.own_table import accepted_counts
@@ -381,19 +373,18 @@ blocks = {name: accepted_counts(pair, each, 5, 64, SAMPLED) for name, each in pr
 own.by_position(alpha_from_blocks, blocks, k=5)
 
 # %% [markdown]
-# Read the points with their error bars. Later positions pass a little more often than the first: a block
-# that is still running is likely in an easy stretch. Published systems go both ways: the DSpark authors
-# report EAGLE-3 on chat rising from .53 to .74 along the block, and DFlash falling from .72 to .63.
-
-# %% [markdown]
+# Read the points with their error bars. Later positions pass a little more often than the first: a
+# block that is still running is likely in an easy stretch. Published systems go both ways: the
+# DSpark authors report .53 rising to .74 for EAGLE-3 on chat, and .72 falling to .63 for DFlash.
+#
 # ## Time: by turns, and as ratios
 #
-# A processor gets warm and slows down; a neighbour on the same machine wakes up. Whoever times all plain runs
-# first and all speculative runs after them times two different machines. So run the two **by turns**, divide
+# A processor gets warm and slows down; a neighbour wakes up. Whoever times all plain runs first and
+# all speculative runs after them times two different machines. So run the two **by turns**, divide
 # **pair by pair**, and average the ratios.
 #
-# Which average? A run twice as fast and a run half as fast should cancel. The arithmetic mean of 2 and .5 is
-# 1.25, whichever side you call the faster. The geometric mean is 1:
+# Which average? A run twice as fast and a run half as fast should cancel. The arithmetic mean of 2
+# and .5 is 1.25, whichever side you call the faster. The geometric mean is 1:
 #
 # $$ \left(\prod_{i=1}^{n} \frac{\text{baseline}_i}{\text{speculative}_i}\right)^{1/n} =
 # \exp\left(\frac{1}{n}\sum_{i=1}^{n} \log\frac{\text{baseline}_i}{\text{speculative}_i}\right). $$
@@ -401,14 +392,14 @@ own.by_position(alpha_from_blocks, blocks, k=5)
 # %% [markdown]
 # ### Exercise: paired_speedup
 #
-# **What.** The geometric mean of baseline over speculative, pair by pair. **Shapes.** Two lists of as many
-# times; a float comes back, also of thousands of pairs. ValueError where they are empty or differ in length.
+# **What.** The geometric mean of baseline over speculative, pair by pair. **Shapes.** Two lists of
+# as many times; a float comes back, also of thousands of pairs. ValueError where they are empty or
+# differ in length.
 #
 # **One worked number.** `[2, 8]` and `[1, 1]`: the ratios are 2 and 8, the answer is 4.
 #
 # **In production.** `transformers.trainer_utils.speed_metrics` times one run. vLLM's
-# `vllm/benchmarks/latency.py` times one configuration, after warm-up runs, on prompts of random tokens. The
-# pairing is left to you.
+# `vllm/benchmarks/latency.py` times one configuration, on prompts of random tokens.
 
 # %% solution="paired_speedup"
 def paired_speedup(baseline_seconds: list[float], speculative_seconds: list[float]) -> float:
@@ -425,8 +416,8 @@ def paired_speedup(baseline_seconds: list[float], speculative_seconds: list[floa
 hints(paired_speedup)
 
 # %% [markdown]
-# A machine that gets slower by half over twenty runs, and a method that is 1.25 times as fast. Only the order
-# of the runs differs between the two pictures.
+# A machine that gets slower by half over twenty runs, and a method that is 1.25 times as fast. Only
+# the order of the runs differs between the two pictures.
 
 # %% tags=["demo"]
 figures.two_orders(paired_speedup)
@@ -435,9 +426,8 @@ figures.two_orders(paired_speedup)
 lesson.check_paired_speedup(paired_speedup)
 
 # %% [markdown]
-# Now your machine. So small a target is hardly worth speculating for, so it is made as slow as one of 38
-# million parameters, without a change to its distribution. The printed line says what such a pair is. The
-# cell after it times bare passes and puts the formula beside your clock, without and with `v`.
+# Now your machine. The target is made as slow as one of 38 million parameters, without a change to
+# its distribution. The second cell puts the formula beside your clock, without and with `v`.
 
 # %% tags=["demo", "timed"]
 from specdec_lib.drafters.model import ModelDrafter
@@ -468,32 +458,30 @@ print(f"a verification costs v(3) = {costs.v[3]:.2f}, and with that it is {with_
 figures.two_devices(papers.table("spec_bench_devices"))
 
 # %% [markdown]
-# Medusa writes 2.32 tokens a step on both and is 1.44 and 1.78 times as fast. A draft model writes 2.29 and
-# 2.28 and is 1.83 and 1.49 times as fast: even the order is reversed. The cards differ, and so do the
-# processors beside them and the CUDA versions: `c` and `v` have changed, alpha has not. So quote tokens a step
-# *and* the machine.
+# Medusa writes 2.32 tokens a block on both and is 1.44 and 1.78 times as fast. A draft model writes
+# 2.29 and 2.28 and is 1.83 and 1.49 times as fast: even the order is reversed. The cards differ,
+# and so do the processors beside them and the CUDA versions: `c` and `v` have changed, not alpha.
 #
-# And the text. Random tokens are handy as prompts; SPEED-Bench reports that they overestimate throughput, by
-# about 23%. The label under the figure by position has the alpha of the built-in pair after random tokens, too.
-# Whichever way it points, it is not the number for your text.
-
-# %% [markdown]
+# And the text. Random tokens are handy as prompts; SPEED-Bench reports that they overestimate
+# throughput, by about 23%. The label under the figure by position has the alpha of the built-in
+# pair after random tokens, too: not the number for your text.
+#
 # ## The smallest example that makes it click
 #
 # One machine, `K = 1`, and every second draft token accepted: 1.5 tokens a block.
 #
-# - Draft steps cost a tenth of a target step: 1.5/1.1, so 1.36 times as fast.
+# - Draft steps cost a tenth of a target pass: 1.5/1.1, so 1.36 times as fast.
 # - Draft steps cost half: 1.5/1.5, exactly as fast.
 # - Draft steps cost as much as the target's: 1.5/2, a quarter slower.
 #
-# The tokens are the same three times. Whoever says "1.5" has told you about the models, not about the time.
+# The tokens are the same three times. "1.5" tells about the models, not about the time.
 
 # %% [markdown]
 # ## Quiz
 #
-# **Question 1.** You may read that translation is accepted more than creative writing, because it is more
-# predictable. In Table 3 a model that writes freely (lm1b) has an alpha of .88, and translation with T5-small
-# .75. What does decide alpha?
+# **Question 1.** You may read that translation is accepted more than creative writing, because it
+# is more predictable. In Table 3 a model that writes freely (lm1b) has an alpha of .88, and
+# translation with T5-small .75. What does decide alpha?
 #
 # - a: how predictable the text is: the table must have been misprinted
 # - b: how close the draft's distribution is to the target's, at the positions that come up
@@ -527,58 +515,55 @@ lesson.answered("quiz_05_b", quiz_05_b)
 # %% [markdown]
 # ### In your own words
 #
-# T5-large on EnDe at temperature 0: expected 2.5, measured 1.7. T5-small on CNNDM at temperature 0: expected
-# 2.4, measured 3.1. Name for each one assumption of the formula that would, if it failed, move the clock in
-# that direction, and what you would measure to find out. Three to five sentences. A person marks this answer.
+# T5-large on EnDe at temperature 0: expected 2.5, measured 1.7. T5-small on CNNDM at temperature 0:
+# expected 2.4, measured 3.1. For each, name an assumption of the formula whose failure would move
+# the clock that way, and what to measure. Three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_they_part" points=2
-# For T5-large the clock is below the formula, so a block costs more than `c K + 1`: the draft steps take longer
-# inside the loop than alone, or a verification takes longer than one step. I would time draft steps, the
-# verification and the rest of the loop separately, inside the running decoder. For T5-small the clock is
-# above the formula, which no cost can do, so the blocks bring more tokens than independent acceptance at
-# the mean alpha. I would count the accepted tokens of every block and compare the acceptance by
-# position, given that the earlier ones passed, with alpha.
+# For T5-large the clock is below the formula, so a block costs more than `c K + 1`: the draft steps
+# take longer inside the loop than alone, or a verification takes longer than one pass. I would time
+# draft steps, the verification and the rest of the loop separately, inside the running decoder. For
+# T5-small the clock is above the formula, which no cost can do, so the blocks bring more tokens
+# than independent acceptance at the mean alpha. I would compare acceptance by position, given the
+# earlier ones, with alpha.
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# **You might read: results tables with "T5-small, K = 4, 2.0x; T5-base, K = 5, 2.5x", or with PaLM 540B on
-# code.** It is not so, because the paper has no such rows: no PaLM, no code, and T5-small is faster than
-# T5-base in every setting. *Look:* the next cell. (Code is Chen et al.: HumanEval, 2.46.)
+# **You might read: results tables with "T5-small, K = 4, 2.0x; T5-base, K = 5, 2.5x", or with PaLM
+# 540B on code.** It is not so, because the paper has no such rows: no PaLM, no code, and T5-small
+# is faster than T5-base in every setting. *Look:* the next cell. (Chen et al. have code: 2.46.)
 #
-# **You might read: "The paper finds that 90% of the function words and 30% of the rare words are accepted."** It is
-# not so, because neither paper splits acceptance by kind of token. *Look:* your own figure above, which does.
+# **You might read: "The paper finds that 90% of the function words and 30% of the rare words are
+# accepted."** It is not so, because neither paper splits by kind of token. *Look:* your own figure
+# does.
 #
-# **You might read: "T5-small has 60 million parameters, T5-base 220 million."** It is not so for this paper,
-# because it uses version 1.1, with 77 and 250 million. *Look:* sizes and `c_hat` in the next cell.
+# **You might read: "T5-small has 60 million parameters, T5-base 220 million."** It is not so for
+# this paper, because it uses version 1.1, with 77 and 250 million. *Look:* the next cell.
 #
-# **You might read: "2 to 3 times faster for free, and in production at every provider within a year."** It is not
-# so, because the paper's own range is 1.4 to 3.4, the operations grow (Table 1), and "every" has no source. What
-# can be shown: vLLM has it, and exact sampling came to Hugging Face transformers in December 2023, a year after
-# the paper. *Look:* the range in the next cell, and 1.11 to 1.63 times the operations in the figure of Table 1.
+# **You might read: "2 to 3 times faster for free, and in production at every provider within a
+# year."** It is not so, because the paper's own range is 1.4 to 3.4, the operations grow (Table 1),
+# and "every" has no source. vLLM has it, and exact sampling came to Hugging Face transformers in
+# December 2023, a year after the paper. *Look:* the range in the next cell, and 1.11 to 1.63 times
+# the operations in Table 1.
 
 # %% tags=["demo"]
-print("\n".join(f"{r.task} T={r.temperature} {r.draft} K={r.k}: {r.measured}x" for r in settings))
-print("measured:", min(r.measured for r in settings), "to", max(r.measured for r in settings))
-target_size, *smaller = papers.table("t5_sizes")
-for name, size in smaller:
-    print(f"{name}: {size / 1e6:.0f} million, c_hat = {size / target_size.parameters:.3f}")
+lesson.look(settings, papers.table("t5_sizes"))
 
 # %% [markdown]
 # ## Sources
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
-#   [arXiv 2211.17192](https://arxiv.org/abs/2211.17192). Role here: Tables 1 to 4. They support the rates and
-#   times of T5 on one TPU v4 at batch 1, not any statement on kinds of token, code or other machines.
-# - C. Chen, S. Borgeaud, G. Irving, J.-B. Lespiau, L. Sifre, J. Jumper, *Accelerating Large Language Model
-#   Decoding with Speculative Sampling*, [arXiv 2302.01318](https://arxiv.org/abs/2302.01318). Role here: times
-#   and scores of Chinchilla on 16 TPU v4. It prints no alpha: ours is implied, with `v = 1` and equal alpha.
-#   Where it prints 1.92, its own times give 14.1/7.52 = 1.88.
-# - Spec-Bench, [`hemingkx/Spec-Bench`](https://github.com/hemingkx/Spec-Bench), `Leaderboard.md` at commit 09244ff:
-#   two machines, Vicuna 7B, greedy, batch 1, PyTorch 2.0.1 on both.
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
+#   ICML 2023, [arXiv 2211.17192](https://arxiv.org/abs/2211.17192), Tables 1 to 4: rates and times
+#   of T5 on one TPU v4 at batch 1; nothing on kinds of token, code or other machines.
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, [arXiv
+#   2302.01318](https://arxiv.org/abs/2302.01318): times and scores of Chinchilla on 16 TPU v4. It
+#   prints no alpha: ours is implied, with `v = 1`. For its 1.92 the times give 14.1/7.52 = 1.88.
+# - Spec-Bench, [`hemingkx/Spec-Bench`](https://github.com/hemingkx/Spec-Bench), `Leaderboard.md` at
+#   commit 09244ff: two machines, Vicuna 7B, greedy, batch 1, PyTorch 2.0.1 on both.
 # - SPEED-Bench, [arXiv 2604.09557](https://arxiv.org/abs/2604.09557), and its article at
-#   [huggingface.co/blog/nvidia/speed-bench](https://huggingface.co/blog/nvidia/speed-bench): random tokens.
-# - DSpark: the figures by position are the authors' own. Hugging Face transformers, pull request 27979
-#   (December 2023): exact sampling. vLLM, `vllm/v1/spec_decode/metrics.py`: what is divided by what.
+#   [huggingface.co/blog/nvidia/speed-bench](https://huggingface.co/blog/nvidia/speed-bench).
+# - DSpark: its authors' figures by position. Hugging Face transformers, pull request 27979: exact
+#   sampling. vLLM, `vllm/v1/spec_decode/metrics.py`: what is divided by what.
 #
 # **Next.** Chapter 06 simulates the race block by block, so that you can see what the mean hides.

@@ -10,19 +10,17 @@
 # **Work here.** You simulate with coins in place of models: one block, one request, a batch. Then
 # recorded text shows where coins are a good model and where they are not.
 #
-# **Carry out.** Tokens a pass is not speed, the mean is not the tail, and a mean acceptance rate does
-# not fix either: it matters how the acceptance is spread over the text.
+# **Carry out.** Tokens a pass is not speed, the mean is not the tail, and a mean acceptance rate
+# fixes neither: it matters how the acceptance is spread over the text.
 #
-# Run the cells from top to bottom. Each exercise is one card: what is asked, a worked number, a
-# stub, hints, and a check. The check looks at a few examples; grading looks at many more. If a run of
-# all cells stops, scroll up to the red box: it says what is missing.
+# Run the cells from top to bottom. Nothing here needs your answers from another chapter.
 
 # %% [markdown]
 # ## A block is a row of coins
 #
-# Here are blocks that were really drafted and judged: the built-in draft wrote five tokens at a time,
-# and the built-in target accepted a part of each five. The text is Python source. A `·` is a space,
-# `·8` eight of them, `↵` the end of a line.
+# Here are blocks that were really drafted and judged: the built-in draft wrote five tokens at a
+# time, and the built-in target accepted a part of each five. The text is Python source. A `·` is a
+# space, `·8` eight of them, `↵` the end of a line.
 
 # %%
 import numpy as np
@@ -36,24 +34,24 @@ from specdec_lib.lessons import ch06_figures as figures, ch06_records as records
 records.blocks_as_recorded(k=5, rows=8)
 
 # %% [markdown]
-# Leave the words out, and a row is a run of successes that ends with the first failure. The simplest
-# model of it has one number, the acceptance rate `alpha`: **every draft token is accepted with
-# probability `alpha`, whatever happened to the others.** That is a row of coins. The formulas of
-# chapters 04 and 05 rest on it. It is an assumption, and further down it is put to the test.
+# Leave the words out, and a row is a run of successes that ends with the first failure. The
+# simplest model of it has one number, the acceptance rate `alpha`: **every draft token is accepted
+# with probability `alpha`, whatever happened to the others.** That is a row of coins. The formulas
+# of chapters 04 and 05 rest on this assumption; further down it is put to the test.
 #
 # With coins, the `n` accepted tokens of a block have the law
 #
 # $$ P(n = i) = \alpha^i (1 - \alpha) \;\text{ for } i < K, \qquad P(n = K) = \alpha^K, $$
 #
-# and it writes $n + 1$ tokens, on average $1 + \alpha + \dots + \alpha^K$, which is
-# $(1 - \alpha^{K+1})/(1 - \alpha)$. This is Equation 1 of Leviathan et al.
+# and it writes $n + 1$ tokens, on average
+# $1 + \alpha + \dots + \alpha^K = (1 - \alpha^{K+1})/(1 - \alpha)$. Equation 1 of Leviathan et al.
 
 # %% [markdown]
 # ### Exercise: simulate_block
 #
 # **What.** How many draft tokens of one block are accepted. **Shapes.** `r` is `(k,)`, one uniform
-# number in [0, 1) for each draft token; an int from 0 to `k` comes back. Token `i` passes exactly when
-# `r[i] < alpha`; the first that does not ends the block. The correction or bonus is not counted.
+# number in [0, 1) for each draft token; an int from 0 to `k` comes back. Token `i` passes exactly
+# when `r[i] < alpha`; the first that does not ends the block. Count draft tokens only.
 #
 # **One worked number.** `alpha = .7` and `r = [.2, .6, .9, .1, .3]`: two coins pass, the third does
 # not, and the last two are not looked at. The answer is 2.
@@ -85,9 +83,9 @@ lesson.check_simulate_block(simulate_block)
 # %% [markdown]
 # ## Theory against Monte Carlo
 #
-# A simulation that is right gives the formula's number and some noise, and it can tell how much: the
-# mean of `N` blocks is off by about one **standard error**, the standard deviation of a block over the
-# square root of `N`. Without it a table proves nothing: a difference of .02 may be luck or a bug.
+# A simulation that is right gives the formula's number and some noise, and it can tell how much:
+# the mean of `N` blocks is off by about one **standard error**, the standard deviation of a block
+# over the square root of `N`. Without it a difference of .02 may be luck or a bug.
 
 # %% tags=["demo"]
 N, rng = 4000, np.random.default_rng(6)
@@ -103,29 +101,29 @@ for alpha in (0.3, 0.6, 0.85):
 
 # %% [markdown]
 # About two rows in three should lie within one standard error, and hardly any beyond three. Nine
-# rows that were all off by .0 would be as suspicious as one that is off by 6. Forget the `+ 1` and run
-# the cell again: every row is off by dozens of standard errors.
+# rows that were all off by .0 would be as suspicious as one that is off by 6. Forget the `+ 1` and
+# run the cell again: every row is off by dozens.
 #
-# The noise grows with `alpha` and `K`: long blocks vary more. That comes back below, as slow requests.
-
-# %% [markdown]
+# The noise grows with `alpha` and `K`: long blocks vary more, which will come back as slow
+# requests.
+#
 # ## From blocks to a request
 #
-# A user waits for an answer of, say, 128 tokens. The clock of this chapter counts in **target passes**:
-# a draft step takes `c` of them and a verification 1, a block `c K + 1`. Plain decoding takes 1 a token.
+# A user waits for an answer of, say, 128 tokens. The clock of this chapter counts in **target
+# passes**: a draft step takes `c` of them and a verification 1; plain decoding takes 1 a token.
 #
 # $$ \text{speed} = \frac{\text{tokens written}}{\text{blocks} \times (cK + 1)} $$
 #
-# That a verification takes 1 for any `K`, `v = 1`, is measured at the end of the chapter.
+# What a verification really takes, `v(K+1)`, is measured at the end of the chapter.
 
 # %% [markdown]
 # ### Exercise: simulate_decode
 #
 # **What.** One request: whole blocks until at least `n_tokens` tokens are written. It may call
 # `simulate_block`. **Shapes.** `rng` is a `numpy.random.Generator`; each block takes one
-# `rng.random(k)`. A dict comes back: `"tokens"`, an int with every correction and bonus token in it and
-# nothing cut off at the end; `"target_passes"`, an int; `"time"`, in target passes. `k` may be 0,
-# which is plain decoding, and `n_tokens` may be 0.
+# `rng.random(k)`. A dict comes back: `"tokens"`, an int with every correction and bonus token in it
+# and nothing cut off at the end; `"target_passes"`, an int; `"time"`, in target passes. `k` may be
+# 0, which is plain decoding, and `n_tokens` may be 0.
 #
 # **One worked number.** `alpha = .7`, `c = .1`, `k = 4`, `n_tokens = 8`:
 #
@@ -137,9 +135,9 @@ for alpha in (0.3, 0.6, 0.85):
 #
 # The answer is `{"tokens": 9, "target_passes": 3, "time": 4.2}`.
 #
-# **In production.** `transformers.generation.utils.GenerationMixin` runs this loop with models, in its
-# method `_assisted_decoding`. vLLM's `vllm/v1/spec_decode/metrics.py` logs `tokens / target_passes`
-# of a running server as its mean acceptance length, the bonus token included.
+# **In production.** `transformers.generation.utils.GenerationMixin` runs this loop with models, in
+# its method `_assisted_decoding`. vLLM's `vllm/v1/spec_decode/metrics.py` logs
+# `tokens / target_passes` of a running server as its mean acceptance length.
 
 # %% solution="simulate_decode"
 def simulate_decode(
@@ -167,35 +165,34 @@ lesson.check_simulate_decode(simulate_decode)
 # %% [markdown]
 # ## The slow requests
 #
-# Of a hundred users, one waits longest. **p50** is the time that half of the requests do not exceed,
-# **p95** and **p99** the times that 95 and 99 in a hundred do not exceed. A service promises p99, not
-# the mean.
+# Of a hundred users, one waits longest. **p50** is the time that half of the requests do not
+# exceed, **p95** and **p99** the times that 95 and 99 in a hundred do not exceed. A service
+# promises p99.
 
 # %% tags=["demo"]
 figures.tails(simulate_decode, alpha=0.7, c=0.1, n_tokens=128)
 
 # %% [markdown]
-# The lines are exact: under coins the law of the number of blocks can be computed, block by block. Two
-# things to read off:
+# The lines are exact: under coins the law of the number of blocks can be computed. Read off two
+# things:
 #
-# - The tail runs away from the middle as `K` grows. At `K = 1` the request at p99 takes 8% longer than
-#   the one at p50, at `K = 12` it takes 31% longer. Chen et al. say so of their system too.
+# - The tail runs away from the middle as `K` grows. At `K = 1` the request at p99 takes 8% longer
+#   than the one at p50, at `K = 12` it takes 31% longer. Chen et al. say so of their system too.
 # - The `K` that is best for the mean need not be best for p99: here 4 and 3. Where two settings are
 #   equally fast, the smaller `K` is the calmer one.
-
-# %% [markdown]
+#
 # ## A batch: in lock-step, or each row for itself
 #
 # A server decodes many requests at once, one in each row of a batch. After a block, row 1 may have
-# four accepted tokens and row 2 none. A **ragged** batch lets every row keep its own: rows differ in
-# length from then on, and positions, masks and caches must know it. A batch in **lock-step** has one
-# length. It advances by its slowest row, and the surplus of the others is thrown away. The law of the
-# text does not suffer, the clock does.
+# four accepted tokens and row 2 none. A **ragged** batch lets every row keep its own: rows differ
+# in length from then on, and positions, masks and caches must know it. A batch in **lock-step** has
+# one length. It advances by its slowest row, and the surplus of the others is thrown away. The law
+# of the text does not suffer, the clock does.
 #
 # ### Commit first
 #
-# One row with `alpha = .8` and `K = 5` writes 3.69 tokens a step. How many does each row write a step,
-# on average, when eight such rows go in lock-step? Write a number from 1 to 6.
+# One row with `alpha = .8` and `K = 5` writes 3.69 tokens a step. How many does each row write a
+# step, on average, when eight such rows go in lock-step? Write a number from 1 to 6.
 
 # %% solution="prediction_06"
 ### BEGIN SOLUTION
@@ -244,8 +241,8 @@ lesson.check_lockstep_tokens(lockstep_tokens)
 # ### Simulator: a batch
 #
 # The same coins, twice: above in lock-step, below ragged. Every box is one row in one target pass.
-# Before you move anything, say which of the two has idle rows at the end, and why. Then take `alpha` to
-# .95 with eight rows. Does lock-step recover?
+# Before you move anything, say which of the two has idle rows at the end, and why. Then take
+# `alpha` to .95 with eight rows. Does lock-step recover?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.batch import batch_simulator
@@ -266,8 +263,8 @@ figures.two_batches(simulate_block, alpha=0.8, k=5, rows=4)
 #
 # ### Commit first
 #
-# Coins of .7 write 2.94 tokens a block of five. How many do these blocks write on average? Write a
-# number from 1 to 6.
+# Coins of .7 write 2.94 tokens a block of five. How many do these blocks write? Write a number from
+# 1 to 6.
 
 # %% solution="prediction_06_b"
 ### BEGIN SOLUTION
@@ -281,8 +278,8 @@ lesson.committed("prediction_06_b", prediction_06_b, 1, 6)
 lesson.reveal("prediction_06_b", prediction_06_b)
 
 # %% [markdown]
-# As a function of `alpha` the mean block bends upwards. So a mixture of rates writes more than the mean
-# rate, as long as a block is of one kind throughout:
+# As a function of `alpha` the mean block bends upwards. So a mixture of rates writes more than the
+# mean rate, as long as a block is of one kind throughout:
 
 # %% tags=["demo"]
 easy, hard, coins = ((1 - alpha**6) / (1 - alpha) for alpha in (0.95, 0.45, 0.7))
@@ -293,9 +290,8 @@ print(f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} on average; co
 #
 # - **From block to block**, as here: more tokens than the formula says, and a longer tail.
 # - **From token to token**, independently of the tokens before: no gain, 2.94 again.
-# - **With the position**, where a draft gets worse the further it looks ahead: fewer tokens. DSpark's
-#   report has a rise and a fall: given that the earlier tokens passed, EAGLE-3's acceptance on chat goes
-#   from .53 to .74 along the block, and DFlash's from .72 to .63.
+# - **With the position**, where a draft gets worse the further it looks ahead: fewer tokens.
+#   Chapter 05 has one published drafter that rises along the block and one that falls.
 #
 # Now the recorded blocks, counted over 192 requests of 128 tokens:
 
@@ -303,8 +299,8 @@ print(f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} on average; co
 records.acceptance_by_position(k=8)
 
 # %% [markdown]
-# The first position is the worst: a block that gets to the second one is likely to stand in easy text. So
-# it depends on **which acceptance rate** you put into the formula:
+# The first position is the worst: a block that gets to the second one is likely to stand in easy
+# text. So it depends on **which acceptance rate** you put into the formula:
 
 # %% tags=["demo"]
 seen = recorded.requests()[8]
@@ -314,22 +310,21 @@ for name, alpha in {"first position": first, "accepted over judged": seen.alpha}
 print("recorded: {:.2f} tokens a block, standard error {:.2f}".format(*seen.tokens))
 
 # %% [markdown]
-# Accepted over judged, the estimate of chapter 05, gives the mean nearly right: it weighs the positions
-# as often as blocks reach them. It does not save the tail. The same requests, one by one:
+# Accepted over judged, the estimate of chapter 05, gives the mean nearly right: it weighs the
+# positions as often as blocks reach them. It does not save the tail. The same requests, one by one:
 
 # %% tags=["demo"]
 records.requests_against_coins(k=8)
 
 # %% [markdown]
-# The middle agrees. The slow requests are slower than coins would have it: a request in text that the
-# draft is bad at stays slow to its end. A simulator that is right about the mean can be wrong about p99.
-
-# %% [markdown]
+# The middle agrees. The slow requests are slower than coins would have it: a request in text that
+# the draft is bad at stays slow to its end.
+#
 # ## The oracle
 #
-# Suppose that you are told before each block how many draft tokens the target is going to accept, and
-# draft just these. No draft step is wasted, and no block ends too early. With coins such a block writes
-# $1/(1 - \alpha)$ tokens on average and drafts $\alpha/(1 - \alpha)$, so that
+# Suppose that you are told before each block how many draft tokens the target is going to accept,
+# and draft just these. No draft step is wasted, and no block ends too early. With coins such a
+# block writes $1/(1 - \alpha)$ tokens on average and drafts $\alpha/(1 - \alpha)$, so that
 #
 # $$ \text{speed of the oracle} = \frac{1}{1 - \alpha (1 - c)}. $$
 #
@@ -339,15 +334,14 @@ records.requests_against_coins(k=8)
 records.oracle(c=0.1)
 
 # %% [markdown]
-# What lies between is all that a clever schedule can win. Hugging Face's `AssistedCandidateGenerator` can
-# let `K` grow by 2 after a block that was accepted whole and shrink by 1 after any other; it can also
-# stop where the draft is unsure. Both guess at what the oracle knows.
-
-# %% [markdown]
+# What lies between is all that a clever schedule can win. Hugging Face's
+# `AssistedCandidateGenerator` can let `K` grow by 2 after a block that was accepted whole and
+# shrink by 1 after any other, or stop where the draft is unsure. Both guess what the oracle knows.
+#
 # ## Simulator: real text, and a clock
 #
-# First the two costs, measured on this machine: bare passes of the built-in pair, its target made as slow
-# as a model five times its size.
+# First the two costs, measured on this machine: bare passes of the built-in pair, its target made
+# as slow as a model five times its size.
 
 # %% tags=["demo", "timed"]
 from specdec_lib.measure.costs import costs_of
@@ -361,8 +355,8 @@ print("v(K+1):", ", ".join(f"K = {k}: {costs.v[k + 1]:.2f}" for k in (1, 2, 4, 8
 # %% [markdown]
 # ### Commit first
 #
-# At `c = .1` and `v = 1` the recorded blocks are fastest at `K = 3`, 1.73 times plain decoding. What does
-# `K = 16` give, on average? Write a number from 0 to 6.
+# At `c = .1` and `v = 1` the recorded blocks are fastest at `K = 3`, 1.73 times plain decoding.
+# What does `K = 16` give, on average? Write a number from 0 to 6.
 
 # %% solution="prediction_06_c"
 ### BEGIN SOLUTION
@@ -376,15 +370,15 @@ lesson.committed("prediction_06_c", prediction_06_c, 0, 6)
 lesson.reveal("prediction_06_c", prediction_06_c)
 
 # %% [markdown]
-# **Generate** plays the next of twelve recorded runs at the `K` of the slider. The models drafted and
-# judged every token in it; the page works out each verdict again from `p`, `q` and the coin. How to
-# read the counter:
+# **Generate** plays the next of twelve recorded runs at the `K` of the slider. The models drafted
+# and judged every token in it; the page works out each verdict from `p`, `q` and the coin. The
+# counter:
 #
-# 1. **Speed** is wall-clock: tokens over `blocks x (c K + v)`. It moves with `c` and `v`, although the
-#    text does not.
+# 1. **Speed** is wall-clock: tokens over `blocks x (c K + v)`. It moves with `c` and `v`, although
+#    the text does not.
 # 2. **Tokens a pass** has no clock in it. On average it only grows with `K`, so it never says stop.
-# 3. **Predicted** is the formula, with the acceptance rate of all recorded blocks. A run of forty tokens
-#    is off by a good deal; the lower panel has the mean of all requests.
+# 3. **Predicted** is the formula, with the acceptance rate of all recorded blocks. A run of forty
+#    tokens is off by a good deal; the lower panel has the mean of all requests.
 # 4. Past the best `K` the dashed boxes grow: tokens that were drafted, paid for, and never judged.
 
 # %% tags=["demo"]
@@ -403,8 +397,10 @@ records.past_the_optimum(c=0.1, costs=costs)
 #
 # You need not believe this chapter. Four things to look at:
 #
-# 1. `specdec_lib/lessons/recorded.json`: `p`, `q` and coin of every judged token, for the next cell.
-# 2. `specdec_lib/measure/recording.py`, which made the file. A test computes `p` and `q` of a sample anew.
+# 1. `specdec_lib/lessons/recorded.json`: `p`, `q` and coin of every judged token, for the next
+#    cell.
+# 2. `specdec_lib/measure/recording.py`, which made the file. A test computes `p` and `q` of a
+#    sample anew.
 # 3. The table of theory and Monte Carlo above, with its standard errors. Change the seed.
 # 4. `c` and `v`, measured in this notebook. Measure again, and see how much they move.
 
@@ -421,8 +417,6 @@ print(f"{len(blocks)} blocks, {sum(len(b.p) for b in blocks)} judged tokens; ver
 # - Coins of .5, the mean, write 1 + .5 + .25 = 1.75 tokens a block.
 # - The real blocks write 3 or 1, on average 2.
 # - Two such rows in lock-step write 3 only where both are easy: (3 + 1 + 1 + 1)/4 = 1.5.
-#
-# If you can tell somebody why the first number is too low and the last one lower still, you have the chapter.
 
 # %% [markdown]
 # ## Quiz
@@ -462,16 +456,17 @@ lesson.answered("quiz_06_b", quiz_06_b)
 # %% [markdown]
 # ### In your own words
 #
-# A server's log says: `K = 5`, 70% of the first draft tokens of a block accepted, 3.55 tokens a block. "The
-# formula gives 2.94, so the counter is wrong." Is it? Say what else explains the numbers, how the accepted
-# counts would show it, and what you expect of p99. Three to five sentences. A person marks this answer.
+# A server's log says: `K = 5`, 70% of the first draft tokens of a block accepted, 3.55 tokens a
+# block. "The formula gives 2.94, so the counter is wrong." Is it? Say what else explains the
+# numbers, how the accepted counts would show it, and what you expect of p99. Three to five
+# sentences. A person marks this answer.
 
 # %% [markdown] written="why_not_coins" points=2
-# The counter may be right. The formula holds for coins, for one rate everywhere; if some blocks stand in
-# easy text and some in hard text, the mean block is longer: with .95 and .45 in equal parts it is 3.55. From
-# the accepted counts I would compute the acceptance of each position among the blocks that reached it: under
-# coins it is .70 throughout, in a mixture it rises. I expect a p99 that is worse than the simulated one,
-# because a request in hard text stays slow.
+# The counter may be right. The formula holds for coins, for one rate everywhere; if some blocks
+# stand in easy text and some in hard text, the mean block is longer: with .95 and .45 in equal
+# parts it is 3.55. From the accepted counts I would compute the acceptance of each position among
+# the blocks that reached it: under coins it is .70 throughout, in a mixture it rises. I expect a
+# p99 that is worse than the simulated one, because a request in hard text stays slow.
 
 # %% [markdown]
 # ## Are you ready?
@@ -482,20 +477,21 @@ lesson.readiness(simulate_block, simulate_decode, lockstep_tokens)
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# **You might read: a simulator's counter that says "3 to 4 times as fast".** It is not so where the counter
-# shows tokens a target pass, because a block also takes its draft steps. *Look:* at `alpha = .7` and
-# `K = 5` it is 2.94 tokens a pass, and with `c = .1` the speed is 1.96.
+# **You might read: a simulator's counter that says "3 to 4 times as fast".** It is not so where the
+# counter shows tokens a target pass, because a block also takes its draft steps. *Look:* at
+# `alpha = .7` and `K = 5` it is 2.94 tokens a pass, and with `c = .1` the speed is 1.96.
 #
-# **You might read: "Three accepted tokens make it nearly three times as fast."** It is not so, because the
-# step also writes a fourth token and takes more than one pass. *Look:* with `K = 5`, three accepted tokens
-# give 4.00 at `c = 0` and 2.67 at `c = .1`; none accepted gives .67 and not 0.
+# **You might read: "Three accepted tokens make it nearly three times as fast."** It is not so,
+# because the block also writes a fourth token and takes more than one pass. *Look:* with `K = 5`,
+# three accepted tokens give 4.00 at `c = 0` and 2.67 at `c = .1`; none gives .67, not 0.
 #
-# **You might read: "Acceptance is .70, so a block of five brings 2.94 tokens."** It is not so simple,
-# because that holds for coins. *Look:* with .95 in one half of the blocks and .45 in the other it is 3.55.
+# **You might read: "Acceptance is .70, so a block of five brings 2.94 tokens."** It is not so
+# simple, because that holds for coins. *Look:* with .95 in half of the blocks and .45 in the others
+# it is 3.55.
 #
-# **You might read: "In a batch, every row gains the same as it would alone."** It is not so in lock-step,
-# because the slowest of many rows is nearly always slow. *Look:* at `alpha = .8`, `K = 5` a row writes
-# 3.69 tokens a step alone, 2.59 in a pair, 1.20 among eight.
+# **You might read: "In a batch, every row gains the same as it would alone."** It is not so in
+# lock-step, because the slowest of many rows is nearly always slow. *Look:* at `alpha = .8`,
+# `K = 5` a row writes 3.69 tokens a step alone, 2.59 in a pair, 1.20 among eight.
 
 # %% tags=["demo"]
 print(f"tokens a pass {coins:.2f}; speed at c = .1: {coins / 1.5:.2f}")
@@ -507,15 +503,14 @@ print("in lock-step:", {rows: round(lockstep_tokens(0.8, 5, rows), 2) for rows i
 # %% [markdown]
 # ## Sources
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML
-#   2023, arXiv 2211.17192: Equation 1 and the cost `c K + 1` of a block. Independent acceptances are a
-#   simplification there, and called one. It says nothing on batches or on p99.
-# - C. Chen and others, *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
+#   ICML 2023, arXiv 2211.17192: Equation 1 and the cost `c K + 1` of a block. Independent
+#   acceptances are a simplification there, and called one. It says nothing on batches or on p99.
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
 #   2302.01318: a larger `K` makes the time of a request vary more, on one system at batch size 1.
-#   DSpark (DeepSpec, 2026): the acceptances by position quoted above, of two drafters on chat.
-# - Hugging Face transformers 5.23.0, `transformers.generation.candidate_generator`: the two rules for
-#   `K` named beside the oracle. vLLM, `vllm/v1/spec_decode/metrics.py`: what a server counts.
-# - The recorded blocks: the built-in pair with its base draft at temperature 1, on Python source. They
-#   show that coins can fail in this way, and not how far they fail for your models.
+# - Hugging Face transformers 5.23.0, `transformers.generation.candidate_generator`: the two rules
+#   for `K` named beside the oracle. vLLM, `vllm/v1/spec_decode/metrics.py`: what a server counts.
+# - The recorded blocks: the built-in pair with its base draft at temperature 1, on Python source.
+#   They show that coins can fail in this way, and not how far they fail for your models.
 #
 # **Next.** Chapter 07: trees of draft tokens, drafts without a model, and decoding without a draft.

@@ -4,15 +4,12 @@
 # 90 minutes · difficulty 4 of 5 · you need: the acceptance rule and its residual (both restated
 # below), what an attention mask is, and that a draft step costs `c` target passes
 #
-# **Carry in.** A block of draft tokens, one target pass over them, and a rule that keeps the
-# target's law.
+# **Carry in.** A block of draft tokens, one target pass over it, and a rule that keeps the law.
 #
 # **Work here.** You take the method apart and put other things in each place: drafts without a
-# model, drafts without a distribution, several candidates, trees, other tokenizers. You write the
-# five functions that hold the family together.
+# model, drafts without a distribution, several candidates, trees, other tokenizers.
 #
-# **Carry out.** For any method that you meet: who drafts, in which shape, who verifies, which law
-# comes out, and on what load it pays.
+# **Carry out.** Of any method: who drafts, in which shape, who verifies, which law, when it pays.
 #
 # Run the cells from top to bottom. Nothing here needs your answers from another chapter.
 
@@ -21,15 +18,13 @@
 #
 # The **target** has the distribution `p`, the **draft** `q`. A draft token `x` from `q` is accepted
 # with probability `min(1, p(x)/q(x))`; else a draw from the **residual**, `max(0, p - q)` over its
-# sum, takes its place. The law is `p` for every `q`, if `x` was drawn from that very `q`. This
-# condition is all that a drafter must meet. So the drafter may be anything, and people have tried
-# nearly everything. The pictures show the shapes that a draft can have.
+# sum, takes its place. The law is `p` for every `q`, if `x` was drawn from that very `q`. Nothing
+# else is asked of a drafter. The pictures show the shapes that a draft can have.
 
 # %%
 import numpy as np
 
 from specdec_lib.lessons import ch07 as lesson
-from specdec_lib.lessons import ch07_laws as laws
 from specdec_lib.lessons.ch07 import SHAPES, TREE, P, Q, hints
 from specdec_lib.sampling import sample_from
 
@@ -50,27 +45,27 @@ pictures.shapes()
 # ## A draft without a distribution: n-grams and lookup
 #
 # **Prompt lookup** (Saxena, 2023) has no model. It looks for the last place where the text read as
-# it does now, and proposes what followed there. Nothing is drawn, so what is `q`? The token is
-# certain, so `q` is 1 on it and 0 elsewhere. A **corpus n-gram** is another thing: its counts are a
-# distribution, tokens are drawn from it, and the rule applies as it stands.
+# it does now, and proposes what followed there. The token is certain, so `q` is 1 on it and 0
+# elsewhere. A **corpus n-gram** is another thing: its counts are a distribution, tokens are drawn
+# from it, and the rule applies.
 #
-# The pair of this chapter is `p = [.45, .30, .15, .10]` and `q = [.30, .45, .20, .05]` over A to D.
-# Tokens drawn from `q` are accepted with .80. Draft the argmax of `q` instead, always B, and treat
-# it as certain: only .30 is accepted, since the law gives B no more. Certainty has its price.
+# The pair of this chapter is `p = [.45, .30, .15, .10]` and `q = [.30, .45, .20, .05]` over A to
+# D. Tokens drawn from `q` are accepted with .80. Draft the argmax of `q` instead, always B, and
+# only .30 is accepted, since the law gives B no more.
 
 # %% [markdown]
 # ### Exercise: one_hot_accept
 #
 # **What.** The rule for a draft token that is certain: accept it iff `r < p(draft_token)`, else
-# draw with `u` from `p` without that token. Where `p` has no mass elsewhere, the token is accepted
-# too. **Shapes.** `p` is `(V,)`; the token, and whether it is the draft's, come back.
+# draw with `u` from `p` without that token. Where `p` has no mass elsewhere, accept too.
+# **Shapes.** `p` is `(V,)`; the token, and whether it is the draft's, come back.
 #
 # **One worked number.** Token 1 with `r = .5`: `.5 < .30` is false. Without B the rest sums to .70
 # and is `[.643, 0, .214, .143]`; `u = .7` picks token 2: `(2, False)`.
 #
 # **In production.** `transformers.generation.candidate_generator.PromptLookupCandidateGenerator`
-# drafts; the verification draws one token from `p` and accepts while it equals the draft's, which
-# is the same law. In vLLM, the branch `NO_DRAFT_PROBS` of `vllm/v1/sample/rejection_sampler.py`.
+# drafts; a token is then drawn from `p`, and the draft's stays where they agree: the same law. In
+# vLLM, the branch `NO_DRAFT_PROBS` of `vllm/v1/sample/rejection_sampler.py`.
 
 # %% solution="one_hot_accept"
 def one_hot_accept(draft_token: int, p: np.ndarray, r: float, u: float) -> tuple[int, bool]:
@@ -94,69 +89,43 @@ figures.certain_token(one_hot_accept, P, token=1)
 lesson.check_one_hot_accept(one_hot_accept)
 
 # %% [markdown]
-# Now measured: the library's drafters on the built-in target, eight held-out prompts, 48 tokens
-# each, blocks of four. Lookup proposes nothing where it finds nothing.
+# Now measured: three drafters on the built-in target, eight held-out prompts, 48 tokens each,
+# blocks of four. Lookup proposes nothing where it finds nothing.
 
 # %% tags=["demo"]
-from specdec_lib.decoding.progress import Settings
-from specdec_lib.decoding.speculative import speculative_generate
-from specdec_lib.drafters.lookup import PromptLookup
-from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.measure.held_out import all_tokens, prompts, repeated_share
-from specdec_lib.measure.runs import GREEDY, SAMPLED, choices
-from specdec_lib.models.pairs import ASSETS, load_pair
+from specdec_lib.measure import strategies
+from specdec_lib.measure.held_out import prompts
 
-pair, texts = load_pair(), prompts(8, 128)
-drafters = {
-    "lookup": PromptLookup(pair.target.vocab_size),
-    "bigram": NgramDrafter(Counts.load(ASSETS / "ngrams.npz"), 2),
-    "model": ModelDrafter(pair.draft),
-}
-measured = {}
-for name, warp in [(name, warp) for name in drafters for warp in (GREEDY, SAMPLED)]:
-    settings, chosen = Settings(48, warp), choices(warp, 0, len(texts))
-    run = speculative_generate(pair.target, drafters[name], texts, 4, settings, chosen)
-    kept = [block.kept for row in run.blocks for block in row]
-    repeated = np.mean([repeated_share(tokens) for tokens in run.tokens])
-    measured[name, warp.temperature] = float(np.mean(kept)), float(repeated)
+lab, texts = strategies.Laboratory(positions=400), prompts(8, 128)
+measured = strategies.tokens_a_block(lab.target, strategies.three_drafters(lab.vocab_size), texts)
 pictures.drafters(measured)
 
 # %% [markdown]
 # The greedy text of so small a model runs in circles, and lookup lives on repetition. At
 # temperature 1 hardly anything repeats, and lookup brings little.
-
-# %% [markdown]
+#
 # ## A part of the target: early exit
 #
 # The target's own first layers can draft, with its own head on top. A draft step then costs
 # `c = e/L`, for `e` of `L` layers. **Draft & Verify** (2023) skips layers of a model as it is;
-# **LayerSkip** (2024) trains the model for early exit. The cell measures why training matters: it
-# cuts the built-in target, which was not trained for it, behind each of its layers, and compares
-# both at 400 positions of held-out text.
+# **LayerSkip** (2024) trains the model for early exit. The cell cuts the built-in target, which was
+# not trained for it, behind each of its layers, at 400 positions of held-out text.
 
 # %% tags=["demo"]
-import copy
-
 from specdec_lib.measure.acceptance import model_reader
 
-target, cut, ids = pair.target, {}, all_tokens()[0].ids[:400]
-for layers in range(1, len(target.layers) + 1):
-    early = copy.copy(target)
-    early.layers = target.layers[:layers]
-    overlap = model_reader(target)(ids).minimum(model_reader(early)(ids))
-    cut[layers] = float(overlap.sum(-1).mean())
+cut = {e: lab.alpha(model_reader(strategies.first_layers(e))) for e in (1, 2, 3, 4)}
 pictures.early_exit(cut)
 
 # %% [markdown]
 # ## No draft at all: Jacobi and lookahead
 #
-# Greedy decoding solves `K` equations, one after the other: token `i` is the target's argmax behind
-# the tokens before it. **Jacobi decoding** guesses all `K` tokens, runs one pass over prompt and
-# guess, replaces every token by the argmax that this pass gives for its place, and repeats. The
-# first token is right after the first pass, since it stands behind the prompt alone; behind `j`
-# right tokens stands a right one after the next pass. So a pass that changes nothing has found the
-# greedy text, after `K + 1` passes at most. The gain is what comes right by itself before its turn.
+# Greedy decoding finds `K` tokens one after the other: token `i` is the target's argmax behind the
+# tokens before it. **Jacobi decoding** guesses all `K`, runs one pass over prompt and guess,
+# replaces every token by the argmax that this pass gives for its place, and repeats. The first
+# token is right after the first pass, since it stands behind the prompt alone; behind `j` right
+# tokens stands a right one after the next pass. So a pass that changes nothing has found the greedy
+# text, after `K + 1` passes at most. The gain is what comes right before its turn.
 
 # %% [markdown]
 # ### Exercise: jacobi_decode
@@ -171,8 +140,8 @@ pictures.early_exit(cut)
 # passes give `[1, 6, 6]`, `[1, 2, 7]`, `[1, 2, 3]` and again `[1, 2, 3]`: `([1, 2, 3], 4)`.
 #
 # **In production.** `transformers.generation.candidate_generator.DFlashTokenCandidateGenerator` is
-# the nearest: it fills all places of a block at once, but with a trained drafter, once, and the
-# target verifies. In vLLM, `vllm/v1/spec_decode/dflash.py`. Plain Jacobi decoding is in neither.
+# the nearest: a trained drafter fills all places of a block at once, and the target verifies. In
+# vLLM, `vllm/v1/spec_decode/dflash.py`.
 
 # %% solution="jacobi_decode"
 def jacobi_decode(target_greedy, prompt: list[int], guess: list[int]) -> tuple[list[int], int]:
@@ -199,8 +168,7 @@ figures.renewed_together(jacobi_decode, lesson.two_back, lesson.PROMPT, lesson.G
 lesson.check_jacobi_decode(jacobi_decode)
 
 # %% [markdown]
-# On the built-in target, your function writes 16 tokens behind each prompt, from a guess that
-# repeats the end of the prompt:
+# Your function on the built-in target, 16 tokens a prompt; the guess repeats the prompt's end:
 
 # %% tags=["demo"]
 import torch
@@ -208,28 +176,28 @@ import torch
 
 def target_greedy(tokens: list[int]) -> list[int]:
     """The built-in target's argmax behind every token."""
-    cache = pair.target.new_cache(1, len(tokens))
-    return pair.target.forward(torch.tensor([tokens]), cache)[0].argmax(-1).tolist()
+    cache = lab.target.new_cache(1, len(tokens))
+    return lab.target.forward(torch.tensor([tokens]), cache)[0].argmax(-1).tolist()
 
 
 figures.passes_on_prompts(jacobi_decode, target_greedy, texts[:4], 16)
 
-# %% [markdown]
-# Hardly a pass is saved, and the one that confirms comes on top. In practice Jacobi decoding barely
-# speeds anything up, say the authors of **lookahead decoding** (2023). Theirs keeps the n-grams
-# that show up on the way, and verifies them in the pass that renews the guess.
 
 # %% [markdown]
+# Hardly a pass is saved, and the one that confirms comes on top. The authors of **lookahead
+# decoding** (2023) say the same of Jacobi decoding in practice. Theirs keeps the n-grams that show
+# up on the way, and verifies them in the pass that renews the guess.
+#
 # ## Several candidates for one position
 #
 # A pass has room for more than one draft token a position. Draw `n` candidates from `q`, each
-# independent of the others, and try them in order. Whoever is refused leaves a debt: what is still
-# wanted is no longer `p` but the residual. So the next candidate is judged against the residual.
+# independent of the others, and try them in order. After a rejection, what is still wanted is no
+# longer `p` but the residual: the next candidate is judged against that.
 #
 # ### Commit first
 #
-# One candidate of the pair is accepted with .80. You draw two and try them in order, the second one
-# only where the first is refused. With which probability is one of the two accepted?
+# One candidate of the pair is accepted with .80. You draw two and try the second one where the
+# first is rejected. With which probability is one of the two accepted?
 
 # %% solution="prediction_07"
 ### BEGIN SOLUTION
@@ -246,8 +214,8 @@ lesson.reveal("prediction_07", prediction_07)
 # ### Exercise: multi_candidate_accept
 #
 # **What.** The token that comes out. The residual starts as `p`. Candidate `x = candidates[i]` is
-# accepted iff `r[i] q(x) < residual(x)`; after a refusal the residual becomes
-# `residual_distribution(residual, q)`. Where all are refused, `sample_from(residual, u)`.
+# accepted iff `r[i] q(x) < residual(x)`; after a rejection the residual becomes
+# `residual_distribution(residual, q)`. Where all are rejected, `sample_from(residual, u)`.
 # **Shapes.** `candidates` is a list of `n`, `p` and `q` are `(V,)`, `r` is `(n,)`; a token comes
 # back. With `n = 0` it is a draw from `p`.
 #
@@ -280,10 +248,10 @@ hints(multi_candidate_accept)
 figures.more_candidates(multi_candidate_accept, P, Q, most=3)
 
 # %% [markdown]
-# The left panel enumerates all candidates, coins and draws: the law is `p` for every `n`. The right
-# one compares. Two tries at .80 each would give .96; your rule gives .87, because the second try
-# is at another distribution. The best possible rule, an optimal transport (SpecTr, 2023), does
-# better. Finding it is a linear program, exponential in `n`, so systems use the rule in turn.
+# The left panel adds up all candidates, coins and draws: the law is `p` for every `n`. Two
+# independent tries at .80 would give .96; your rule gives .87, because the second try is at another
+# distribution. The best possible rule, an optimal transport (SpecTr, 2023), does better. Finding it
+# is a linear program, exponential in `n`, so systems use the rule in turn.
 
 # %% test="multi_candidate_accept" points=4
 lesson.check_multi_candidate_accept(multi_candidate_accept)
@@ -293,13 +261,12 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 #
 # Candidates at every depth make a tree. All of its nodes go through the target in one pass. Each
 # node must see its own past and nothing of the other branches, so the causal mask becomes a **tree
-# mask**. Behind the pass the rule walks down: accept one child, go on at its children, or stop.
+# mask**. Then the rule walks down: accept one child, go on at its children, or stop.
 #
 # **Medusa** (2024) grows trees from heads on the target's last hidden state. Each head guesses one
 # place ahead without knowing the tokens between, so the combinations of all guesses are candidates:
 # 2 and 3 guesses make 6 paths. **EAGLE** (2024) puts one layer there that reads the target's
-# features *and* the token before, so a branch knows what it continues. Both need training; here
-# their shapes are enough.
+# features *and* the token before, so a branch knows what it continues. Both need training.
 
 # %% [markdown]
 # ### Exercise: tree_attention_mask
@@ -312,8 +279,7 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 # is true at 0, 2 and 5. A chain gives the causal mask.
 #
 # **In production.** `transformers.masking_utils.create_causal_mask` builds the mask of a chain, and
-# passes a ready-made four-dimensional mask on as it is. In vLLM,
-# `vllm/v1/attention/backends/tree_attn.py`.
+# passes a ready-made one on. In vLLM, `vllm/v1/attention/backends/tree_attn.py`.
 
 # %% solution="tree_attention_mask"
 def tree_attention_mask(parents: list[int]) -> np.ndarray:
@@ -339,9 +305,9 @@ lesson.check_tree_attention_mask(tree_attention_mask)
 # %% [markdown]
 # ### Commit first
 #
-# Six draft tokens, on the pair of this chapter. As a chain they bring 3.95 tokens a block. How many
-# as a tree with two children at each of two levels? One of two is accepted with .87; the last
-# token, which the target adds, counts.
+# Six draft tokens, on the pair of this chapter. As a chain they bring 3.95 tokens a block, the
+# target's own included. How many as a tree with two children on both levels? One of two is accepted
+# with .87.
 
 # %% solution="prediction_07_b"
 ### BEGIN SOLUTION
@@ -372,17 +338,14 @@ pictures.shapes_compared(accepted, SHAPES)
 
 # %% [markdown]
 # A chain spends its tokens on depth, a tree also on second choices. Where the first choice passes
-# with .80, depth is worth more. Where it passes with .45, few blocks get deep, and a second choice
-# near the root is worth more.
-
-# %% [markdown]
+# with .80, depth is worth more. Where it passes with .45, few blocks get deep.
+#
 # ## Verify the block as a whole
 #
 # The rule judges token by token. A token that the draft understates has a ratio above 1, and the
 # surplus is thrown away. **Block verification** (Sun et al., 2024) carries it on: it keeps the
-# product of the ratios, cut at 1, and decides how long a prefix stays. The draft is the same, and
-# so is the law, exactly; the cell adds it up. The paper proves that no rule for one drafted block
-# writes more on average. On one token the two agree.
+# product of the ratios, cut at 1, and decides how long a prefix stays. The law is the same; the
+# cell adds it up. By the paper's proof no rule for one block writes more on average.
 
 # %% tags=["demo"]
 pictures.blocks_compared(P, Q, most=5)
@@ -394,8 +357,8 @@ pictures.blocks_compared(P, Q, most=5)
 # another vocabulary, one way is to use only what both share (Timor et al., 2025, call it TLI): drop
 # the draft's other tokens, renormalise, and draw from **that** `q`. Then the rule holds as it
 # stands, and what the draft cannot say the residual supplies. The other way compares text: draft
-# with one tokenizer, read it with the other, accept by equality (SLEM, and Hugging Face's
-# universal assisted generation).
+# with one tokenizer, read it with the other, accept by equality (SLEM, and Hugging Face's universal
+# assisted generation).
 
 # %% [markdown]
 # ### Exercise: map_draft
@@ -439,8 +402,8 @@ lesson.check_map_draft(map_draft)
 #
 # Medusa's **typical acceptance** asks something else: is the candidate plausible? It accepts `x`
 # iff `p(x) > min(epsilon, delta exp(-H))`, with the entropy `H` of `p`. No coin, no `q`. In the
-# figure: the pair, one candidate from `q`, and the defaults of Medusa's code, .09 and .3. The
-# threshold is .087, every token passes it, all is accepted, and the text follows the *draft*.
+# figure: one candidate from the pair's `q`, and the defaults of Medusa's code, .09 and .3. The
+# threshold is .087, every token passes it, and the text follows the *draft*.
 
 # %% tags=["demo"]
 pictures.typical(P, Q, epsilon=0.09, delta=0.3)
@@ -448,16 +411,15 @@ pictures.typical(P, Q, epsilon=0.09, delta=0.3)
 # %% [markdown]
 # The authors say so themselves: matching the distribution is what they relax. So do Leviathan's
 # lenience, TensorRT-LLM's relaxed acceptance, SGLang's acceptance thresholds below 1 and vLLM's FLy
-# verification: options, and none of them lossless. Jacobi decoding keeps the greedy text only.
+# verification. Jacobi decoding keeps the greedy text only.
 #
 # ## Draft in one step, or while the target verifies
 #
 # A drafter that writes token by token costs `c K` a block. **P-EAGLE** and **DFlash** (2026) write
 # all `K` in one step: `c`. **Speculative speculative decoding** (2026) drafts, on other hardware,
-# behind the outcomes of the verification that are likely, while the target verifies: a block then
-# costs the larger of `c K` and 1 instead of the sum, and where the outcome was not foreseen
-# `c K` once more. The curves are this formula, for blocks of four at .80; a drafter that writes in
-# one step usually accepts less, which they leave out.
+# behind the likely outcomes of the verification while the target verifies: a block then costs the
+# larger of `c K` and 1 instead of the sum, and where the outcome was not foreseen `c K` once more.
+# The curves leave out that one-step drafts are usually accepted less.
 
 # %% tags=["demo"]
 pictures.sum_or_maximum(alpha=0.8, k=4)
@@ -467,9 +429,8 @@ pictures.sum_or_maximum(alpha=0.8, k=4)
 #
 # The figures in the timeline come from each paper's own models, hardware and baseline: they are not
 # a ranking. Spec-Bench ran ten methods side by side (Vicuna 7B, A100, greedy, batch 1): EAGLE-2
-# 2.36x, Medusa 1.71x, prompt lookup 1.66x, a draft model 1.52x, Lookahead 1.34x.
-#
-# Walk along the timeline with the arrow keys. The shape says what happens to the target's law.
+# 2.36x, Medusa 1.71x, prompt lookup 1.66x, a draft model 1.52x, Lookahead 1.34x. Walk along the
+# timeline with the arrow keys. The shape tells the law.
 
 # %% tags=["demo"]
 lesson.family_table()
@@ -477,22 +438,19 @@ lesson.family_table()
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.timeline import timeline_simulator
 
-timeline_simulator()
-
-# %% tags=["demo"]
 pictures.timeline()
+timeline_simulator()
 
 # %% [markdown]
 # ### What the original got right
 #
 # *The law comes first.* The rule asks nothing of the draft, so a new drafter needs no new proof;
-# only several candidates and whole blocks needed one. *Nothing is retrained.* A finished target and
-# a finished draft are enough.
+# only several candidates and whole blocks needed one. *Nothing is retrained.*
 #
 # ### What it left open
 #
-# *Batches.* It counts on idle arithmetic, which a busy server has not. BASS (2024) reports 2.15x
-# at batch 8; the next section says where it ends. *A draft for every target.* Answered in part, by
+# *Batches.* It counts on idle arithmetic, which a busy server has not. BASS (2024) reports 2.15x at
+# batch 8; the next section says where it ends. *A draft for every target.* Answered in part, by
 # heads, by lookup and by TLI. *How long a block should be*, which DSpark (2026) decides by load.
 
 # %% [markdown]
@@ -505,44 +463,41 @@ pictures.timeline()
 # | SGLang | EAGLE-2 and 3, MTP, draft model, n-gram | EAGLE-3 recommended |
 # | TGI | Medusa, n-gram | pays if enough guesses are right |
 #
-# vLLM's own measurement (Llama3-70B, four H100, October 2024): at one request a second 1.5x faster
-# on chat with a draft model and 2.8x on summaries with n-grams; at many requests 1.4x and 1.8x
+# MTP is multi-token prediction, a drafter trained with the target; PARD drafts all places at once;
+# QPS are requests a second. vLLM's own measurement (Llama3-70B, four H100, October 2024): at 1 QPS
+# 1.5x faster on chat with a draft model and 2.8x on summaries with n-grams; at many 1.4x and 1.8x
 # *slower*. EAGLE-3 reports 1.38x the throughput at batch 64, in SGLang. A study of vLLM found that
-# verification takes 42% to 95% of the time. The reason in one line: the batch uses up the tokens
-# that ride along for nothing.
+# verification takes 42% to 95% of the time. The batch uses up the free tokens.
 
 # %% tags=["demo"]
 pictures.batches(alpha=0.8, c=0.02, k=4, free=295)
 
 # %% [markdown]
-# Compute at test time has two sides. A reasoning model that writes one long answer gains from each
-# token saved. Many answers sampled at once fill the batch, and take the gain away.
+# Compute at test time has two sides. One long answer of a reasoning model gains from each token
+# saved; many answers sampled at once fill the batch, and take the gain away.
 #
 # ### What would settle a doubt
 #
 # A post says: "Our heads are lossless and 3x faster." Three steps settle it. *Name the mechanism*:
 # which rule accepts, and from which `q` were the tokens drawn? *Name the prerequisite*: what must
-# hold, here a batch small enough that `K + 1` tokens a request still ride along. *Predict one
-# perturbation and run it*: raise the batch, or the temperature, and say beforehand which number
-# moves which way. The formula above gives the prediction for the batch.
-
-# %% [markdown]
+# hold, here a batch so small that `K + 1` tokens a request are still free. *Predict one
+# perturbation and run it*: raise the batch, or the temperature, and say first which number moves.
+#
 # ## The smallest example that makes it click
 #
 # Two tokens, `p = [.5, .5]`, `q = [.75, .25]`, two candidates each, 16 times.
 #
-# - The first candidate is token 0 in 12 of them. The ratio is 2/3: 8 stay, 4 are refused.
+# - The first candidate is token 0 in 12 of them. The ratio is 2/3: 8 stay, 4 are rejected.
 # - It is token 1 in 4 of them, and all stay. Now `[0, 1]` is wanted.
-# - Of the 4 refused, the second candidate is token 1 once, and stays. Three times it is token 0,
-#   which nobody wants any more; the residual writes token 1.
+# - Of the 4 rejected, the second candidate is token 1 once, and stays. Three times it is token 0,
+#   which is no longer wanted; the residual writes token 1.
 #
 # Token 0 ends with 8, token 1 with 4 + 1 + 3 = 8. The second candidate saved 1 in 16, not 3.
 
 # %% [markdown]
 # ## Quiz
 #
-# **Question 1.** What sets speculative decoding apart from quantisation, distillation and early
-# exit without a check?
+# **Question 1.** What sets speculative decoding apart from quantisation and unchecked early exit?
 #
 # - a: it alone makes decoding faster
 # - b: it never makes anything slower
@@ -562,7 +517,7 @@ lesson.answered("quiz_07", quiz_07)
 # same GPU it slows everybody down. Why?
 #
 # - a: with many users the draft's tokens are accepted less often
-# - b: 200 x 65 tokens a pass exceed what rides along for nothing, so a pass takes longer
+# - b: 200 x 65 tokens a pass are more than the free ones, so a pass takes longer
 # - c: the tree mask mixes up the users' texts
 # - d: the residual rule is lossless for one request only
 
@@ -600,13 +555,11 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # *Look:* the years and the drafters in the cell.
 #
 # **You might read: "Medusa belongs to the lossless family."** It is not so, because that hangs on
-# how it verifies. *Look:* under typical acceptance the pair's law is .20 from the target in total
-# variation, which is as far as the draft itself.
+# how it verifies. *Look:* under typical acceptance the pair's law is .20 away, as far as the draft.
 #
 # **You might read: "It alone speeds up with zero quality loss."** It is not so, because a KV cache,
-# batching and tensor parallelism keep the output's distribution too, and all of them, this method
-# included, up to rounding only. *Look:* `0.1 + 0.2 == 0.3` in the cell; sums in another order are
-# other numbers.
+# batching and tensor parallelism keep the output's distribution too, and all of them up to rounding
+# only. *Look:* `0.1 + 0.2 == 0.3` in the cell; sums in another order are other numbers.
 #
 # **You might read: "Speculative decoding was introduced in 2023."** It is not so, because Stern et
 # al. drafted and verified greedy text in 2018, Xia et al. used the name in March 2022, and
@@ -617,17 +570,7 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # pull request 27979 in December 2023. Of "every provider" there is no source. *Look:* the months.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch07_family import of
-
-for name in ("Blockwise parallel decoding", "Speculative decoding", "Draft & Verify", "LayerSkip"):
-    print(f"{of(name).year}-{of(name).month:02d}  {name}: {of(name).drafts}")
-for (name, temperature), (tokens, _) in measured.items():
-    print(f"{name} at temperature {temperature:g}: {tokens:.2f} tokens a block")
-law = laws.typical_law(P, Q, 0.09, 0.3)
-print("typical acceptance:", law, "in total variation", round(np.abs(law - P).sum() / 2, 3))
-print("0.1 + 0.2 == 0.3:", 0.1 + 0.2 == 0.3)
-first = of("Speculative decoding")
-print("months from the paper to the rule:", 12 * (2023 - first.year) + 12 - first.month)
+lesson.look(measured)
 
 # %% [markdown]
 # ## Sources
@@ -636,21 +579,19 @@ print("months from the paper to the rule:", 12 * (2023 - first.year) + 12 - firs
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, arXiv 2211.17192: the rule; Table 3 has the bigram's alpha,
 #   appendix A.5 lenience. H. Xia et al., arXiv 2203.16487: the name.
-# - Z. Sun et al., *SpecTr*, arXiv 2310.15141: candidates as optimal transport, and a rule within
-#   1 - 1/e of the best. The rule in turn is SpecInfer's (arXiv 2305.09781).
-# - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2 and its optimality; the 5% to
+# - Z. Sun et al., *SpecTr*, arXiv 2310.15141: candidates as optimal transport. SpecInfer, arXiv
+#   2305.09781: the rule in turn.
+# - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2 and its optimality; its 5% to
 #   8% are wall-clock on real pairs, the bars above one small pair at every position.
-# - T. Cai et al., *Medusa*, arXiv 2401.10774: typical acceptance; .09 and .3 are the defaults in
-#   `medusa/model/medusa_model.py` of github.com/FasterDecoding/Medusa, whose README says what is
-#   relaxed. One candidate at one position is our toy.
+# - T. Cai et al., *Medusa*, arXiv 2401.10774: typical acceptance; .09 and .3 are the defaults of
+#   `medusa/model/medusa_model.py` in github.com/FasterDecoding/Medusa.
 # - github.com/hao-ai-lab/LookaheadDecoding, README: Jacobi decoding and the wall clock. Spec-Bench,
 #   leaderboard of April 2025. H. Qian et al., *BASS*, arXiv 2404.15778, a 7.8B model on an A100.
 # - vLLM blog, 17 October 2024, on speculative decoding; X. Liu et al., *Speculative Decoding:
 #   Performance or Illusion?*, arXiv 2601.11580, and specdecode-bench.github.io: the 42% to 95%.
 # - Documentation of vLLM, TensorRT-LLM, SGLang and TGI on speculative decoding, as read in 2026;
 #   such lists change with every release. github.com/huggingface/transformers, pull request 27979.
-# - 295: an H100's 989 TFLOP/s over 3.35 TB/s in bfloat16, the data sheet's peaks, which real passes
-#   do not reach.
+# - 295 in the last figure: an H100's 989 TFLOP/s over 3.35 TB/s (bfloat16, the data sheet's peaks).
 #
 # They do not support a ranking of the methods, and none of them was run on your machine.
 #

@@ -273,6 +273,25 @@ def test_a_few_steps_of_distillation_raise_alpha(lab):
     assert lab.alpha(strategies.module_reader(draft)) > before + 0.03
 
 
+def test_a_learning_curve_ends_where_the_loss_does(lab, capsys):
+    draft = trainable("target", layers=1)
+    curve = strategies.learning_curve(lab, draft, iter(range(1, 5)), every=2)
+    assert list(curve) == [0, 2, 4] and len(set(curve.values())) == 1
+    steps = distil(unwritten, draft, lab.target, lab.learn, 4)
+    assert list(strategies.learning_curve(lab, draft, steps, every=1)) == [0]
+    assert "your own loss: not written yet" in capsys.readouterr().out
+
+
+def test_the_students_drafts_are_judged_as_all_others_and_may_be_missing(lab, capsys):
+    bigram, own = FUNCTIONS["bigram_probs"], FUNCTIONS["prompt_lookup"]
+    yours = strategies.own_drafts(lab, bigram, own)
+    assert list(yours.alphas) == list(yours.costs) == ["bigram, yours", "prompt lookup"]
+    reader = strategies.table_reader(bigram(lab.learn, lab.vocab_size, 0.01))
+    assert yours.alphas["bigram, yours"] == lab.alpha(reader)
+    assert strategies.own_drafts(lab, unwritten, own) == strategies.OwnDrafts({}, {})
+    assert "Without your own drafts: not written yet" in capsys.readouterr().out
+
+
 def test_the_rate_of_learning_rises_and_falls():
     rates = [factor(step, 100) for step in range(100)]
     assert rates[0] == pytest.approx(0.2) and max(rates) == 1 and rates[-1] < 0.03

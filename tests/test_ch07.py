@@ -13,6 +13,8 @@ from specdec_lib.lessons import ch07_laws as laws
 from specdec_lib.lessons.examples import Different
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
 from specdec_lib.lessons.widgets.timeline import timeline_simulator
+from specdec_lib.measure import strategies
+from specdec_lib.measure.held_out import prompts
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "07_connections"
@@ -188,6 +190,17 @@ def test_simulator_waits_for_no_answer(capsys):
     assert numbers["good draft"] == laws.refused_in_turn(P, Q, 6)
     ch07.accepted_shares(lambda *args: 1 / 0)
     assert "cannot be used yet: ZeroDivisionError" in capsys.readouterr().out
+
+
+# --- what the chapter measures with ---------------------------------------------------------
+
+
+def test_drafters_are_measured_at_both_temperatures():
+    target, texts = strategies.built_in("target")["target"], prompts(1, 32)
+    found = strategies.tokens_a_block(target, strategies.three_drafters(target.vocab_size), texts)
+    assert list(found) == [(n, t) for n in ("lookup", "bigram", "model") for t in (0, 1)]
+    assert all(1 <= tokens <= 5 and 0 <= repeated <= 1 for tokens, repeated in found.values())
+    assert found["model", 1][0] > found["lookup", 1][0]
 
 
 # --- the family -----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from test_gates import grade_with
 from autograde.grading.misconceptions import misconceptions_of
 from autograde.submissions import solutions_of
 from specdec_lib.lessons.examples import Different
+from specdec_lib.measure import papers
 
 EXERCISES = [(chapter, name) for chapter in CHAPTERS for name in lesson_of(chapter).HINTS]
 QUIZZES = [(c, name) for c in CHAPTERS for name in solutions_of(c) if name.startswith("quiz_")]
@@ -167,3 +168,44 @@ def test_headings_are_in_order(chapter):
     levels = [len(marks) for marks in re.findall(r"^# (#+) ", text_of(chapter), re.MULTILINE)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+# What a chapter's look() prints of its errata, and how its text writes the same.
+LOOKED_AT = {
+    "00_bottleneck": {
+        "read 171.7 ms, product 1.12": "172 ms and 1.1 ms",
+        "read 9.5 ms, product 0.06": "9.5 ms and .06 ms",
+        "0.031 ns; light goes 9.4 mm": ".03 ns, in which light travels 9 mm",
+        "1.30 times": "takes 1.3 times as long",
+    },
+    "01_draft_then_verify": {
+        "variation of 0.95": "variation of .95",
+        "5.7%": "5.7%",
+        "2.35 at K = 5, 0.95": "2.35 at `K = 5`, .95",
+        "variation of 0.325": "variation of .325",
+    },
+    "03_lossless": {
+        "[0.833 0.167]": "[.833, .167]",
+        "0.667 is accepted": "has .667",
+        "0.67 times": ".67 times",
+    },
+    "05_results": {
+        "1.4 to 3.4": "1.4 to 3.4",
+        "T5-small: 77 million": "with 77 and 250 million",
+        "T5-base: 250 million": "with 77 and 250 million",
+    },
+    "07_connections": {"total variation 0.2": "law is .20 away", "0.3: False": "0.1 + 0.2 == 0.3"},
+}
+
+
+@pytest.mark.parametrize("chapter", LOOKED_AT)
+def test_numbers_of_the_errata_are_those_that_the_cell_prints(chapter: str, capsys):
+    lesson = lesson_of(chapter)
+    tables = (papers.table("leviathan_2_4"), papers.table("t5_sizes"))
+    arguments = {"05_results": tables, "07_connections": ({("lookup", 0.0): (2.0, 0.3)},)}
+    lesson.look(*arguments.get(chapter, ()))
+    printed = capsys.readouterr().out
+    text = text_of(chapter).replace("\n# ", " ")
+    wrong = [pair for pair in LOOKED_AT[chapter].items() if pair[0] not in printed]
+    wrong += [pair for pair in LOOKED_AT[chapter].items() if pair[1] not in text]
+    assert wrong == []

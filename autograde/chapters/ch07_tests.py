@@ -341,7 +341,7 @@ def test_candidates_of_a_poor_draft(student, candidates, r, gives):
     check_candidates(student, candidates, P, POOR, r, 0.0 if gives else 0.99, gives)
 
 
-# A pair whose second candidate may pass or not: after a refusal token 0 has a ratio of .77.
+# A pair whose second candidate may pass or not: after a rejection token 0 has a ratio of .77.
 WIDE, FAR = np.array([0.30, 0.60, 0.10]), np.array([0.20, 0.05, 0.75])
 
 
@@ -360,7 +360,7 @@ def test_candidates_have_coins_of_their_own(student, candidates, r, u, gives):
     check_candidates(student, candidates, WIDE, FAR, r, u, gives, "Candidate i has coin r[i].")
 
 
-@behaviour("multi_candidate_accept", "the draw where all are refused", after=(IN_TURN,))
+@behaviour("multi_candidate_accept", "the draw where all are rejected", after=(IN_TURN,))
 @pytest.mark.parametrize(
     "candidates, r, u, gives",
     [
@@ -375,7 +375,7 @@ def test_candidates_have_coins_of_their_own(student, candidates, r, u, gives):
     ],
 )
 def test_candidates_all_refused(student, candidates, r, u, gives):
-    hint = "Every refusal takes q off once more, and the draw is from the last residual."
+    hint = "Every rejection takes q off once more, and the draw is from the last residual."
     check_candidates(student, candidates, P, Q, r, u, gives, hint)
 
 

@@ -24,8 +24,8 @@ def _without(p, token):
 
 @WRONG.add(
     "one_hot_accept",
-    think="after a refusal the target itself is drawn from.",
-    because="the refused token would come a second time, beyond the p that acceptance gave it.",
+    think="after a rejection the target itself is drawn from.",
+    because="the rejected token would come a second time, beyond the p that acceptance gave it.",
 )
 def certain_replaced_from_target(draft_token, p, r, u):
     if r < p[draft_token] or p[draft_token] == p.sum():
@@ -93,7 +93,7 @@ def certain_not_strict(draft_token, p, r, u):
 @WRONG.add(
     "one_hot_accept",
     think="the coin can pick the replacement too.",
-    because="after a refusal r is known to be at least p(token), so it is not uniform any more.",
+    because="after a rejection r is known to be at least p(token), so it is not uniform any more.",
 )
 def certain_coin_used_twice(draft_token, p, r, u):
     if r < p[draft_token]:
@@ -229,7 +229,7 @@ def _wanted(p, q):
 @WRONG.add(
     "multi_candidate_accept",
     think="every candidate is judged against p.",
-    because="a refusal has changed what is wanted: the next one is judged against the residual.",
+    because="a rejection has changed what is wanted: the next one is judged against the residual.",
 )
 def candidates_against_p(candidates, p, q, r, u):
     residual = p
@@ -242,8 +242,8 @@ def candidates_against_p(candidates, p, q, r, u):
 
 @WRONG.add(
     "multi_candidate_accept",
-    think="one residual serves all refusals.",
-    because="every refusal of a draw from q takes q off once more.",
+    think="one residual serves all rejections.",
+    because="every rejection of a draw from q takes q off once more.",
 )
 def candidates_one_residual(candidates, p, q, r, u):
     residual = p
@@ -256,7 +256,7 @@ def candidates_one_residual(candidates, p, q, r, u):
 
 @WRONG.add(
     "multi_candidate_accept",
-    think="where all are refused the target is drawn from.",
+    think="where all are rejected the target is drawn from.",
     because="the candidates' chances have been paid out already; only the last residual is owed.",
 )
 def candidates_drawn_from_target(candidates, p, q, r, u):
@@ -271,7 +271,7 @@ def candidates_drawn_from_target(candidates, p, q, r, u):
 @WRONG.add(
     "multi_candidate_accept",
     think="one coin is enough for all candidates.",
-    because="after a refusal r[0] is known to be large; each candidate needs a coin of its own.",
+    because="after a rejection r[0] is known to be large; each candidate needs a coin of its own.",
 )
 def candidates_one_coin(candidates, p, q, r, u):
     residual = p
@@ -284,7 +284,7 @@ def candidates_one_coin(candidates, p, q, r, u):
 
 @WRONG.add(
     "multi_candidate_accept",
-    think="after the first refusal the residual is drawn from.",
+    think="after the first rejection the residual is drawn from.",
     because="the other candidates are there and scored; each has its own chance.",
 )
 def candidates_first_only(candidates, p, q, r, u):
@@ -321,7 +321,7 @@ def candidates_sorted(candidates, p, q, r, u):
 
 @WRONG.add(
     "multi_candidate_accept",
-    think="a refused token is struck out of q for the next candidate.",
+    think="a rejected token is struck out of q for the next candidate.",
     because="that is right for draws without replacement; these are independent, all from q.",
 )
 def candidates_without_replacement(candidates, p, q, r, u):

@@ -54,6 +54,7 @@ MODELS = {
 # Chen et al.: a 70B model on 16 TPU v4.
 CHEN_PARAMS, CHEN_CHIPS, CHEN_SECONDS = 70e9, 16, 0.0141
 
+BYTES = {"float32": 4, "bfloat16": 2}  # a parameter
 _BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s for each byte/s
 
 # What the predictions are held against, and why it is so.
@@ -86,6 +87,32 @@ class Passes(NamedTuple):
     def ratio(self, tokens: int) -> float:
         """How many times as long a pass over `tokens` takes as one over a single token."""
         return median(self.seconds[tokens]) / median(self.seconds[1])
+
+
+def passes_of(
+    seconds: dict[tuple[str, str], dict[int, Sequence[float]]],
+    sizes: dict[tuple[str, str], int],
+    rates: dict[str, float],
+) -> list[Passes]:
+    """What was measured of each model, by (cost, dtype); `rates` are the FLOP/s by dtype."""
+    return [
+        Passes(name, sizes[name], BYTES[name[1]], rates[name[1]], each)
+        for name, each in seconds.items()
+    ]
+
+
+def look() -> None:
+    """Print the numbers of "What you may read elsewhere", worked out."""
+    a100, weight_bytes, flop = MACHINES["A100"], 175e9 * 2, 175e9 * 2
+    for chips in (1, 18):
+        read, product = weight_bytes / (chips * a100.bandwidth), flop / (chips * a100.peak_flops)
+        print(f"{chips} x A100: read {1e3 * read:.1f} ms, product {1e3 * product:.2f} ms")
+    line = 64 / a100.bandwidth
+    print(f"64 bytes every {1e9 * line:.3f} ns; light goes {1e3 * line * 299_792_458:.1f} mm in it")
+    print("12 ms a pass:", {f"{n} accepted": f"{12 / (n + 1):.1f} ms a token" for n in (5, 2, 0)})
+    for rows in (1, 64):
+        longer = max(1, 6 * rows / _BALANCE)
+        print(f"{rows} rows of 6 tokens on an H100: {longer:.2f} times as long")
 
 
 def reveal_passes(name: str, guess: object, passes: Sequence[Passes], tokens: int) -> None:

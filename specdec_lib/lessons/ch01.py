@@ -23,6 +23,7 @@ from specdec_lib.lessons.ch01_models import (
 from specdec_lib.lessons.ch01_puzzle import check_puzzle
 from specdec_lib.lessons.examples import expect, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
+from specdec_lib.theory import expected_tokens, walltime_speedup
 
 __all__ = ["DRAFT", "END", "TARGET", "WORDS", "answered", "check_puzzle", "committed"]
 __all__ += ["greedy_decode", "named", "pair", "text", "tokens"]
@@ -81,6 +82,17 @@ def exchanged() -> np.ndarray:
 def distance(one: np.ndarray, other: np.ndarray) -> float:
     """The total variation of two distributions (V,): half the sum of the differences, at most 1."""
     return float(np.abs(one - other).sum() / 2)
+
+
+def look() -> None:
+    """Print the numbers of "What you may read elsewhere", worked out."""
+    read = TARGET(tokens("the cat sat on"))
+    print(f"row 0 in place of row 3: a total variation of {distance(read[0], read[3]):.2f}")
+    print(f"lost without the bonus at alpha = .7, K = 5: {0.7**5 / expected_tokens(0.7, 5):.1%}")
+    speeds = ", ".join(f"{walltime_speedup(0.7, 0.05, k):.2f} at K = {k}" for k in (5, 50))
+    print(f"1/(1 - .7) = {1 / (1 - 0.7):.2f}; speed-up with c = .05: {speeds}")
+    print("two blocks, the end not looked for:", text(greedy_decode(TARGET, PREFIX, 7)))
+    print(f"letters exchanged: a total variation of {distance(exchanged(), P):.3f}")
 
 
 def drafted_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:

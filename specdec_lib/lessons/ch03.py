@@ -1,6 +1,6 @@
 """Chapter 03, lossless: its examples, the visible checks on them, and the hints."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from specdec_lib.lessons.ch03_rules import Named, from_target, one_coin, right_r
 from specdec_lib.lessons.examples import expect, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
 from specdec_lib.lessons.wording import TOKENS
+from specdec_lib.theory import walltime_speedup
 
 __all__ = ["P", "Q", "answered", "committed"]
 
@@ -158,6 +159,27 @@ def rounding(vocab_size: int = 32_000, seed: int = 3) -> None:
     print(f"draft drawn in bfloat16, q handed over in float32: law off by TV {_tv(law, p):.1e}")
     law, _ = mixed_up(p, drawn, drawn)
     print(f"draft in bfloat16, and that q handed over: law off by TV {_tv(law, p):.1e}")
+
+
+def speed_table(alphas: Sequence[float], costs: Sequence[float], k: int) -> None:
+    """Print the speed over plain decoding for each share accepted and each c, with v = 1."""
+    print(f"speed over plain decoding, K = {k}; the law of the text is the target's in every row")
+    print("accepted  " + "".join(f"{f'c = {c:g}':>10}" for c in costs).replace("0.", "."))
+    for alpha in alphas:
+        speeds = (walltime_speedup(alpha, c, k) for c in costs)
+        print(f"{alpha:8.0%}  " + "".join(f"{speed:9.2f}x" for speed in speeds))
+
+
+def look() -> None:
+    """Print the numbers of "What you may read elsewhere", worked out."""
+    law, _ = mixed_up(*COINS, np.array([1.0, 0.0]))
+    _, rate = mixed_up(P, Q, np.eye(4)[np.argmax(Q)])
+    plain, speculative = one_seed(P, Q, tokens=20)
+    parts = np.random.default_rng(0).random(1000).astype(np.float32)
+    print(f"argmax draft: the law is {np.round(law, 3)}; on the pair {rate:.3f} is accepted")
+    print(f"nothing accepted, K = 5, c = .1: {walltime_speedup(0, 0.1, 5):.2f} times the speed")
+    print(f"one seed, plain:       {plain}\none seed, speculative: {speculative}")
+    print(f"one sum, two orders: off by {abs(np.cumsum(parts)[-1] / parts.sum() - 1):.1e} of it")
 
 
 def one_seed(p: np.ndarray, q: np.ndarray, tokens: int, seed: int = 1) -> tuple[str, str]:

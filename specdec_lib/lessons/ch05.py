@@ -81,6 +81,16 @@ def needed_costs(rows: Sequence) -> str:
     return "\n".join(lines)
 
 
+def look(rows: Sequence, sizes: Sequence) -> None:
+    """Print the numbers of "What you may read elsewhere": rows of Table 2, and the T5 sizes."""
+    for r in rows:
+        print(f"{r.task} T={r.temperature} {r.draft} K={r.k}: {r.measured}x")
+    print("measured:", min(r.measured for r in rows), "to", max(r.measured for r in rows))
+    target, *smaller = sizes
+    for name, size in smaller:
+        print(f"{name}: {size / 1e6:.0f} million, c_hat = {size / target.parameters:.3f}")
+
+
 def drifting_seconds(by_turns: bool) -> tuple[np.ndarray, np.ndarray]:
     """Seconds (RUNS,) of plain and of speculative runs on the clock that slows down.
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from specdec_lib.lessons import answers
 from specdec_lib.lessons.answers import answered, committed
-from specdec_lib.lessons.ch07_family import FamilyTable
-from specdec_lib.lessons.ch07_laws import refused_in_turn, shares_of, tree_tokens
+from specdec_lib.lessons.ch07_family import FamilyTable, of
+from specdec_lib.lessons.ch07_laws import refused_in_turn, shares_of, tree_tokens, typical_law
 from specdec_lib.lessons.examples import Different, expect, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
 
@@ -81,6 +81,20 @@ def accepted_shares(accept: Callable) -> dict[str, list[float]]:
         return {name: refused_in_turn(P, draft, 6) for name, draft in drafts.items()}
 
 
+def look(measured: dict[tuple[str, float], tuple[float, float]]) -> None:
+    """Print the numbers of "What you may read elsewhere"; `measured` is that of the drafters."""
+    names = ("Blockwise parallel decoding", "Speculative decoding", "Draft & Verify", "LayerSkip")
+    for method in map(of, names):
+        print(f"{method.year}-{method.month:02d}  {method.name}: {method.drafts}")
+    for (name, temperature), (tokens, _) in measured.items():
+        print(f"{name} at temperature {temperature:g}: {tokens:.2f} tokens a block")
+    law = typical_law(P, Q, 0.09, 0.3)
+    print("typical acceptance:", law, "in total variation", round(np.abs(law - P).sum() / 2, 3))
+    print("0.1 + 0.2 == 0.3:", 0.1 + 0.2 == 0.3)
+    paper = of("Speculative decoding")
+    print("months from the paper to the rule:", 12 * (2023 - paper.year) + 12 - paper.month)
+
+
 def family_table() -> FamilyTable:
     """The table of all methods of this chapter."""
     return FamilyTable()
@@ -113,14 +127,14 @@ def check_jacobi_decode(function: Callable) -> None:
 
 @visible_check
 def check_multi_candidate_accept(function: Callable) -> None:
-    """One candidate, two, and two that are both refused."""
+    """One candidate, two, and two that are both rejected."""
     coins = np.array([0.7, 0.9])
     hint = "For token B r q = .7 x .45 = .315, which is not below .30."
     expect(function, [0], P, Q, coins[:1], 0.5, gives=0, hint="r q = .21 is below .45.")
     expect(function, [1], P, Q, coins[:1], 0.5, gives=0, hint=hint)
-    hint = "After the refusal the residual is [.75, 0, 0, .25]; for token D r q = .045."
+    hint = "After the rejection the residual is [.75, 0, 0, .25]; for token D r q = .045."
     expect(function, [1, 3], P, Q, coins, 0.5, gives=3, hint=hint)
-    hint = "Both refused: the residual of [.75, 0, 0, .25] and q is [.692, 0, 0, .308]."
+    hint = "Both rejected: the residual of [.75, 0, 0, .25] and q is [.692, 0, 0, .308]."
     expect(function, [1, 2], P, Q, coins, 0.7, gives=3, hint=hint)
     _agreed("multi_candidate_accept", 4)
 

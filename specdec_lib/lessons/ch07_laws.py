@@ -72,7 +72,7 @@ def shares_of(accept: Callable, p: np.ndarray, q: np.ndarray, most: int = 6) -> 
     """How likely the i-th of `most` candidates is the accepted one, for i = 1..most, by `accept`.
 
     It is what the mass of row 0 of `candidates_law` grows by. Under the recursive rule that mass is
-    just what is accepted: a refused token has no mass in any later residual.
+    just what is accepted: a rejected token has no mass in any later residual.
     """
     masses = [float(candidates_law(accept, p, q, n)[0].sum()) for n in range(1, most + 1)]
     return [b - a for a, b in zip([0.0, *masses], masses, strict=False)]
@@ -81,7 +81,7 @@ def shares_of(accept: Callable, p: np.ndarray, q: np.ndarray, most: int = 6) -> 
 def refused_in_turn(p: np.ndarray, q: np.ndarray, n: int) -> list[float]:
     """The probability that candidate i is the one accepted, for i = 1..n, in closed form.
 
-    Candidate i is judged against the residual that i - 1 refusals leave; the part that overlaps
+    Candidate i is judged against the residual that i - 1 rejections leave; the part that overlaps
     with q is accepted.
     """
     shares, wanted, left = [], p, 1.0

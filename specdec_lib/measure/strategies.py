@@ -6,21 +6,27 @@ frozen held-out text in two halves: one to count or train on, the other to measu
 
 import contextlib
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from specdec_lib.decoding.progress import Settings
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.acceptance import Reader, acceptance, model_reader, ngram_reader
 from specdec_lib.measure.costs import CONTEXT, K_MAX, pass_task
-from specdec_lib.measure.held_out import all_tokens, prompts
-from specdec_lib.measure.runs import SAMPLED, compare, plain, speculative
+from specdec_lib.measure.held_out import all_tokens, prompts, repeated_share
+from specdec_lib.measure.own_table import remembered
+from specdec_lib.measure.runs import GREEDY, SAMPLED, choices, compare, plain, speculative
 from specdec_lib.measure.timing import Key, Spread, interleaved
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
@@ -103,19 +109,6 @@ def least_seconds(tasks: Mapping[Key, Callable[[], object]]) -> dict[Key, float]
     return {key: min(taken) for key, taken in interleaved(tasks, ROUNDS).items()}
 
 
-def remembered(read: Reader) -> Reader:
-    """`read` with a memory: several drafts are judged on the same text by one target."""
-    known: dict[tuple[int, ...], Tensor] = {}
-
-    def again(ids: list[int]) -> Tensor:
-        key = tuple(ids)
-        if key not in known:
-            known[key] = read(ids)
-        return known[key]
-
-    return again
-
-
 def built_in(*names: str) -> dict[str, Llama]:
     """Built-in models by name."""
     return {name: Llama.from_folder(ASSETS / name) for name in names}
@@ -155,6 +148,72 @@ def lookup_reader(lookup: Callable[[list[int], int], list[int]], vocab_size: int
         return q
 
     return read
+
+
+def three_drafters(vocab_size: int) -> dict[str, Drafter]:
+    """Prompt lookup, bigrams of the training text, and the built-in small model."""
+    return {
+        "lookup": PromptLookup(vocab_size),
+        "bigram": NgramDrafter(Counts.load(ASSETS / "ngrams.npz"), 2),
+        "model": ModelDrafter(Llama.from_folder(ASSETS / "small")),
+    }
+
+
+def tokens_a_block(
+    target: Llama, drafters: Mapping[str, Drafter], texts: list[list[int]], k: int = 4
+) -> dict[tuple[str, float], tuple[float, float]]:
+    """Tokens a block and the share of repeated 8-grams, by (drafter, temperature), 48 tokens each.
+
+    Temperatures 0 and 1, all of `texts` as one batch.
+    """
+    found = {}
+    for name, warp in product(drafters, (GREEDY, SAMPLED)):
+        settings, made = Settings(48, warp), choices(warp, 0, len(texts))
+        run = speculative_generate(target, drafters[name], texts, k, settings, made)
+        kept = [block.kept for row in run.blocks for block in row]
+        repeated = np.mean([repeated_share(tokens) for tokens in run.tokens])
+        found[name, warp.temperature] = float(np.mean(kept)), float(repeated)
+    return found
+
+
+@dataclass(frozen=True)
+class OwnDrafts:
+    """Alpha and c of the drafts that a student writes, by name; empty where they do not run."""
+
+    alphas: Mapping[str, float]
+    costs: Mapping[str, float]
+
+
+def own_drafts(
+    lab: Laboratory,
+    bigram_probs: Callable[[list[int], int, float], np.ndarray],
+    prompt_lookup: Callable[[list[int], int], list[int]],
+) -> OwnDrafts:
+    """The student's bigram table, counted on `lab.learn`, and lookup, judged as all drafts are."""
+    try:
+        table = bigram_probs(lab.learn, lab.vocab_size, 0.01)
+        readers = (table_reader(table), lookup_reader(prompt_lookup, lab.vocab_size))
+        drafts = (lambda text: table[text[-1]], lambda text: prompt_lookup(text, 1))
+        names = ("bigram, yours", "prompt lookup")
+        alphas = dict(zip(names, map(lab.alpha, readers), strict=True))
+        return OwnDrafts(alphas, dict(zip(names, map(lab.cost, drafts), strict=True)))
+    except Exception as problem:  # whatever a half-written function does
+        print(f"Without your own drafts: {problem}")
+        return OwnDrafts({}, {})
+
+
+def learning_curve(
+    lab: Laboratory, draft: nn.Module, steps: Iterable[int], every: int
+) -> dict[int, float]:
+    """Alpha of `draft` before the first of `steps`, which train it, and after each `every`."""
+    curve = {0: lab.alpha(module_reader(draft))}
+    try:
+        for step in steps:
+            if step % every == 0:
+                curve[step] = lab.alpha(module_reader(draft))
+    except Exception as problem:  # whatever a half-written loss does
+        print(f"This cell trains on your own loss: {problem}")
+    return curve
 
 
 def module_reader(model: nn.Module) -> Reader:
