@@ -45,7 +45,7 @@ records.blocks_as_recorded(k=5, rows=8)
 #
 # $$ P(n = i) = \alpha^i (1 - \alpha) \;\text{ for } i < K, \qquad P(n = K) = \alpha^K, $$
 #
-# and it writes $n + 1$ tokens, on average $1 + \alpha + \dots + \alpha^K$, which is
+# and it writes $n + 1$ tokens, on average $1 + \alpha + \cdots + \alpha^K$, which is
 # $(1 - \alpha^{K+1})/(1 - \alpha)$. This is Equation 1 of Leviathan et al.
 
 # %% [markdown]
