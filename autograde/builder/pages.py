@@ -35,7 +35,8 @@ def page(chapter: str, executed: Path) -> NotebookNode:
     solved = nbformat.read(executed, as_version=4)
     if [cell.id for cell in release.cells] != [cell.id for cell in solved.cells]:
         raise ValueError(f"{executed} has other cells than the release: run `make build solutions`")
-    cells = [_cell(given, done) for given, done in zip(release.cells, solved.cells, strict=True)]
+    pairs = zip(release.cells, solved.cells, strict=True)
+    cells = [_cell(given, done) for given, done in pairs if given.id != "colab"]
     title, rest = cells[0].source.split("\n", 1)
     cells[0].source = f"{title}\n{NOTE.format(chapter=chapter)}{rest}"
     made = nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
