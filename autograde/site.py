@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograde.builder.browser import exercises_json, payload
 from autograde.builder.execute import execute
 from autograde.builder.pages import page
 from autograde.builder.release import build, notebook_path
@@ -45,6 +46,8 @@ def gather(executed: dict[str, Path]) -> None:
         wanted[f"chapters/{chapter}.ipynb"] = nbformat.writes(page(chapter, notebook)).encode()
         release = notebook_path(NOTEBOOKS, chapter)
         wanted[f"notebooks/{chapter}.ipynb"] = release.read_bytes()
+    wanted["_static/exercises.json"] = exercises_json(list(executed))
+    wanted["_static/library.zip"] = payload()
     wanted["simulator.html"] = acceptance_simulator(p=0.3, q=0.6).frame().encode()
     for name, data in wanted.items():
         write_if_changed(SOURCE / name, data)
