@@ -20,7 +20,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: course test lab grader build solutions grade bench lint clean help
+.PHONY: course test lab grader build solutions grade bench site lint clean help
 
 course: $(READY)  ## build everything, run every solution, grade a sample class
 	@$(PY) -m autograde.course
@@ -46,6 +46,10 @@ grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
 
 bench: $(READY)  ## measure the decoder against plain decoding and Hugging Face (9 minutes)
 	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
+
+site: $(READY)  ## make the web pages of chapters and guides in build/site/
+	@$(PY) -m pip install --quiet -c constraints.txt -e '.[site]'
+	@$(PY) -m autograde.site
 
 lint: $(READY)  ## check style, and that the notebooks are in step with their sources
 	@$(PY) -m pre_commit run --all-files

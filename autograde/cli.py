@@ -1,10 +1,10 @@
-"""The instructor's commands: `autograde build` and `autograde grade`."""
+"""The instructor's commands: `autograde build`, `bundle` and `grade`."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from autograde.paths import SOLUTIONS
+from autograde.paths import BUILD, SOLUTIONS
 from specdec_lib.pipes import until_closed
 
 
@@ -38,6 +38,12 @@ def parser() -> argparse.ArgumentParser:
     )
     build.add_argument("chapters", nargs="*", metavar="CHAPTER", help="only these; default all")
     build.set_defaults(run=run_build)
+    bundle = commands.add_parser("bundle", help="make the zip that students get")
+    place = BUILD / "specdec-course.zip"
+    bundle.add_argument(
+        "file", type=Path, nargs="?", default=place, help="default build/" + place.name
+    )
+    bundle.set_defaults(run=run_bundle)
     grade = commands.add_parser("grade", help="grade a folder of submissions, several at a time")
     grade.add_argument("submitted", type=Path, help="STUDENT/CHAPTER/CHAPTER.ipynb lie below it")
     grade.add_argument("--json", type=Path, metavar="FILE", help="write the results here")
@@ -68,6 +74,16 @@ def run_build(options: argparse.Namespace) -> int:
     for b in built:
         state = "built" if b.changed else "up to date"
         print(f"{b.chapter}: {state}, {b.exercises} graded cells, {b.points:g} points")
+    return 0
+
+
+def run_bundle(options: argparse.Namespace) -> int:
+    """`autograde bundle`: notebooks and specdec_lib, without solutions, hidden tests and grader."""
+    from autograde.builder.bundle import write_bundle
+
+    count = write_bundle(options.file)
+    size = options.file.stat().st_size / 2**20
+    print(f"{options.file}: {count} files, {size:.1f} MiB")
     return 0
 
 

@@ -207,7 +207,7 @@ lesson.reveal("prediction_01", prediction_01)
 # first draft token, the row of the first draft token judges the second, and the row of the last
 # draft token judges nothing: it is left over, for the bonus. With `n` tokens in the prefix:
 #
-# $$ p_i = \text{row}_{\,n - 1 + i}, \qquad i = 0, \dots, K $$
+# $$ p_i = \text{row}_{\,n - 1 + i}, \qquad i = 0, \cdots, K $$
 #
 # Both classic mistakes, the first `K` rows or the rows of the draft tokens themselves, give arrays
 # that look right, and every verdict is about another position.
@@ -295,7 +295,7 @@ lesson.check_greedy_prefix(greedy_prefix)
 # it is the row that rejected: its argmax is the **correction**. After a block that was accepted
 # whole, `n` is `K`, and row `K` gives the **bonus token**. One line of code does both:
 #
-# $$ \text{block} = [x_0, \dots, x_{n-1}, \arg\max p_n] $$
+# $$ \text{block} = [x_0, \cdots, x_{n-1}, \arg\max p_n] $$
 #
 # When sampling, a correction is drawn from a changed distribution, the bonus from `p_K` as it is.
 #

@@ -71,7 +71,7 @@ lesson.reveal("prediction_04", prediction_04)
 # Draft token 1 is accepted with probability `alpha`. Token 2 counts only if token 1 was accepted
 # too, so with `alpha^2`, and token `i` with `alpha^i`. Add them up:
 #
-# $$ E[\text{accepted}] = \alpha + \dots + \alpha^K = \frac{\alpha\,(1 - \alpha^K)}{1 - \alpha},
+# $$ E[\text{accepted}] = \alpha + \cdots + \alpha^K = \frac{\alpha\,(1 - \alpha^K)}{1 - \alpha},
 # \qquad E[\text{tokens}] = E[\text{accepted}] + 1 = \frac{1 - \alpha^{K+1}}{1 - \alpha} $$
 #
 # The 1 is the token that every block gets from the target: a correction after a rejection, the

@@ -112,7 +112,7 @@ lesson.check_alpha_from_blocks(alpha_from_blocks)
 # computes `K`. In units of the target's operations for one token, with `c_hat` for the draft's, a
 # token that comes out costs (Leviathan et al., Theorem 3.11)
 #
-# $$ \frac{\hat c K + K + 1}{E}, \qquad E = 1 + \alpha + \dots + \alpha^K. $$
+# $$ \frac{\hat c K + K + 1}{E}, \qquad E = 1 + \alpha + \cdots + \alpha^K. $$
 #
 # Plain decoding has the factor 1. `expected_tokens(alpha, k)`, which is `E`, is given here.
 

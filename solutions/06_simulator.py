@@ -44,7 +44,7 @@ records.blocks_as_recorded(k=5, rows=8)
 # $$ P(n = i) = \alpha^i (1 - \alpha) \;\text{ for } i < K, \qquad P(n = K) = \alpha^K, $$
 #
 # and it writes $n + 1$ tokens, on average
-# $1 + \alpha + \dots + \alpha^K = (1 - \alpha^{K+1})/(1 - \alpha)$. Equation 1 of Leviathan et al.
+# $1 + \alpha + \cdots + \alpha^K = (1 - \alpha^{K+1})/(1 - \alpha)$. Equation 1 of Leviathan et al.
 
 # %% [markdown]
 # ### Exercise: simulate_block

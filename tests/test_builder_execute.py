@@ -99,7 +99,7 @@ def test_a_failure_names_chapter_cell_and_exception_and_the_others_run(tmp_path:
     with pytest.raises(ExecutionError) as caught:
         execute([bad, slow, good], out, timeout=4)
     first, second = str(caught.value).split("\n\n03_slow: ")
-    assert first.startswith("02_bad: cell 4 (test_square) failed.\n")
+    assert first.startswith("02_bad: cell 5 (test_square) failed.\n")
     assert "AssertionError: 3" in first
     assert "\x1b" not in first
     assert second.startswith("cell 11 (a-quiz-2) failed.")

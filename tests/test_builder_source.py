@@ -1,6 +1,8 @@
 """Text to source notebook: the metadata, the ids, and a message for every mistake."""
 
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import nbformat
 import pytest
@@ -9,6 +11,7 @@ from nbgrader.nbgraderformat import MetadataValidator
 
 from autograde.builder.source import read_chapter
 from autograde.builder.text import ChapterError
+from autograde.intake import is_demo
 
 
 def read(folder: Path, text: str = TINY) -> nbformat.NotebookNode:
@@ -18,6 +21,7 @@ def read(folder: Path, text: str = TINY) -> nbformat.NotebookNode:
 def test_ids_come_from_names_and_headings(tmp_path: Path) -> None:
     assert [cell.id for cell in read(tmp_path).cells] == [
         "a-tiny-chapter-1",
+        "colab",
         "a-tiny-chapter-2",
         "square",
         "test_square",
@@ -46,7 +50,19 @@ def test_ids_of_any_heading_are_valid_and_unique(tmp_path: Path, heading: str) -
     notebook = read(tmp_path, text)
     nbformat.validate(notebook)
     ids = [cell.id for cell in notebook.cells]
-    assert len(set(ids)) == len(ids) == 5
+    assert len(set(ids)) == len(ids) == 6
+
+
+@pytest.mark.parametrize("modules, installs", [([], 0), (["google.colab"], 1)])
+def test_the_cell_for_colab_installs_there_only(tmp_path: Path, monkeypatch, modules, installs):
+    (cell,) = [cell for cell in read(tmp_path).cells if cell.id == "colab"]
+    asked = []
+    shell = SimpleNamespace(run_line_magic=lambda *words: asked.append(words))
+    for name in modules:
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    exec(cell.source, {"get_ipython": lambda: shell})
+    assert asked == [("pip", "install --quiet specdec-course.zip")] * installs
+    assert is_demo(cell)  # the grader leaves it out
 
 
 def test_notebook_and_nbgrader_metadata_are_valid(tmp_path: Path) -> None:
@@ -293,4 +309,4 @@ def test_a_mistake_is_named_with_its_file_line_and_remedy(tmp_path: Path, case: 
 
 
 def test_the_untouched_chapter_has_no_mistake(tmp_path: Path) -> None:
-    assert len(read(tmp_path).cells) == TINY.count("# %%")
+    assert len(read(tmp_path).cells) == TINY.count("# %%") + 1  # what Colab needs

@@ -28,10 +28,19 @@ METADATA = {
     },
     "language_info": {"name": "python"},
 }
+# The course's core dependencies are ranges: Colab's NumPy stays, and torch is none of them.
+COLAB = """\
+# Only on Colab: install the course from the zip that you have uploaded.
+import sys
+
+if "google.colab" in sys.modules:
+    get_ipython().run_line_magic("pip", "install --quiet specdec-course.zip")"""
 
 
 def read_chapter(path: Path) -> NotebookNode:
     """The nbgrader source notebook of one chapter: solutions in it, hidden regions appended.
+
+    Behind its title stands the one cell that no chapter's text has: what Colab needs.
 
     The same text gives the same notebook: ids come from names and headings, outputs are empty.
     Raises ChapterError for anything that nbgrader would refuse, or take silently for granted.
@@ -39,8 +48,9 @@ def read_chapter(path: Path) -> NotebookNode:
     cells = text_cells(path)
     check_cells(cells)
     ids = list(_cell_ids(cells))
-    built = [_build_cell(cell, cell_id) for cell, cell_id in zip(cells, ids, strict=True)]
-    return new_notebook(cells=built, metadata=METADATA)
+    title, *built = [_build_cell(cell, cell_id) for cell, cell_id in zip(cells, ids, strict=True)]
+    colab = new_code_cell(COLAB, id="colab", metadata={"tags": ["demo"]})
+    return new_notebook(cells=[title, colab, *built], metadata=METADATA)
 
 
 def _cell_ids(cells: list[TextCell]) -> Iterator[str]:

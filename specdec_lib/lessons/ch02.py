@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specdec_lib.lessons import answers
+from specdec_lib.lessons import answers, ch02_block
 from specdec_lib.lessons.answers import answered, committed
 from specdec_lib.lessons.examples import expect, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
@@ -27,12 +27,10 @@ TRUTHS = {
     ),
 }
 
-# Three drafted tokens of a vocabulary of four. The first has a ratio of .5/.4, the second of
-# .1/.5, the third of .6/.3.
-BLOCK = [3, 1, 2]
-BLOCK_P = np.array([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2]])
-BLOCK_Q = np.array([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
-BLOCK_R = np.array([0.7, 0.6, 0.1])
+BLOCK = ch02_block.BLOCK
+BLOCK_P = np.array(ch02_block.BLOCK_P)
+BLOCK_Q = np.array(ch02_block.BLOCK_Q)
+BLOCK_R = np.array(ch02_block.BLOCK_R)
 
 
 def reveal(name: str, guess: object) -> None:
@@ -55,13 +53,7 @@ def check_acceptance_probability(function: Callable) -> None:
 @visible_check
 def check_speculative_accept(function: Callable) -> None:
     """The block of the card, with coins that reject its second token, none, and the first."""
-    hint = "Ratios 1.25, .2, 2; coins .7, .6, .1. Did you go on after the first rejection?"
-    expect(function, BLOCK, BLOCK_P, BLOCK_Q, BLOCK_R, gives=[3], hint=hint)
-    small = np.array([0.7, 0.15, 0.1])
-    hint = "Ratios 1.25, .2, 2; coins .7, .15, .1. Below q a small enough coin accepts, too."
-    expect(function, BLOCK, BLOCK_P, BLOCK_Q, small, gives=[3, 1, 2], hint=hint)
-    hint = "Ratios .2, 2; coins .6, .1. With the first token rejected nothing is accepted."
-    expect(function, BLOCK[1:], BLOCK_P[1:], BLOCK_Q[1:], BLOCK_R[1:], gives=[], hint=hint)
+    ch02_block.check_block(function, np.array)
     _agreed("speculative_accept", 3)
 
 

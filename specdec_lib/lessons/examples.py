@@ -11,7 +11,13 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:  # a browser without it: nested lists stand for arrays there
+    ARRAYS, BOOLS, INTS, FLOATS = (), (bool,), (int,), (float,)
+else:
+    ARRAYS, BOOLS = (np.ndarray,), (bool, np.bool_)
+    INTS, FLOATS = (int, np.integer), (float, np.floating)
 
 VALUE_TOLERANCE = 1e-9
 
@@ -81,16 +87,15 @@ def _outcome(got: Any, gives: Any, why: str) -> str:
 
 def difference(got: Any, expected: Any) -> str | None:
     """None where `got` is as good as `expected`; else a remark on its type, or an empty text."""
-    if isinstance(got, np.ndarray) and got.shape == () and not isinstance(expected, np.ndarray):
+    if isinstance(got, ARRAYS) and got.shape == () and not isinstance(expected, ARRAYS):
         got = got[()]  # np.where and its kind give one number this way
-    if isinstance(expected, bool | np.bool_):
-        return _scalar(got, expected, (bool, np.bool_), "True or False")
-    if isinstance(expected, int | np.integer):
-        return _scalar(got, expected, (int, np.integer), "a whole number")
+    if isinstance(expected, BOOLS):
+        return _scalar(got, expected, BOOLS, "True or False")
+    if isinstance(expected, INTS):
+        return _scalar(got, expected, INTS, "a whole number")
     if isinstance(expected, float):
-        kinds = (int, float, np.integer, np.floating)
-        return _scalar(got, expected, kinds, "a number")
-    if isinstance(expected, np.ndarray):
+        return _scalar(got, expected, INTS + FLOATS, "a number")
+    if isinstance(expected, ARRAYS):
         return _array(got, expected)
     if type(expected).__name__ == "Tensor":  # torch is not imported for those who do without
         same_type = type(got) is type(expected)
@@ -99,15 +104,15 @@ def difference(got: Any, expected: Any) -> str | None:
 
 
 def _scalar(got: Any, expected: Any, kinds: tuple, what: str) -> str | None:
-    is_bool = isinstance(got, bool | np.bool_)
+    is_bool = isinstance(got, BOOLS)
     if not isinstance(got, kinds) or (is_bool and bool not in kinds):
         return f" (it should be {what}, not {type_name(got)})"
     close = got == expected or abs(float(got) - float(expected)) <= VALUE_TOLERANCE
     return None if close else ""
 
 
-def _array(got: Any, expected: np.ndarray) -> str | None:
-    if not isinstance(got, np.ndarray):
+def _array(got: Any, expected: "np.ndarray") -> str | None:
+    if not isinstance(got, ARRAYS):
         return f" (it should be a NumPy array, not {type_name(got)})"
     if got.shape != expected.shape:
         return f" (its shape is {got.shape}, it should be {expected.shape})"
@@ -142,19 +147,19 @@ def type_name(value: Any) -> str:
     name = getattr(value, "type_in_student_code", type(value).__name__)
     if value is None:
         return "None"
-    if isinstance(value, np.ndarray):
+    if isinstance(value, ARRAYS):
         return "an array"
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
 def describe(value: Any) -> str:
     """`value` as a student would write it, with at most five significant digits."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, ARRAYS):
         shown = 0 < value.size <= 12
         return describe(value.tolist()) if shown else f"an array of shape {value.shape}"
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, BOOLS):
         return str(bool(value))
-    if isinstance(value, float | np.floating):
+    if isinstance(value, FLOATS):
         return f"{value:.5g}"
     if isinstance(value, list | tuple) and len(value) <= 40:
         inside = ", ".join(describe(item) for item in value)

@@ -1,0 +1,88 @@
+"""The student bundle: a zip of everything that a student needs, and of nothing else.
+
+No solutions, no hidden tests, no grader. Made twice it has the same bytes.
+"""
+
+import io
+import json
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograde.files import files_below, write_if_changed
+from autograde.paths import NOTEBOOKS, ROOT
+
+FOLDER = "specdec-course"
+COPIED = ("LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
+README = ROOT / "docs" / "student.md"
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first date that a zip can hold
+PROJECT = """\
+[build-system]
+requires = {build}
+build-backend = "setuptools.build_meta"
+
+[project]
+name = {name}
+version = {version}
+description = {description}
+requires-python = {python}
+license = {license}
+license-files = ["LICENSE", "LICENSE-text.md"]
+dependencies = {dependencies}
+
+[project.optional-dependencies]
+course = {course}
+
+[project.scripts]
+specdec = "specdec_lib.cli:main"
+
+[tool.setuptools.packages.find]
+include = ["specdec_lib*"]
+
+[tool.setuptools.package-data]
+specdec_lib = {data}
+"""
+
+
+def write_bundle(target: Path) -> int:
+    """Write the zip to `target`, whole or not at all; returns the number of its files."""
+    files = dict(sorted(contents()))
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(f"{FOLDER}/{name}", LONG_AGO)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            bundle.writestr(entry, data)
+    write_if_changed(target, memory.getvalue())
+    return len(files)
+
+
+def contents() -> Iterator[tuple[str, bytes]]:
+    """Every file of the bundle: its name in the folder, and its bytes."""
+    yield "README.md", README.read_bytes()
+    yield "pyproject.toml", project().encode()
+    for name in COPIED:
+        yield name, (ROOT / name).read_bytes()
+    for folder in (NOTEBOOKS, ROOT / "specdec_lib"):
+        for path in files_below(folder):
+            yield path.relative_to(ROOT).as_posix(), path.read_bytes()
+
+
+def project() -> str:
+    """The pyproject.toml of the student's half: `specdec_lib` and the course's seven packages."""
+    whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    told = whole["project"]
+    values = {
+        "build": whole["build-system"]["requires"],
+        "name": told["name"],
+        "version": told["version"],
+        "description": told["description"],
+        "python": told["requires-python"],
+        "license": told["license"],
+        "dependencies": told["dependencies"],
+        "course": told["optional-dependencies"]["course"],
+        "data": whole["tool"]["setuptools"]["package-data"]["specdec_lib"],
+    }
+    # Strings and lists of strings are written alike in JSON and TOML.
+    return PROJECT.format(**{name: json.dumps(value) for name, value in values.items()})

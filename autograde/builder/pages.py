@@ -1,0 +1,66 @@
+"""The chapters as pages to read: what students get, with what the solutions print and draw.
+
+A page is the release, so that no answer stands on it, and under its cells are the outputs of the
+executed solutions: the figures are the right ones. What a prediction reveals is folded away, and
+hints are for the notebook.
+"""
+
+import re
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograde.paths import NOTEBOOKS
+from specdec_lib.lessons.widgets.simulator import EXPORT_PRIORITY
+
+NOTE = """
+```{{note}}
+A page to read. Its pictures are those of right answers, and what a prediction would reveal is
+folded. You write your own in the {{download}}`notebook <../notebooks/{chapter}.ipynb>`:
+[how to begin](../student.md).
+```
+"""
+REVEALS = re.compile(r"^lesson\.reveal\(", re.MULTILINE)
+HINTS = re.compile(r"^hints\(", re.MULTILINE)  # all three are open behind a solution
+
+
+def page(chapter: str, executed: Path) -> NotebookNode:
+    """The page of a chapter; `executed` is its executed solution.
+
+    Raises ValueError where the two notebooks have not the same cells.
+    """
+    release = nbformat.read(NOTEBOOKS / chapter / f"{chapter}.ipynb", as_version=4)
+    solved = nbformat.read(executed, as_version=4)
+    if [cell.id for cell in release.cells] != [cell.id for cell in solved.cells]:
+        raise ValueError(f"{executed} has other cells than the release: run `make build solutions`")
+    pairs = zip(release.cells, solved.cells, strict=True)
+    cells = [_cell(given, done) for given, done in pairs if given.id != "colab"]
+    title, rest = cells[0].source.split("\n", 1)
+    cells[0].source = f"{title}\n{NOTE.format(chapter=chapter)}{rest}"
+    made = nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
+    made.metadata.pop("widgets", None)
+    return made
+
+
+def _cell(given: NotebookNode, done: NotebookNode) -> NotebookNode:
+    """A cell of the release, with the outputs of the solution where it may have them."""
+    cell = deepcopy(given)
+    silent = cell.metadata.get("nbgrader", {}).get("grade") or HINTS.search(cell.source)
+    cell.metadata = nbformat.NotebookNode()
+    if cell.cell_type == "code":
+        cell.outputs = [] if silent else [_as_page(output) for output in done.outputs]
+        cell.execution_count = None
+        if REVEALS.search(cell.source):
+            cell.metadata.tags = ["hide-output"]
+    return cell
+
+
+def _as_page(output: NotebookNode) -> NotebookNode:
+    """The output with the one rendering that a page without a kernel shows best."""
+    output = deepcopy(output)
+    if "data" in output:
+        best = next((kind for kind in EXPORT_PRIORITY if kind in output.data), None)
+        output.data = {best: output.data[best]} if best else {}
+    return output

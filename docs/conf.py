@@ -1,0 +1,58 @@
+"""How Sphinx makes the site; `make site` calls it on a copy of this folder with the chapters."""
+
+from docutils.nodes import math, math_block
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+from sphinx.util.typing import ExtensionMetadata
+from sphinx.writers.html5 import HTML5Translator
+
+project = "Speculative decoding"
+author = "The specdec-course authors"
+project_copyright = "the specdec-course authors; text CC BY 4.0, code BSD 3-Clause"
+language = "en"
+
+extensions = ["myst_nb"]
+exclude_patterns = ["notebooks"]  # to download, not to read here
+myst_enable_extensions = ["amsmath", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"  # the chapters come executed
+nb_merge_streams = True
+# What stands in simulators' frames and tables; a page has no kernel that could show more.
+nb_mime_priority_overrides = [("html", "text/html", 0), ("html", "image/png", 10)]
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_static_path = ["_static"]
+html_favicon = "_static/icon.svg"
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+html_show_sourcelink = False
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system says
+html_theme_options = {
+    "navbar_persistent": [],  # the search stands in the side bar
+    "show_navbar_depth": 1,
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+    "show_toc_level": 2,
+    "article_header_start": ["toggle-primary-sidebar.html"],
+}
+
+
+def visit_math(translator: HTML5Translator, node: math) -> None:
+    """A formula in the line, as MathML: browsers draw it and screen readers read it."""
+    translator.body.append(tex2mathml(node.astext()))
+
+
+def visit_math_block(translator: HTML5Translator, node: math_block) -> None:
+    """A formula on lines of its own."""
+    translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+
+
+def depart(translator: HTML5Translator, node: math) -> None:
+    """Nothing is left to say: what was visited is whole."""
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Formulas without scripts, so that a page fetches nothing and works offline."""
+    app.add_html_math_renderer("mathml", (visit_math, depart), (visit_math_block, depart))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

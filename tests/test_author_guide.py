@@ -1,0 +1,53 @@
+"""The author's guide, followed to the letter in a copy of the repository."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+GUIDE = (ROOT / "docs" / "author.md").read_text(encoding="utf-8")
+FILE = re.compile(r"^`([\w/.]+)`\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDED = ("autograde", "notebooks", "solutions", "specdec_lib", "tests")
+NEEDED_FILES = ("nbgrader_config.py", "pyproject.toml")
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository with the guide's files in it."""
+    copy = tmp_path_factory.mktemp("author")
+    for name in NEEDED:
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in NEEDED_FILES:
+        shutil.copy(ROOT / name, copy / name)
+    for name, text in FILE.findall(GUIDE):
+        (copy / name).write_text(text, encoding="utf-8")
+    return copy
+
+
+def run(line: str, repository: Path) -> None:
+    """A command of the guide: `autograde` and `pytest` are the copy's, under this interpreter."""
+    words = line.split()
+    if words[0] in ("autograde", "pytest"):
+        words = [sys.executable, "-m", *words]
+    environment = os.environ | {"PYTHONPATH": str(repository)}
+    done = subprocess.run(words, cwd=repository, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_guide_goes_from_an_empty_file_to_a_mark(repository: Path):
+    lines = [line for block in COMMANDS.findall(GUIDE) for line in block.splitlines()]
+    assert len(FILE.findall(GUIDE)) == 4 and len(lines) == 5
+    for line in lines:
+        run(line, repository)
+    grades = json.loads((repository / "build" / "try.json").read_text())["students"]
+    result = grades["ada"]["09_example"]
+    assert (result["score"], result["max_score"]) == (0.0, 2.0)
+    (message,) = result["exercises"]["tokens_a_block"]["messages"]
+    assert message == "tokens_a_block: not written yet"
