@@ -2,7 +2,7 @@
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -55,6 +55,17 @@ def lesson_of(chapter: str) -> ModuleType:
 
 def unwritten(*args):
     raise NotImplementedError("not written yet")
+
+
+def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of distributions (size,), a third of them with entries of 0, some equal."""
+    rng = np.random.default_rng(seed)
+    for i in range(count):
+        p, q = rng.dirichlet(np.ones(size), 2)
+        if i % 3 == 0:
+            p[i % size], q[(i + 1) % size] = 0.0, 0.0
+            p, q = p / p.sum(), q / q.sum()
+        yield (p, p.copy()) if i % 10 == 9 else (p, q)
 
 
 # --- figures --------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from chapter_cases import draw, functions_of, text_of, unwritten
+from chapter_cases import draw, functions_of, random_pairs, text_of, unwritten
 
 from autograde.chapters import ch03_tests as hidden
 from autograde.grading.engine import grade
@@ -21,17 +21,6 @@ P, Q = ch03.P, ch03.Q
 
 
 FUNCTIONS = functions_of(CHAPTER)
-
-
-def random_pairs(count: int, size: int = 4):
-    """Pairs of distributions (size,), a third of them with entries of 0, some equal."""
-    rng = np.random.default_rng(33)
-    for i in range(count):
-        p, q = rng.dirichlet(np.ones(size), 2)
-        if i % 3 == 0:
-            p[i % size], q[(i + 1) % size] = 0.0, 0.0
-            p, q = p / p.sum(), q / q.sum()
-        yield (p, p.copy()) if i % 10 == 9 else (p, q)
 
 
 # --- checks, hints, predictions, quiz -------------------------------------------------------
@@ -95,7 +84,7 @@ def test_grid_and_formula_agree_on_mixed_up_drafts():
 
 @pytest.mark.parametrize("knob, values", [("lenient", (1, 0.7, 0.3)), ("mixture", (1, 0.6, 0.1))])
 def test_a_point_of_acceptance_costs_a_point_of_total_variation(knob: str, values: tuple):
-    for p, q in random_pairs(60):
+    for p, q in random_pairs(60, seed=33):
         for value in values:
             law, accepted = getattr(ch03_laws, knob)(p, q, value)
             gained = accepted - np.minimum(p, q).sum()
@@ -202,7 +191,7 @@ def exact_law(sampler: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
 @pytest.mark.browser
 def test_formulas_equal_the_library(module):
     call = module(two_paths_simulator())
-    for p, q in random_pairs(60):
+    for p, q in random_pairs(60, seed=33):
         accepted, corrected = call("paths", p.tolist(), q.tolist())
         np.testing.assert_allclose([accepted, corrected], FUNCTIONS["two_paths"](p, q), atol=1e-12)
         want = FUNCTIONS["total_variation"](p, q)

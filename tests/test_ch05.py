@@ -8,7 +8,7 @@ from chapter_cases import SETTINGS, draw, functions_of, text_of, unwritten
 
 from specdec_lib.lessons import ch05, ch05_figures, ch05_measured
 from specdec_lib.lessons.ch05 import conditional_rates, drifting_seconds, rounding_interval
-from specdec_lib.lessons.examples import Different
+from specdec_lib.lessons.examples import Different, expect_value_error
 from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
 from specdec_lib.measure import papers
 from specdec_lib.theory import expected_tokens, walltime_speedup
@@ -30,13 +30,13 @@ def test_an_expected_error_is_asked_for_by_its_name():
     def breaks(x):
         return x.missing
 
-    assert ch05.expect_value_error(refuses, 1, why="it is odd") is None
+    assert expect_value_error(refuses, 1, why="it is odd") is None
     with pytest.raises(Different, match=r"breaks\(x=1\) raised AttributeError, expected ValueErr"):
-        ch05.expect_value_error(breaks, 1, why="it is odd")
+        expect_value_error(breaks, 1, why="it is odd")
     with pytest.raises(Different, match=r"returned \[1\], expected ValueError: it is odd\."):
-        ch05.expect_value_error(lambda x: [x], 1, why="it is odd")
+        expect_value_error(lambda x: [x], 1, why="it is odd")
     with pytest.raises(NotImplementedError):
-        ch05.expect_value_error(unwritten, 1, why="it is odd")
+        expect_value_error(unwritten, 1, why="it is odd")
 
 
 # --- predictions ----------------------------------------------------------------------------

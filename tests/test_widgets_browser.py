@@ -4,6 +4,7 @@ import nbformat
 import numpy as np
 import pytest
 from browsing import Reader
+from chapter_cases import random_pairs
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from traitlets.config import Config
@@ -15,20 +16,9 @@ pytestmark = pytest.mark.browser
 P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
 
 
-def pairs(count=200, size=4):
-    """Random pairs of distributions (size,), a third of them with entries of 0, some equal."""
-    rng = np.random.default_rng(20)
-    for i in range(count):
-        p, q = rng.dirichlet(np.ones(size), 2)
-        if i % 3 == 0:
-            p[i % size], q[(i + 1) % size] = 0.0, 0.0
-            p, q = p / p.sum(), q / q.sum()
-        yield (p, p.copy()) if i % 10 == 9 else (p, q)
-
-
 def test_functions_equal_numpy(module):
     call = module(acceptance_simulator())
-    for p, q in pairs():
+    for p, q in random_pairs(200, seed=20):
         left = np.maximum(0, p - q)
         law = left / left.sum() if left.sum() else p
         np.testing.assert_allclose(

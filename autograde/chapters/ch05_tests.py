@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from autograde.grading.behaviours import behaviour, choose, guessed, untouched
-from specdec_lib.lessons.ch05 import expect_value_error
-from specdec_lib.lessons.examples import expect
+from specdec_lib.lessons.examples import expect, expect_value_error
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 OWN_WORK = ("specdec_lib.theory.acceptance_from_counts",)

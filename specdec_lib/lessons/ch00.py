@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from specdec_lib.lessons import answers
 from specdec_lib.lessons.answers import answered, committed
-from specdec_lib.lessons.examples import expect, visible_check
+from specdec_lib.lessons.examples import agreed, expect, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
 
 __all__ = ["answered", "committed"]
@@ -135,7 +135,7 @@ def check_arithmetic_intensity(function: Callable) -> None:
     expect(function, 1, 0.5, gives=4.0, hint="Bytes may be a fraction: no whole-number division.")
     hint = "The FLOP grow with the tokens; the weights are read once all the same."
     expect(function, 5, 2, gives=5.0, hint=hint)
-    _agreed("arithmetic_intensity", 4)
+    agreed("arithmetic_intensity", 4)
 
 
 @visible_check
@@ -149,7 +149,7 @@ def check_forward_time(function: Callable) -> None:
     expect(function, 20, 100, 1, 100, 1000, gives=4.0, hint=hint)
     hint = "14 GB at 3.35 TB/s, in seconds."
     expect(function, 1, 7e9, 2, *MACHINES["H100"][:2], gives=14 / 3350, hint=hint)
-    _agreed("forward_time", 4)
+    agreed("forward_time", 4)
 
 
 @visible_check
@@ -161,7 +161,7 @@ def check_free_tokens(function: Callable) -> None:
     expect(function, 0.5, *MACHINES["A100"][:2], gives=38, hint=hint)
     hint = "One token never takes longer than one token."
     expect(function, 1, 100, 50, gives=1, hint=hint)
-    _agreed("free_tokens", 4)
+    agreed("free_tokens", 4)
 
 
 @visible_check
@@ -172,11 +172,7 @@ def check_kv_cache_bytes(function: Callable) -> None:
     expect(function, 1, 80, 8, 128, 2, gives=327680, hint="Keys and values, in every layer.")
     hint = "Every row of the batch has a cache of its own."
     expect(function, 3, 2, 1, 4, 2, 5, gives=480, hint=hint)
-    _agreed("kv_cache_bytes", 3)
-
-
-def _agreed(name: str, examples: int) -> None:
-    print(f"{name}: all {examples} examples agree. Grading looks at more cases than these.")
+    agreed("kv_cache_bytes", 3)
 
 
 HINTS = {

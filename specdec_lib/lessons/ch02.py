@@ -6,7 +6,7 @@ import numpy as np
 
 from specdec_lib.lessons import answers, ch02_block
 from specdec_lib.lessons.answers import answered, committed
-from specdec_lib.lessons.examples import expect, visible_check
+from specdec_lib.lessons.examples import agreed, expect, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
 
 __all__ = ["answered", "committed"]
@@ -47,14 +47,14 @@ def check_acceptance_probability(function: Callable) -> None:
     never, impossible = np.array([0.0, 1.0]), np.array([1.0, 0.0])
     expect(function, never, impossible, 0, gives=0.0, hint="What if the target gives it nothing?")
     expect(function, impossible, never, 0, gives=1.0, hint="What if the draft gives it nothing?")
-    _agreed("acceptance_probability", 5)
+    agreed("acceptance_probability", 5)
 
 
 @visible_check
 def check_speculative_accept(function: Callable) -> None:
     """The block of the card, with coins that reject its second token, none, and the first."""
     ch02_block.check_block(function, np.array)
-    _agreed("speculative_accept", 3)
+    agreed("speculative_accept", 3)
 
 
 @visible_check
@@ -65,7 +65,7 @@ def check_residual_distribution(function: Callable) -> None:
     gives = np.array([0.0, 0.75, 0.25, 0.0])
     expect(function, Q, P, gives=gives, hint="Did you divide by the mass that is left?")
     expect(function, P, P, gives=P, hint="Where no mass is left, return a copy of p.")
-    _agreed("residual_distribution", 3)
+    agreed("residual_distribution", 3)
 
 
 @visible_check
@@ -75,7 +75,7 @@ def check_correct_token(function: Callable) -> None:
     hint = "After a rejection the token comes from the residual, here [.75, 0, 0, .25]."
     expect(function, P, Q, 1, 0.7, 0.1, gives=(0, False), hint=hint)
     expect(function, P, Q, 1, 0.7, 0.8, gives=(3, False), hint=hint)
-    _agreed("correct_token", 3)
+    agreed("correct_token", 3)
 
 
 @visible_check
@@ -89,11 +89,7 @@ def check_speculative_step(function: Callable) -> None:
     empty = np.zeros((0, 4))
     hint = "With no draft tokens the bonus token is all there is."
     expect(function, [], p[:1], empty, np.zeros(0), 0.5, gives=[1], hint=hint)
-    _agreed("speculative_step", 3)
-
-
-def _agreed(name: str, examples: int) -> None:
-    print(f"{name}: all {examples} examples agree. Grading looks at more cases than these.")
+    agreed("speculative_step", 3)
 
 
 HINTS = {

@@ -16,6 +16,7 @@ from specdec_lib.lessons.drawing import (
     drawn_from,
     legend_below,
     legend_beside,
+    masses_by_path,
     panels,
     picture,
     target_lines,
@@ -110,13 +111,8 @@ def two_masses(correct: Callable, p: np.ndarray, q: np.ndarray) -> None:
     law = exact_law(correct, p, q)
     total = law.sum(axis=0)
     ax = picture("Two paths into each token, by your function", "probability")
-    x = np.arange(len(p))
-    bars(ax, x, law[0], "accepted", label="came by acceptance")
-    bars(ax, x, law[1], "residual", bottom=law[0], label="came by correction")
-    target_lines(ax, p)
-    write_above(ax, x, np.maximum(total, p), (f"{mass:.3f}" for mass in total))
-    token_axis(ax, len(p), top=max(total.max(), p.max()))
-    legend_below(ax)
+    labels = ("came by acceptance", "came by correction")
+    masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in total))
     off = np.abs(total - p).max()
     show(
         ax.figure,

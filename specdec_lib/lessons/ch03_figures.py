@@ -14,6 +14,7 @@ from specdec_lib.lessons.drawing import (
     bars,
     drawn_from,
     legend_below,
+    masses_by_path,
     panels,
     picture,
     target_lines,
@@ -80,19 +81,13 @@ def two_samplers(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
 def stacked_paths(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """The student's two masses of each token, one on the other, against the target (V,)."""
     accepted, corrected = (np.asarray(mass, float) for mass in paths(p.copy(), q.copy()))
-    total, x = accepted + corrected, np.arange(len(p))
     ax = picture("Two paths into each token, by your function", "probability")
-    bars(ax, x, accepted, "accepted", label="by acceptance")
-    bars(ax, x, corrected, "residual", bottom=accepted, label="by correction")
-    target_lines(ax, p)
     sums = (f"{a:.2f} + {c:.2f}" for a, c in zip(accepted, corrected, strict=True))
-    write_above(ax, x, np.maximum(total, p), sums)
-    token_axis(ax, len(p), max(total.max(), p.max()))
-    legend_below(ax)
+    masses_by_path(ax, (accepted, corrected), p, ("by acceptance", "by correction"), sums)
     show(
         ax.figure,
         f"Mass by acceptance {by_token(accepted)}, by correction {by_token(corrected)}, together "
-        f"{by_token(total)}; the target {by_token(p)}.",
+        f"{by_token(accepted + corrected)}; the target {by_token(p)}.",
     )
 
 

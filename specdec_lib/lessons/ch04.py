@@ -9,7 +9,7 @@ from specdec_lib import theory
 from specdec_lib.lessons import answers
 from specdec_lib.lessons.answers import answered, committed
 from specdec_lib.lessons.ch04_loss import CUT, expect_gradient, expect_loss, is_cut
-from specdec_lib.lessons.examples import Different, expect, visible_check
+from specdec_lib.lessons.examples import Different, agreed, expect, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
 
 __all__ = ["answered", "committed"]
@@ -68,7 +68,7 @@ def check_expected_accepted(function: Callable) -> None:
     expect(function, 0.5, 2, gives=0.75, hint=hint)
     expect(function, 0.0, 4, gives=0.0, hint="Nothing is ever accepted.")
     expect(function, 1.0, 4, gives=4.0, hint="Everything is accepted.")
-    _agreed("expected_accepted", 4)
+    agreed("expected_accepted", 4)
 
 
 @visible_check
@@ -79,7 +79,7 @@ def check_expected_tokens(function: Callable) -> None:
     expect(function, 0.0, 4, gives=1.0, hint=hint)
     expect(function, 1.0, 4, gives=5.0, hint=hint)
     expect(function, 0.5, 0, gives=1.0, hint="Without a draft a block is one pass, one token.")
-    _agreed("expected_tokens", 4)
+    agreed("expected_tokens", 4)
 
 
 @visible_check
@@ -89,7 +89,7 @@ def check_walltime_speedup(function: Callable) -> None:
     expect(function, 0.5, 0.1, 2, gives=1.75 / 1.2, hint=hint)
     expect(function, 0.5, 0.1, 2, 1.3, gives=1.75 / 1.5, hint="verify_cost is the whole v(k + 1).")
     expect(function, 0.0, 0.1, 5, gives=1 / 1.5, hint="Below 1 is a slow-down; do not hide it.")
-    _agreed("walltime_speedup", 3)
+    agreed("walltime_speedup", 3)
 
 
 @visible_check
@@ -100,7 +100,7 @@ def check_best_k(function: Callable) -> None:
     expect(function, 0.9, 0.01, 10, gives=10, hint="k_max itself may be the answer.")
     expect(function, 0.05, 0.3, 10, gives=0, hint="Plain decoding, K = 0, has the speed-up 1.")
     expect(function, 0.5, 0.2, 10, gives=1, hint="K = 1 and K = 2 both give 1.25.")
-    _agreed("best_k", 4)
+    agreed("best_k", 4)
 
 
 @visible_check
@@ -112,7 +112,7 @@ def check_prompt_lookup(function: Callable) -> None:
     hint = "[7, 7] ends the text and stands one earlier too, overlapping it."
     expect(function, [7, 7, 7], 2, gives=[7], hint=hint)
     expect(function, [1, 2, 3], 2, gives=[], hint="3 does not occur before.")
-    _agreed("prompt_lookup", 4)
+    agreed("prompt_lookup", 4)
 
 
 @visible_check
@@ -124,7 +124,7 @@ def check_bigram_probs(function: Callable) -> None:
     expect(function, [0, 1, 0, 1, 1], 2, 0.0, gives=gives, hint="Here the counts start at 0.")
     gives = np.array([[0.0, 1.0], [0.5, 0.5]])
     expect(function, [0, 1], 2, 0.0, gives=gives, hint="Nothing follows 1: a uniform row.")
-    _agreed("bigram_probs", 3)
+    agreed("bigram_probs", 3)
 
 
 @visible_check
@@ -144,11 +144,7 @@ def check_distillation_loss(function: Callable) -> None:
     except RuntimeError as error:
         raise Different(CUT) if is_cut(error) else error from None
     expect_gradient(draft.grad.double().numpy(), p.numpy(), q.numpy())
-    _agreed("distillation_loss", 4)
-
-
-def _agreed(name: str, examples: int) -> None:
-    print(f"{name}: all {examples} examples agree. Grading looks at more cases than these.")
+    agreed("distillation_loss", 4)
 
 
 def table_of_drafts(rows: Mapping[str, Any], walltime_speedup: Callable) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from specdec_lib.lessons import answers
 from specdec_lib.lessons.answers import answered, committed
-from specdec_lib.lessons.examples import Different, describe, expect, format_call, visible_check
+from specdec_lib.lessons.examples import agreed, expect, expect_value_error, visible_check
 from specdec_lib.lessons.hints import Hints, open_hints
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
@@ -112,7 +112,7 @@ def check_alpha_from_blocks(function: Callable) -> None:
     expect(function, [0, 0], 3, gives=0.0, hint="Nothing was accepted.")
     expect_value_error(function, [2, 5], 4, why="a block of 4 cannot have 5 accepted tokens")
     expect_value_error(function, [], 4, why="without a block nothing was judged")
-    _agreed("alpha_from_blocks", 5)
+    agreed("alpha_from_blocks", 5)
 
 
 @visible_check
@@ -124,7 +124,7 @@ def check_operations_factor(function: Callable) -> None:
     hint = "The K draft tokens cost c_hat each, in operations of the target's."
     expect(function, 0.5, 0.25, 2, gives=2.0, hint=hint)
     expect(function, 0.0, 0.1, 4, gives=5.4, hint="Nothing accepted: one token a block.")
-    _agreed("operations_factor", 4)
+    agreed("operations_factor", 4)
 
 
 @visible_check
@@ -135,7 +135,7 @@ def check_implied_alpha(function: Callable) -> None:
     expect(function, 7.0, 5.0, 1.0, 2, gives=0.0, hint="One token a block: nothing accepted.")
     expect(function, 7 / 3, 5.0, 1.0, 2, gives=1.0, hint="K + 1 tokens a block: all accepted.")
     expect_value_error(function, 8.0, 5.0, 1.0, 2, why="even alpha = 0 takes only 7 s a token")
-    _agreed("implied_alpha", 4)
+    agreed("implied_alpha", 4)
 
 
 @visible_check
@@ -147,7 +147,7 @@ def check_acceptance_by_class(function: Callable) -> None:
     hint = "A label of which nothing was accepted has the mean 0, and is in the result."
     expect(function, [0, 0], ["name", "name"], gives={"name": 0.0}, hint=hint)
     expect_value_error(function, [1, 0], ["name"], why="two verdicts and one label")
-    _agreed("acceptance_by_class", 3)
+    agreed("acceptance_by_class", 3)
 
 
 @visible_check
@@ -159,30 +159,7 @@ def check_paired_speedup(function: Callable) -> None:
     expect(function, [2.0, 1.0], [1.0, 2.0], gives=1.0, hint=hint)
     expect(function, [1.0], [1.25], gives=0.8, hint="Baseline over speculative: below 1 is slower.")
     expect_value_error(function, [1.0, 2.0], [1.0], why="the second run has no partner")
-    _agreed("paired_speedup", 4)
-
-
-def expect_value_error(function: Callable, *args: object, why: str) -> None:
-    """Call `function(*args)` and raise `Different` unless it raises ValueError."""
-    call = format_call(function, args)
-    try:
-        got = function(*args)
-    except Exception as error:
-        if isinstance(error, NotImplementedError) or getattr(error, "no_answer", False):
-            raise
-        # From the grader's worker an error comes wrapped: its name there, and what happened.
-        happened = getattr(error, "what_happened", None)
-        name = getattr(error, "name", "") if happened else type(error).__name__
-        if name == "ValueError":
-            return
-        raise Different(
-            f"{call} {happened or f'raised {name}'}, expected ValueError: {why}."
-        ) from None
-    raise Different(f"{call} returned {describe(got)}, expected ValueError: {why}.")
-
-
-def _agreed(name: str, examples: int) -> None:
-    print(f"{name}: all {examples} examples agree. Grading looks at more cases than these.")
+    agreed("paired_speedup", 4)
 
 
 HINTS = {

@@ -11,6 +11,7 @@ from specdec_lib.lessons import answers, recorded
 from specdec_lib.lessons.answers import answered, committed
 from specdec_lib.lessons.examples import (
     Different,
+    agreed,
     describe,
     difference,
     expect,
@@ -118,7 +119,7 @@ def check_simulate_block(function: Callable) -> None:
     expect(function, ALPHA, 3, np.array([0.75, 0.1, 0.2]), gives=0, hint=hint)
     hint = "All four pass: the accepted draft tokens are counted, not the bonus token."
     expect(function, ALPHA, 4, np.array([0.2, 0.69, 0.1, 0.0]), gives=4, hint=hint)
-    _agreed("simulate_block", 3)
+    agreed("simulate_block", 3)
 
 
 @visible_check
@@ -132,7 +133,7 @@ def check_simulate_decode(function: Callable) -> None:
     expect_run(function, ALPHA, C, 4, 4, Coins(THREE_BLOCKS), gives=gives, hint=hint)
     hint = "No token is wanted, so no block is needed."
     expect_run(function, ALPHA, C, 4, 0, Coins([]), gives=run_of(0, 0, 0.0), hint=hint)
-    _agreed("simulate_decode", 3)
+    agreed("simulate_decode", 3)
 
 
 @visible_check
@@ -144,11 +145,7 @@ def check_lockstep_tokens(function: Callable) -> None:
     expect(function, 0.8, 2, 1, gives=2.44, hint=hint)
     hint = "The batch gets past position i only if all four rows do."
     expect(function, 0.8, 2, 4, gives=1 + 0.8**4 + 0.8**8, hint=hint)
-    _agreed("lockstep_tokens", 3)
-
-
-def _agreed(name: str, examples: int) -> None:
-    print(f"{name}: all {examples} examples agree. Grading looks at more cases than these.")
+    agreed("lockstep_tokens", 3)
 
 
 HINTS = {

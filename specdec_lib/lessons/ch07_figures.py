@@ -15,11 +15,11 @@ from specdec_lib.lessons.drawing import (
     bars,
     drawn_from,
     legend_below,
+    masses_by_path,
     panels,
     picture,
     target_lines,
     token_axis,
-    write_above,
 )
 from specdec_lib.lessons.style import ACCEPTED, DRAFT, GREY, RESIDUAL, TARGET, show
 from specdec_lib.lessons.wording import TOKENS, by_token, listed
@@ -31,14 +31,10 @@ WRITTEN = 16  # tokens that the figure on prompts writes
 def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The exact law of the student's function for one certain draft token, by its two paths."""
     law = laws.one_hot_law(accept, p, token)
-    total, x = law.sum(axis=0), np.arange(len(p))
+    total = law.sum(axis=0)
     ax = picture("One certain draft token, B: two paths into each token", "probability")
-    bars(ax, x, law[0], "accepted", label="came by acceptance")
-    bars(ax, x, law[1], "residual", bottom=law[0], label="came by correction")
-    target_lines(ax, p)
-    write_above(ax, x, np.maximum(total, p), (f"{mass:.3f}" for mass in total))
-    token_axis(ax, len(p), top=max(total.max(), p.max()))
-    legend_below(ax)
+    labels = ("came by acceptance", "came by correction")
+    masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in total))
     show(
         ax.figure,
         f"The draft always proposes token {token}. Mass by acceptance {by_token(law[0])}, by "

@@ -131,6 +131,24 @@ def bars(
         write_above(ax, x, np.maximum(heights, 0), texts, **look)
 
 
+def masses_by_path(
+    ax: Axes,
+    paths: Sequence[np.ndarray],
+    p: np.ndarray,
+    labels: Sequence[str],
+    texts: Iterable[str],
+) -> None:
+    """Mass by acceptance and, on it, by correction, each (V,), against the target p (V,)."""
+    accepted, corrected = paths
+    x, total = np.arange(len(p)), accepted + corrected
+    bars(ax, x, accepted, "accepted", label=labels[0])
+    bars(ax, x, corrected, "residual", bottom=accepted, label=labels[1])
+    target_lines(ax, p)
+    write_above(ax, x, np.maximum(total, p), texts)
+    token_axis(ax, len(p), top=max(total.max(), p.max()))
+    legend_below(ax)
+
+
 def target_lines(ax: Axes, p: np.ndarray) -> None:
     """The target p (V,) as a black line across each token."""
     x = np.arange(len(p))
