@@ -25,7 +25,6 @@ class Compiled(NamedTuple):
     reason: str
 
 
-@torch.inference_mode()
 def compiled(model: Llama, mode: str | None = MODE, backend: str = "inductor") -> Compiled:
     """The layers of `model` compiled, where one pass over one token can be compiled here.
 
@@ -43,7 +42,9 @@ def compiled(model: Llama, mode: str | None = MODE, backend: str = "inductor") -
     )
     try:
         cache = model.new_fixed_cache(1, TRIED)
-        model.forward(torch.zeros(1, 1, dtype=torch.long, device=model.device), cache, run=run)
+        token = torch.zeros(1, 1, dtype=torch.long, device=model.device)
+        with torch.inference_mode():  # as in decoding: a compilation holds for one or the other
+            model.forward(token, cache, run=run)
     except Exception as error:  # what a compiler fails with is no one class
         return Compiled(None, f"not compiled: {first_line(error)}")
     return Compiled(run, f"layers compiled with {backend}" + (f", {mode}" if mode else ""))
