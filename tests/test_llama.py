@@ -1,5 +1,6 @@
 """Our forward pass against transformers', its cache against a fresh pass, and the scaled models."""
 
+import weakref
 from pathlib import Path
 
 import pytest
@@ -116,8 +117,16 @@ def test_a_grown_model_gives_the_same_logits(folder: Path, growth: Growth):
 
 def test_a_grown_layer_has_weights_of_its_own(folder: Path):
     weights = grown(read_weights(folder, "cpu", torch.float64), Growth(1, 4))
-    places = {layer.qkv.data_ptr() for layer in list(weights.layers)}
-    assert len(places) == 4
+    matrices = [layer.qkv for layer in weights.layers]
+    assert len({matrix.data_ptr() for matrix in matrices}) == 4
+
+
+def test_a_grown_matrix_is_not_kept(folder: Path):
+    weights = grown(read_weights(folder, "cpu", torch.float64), Growth(3, 4))
+    for layer in weights.layers:
+        for name in ("qkv", "out", "gate_up", "down"):
+            made = weakref.ref(getattr(layer, name))
+            assert made() is None
 
 
 def test_a_model_cannot_lose_layers_or_get_an_unknown_cost(folder: Path):

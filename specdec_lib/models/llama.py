@@ -16,7 +16,7 @@ from torch import Tensor
 
 from specdec_lib.models.cache import FixedCache, Held, Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
-from specdec_lib.models.linear import Linear
+from specdec_lib.models.linear import Linear, return_freed_memory
 
 
 class Llama:
@@ -30,7 +30,10 @@ class Llama:
         self.vocab_size, self.max_length = shape.vocab_size, shape.max_length
         self.device, self.dtype = weights.embedding.device, weights.embedding.dtype
         self.embedding, self.norm = weights.embedding, RMSNorm(weights.norm, shape.epsilon)
-        self.layers = [Layer(layer, shape) for layer in weights.layers]
+        self.layers = []
+        for layer in weights.layers:
+            self.layers.append(Layer(layer, shape))
+            return_freed_memory()
         self.head = Linear(weights.head)
         self.cos, self.sin = rotary_tables(shape, self.device, self.dtype)
 

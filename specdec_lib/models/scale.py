@@ -57,7 +57,7 @@ def grown(weights: Weights, growth: Growth) -> Weights:
         embedding=weights.embedding.repeat(1, r),
         layers=_grown_layers(weights, growth),
         norm=weights.norm.repeat(r),
-        head=weights.head.repeat(1, r) / r,
+        head=weights.head.repeat(1, r).div_(r),
     )
 
 
@@ -83,34 +83,63 @@ def parameters(shape: Shape) -> int:
     return shape.layers * layer + 2 * shape.vocab_size * shape.width + shape.width
 
 
-def _grown_layers(weights: Weights, growth: Growth) -> Iterator[LayerWeights]:
+class Wider:
+    """A layer of `checkpoint.LayerWeights`, wider.
+
+    A matrix is made when it is read, with memory of its own, and is not kept: whoever packs one
+    before reading the next holds no other twice.
+    """
+
+    def __init__(self, layer: LayerWeights, shape: Shape, r: int) -> None:
+        self.layer, self.shape, self.r = layer, shape, r
+
+    @property
+    def norm_attention(self) -> Tensor:
+        return self.layer.norm_attention.repeat(self.r)
+
+    @property
+    def norm_mlp(self) -> Tensor:
+        return self.layer.norm_mlp.repeat(self.r)
+
+    @property
+    def qkv(self) -> Tensor:
+        heads = (self.shape.heads, self.shape.kv_heads, self.shape.kv_heads)
+        return self._tiled(self.layer.qkv, [count * self.shape.head_width for count in heads])
+
+    @property
+    def out(self) -> Tensor:
+        return self._tiled(self.layer.out, self.shape.width)
+
+    @property
+    def gate_up(self) -> Tensor:
+        return self._tiled(self.layer.gate_up, self.shape.mlp)
+
+    @property
+    def down(self) -> Tensor:
+        return self._tiled(self.layer.down, self.shape.width)
+
+    def _tiled(self, matrix: Tensor, parts: int | list[int]) -> Tensor:
+        """Each part of the rows r by r times, over r."""
+        numbers = torch.arange(len(matrix), device=matrix.device).split(parts)
+        rows = torch.cat([part.repeat(self.r) for part in numbers])
+        return matrix.repeat(1, self.r)[rows].div_(self.r)
+
+
+class Idle(Wider):
+    """A wider layer that adds nothing."""
+
+    @property
+    def out(self) -> Tensor:
+        return torch.zeros_like(super().out)
+
+    @property
+    def down(self) -> Tensor:
+        return torch.zeros_like(super().down)
+
+
+def _grown_layers(weights: Weights, growth: Growth) -> Iterator[Wider]:
     """The wider layers, and behind them copies of the last that add nothing."""
-    shape, r = weights.shape, growth.width
     for layer in weights.layers:
-        wide = _wider(layer, shape, r)
-        yield wide
-    for _ in range(growth.layers - shape.layers):
-        yield replace(
-            wide,
-            qkv=wide.qkv.clone(),  # memory of its own: a pass has to read it
-            out=torch.zeros_like(wide.out),
-            gate_up=wide.gate_up.clone(),
-            down=torch.zeros_like(wide.down),
-        )
-
-
-def _wider(layer: LayerWeights, shape: Shape, r: int) -> LayerWeights:
-    queries, keys = shape.heads * shape.head_width, shape.kv_heads * shape.head_width
-    return LayerWeights(
-        norm_attention=layer.norm_attention.repeat(r),
-        qkv=torch.cat([_tiled(part, r) for part in layer.qkv.split((queries, keys, keys))]),
-        out=_tiled(layer.out, r),
-        norm_mlp=layer.norm_mlp.repeat(r),
-        gate_up=torch.cat([_tiled(part, r) for part in layer.gate_up.split(shape.mlp)]),
-        down=_tiled(layer.down, r),
-    )
-
-
-def _tiled(matrix: Tensor, r: int) -> Tensor:
-    """`matrix` r by r times, over r."""
-    return matrix.repeat(r, r) / r
+        yield Wider(layer, weights.shape, growth.width)
+    for _ in range(growth.layers - weights.shape.layers):
+        yield Idle(layer, weights.shape, growth.width)
