@@ -47,7 +47,9 @@ class Capturable(TorchDispatchMode):
     def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
         """Look at the call, and make it."""
         keywords = keywords or {}
-        if function.namespace == "aten" and function._can_decompose():  # made of others, which are looked at one by one
+        if (
+            function.namespace == "aten" and function._can_decompose()
+        ):  # made of others, which are looked at one by one
             with self:
                 parts = function.decompose(*arguments, **keywords)
             if parts is not NotImplemented:
@@ -60,7 +62,9 @@ class Capturable(TorchDispatchMode):
         # Attention is marked for its dropout, which nobody asks for here.
         if torch.Tag.nondeterministic_seeded in function.tags and "attention" not in name:
             raise CaptureError(f"{name} draws random numbers")
-        taken = [each for each in tree_iter((arguments, keywords)) if isinstance(each, torch.Tensor)]
+        taken = [
+            each for each in tree_iter((arguments, keywords)) if isinstance(each, torch.Tensor)
+        ]
         if name.startswith("index") and any(each.dtype == torch.bool for each in taken[1:]):
             raise CaptureError(f"{name} by a mask gives a shape that depends on data")
         result = function(*arguments, **keywords)

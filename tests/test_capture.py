@@ -1,6 +1,5 @@
 """The step of fixed shape can be captured in a CUDA graph, as far as that shows without a GPU."""
 
-import gc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +16,9 @@ from specdec_lib.decoding.graph import GraphDecoder, captured, graph_generate, s
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.step import BUCKET, Numbers, Step, bucket
 from specdec_lib.models.cache import FixedCache
-from specdec_lib.models.checkpoint import Weights, read_weights
+from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.compiled import compiled
 from specdec_lib.models.llama import Llama, RMSNorm
-from specdec_lib.models.scale import Growth, grown, grown_shape, parameters
 from specdec_lib.sampling import Warp
 
 PROMPTS = [[5, 9], [7, 1, 2, 3, 4, 5, 6, 8], [1, 2, 3]]
@@ -258,7 +256,10 @@ def test_the_layers_compile_to_kernels(models):
     caches = [target.new_fixed_cache(2, 128) for _ in range(2)]
     tokens = torch.tensor([[1, 2, 3], [4, 5, 6]])
     with torch.inference_mode():
-        found = [target.forward(tokens, cache, run=run) for cache, run in zip(caches, (None, made.run), strict=True)]
+        found = [
+            target.forward(tokens, cache, run=run)
+            for cache, run in zip(caches, (None, made.run), strict=True)
+        ]
     torch.testing.assert_close(found[1], found[0], rtol=1e-9, atol=1e-9)
     torch.testing.assert_close(caches[1].keys, caches[0].keys, rtol=1e-9, atol=1e-9)
 

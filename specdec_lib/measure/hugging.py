@@ -42,7 +42,7 @@ class Counted:
             model = LlamaForCausalLM(config)
         model.load_state_dict(named_tensors(weights), assign=True)
         # The rotation's frequencies are no weights: they are computed, here on the device.
-        model.model.rotary_emb = LlamaRotaryEmbedding(config, device=weights.embedding.device)
+        model.model.rotary_emb = LlamaRotaryEmbedding(config).to(weights.embedding.device)
         return cls(model)
 
     def reset(self) -> None:
