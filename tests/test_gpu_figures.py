@@ -183,6 +183,34 @@ def test_without_a_gpu_its_rows_are_absent_and_told_of(capsys, monkeypatch):
     assert "gpu_batch8_vs_own_ar: needs a CUDA device" in capsys.readouterr().err
 
 
+def test_what_fails_on_a_gpu_leaves_the_other_figures(tmp_path, monkeypatch):
+    def fail(bench):
+        raise torch.OutOfMemoryError("CUDA out of memory\nand more")
+
+    def one(bench):
+        return 1.0
+
+    keys = list(GPU_FIGURES)[:2]
+    for key, measure in zip(keys, (fail, one), strict=True):
+        monkeypatch.setitem(bench.ALL, key, GPU_FIGURES[key]._replace(measure=measure))
+    where = Workbench([], 1, 1, card=CPU)
+    assert bench.measured(keys, where, tmp_path / "bench.json") == {keys[1]: 1.0}
+    reason = "not measured: OutOfMemoryError: CUDA out of memory"
+    assert where.notes == [f"{keys[0]}: {reason}"]
+    assert reason in (tmp_path / "bench.notes.txt").read_text()
+    monkeypatch.setitem(bench.ALL, "model_error", FIGURES["model_error"]._replace(measure=fail))
+    with pytest.raises(RuntimeError):
+        bench.measured(["model_error"], where, None)
+
+
+def test_layers_are_compiled_where_that_is_asked_for(monkeypatch):
+    monkeypatch.setattr(gpu, "compiled", lambda model, mode: (model.device, mode))
+    gpu.layers_on.cache_clear()
+    assert gpu.layers_on(CPU, "default") == (CPU, "default")
+    assert gpu.layers_on(CPU, None) == (None, "layers not compiled")
+    gpu.layers_on.cache_clear()
+
+
 def test_a_smaller_size_is_named_in_its_row_and_meets_no_goal(tmp_path):
     found = dict.fromkeys(GPU_FIGURES, 9.0) | {"gpu_7b_vs_hf_assisted": Spread(3.5, 3.0, 4.0)}
     lines = bench.table(found, {"7b": "1b", "1b": "1b"}).splitlines()[1:]

@@ -106,6 +106,7 @@ class GraphDecoder:
         if progress.running:
             self.step.begin(prompts, settings.max_new_tokens)
             self._prepare(prompts, settings)
+            wait_for(self.step.target.device)  # the prompts' passes are not in the time
         start = time.perf_counter()
         while progress.running:
             fill(self.step, generators, progress)
@@ -179,6 +180,12 @@ def graph_generate(
     capacity = capacity_for(prompts, k, settings)
     decoder = GraphDecoder(target, draft, len(prompts), capacity, k, settings.warp)
     return decoder.generate(prompts, settings, generators)
+
+
+def wait_for(device: torch.device) -> None:
+    """Wait until a GPU is done; nothing on other devices."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 def spare(k: int) -> int:

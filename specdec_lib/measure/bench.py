@@ -23,6 +23,7 @@ from specdec_lib.measure.figures import FIGURES, GPU_FIGURES, Value
 from specdec_lib.measure.held_out import prompts
 from specdec_lib.measure.timing import Spread
 from specdec_lib.measure.workbench import Workbench
+from specdec_lib.models.compiled import MODES, first_line
 
 PROGRAM = "python -m specdec_lib.measure.bench"
 POOL = 300  # held-out prompts to choose from
@@ -39,15 +40,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="*", metavar="KEY", help=f"of {', '.join(ALL)}")
     parser.add_argument("--prompts", type=int, default=8, help="prompts a comparison (8)")
     parser.add_argument("--tokens", type=int, default=64, help="new tokens a prompt (64)")
+    parser.add_argument(
+        "--compile", choices=("no", *MODES), default=MODES[0], help="layers on a GPU (default)"
+    )
     options = parser.parse_args(arguments)
     try:
         bench = workbench(options.only, options.prompts, options.tokens)
     except ValueError as error:
         parser.error(str(error))
-    found = measured(options.only or here(bench), bench, options.json)
+    bench.mode = None if options.compile == "no" else options.compile
+    keys = options.only or here(bench)
+    found = measured(keys, bench, options.json)
     print(table(found, bench.smaller))
     print("\n".join([*([] if bench.card else [NO_CUDA]), machine(), *bench.notes]))
-    return 0
+    return 0 if len(found) == len(keys) else 1
 
 
 def workbench(only: Sequence[str] | None, prompts_each: int, tokens: int) -> Workbench:
@@ -68,12 +74,20 @@ def here(bench: Workbench) -> Sequence[str]:
 
 
 def measured(keys: Sequence[str], bench: Workbench, path: Path | None) -> dict[str, Value]:
-    """The figures; each is written to `path` at once, so that a stopped run leaves its figures."""
+    """The figures; each is written to `path` at once, so that a stopped run leaves its figures.
+
+    What goes wrong on a GPU (its memory, a capture, a compiler) is noted, and the others go on.
+    """
     found: dict[str, Value] = {}
     with tqdm(keys) as shown:
         for key in shown:
             shown.set_description(key)
-            found[key] = ALL[key].measure(bench)
+            try:
+                found[key] = ALL[key].measure(bench)
+            except RuntimeError as error:
+                if key not in GPU_FIGURES:
+                    raise
+                bench.notes.append(f"{key}: not measured: {first_line(error)}")
             if path:
                 write(path, found, bench.notes, bench.smaller)
     return found

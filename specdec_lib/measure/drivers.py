@@ -1,9 +1,9 @@
 """The graphics cards that the NVIDIA driver knows, and the build of torch that suits them.
 
-torch 2.13 comes built for CUDA 12.6, 13.0 (the default index's) and 13.2 (experimental), with
-kernels for these capabilities: RELEASE.md of pytorch/pytorch, as its pull requests 187075 and 182849
-put it. A build for CUDA 12.x needs a driver from 525 on, one for 13.x from 580 on: NVIDIA, CUDA
-Compatibility, "Minor Version Compatibility", Table 1.
+torch 2.13 comes built for CUDA 12.6, 13.0 (the default index's) and 13.2 (experimental), each with
+kernels for a range of capabilities: RELEASE.md of pytorch/pytorch, "Release Compatibility Matrix"
+and "PyTorch CUDA Support Matrix". A build for CUDA 12.x needs a driver from 525 on, one for 13.x
+from 580 on: NVIDIA, CUDA Compatibility, "Minor Version Compatibility", Table 1.
 """
 
 import re

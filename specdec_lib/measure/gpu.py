@@ -15,7 +15,7 @@ from specdec_lib.decoding.step import bucket
 from specdec_lib.measure import hugging
 from specdec_lib.measure.costs import REPLAYS, costs_of, graph_task
 from specdec_lib.measure.runs import Graphs
-from specdec_lib.measure.workbench import Choice, Workbench, options_from, target
+from specdec_lib.measure.workbench import Choice, Workbench, options_from
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_shape, read_weights
 from specdec_lib.models.checks import free_memory
 from specdec_lib.models.compiled import Compiled, compiled
@@ -104,31 +104,32 @@ def hugging_on(size: str | None, dtype: torch.dtype, device: torch.device) -> hu
 
 
 @cache
-def layers_on(device: torch.device) -> Compiled:
-    """How layers run on the device: compiled where that can be done, and on a CPU as written."""
-    if device.type != "cuda":
-        return Compiled(None, "not compiled: the device is no GPU")
-    return compiled(target(None, default_dtype(device), device))
+def layers_on(device: torch.device, mode: str | None) -> Compiled:
+    """How layers run on the device: compiled where that is asked for and can be done."""
+    if mode is None:
+        return Compiled(None, "layers not compiled")
+    return compiled(target_on(None, default_dtype(device), device), mode)
 
 
 @cache
 def graph_costs(
-    size: str | None, draft: str, device: torch.device, batch: int = 1
+    size: str | None, draft: str, device: torch.device, mode: str | None, batch: int = 1
 ) -> tuple[Costs, float]:
     """c and v from captured bare passes, and the seconds of a target pass over one token."""
     dtype = default_dtype(device)
     models = target_on(size, dtype, device), draft_on(draft, dtype, device)
-    task = partial(graph_task, run=layers_on(device).run)
+    task = partial(graph_task, run=layers_on(device, mode).run)
     costs, seconds = costs_of(*models, rounds=10, batch=batch, task=task)
     return costs, seconds / REPLAYS
 
 
 def best_on(bench: Workbench, size: str | None, warp: Warp, batch: int = 1) -> Choice:
     """The draft and K that the cost model makes fastest, from captured bare passes."""
-    measured = {name: graph_costs(size, name, bench.card, batch) for name in BUILT_IN_DRAFTS}
+    names = BUILT_IN_DRAFTS
+    measured = {name: graph_costs(size, name, bench.card, bench.mode, batch) for name in names}
     found = options_from(measured, default_dtype(bench.card))[warp.temperature]
-    name = f"{bench.card} at {size or 'built-in'}, temperature {warp.temperature:g}, batch {batch}"
-    return bench.fastest(name, found)
+    where = f"{bench.card} at {size or 'built-in'}"
+    return bench.fastest(f"{where}, temperature {warp.temperature:g}, batch {batch}", found)
 
 
 def graphs(
@@ -138,7 +139,7 @@ def graphs(
     """A captured decoder on the card; with k = 0 and no draft, plain decoding."""
     device, dtype = bench.card, default_dtype(bench.card)
     small = draft_on(draft, dtype, device) if draft else None
-    run = layers_on(device).run
+    run = layers_on(device, bench.mode).run
     model = target_on(size, dtype, device)
     return Graphs(model, small, k, warp, bench.tokens, rows=rows, run=run)
 

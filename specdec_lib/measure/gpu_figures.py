@@ -43,10 +43,10 @@ def bandwidth_share(bench: Workbench, wanted: str) -> Spread:
         read = bytes_a_step(model, prompt, bench.tokens) * made.target_passes
         rates.append(copied)
         shares.append(read / made.seconds / copied)
-    found = spread(shares)
+    found, layers = spread(shares), layers_on(bench.card, bench.mode).reason
     bench.notes.append(
         f"{bench.card} at {size or 'built-in'}, share of the copy bandwidth "
-        f"({spread(rates).median / 1e9:,.0f} GB/s): {found}; {layers_on(bench.card).reason}"
+        f"({spread(rates).median / 1e9:,.0f} GB/s): {found}; {layers}"
     )
     return found
 
@@ -93,7 +93,7 @@ def over_hugging(bench: Workbench, wanted: str) -> Spread:
 def share_of_bound(bench: Workbench, wanted: str) -> float:
     """The least share of E / (c K + v(K+1)) over K = 1..8, greedy and at temperature 1."""
     size, dtype = size_for(bench, wanted), default_dtype(bench.card)
-    costs, _ = graph_costs(size, NAME, bench.card)
+    costs, _ = graph_costs(size, NAME, bench.card, bench.mode)
     least = []
     for warp in (GREEDY, SAMPLED):
         decoders = {k: graphs(bench, size, NAME, k, warp) for k in range(1, K_MAX + 1)}

@@ -46,6 +46,7 @@ class Workbench:
     tokens: int  # new tokens a prompt
     notes: list[str] = field(default_factory=list)
     card: torch.device | None = None  # where the GPU figures are measured
+    mode: str | None = None  # how layers are compiled there (compiled.MODES); None: not at all
     smaller: dict[str, str] = field(default_factory=dict)  # sizes in place of those without room
     _straight: dict[tuple, list[list[int]]] = field(default_factory=dict)
 

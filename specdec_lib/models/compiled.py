@@ -11,10 +11,11 @@ import torch
 
 from specdec_lib.models.llama import Layer, Llama, RunLayer
 
-# Products are chosen by trial; the CUDA graph is ours, of the whole step, so none in here.
-MODE = "max-autotune-no-cudagraphs"
+# None with CUDA graphs of its own: ours is of the whole step. The second chooses products by trial,
+# which takes minutes for a shape; the first leaves them to cuBLAS.
+MODES = ("default", "max-autotune-no-cudagraphs")
 # Compilations at most: each width of pass, number of rows, size of model and length read is one.
-MOST = 128
+MOST = 256
 TRIED = 128  # positions of the cache that the trial pass reads
 
 
@@ -25,12 +26,11 @@ class Compiled(NamedTuple):
     reason: str
 
 
-def compiled(model: Llama, mode: str | None = MODE, backend: str = "inductor") -> Compiled:
-    """The layers of `model` compiled, where one pass over one token can be compiled here.
+def compiled(model: Llama, mode: str | None = MODES[0], backend: str = "inductor") -> Compiled:
+    """The layers of `model` compiled in a mode of MODES, where one pass can be compiled here.
 
     Where it cannot (no Triton, no compiler, a construct that is not taken), layers run as they are
-    written and `reason` says why. Every new shape is compiled at its first pass, which takes up to
-    minutes with trials of products.
+    written and `reason` says why. Every new shape is compiled at its first pass.
     """
     run = torch.compile(
         Layer.__call__,
