@@ -64,7 +64,7 @@ def test_keys_and_values_are_written_behind_each_rows_own_last():
         new = torch.arange(start, start + 2 * count, dtype=torch.float64).reshape(2, count, 1, 1)
         positions = cache.advance(count)
         for layer in range(2):
-            keys, values = cache.store(layer, positions, new + layer, -new - layer)
+            keys, values = cache.held(layer).store(positions, new + layer, -new - layer)
         if cut:
             cache.truncate(cut)
     assert keys.shape == (2, 1, 5, 1)

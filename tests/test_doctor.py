@@ -1,23 +1,30 @@
 """`specdec doctor`: every finding in a line, and the right advice about drivers."""
 
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
 
 from specdec_lib.cli import main
-from specdec_lib.measure import doctor
+from specdec_lib.measure import doctor, drivers
 
-SMI = "| NVIDIA-SMI 550.54.15    Driver Version: 550.54.15      CUDA Version: 12.4     |\n"
+H100 = "NVIDIA H100 80GB HBM3, 580.65.06, 9.0, 81559"
 CPU = torch.device("cpu")
 
 
 @pytest.fixture
-def driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine with an NVIDIA driver."""
-    monkeypatch.setattr(doctor.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    ran = SimpleNamespace(stdout=SMI)
-    monkeypatch.setattr(doctor.subprocess, "run", lambda *args, **options: ran)
+def driver(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes this a machine whose NVIDIA driver answers so."""
+
+    def answer(text: str) -> None:
+        monkeypatch.setattr(drivers.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+        ran = SimpleNamespace(stdout=text)
+        monkeypatch.setattr(drivers.subprocess, "run", lambda *args, **options: ran)
+
+    return answer
 
 
 def test_the_command_reports_this_machine(capsys: pytest.CaptureFixture, monkeypatch):
@@ -31,28 +38,82 @@ def test_the_command_reports_this_machine(capsys: pytest.CaptureFixture, monkeyp
 
 
 def test_a_driver_is_read_and_a_cpu_build_is_told_apart(driver, monkeypatch):
-    assert doctor.nvidia_driver() == "550.54.15, CUDA up to 12.4"
+    driver(f"{H100}\nTesla V100-SXM2, 550.54.15, 7.0, 16384\n")
     monkeypatch.setattr(torch.version, "cuda", None)
-    (line,) = doctor.graphics(CPU)
-    assert "built for the CPU: install a build for that CUDA version or an older one" in line
+    lines = list(doctor.graphics(CPU))
+    assert lines[0] == (
+        "GPU: NVIDIA H100 80GB HBM3, compute capability 9.0, 86 GB, driver 580.65.06; the build of "
+        "torch that suits it is cu130 (https://download.pytorch.org/whl/cu130)"
+    )
+    assert "capability 7.0, 17 GB, driver 550.54.15" in lines[1] and "is cu126" in lines[1]
+    assert lines[2].startswith("This torch is built for the CPU: install the build that suits")
     monkeypatch.setattr(torch.version, "cuda", "13.0")
-    (line,) = doctor.graphics(CPU)
-    assert "built for CUDA 13.0 and sees no GPU: where that is newer, update the driver" in line
+    assert "built for CUDA 13.0 and sees no GPU" in list(doctor.graphics(CPU))[2]
 
 
-def test_a_machine_without_a_driver_is_told_that_none_is_needed(monkeypatch):
-    monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
+@pytest.mark.parametrize("text", ["", "NVIDIA-SMI has failed because it could not talk", "a, b, c"])
+def test_a_driver_that_does_not_answer_is_no_driver(driver, text: str):
+    driver(text)
+    assert drivers.cards() is None
     (line,) = doctor.graphics(CPU)
     assert "everything works without one" in line
 
 
+def test_a_driver_that_hangs_is_no_driver(driver, monkeypatch):
+    def hang(*arguments, **options):
+        raise subprocess.TimeoutExpired("nvidia-smi", 60)
+
+    driver("")
+    monkeypatch.setattr(drivers.subprocess, "run", hang)
+    assert drivers.cards() is None
+
+
+def test_a_machine_without_a_driver_is_told_that_none_is_needed(monkeypatch):
+    monkeypatch.setattr(drivers.shutil, "which", lambda name: None)
+    (line,) = doctor.graphics(CPU)
+    assert "everything works without one" in line
+
+
+@pytest.mark.parametrize(
+    ("version", "capability", "expected"),
+    [
+        ("580.65", (9, 0), "suits it is cu130"),
+        ("615.01", (12, 1), "suits it is cu130"),
+        ("550.54.15", (9, 0), "suits it is cu126"),
+        ("580.65", (6, 1), "suits it is cu126"),
+        (
+            "470.82",
+            (8, 0),
+            "too old: cu126 (https://download.pytorch.org/whl/cu126) needs one from 525",
+        ),
+        (
+            "550.54",
+            (10, 0),
+            "too old: cu130 (https://download.pytorch.org/whl/cu130) needs one from 580",
+        ),
+        ("580.65", (3, 7), "no build of torch 2.13 has kernels for capability 3.7"),
+    ],
+)
+def test_the_build_follows_the_driver_and_the_capability(version, capability, expected):
+    assert expected in drivers.advice(drivers.Card("x", version, capability, 1000))
+
+
+def test_the_builds_are_those_of_the_pinned_torch():
+    pinned = Path(__file__).parents[1].joinpath("constraints.txt").read_text()
+    assert "\ntorch==2.13." in pinned  # another torch comes in other builds: drivers.py
+
+
 def test_a_card_is_described(driver, monkeypatch):
+    driver(H100)
     card = SimpleNamespace(name="H100", major=9, minor=0, total_memory=80e9)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: card)
-    monkeypatch.setattr(torch.version, "cuda", "12.4")
+    monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: ["sm_80", "sm_90"])
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
     lines = list(doctor.graphics(torch.device("cuda")))
-    assert lines[0] == ("GPU: H100, compute capability 9.0, 80 GB; torch was built for CUDA 12.4")
-    assert lines[1] == "NVIDIA driver: 550.54.15, CUDA up to 12.4"
+    assert lines[1] == "torch is built for CUDA 13.0 and uses H100, 80 GB"
+    monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: ["sm_80", "compute_100"])
+    (_, line) = doctor.graphics(torch.device("cuda"))
+    assert line.endswith("it has no kernels for 9.0, see above")
 
 
 @pytest.mark.parametrize(

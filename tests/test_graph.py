@@ -8,10 +8,11 @@ import torch
 from random_models import llama
 from test_greedy_identity import worse
 
-from specdec_lib.decoding.graph import Step, captured, graph_generate
+from specdec_lib.decoding.graph import graph_generate, spare
 from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.step import Step
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp, choices_for
@@ -76,10 +77,10 @@ def test_plain_decoding_needs_no_draft_and_nothing_is_made_of_nothing(models):
 
 def test_a_row_does_not_outgrow_its_goal_by_more_than_a_block(models):
     target, _ = models
-    step = Step(target, target, PROMPTS, 4, Settings(10, Warp(0)))
-    run = captured(step)
+    step = Step(target, target, rows=3, capacity=8 + 10 + spare(4), k=4, warp=Warp(0))
+    step.begin(PROMPTS, max_new_tokens=10)
     for _ in range(20):
-        run()
+        step()
     assert (step.length < step.goal + 5).all() and (step.length >= step.goal).all()
 
 

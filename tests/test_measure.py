@@ -172,7 +172,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_generate_is_counted_and_reads_no_token_twice(folder: Path):
-    target = hugging.Counted(folder, torch.float64)
+    target = hugging.Counted.of_folder(folder, torch.float64)
     prompt = [5, 9, 2, 7]
     found = hugging.generate(target, prompt, new_tokens=6)
     assert len(found.tokens[0]) == 6
@@ -181,8 +181,8 @@ def test_generate_is_counted_and_reads_no_token_twice(folder: Path):
 
 @pytest.mark.parametrize("k", [2, None])
 def test_assisted_generation_gives_the_same_text_in_fewer_passes(folder: Path, k: int | None):
-    target = hugging.Counted(folder, torch.float64)
-    draft = hugging.Counted(folder, torch.float64)
+    target = hugging.Counted.of_folder(folder, torch.float64)
+    draft = hugging.Counted.of_folder(folder, torch.float64)
     prompt = [5, 9, 2, 7]
     expected = hugging.generate(target, prompt, new_tokens=9).tokens
     target.reset()
@@ -194,7 +194,7 @@ def test_assisted_generation_gives_the_same_text_in_fewer_passes(folder: Path, k
 
 
 def test_sampling_with_transformers_is_at_temperature_1_and_unfiltered(folder: Path):
-    target = hugging.Counted(folder, torch.float64)
+    target = hugging.Counted.of_folder(folder, torch.float64)
     torch.manual_seed(0)
     found = hugging.generate(target, [5], new_tokens=40, sample=True).tokens[0]
     assert len(set(found)) > 15 and max(found) < VOCAB

@@ -96,11 +96,18 @@ def verify_block(
 
 
 def check_finite(logits: Tensor, whose: str) -> None:
-    """Raise ValueError where a row of `logits` (..., V) is no distribution.
+    """Raise ValueError where a row of `logits` (..., V) is no distribution."""
+    require_finite(bool(finite(logits).all()), whose)
 
-    That is where its largest entry is not a finite number.
-    """
-    if not logits.amax(-1).isfinite().all():
+
+def finite(logits: Tensor) -> Tensor:
+    """Whether each row of `logits` (..., V) is a distribution: its largest entry is a number."""
+    return logits.amax(-1).isfinite()
+
+
+def require_finite(finite: bool, whose: str) -> None:
+    """Raise ValueError unless the logits were `finite`."""
+    if not finite:
         raise ValueError(
             f"the {whose} gave logits that are not finite: look at its weights, and where it runs "
             "in float16 try bfloat16 or float32"

@@ -1,10 +1,8 @@
 """Decoders against each other: ours over plain decoding, and ours over Hugging Face's."""
 
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import torch
 
@@ -12,7 +10,7 @@ from specdec_lib.measure import hugging
 from specdec_lib.measure.runs import GREEDY, Decoder, Recorded, compare, plain, speculative
 from specdec_lib.measure.timing import Spread, interleaved
 from specdec_lib.measure.workbench import Workbench, target
-from specdec_lib.models.checkpoint import read_weights, write_weights
+from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.pairs import ASSETS
 from specdec_lib.models.scale import COSTS, grown
 from specdec_lib.sampling import Warp
@@ -53,27 +51,31 @@ def over_hugging(
     """Our speculative over Hugging Face on the same weights, greedy, each as it is fastest."""
     best = bench.best(cost, GREEDY, dtypes)
     ours = speculative(target(cost, best.dtype), best.drafter, best.k, GREEDY, bench.tokens)
-    theirs, name = fastest_hugging(bench, cost, dtypes, assisted, best.draft)
+    theirs, name = fastest_hugging(
+        {dtype: hugging_target(cost, dtype) for dtype in dtypes},
+        bench.prompts_for(GREEDY, dtypes[0])[0],
+        bench.tokens,
+        best.draft if assisted else None,
+    )
     what = f"{cost or 'built-in'} over Hugging Face {'assisted' if assisted else 'generate'}"
     prompts = bench.prompts_for(GREEDY, best.dtype)
     return run_comparison(bench, f"{what}, {name}", theirs, ours, prompts)
 
 
 def fastest_hugging(
-    bench: Workbench, cost: str | None, dtypes: tuple[torch.dtype, ...], assisted: bool, draft: str
+    targets: Mapping[torch.dtype, hugging.Counted], trial: list[int], tokens: int, draft: str | None
 ) -> tuple[Decoder, str]:
-    """The fastest way to `generate` on a trial: of all dtypes and, assisted by `draft`, all K."""
+    """The fastest way to `generate` on `trial`: of all dtypes and, assisted by `draft`, all K."""
     tasks: dict[str, Decoder] = {}
-    for dtype in dtypes:
-        run = partial(hugging.generate, hugging_target(cost, dtype), new_tokens=bench.tokens)
-        if not assisted:
+    for dtype, model in targets.items():
+        run = partial(hugging.generate, model, new_tokens=tokens)
+        if draft is None:
             tasks[str(dtype)] = run
             continue
-        for draft_dtype, k in product(dtypes, TRIED_K):
-            helper = hugging.Counted(ASSETS / draft, draft_dtype)
+        for draft_dtype, k in product(targets, TRIED_K):
+            helper = hugging.Counted.of_folder(ASSETS / draft, draft_dtype, model.model.device)
             label = f"{dtype}, {draft} draft in {draft_dtype}, K = {k or 'by its heuristic'}"
             tasks[label] = partial(run, draft=helper, k=k)
-    trial = bench.prompts_for(GREEDY, dtypes[0])[0]
     seconds = interleaved({name: partial(run, trial) for name, run in tasks.items()}, rounds=2)
     best = min(tasks, key=lambda name: min(seconds[name]))
     return tasks[best], best
@@ -82,8 +84,6 @@ def fastest_hugging(
 def hugging_target(cost: str | None, dtype: torch.dtype) -> hugging.Counted:
     """The same target in transformers."""
     if cost is None:
-        return hugging.Counted(ASSETS / "target", dtype)
-    weights = grown(read_weights(ASSETS / "target", "cpu", torch.float32), COSTS[cost])
-    with tempfile.TemporaryDirectory() as folder:
-        write_weights(weights, Path(folder))
-        return hugging.Counted(Path(folder), dtype)
+        return hugging.Counted.of_folder(ASSETS / "target", dtype)
+    weights = grown(read_weights(ASSETS / "target", "cpu", dtype), COSTS[cost])
+    return hugging.Counted.of_weights(weights)

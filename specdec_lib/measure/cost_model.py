@@ -25,6 +25,7 @@ from specdec_lib.measure.workbench import Workbench, draft, target
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Warp
+from specdec_lib.theory import Costs
 
 NAME = "large"  # the draft with most to lose: its passes cost most
 SHARE_PROMPTS = 3
@@ -45,19 +46,37 @@ def share(bench: Workbench, cost: str, dtype: torch.dtype, warp: Warp) -> float:
     """
     model, drafter, tokens = target(cost, dtype), ModelDrafter(draft(NAME)), bench.tokens
     costs, _ = costs_of(model, drafter.model)
-    fast = {k: Recorded(speculative(model, drafter, k, warp, tokens)) for k in range(1, K_MAX + 1)}
-    decoders = {0: plain(model, warp, tokens), **fast}
-    seconds = total_seconds(decoders, bench.prompts_for(warp, dtype)[:SHARE_PROMPTS])
-    shares = []
-    for k, decoder in fast.items():
-        bound = decoder.tokens_a_block / (costs.c * k + costs.v[k + 1])
-        shares.append(seconds[0] / seconds[k] / bound)
-    listed = ", ".join(f"{share:.2f}" for share in shares)
-    bench.notes.append(
-        f"share of the bound at {cost}, {dtype}, temperature {warp.temperature:g}, K = 1 to 8: "
-        f"{listed} (c = {costs.c:.3f}, v(5) = {costs.v[5]:.2f})"
-    )
+    decoders = {k: speculative(model, drafter, k, warp, tokens) for k in range(1, K_MAX + 1)}
+    decoders[0] = plain(model, warp, tokens)
+    shares = shares_of(costs, decoders, bench.prompts_for(warp, dtype)[:SHARE_PROMPTS])
+    name = f"{cost}, {dtype}, temperature {warp.temperature:g}"
+    bench.notes.append(in_words(name, shares, costs))
     return min(shares)
+
+
+def shares_of(
+    costs: Costs, decoders: Mapping[int, Decoder], prompts: Sequence[list[int]]
+) -> list[float]:
+    """Measured speedup over E / (c K + v(K+1)) for every K above 0 in `decoders`, by K.
+
+    Number 0 is plain decoding. E is how many tokens the timed blocks brought.
+    """
+    recorded = {k: Recorded(decoder) for k, decoder in decoders.items()}
+    seconds = total_seconds(recorded, prompts)
+    shares = []
+    for k in sorted(set(decoders) - {0}):
+        bound = recorded[k].tokens_a_block / (costs.c * k + costs.v[k + 1])
+        shares.append(seconds[0] / seconds[k] / bound)
+    return shares
+
+
+def in_words(name: str, shares: Sequence[float], costs: Costs) -> str:
+    """The shares for K = 1, 2 and so on, in a line."""
+    listed = ", ".join(f"{share:.2f}" for share in shares)
+    return (
+        f"share of the bound at {name}, K = 1 to {len(shares)}: {listed} "
+        f"(c = {costs.c:.3f}, v({len(shares) + 1}) = {costs.v[len(shares) + 1]:.2f})"
+    )
 
 
 def total_seconds(

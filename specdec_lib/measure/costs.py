@@ -7,22 +7,28 @@ import statistics
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
+from specdec_lib.decoding.graph import captured
+from specdec_lib.decoding.step import bucket
 from specdec_lib.measure.timing import interleaved
+from specdec_lib.models.llama import Llama, RunLayer
 from specdec_lib.models.protocol import Model
 from specdec_lib.theory import Costs
 
 CONTEXT = 128  # tokens that stand in the cache already
 K_MAX = 8
+REPLAYS = 8  # of a captured pass in a task, one behind the other: what starts them hardly counts
+
+# From a model, the tokens of a pass and the rows to passes of that kind.
+PassTask = Callable[[Llama, int, int], Callable[[], None]]
 
 
 def pass_task(
     model: Model, tokens: int, batch: int = 1, context: int = CONTEXT
 ) -> Callable[[], None]:
     """A pass over `tokens` tokens in every row behind `context` others, each time the same."""
-    generator = torch.Generator().manual_seed(0)
-    shape = (batch, CONTEXT + tokens)
-    text = torch.randint(model.vocab_size, shape, generator=generator).to(model.device)
+    text = random_text(model, batch, CONTEXT + tokens)
     cache = model.new_cache(batch, CONTEXT + tokens)
     model.forward(text[:, :CONTEXT], cache)
 
@@ -33,12 +39,46 @@ def pass_task(
     return run
 
 
+def graph_task(
+    model: Llama, tokens: int, batch: int = 1, run: RunLayer | None = None
+) -> Callable[[], None]:
+    """REPLAYS passes as in `pass_task`, in fixed shapes: on CUDA each is one captured graph."""
+    text = random_text(model, batch, CONTEXT + tokens)
+    cache = model.new_fixed_cache(batch, bucket(CONTEXT + tokens))
+    model.forward(text[:, :CONTEXT], cache)
+    start, last = cache.length.clone(), text[:, CONTEXT:].contiguous()
+
+    @torch.inference_mode()
+    def one() -> None:
+        cache.truncate(start)
+        model.forward(last, cache, run=run)
+
+    replay = captured(one, (), model.device)
+
+    def task() -> None:
+        for _ in range(REPLAYS):
+            replay()
+
+    return task
+
+
+def random_text(model: Model, batch: int, length: int) -> Tensor:
+    """The same tokens (B, length) with every call."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.randint(model.vocab_size, (batch, length), generator=generator).to(model.device)
+
+
 def costs_of(
-    target: Model, draft: Model, k_max: int = K_MAX, rounds: int = 20, batch: int = 1
+    target: Model,
+    draft: Model,
+    k_max: int = K_MAX,
+    rounds: int = 20,
+    batch: int = 1,
+    task: PassTask = pass_task,
 ) -> tuple[Costs, float]:
-    """c and v up to k_max + 1 tokens, and the seconds of a target pass over one."""
-    tasks = {width: pass_task(target, width, batch) for width in range(1, k_max + 2)}
-    tasks[0] = pass_task(draft, 1, batch)
+    """c and v up to k_max + 1 tokens, and the seconds of a target task over one."""
+    tasks = {width: task(target, width, batch) for width in range(1, k_max + 2)}
+    tasks[0] = task(draft, 1, batch)
     seconds = {key: statistics.median(taken) for key, taken in interleaved(tasks, rounds).items()}
     draft_seconds = seconds.pop(0)
     v = {width: taken / seconds[1] for width, taken in seconds.items()}

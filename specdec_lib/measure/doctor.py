@@ -3,14 +3,13 @@
 import os
 import platform
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import torch
 import transformers
 
+from specdec_lib.measure.drivers import advice, cards, dotted
 from specdec_lib.measure.machine import copy_bandwidth, matrix_rate
 from specdec_lib.models.checks import free_memory
 from specdec_lib.models.hub import PUBLISHED
@@ -53,37 +52,34 @@ def processor() -> str:
 
 
 def graphics(device: torch.device) -> Iterator[str]:
-    """The graphics card, its driver, and whether torch was built for it."""
-    driver = nvidia_driver()
+    """The graphics cards, their driver, and the build of torch that suits them."""
+    found = cards()
+    for card in found or ():
+        yield (
+            f"GPU: {card.name}, compute capability {dotted(card.capability)}, "
+            f"{card.megabytes * 2**20 / GIGA:.0f} GB, driver {card.driver}; {advice(card)}"
+        )
     if device.type == "cuda":
-        card = torch.cuda.get_device_properties(device)
-        yield (
-            f"GPU: {card.name}, compute capability {card.major}.{card.minor}, "
-            f"{card.total_memory / GIGA:.0f} GB; torch was built for CUDA {torch.version.cuda}"
-        )
-        yield f"NVIDIA driver: {driver or 'nvidia-smi is not there to ask'}"
-    elif driver is None:
-        yield "GPU: none that nvidia-smi knows of; everything works without one"
+        yield f"torch is built for CUDA {torch.version.cuda} and uses {own_card(device)}"
+    elif not found:
+        yield "GPU: none that an NVIDIA driver answers for; everything works without one"
     elif torch.version.cuda is None:
-        yield (
-            f"NVIDIA driver: {driver}. This torch is built for the CPU: install a build for that "
-            "CUDA version or an older one, as pytorch.org shows, and run this again"
-        )
+        yield "This torch is built for the CPU: install the build that suits, and run this again"
     else:
         yield (
-            f"NVIDIA driver: {driver}. This torch is built for CUDA {torch.version.cuda} and sees "
-            "no GPU: where that is newer, update the driver or install an older build"
+            f"This torch is built for CUDA {torch.version.cuda} and sees no GPU: install the build "
+            "that suits, or a newer driver, and look at CUDA_VISIBLE_DEVICES"
         )
 
 
-def nvidia_driver() -> str | None:
-    """The driver's version and the newest CUDA that it runs; None where there is no driver."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return None
-    shown = subprocess.run([program], capture_output=True, text=True, timeout=60)
-    found = re.search(r"Driver Version: (\S+)\s+CUDA Version: (\S+)", shown.stdout)
-    return f"{found[1]}, CUDA up to {found[2]}" if found else None
+def own_card(device: torch.device) -> str:
+    """The card that torch runs on, and whether its build has kernels for it."""
+    card = torch.cuda.get_device_properties(device)
+    kernels = {name.split("_")[1] for name in torch.cuda.get_arch_list()}
+    # Kernels run on later minor versions of their own major one.
+    runs = {f"{card.major}{minor}" for minor in range(card.minor + 1)} & kernels
+    known = "" if runs else f"; it has no kernels for {card.major}.{card.minor}, see above"
+    return f"{card.name}, {card.total_memory / GIGA:.0f} GB{known}"
 
 
 def pairs_that_fit(device: torch.device, dtype: torch.dtype) -> str:

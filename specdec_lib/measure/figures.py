@@ -6,24 +6,31 @@ from typing import NamedTuple
 
 import torch
 
+from specdec_lib.measure import gpu_figures as gpu
 from specdec_lib.measure import memory
 from specdec_lib.measure.comparisons import over_hugging, over_plain
 from specdec_lib.measure.cost_model import model_error, share_of_bound
 from specdec_lib.measure.runs import GREEDY, SAMPLED
 from specdec_lib.measure.timing import Spread
 from specdec_lib.measure.workbench import DTYPES, Workbench
+from specdec_lib.sampling import Warp
 
 Value = float | Spread
 FLOAT32 = (torch.float32,)
 
 
 class Figure(NamedTuple):
-    """`goal` is at least this, or with `most` at most this; None: only reported."""
+    """`goal` is at least this, or with `most` at most this; None: only reported.
+
+    `size` is the model size of a GPU figure. Where another size has stood in for it, the goal is
+    nobody's.
+    """
 
     what: str
     goal: float | None
     measure: Callable[[Workbench], Value]
     most: bool = False
+    size: str | None = None
 
     def met(self, value: Value) -> bool | None:
         """Whether the median meets the goal; None where there is none."""
@@ -89,5 +96,37 @@ FIGURES = {
     ),
     "memory_overhead": Figure(
         "peak memory over weights and cache, 234M cost", 1.3, memory_overhead, most=True
+    ),
+}
+
+
+def gpu_figure(what: str, goal: float, measure: Callable, size: str, **options: Warp) -> Figure:
+    """A figure of a GPU at the cost of `size`."""
+    measured = partial(measure, wanted=size, **options)
+    return Figure(f"GPU, {size} cost, {what}", goal, measured, size=size)
+
+
+# Measured where there is a CUDA device, and absent elsewhere.
+GPU_FIGURES = {
+    "gpu_7b_bandwidth_share": gpu_figure(
+        "plain decoding, share of copy bandwidth", 0.75, gpu.bandwidth_share, "7b"
+    ),
+    "gpu_7b_vs_own_ar_sampled": gpu_figure(
+        "speculative over plain, T = 1", 2.2, gpu.over_plain, "7b", warp=SAMPLED
+    ),
+    "gpu_7b_vs_own_ar_greedy": gpu_figure(
+        "speculative over plain, greedy", 2.4, gpu.over_plain, "7b", warp=GREEDY
+    ),
+    "gpu_1b_vs_hf_assisted": gpu_figure(
+        "greedy, over HF assisted generation", 4.0, gpu.over_hugging, "1b"
+    ),
+    "gpu_7b_vs_hf_assisted": gpu_figure(
+        "greedy, over HF assisted generation", 3.0, gpu.over_hugging, "7b"
+    ),
+    "gpu_batch8_vs_own_ar": gpu_figure(
+        "8 texts at once, speculative over plain, T = 1", 1.5, gpu.batch_over_plain, "1b"
+    ),
+    "gpu_share_of_bound": gpu_figure(
+        "least share of E/(cK + v(K+1)), K <= 8", 0.85, gpu.share_of_bound, "7b"
     ),
 }

@@ -3,24 +3,47 @@
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForCausalLM, GenerationConfig, PreTrainedModel
+from transformers import (
+    AutoModelForCausalLM,
+    GenerationConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+)
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from transformers.utils import logging
 
 from specdec_lib.decoding.progress import Generation
+from specdec_lib.models.checkpoint import Weights, configuration, named_tensors
 
 
 class Counted:
     """A transformers model that counts its passes and the tokens that they read."""
 
-    def __init__(
-        self, folder: Path, dtype: torch.dtype, device: torch.device | str = "cpu"
-    ) -> None:
-        logging.disable_progress_bar()
+    def __init__(self, model: PreTrainedModel) -> None:
         logging.set_verbosity_error()  # each assisted call warns of its own draft's settings
-        self.model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
-        self.model.eval()
+        self.model = model.eval()
         self.model.register_forward_pre_hook(self._count, with_kwargs=True)
         self.reset()
+
+    @classmethod
+    def of_folder(
+        cls, folder: Path, dtype: torch.dtype, device: torch.device | str = "cpu"
+    ) -> "Counted":
+        """The model of `folder`, on `device`."""
+        logging.disable_progress_bar()
+        return cls(AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(device))
+
+    @classmethod
+    def of_weights(cls, weights: Weights) -> "Counted":
+        """A model on the very tensors of `weights`: no number is copied, whatever the device."""
+        config = LlamaConfig(**configuration(weights.shape, weights.embedding.dtype))
+        with torch.device("meta"):
+            model = LlamaForCausalLM(config)
+        model.load_state_dict(named_tensors(weights), assign=True)
+        # The rotation's frequencies are no weights: they are computed, here on the device.
+        model.model.rotary_emb = LlamaRotaryEmbedding(config).to(weights.embedding.device)
+        return cls(model)
 
     def reset(self) -> None:
         """Count from 0."""

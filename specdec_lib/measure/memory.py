@@ -33,7 +33,8 @@ def overhead(cost: str, dtype: str) -> float:
 def main(cost: str, dtype: str) -> None:
     """Load the pair, generate, and print the ratio."""
     before = peak()
-    pair = load_pair(target_cost=cost, dtype=getattr(torch, dtype))
+    # On the CPU, also where there is a GPU: it is this process's memory that is looked at.
+    pair = load_pair(target_cost=cost, device="cpu", dtype=getattr(torch, dtype))
     prompt = prompts(1)
     settings = Settings(TOKENS, Warp(temperature=0))
     speculative_generate(pair.target, ModelDrafter(pair.draft), prompt, 4, settings, Greedy())

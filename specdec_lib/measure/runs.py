@@ -7,6 +7,7 @@ from itertools import count
 import numpy as np
 from tqdm import tqdm
 
+from specdec_lib.decoding.graph import GraphDecoder, capacity_for
 from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.progress import Generation, Settings
 from specdec_lib.decoding.speculative import speculative_generate
@@ -14,6 +15,7 @@ from specdec_lib.drafters.adaptive import Schedule
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.held_out import repeated_share
 from specdec_lib.measure.timing import Spread, interleaved, ratios
+from specdec_lib.models.llama import Llama, RunLayer
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Choices, Warp, choices_for
 
@@ -49,6 +51,35 @@ def speculative(
     return run
 
 
+class Graphs:
+    """Decoding in captured steps of fixed shape, with another seed at every call.
+
+    With k = 0 it is plain decoding. It takes one prompt, or where `rows` is not None a list of so
+    many. The decoder is made at the first call: its graphs are captured before a time counts.
+    """
+
+    def __init__(
+        self, target: Llama, draft: Llama | None, k: int, warp: Warp, tokens: int,
+        rows: int | None = None, run: RunLayer | None = None,
+    ) -> None:  # fmt: skip
+        self.models, self.k, self.rows, self.run = (target, draft), k, rows, run
+        self.settings, self.seeds = Settings(tokens, warp), count()
+        self.decoder: GraphDecoder | None = None
+
+    def __call__(self, prompt: list) -> Generation:
+        """Decode."""
+        prompts = [prompt] if self.rows is None else prompt
+        needed = capacity_for(prompts, self.k, self.settings)
+        if self.decoder is None or self.decoder.capacity < needed:
+            warp = self.settings.warp
+            self.decoder = GraphDecoder(
+                *self.models, len(prompts), needed, self.k, warp, run=self.run
+            )
+        seed = next(self.seeds)
+        generators = [np.random.default_rng([seed, row]) for row in range(len(prompts))]
+        return self.decoder.generate(prompts, self.settings, generators)
+
+
 class Recorded:
     """A decoder that remembers how many tokens its blocks brought, and how repetitive they were."""
 
@@ -59,9 +90,9 @@ class Recorded:
     def __call__(self, prompt: list[int]) -> Generation:
         """Decode, and count."""
         generation = self.decoder(prompt)
-        self.tokens += len(generation.tokens[0])
+        self.tokens += sum(map(len, generation.tokens)) / len(generation.tokens)
         self.passes += generation.target_passes
-        self.texts.append(generation.tokens[0])  # looked at later: this call is timed
+        self.texts += generation.tokens  # looked at later: this call is timed
         return generation
 
     @property
@@ -71,7 +102,7 @@ class Recorded:
 
     @property
     def tokens_a_block(self) -> float:
-        """Tokens for every target pass so far."""
+        """Tokens of a row for every target pass so far."""
         return self.tokens / self.passes
 
 

@@ -102,6 +102,23 @@ class Hidden(NamedTuple):
     positions: Tensor  # (B, T), where in the text
 
 
+class Held(NamedTuple):
+    """What a cache holds of one layer, as far as a pass reads: up to S positions."""
+
+    keys: Tensor  # (B, S, heads, width), as values
+    values: Tensor
+    rows: Tensor  # (B, 1), the numbers of the rows
+
+    def store(self, positions: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Write `keys` and `values` (B, T, heads, width) at `positions` (B, T).
+
+        Returns all of the layer, (B, heads, S, width) each.
+        """
+        self.keys.index_put_((self.rows, positions), keys)
+        self.values.index_put_((self.rows, positions), values)
+        return self.keys.transpose(1, 2), self.values.transpose(1, 2)
+
+
 class KVCache(Lengths):
     """Keys and values of every layer, (layers, B, capacity, heads, width), set aside at once.
 
@@ -126,17 +143,15 @@ class KVCache(Lengths):
         self.values = torch.zeros(shape, device=device, dtype=dtype)
         self._rows = torch.arange(batch, device=device)[:, None]
 
-    def store(
-        self, layer: int, positions: Tensor, keys: Tensor, values: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Write `keys` and `values` (B, T, heads, width) at `positions` (B, T) of `layer`.
+    @property
+    def readable(self) -> int:
+        """The positions that a pass reads: up to the longest row's length."""
+        return self.longest
 
-        Returns all of the layer, (B, heads, S, width) each, up to the longest row's length S.
-        """
-        self.keys[layer][self._rows, positions] = keys
-        self.values[layer][self._rows, positions] = values
-        seen = (self.keys[layer, :, : self.longest], self.values[layer, :, : self.longest])
-        return seen[0].transpose(1, 2), seen[1].transpose(1, 2)
+    def held(self, layer: int) -> Held:
+        """The keys and values of `layer`, to read and to write."""
+        seen = self.readable
+        return Held(self.keys[layer, :, :seen], self.values[layer, :, :seen], self._rows)
 
     def tree_mask(self, slots: Tensor, tree: Tree) -> Tensor:
         """As `mask`, for a pass over the branches of a text, in a batch of one row."""
@@ -168,32 +183,32 @@ class KVCache(Lengths):
 
 
 class FixedCache(KVCache):
-    """A cache whose shapes never change: a pass reads all of it, masked by lengths on the device.
+    """A cache whose shapes do not follow its contents: masked by lengths on the device.
 
-    No number of it is known to the host, so a step over it can be captured in a CUDA graph. Whoever
-    uses it sees to it that no row outgrows the capacity.
+    Passes read the first `seen` positions, which the user sets, by default all of them. No length
+    is known to the host, and `length` stays where it is in memory, so that a step over the cache
+    can be captured in a CUDA graph. Whoever uses it sees to it that no row outgrows `seen`.
     """
+
+    seen: int | None = None
+
+    @property
+    def readable(self) -> int:
+        """The positions that a pass reads."""
+        return self.capacity if self.seen is None else self.seen
 
     def advance(self, count: int) -> Tensor:
         """Make every row longer by `count`; returns the new positions (B, count)."""
         positions = self.length[:, None] + torch.arange(count, device=self.length.device)
-        self.length = self.length + count
+        self.length += count
         return positions
 
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
         """Set the lengths (B,)."""
-        self.length = torch.as_tensor(length, device=self.keys.device)
-
-    def store(
-        self, layer: int, positions: Tensor, keys: Tensor, values: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """As in KVCache, but returns the layer up to the capacity."""
-        self.keys[layer][self._rows, positions] = keys
-        self.values[layer][self._rows, positions] = values
-        return self.keys[layer].transpose(1, 2), self.values[layer].transpose(1, 2)
+        self.length.copy_(torch.as_tensor(length))
 
     def mask(self, positions: Tensor) -> Tensor:
-        """As in KVCache, up to the capacity."""
-        slots = torch.arange(self.keys.shape[2], device=positions.device)
+        """As in KVCache, up to what is read."""
+        slots = torch.arange(self.readable, device=positions.device)
         hidden = slots > positions[:, None, :, None]
         return torch.zeros_like(hidden, dtype=self.keys.dtype).masked_fill_(hidden, float("-inf"))

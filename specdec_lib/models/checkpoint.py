@@ -148,22 +148,27 @@ def write_weights(weights: Weights, folder: Path) -> None:
 
     All of it is in memory at once: for the smaller sizes.
     """
+    # A copy of each: safetensors refuses tensors that share memory.
+    tensors = {name: tensor.clone() for name, tensor in named_tensors(weights).items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    config = json.dumps(configuration(weights.shape, weights.embedding.dtype), indent=2)
+    (folder / "config.json").write_text(config + "\n", encoding="utf-8")
+
+
+def named_tensors(weights: Weights) -> dict[str, Tensor]:
+    """The weights by their Hugging Face names; the parts of a matrix are views of it."""
     shape, tensors = weights.shape, {"model.embed_tokens.weight": weights.embedding}
     heads = [count * shape.head_width for count in (shape.heads, shape.kv_heads, shape.kv_heads)]
     for number, layer in enumerate(weights.layers):
         parts = (*layer.qkv.split(heads), layer.out, *layer.gate_up.split(shape.mlp), layer.down)
         norms = (layer.norm_attention, layer.norm_mlp)
         for name, tensor in zip(LAYER_NAMES, (*norms, *parts), strict=True):
-            # A copy of its own: safetensors refuses tensors that share memory.
-            tensors[f"model.layers.{number}.{name}.weight"] = tensor.clone()
-    tensors |= {"model.norm.weight": weights.norm, "lm_head.weight": weights.head.clone()}
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    config = json.dumps(_config(shape, weights.embedding.dtype), indent=2)
-    (folder / "config.json").write_text(config + "\n", encoding="utf-8")
+            tensors[f"model.layers.{number}.{name}.weight"] = tensor
+    return tensors | {"model.norm.weight": weights.norm, "lm_head.weight": weights.head}
 
 
-def _config(shape: Shape, dtype: torch.dtype) -> dict:
+def configuration(shape: Shape, dtype: torch.dtype) -> dict:
     """The configuration of transformers for a model of this shape."""
     return {
         "architectures": ["LlamaForCausalLM"],

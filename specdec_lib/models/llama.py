@@ -6,6 +6,7 @@ grows.
 """
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models.cache import FixedCache, Hidden, KVCache, Tree
+from specdec_lib.models.cache import FixedCache, Held, Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear, return_freed_memory
 
@@ -64,13 +65,19 @@ class Llama:
 
     @torch.no_grad()
     def forward(
-        self, tokens: Tensor, cache: KVCache, layers: int | None = None, tree: Tree | None = None
+        self,
+        tokens: Tensor,
+        cache: KVCache,
+        layers: int | None = None,
+        tree: Tree | None = None,
+        run: "RunLayer | None" = None,
     ) -> Tensor:
         """The logits (B, T, V) behind each of `tokens` (B, T), which are appended to `cache`.
 
         With `layers`, only so many of the first layers are run, and what the others hold there is
         not valid: an early exit. With `tree`, the tokens are not one text but its branches: each
-        stands behind its own ancestors. A whole pass leaves its last hidden states in the cache.
+        stands behind its own ancestors. `run` runs a layer, by default as it is written here
+        (compiled.py). A whole pass leaves its last hidden states in the cache.
         """
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else slots[:, :1] + tree.depths
@@ -78,8 +85,7 @@ class Llama:
         here = Here(slots, self.cos[positions], self.sin[positions], mask)
         x = F.embedding(tokens, self.embedding)
         for number, layer in enumerate(self.layers[:layers]):
-            x = x + layer.attention(x, here, cache, number)
-            x = x + layer.mlp(x)
+            x = (run or Layer.__call__)(layer, x, here, cache.held(number))
         hidden = self.norm(x)
         if layers is None:
             cache.hidden = Hidden(hidden, positions)
@@ -98,9 +104,13 @@ class RMSNorm:
         self.exact = torch.promote_types(weight.dtype, torch.float32)
         self.weight = weight.to(self.exact) * math.sqrt(len(weight))
         self.least = self.weight.new_tensor(math.sqrt(len(weight) * epsilon))
+        self.plain, self.epsilon = weight, epsilon
+        self.one_kernel = weight.device.type == "cuda"
 
     def __call__(self, x: Tensor) -> Tensor:
         """(..., width) -> (..., width), in the dtype of x; in between float32 or better."""
+        if self.one_kernel:  # on a GPU a kernel's start costs more than what it computes here
+            return F.rms_norm(x, self.plain.shape, self.plain, self.epsilon)
         length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=self.exact)
         return (x * (self.weight / length.hypot(self.least))).to(x.dtype)
 
@@ -124,16 +134,19 @@ class Layer:
         self.qkv, self.out = Linear(weights.qkv), Linear(weights.out)
         self.gate_up, self.down = Linear(weights.gate_up), Linear(weights.down)
 
-    def attention(self, x: Tensor, here: Here, cache: KVCache, number: int) -> Tensor:
-        """(B, T, width) -> (B, T, width); new keys and values go to layer `number` of `cache`."""
+    def __call__(self, x: Tensor, here: Here, held: Held) -> Tensor:
+        """(B, T, width) -> (B, T, width); new keys and values go to `held`."""
+        x = x + self.attention(x, here, held)
+        return x + self.mlp(x)
+
+    def attention(self, x: Tensor, here: Here, held: Held) -> Tensor:
+        """(B, T, width) -> (B, T, width)."""
         shape = self.shape
         qkv = self.qkv(self.norm_attention(x))
         qkv = qkv.unflatten(-1, (-1, shape.head_width))
         turning = shape.heads + shape.kv_heads  # queries and keys
         turned = rotate(qkv[:, :, :turning], here.cos, here.sin)
-        keys, values = cache.store(
-            number, here.slots, turned[:, :, shape.heads :], qkv[:, :, turning:]
-        )
+        keys, values = held.store(here.slots, turned[:, :, shape.heads :], qkv[:, :, turning:])
         mixed = F.scaled_dot_product_attention(
             turned[:, :, : shape.heads].transpose(1, 2),
             keys,
@@ -148,6 +161,10 @@ class Layer:
         both = self.gate_up(self.norm_mlp(x))
         gate, up = both.chunk(2, dim=-1)
         return self.down(F.silu(gate) * up)
+
+
+# What runs a layer: (layer, x, here, held) -> x.
+RunLayer = Callable[[Layer, Tensor, Here, Held], Tensor]
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
