@@ -23,7 +23,7 @@ def connected(address: str, chapters: Iterable[str]) -> Iterator[tuple]:
     client = _client(address)
     with client:
         workers = client.ncores()
-        _require_single_threads(address, workers)
+        require_single_threads(address, workers)
         for chapter in sorted(chapters):
             _require_same_grader(client, chapter)
 
@@ -46,7 +46,7 @@ def _client(address: str):  # -> distributed.Client, which may not be installed
         raise ValueError(f"no dask scheduler answers at {address}: {error}") from None
 
 
-def _require_single_threads(address: str, workers: Mapping[str, int]) -> None:
+def require_single_threads(address: str, workers: Mapping[str, int]) -> None:
     """Raise ValueError unless there are workers, of one thread: pytest runs one test at a time."""
     command = f"dask worker {address} --nworkers auto --nthreads 1"
     if not workers:

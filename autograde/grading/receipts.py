@@ -79,8 +79,10 @@ def of_file(path: Path, chapter: str | None = None, grade_now: bool = False) -> 
 def verify(receipt: Path, submission: Path, chapter: str | None = None) -> list[str]:
     """What differs between a receipt and a submission, which is graded again if need be."""
     known = read_receipt(receipt.read_text(), str(receipt))
-    again = known["result"] is not None
-    return list(differences(known, of_file(submission, chapter or known["chapter"], again)))
+    if chapter is None and submission.stem not in chapters():
+        chapter = known["chapter"]
+    now = of_file(submission, chapter, grade_now=known["result"] is not None)
+    return list(differences(known, now))
 
 
 def write_receipts(folder: Path, submitted: Path, grades: Mapping[str, Mapping]) -> None:
