@@ -14,7 +14,6 @@ from autograde.grading.classroom import chapters
 from autograde.grading.hidden_tests import HiddenTests, run_hidden_tests
 from autograde.grading.misconceptions import misconceptions_of
 from autograde.samples import sample
-from autograde.sandbox.launch import Limits
 from autograde.sandbox.proxy import Student
 from autograde.sandbox.session import Session
 
@@ -112,7 +111,7 @@ def outcomes_of_plain_pytest(notebook: NotebookNode) -> list[list]:
             if report.when == "call":
                 self.seen.append([report.nodeid.split("::")[-1], report.passed])
 
-    limits = Limits(own_work=engine.own_work_of(CHAPTER))
+    limits = engine.limits_of(CHAPTER)
     with Session(engine.code_cells(notebook, limits), limits) as session:
         plugin = Plugin(Student(session, engine.parameters_of(CHAPTER)))
         file = str(engine.tests_of(CHAPTER))
@@ -123,7 +122,7 @@ def outcomes_of_plain_pytest(notebook: NotebookNode) -> list[list]:
 def test_every_case_goes_as_in_plain_pytest():
     wrong = misconceptions_of(CHAPTER).of("speculative_accept")[0]
     notebook = right(speculative_accept=wrong.code)
-    limits = Limits(own_work=engine.own_work_of(CHAPTER))
+    limits = engine.limits_of(CHAPTER)
     with Session(engine.code_cells(notebook, limits), limits) as session:
         tests = HiddenTests(engine.tests_of(CHAPTER))
         cases = tests.run(Student(session, engine.parameters_of(CHAPTER)))

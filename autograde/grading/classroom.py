@@ -47,7 +47,8 @@ def grade_class(
     here. Returns the machine-readable results by student and chapter. One submission's trouble
     never stops another. Raises FileNotFoundError where there is no such folder or chapter.
     """
-    tasks = list(tasks_in(submitted, chapter))
+    # Chapter by chapter: a process keeps what one chapter needs, and not much of every other.
+    tasks = sorted(tasks_in(submitted, chapter), key=lambda task: task.chapter)
     grades: Grades = {task.student: {} for task in tasks}
     with _executors(scheduler, {task.chapter for task in tasks}, workers) as (executor, number):
         for task, result in _shown(_graded(tasks, executor, number), len(tasks)):

@@ -44,13 +44,18 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
 
 def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
     """The result of a rebuilt notebook, graded in this process now."""
-    limits = Limits(own_work=own_work_of(chapter))
+    limits = limits_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
         cases = run_hidden_tests(tests_of(chapter), student)
     exercises = exercises_of(notebook)
     judge(cases, misconceptions_of(chapter), exercises)
     return Result(exercises, pending_of(notebook), session.reports, session.limited)
+
+
+def limits_of(chapter: str) -> Limits:
+    """What a submission of the chapter may use."""
+    return Limits(own_work=own_work_of(chapter))
 
 
 def tests_of(chapter: str) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from _pytest.config import _prepareconfig  # as in pytest-xdist: pytest has no public name for it
 
-from autograde.grading.marks import Case, Marks
+from autograde.grading.marks import Case, Marks, exercise_of
 from autograde.sandbox.proxy import Student
 
 # No configuration, no plugins, no output: each of them costs time in every case and tells nobody.
@@ -35,18 +35,19 @@ class HiddenTests:
         if self.session.testsfailed or not self.items:
             raise RuntimeError(f"the hidden tests in {tests} could not be collected")
 
-    def run(self, student: Student) -> list[Case]:
-        """Every case, in the file's order, by pytest's own protocol for one item.
+    def run(self, student: Student, exercise: str | None = None) -> list[Case]:
+        """Every case, or those of one exercise, in the file's order, by pytest's own protocol.
 
         After the last item nothing of a fixture is left, whatever its scope. Raises RuntimeError
         where a fixture fails.
         """
+        items = [item for item in self.items if exercise in (None, exercise_of(item))]
         self.marks.turn_to(student)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for item, following in zip_longest(self.items, self.items[1:]):
+            for item, following in zip_longest(items, items[1:]):
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        if len(self.marks.cases) != len(self.items):
+        if len(self.marks.cases) != len(items):
             raise RuntimeError(f"some of the hidden tests in {self.tests} did not run")
         return self.marks.cases
 

@@ -68,6 +68,11 @@ class Marks:
         self.cases.append(case)
 
 
+def exercise_of(item: pytest.Item) -> str:
+    """The exercise that a case belongs to."""
+    return item.get_closest_marker("behaviour").args[0]
+
+
 def _reason(error: BaseException | None) -> tuple[str | None, bool]:
     """Why a case failed, for the student; and whether there is no answer to speak of at all."""
     if error is None:
