@@ -31,6 +31,7 @@ c.HTMLExporter.sanitize_html = True
 # --------------------------------------------------------------------------------------- Grading
 # Submissions pass intake before nbgrader sees them; our engine stands where a kernel would run.
 c.Autograde.exporter_class = "autograde.grading.hooks.Intake"
+c.Autograde.post_convert_hook = "autograde.grading.hooks.stamp"
 c.Autograde.autograde_preprocessors = [
     "autograde.grading.hooks.Grade",
     "nbgrader.preprocessors.IgnorePattern",

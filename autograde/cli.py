@@ -1,6 +1,7 @@
-"""The instructor's commands: `autograde build`, `bundle` and `grade`."""
+"""The instructor's commands; `autograde --help` lists them."""
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -49,7 +50,24 @@ def parser() -> argparse.ArgumentParser:
     grade.add_argument("--json", type=Path, metavar="FILE", help="write the results here")
     grade.add_argument("--chapter", metavar="NAME", help="only this chapter; default all")
     grade.add_argument("--workers", type=int, metavar="N", help="at a time; default all cores")
+    grade.add_argument("--scheduler", metavar="ADDRESS", help="a dask scheduler, tcp://HOST:PORT")
+    grade.add_argument("--receipts", type=Path, metavar="DIR", help="write a receipt for each")
     grade.set_defaults(run=run_grade)
+    receipt = commands.add_parser("receipt", help="print a submission's receipt, or verify one")
+    receipt.add_argument(
+        "words",
+        nargs="+",
+        metavar="SUBMISSION | verify RECEIPT SUBMISSION",
+        help="a notebook; after `verify RECEIPT`, the notebook that it is held against",
+    )
+    receipt.add_argument("--chapter", metavar="NAME", help="default: the notebook's file name")
+    receipt.add_argument("--out", type=Path, metavar="FILE", help="write the receipt here")
+    receipt.set_defaults(run=run_receipt)
+    sample = commands.add_parser("sample", help="make a class of submissions of every kind")
+    sample.add_argument("folder", type=Path, help="a new folder; STUDENT/CHAPTER/ come below it")
+    sample.add_argument("--students", type=int, default=100, metavar="N", help="default 100")
+    sample.add_argument("--chapter", metavar="NAME", help="only this chapter; default all")
+    sample.set_defaults(run=run_sample)
     return top
 
 
@@ -90,19 +108,71 @@ def run_bundle(options: argparse.Namespace) -> int:
 def run_grade(options: argparse.Namespace) -> int:
     """`autograde grade`: a table, and the results as JSON. Failed submissions are results too."""
     from autograde.files import write_json
-    from autograde.grading.classroom import chapters, grade_class
-    from autograde.reports.table import print_table
+    from autograde.grading.classroom import grade_class
+    from autograde.grading.receipts import write_receipts
+    from autograde.paths import course_dir
+    from autograde.reports.gradebook import overrides
+    from autograde.reports.table import print_overrides, print_table
 
-    if options.chapter and options.chapter not in chapters():
-        known = ", ".join(chapters())
-        raise ValueError(f"there is no chapter {options.chapter}. There are: {known}")
-    if options.workers is not None and options.workers < 1:
-        raise ValueError(f"--workers is {options.workers}; it must be at least 1")
-    grades = grade_class(options.submitted, options.chapter, options.workers)
+    _require_chapter(options.chapter)
+    _require_positive("--workers", options.workers)
+    if options.workers and options.scheduler:
+        raise ValueError("--workers is for this machine, --scheduler for a cluster: give one")
+    grades = grade_class(options.submitted, options.chapter, options.workers, options.scheduler)
     if options.json:
         write_json(options.json, {"students": grades})
+    if options.receipts:
+        write_receipts(options.receipts, options.submitted, grades)
     print_table(grades)
+    if options.submitted.resolve() == course_dir() / "submitted":
+        print_overrides(overrides(course_dir(), grades))
     return 0
+
+
+def run_receipt(options: argparse.Namespace) -> int:
+    """`autograde receipt`: exit code 1 where a verified receipt is not this submission's."""
+    from autograde.files import write_json
+    from autograde.grading import receipts
+
+    _require_chapter(options.chapter)
+    *verify, submission = map(Path, options.words)
+    if verify and (len(verify) != 2 or str(verify[0]) != "verify"):
+        raise ValueError("name one notebook, or: autograde receipt verify RECEIPT SUBMISSION")
+    if verify:
+        found = receipts.verify(verify[1], submission, options.chapter)
+        print("\n".join(found) or f"{verify[1]} is the receipt of {submission}")
+        return 1 if found else 0
+    receipt = receipts.of_file(submission, options.chapter)
+    if options.out:
+        write_json(options.out, receipt)
+    else:
+        print(json.dumps(receipt, indent=2))
+    return 0
+
+
+def run_sample(options: argparse.Namespace) -> int:
+    """`autograde sample`: write the class, and say how it is graded."""
+    from autograde.grading.classroom import chapters
+    from autograde.samples import write_large_class
+
+    _require_chapter(options.chapter)
+    _require_positive("--students", options.students)
+    names = [options.chapter] if options.chapter else chapters()
+    write_large_class(options.folder, names, options.students)
+    print(f"{options.students} students in {options.folder}; autograde grade {options.folder}")
+    return 0
+
+
+def _require_chapter(name: str | None) -> None:
+    from autograde.grading.classroom import chapters
+
+    if name and name not in chapters():
+        raise ValueError(f"there is no chapter {name}. There are: {', '.join(chapters())}")
+
+
+def _require_positive(option: str, number: int | None) -> None:
+    if number is not None and number < 1:
+        raise ValueError(f"{option} is {number}; it must be at least 1")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
-Tests marked `browser` are left out where there is no Chromium.
+Tests marked `browser` are left out where there is no Chromium, those marked `cluster` where
+dask.distributed is not installed.
 """
 
 import asyncio
@@ -38,20 +39,28 @@ def _why_no_browser() -> str | None:
     return None
 
 
+def _why_no_cluster() -> str | None:
+    """Why the tests on a cluster cannot run here, or None where they can."""
+    missing = importlib.util.find_spec("distributed") is None
+    return "distributed is not installed (pip install -e .[cluster])" if missing else None
+
+
+NEEDS = {"browser": _why_no_browser, "cluster": _why_no_cluster}
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in _LONG)
-    if _why_no_browser() is None:
-        return
-    left_out = [item for item in items if item.get_closest_marker("browser")]
+    missing = [marker for marker, why_not in NEEDS.items() if why_not()]
+    left_out = [item for item in items if any(map(item.get_closest_marker, missing))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    reason = _why_no_browser()
-    if reason:
-        terminalreporter.write_line(f"browser tests were deselected: {reason}", yellow=True)
+    for marker, why_not in NEEDS.items():
+        if reason := why_not():
+            terminalreporter.write_line(f"{marker} tests were deselected: {reason}", yellow=True)
 
 
 # Between its calls playwright leaves its event loop marked as running, and asyncio.run then refuses

@@ -7,9 +7,9 @@ chapter's source and tests, the library that the answers import, and the version
 import json
 import platform
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
-import numpy as np
 from nbformat import NotebookNode
 
 from autograde.files import digest_of, files_below, write_if_changed
@@ -17,6 +17,7 @@ from autograde.grading.results import Result
 from autograde.intake import is_demo
 from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS
 
+PACKAGES = ("ipython", "matplotlib", "numpy", "pytest", "torch", "transformers")
 FOLDER = BUILD / "cache" / "results"
 
 
@@ -35,7 +36,15 @@ def grader_fingerprint(chapter: str) -> str:
     """What the result depends on beside the answers."""
     files = [SOLUTIONS / f"{chapter}.py", NOTEBOOKS / chapter / f"{chapter}.ipynb"]
     files += [*files_below(ROOT / "autograde"), *files_below(ROOT / "specdec_lib")]
-    return digest_of(files, platform.python_version(), np.__version__)
+    names = [path.relative_to(ROOT).as_posix() for path in files]
+    return digest_of(files, platform.python_version(), *map(_version, PACKAGES), *names)
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "none"
 
 
 def load(name: str) -> Result | None:

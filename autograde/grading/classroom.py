@@ -1,17 +1,18 @@
 """Grading a folder of submissions in nbgrader's layout, several at a time."""
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from multiprocessing import get_context
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tqdm import tqdm
 
-from autograde.grading.engine import exercises_of, grade_submission, pending_of
+from autograde.grading import cache
+from autograde.grading.engine import exercises_of, pending_of
 from autograde.grading.results import Result
-from autograde.intake import release_of, take_in
+from autograde.grading.spreading import Job, Open, Outcome, local_processes, spread
+from autograde.intake import Submission, release_of, take_in
 from autograde.paths import NOTEBOOKS
 
 Grades = dict[str, dict[str, dict]]
@@ -29,17 +30,29 @@ class Task:
     def path(self) -> Path:
         return Path(self.student, self.chapter, f"{self.chapter}.ipynb")
 
+    def take_in(self) -> Submission:
+        """What intake makes of the submission."""
+        return take_in(self.submitted, self.path, self.chapter)
 
-def grade_class(submitted: Path, chapter: str | None = None, workers: int | None = None) -> Grades:
+
+def grade_class(
+    submitted: Path,
+    chapter: str | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> Grades:
     """Grade every STUDENT/CHAPTER/CHAPTER.ipynb below `submitted`, one chapter or all.
 
-    Returns the machine-readable results by student and chapter. One submission's trouble never
-    stops another. Raises FileNotFoundError where there is no such folder or chapter.
+    With `scheduler`, the address of a dask scheduler, on its workers; else in `workers` processes
+    here. Returns the machine-readable results by student and chapter. One submission's trouble
+    never stops another. Raises FileNotFoundError where there is no such folder or chapter.
     """
-    tasks = list(tasks_in(submitted, chapter))
+    # Chapter by chapter: a process keeps what one chapter needs, and not much of every other.
+    tasks = sorted(tasks_in(submitted, chapter), key=lambda task: task.chapter)
     grades: Grades = {task.student: {} for task in tasks}
-    for task, result in _graded(tasks, workers or os.cpu_count() or 1):
-        grades[task.student][task.chapter] = result.to_json()
+    with _executors(scheduler, {task.chapter for task in tasks}, workers) as (executor, number):
+        for task, result in _shown(_graded(tasks, executor, number), len(tasks)):
+            grades[task.student][task.chapter] = result.to_json()
     return {student: dict(sorted(grades[student].items())) for student in sorted(grades)}
 
 
@@ -62,39 +75,101 @@ def _is_student(entry: os.DirEntry) -> bool:
     return entry.is_symlink() or (entry.is_dir() and not entry.name.startswith("."))
 
 
-def _graded(tasks: list[Task], workers: int) -> Iterator[tuple[Task, Result]]:
-    """Results as they come, with a progress bar that counts the failed."""
-    failed = 0
-    with Pool(min(workers, len(tasks) or 1)) as submit, tqdm(total=len(tasks)) as bar:
-        bar.set_description("grading")
-        futures = {submit(grade_task, task): task for task in tasks}
-        for future in as_completed(futures):
-            result = future.result()
-            failed += result.reason is not None
-            bar.set_postfix(failed=failed)
+@contextmanager
+def _executors(
+    scheduler: str | None, chapters: set[str], workers: int | None
+) -> Iterator[tuple[Open, int]]:
+    """How to make an executor, and how many workers it has."""
+    if scheduler is None:
+        yield local_processes, workers or os.cpu_count() or 1
+        return
+    from autograde.grading.cluster import connected
+
+    with connected(scheduler, chapters) as cluster:
+        yield cluster
+
+
+def _shown(results: Iterable[tuple[Task, Result]], total: int) -> Iterator[tuple[Task, Result]]:
+    """The results, with a progress bar that counts the graded and the failed."""
+    counts = {"graded": 0, "failed": 0}
+    with tqdm(total=total, desc="grading", unit="submission") as bar:
+        for task, result in results:
+            counts["graded" if result.reason is None else "failed"] += 1
+            bar.set_postfix(counts, refresh=False)
             bar.update()
-            yield futures[future], result
+            yield task, result
 
 
-class Pool:
-    """A pool of fresh processes (a forked one would share the parent's open files)."""
+def _graded(tasks: list[Task], executor: Open, workers: int) -> Iterator[tuple[Task, Result]]:
+    """Results as they come. Those that hit a limit are repeated alone at the end, once.
 
-    def __init__(self, workers: int) -> None:
-        self.executor = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-
-    def __enter__(self) -> Callable:
-        return self.executor.submit
-
-    def __exit__(self, *_: object) -> None:
-        self.executor.shutdown(cancel_futures=True)
+    A limit may have been hit because the machine was busy with the others.
+    """
+    limited: list[Task] = []
+    yield from Round(tasks, limited).results(executor, workers)
+    yield from Round(limited).results(executor, 1)
 
 
-def grade_task(task: Task) -> Result:
-    """Grade one submission; what cannot be graded is a failed result that says why."""
+@dataclass
+class Waiting:
+    """The tasks that wait for one result, each with intake's reason; `known`: it was stored."""
+
+    known: bool
+    tasks: list[tuple[Task, str | None]] = field(default_factory=list)
+
+
+class Round:
+    """Submissions on their way through the workers. Equal ones are graded once.
+
+    A result is stored the moment it comes, so a run that is cut off loses only what was on its
+    way. With `limited`, results that hit a limit are not kept: their tasks are added to it.
+    """
+
+    def __init__(self, tasks: list[Task], limited: list[Task] | None = None) -> None:
+        self.tasks, self.limited = tasks, limited
+        self.waiting: dict[str, Waiting] = {}
+
+    def results(self, executor: Open, workers: int) -> Iterator[tuple[Task, Result]]:
+        """Each task's result, in the order in which they come."""
+        for name, outcome in spread(self._jobs(), executor, workers):
+            waiting = self.waiting.pop(name)
+            if self._is_to_be_repeated(waiting, outcome):
+                self.limited += [task for task, _ in waiting.tasks]
+                continue
+            if isinstance(outcome, Result) and not waiting.known:
+                cache.store(name, outcome)
+            for task, reason in waiting.tasks:
+                yield task, _result(task, outcome, reason)
+
+    def _jobs(self) -> Iterator[Job]:
+        for task in self.tasks:
+            job, reason = _job(task)
+            known = job.outcome is not None
+            waiting = self.waiting.setdefault(job.name, Waiting(known))
+            waiting.tasks.append((task, reason))
+            if len(waiting.tasks) == 1:
+                yield job
+
+    def _is_to_be_repeated(self, waiting: Waiting, outcome: Outcome) -> bool:
+        fresh = isinstance(outcome, Result) and not waiting.known
+        return fresh and outcome.limited and self.limited is not None
+
+
+def _job(task: Task) -> tuple[Job, str | None]:
+    """What is to be done for a task, and why it is not graded, where it is not."""
     try:
-        submission = take_in(task.submitted, task.path, task.chapter)
-        return grade_submission(submission, task.chapter)
-    except Exception as error:
-        blank = release_of(task.chapter)
-        reason = f"the grader could not finish: {type(error).__name__}: {error}"
-        return Result(exercises_of(blank), pending_of(blank), reason=reason)
+        submission = task.take_in()
+        name = cache.key(submission.notebook, task.chapter)
+        job = Job(name, submission.notebook, task.chapter, cache.load(name))
+        return job, submission.reason
+    except Exception as error:  # whatever it is, it stops this submission only
+        return Job(str(task.path), outcome=error), None
+
+
+def _result(task: Task, outcome: Outcome, reason: str | None) -> Result:
+    """A task's own result; an exception becomes a failed result that says why."""
+    if isinstance(outcome, Result):
+        return replace(outcome, reason=reason)
+    blank = release_of(task.chapter)
+    reason = f"the grader could not finish: {type(outcome).__name__}: {outcome}"
+    return Result(exercises_of(blank), pending_of(blank), reason=reason)

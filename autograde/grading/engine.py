@@ -3,11 +3,12 @@
 import ast
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from nbformat import NotebookNode
 
 from autograde.grading import cache as results_cache
-from autograde.grading.marks import run_hidden_tests
+from autograde.grading.hidden_tests import run_hidden_tests
 from autograde.grading.misconceptions import misconceptions_of
 from autograde.grading.results import Exercise, Result
 from autograde.grading.verdict import judge
@@ -34,21 +35,32 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
     name = results_cache.key(notebook, chapter)
     result = results_cache.load(name)
     if result is None:
-        result = _grade_now(notebook, chapter)
+        result = grade_anew(notebook, chapter)
         if result.limited:
-            result = _grade_now(notebook, chapter)
+            result = grade_anew(notebook, chapter)
         results_cache.store(name, result)
     return result
 
 
-def _grade_now(notebook: NotebookNode, chapter: str) -> Result:
-    limits = Limits(own_work=own_work_of(chapter))
+def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
+    """The result of a rebuilt notebook, graded in this process now."""
+    limits = limits_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
-        cases = run_hidden_tests(CHAPTER_TESTS / f"ch{chapter[:2]}_tests.py", student)
+        cases = run_hidden_tests(tests_of(chapter), student)
     exercises = exercises_of(notebook)
     judge(cases, misconceptions_of(chapter), exercises)
     return Result(exercises, pending_of(notebook), session.reports, session.limited)
+
+
+def limits_of(chapter: str) -> Limits:
+    """What a submission of the chapter may use."""
+    return Limits(own_work=own_work_of(chapter))
+
+
+def tests_of(chapter: str) -> Path:
+    """The file of a chapter's hidden tests."""
+    return CHAPTER_TESTS / f"ch{chapter[:2]}_tests.py"
 
 
 def code_cells(notebook: NotebookNode, limits: Limits) -> list[Cell]:

@@ -10,21 +10,29 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
-from nbgrader.utils import is_grade, is_locked
+from nbgrader.utils import is_grade, is_locked, rmtree
 
 from autograde.builder.regions import without_hidden
 from autograde.grading.engine import grade
+from autograde.grading.receipts import make_receipt, receipt_markdown
 from autograde.grading.results import Result
-from autograde.intake import take_in
+from autograde.intake import Submission, take_in
 from autograde.reports.feedback import exercise_html, exercise_text, summary_markdown
+
+STAMP = ".graded"  # nbgrader's later steps leave names with a leading dot alone
 
 
 class Intake(NotebookExporter):
     """nbgrader's way of opening a notebook, with `take_in` between the file and everything else.
 
     nbgrader converts twice: the submission, then its own sanitised copy. Only the first is a
-    student's file.
+    student's file. It makes one exporter a run, before it looks which folders are there.
     """
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        for folder in getattr(self.parent, "assignments", ()):
+            drop_unfinished(graded_folder(Path(self.parent.coursedir.root, folder)))
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
         if not getattr(self.parent, "_sanitizing", False):
@@ -34,6 +42,27 @@ class Intake(NotebookExporter):
         drop_strays(Path(self.parent.coursedir.root, self.parent._format_dest(*path.parts[1::-1])))
         submission = take_in(root, path, resources["nbgrader"]["assignment"])
         return self.from_notebook_node(submission.notebook, resources=resources, **kw)
+
+
+def graded_folder(submitted: Path) -> Path:
+    """Where nbgrader puts the graded copy of submitted/STUDENT/CHAPTER: autograded, beside it."""
+    return submitted.parents[2] / "autograded" / submitted.parent.name / submitted.name
+
+
+def drop_unfinished(graded: Path) -> None:
+    """Remove a graded folder without its stamp, so that nbgrader grades the submission again.
+
+    nbgrader takes any folder that exists for a finished one. Where it was killed between its two
+    passes or while it wrote, that student would never get a mark.
+    """
+    if graded.is_dir() and not (graded / STAMP).exists():
+        rmtree(str(graded))
+
+
+def stamp(notebooks: list[str], **_: Any) -> None:
+    """nbgrader's post_convert_hook: note that a submission has been graded to the end."""
+    for notebook in notebooks:
+        (graded_folder(Path(notebook).absolute().parent) / STAMP).touch()
 
 
 def drop_strays(graded: Path) -> None:
@@ -52,13 +81,16 @@ class Grade(NbGraderPreprocessor):
     """Stands where nbgrader would execute the notebook: grades it and writes the marks."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        result = grade(nb, resources["nbgrader"]["assignment"])
+        chapter = resources["nbgrader"]["assignment"]
+        result = grade(nb, chapter)
+        receipt = make_receipt(Submission(nb), chapter, result.to_json())
+        summary = f"{summary_markdown(result)}\n\n{receipt_markdown(receipt)}"
         for cell in nb.cells:
             if cell.cell_type == "code":
                 cell.outputs = _outputs(cell, result)
             if is_locked(cell):  # ours: nbgrader has put the hidden lines back in
                 cell.source = without_hidden(cell.source)
-        nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary_markdown(result), id="result"))
+        nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary, id="result"))
         return nb, resources
 
 

@@ -1,21 +1,12 @@
-"""One pytest run over a chapter's hidden tests, in this process, with `student` as a fixture."""
+"""What a chapter's hidden tests hand out, and the note of how each of their cases went."""
 
-import os
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
 from autograde.sandbox.proxy import Call, Student
 from autograde.sandbox.session import Gone, NotDefined, StudentError
 from specdec_lib.lessons.examples import Different
-
-# No configuration, no plugins, no output: each of them costs time in every run and tells nobody.
-QUIET = ["--disable-plugin-autoload", "--assert=plain", "-c", os.devnull, "--strict-markers"]
-UNUSED = (
-    *("terminal", "logging", "doctest", "cacheprovider"),
-    *("unraisableexception", "threadexception", "faulthandler"),
-)
 
 
 @dataclass
@@ -38,9 +29,13 @@ class Case:
 class Marks:
     """The pytest plugin: hands out `student`, and notes each case with its calls."""
 
-    def __init__(self, student: Student) -> None:
-        self.of_student = student
+    def __init__(self) -> None:
+        self.of_student: Student | None = None
         self.cases: list[Case] = []
+
+    def turn_to(self, student: Student) -> None:
+        """Begin with the next submission."""
+        self.of_student, self.cases = student, []
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "behaviour(exercise, name, after): cases of a behaviour")
@@ -57,7 +52,7 @@ class Marks:
         """Note the case, and report it in place of pytest.
 
         pytest's own report writes out the traceback of every failure, with the source read and
-        parsed again: nine tenths of the time that a blank submission takes, and nobody reads it.
+        parsed again. It took nine tenths of the time of a blank submission, and nobody reads it.
         """
         if call.when == "call":
             self._note(item, call)
@@ -73,6 +68,11 @@ class Marks:
         self.cases.append(case)
 
 
+def exercise_of(item: pytest.Item) -> str:
+    """The exercise that a case belongs to."""
+    return item.get_closest_marker("behaviour").args[0]
+
+
 def _reason(error: BaseException | None) -> tuple[str | None, bool]:
     """Why a case failed, for the student; and whether there is no answer to speak of at all."""
     if error is None:
@@ -84,13 +84,3 @@ def _reason(error: BaseException | None) -> tuple[str | None, bool]:
     if isinstance(error, StudentError | Gone):
         return f"your code {error.what_happened}.", False
     return f"the result could not be judged ({type(error).__name__}: {error}).", False
-
-
-def run_hidden_tests(tests: Path, student: Student) -> list[Case]:
-    """Every case of the file `tests`, in the file's order. Raises RuntimeError where none ran."""
-    marks = Marks(student)
-    plugins = [argument for name in UNUSED for argument in ("-p", f"no:{name}")]
-    code = pytest.main([*QUIET, *plugins, "--rootdir", str(tests.parent), str(tests)], [marks])
-    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or not marks.cases:
-        raise RuntimeError(f"the hidden tests in {tests} did not run (pytest's exit code {code})")
-    return marks.cases

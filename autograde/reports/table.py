@@ -1,6 +1,6 @@
 """The class as a table: a row for each student, a column for each exercise."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from rich.console import Console
 from rich.markup import escape
@@ -28,6 +28,12 @@ def print_table(
     for student, place in (feedback or {}).items():
         text = f"feedback for {printable(student)}: {place}"
         console.print(text, markup=False, soft_wrap=True)
+
+
+def print_overrides(overrides: Iterable[object]) -> None:
+    """Print where a mark by hand stands in place of another automatic one."""
+    for override in overrides:
+        print(printable(str(override)))
 
 
 def _table(chapter: str, results: Mapping[str, dict]) -> Table:

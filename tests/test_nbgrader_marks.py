@@ -1,0 +1,140 @@
+"""nbgrader's late penalty, extensions, points by hand and comments, through a second grading."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook, SubmittedNotebook
+from submitting import CHAPTER, hand_in, right, run_nbgrader, text
+
+from autograde.builder.release import release_into
+from autograde.cli import main
+from autograde.grading import cache
+from autograde.grading.receipts import of_file
+from autograde.grading.results import Behaviour
+from autograde.intake import take_in
+from autograde.reports.gradebook import overrides
+
+DUE, LATE = datetime(2026, 2, 1, 12), "2026-02-01 13:00:00 UTC"
+ZERO_IF_LATE = "--LateSubmissionPlugin.penalty_method=zero"
+WRONG = "def correct_token(p, q, token, r, u):\n    return token, True"
+
+
+def file_of(course: Path, student: str) -> Path:
+    return course / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
+
+
+def grade(course: Path, *options: str) -> None:
+    done = run_nbgrader(course, "autograde", CHAPTER, ZERO_IF_LATE, *options)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A class that was graded, worked on by hand, and graded again after the due date had moved.
+
+    ada was late, bob too but has an extension; cleo has points and a comment by hand, and then
+    handed in something else; dora's stored result was made unlike any that grading gives.
+    """
+    course = tmp_path_factory.mktemp("course")
+    release_into(course, [CHAPTER])
+    for student in ("ada", "bob", "cleo", "dora"):
+        notebook = right(quiz_02=f'quiz_02 = "b"  # {student} of {course.name}')
+        folder = hand_in(course / "submitted", student, text(notebook)).parent
+        if student in ("ada", "bob"):
+            (folder / "timestamp.txt").write_text(LATE)
+    entry = spoil_stored_result(course, "dora")
+    with gradebook_of(course) as gradebook:
+        gradebook.update_or_create_assignment(CHAPTER, duedate=DUE)
+    grade(course)
+    with gradebook_of(course) as gradebook:
+        gradebook.grant_extension(CHAPTER, "bob", hours=2)
+        mark_by_hand(gradebook)
+    file_of(course, "cleo").write_text(text(right(correct_token=WRONG)))
+    grade(course, "--force")
+    yield course
+    entry.unlink()
+
+
+def gradebook_of(course: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{course / 'gradebook.db'}")
+
+
+def spoil_stored_result(course: Path, student: str) -> Path:
+    """Store, for one submission, a result that says what no grading would; returns its place."""
+    from autograde.grading.engine import grade as grade_now
+
+    path = file_of(course, student)
+    notebook = take_in(path.parent, Path(path.name), CHAPTER).notebook
+    result = grade_now(notebook, CHAPTER)
+    result.exercises["correct_token"].behaviours[0] = Behaviour("read from the cache", False, "x")
+    cache.store(cache.key(notebook, CHAPTER), result)
+    return cache.FOLDER / f"{cache.key(notebook, CHAPTER)}.json"
+
+
+def mark_by_hand(gradebook: Gradebook) -> None:
+    place = (CHAPTER, CHAPTER, "cleo")
+    gradebook.find_grade("why_residual", *place).manual_score = 2.0
+    gradebook.find_grade("test_correct_token", *place).manual_score = 1.5
+    gradebook.find_comment("why_residual", *place).manual_comment = "Well said."
+    gradebook.db.commit()
+
+
+@pytest.fixture
+def gradebook(course: Path) -> Iterator[Gradebook]:
+    with gradebook_of(course) as gradebook:
+        yield gradebook
+
+
+def notebook_of(gradebook: Gradebook, student: str) -> SubmittedNotebook:
+    return gradebook.find_submission_notebook(CHAPTER, CHAPTER, student)
+
+
+def test_late_submission_loses_its_points_also_after_grading_again(gradebook: Gradebook):
+    ada = notebook_of(gradebook, "ada")
+    assert (ada.score, ada.late_submission_penalty) == (22.0, 22.0)
+    assert gradebook.find_submission(CHAPTER, "ada").total_seconds_late == 3600
+
+
+def test_extension_takes_the_penalty_away(gradebook: Gradebook):
+    bob = notebook_of(gradebook, "bob")
+    assert (bob.score, bob.late_submission_penalty) == (22.0, None)
+
+
+def test_points_and_comments_by_hand_survive(gradebook: Gradebook):
+    grades = {grade.name: grade for grade in notebook_of(gradebook, "cleo").grades}
+    written, tested = grades["why_residual"], grades["test_correct_token"]
+    assert (written.score, tested.score, tested.auto_score) == (2.0, 1.5, 0.0)
+    comment = gradebook.find_comment("why_residual", CHAPTER, CHAPTER, "cleo")
+    assert comment.comment == "Well said."
+
+
+def test_every_cell_marked_by_hand_asks_for_attention_again(gradebook: Gradebook):
+    waiting = [
+        grade.name for grade in notebook_of(gradebook, "cleo").grades if grade.needs_manual_grade
+    ]
+    assert sorted(waiting) == ["test_correct_token", "why_residual"]
+
+
+def test_grading_lists_marks_by_hand_that_hide_another(course: Path, monkeypatch, capsys):
+    monkeypatch.setenv("SPECDEC_COURSE", str(course))
+    assert main(["grade", str(course / "submitted")]) == 0
+    line = f"cleo, {CHAPTER}, correct_token: 1.5 points by hand stand, the tests give 0"
+    assert [row for row in capsys.readouterr().out.splitlines() if "by hand" in row] == [line]
+
+
+def test_a_class_without_a_gradebook_has_none(tmp_path: Path):
+    assert overrides(tmp_path, {}) == []
+    assert not list(tmp_path.iterdir())
+
+
+def test_nbgrader_reads_the_stored_results(gradebook: Gradebook):
+    grades = {grade.name: grade.auto_score for grade in notebook_of(gradebook, "dora").grades}
+    assert 0 < grades["test_correct_token"] < 4
+
+
+def test_the_graded_notebook_bears_the_receipt(course: Path):
+    receipt = of_file(file_of(course, "ada"))
+    page = (course / "autograded" / "ada" / CHAPTER / f"{CHAPTER}.ipynb").read_text()
+    assert receipt["answers"] in page and receipt["result"]["hash"] in page
