@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from autograde.lms import commands as lms
 from autograde.paths import SOLUTIONS
 
 
@@ -34,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     grade.add_argument("--chapter", metavar="NAME", help="only this chapter; default all")
     grade.add_argument("--workers", type=int, metavar="N", help="at a time; default all cores")
     grade.set_defaults(run=run_grade)
+    lms.add_to(commands)
     return top
 
 
