@@ -6,6 +6,7 @@ from pathlib import Path
 
 from autograde.lms import commands as lms
 from autograde.paths import SOLUTIONS
+from autograde.reports import commands as reports
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     grade.add_argument("--workers", type=int, metavar="N", help="at a time; default all cores")
     grade.set_defaults(run=run_grade)
     lms.add_to(commands)
+    reports.add_to(commands)
     return top
 
 

@@ -1,7 +1,6 @@
 """The commands `autograde collect` and `autograde export`: their options, and what they print."""
 
 import argparse
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from autograde.lms.export import (
     write_table,
 )
 from autograde.paths import course_dir
+from autograde.reports.commands import read_grades
 
 UNFINISHED = {
     "failed": "could not be graded, and stand with 0",
@@ -113,13 +113,7 @@ def _marks(path: Path, chapter: str) -> dict[str, Mark]:
     """From a gradebook with manual points and penalties, from a JSON file the automatic points."""
     if path.suffix == ".db":
         return marks_in_gradebook(path, chapter)
-    try:
-        grades = json.loads(path.read_text(encoding="utf-8"))["students"]
-    except (ValueError, KeyError, TypeError):
-        raise ValueError(
-            f"{path} is neither a gradebook.db nor what `autograde grade --json` writes"
-        ) from None
-    return marks_of(grades, chapter)
+    return marks_of(read_grades(path), chapter)
 
 
 def _known(chapter: str) -> None:
