@@ -5,7 +5,9 @@ import json
 import sys
 from pathlib import Path
 
+from autograde.lms import commands as lms
 from autograde.paths import BUILD, SOLUTIONS
+from autograde.reports import commands as reports
 from specdec_lib.pipes import until_closed
 
 
@@ -68,6 +70,8 @@ def parser() -> argparse.ArgumentParser:
     sample.add_argument("--students", type=int, default=100, metavar="N", help="default 100")
     sample.add_argument("--chapter", metavar="NAME", help="only this chapter; default all")
     sample.set_defaults(run=run_sample)
+    lms.add_to(commands)
+    reports.add_to(commands)
     return top
 
 

@@ -10,7 +10,7 @@ from autograde.cli import main
 from autograde.grading import classroom
 
 KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}
-EXERCISE_KEYS = {"score", "max_score", "passed", "total", "messages"}
+EXERCISE_KEYS = {"score", "max_score", "passed", "total", "messages", "causes"}
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass
 class Behaviour:
-    """One behaviour: passed, or the message that says why not."""
+    """One behaviour: passed, or the message that says why not and the misconception behind it."""
 
     name: str
     passed: bool
     message: str = ""
+    cause: str | None = None
 
 
 @dataclass
@@ -47,6 +48,7 @@ class Exercise:
             "passed": self.passed,
             "total": len(self.behaviours),
             "messages": self.messages,
+            "causes": list(dict.fromkeys(b.cause for b in self.behaviours if b.cause)),
         }
 
 

@@ -1,0 +1,1 @@
+"""Learning management systems: submissions out of their zips, marks into their tables."""

@@ -1,0 +1,66 @@
+"""Reading a zip that students' files are in: names and sizes are looked at before any byte."""
+
+import stat
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from autograde.intake import MAX_BYTES
+
+MAX_FILES = 20_000
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A file of the zip: its path as written there, and why it is refused where it is."""
+
+    name: str
+    info: zipfile.ZipInfo
+    refused: str | None
+
+
+def files_of(archive: zipfile.ZipFile) -> Iterator[Handed]:
+    """Every file of the archive, in its order. Raises ValueError where there are too many."""
+    entries = [info for info in archive.infolist() if not info.is_dir()]
+    if len(entries) > MAX_FILES:
+        raise ValueError(f"{archive.filename}: {len(entries)} files; at most {MAX_FILES} are read")
+    for info in entries:
+        yield Handed(info.filename, info, _refusal(info))
+
+
+def _refusal(info: zipfile.ZipInfo) -> str | None:
+    """Why a file is not taken out of the zip; None where it is."""
+    path = PurePosixPath(info.filename.replace("\\", "/"))
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+        return "its name leads out of the folder"
+    if not info.filename.isprintable():
+        return "its name has characters that cannot be printed"
+    if kind not in (0, stat.S_IFREG):
+        return "it is a link or another special file"
+    if info.flag_bits & 1:
+        return "it is encrypted"
+    if info.file_size > MAX_BYTES:
+        return f"it would be {info.file_size / 2**20:.0f} MB, over {MAX_BYTES // 2**20} MB"
+    return None
+
+
+def read(archive: zipfile.ZipFile, handed: Handed) -> bytes:
+    """The file's bytes. Raises ValueError where they are more than its entry says, or broken."""
+    try:
+        with archive.open(handed.info) as file:
+            data = file.read(MAX_BYTES + 1)
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError) as error:
+        raise ValueError(f"{handed.name}: cannot be read: {error}") from None
+    if len(data) > handed.info.file_size:
+        raise ValueError(f"{handed.name}: it holds more than the zip says")
+    return data
+
+
+def open_zip(path: Path) -> zipfile.ZipFile:
+    """The archive at `path`. Raises ValueError where it is none."""
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile:
+        raise ValueError(f"{path} is not a zip file; take the one that the LMS gives") from None

@@ -1,0 +1,200 @@
+"""`autograde export`: marks as a plain table, or merged into the table that the LMS exported.
+
+The LMS's own table comes back with one column filled in: every other cell, the order of rows and
+columns, separator and encoding stay as they were, so that it imports it again. Nobody is dropped
+silently: who could not be found on either side is named.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.api import Gradebook, SubmittedAssignment
+
+from autograde.files import write_if_changed
+
+NUMBER = re.compile(r"-(\d+)$")  # of a folder that `autograde collect` has made
+# Where each LMS writes who a row is, best first.
+WHO = {
+    "canvas": ("ID", "SIS User ID", "SIS Login ID", "Student"),
+    "moodle": ("Identifier", "ID number", "Email address", "Username", "Full name"),
+}
+NOT_A_STUDENT = ("points possible", "student, test")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One student's points in one chapter, and those of the exercises."""
+
+    score: float
+    max_score: float
+    status: str
+    exercises: Mapping[str, float]
+
+
+@dataclass
+class Table:
+    """A CSV file: its rows, and how it was written."""
+
+    rows: list[list[str]]
+    separator: str
+    bom: bool
+
+    @property
+    def header(self) -> list[str]:
+        return self.rows[0]
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The filled table, and who is on one side only."""
+
+    table: Table
+    filled: int
+    not_in_table: list[str]  # graded, and nowhere in the LMS's table
+    not_graded: list[str]  # in the table, without a mark
+    ambiguous: list[str]  # graded, and fitting several rows
+
+
+def marks_of(grades: Mapping[str, Mapping[str, dict]], chapter: str) -> dict[str, Mark]:
+    """The marks of a chapter, by student, from what `autograde grade --json` writes."""
+    return {
+        student: Mark(
+            result["score"],
+            result["max_score"],
+            result["status"],
+            {name: exercise["score"] for name, exercise in result["exercises"].items()},
+        )
+        for student, chapters in grades.items()
+        for name, result in chapters.items()
+        if name == chapter
+    }
+
+
+def marks_in_gradebook(database: Path, chapter: str) -> dict[str, Mark]:
+    """The marks of a chapter in nbgrader's gradebook: tests, manual points, less late penalties.
+
+    Raises ValueError where there is no such file.
+    """
+    if not database.is_file():
+        raise ValueError(f"there is no gradebook at {database}")
+    with Gradebook(f"sqlite:///{database.resolve()}") as gradebook:
+        return {
+            submission.student.id: Mark(
+                max(0.0, submission.score - (submission.late_submission_penalty or 0.0)),
+                submission.max_score,
+                "to be marked" if submission.needs_manual_grade else "graded",
+                _points(submission),
+            )
+            for submission in gradebook.assignment_submissions(chapter)
+        }
+
+
+def _points(submission: SubmittedAssignment) -> dict[str, float]:
+    grades = (grade for notebook in submission.notebooks for grade in notebook.grades)
+    return {grade.name.removeprefix("test_"): grade.score for grade in grades}
+
+
+def plain_table(marks: Mapping[str, Mark]) -> Table:
+    """Student, status, score, maximum and a column for each exercise."""
+    exercises = list(dict.fromkeys(name for mark in marks.values() for name in mark.exercises))
+    rows = [["student", "status", "score", "max_score", *exercises]]
+    for student, mark in sorted(marks.items()):
+        points = [f"{mark.exercises.get(name, 0):g}" for name in exercises]
+        rows.append([student, mark.status, f"{mark.score:g}", f"{mark.max_score:g}", *points])
+    return Table(rows, ",", bom=False)
+
+
+def read_table(path: Path) -> Table:
+    """A CSV file with commas, semicolons or tabs, in UTF-8. Raises ValueError where it is none."""
+    data = path.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not in UTF-8; export it from the LMS again, as CSV") from None
+    first = text.split("\n", 1)[0]
+    separator = max(",;\t", key=first.count)
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    if len(rows) < 2 or len(rows[0]) < 2:
+        raise ValueError(f"{path} holds no table: a header and a row for each student are expected")
+    return Table(rows, separator, data.startswith(b"\xef\xbb\xbf"))
+
+
+def write_table(table: Table, path: Path) -> None:
+    """Write it as it was read, whole or not at all."""
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=table.separator).writerows(table.rows)
+    write_if_changed(path, text.getvalue().encode("utf-8-sig" if table.bom else "utf-8"))
+
+
+def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Merged:
+    """A copy of the LMS's table with the marks in `column`; `kind` is "canvas" or "moodle".
+
+    `column` is the header's text, or a part that only one header has. Raises ValueError where it is
+    not there or the table has nothing that tells who a row is.
+    """
+    where = _column(table.header, column)
+    who = [table.header.index(name) for name in WHO[kind] if name in table.header]
+    if not who:
+        raise ValueError(f"the table has none of the columns {', '.join(WHO[kind])}")
+    comma = kind == "moodle" and _has_decimal_commas(table)
+    rows, taken, missing, twice = [list(row) for row in table.rows], set(), [], []
+    for student, mark in marks.items():
+        fitting = _rows_of(student, rows, who)
+        if len(fitting) != 1:
+            (twice if fitting else missing).append(student)
+            continue
+        score = f"{mark.score:g}"
+        row = rows[fitting[0]]
+        row.extend([""] * (where + 1 - len(row)))
+        row[where] = score.replace(".", ",") if comma else score
+        taken.add(fitting[0])
+    left = [row[0] for i, row in enumerate(rows[1:], 1) if i not in taken and _student(row)]
+    return Merged(Table(rows, table.separator, table.bom), len(taken), missing, left, twice)
+
+
+def _column(header: list[str], wanted: str) -> int:
+    exact = [i for i, name in enumerate(header) if name == wanted]
+    found = exact or [i for i, name in enumerate(header) if wanted.lower() in name.lower()]
+    if len(found) != 1:
+        how = "no column" if not found else f"{len(found)} columns"
+        raise ValueError(
+            f"{how} of the table fit {wanted!r}. Its columns: {', '.join(header)}. "
+            "Name one with --column"
+        )
+    return found[0]
+
+
+def _rows_of(student: str, rows: list[list[str]], who: list[int]) -> list[int]:
+    """The rows that are the student's: by the first column of `who` in which any fits."""
+    for column in who:
+        found = [
+            i
+            for i, row in enumerate(rows[1:], 1)
+            if column < len(row) and _student(row) and _fits(student, row[column])
+        ]
+        if found:
+            return found
+    return []
+
+
+def _fits(student: str, cell: str) -> bool:
+    """Whether a cell of the table names the student: the whole text, or the number behind it."""
+    cell = cell.strip()
+    number = NUMBER.search(student)
+    plain = re.sub(r"^(Participant|Teilnehmer/in)\s*", "", cell)
+    return bool(cell) and (student == cell or (number is not None and plain == number[1]))
+
+
+def _student(row: list[str]) -> bool:
+    """Whether a row is a person's, and not Canvas's row of maximal points or its test student."""
+    return bool(row) and row[0].strip().lower() not in NOT_A_STUDENT
+
+
+def _has_decimal_commas(table: Table) -> bool:
+    """Whether the table's numbers are written with commas: its maximal points tell, or the `;`."""
+    cells = [cell for row in table.rows[1:] for cell in row]
+    return any(re.fullmatch(r"\d+,\d+", cell) for cell in cells) or table.separator == ";"

@@ -1,0 +1,45 @@
+"""The command `autograde report`."""
+
+import argparse
+import json
+from pathlib import Path
+
+from autograde.files import write_if_changed
+from autograde.paths import BUILD, course_dir
+from autograde.reports.class_report import report
+from autograde.reports.gradebook import overrides
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The command with its options."""
+    command = commands.add_parser(
+        "report",
+        help="the class on one page, as HTML",
+        description="Write a page about a class: points and behaviours by exercise, the "
+        "misconceptions found and who has them, who could not be graded, and marks by hand that "
+        "stand over other ones of the tests.",
+    )
+    command.add_argument("grades", type=Path, help="what `autograde grade --json` has written")
+    out = command.add_argument("--out", type=Path, metavar="FILE", help="default build/report.html")
+    out.default = BUILD / "report.html"
+    command.add_argument(
+        "--course", type=Path, metavar="DIR", help="of the gradebook; default course/"
+    )
+    command.set_defaults(run=run_report)
+
+
+def run_report(options: argparse.Namespace) -> int:
+    """`autograde report`."""
+    grades = read_grades(options.grades)
+    page = report(grades, overrides(options.course or course_dir(), grades))
+    write_if_changed(options.out, page.encode("utf-8"))
+    print(f"the report: {options.out}")
+    return 0
+
+
+def read_grades(path: Path) -> dict:
+    """The students of a results file. Raises ValueError where it is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["students"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{path} is not what `autograde grade --json` writes") from None
