@@ -6,14 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from random_models import eagle_weights, medusa_heads
 from tape import Tape, distance, law
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.drafters.eagle import Eagle
 from specdec_lib.drafters.early_exit import EarlyExit
 from specdec_lib.drafters.jacobi import Jacobi
+from specdec_lib.drafters.medusa import Medusa
 from specdec_lib.drafters.protocol import Drafter, OnTarget
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for
@@ -42,6 +45,8 @@ DRAFTERS: dict[str, Callable[[Llama], Drafter]] = {
     "early exit": lambda target: EarlyExit(target, 1),
     "Jacobi": Jacobi,
     "Jacobi with a pool": lambda target: Jacobi(target, pool=True),
+    "Medusa": lambda target: Medusa(target, medusa_heads(target)),
+    "EAGLE": lambda target: Eagle(target, eagle_weights(target)),
 }
 each = pytest.mark.parametrize("name", DRAFTERS)
 
