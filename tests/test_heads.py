@@ -1,6 +1,6 @@
 """Medusa heads and the EAGLE head: what they draft, what their caches hold, and their files.
 
-That they are exact is in test_target_drafters.py, for prompts of one pass, and here for others.
+That they are exact is in test_exactness.py, for prompts of one pass, and here for others.
 """
 
 from collections.abc import Callable
@@ -9,19 +9,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from exact_drafters import EXACT, PROMPT, ROWS, Llamas, V, tiny_llama
 from random_models import eagle_weights, medusa_heads
 from safetensors.torch import save_file
 from tape import Tape, distance, law
-from test_target_drafters import DRAFTERS, EXACT, PROMPT, V, tiny_llama
+from test_target_drafters import made_on
 
 from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.tree import tree_generate
 from specdec_lib.drafters import eagle, medusa
-from specdec_lib.drafters.eagle import Eagle
+from specdec_lib.drafters.eagle import Eagle, EagleTree
 from specdec_lib.drafters.medusa import Medusa, MedusaTree
 from specdec_lib.drafters.states import newest
+from specdec_lib.measure.steps import Given
 from specdec_lib.models import reading
 from specdec_lib.models.cache import Hidden, KVCache
 from specdec_lib.models.checkpoint import read_weights
@@ -93,7 +95,7 @@ def test_eagle_goes_on_from_the_states_that_it_predicts(target: Llama):
     states, tokens = cache.hidden.states, torch.tensor([TEXT])
     for i in range(3):
         whole.start([TEXT], Warp(), 40)
-        predicted = whole._next(states, tokens[:, 1:])[:, -1:]
+        predicted = whole.next_states(states, tokens[:, 1:])[:, -1:]
         expected = target.head(predicted[0, 0]).softmax(-1)
         torch.testing.assert_close(proposal.q[0, i], expected, rtol=0, atol=EXACT)
         states = torch.cat((states, predicted), 1)
@@ -134,7 +136,7 @@ def test_a_row_of_a_ragged_batch_has_the_distributions_that_it_has_alone(target:
     def made(rows: list[int]) -> list[list[float]]:
         choices = Uniforms([np.random.default_rng(row) for row in rows])
         texts = [prompts[row] for row in rows]
-        drafter = DRAFTERS[name](target)
+        drafter = made_on(target, name)
         found = speculative_generate(target, drafter, texts, 3, Settings(20), choices)
         return [[q for block in blocks for q in block.q] for blocks in found.blocks]
 
@@ -150,7 +152,7 @@ def test_the_law_is_the_targets_where_states_are_missing(
     target: Llama, name: str, prompt: list[int], chunk: int, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(reading, "CHUNK", chunk)
-    drafter = DRAFTERS[name](target)
+    drafter = made_on(target, name)
 
     def run(tape: Tape):
         return speculative_generate(target, drafter, [prompt], 2, Settings(3), tape).tokens[0]
@@ -167,20 +169,22 @@ def test_a_row_whose_state_was_read_in_an_earlier_chunk_drafts_from_its_second_b
 ):
     monkeypatch.setattr(reading, "CHUNK", 3)
     prompts = [TEXT, [1, 2], [2]]
-    made = speculative_generate(target, DRAFTERS[name](target), prompts, 3, GREEDY, Greedy())
+    made = speculative_generate(target, made_on(target, name), prompts, 3, GREEDY, Greedy())
     assert made.tokens == plain_generate(target, prompts, GREEDY, Greedy()).tokens
     firsts = [len(blocks[0].drafted) for blocks in made.blocks]
     seconds = [len(blocks[1].drafted) for blocks in made.blocks]
     assert (firsts, seconds) == ([3, 0, 0], [3, 3, 3])
 
 
-@pytest.mark.parametrize("prompt", [PROMPT, [2]])
-@pytest.mark.parametrize("widths", [(1,), (2,), (3,), (2, 1), (1, 2)])
-def test_the_law_of_a_medusa_tree_is_the_targets(target: Llama, widths, prompt: list[int]):
-    drafter = MedusaTree(target, medusa_heads(target), widths)
+TREES = {"Medusa": "Medusa tree", "EAGLE": "EAGLE tree"}
+
+
+@both
+def test_the_law_of_a_tree_is_the_targets_where_the_state_is_missing(target: Llama, name: str):
+    drafter, prompt = ROWS[TREES[name]].make(Llamas(target, target), (2, 1)), [2]
 
     def run(tape: Tape):
-        return tree_generate(target, drafter, prompt, len(widths), Settings(2), tape).tokens[0]
+        return tree_generate(target, drafter, prompt, 2, Settings(2), tape).tokens[0]
 
     def plain(tape: Tape):
         return plain_generate(target, [prompt], Settings(2), tape).tokens[0]
@@ -188,11 +192,33 @@ def test_the_law_of_a_medusa_tree_is_the_targets(target: Llama, widths, prompt: 
     assert distance(law(run), law(plain)) < EXACT
 
 
-def test_at_temperature_0_a_medusa_tree_writes_the_text_of_plain_decoding(target: Llama):
-    drafter = MedusaTree(target, medusa_heads(target), (2, 2, 1))
+@both
+def test_at_temperature_0_a_tree_writes_the_text_of_plain_decoding(target: Llama, name: str):
+    drafter = ROWS[TREES[name]].make(Llamas(target, target), (2, 2, 1))
     made = tree_generate(target, drafter, PROMPT, 3, GREEDY, Greedy())
     assert made.tokens == plain_generate(target, [PROMPT], GREEDY, Greedy()).tokens
-    assert made.target_passes < 20 and len(made.blocks[0][0].drafted) == 10
+    assert made.target_passes < 20
+
+
+def test_a_node_of_an_eagle_tree_has_what_the_chain_drafts_behind_its_ancestors(target: Llama):
+    weights, cache = eagle_weights(target), read(target, [TEXT])
+    grown = EagleTree(target, weights, (2, 2, 1), how="independent")
+    grown.start(TEXT, Warp(), 40, cache)
+    choices = Uniforms([np.random.default_rng(5)])
+    choices.begin([grown.nodes(3)])
+    proposal = grown.propose(TEXT, 3, choices)
+    assert grown.head.cache.length.tolist() == [len(TEXT) - 1]
+    assert proposal.parents == [0, 0, 1, 1, 2, 2, 3, 4, 5, 6]
+    for node in range(10):
+        path, at = [], node + 1
+        while at:
+            path.insert(0, proposal.tokens[at - 1])
+            at = proposal.parents[at - 1]
+        chain = Eagle(target, weights)
+        chain.start([TEXT], Warp(), 40)
+        chain.follow(cache)
+        drafted = chain.propose([TEXT], [len(path)], Given(torch.tensor([path])))
+        torch.testing.assert_close(proposal.q[node], drafted.q[0, -1], rtol=0, atol=EXACT)
 
 
 def test_a_level_of_a_medusa_tree_has_the_best_tokens_of_its_head(target: Llama):

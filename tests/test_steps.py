@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from exact_drafters import EXACT, tiny_llama
 from random_models import eagle_weights, medusa_heads
 from test_assets import said
-from test_target_drafters import EXACT, tiny_llama
 
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.medusa import Medusa, load_heads

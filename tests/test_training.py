@@ -171,7 +171,7 @@ def test_what_was_trained_is_what_drafts(alone: None, tiny_target: Path, assets:
         torch.testing.assert_close(found[:-i, i - 1], block[0], rtol=0, atol=1e-5)
     drafter = Eagle(target, heads.eagle_weights(trained.state_dict(), target.embedding))
     drafter.start([[0]], Warp(), 20)
-    found = drafter._next(states[:, :-1], text[:, 1:])
+    found = drafter.next_states(states[:, :-1], text[:, 1:])
     torch.testing.assert_close(found, eagle[1], rtol=0, atol=1e-5)
 
 

@@ -7,6 +7,7 @@ heads do not, and what the target made of the text, as a draft model does not.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ from torch import Tensor
 
 from specdec_lib.drafters import states
 from specdec_lib.drafters.protocol import Proposal, proposal
-from specdec_lib.models.cache import Hidden, KVCache
+from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
+from specdec_lib.models.cache import Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
@@ -118,17 +120,17 @@ class Eagle:
         pairs = zip(limits, columns, strict=True)
         limits, drafted = [limit if column >= 0 else 0 for limit, column in pairs], []
         if max(columns) >= 0:
-            state = self._read(self.source.hidden, columns, sequences)
+            state = self.read(self.source.hidden, columns, sequences)
             held = self.cache.length
             for index in range(max(limits)):
                 if drafted:
-                    state = self._next(state[:, None], drafted[-1][0][:, None])[:, 0]
+                    state = self.next_states(state[:, None], drafted[-1][0][:, None])[:, 0]
                 q = self.warp(self.target.head(state))
                 drafted.append((choices.draw(q, index), q))
             self.cache.truncate(held)
         return proposal(drafted, limits, self.vocab_size, self.device)
 
-    def _read(
+    def read(
         self, hidden: Hidden, columns: list[int], sequences: Sequence[Sequence[int]]
     ) -> Tensor:
         """Read the true states up to `columns`; the predicted state (B, width) of the last tokens.
@@ -141,20 +143,79 @@ class Eagle:
         for row, (sequence, count) in enumerate(zip(sequences, counts, strict=True)):
             tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
         wanted = self.cache.length + torch.tensor(counts, device=self.device)
-        predicted = self._next(hidden.states[:, : max(counts)], tokens.to(self.device))
+        predicted = self.next_states(hidden.states[:, : max(counts)], tokens.to(self.device))
         self.cache.truncate(wanted)
         return states.at(predicted, columns)
 
     @torch.no_grad()
-    def _next(self, known: Tensor, tokens: Tensor) -> Tensor:
+    def next_states(self, known: Tensor, tokens: Tensor, tree: Tree | None = None) -> Tensor:
         """Predicted states (B, T, width), one position on, from states and the tokens behind them.
 
-        `known` (B, T, width) and `tokens` (B, T); the cache holds them afterwards.
+        `known` (B, T, width) and `tokens` (B, T); the cache holds them afterwards. With `tree` they
+        are the branches of a text, as in Llama.forward.
         """
         slots = self.cache.advance(tokens.shape[1])
-        here = Here(slots, self.cos[slots], self.sin[slots], self.cache.mask(slots))
+        positions = slots if tree is None else slots[:, :1] + tree.depths
+        mask = self.cache.mask(slots) if tree is None else self.cache.tree_mask(slots, tree)
+        here = Here(slots, self.cos[positions], self.sin[positions], mask)
         embedded = F.embedding(tokens, self.target.embedding)
         x = self.fuse(torch.cat((known, embedded), -1))
         x = x + self.layer.attention(x, here, self.cache, 0)
         x = x + self.layer.mlp(x)
         return self.up(self.norm(x))
+
+
+class EagleTree:
+    """Candidates from the head: `widths[d]` of them behind every node of depth d.
+
+    `how` is a way to pick them (tree.py). Every node has the state that was predicted for it, from
+    its parent's. The paper's tree, too, is of a fixed shape.
+    """
+
+    def __init__(
+        self,
+        target: Llama,
+        weights: EagleWeights,
+        widths: Sequence[int],
+        how: str = "without replacement",
+    ) -> None:
+        self.head, self.widths, self.pick = Eagle(target, weights), tuple(widths), pick_of(how)
+        self.vocab_size, self.max_length = target.vocab_size, target.max_length
+        self.device = target.device
+
+    def start(self, sequence: Sequence[int], warp: Warp, capacity: int, cache: KVCache) -> None:
+        """Read the target's states from this cache."""
+        self.head.start([sequence], warp, capacity)
+        self.head.follow(cache)
+
+    def nodes(self, depth: int) -> int:
+        """Those of a full tree."""
+        return full_tree(self.widths[:depth])
+
+    def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
+        """Level by level, as Candidates; no tree where the state at the text's end is not held."""
+        head, hidden = self.head, self.head.source.hidden
+        columns = states.newest(hidden, [sequence])
+        if columns[0] < 0:
+            return Grown([], [], []).proposal(self.vocab_size, self.device)
+        self.predicted = head.read(hidden, columns, [sequence])  # (1 + n, width)
+        root = hidden.states[:, columns[0]], sequence[-1]
+        read = partial(self._logits, *root)
+        grown = grow(read, self.widths[: max(depth, 0)], self.pick, head.warp, choices)
+        return grown.proposal(self.vocab_size, self.device)
+
+    def _logits(self, state: Tensor, last: int, grown: Grown) -> Tensor:
+        """The logits (1 + n, V) behind the text and each node.
+
+        `state` (1, width) is the one behind which `last`, the text's last token, stands. The cache
+        ends with them: they are read again as the root of the nodes.
+        """
+        if grown.tokens:
+            held = self.head.cache.longest
+            self.head.cache.truncate(held - 1)
+            known = torch.cat((state, self.predicted[grown.parents]))[None]
+            tokens = torch.tensor([[last, *grown.tokens]], device=self.device)
+            tree = Tree.of(grown.parents, self.device)
+            self.predicted = self.head.next_states(known, tokens, tree)[0]
+            self.head.cache.truncate(held)
+        return self.head.target.head(self.predicted)
