@@ -182,9 +182,11 @@ def candidates(how: str) -> Callable[[Llamas, Sequence[int]], TreeDrafter]:
     return lambda llamas, widths: Candidates(llamas.draft, widths, how)
 
 
-def medusa_tree(llamas: Llamas, widths: Sequence[int]) -> MedusaTree:
+def medusa_tree(how: str) -> Callable[[Llamas, Sequence[int]], TreeDrafter]:
     """With random heads."""
-    return MedusaTree(llamas.target, medusa_heads(llamas.target), widths)
+    return lambda llamas, widths: MedusaTree(
+        llamas.target, medusa_heads(llamas.target), widths, how
+    )
 
 
 def eagle_tree(how: str) -> Callable[[Llamas, Sequence[int]], TreeDrafter]:
@@ -225,7 +227,8 @@ ROWS = {
     "candidates, independent": tree("tree.py", candidates("independent"), uniform_q),
     "candidates, without replacement": tree("tree.py", candidates("without replacement"), first_q),
     "candidates, top": tree("tree.py", candidates("top"), uniform_q),
-    "Medusa tree": tree("medusa.py", medusa_tree, uniform_q),
+    "Medusa tree": tree("medusa.py", medusa_tree("without replacement"), first_q),
+    "Medusa tree, top": tree("medusa.py", medusa_tree("top"), uniform_q),
     "EAGLE tree": tree("eagle.py", eagle_tree("without replacement"), first_q),
     "EAGLE tree, top": tree("eagle.py", eagle_tree("top"), uniform_q),
 }

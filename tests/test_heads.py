@@ -176,7 +176,7 @@ def test_a_row_whose_state_was_read_in_an_earlier_chunk_drafts_from_its_second_b
     assert (firsts, seconds) == ([3, 0, 0], [3, 3, 3])
 
 
-TREES = {"Medusa": "Medusa tree", "EAGLE": "EAGLE tree"}
+TREES = {"Medusa": "Medusa tree, top", "EAGLE": "EAGLE tree, top"}
 
 
 @both
@@ -225,7 +225,7 @@ def test_a_level_of_a_medusa_tree_has_the_best_tokens_of_its_head(target: Llama)
     heads = medusa_heads(target)
     chain = drafted(Medusa(target, heads), read(target, [TEXT]), [TEXT], [2])
     best = chain.q[0].topk(2).indices.tolist()
-    drafter = MedusaTree(target, heads, (2, 2))
+    drafter = MedusaTree(target, heads, (2, 2), "top")
     drafter.start(TEXT, Warp(), 40, read(target, [TEXT]))
     proposal = drafter.propose(TEXT, 2, Greedy())
     assert proposal.tokens == best[0] + best[1] * 2

@@ -201,7 +201,7 @@ class EagleTree:
         self.predicted = head.read(hidden, columns, [sequence])  # (1 + n, width)
         root = hidden.states[:, columns[0]], sequence[-1]
         read = partial(self._logits, *root)
-        grown = grow(read, self.widths[: max(depth, 0)], self.pick, head.warp, choices)
+        grown = grow(read, self.widths[:depth], self.pick, head.warp, choices)
         return grown.proposal(self.vocab_size, self.device)
 
     def _logits(self, state: Tensor, last: int, grown: Grown) -> Tensor:

@@ -18,8 +18,8 @@ from torch import Tensor
 
 from specdec_lib.drafters import states
 from specdec_lib.drafters.protocol import Proposal, proposal
-from specdec_lib.drafters.tree import ROOT, Grown, TreeProposal, full_tree
-from specdec_lib.models.cache import KVCache
+from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
+from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import ASSETS
 from specdec_lib.sampling import Choices, Warp
@@ -30,7 +30,8 @@ BUILT_IN_HEADS = ASSETS / "medusa" / "heads.safetensors"
 class Heads(NamedTuple):
     """n residual blocks of low rank, h + up silu(down h), for states h of `width`.
 
-    The paper's blocks have full rank, and each has a head of its own.
+    The paper's block is h + silu(W h), and a vocabulary head of its own stands behind each (Cai et
+    al., 2024, section 2.1.1).
     """
 
     down: Tensor  # (n, rank, width)
@@ -95,46 +96,49 @@ class Medusa:
 
 
 class MedusaTree:
-    """Drafts the `widths[d]` most probable tokens of head d + 1 behind every node of depth d.
+    """Candidates from the heads: `widths[d]` of head d + 1 behind every node of depth d.
 
-    They are looked up, not drawn: each has a q of 1. All nodes of a depth have the same children,
-    since a head does not know what stands before its token. Of this full tree the paper keeps the
-    nodes that are accepted most.
+    `how` is a way to pick them (tree.py). All nodes of a depth have the same distribution, since a
+    head does not know what stands before its token. The paper takes the most probable tokens, which
+    is "top" here, and keeps of the full tree the nodes that are accepted most.
     """
 
-    def __init__(self, target: Llama, heads: Heads, widths: Sequence[int]) -> None:
+    def __init__(
+        self,
+        target: Llama,
+        heads: Heads,
+        widths: Sequence[int],
+        how: str = "without replacement",
+    ) -> None:
         if len(widths) > len(heads.down):
             raise ValueError(
                 f"widths has {len(widths)} levels, and there are {len(heads.down)} heads: "
                 "a level takes one"
             )
         self.target, self.heads, self.widths = target, heads, tuple(widths)
+        self.pick = pick_of(how)
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
         self.device = target.device
 
     def start(self, sequence: Sequence[int], warp: Warp, capacity: int, cache: KVCache) -> None:
         """Read the states from this cache."""
-        self.cache = cache
+        self.warp, self.cache = warp, cache
 
     def nodes(self, depth: int) -> int:
         """Those of a full tree."""
         return full_tree(self.widths[:depth])
 
     def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
-        """A full tree; none where the state at the text's end is not held."""
-        grown, level = Grown([], [], []), [ROOT]
-        for tokens in self._best(sequence, depth):
-            q = F.one_hot(tokens, self.vocab_size).to(self.target.dtype)
-            pairs = list(zip(tokens.tolist(), q, strict=True))
-            level = [grown.add(token, node, each) for node in level for token, each in pairs]
-        return grown.proposal(self.vocab_size, self.device)
-
-    def _best(self, sequence: Sequence[int], depth: int) -> list[Tensor]:
-        """The candidates (width,) of each level."""
+        """All from one reading of the heads; no tree where the state at the end is not held."""
         (column,) = states.newest(self.cache.hidden, [sequence])
-        widths = self.widths[: max(depth, 0)]
-        if column < 0 or not widths:
-            return []
-        logits = self.target.head(self.heads(self.cache.hidden.states[:, column], len(widths)))[0]
-        pairs = zip(logits, widths, strict=True)
-        return [each.topk(min(width, len(each))).indices for each, width in pairs]
+        widths = self.widths[:depth] if column >= 0 else ()
+        grown = Grown([], [], [])
+        if widths:
+            state = states.at(self.cache.hidden.states, [column])
+            heads = self.target.head(self.heads(state, len(widths)))[0]
+
+            def read(grown: Grown) -> Tensor:
+                return heads[Tree.of(grown.parents, self.device).depths]
+
+            grown = grow(read, widths, self.pick, self.warp, choices)
+        return grown.proposal(self.vocab_size, self.device)
