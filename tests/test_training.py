@@ -17,7 +17,17 @@ from specdec_lib.drafters.ngram import Counts
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import ASSETS
 from specdec_lib.sampling import Warp
-from specdec_lib.training import corpus, export, head_assets, heads, loop, recipes, stages, tokens
+from specdec_lib.training import (
+    ablation,
+    corpus,
+    export,
+    head_assets,
+    heads,
+    loop,
+    recipes,
+    stages,
+    tokens,
+)
 from specdec_lib.training.corpus import Document
 from specdec_lib.training.recipes import Recipe, Shape
 
@@ -146,6 +156,21 @@ def test_the_heads_are_trained_and_go_on_where_they_were_stopped(
     assert all(found[name].any() for name in ("medusa.up.2.weight", "eagle.up.weight"))
 
 
+def test_the_forms_of_a_head_are_trained_and_compared(
+    alone: None, tiny_target: Path, monkeypatch: pytest.MonkeyPatch, capsys
+):
+    monkeypatch.setattr(recipes, "ABLATION_RECIPE", Recipe(4, batch=2, warmup=2))
+    monkeypatch.setattr(ablation, "run", lambda stage, folder: stage(folder, torch.device("cpu")))
+    ablation.main(["--folder", str(tiny_target)])
+    log = (tiny_target / "ablation" / "log.jsonl").read_text().splitlines()
+    steps = [json.loads(line) for line in log]
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 4 and len(steps) == 4
+    for line in printed:
+        name, alpha = line.rsplit(": ", 1)
+        assert float(alpha) == pytest.approx(np.mean([step[name] for step in steps]), abs=6e-4)
+
+
 @pytest.fixture
 def assets(tiny_target: Path, tmp_path: Path) -> Path:
     """Assets with the tiny target and a piece of the frozen text."""
@@ -180,7 +205,7 @@ def test_the_heads_are_exported_with_cards(alone: None, tiny_target: Path, asset
     documents = [Document("a.py", "x = 1\n")]
     head_assets.export_heads(tiny_target, assets, documents)
     target = Llama.from_folder(assets / "target")
-    assert load_heads(target, assets / "medusa" / "heads.safetensors").down.shape == (3, 64, 16)
+    assert load_heads(target, assets / "medusa" / "heads.safetensors").down.shape == (3, 256, 16)
     assert load_head(target, assets / "eagle" / "head.safetensors").up.shape == (16, 32)
     for name in ("medusa", "eagle"):
         card = (assets / name / "README.md").read_text()

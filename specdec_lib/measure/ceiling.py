@@ -37,11 +37,12 @@ def acceptance_unseen(
 ) -> Unseen:
     """Both rates at temperature 1, on at most `most` novel positions of held-out text."""
     totals, positions = torch.zeros(2, dtype=torch.float64), 0
+    room = min(TOKENS, target.vocab_size)
     for ids, judged in windows(texts, most):
-        cache = target.new_cache(1, len(ids) + TOKENS)
+        cache = target.new_cache(1, len(ids) + room)
         p = Warp()(target.forward(torch.tensor([ids], device=target.device), cache)[0])
         states = cache.hidden.states
-        inside = judged[(judged > 0) & (judged + TOKENS <= cache.capacity)].tolist()
+        inside = judged[(judged > 0) & (judged + room <= cache.capacity)].tolist()
         for end in reversed(inside):  # what is read behind an end hides the text from there on
             weights, behind = laws_behind(target, cache, ids[:end], p[end - 1])
             q = Warp()(target.head(heads(at(states, [end - 1]), 1)))[0, 0]
@@ -68,9 +69,9 @@ def laws_behind(target: Llama, cache: KVCache, text: list[int], p: Tensor) -> tu
 def best_unseen(p: Tensor, weights: Tensor) -> Tensor:
     """The q (V,) of the largest sum_x weights(x) sum_y min(p(y | x), q(y)), for p (M, V).
 
-    Mass on y is worth the weight of all x that have p(y | x) > q(y), which falls as q(y) grows. At
-    the best q it is worth the same everywhere: q(y) is the quantile of p(y | x), and the level is
-    the one at which these sum to 1.
+    Mass on y is worth the weight of all x with p(y | x) > q(y), which falls as q(y) grows. At the
+    best q it is worth the same everywhere: q(y) is a quantile of p(y | x), of one level for all y,
+    and the level is the one at which these sum to 1.
     """
     ordered, places = p.sort(dim=0)
     above = 1 - weights[places].cumsum(0)  # the weight of the x beyond each
@@ -78,11 +79,17 @@ def best_unseen(p: Tensor, weights: Tensor) -> Tensor:
     for _ in range(HALVINGS):
         level = (low + high) / 2
         low, high = (level, high) if quantile(ordered, above, level).sum() > 1 else (low, level)
-    q = quantile(ordered, above, low)
-    return q / q.sum()
+    more, less = (quantile(ordered, above, level) for level in (low, high))
+    between = (1 - less.sum()) / (more.sum() - less.sum()).clamp(min=torch.finfo(p.dtype).tiny)
+    return less + between * (more - less)  # where the two differ, any q between is as good
 
 
 def quantile(ordered: Tensor, above: Tensor, level: float) -> Tensor:
-    """For each column of `ordered` (M, V) the first entry with no more than `level` above it."""
+    """For each column of `ordered` (M, V) the least that has no more than `level` above it.
+
+    0 where all of the column may be above.
+    """
+    if level >= 1:
+        return torch.zeros_like(ordered[0])
     first = (above > level).sum(0).clamp(max=len(ordered) - 1)
     return ordered.gather(0, first[None])[0]

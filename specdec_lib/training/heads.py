@@ -87,10 +87,16 @@ class Drafters(nn.Module):
 
 def train_heads(folder: Path, device: torch.device) -> None:
     """Train both on the states of the trained target, into `folder`/heads."""
-    target = new_model(recipes.TARGET).to(device).eval().requires_grad_(False)
-    target.load_state_dict(torch.load(folder / "target" / "last.pt", weights_only=True)["model"])
+    target = frozen_target(folder, device)
     drafters, data = Drafters(recipes.TARGET.width).to(device), np.load(folder / "train.npy")
     train(drafters, loss_on(target), recipes.HEADS_RECIPE, data, folder / "heads")
+
+
+def frozen_target(folder: Path, device: torch.device) -> LlamaForCausalLM:
+    """The trained target of `folder`, which learns no more."""
+    target = new_model(recipes.TARGET).to(device).eval().requires_grad_(False)
+    target.load_state_dict(torch.load(folder / "target" / "last.pt", weights_only=True)["model"])
+    return target
 
 
 def loss_on(target: LlamaForCausalLM) -> Loss:
