@@ -97,4 +97,4 @@ def test_the_cards_say_what_is_measured(target: Llama, name: str):
 
 def test_the_built_in_heads_are_small():
     files = [ASSETS / "medusa" / "heads.safetensors", ASSETS / "eagle" / "head.safetensors"]
-    assert sum(file.stat().st_size for file in files) < 1.2e6
+    assert sum(file.stat().st_size for file in files) < 2e6

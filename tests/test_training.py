@@ -103,9 +103,9 @@ def test_the_loss_of_a_draft_ends_as_one_minus_alpha():
     p = torch.randn(2, 3, 5, generator=generator).softmax(-1)
     logits = torch.randn(2, 3, 5, generator=generator)
     expected = torch.minimum(p, logits.softmax(-1)).sum(-1).mean()
-    loss, alpha = stages.distillation(p, logits, share=0.9)
+    loss, alpha = stages.distillation(p, logits, early=False)
     assert torch.allclose(alpha, expected) and torch.allclose(loss, 1 - expected)
-    loss, alpha = stages.distillation(p, logits, share=0.1)
+    loss, alpha = stages.distillation(p, logits, early=True)
     assert torch.allclose(alpha, expected)
     assert torch.allclose(loss, F.cross_entropy(logits.flatten(0, 1), p.flatten(0, 1)))
 

@@ -5,8 +5,8 @@ target's own head reads each: block i predicts the token i positions behind the 
 the tokens between are. A whole draft takes one small product, and no second model.
 
 Medusa's paper accepts drafts by "typical acceptance": every token that is probable enough to the
-target. That is lossy, the text no longer has the target's law. It is not used here: drafts are
-drawn from the heads' distributions and judged as those of any drafter are.
+target. That is lossy: the text no longer has the target's law (decoding/lossy.py). Here drafts are
+drawn from the heads' distributions, or looked up in them, and judged as those of any drafter are.
 """
 
 from collections.abc import Sequence

@@ -80,7 +80,7 @@ def train_forms(folder: Path, device: torch.device) -> None:
             states = target.model(input_ids=tokens, use_cache=False).last_hidden_state.float()
             p = F.linear(states, head).float().softmax(-1)[:, 1:]
         found = {
-            name: distillation(p, logits.float(), share)
+            name: distillation(p, logits.float(), share < recipes.ABLATION_RECIPE.cross_entropy)
             for name, logits in forms(states, F.embedding(tokens, table), head).items()
         }
         shown = {name: alpha.item() for name, (_, alpha) in found.items()}

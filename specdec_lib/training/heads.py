@@ -108,8 +108,9 @@ def loss_on(target: LlamaForCausalLM) -> Loss:
             states = target.model(input_ids=tokens, use_cache=False).last_hidden_state.float()
             p = target.lm_head(states).float().softmax(-1)
         predicted = drafters(states, F.embedding(tokens, table))
+        early = share < recipes.HEADS_RECIPE.cross_entropy
         pairs = [
-            distillation(p[:, i:], target.lm_head(each).float(), share) for i, each in predicted
+            distillation(p[:, i:], target.lm_head(each).float(), early) for i, each in predicted
         ]
         distance = F.smooth_l1_loss(predicted[-1][1].float(), states[:, 1:])
         names = [*(f"medusa {i}" for i, _ in predicted[:-1]), "eagle"]
