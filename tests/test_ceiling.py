@@ -74,7 +74,5 @@ def test_the_card_says_what_is_measured():
     target = Llama.from_folder(ASSETS / "target")
     found = acceptance_unseen(target, load_heads(target), held_out.all_tokens())
     card = (ASSETS / "medusa" / "README.md").read_text(encoding="utf-8")
-    best, head = re.search(
-        r"accepted (0\.\d+) of the time,\nand the first head (0\.\d+)", card
-    ).groups()
-    assert found[:2] == pytest.approx((float(best), float(head)), abs=2e-3)
+    (said,) = re.findall(r"accepted (0\.\d+) of the time,\nthe first head (0\.\d+)", card)
+    assert found[:2] == pytest.approx([float(rate) for rate in said], abs=2e-3)
