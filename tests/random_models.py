@@ -1,6 +1,7 @@
 """Small random models, for tests that need weights but no knowledge."""
 
 import torch
+from torch import Tensor
 from transformers import (
     GPT2Config,
     GPT2LMHeadModel,
@@ -10,6 +11,10 @@ from transformers import (
     T5Config,
     T5ForConditionalGeneration,
 )
+
+from specdec_lib.drafters.eagle import HEAD_WIDTH, EagleWeights
+from specdec_lib.drafters.medusa import Heads
+from specdec_lib.models.llama import Llama
 
 VOCAB = 48
 ENDLESS = {"bos_token_id": None, "eos_token_id": None}
@@ -65,3 +70,23 @@ def t5(seed: int = 0, layers: int = 2) -> T5ForConditionalGeneration:
         eos_token_id=None,
     )
     return seeded(T5ForConditionalGeneration, config, seed)
+
+
+def medusa_heads(target: Llama, count: int = 3, rank: int = 2) -> Heads:
+    """Heads that change the states of `target` at random."""
+    width = target.shape.width
+    return Heads(*drawn(target, (count, rank, width), (count, width, rank)))
+
+
+def eagle_weights(target: Llama) -> EagleWeights:
+    """A head that predicts the states of `target` at random."""
+    width, w, mlp = target.shape.width, HEAD_WIDTH, 8
+    layer = ((w,), (3 * w, w), (w, w), (w,), (2 * mlp, w), (w, mlp))
+    return EagleWeights(*drawn(target, (w, 2 * width), *layer, (w,), (width, w)))
+
+
+def drawn(target: Llama, *shapes: tuple[int, ...]) -> list[Tensor]:
+    """Normal numbers of these shapes, such that a matrix keeps the size of what it multiplies."""
+    generator = torch.Generator().manual_seed(0)
+    numbers = [torch.randn(*shape, generator=generator, dtype=target.dtype) for shape in shapes]
+    return [each / each.shape[-1] ** 0.5 if each.ndim > 1 else each for each in numbers]

@@ -1,59 +1,80 @@
 """The law of speculative decoding is the target's: enumerated, so to rounding.
 
-Every branch of the decoder is walked on lookup-table models, with every drafter; and ten mistakes
-that are easily made are shown to change the law.
+Every branch of the decoder is walked on models of three tokens, with every drafter and with a
+mistake in each (exact_drafters.py); and ten mistakes that are easily made in drafting or judging
+are shown to change the law.
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pytest
 import torch
+from exact_drafters import DRAFT, EXACT, NO_DRAFTERS, PROMPT, ROWS, TARGET, Llamas, tiny_llama
 from tape import Tape, autoregressive, distance, law
 from torch import Tensor
 
+from specdec_lib import drafters
 from specdec_lib.decoding import verify
+from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.drafters.adaptive import MeasuredCost, Schedule
-from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import LAST, Warp
 from specdec_lib.theory import Costs
 
-V, N = 3, 4
-PROMPT = [1, 2, 1]
-EXACT = 1e-12
+N = 4
 PLAIN = Warp()
+SIZES = [(name, size) for name, row in ROWS.items() for size in row.sizes]
 
 
-def table(seed: int, dtype: torch.dtype = torch.float64) -> TableModel:
-    """A model that looks at two tokens; some of its probabilities are 0."""
-    generator = torch.Generator().manual_seed(seed)
-    weights = torch.rand(V, V, V, generator=generator, dtype=dtype)
-    weights[weights < 0.15] = 0
-    return TableModel(weights / weights.sum(-1, keepdim=True))
+@pytest.fixture(scope="module")
+def llamas(tmp_path_factory: pytest.TempPathFactory) -> Llamas:
+    """A target and a draft of other weights."""
+    folders = [tmp_path_factory.mktemp(name) for name in ("target", "draft")]
+    return Llamas(*map(tiny_llama, folders, (1, 2)))
 
 
-TARGET, DRAFT = table(1), table(2)
-COUNTS = Counts(
-    unigram=np.array([4, 2, 1]),
-    bigram=np.array([[0, 1, 3], [0, 2, 1], [1, 0, 2], [2, 2, 5]]),
-    trigram=np.array([[1, 2, 1, 2], [1, 2, 0, 1], [2, 1, 1, 1]]),
-)
-DRAFTERS: dict[str, Callable[[], Drafter]] = {
-    "model": lambda: ModelDrafter(DRAFT),
-    "model, stops when unsure": lambda: ModelDrafter(DRAFT, stop_below=0.4),
-    "unigram": lambda: NgramDrafter(COUNTS, 1),
-    "bigram": lambda: NgramDrafter(COUNTS, 2),
-    "trigram": lambda: NgramDrafter(COUNTS, 3),
-    "prompt lookup": lambda: PromptLookup(V),
-    "the target itself": lambda: ModelDrafter(TARGET),
-}
+@pytest.fixture(scope="module")
+def plain_law(llamas: Llamas) -> Callable[[str, int], dict]:
+    """The law of plain decoding under the target of a row, walked once for each length."""
+    known = {}
+
+    def find(name: str, count: int) -> dict:
+        target, settings = ROWS[name].target_of(llamas), Settings(count)
+        if (target, count) not in known:
+            known[target, count] = law(
+                lambda tape: plain_generate(target, [PROMPT], settings, tape).tokens[0]
+            )
+        return known[target, count]
+
+    return find
+
+
+@pytest.mark.parametrize(("name", "size"), SIZES)
+def test_the_law_is_the_targets(llamas: Llamas, plain_law, name: str, size):
+    row = ROWS[name]
+    assert distance(law(row.decoder(llamas, size)), plain_law(name, row.count)) < EXACT
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_mistake_in_the_drafter_is_seen(llamas: Llamas, plain_law, name: str):
+    row = ROWS[name]._replace(count=min(ROWS[name].count, 3))
+    found = law(row.decoder(llamas, row.sizes[1], wrong=True))
+    assert distance(found, plain_law(name, row.count)) > 0.01
+
+
+def test_no_drafter_is_left_out():
+    files = {path.name for path in Path(drafters.__file__).parent.glob("*.py")}
+    assert {row.file for row in ROWS.values()} == files - NO_DRAFTERS
+
+
+def test_plain_decoding_on_a_table_has_the_law_that_the_table_says(llamas: Llamas, plain_law):
+    assert distance(plain_law("model", N), autoregressive(TARGET, PROMPT, N)) < EXACT
 
 
 def decoder(
@@ -78,13 +99,6 @@ def warped(warp: Warp) -> TableModel:
     return TableModel(warp(TARGET.logits))
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("name", DRAFTERS)
-def test_the_law_is_the_targets(name: str, k: int):
-    found = law(decoder(DRAFTERS[name](), k))
-    assert distance(found, autoregressive(TARGET, PROMPT, N)) < EXACT
-
-
 @pytest.mark.parametrize("prompt", [[0], [2, 0], [1, 2, 0, 1, 2]])
 def test_the_law_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
     found = law(decoder(ModelDrafter(DRAFT), 3, prompt=prompt))
@@ -98,7 +112,7 @@ def test_the_law_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
     ids=["cold", "hot", "top-k", "top-p", "all three"],
 )
 def test_the_law_is_the_warped_targets(name: str, warp: Warp):
-    found = law(decoder(DRAFTERS[name](), 2, warp))
+    found = law(decoder(ROWS[name].make(), 2, warp))
     assert distance(found, autoregressive(warped(warp), PROMPT, N)) < EXACT
 
 

@@ -1,35 +1,20 @@
-"""Drafters that work with what the target computes: exact, and without a pass too many."""
+"""Drafters that work with what the target computes: batches, greedy text, no pass too many.
 
-from collections.abc import Callable
-from pathlib import Path
+That they are exact: test_exactness.py.
+"""
 
 import numpy as np
 import pytest
 import torch
-from tape import Tape, distance, law
-from transformers import LlamaConfig, LlamaForCausalLM
+from exact_drafters import EXACT, PROMPT, ROWS, Llamas, tiny_llama
 
 from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.drafters.early_exit import EarlyExit
-from specdec_lib.drafters.jacobi import Jacobi
-from specdec_lib.drafters.protocol import Drafter, OnTarget
+from specdec_lib.drafters.protocol import OnTarget
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for
-
-V, N, PROMPT, EXACT = 3, 3, [1, 2, 1], 1e-12
-
-
-def tiny_llama(folder: Path, seed: int) -> Llama:
-    """A Llama of two layers over three tokens."""
-    torch.manual_seed(seed)
-    config = LlamaConfig(
-        vocab_size=V, hidden_size=8, intermediate_size=16, num_hidden_layers=2,
-        num_attention_heads=2, max_position_embeddings=64, initializer_range=1.0,
-    )  # fmt: skip
-    LlamaForCausalLM(config).save_pretrained(folder)
-    return Llama.from_folder(folder, dtype=torch.float64)
 
 
 @pytest.fixture(scope="module")
@@ -38,28 +23,13 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Llama:
     return tiny_llama(tmp_path_factory.mktemp("tiny"), seed=1)
 
 
-DRAFTERS: dict[str, Callable[[Llama], Drafter]] = {
-    "early exit": lambda target: EarlyExit(target, 1),
-    "Jacobi": Jacobi,
-    "Jacobi with a pool": lambda target: Jacobi(target, pool=True),
-}
-each = pytest.mark.parametrize("name", DRAFTERS)
+NAMES = ("early exit", "Jacobi", "Jacobi with a pool", "Medusa", "EAGLE")
+each = pytest.mark.parametrize("name", NAMES)
 
 
-def plain_law(target: Llama, count: int = N) -> dict:
-    """The law of plain decoding."""
-    return law(lambda tape: plain_generate(target, [PROMPT], Settings(count), tape).tokens[0])
-
-
-@each
-@pytest.mark.parametrize("k", [1, 2])
-def test_the_law_is_the_targets(target: Llama, name: str, k: int):
-    drafter = DRAFTERS[name](target)
-
-    def run(tape: Tape):
-        return speculative_generate(target, drafter, [PROMPT], k, Settings(N), tape).tokens[0]
-
-    assert distance(law(run), plain_law(target)) < EXACT
+def made_on(target: Llama, name: str) -> OnTarget:
+    """A drafter of the table of all."""
+    return ROWS[name].make(Llamas(target, target))
 
 
 @each
@@ -71,7 +41,7 @@ def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
 
     def made(rows: list[int]) -> list[list[int]]:
         choices = choices_for(warp, [np.random.default_rng(row) for row in rows])
-        drafter = DRAFTERS[name](target)
+        drafter = made_on(target, name)
         wanted = [prompts[row] for row in rows]
         return speculative_generate(target, drafter, wanted, 3, Settings(12, warp), choices).tokens
 
@@ -82,14 +52,14 @@ def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
 def test_at_temperature_0_the_text_is_that_of_plain_decoding(target: Llama, name: str):
     settings, greedy = Settings(30, Warp(0)), choices_for(Warp(0), [])
     expected = plain_generate(target, [PROMPT], settings, greedy).tokens
-    made = speculative_generate(target, DRAFTERS[name](target), [PROMPT], 3, settings, greedy)
+    made = speculative_generate(target, made_on(target, name), [PROMPT], 3, settings, greedy)
     assert made.tokens == expected
     assert any(block.accepted for block in made.blocks[0])
 
 
 @each
 def test_they_are_told_apart_from_drafters_of_their_own(target: Llama, name: str):
-    assert isinstance(DRAFTERS[name](target), OnTarget)
+    assert isinstance(made_on(target, name), OnTarget)
 
 
 @pytest.mark.parametrize("layers", [0, 2])

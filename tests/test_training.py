@@ -1,6 +1,7 @@
 """The training script on models of a few hundred weights: seeded, resumable, and what it writes."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +11,23 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 
+from specdec_lib.drafters.eagle import Eagle, load_head
+from specdec_lib.drafters.medusa import load_heads
 from specdec_lib.drafters.ngram import Counts
-from specdec_lib.training import corpus, export, loop, recipes, stages, tokens
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import ASSETS
+from specdec_lib.sampling import Warp
+from specdec_lib.training import (
+    ablation,
+    corpus,
+    export,
+    head_assets,
+    heads,
+    loop,
+    recipes,
+    stages,
+    tokens,
+)
 from specdec_lib.training.corpus import Document
 from specdec_lib.training.recipes import Recipe, Shape
 
@@ -87,11 +103,116 @@ def test_the_loss_of_a_draft_ends_as_one_minus_alpha():
     p = torch.randn(2, 3, 5, generator=generator).softmax(-1)
     logits = torch.randn(2, 3, 5, generator=generator)
     expected = torch.minimum(p, logits.softmax(-1)).sum(-1).mean()
-    loss, alpha = stages.distillation(p, logits, share=0.9)
+    loss, alpha = stages.distillation(p, logits, early=False)
     assert torch.allclose(alpha, expected) and torch.allclose(loss, 1 - expected)
-    loss, alpha = stages.distillation(p, logits, share=0.1)
+    loss, alpha = stages.distillation(p, logits, early=True)
     assert torch.allclose(alpha, expected)
     assert torch.allclose(loss, F.cross_entropy(logits.flatten(0, 1), p.flatten(0, 1)))
+
+
+@pytest.fixture
+def tiny_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a target of random weights, and recipes of a few steps for the heads on it."""
+    recipe = Recipe(4, batch=2, warmup=2)
+    monkeypatch.setattr(recipes, "TARGET", TINY)
+    monkeypatch.setattr(recipes, "HEADS_RECIPE", recipe)
+    monkeypatch.setattr(head_assets, "HEADS_RECIPE", recipe)
+    monkeypatch.setattr(heads, "EAGLE", Shape(width=32, layers=1, heads=1, mlp=8))
+    folder = tmp_path / "build"
+    (folder / "target").mkdir(parents=True)
+    torch.save({"model": stages.new_model(TINY).state_dict()}, folder / "target" / "last.pt")
+    np.save(folder / "train.npy", DATA)
+    return folder
+
+
+def heads_trained(folder: Path) -> dict[str, torch.Tensor]:
+    """The weights that the stage leaves in `folder`."""
+    heads.train_heads(folder, torch.device("cpu"))
+    return torch.load(folder / "heads" / "last.pt", weights_only=True)["model"]
+
+
+def test_the_heads_are_trained_and_go_on_where_they_were_stopped(
+    alone: None, tiny_target: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(loop, "CHECKPOINT_EVERY", 2)
+    expected = heads_trained(tiny_target)
+    log = (tiny_target / "heads" / "log.jsonl").read_text().splitlines()
+    shown = ["step", "loss", "medusa 1", "medusa 2", "medusa 3", "eagle", "distance"]
+    assert list(json.loads(log[-1])) == shown
+    (tiny_target / "heads").rename(tiny_target / "whole")
+    steps = iter(range(3))
+
+    def windows(*args):
+        if next(steps) == 2:
+            raise Stop
+        return read(*args)
+
+    read = loop.windows
+    with monkeypatch.context() as stopping, pytest.raises(Stop):
+        stopping.setattr(loop, "windows", windows)
+        heads_trained(tiny_target)
+    found = heads_trained(tiny_target)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    assert all(found[name].any() for name in ("medusa.up.2.weight", "eagle.up.weight"))
+
+
+def test_the_forms_of_a_head_are_trained_and_compared(
+    alone: None, tiny_target: Path, monkeypatch: pytest.MonkeyPatch, capsys
+):
+    monkeypatch.setattr(recipes, "ABLATION_RECIPE", Recipe(4, batch=2, warmup=2))
+    monkeypatch.setattr(ablation, "run", lambda stage, folder: stage(folder, torch.device("cpu")))
+    ablation.main(["--folder", str(tiny_target)])
+    log = (tiny_target / "ablation" / "log.jsonl").read_text().splitlines()
+    steps = [json.loads(line) for line in log]
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 4 and len(steps) == 4
+    for line in printed:
+        name, alpha = line.rsplit(": ", 1)
+        assert float(alpha) == pytest.approx(np.mean([step[name] for step in steps]), abs=6e-4)
+
+
+@pytest.fixture
+def assets(tiny_target: Path, tmp_path: Path) -> Path:
+    """Assets with the tiny target and a piece of the frozen text."""
+    shutil.copy(ASSETS / "target" / "tokenizer.json", tiny_target)
+    trained = torch.load(tiny_target / "target" / "last.pt", weights_only=True)["model"]
+    export.save_model(trained, TINY, tiny_target, tmp_path / "assets" / "target")
+    entry = {"name": "a.py", "text": "def f(x):\n    return x + 1\n" * 5, "seen": [0]}
+    (tmp_path / "assets" / "held_out.jsonl").write_text(json.dumps(entry) + "\n")
+    return tmp_path / "assets"
+
+
+def test_what_was_trained_is_what_drafts(alone: None, tiny_target: Path, assets: Path):
+    trained = heads.Drafters(TINY.width)
+    trained.load_state_dict(heads_trained(tiny_target))
+    target, text = Llama.from_folder(assets / "target"), torch.tensor(DATA[None, :20].astype(int))
+    cache = target.new_cache()
+    target.forward(text, cache)
+    states, table = cache.hidden.states, heads.scaled_table(target.embedding)
+    with torch.no_grad():
+        *blocks, eagle = trained(states, F.embedding(text, table))
+    found = heads.medusa_weights(trained.state_dict())(states[0], 3)
+    for i, block in blocks:
+        torch.testing.assert_close(found[:-i, i - 1], block[0], rtol=0, atol=1e-5)
+    drafter = Eagle(target, heads.eagle_weights(trained.state_dict(), target.embedding))
+    drafter.start([[0]], Warp(), 20)
+    found = drafter.next_states(states[:, :-1], text[:, 1:])
+    torch.testing.assert_close(found, eagle[1], rtol=0, atol=1e-5)
+
+
+def test_the_heads_are_exported_with_cards(alone: None, tiny_target: Path, assets: Path):
+    heads_trained(tiny_target)
+    documents = [Document("a.py", "x = 1\n")]
+    head_assets.export_heads(tiny_target, assets, documents)
+    target = Llama.from_folder(assets / "target")
+    assert load_heads(target, assets / "medusa" / "heads.safetensors").down.shape == (3, 256, 16)
+    assert load_head(target, assets / "eagle" / "head.safetensors").up.shape == (16, 32)
+    for name in ("medusa", "eagle"):
+        card = (assets / name / "README.md").read_text()
+        assert f"# stdlib-{name}\n" in card and "| training | 4 steps of 1,024 tokens" in card
+        assert f"digest {corpus.digest(documents)} |" in card
+        assert "| acceptance of token 3 by the target, temperature 1 | 0." in card
+        assert "{" not in card
 
 
 def test_the_drafts_are_at_most_a_16th_an_8th_and_a_4th_of_the_target():

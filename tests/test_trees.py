@@ -1,10 +1,12 @@
-"""Trees of draft tokens: the target's law for every way to draw candidates."""
+"""Trees of draft tokens: greedy text, the cache behind them, room for them.
+
+That they are exact, for every way to draw candidates: test_exactness.py.
+"""
 
 import numpy as np
 import pytest
 import torch
-from tape import Tape, distance, law
-from test_target_drafters import EXACT, PROMPT, plain_law, tiny_llama
+from exact_drafters import EXACT, PROMPT, tiny_llama
 
 from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.progress import Settings
@@ -14,26 +16,12 @@ from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for
 
-N = 2
-
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Llama, Llama]:
     """A target and a draft of other weights."""
     folders = [tmp_path_factory.mktemp(name) for name in ("target", "draft")]
     return tuple(tiny_llama(folder, seed) for folder, seed in zip(folders, (1, 2), strict=True))
-
-
-@pytest.mark.parametrize("how", PICKS)
-@pytest.mark.parametrize("widths", [(1,), (2,), (3,), (2, 1), (1, 2)])
-def test_the_law_is_the_targets(models, widths: tuple[int, ...], how: str):
-    target, draft = models
-    drafter = Candidates(draft, widths, how)
-
-    def run(tape: Tape):
-        return tree_generate(target, drafter, PROMPT, len(widths), Settings(N), tape).tokens[0]
-
-    assert distance(law(run), plain_law(target, N)) < EXACT
 
 
 @pytest.mark.parametrize("how", PICKS)

@@ -1,46 +1,18 @@
-"""A draft with other tokens: exact, and its cache follows texts that are cut up anew."""
+"""A draft with other tokens: its cache follows texts that are cut up anew.
+
+That it is exact: test_exactness.py.
+"""
 
 import numpy as np
 import pytest
 import torch
-from tape import Tape, autoregressive, distance, law
-from test_exactness import EXACT, PROMPT, TARGET, N, V
+from exact_drafters import OWN, TARGET, TO_TARGET, V, own_table, translate
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.drafters.vocabulary import OtherVocabulary, common
-from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Uniforms
-
-OWN = 5  # tokens of the draft: its 1, 3 and 4 are the target's 2, 0 and 1
-TO_TARGET = [-1, 2, -1, 0, 1]
-
-
-def table(seed: int) -> TableModel:
-    generator = torch.Generator().manual_seed(seed)
-    weights = torch.rand(OWN, OWN, OWN, generator=generator, dtype=torch.float64)
-    weights[weights < 0.3] = 0
-    weights[0, 1] = torch.tensor([1.0, 0, 1, 0, 0])  # wants only what the target has not
-    weights[weights.sum(-1) == 0] = 1
-    return TableModel(weights / weights.sum(-1, keepdim=True))
-
-
-def translate(tokens: list[int]) -> list[int]:
-    """Two tokens 1 in a row are one token 0 of the draft's."""
-    own = "".join(str(TO_TARGET.index(token)) for token in tokens)
-    return [int(digit) for digit in own.replace("44", "0")]
-
-
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_law_is_the_targets(seed: int, k: int):
-    drafter = OtherVocabulary(table(seed), TO_TARGET, V, translate)
-
-    def run(tape: Tape):
-        return speculative_generate(TARGET, drafter, [PROMPT], k, Settings(N), tape).tokens[0]
-
-    assert distance(law(run), autoregressive(TARGET, PROMPT, N)) < EXACT
 
 
 def test_every_row_gets_what_it_gets_alone_and_the_cache_holds_its_text():
@@ -48,7 +20,7 @@ def test_every_row_gets_what_it_gets_alone_and_the_cache_holds_its_text():
 
     def made(rows: list[int]) -> list[list[int]]:
         choices = Uniforms([np.random.default_rng(row) for row in rows])
-        drafter = OtherVocabulary(table(1), TO_TARGET, V, translate)
+        drafter = OtherVocabulary(own_table(1), TO_TARGET, V, translate)
         wanted = [prompts[row] for row in rows]
         found = speculative_generate(TARGET, drafter, wanted, 3, Settings(20), choices).tokens
         for row, read in enumerate(drafter.read):
@@ -59,7 +31,7 @@ def test_every_row_gets_what_it_gets_alone_and_the_cache_holds_its_text():
 
 
 def test_mass_on_tokens_of_its_own_is_dropped_and_the_rest_normed():
-    drafter = OtherVocabulary(table(1), TO_TARGET, V, translate)
+    drafter = OtherVocabulary(own_table(1), TO_TARGET, V, translate)
     q = torch.tensor([[0.2, 0.1, 0.3, 0.2, 0.2], [0.5, 0, 0.5, 0, 0]], dtype=torch.float64)
     expected = torch.tensor([[0.4, 0.4, 0.2], [0, 0, 0]], dtype=torch.float64)
     torch.testing.assert_close(drafter.shared(q), expected, rtol=0, atol=1e-15)
@@ -67,7 +39,7 @@ def test_mass_on_tokens_of_its_own_is_dropped_and_the_rest_normed():
 
 def test_vocabularies_without_a_common_token_are_refused():
     with pytest.raises(ValueError, match="no token in common"):
-        OtherVocabulary(table(1), [-1] * OWN, V, translate)
+        OtherVocabulary(own_table(1), [-1] * OWN, V, translate)
 
 
 def words(*names: str) -> Tokenizer:
@@ -79,7 +51,7 @@ def words(*names: str) -> Tokenizer:
 
 def test_tokens_that_are_spelt_alike_are_the_same():
     drafter = OtherVocabulary.between(
-        table(2), words("?", "def", "x", "y", "("), words("y", "(", "def", "z")
+        own_table(2), words("?", "def", "x", "y", "("), words("y", "(", "def", "z")
     )
     assert drafter.to_target.tolist() == [-1, 2, -1, 0, 1] and drafter.vocab_size == 4
     assert drafter.translate([2, 0, 3]) == [1, 3, 0]

@@ -1,6 +1,7 @@
 """Drafting a tree: several candidates for a position, and several behind each of them."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import torch
@@ -52,9 +53,7 @@ class Candidates:
     """
 
     def __init__(self, model: Llama, widths: Sequence[int], how: str = "without replacement"):
-        if how not in PICKS:
-            raise ValueError(f"how is {how!r}; choose one of {', '.join(PICKS)}")
-        self.model, self.widths, self.pick = model, tuple(widths), PICKS[how]
+        self.model, self.widths, self.pick = model, tuple(widths), pick_of(how)
         self.vocab_size, self.max_length = model.vocab_size, model.max_length
         self.device = model.device
 
@@ -71,14 +70,8 @@ class Candidates:
     def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
         """Level by level; for each the whole tree is read again, in one pass."""
         read_up_to(self.model, self.cache, [sequence], leave=1)
-        grown = Grown([], [], [])
-        level = [ROOT]
-        for width in self.widths[:depth]:
-            logits = self._read(sequence[-1], grown)
-            behind, level = level, []
-            for node in behind:
-                for token, q in self.pick(logits[node], self.warp, width, choices, len(grown.q)):
-                    level.append(grown.add(token, node, q))
+        read = partial(self._read, sequence[-1])
+        grown = grow(read, self.widths[:depth], self.pick, self.warp, choices)
         return grown.proposal(self.vocab_size, self.device)
 
     def _read(self, last: int, grown: "Grown") -> Tensor:
@@ -111,6 +104,26 @@ class Grown(NamedTuple):
         return TreeProposal(self.tokens, self.parents, q)
 
 
+def grow(
+    read: Callable[[Grown], Tensor],
+    widths: Sequence[int],
+    pick: "Pick",
+    warp: Warp,
+    choices: Choices,
+) -> Grown:
+    """A tree, level by level, with `widths[d]` candidates behind every node of depth d.
+
+    `read` gives the logits (1 + n, V) behind the text and behind each of the n nodes so far.
+    """
+    grown, level = Grown([], [], []), [ROOT]
+    for width in widths:
+        logits, behind, level = read(grown), level, []
+        for node in behind:
+            for token, q in pick(logits[node], warp, width, choices, len(grown.q)):
+                level.append(grown.add(token, node, q))
+    return grown
+
+
 def full_tree(widths: Sequence[int]) -> int:
     """The nodes of a tree in which every node of depth d has `widths[d]` children."""
     level, total = 1, 0
@@ -121,6 +134,7 @@ def full_tree(widths: Sequence[int]) -> int:
 
 
 Picked = list[tuple[int, Tensor]]  # tokens, each with the q (V,) that it was drawn from
+Pick = Callable[[Tensor, Warp, int, Choices, int], Picked]
 
 
 def independent(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) -> Picked:
@@ -150,8 +164,15 @@ def top(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) ->
     )
 
 
-PICKS: dict[str, Callable[..., Picked]] = {
+PICKS: dict[str, Pick] = {
     "independent": independent,
     "without replacement": without_replacement,
     "top": top,
 }
+
+
+def pick_of(how: str) -> Pick:
+    """The way to pick candidates that is called `how`. Raises ValueError for an unknown one."""
+    if how not in PICKS:
+        raise ValueError(f"how is {how!r}; choose one of {', '.join(PICKS)}")
+    return PICKS[how]

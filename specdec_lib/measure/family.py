@@ -1,59 +1,44 @@
 """Every drafter on the built-in target, as a table: `python -m specdec_lib.measure.family`.
 
-Each runs with the K that was fastest on a trial, by turns with plain decoding on the same held-out
-prompts, at temperature 1. A drafter that loses is in the table too.
+Each runs with the K, or the shape of tree, that was fastest on a trial. Then all of them and plain
+decoding take turns on the same held-out prompts, at temperature 1. A drafter that loses is in the
+table too. With `--target-cost` the target has the same distribution and costs more (scale.py): the
+drafters that read its states and layers are made for it, and the drafts stay as they are. Its added
+layers add nothing, so that an early exit keeps the alpha that it has on the small target, and costs
+less beside it.
+
+Alpha is the share of judged draft tokens that are accepted (theory.acceptance_from_counts). In a
+tree several candidates share a position: there it is the share of judged levels at which one of
+them is accepted, so it grows with their number and is no figure of the draft alone. Tokens a block
+counts the correction or the bonus, c is the time of a draft step over that of a plain token, and
+the lines are those of the drafter's file, or the verifier's, that are not blank.
 """
 
 import argparse
-import inspect
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import count
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from tqdm import tqdm
 
-from specdec_lib.decoding.block_verification import verify_whole_block
-from specdec_lib.decoding.progress import Block, Generation, Settings
-from specdec_lib.decoding.speculative import speculative_generate
-from specdec_lib.decoding.tree import tree_generate
-from specdec_lib.decoding.verify import Verifier, verify
-from specdec_lib.drafters.early_exit import EarlyExit
-from specdec_lib.drafters.jacobi import Jacobi
-from specdec_lib.drafters.lookup import PromptLookup
-from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.drafters.tree import Candidates, TreeDrafter
+from specdec_lib.decoding.progress import Generation
 from specdec_lib.measure.held_out import prompts
-from specdec_lib.measure.runs import SAMPLED, Decoder, choices, compare, plain
-from specdec_lib.measure.timing import Spread, interleaved
-from specdec_lib.measure.workbench import draft, target
-from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
+from specdec_lib.measure.members import Member, Variant, family
+from specdec_lib.measure.runs import SAMPLED, Decoder, plain
+from specdec_lib.measure.timing import Spread, interleaved, ratios
+from specdec_lib.measure.workbench import DTYPES, target
+from specdec_lib.models.scale import COSTS
 from specdec_lib.theory import acceptance_from_counts
 
-TRIED_K = (1, 2, 3, 5)
-SHAPES = ((2,), (2, 1), (2, 2), (3, 1, 1))  # of trees: candidates a level
-
-
-class Variant(NamedTuple):
-    """A drafter with one K, or with one shape of tree."""
-
-    setting: str
-    depth: int  # draft steps a block
-    decode: Decoder
-
-
-class Member(NamedTuple):
-    """A way to decode: the object whose file is counted, and the variants that are tried."""
-
-    made_of: object
-    variants: list[Variant]
-    tree: bool = False
+PLAIN = "plain decoding"
+TRIALS = 2  # rounds that choose a variant; one more goes before them
+HEAD = """\
+| drafter | setting | alpha | tokens a block | c | speed over plain | lines |
+| --- | --- | --- | --- | --- | --- | --- |"""
 
 
 class Row(NamedTuple):
@@ -61,132 +46,134 @@ class Row(NamedTuple):
 
     name: str
     setting: str
-    alpha: float | None  # None for trees, where several candidates share a position
+    alpha: float
     tokens_a_block: float
     c: float  # seconds of a draft step over those of a plain token
     speed: Spread
     lines: int
 
 
-def chain(model: Llama, drafter: Drafter, tokens: int, verifier: Verifier = verify) -> Member:
-    """Speculative decoding with every K that is tried."""
-    settings, seeds = Settings(tokens, SAMPLED), count()
+class Recorder:
+    """A decoder that keeps what it made."""
 
-    def run(prompt: list[int], k: int) -> Generation:
-        made = choices(SAMPLED, next(seeds))
-        return speculative_generate(model, drafter, [prompt], k, settings, made, verifier)
+    def __init__(self, decode: Decoder) -> None:
+        self.decode, self.made = decode, list[Generation]()
 
-    made_of = drafter if verifier is verify else verifier
-    return Member(made_of, [Variant(f"K = {k}", k, partial(run, k=k)) for k in TRIED_K])
-
-
-def tree(model: Llama, make: Callable[[Sequence[int]], TreeDrafter], tokens: int) -> Member:
-    """Speculative decoding with every shape of tree that is tried."""
-    settings, seeds = Settings(tokens, SAMPLED), count()
-
-    def run(prompt: list[int], drafter: TreeDrafter, depth: int) -> Generation:
-        return tree_generate(model, drafter, prompt, depth, settings, choices(SAMPLED, next(seeds)))
-
-    variants = []
-    for widths in SHAPES:
-        decode = partial(run, drafter=make(widths), depth=len(widths))
-        variants.append(Variant("x".join(map(str, widths)), len(widths), decode))
-    return Member(make(SHAPES[0]), variants, tree=True)
+    def __call__(self, prompt: list[int]) -> None:
+        """Decode."""
+        self.made.append(self.decode(prompt))
 
 
-def family(model: Llama, tokens: int) -> dict[str, Member]:
-    """All of them."""
-    counts, small = Counts.load(ASSETS / "ngrams.npz"), draft("small")
-    of_model = partial(chain, model, tokens=tokens)
-    members = {
-        f"{name} draft model": of_model(ModelDrafter(draft(name)))
-        for name in ("small", "base", "large")
-    }
-    members["large draft, block verification"] = of_model(
-        ModelDrafter(draft("large")), verifier=verify_whole_block
+def measured(
+    members: Mapping[str, Member], baseline: Decoder, texts: Sequence[list[int]], rounds: int
+) -> list[Row]:
+    """Choose the variants on the first of `texts`, and compare on the others, `rounds` times."""
+    with tqdm(members.items(), desc="settings") as bar:
+        best = {name: fastest(member, texts[0]) for name, member in bar}
+    recorders = {PLAIN: Recorder(baseline)}
+    recorders |= {name: Recorder(variant.decode) for name, variant in best.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in recorders}
+    for prompt in tqdm(texts[1:], desc="prompts"):
+        tasks = {name: partial(recorder, prompt) for name, recorder in recorders.items()}
+        for name, taken in interleaved(tasks, rounds, warm_up=0).items():
+            seconds[name] += taken
+    token = statistics.mean(each.seconds / len(each.tokens[0]) for each in recorders[PLAIN].made)
+    return [
+        row(name, member, best[name], recorders[name].made, token, ratios(seconds[PLAIN], taken))
+        for (name, member), taken in zip(members.items(), list(seconds.values())[1:], strict=True)
+    ]
+
+
+def fastest(member: Member, prompt: list[int]) -> Variant:
+    """The variant that takes the shortest time behind `prompt`, by the median of some rounds."""
+    seconds = interleaved(
+        {number: partial(each.decode, prompt) for number, each in enumerate(member.variants)},
+        TRIALS,
     )
-    for order, name in enumerate(("unigram", "bigram", "trigram"), start=1):
-        members[name] = of_model(NgramDrafter(counts, order))
-    members["prompt lookup"] = of_model(PromptLookup(model.vocab_size))
-    for layers in range(1, model.shape.layers):
-        members[f"early exit after {layers}"] = of_model(EarlyExit(model, layers))
-    members["Jacobi"] = of_model(Jacobi(model))
-    members["Jacobi with a pool of n-grams"] = of_model(Jacobi(model, pool=True))
-    for how in ("independent", "without replacement", "top"):
-        members[f"tree of the small draft, {how}"] = tree(
-            model, partial(Candidates, small, how=how), tokens
-        )
-    return members
+    return member.variants[min(seconds, key=lambda number: statistics.median(seconds[number]))]
 
 
-def measured(name: str, member: Member, baseline: Decoder, texts: Sequence[list[int]]) -> Row:
-    """Choose the variant on the first prompt, compare on the others."""
-    trials = {variant: partial(variant.decode, texts[0]) for variant in member.variants}
-    seconds = interleaved(trials, rounds=3)
-    best = min(seconds, key=lambda variant: statistics.median(seconds[variant]))
-    made: list[Generation] = []
-
-    def remembered(prompt: list[int]) -> Generation:
-        made.append(best.decode(prompt))
-        return made[-1]
-
-    speed = compare(baseline, remembered, texts[1:])
+def row(
+    name: str,
+    member: Member,
+    variant: Variant,
+    made: Sequence[Generation],
+    token: float,
+    speed: Spread,
+) -> Row:
+    """The line of a member that ran as `variant` and `made` this; a plain token takes `token` s."""
     blocks = [block for generation in made for block in generation.blocks[0]]
-    alone = baseline(texts[0])
-    c = mean_draft_seconds(blocks, best.depth) / (alone.seconds / len(alone.tokens[0]))
-    tokens = sum(len(generation.tokens[0]) for generation in made) / len(blocks)
-    alpha = None if member.tree else alpha_of(blocks)
-    return Row(name, best.setting, alpha, tokens, c, speed, lines_of(member.made_of))
+    accepted, judged = acceptance_from_counts(
+        [counts for generation in made for counts in judged_levels(generation, variant.depth)]
+    )
+    return Row(
+        name,
+        variant.setting,
+        accepted / max(judged, 1),
+        sum(block.kept for block in blocks) / len(blocks),
+        statistics.mean(block.draft_seconds for block in blocks) / variant.depth / token,
+        speed,
+        lines_of(member.file),
+    )
 
 
-def mean_draft_seconds(blocks: Sequence[Block], depth: int) -> float:
-    """Of one draft step, in blocks of `depth` steps."""
-    return sum(block.draft_seconds for block in blocks) / len(blocks) / depth
+def judged_levels(generation: Generation, depth: int) -> list[tuple[int, int]]:
+    """(accepted, drafted) levels of every block: in a chain its draft tokens, in a tree its depth.
+
+    A tree has at most `depth` levels, and one fewer than there were tokens left.
+    """
+    left, found = len(generation.tokens[0]), []
+    for block in generation.blocks[0]:
+        found.append((block.accepted, min(depth, left - 1, len(block.drafted))))
+        left -= block.kept
+    return found
 
 
-def alpha_of(blocks: Sequence[Block]) -> float:
-    """Accepted draft tokens over judged ones."""
-    counts = [(block.accepted, len(block.drafted)) for block in blocks]
-    accepted, judged = acceptance_from_counts(counts)
-    return accepted / max(judged, 1)
-
-
-def lines_of(thing: object) -> int:
-    """The lines of the file that it is written in."""
-    file = inspect.getfile(thing if inspect.isfunction(thing) else type(thing))
+def lines_of(file: str) -> int:
+    """Its lines that are not blank."""
     with open(file, encoding="utf-8") as text:
         return sum(1 for line in text if line.strip())
 
 
 def table(rows: Sequence[Row]) -> str:
     """Markdown, the fastest first."""
-    lines = [
-        "| drafter | setting | alpha | tokens a block | c | speed over plain | lines of code |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for row in sorted(rows, key=lambda row: -row.speed.median):
-        alpha = "" if row.alpha is None else f"{row.alpha:.2f}"
+    lines = [HEAD]
+    for each in sorted(rows, key=lambda row: -row.speed.median):
         lines.append(
-            f"| {row.name} | {row.setting} | {alpha} | {row.tokens_a_block:.2f} | {row.c:.2f} | "
-            f"{row.speed} | {row.lines} |"
+            f"| {each.name} | {each.setting} | {each.alpha:.2f} | {each.tokens_a_block:.2f} | "
+            f"{each.c:.3f} | {each.speed} | {each.lines} |"
         )
     return "\n".join(lines)
 
 
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    made = argparse.ArgumentParser(
+        prog="python -m specdec_lib.measure.family",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--prompts", type=int, default=8, help="prompts that count (8)")
+    made.add_argument("--tokens", type=int, default=64, help="new tokens a prompt (64)")
+    made.add_argument("--rounds", type=int, default=2, help="times that each is decoded (2)")
+    made.add_argument("--target-cost", choices=list(COSTS), help="make the target as dear as this")
+    names = [str(dtype).removeprefix("torch.") for dtype in DTYPES]
+    made.add_argument("--dtype", choices=names, default=names[0], help=f"the target's ({names[0]})")
+    made.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there too")
+    return made
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        prog="python -m specdec_lib.measure.family", description=__doc__
-    )
-    parser.add_argument("--prompts", type=int, default=8, help="prompts a drafter (8)")
-    parser.add_argument("--tokens", type=int, default=64, help="new tokens a prompt (64)")
-    options = parser.parse_args(arguments)
-    model, texts = target(None, torch.float32), prompts(options.prompts + 1)
-    baseline = plain(model, SAMPLED, options.tokens)
+    options = parser().parse_args(arguments)
+    model = target(options.target_cost, getattr(torch, options.dtype))
     members = family(model, options.tokens)
-    with tqdm(members.items()) as bar:
-        rows = [measured(name, member, baseline, texts) for name, member in bar]
-    print(table(rows))
+    baseline = plain(model, SAMPLED, options.tokens)
+    found = table(measured(members, baseline, prompts(options.prompts + 1), options.rounds))
+    print(found)
+    if options.markdown:
+        options.markdown.parent.mkdir(parents=True, exist_ok=True)
+        options.markdown.write_text(found + "\n", encoding="utf-8")
     return 0
 
 

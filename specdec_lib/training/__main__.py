@@ -8,13 +8,17 @@ import sys
 from pathlib import Path
 
 from specdec_lib.models.pairs import ASSETS
-from specdec_lib.training import stages
+from specdec_lib.training import heads, stages
 from specdec_lib.training.corpus import documents
 from specdec_lib.training.export import export
 from specdec_lib.training.processes import run
 from specdec_lib.training.tokens import prepare
 
-STAGES = {"target": stages.train_target, "drafts": stages.train_drafts}
+STAGES = {
+    "target": stages.train_target,
+    "drafts": stages.train_drafts,
+    "heads": heads.train_heads,
+}
 EXPORT = "export"  # to specdec_lib/models/assets
 
 

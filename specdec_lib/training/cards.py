@@ -26,16 +26,20 @@ on with Python source in the style of the standard library, and is good for noth
 | width, layers, heads, MLP | {shape.width}, {shape.layers}, {shape.heads}, {shape.mlp} |
 | context | {context} tokens, of a byte-level BPE of {shape.vocab_size:,} |
 | weights | float16, one matrix for input and output embedding |
-| data | sources and documentation topics of CPython {python}, {megabytes:.1f} MB |
-| documents | {documents:,}, digest {digest} |
-| held out | {held_out:,} documents of these, by a hash of their name |
+{data}
 | training | {steps:,} steps of {tokens:,} tokens, {how} |
 {worth}
 
+{closing}
+"""
+DATA = """\
+| data | sources and documentation topics of CPython {python}, {megabytes:.1f} MB |
+| documents | {documents:,}, digest {digest} |
+| held out | {held_out:,} documents of these, by a hash of their name |"""
+CLOSING = """\
 Evaluated on `held_out.jsonl`, on the lines that the training text does not have too. Data and
 evaluation text are under the licence of the Python Software Foundation (PSF-2.0). Made by
-`python -m specdec_lib.training`.
-"""
+`python -m specdec_lib.training`."""
 ROLES = {"target": "the target"} | {
     name: f"the {name} draft" for name in ("small", "base", "large")
 }
@@ -60,15 +64,23 @@ def card(name: str, folder: Path, corpus: list[Document], worth: Mapping[str, fl
         parameters=parameters(shape) - shape.vocab_size * shape.width,
         shape=shape,
         context=CONTEXT,
+        data=data_rows(corpus),
+        steps=recipe.steps,
+        tokens=recipe.batch * CONTEXT,
+        how=how,
+        worth="\n".join(rows(worth)),
+        closing=CLOSING,
+    )
+
+
+def data_rows(corpus: list[Document]) -> str:
+    """What was learned from, as rows of a card's table."""
+    return DATA.format(
         python=platform.python_version(),
         documents=len(corpus),
         megabytes=sum(len(document.text.encode()) for document in corpus) / 1e6,
         digest=digest(corpus),
         held_out=sum(document.held_out for document in corpus),
-        steps=recipe.steps,
-        tokens=recipe.batch * CONTEXT,
-        how=how,
-        worth="\n".join(rows(worth)),
     )
 
 

@@ -1,4 +1,4 @@
-"""From checkpoints to specdec_lib/models/assets/: models, frozen text, n-gram counts, cards."""
+"""From checkpoints to specdec_lib/models/assets/: models, text, n-gram counts, heads, cards."""
 
 import json
 from pathlib import Path
@@ -9,6 +9,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from specdec_lib.training.cards import write_cards
 from specdec_lib.training.corpus import Document, documents
+from specdec_lib.training.head_assets import export_heads
 from specdec_lib.training.recipes import CONTEXT, DRAFTS, TARGET, Shape
 from specdec_lib.training.tokens import END, VOCAB_SIZE
 
@@ -30,6 +31,7 @@ def export(folder: Path, assets: Path) -> None:
     save_held_out(corpus, assets / "held_out.jsonl")
     save_counts(np.load(folder / "train.npy"), assets / "ngrams.npz")
     write_cards(assets, corpus)
+    export_heads(folder, assets, corpus)
 
 
 def save_model(weights: dict[str, torch.Tensor], shape: Shape, folder: Path, to: Path) -> None:

@@ -41,7 +41,8 @@ class Recipe:
 
     The rate of learning is constant after `warmup` steps and falls to zero in a straight line over
     the last `decay` share of the steps. `muon` is the rate of the matrices (Jordan et al., 2024),
-    `adam` that of the embedding and the norms.
+    `adam` that of the embedding and the norms. What learns from the target's distributions takes
+    the cross-entropy for the first `cross_entropy` share of the steps, then the total variation.
     """
 
     steps: int
@@ -50,6 +51,7 @@ class Recipe:
     adam: float = 0.003
     warmup: int = 50
     decay: float = 0.4
+    cross_entropy: float = 0.34
 
     def rate(self, step: int) -> float:
         """The factor on the learning rates at `step`, in 0..1."""
@@ -66,3 +68,8 @@ DRAFTS = {
 }
 TARGET_RECIPE = Recipe(steps=800, batch=24)
 DRAFT_RECIPE = Recipe(steps=1500, batch=12)
+MEDUSA_HEADS, MEDUSA_RANK = 3, 256
+EAGLE = Shape(width=128, layers=1, heads=4, mlp=384)  # heads of eagle.HEAD_WIDTH
+# Two windows a step teach nearly as much as four do, in half the time.
+HEADS_RECIPE = Recipe(steps=2100, batch=2, decay=0.3, cross_entropy=0.4614)
+ABLATION_RECIPE = Recipe(steps=450, batch=2)

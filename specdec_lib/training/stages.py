@@ -11,8 +11,6 @@ from transformers import LlamaForCausalLM
 from specdec_lib.training.loop import train
 from specdec_lib.training.recipes import DRAFT_RECIPE, DRAFTS, SEED, TARGET, TARGET_RECIPE, Shape
 
-TO_TOTAL_VARIATION = 0.34  # the share of the drafts' training that is on cross-entropy
-
 
 def new_model(shape: Shape) -> LlamaForCausalLM:
     """A Llama of this shape with seeded random weights."""
@@ -60,7 +58,8 @@ def train_drafts(folder: Path, device: torch.device) -> None:
             p = target(input_ids=tokens, use_cache=False).logits.float().softmax(-1)
         losses, shown = [], {}
         for name, logits in drafts(tokens).items():
-            divergence, alpha = distillation(p, logits.float(), share)
+            early = share < DRAFT_RECIPE.cross_entropy
+            divergence, alpha = distillation(p, logits.float(), early)
             losses.append(divergence)
             shown[name] = alpha.item()
         return torch.stack(losses).sum(), shown
@@ -69,14 +68,14 @@ def train_drafts(folder: Path, device: torch.device) -> None:
     train(Drafts().to(device), loss, DRAFT_RECIPE, data, folder / "drafts")
 
 
-def distillation(p: Tensor, logits: Tensor, share: float) -> tuple[Tensor, Tensor]:
+def distillation(p: Tensor, logits: Tensor, early: bool) -> tuple[Tensor, Tensor]:
     """A draft's loss against the target's p (B, T, V), and its acceptance rate.
 
-    First the cross-entropy, whose gradient is large far from p, then the total variation, which is
-    1 - alpha itself (Leviathan et al., Corollary 3.6).
+    Where it is `early` the cross-entropy, whose gradient is large far from p, then the total
+    variation, which is 1 - alpha itself (Leviathan et al., Corollary 3.6).
     """
     log_q = logits.log_softmax(-1)
     alpha = torch.minimum(p, log_q.exp()).sum(-1).mean()
-    if share < TO_TOTAL_VARIATION:
+    if early:
         return -(p * log_q).sum(-1).mean(), alpha
     return 1 - alpha, alpha

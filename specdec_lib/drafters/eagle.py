@@ -1,0 +1,221 @@
+"""Autoregression on the target's states: EAGLE (Li et al., 2024).
+
+From the state at a position and the token behind it a small trained layer predicts the state one
+position on, which the target's own head turns into a distribution. The token that is drawn from it
+goes back in, together with the predicted state. So a draft knows the tokens before it, as Medusa's
+heads do not, and what the target made of the text, as a draft model does not.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from specdec_lib.drafters import states
+from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
+from specdec_lib.models.cache import Hidden, KVCache, Tree
+from specdec_lib.models.checkpoint import LayerWeights, Shape
+from specdec_lib.models.linear import Linear
+from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
+from specdec_lib.models.pairs import ASSETS
+from specdec_lib.sampling import Choices, Warp
+
+BUILT_IN_HEAD = ASSETS / "eagle" / "head.safetensors"
+HEAD_WIDTH, THETA, EPSILON = 32, 10000.0, 1e-6  # of attention, rotary embedding and norms
+
+
+class EagleWeights(NamedTuple):
+    """A head of width w for states of `width`: a Llama layer (LayerWeights) between two matrices.
+
+    The paper's layer is as wide as the target's; this one is narrower.
+    """
+
+    fuse: Tensor  # (w, 2 width): what the state adds to the layer's input, then the token
+    norm_attention: Tensor
+    qkv: Tensor
+    out: Tensor
+    norm_mlp: Tensor
+    gate_up: Tensor
+    down: Tensor
+    norm: Tensor  # (w,), behind the layer
+    up: Tensor  # (width, w)
+
+    @property
+    def layer(self) -> LayerWeights:
+        """The layer's own."""
+        return LayerWeights(*self[1:7])
+
+    def shape(self, target: Llama) -> Shape:
+        """The sizes of a Llama of this one layer, with the tokens and positions of `target`."""
+        width = len(self.fuse)
+        return Shape(
+            vocab_size=target.vocab_size,
+            width=width,
+            layers=1,
+            heads=width // HEAD_WIDTH,
+            kv_heads=width // HEAD_WIDTH,
+            head_width=HEAD_WIDTH,
+            mlp=self.down.shape[1],
+            max_length=target.max_length,
+            theta=THETA,
+            epsilon=EPSILON,
+        )
+
+
+def save_head(weights: EagleWeights, path: Path | str) -> None:
+    """Write the head to a safetensors file, in float16."""
+    states.write_tensors(weights._asdict(), Path(path))
+
+
+def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
+    """Read the head for `target`: the model that it was trained on, or that one grown.
+
+    Raises ValueError where the file does not hold it or it does not fit the target.
+    """
+    path, width = Path(path), target.shape.width
+    found = EagleWeights(**states.read_tensors(path, EagleWeights._fields, target))
+    states.check_width(path, len(found.up), target)
+    fuse = [states.reading(part, width) for part in found.fuse.chunk(2, dim=1)]
+    return found._replace(fuse=torch.cat(fuse, 1), up=states.writing(found.up, width))
+
+
+class Eagle:
+    """Draws each draft token from the distribution behind the state that it predicts.
+
+    Its cache holds a position for every true state that it has read. It reads them from the
+    target's cache, where those of the latest pass are, and so begins a longer prompt at that pass.
+    A row drafts nothing where the state at its end is not there (states.py). It reads in every
+    block, also where nothing is drafted: between two proposals there is one pass of the target.
+    """
+
+    def __init__(self, target: Llama, weights: EagleWeights) -> None:
+        self.target, self.shape = target, weights.shape(target)
+        self.vocab_size, self.max_length = target.vocab_size, target.max_length
+        self.device = target.device
+        self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
+        self.layer = Layer(weights.layer, self.shape)
+        self.norm = RMSNorm(weights.norm, EPSILON)
+        self.cos, self.sin = rotary_tables(self.shape, target.device, target.dtype)
+
+    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+        """An empty cache: the states of the prompts are read with the first block."""
+        self.warp, shape = warp, self.shape
+        size = (1, len(sequences), capacity, shape.heads, shape.head_width)
+        self.cache = KVCache(*size, self.device, self.target.dtype)
+
+    def follow(self, cache: KVCache) -> None:
+        """Read the target's states from this cache."""
+        self.source = cache
+
+    def propose(
+        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
+    ) -> Proposal:
+        """Draft token by token, each fed back with the state that was predicted for it."""
+        columns = states.newest(self.source.hidden, sequences)
+        pairs = zip(limits, columns, strict=True)
+        limits, drafted = [limit if column >= 0 else 0 for limit, column in pairs], []
+        if max(columns) >= 0:
+            state = self.read(self.source.hidden, columns, sequences)
+            held = self.cache.length
+            for index in range(max(limits)):
+                if drafted:
+                    state = self.next_states(state[:, None], drafted[-1][0][:, None])[:, 0]
+                q = self.warp(self.target.head(state))
+                drafted.append((choices.draw(q, index), q))
+            self.cache.truncate(held)
+        return proposal(drafted, limits, self.vocab_size, self.device)
+
+    def read(
+        self, hidden: Hidden, columns: list[int], sequences: Sequence[Sequence[int]]
+    ) -> Tensor:
+        """Read the true states up to `columns`; the predicted state (B, width) of the last tokens.
+
+        The states of a pass are new from its first column on. Rows that have fewer of them than
+        others read on, and what they read there is forgotten.
+        """
+        counts = [column + 1 for column in columns]
+        tokens = torch.zeros(len(counts), max(counts), dtype=torch.long)
+        for row, (sequence, count) in enumerate(zip(sequences, counts, strict=True)):
+            tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
+        wanted = self.cache.length + torch.tensor(counts, device=self.device)
+        predicted = self.next_states(hidden.states[:, : max(counts)], tokens.to(self.device))
+        self.cache.truncate(wanted)
+        return states.at(predicted, columns)
+
+    @torch.no_grad()
+    def next_states(self, known: Tensor, tokens: Tensor, tree: Tree | None = None) -> Tensor:
+        """Predicted states (B, T, width), one position on, from states and the tokens behind them.
+
+        `known` (B, T, width) and `tokens` (B, T); the cache holds them afterwards. With `tree` they
+        are the branches of a text, as in Llama.forward.
+        """
+        slots = self.cache.advance(tokens.shape[1])
+        positions = slots if tree is None else slots[:, :1] + tree.depths
+        mask = self.cache.mask(slots) if tree is None else self.cache.tree_mask(slots, tree)
+        here = Here(slots, self.cos[positions], self.sin[positions], mask)
+        embedded = F.embedding(tokens, self.target.embedding)
+        x = self.fuse(torch.cat((known, embedded), -1))
+        x = x + self.layer.attention(x, here, self.cache.held(0))
+        x = x + self.layer.mlp(x)
+        return self.up(self.norm(x))
+
+
+class EagleTree:
+    """Candidates from the head: `widths[d]` of them behind every node of depth d.
+
+    `how` is a way to pick them (tree.py). Every node has the state that was predicted for it, from
+    its parent's. The paper's tree, too, is of a fixed shape.
+    """
+
+    def __init__(
+        self,
+        target: Llama,
+        weights: EagleWeights,
+        widths: Sequence[int],
+        how: str = "without replacement",
+    ) -> None:
+        self.head, self.widths, self.pick = Eagle(target, weights), tuple(widths), pick_of(how)
+        self.vocab_size, self.max_length = target.vocab_size, target.max_length
+        self.device = target.device
+
+    def start(self, sequence: Sequence[int], warp: Warp, capacity: int, cache: KVCache) -> None:
+        """Read the target's states from this cache."""
+        self.head.start([sequence], warp, capacity)
+        self.head.follow(cache)
+
+    def nodes(self, depth: int) -> int:
+        """Those of a full tree."""
+        return full_tree(self.widths[:depth])
+
+    def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
+        """Level by level, as Candidates; no tree where the state at the text's end is not held."""
+        head, hidden = self.head, self.head.source.hidden
+        columns = states.newest(hidden, [sequence])
+        if columns[0] < 0:
+            return Grown([], [], []).proposal(self.vocab_size, self.device)
+        self.predicted = head.read(hidden, columns, [sequence])  # (1 + n, width)
+        root = hidden.states[:, columns[0]], sequence[-1]
+        read = partial(self._logits, *root)
+        grown = grow(read, self.widths[:depth], self.pick, head.warp, choices)
+        return grown.proposal(self.vocab_size, self.device)
+
+    def _logits(self, state: Tensor, last: int, grown: Grown) -> Tensor:
+        """The logits (1 + n, V) behind the text and each node.
+
+        `state` (1, width) is the one behind which `last`, the text's last token, stands. The cache
+        ends with them: they are read again as the root of the nodes.
+        """
+        if grown.tokens:
+            held = self.head.cache.longest
+            self.head.cache.truncate(held - 1)
+            known = torch.cat((state, self.predicted[grown.parents]))[None]
+            tokens = torch.tensor([[last, *grown.tokens]], device=self.device)
+            tree = Tree.of(grown.parents, self.device)
+            self.predicted = self.head.next_states(known, tokens, tree)[0]
+            self.head.cache.truncate(held)
+        return self.head.target.head(self.predicted)

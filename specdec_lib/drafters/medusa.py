@@ -1,0 +1,144 @@
+"""Heads on the target's state, one for each of the next positions: Medusa (Cai et al., 2024).
+
+The state that gave the text's last token also goes through a few small trained blocks, and the
+target's own head reads each: block i predicts the token i positions behind the last one, whatever
+the tokens between are. A whole draft takes one small product, and no second model.
+
+Medusa's paper accepts drafts by "typical acceptance": every token that is probable enough to the
+target. That is lossy: the text no longer has the target's law (decoding/lossy.py). Here drafts are
+drawn from the heads' distributions, or looked up in them, and judged as those of any drafter are.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from specdec_lib.drafters import states
+from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
+from specdec_lib.models.cache import KVCache, Tree
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import ASSETS
+from specdec_lib.sampling import Choices, Warp
+
+BUILT_IN_HEADS = ASSETS / "medusa" / "heads.safetensors"
+
+
+class Heads(NamedTuple):
+    """n residual blocks of low rank, h + up silu(down h), for states h of `width`.
+
+    The paper's block is h + silu(W h), and a vocabulary head of its own stands behind each (Cai et
+    al., 2024, section 2.1.1).
+    """
+
+    down: Tensor  # (n, rank, width)
+    up: Tensor  # (n, width, rank)
+
+    def __call__(self, states: Tensor, count: int) -> Tensor:
+        """(B, width) -> (B, count, width), what the target's head reads for the first `count`."""
+        inner = F.silu(F.linear(states, self.down[:count].flatten(0, 1)))
+        inner = inner.unflatten(-1, (count, -1, 1))
+        return states[:, None] + (self.up[:count] @ inner)[..., 0]
+
+
+def save_heads(heads: Heads, path: Path | str) -> None:
+    """Write the heads to a safetensors file, in float16."""
+    states.write_tensors(heads._asdict(), Path(path))
+
+
+def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:
+    """Read the heads for `target`: the model that they were trained on, or that one grown.
+
+    Raises ValueError where the file does not hold them or they do not fit the target.
+    """
+    path, width = Path(path), target.shape.width
+    found = Heads(**states.read_tensors(path, Heads._fields, target))
+    states.check_width(path, found.down.shape[-1], target)
+    return Heads(states.reading(found.down, width), states.writing(found.up, width))
+
+
+class Medusa:
+    """Draws each draft token from its own head's distribution, warped as the target's is.
+
+    A head knows nothing of the tokens that are drawn before its own. A block drafts at most as many
+    tokens as there are heads, and a row none where the state at its end is not held (states.py).
+    """
+
+    def __init__(self, target: Llama, heads: Heads) -> None:
+        self.target, self.heads = target, heads
+        self.vocab_size, self.max_length = target.vocab_size, target.max_length
+        self.device = target.device
+
+    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+        """Nothing to read: the target has."""
+        self.warp = warp
+
+    def follow(self, cache: KVCache) -> None:
+        """Read the states from this cache."""
+        self.cache = cache
+
+    def propose(
+        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
+    ) -> Proposal:
+        """Draft from all heads at once."""
+        columns, most = states.newest(self.cache.hidden, sequences), len(self.heads.down)
+        pairs = zip(limits, columns, strict=True)
+        limits = [min(limit, most) if column >= 0 else 0 for limit, column in pairs]
+        drafted = []
+        if max(limits) > 0:
+            state = states.at(self.cache.hidden.states, columns)
+            q = self.warp(self.target.head(self.heads(state, max(limits))))
+            drafted = [(choices.draw(each, i), each) for i, each in enumerate(q.unbind(1))]
+        return proposal(drafted, limits, self.vocab_size, self.device)
+
+
+class MedusaTree:
+    """Candidates from the heads: `widths[d]` of head d + 1 behind every node of depth d.
+
+    `how` is a way to pick them (tree.py). All nodes of a depth have the same distribution, since a
+    head does not know what stands before its token. The paper takes the most probable tokens, which
+    is "top" here, and keeps of the full tree the nodes that are accepted most.
+    """
+
+    def __init__(
+        self,
+        target: Llama,
+        heads: Heads,
+        widths: Sequence[int],
+        how: str = "without replacement",
+    ) -> None:
+        if len(widths) > len(heads.down):
+            raise ValueError(
+                f"widths has {len(widths)} levels, and there are {len(heads.down)} heads: "
+                "a level takes one"
+            )
+        self.target, self.heads, self.widths = target, heads, tuple(widths)
+        self.pick = pick_of(how)
+        self.vocab_size, self.max_length = target.vocab_size, target.max_length
+        self.device = target.device
+
+    def start(self, sequence: Sequence[int], warp: Warp, capacity: int, cache: KVCache) -> None:
+        """Read the states from this cache."""
+        self.warp, self.cache = warp, cache
+
+    def nodes(self, depth: int) -> int:
+        """Those of a full tree."""
+        return full_tree(self.widths[:depth])
+
+    def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
+        """All from one reading of the heads; no tree where the state at the end is not held."""
+        (column,) = states.newest(self.cache.hidden, [sequence])
+        widths = self.widths[:depth] if column >= 0 else ()
+        grown = Grown([], [], [])
+        if widths:
+            state = states.at(self.cache.hidden.states, [column])
+            heads = self.target.head(self.heads(state, len(widths)))[0]
+
+            def read(grown: Grown) -> Tensor:
+                return heads[Tree.of(grown.parents, self.device).depths]
+
+            grown = grow(read, widths, self.pick, self.warp, choices)
+        return grown.proposal(self.vocab_size, self.device)

@@ -1,0 +1,155 @@
+"""The training of the drafters on the target's states: Medusa heads and an EAGLE head, together.
+
+Both read the states of the frozen target on the training text, and the target's own head reads what
+they predict. Their distributions are trained as the other drafts' are, by `distillation`: first the
+cross-entropy with the target's, then the total variation. To this EAGLE adds the smooth L1 distance
+of the states. The papers differ: Medusa takes the cross-entropy with the text's tokens (Cai et al.,
+2024), EAGLE 0.1 of the cross-entropy with the target's distribution and 1 of the distance, on
+states with noise (Li et al., 2024).
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from transformers import LlamaForCausalLM, LlamaModel
+
+from specdec_lib.drafters.eagle import EagleWeights
+from specdec_lib.drafters.medusa import Heads
+from specdec_lib.models.checkpoint import layer_weights
+from specdec_lib.training import recipes
+from specdec_lib.training.loop import Loss, train
+from specdec_lib.training.recipes import EAGLE, MEDUSA_HEADS, MEDUSA_RANK, SEED, Shape
+from specdec_lib.training.stages import distillation, new_model
+
+STATE_WEIGHT = 3.0  # of the distance; the total variation has 1
+
+
+class MedusaBlocks(nn.Module):
+    """Residual blocks of low rank on the target's state, which at first change nothing."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        count, rank = MEDUSA_HEADS, MEDUSA_RANK
+        self.down = nn.ModuleList(nn.Linear(width, rank, bias=False) for _ in range(count))
+        self.up = nn.ModuleList(nn.Linear(rank, width, bias=False) for _ in range(count))
+        for up in self.up:
+            nn.init.zeros_(up.weight)
+
+    def forward(self, states: Tensor) -> list[Tensor]:
+        """States (B, T, width) -> what the target's head reads, (B, T, width), block by block."""
+        pairs = zip(self.down, self.up, strict=True)
+        return [states + up(F.silu(down(states))) for down, up in pairs]
+
+
+class EagleHead(nn.Module):
+    """A narrow Llama layer from states and tokens to states."""
+
+    def __init__(self, width: int, shape: Shape) -> None:
+        super().__init__()
+        self.state = nn.Linear(width, shape.width, bias=False)
+        self.token = nn.Linear(width, shape.width, bias=False)
+        self.body = LlamaModel(shape.config())
+        self.body.embed_tokens = nn.Identity()  # it reads states
+        self.up = nn.Linear(shape.width, width, bias=False)
+        nn.init.zeros_(self.up.weight)
+
+    def forward(self, states: Tensor, tokens: Tensor) -> Tensor:
+        """Predicted states, one position on, from states and what stands for the tokens behind.
+
+        (B, T, width) each.
+        """
+        x = self.state(states) + self.token(tokens)
+        return self.up(self.body(inputs_embeds=x, use_cache=False).last_hidden_state)
+
+
+class Drafters(nn.Module):
+    """Both as one module, so that they share the target's pass."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        torch.manual_seed(SEED)
+        self.medusa, self.eagle = MedusaBlocks(width), EagleHead(width, EAGLE)
+
+    def forward(self, states: Tensor, tokens: Tensor) -> list[tuple[int, Tensor]]:
+        """Predicted states (B, T - i, width) with the number of positions i that they look ahead.
+
+        `states` and the embedded `tokens` are those of T positions, (B, T, width) each. The last of
+        the list is EAGLE's.
+        """
+        ahead = [(i, each[:, :-i]) for i, each in enumerate(self.medusa(states), start=1)]
+        return [*ahead, (1, self.eagle(states[:, :-1], tokens[:, 1:]))]
+
+
+def train_heads(folder: Path, device: torch.device) -> None:
+    """Train both on the states of the trained target, into `folder`/heads."""
+    target = frozen_target(folder, device)
+    drafters, data = Drafters(recipes.TARGET.width).to(device), np.load(folder / "train.npy")
+    train(drafters, loss_on(target), recipes.HEADS_RECIPE, data, folder / "heads")
+
+
+def frozen_target(folder: Path, device: torch.device) -> LlamaForCausalLM:
+    """The trained target of `folder`, which learns no more."""
+    target = new_model(recipes.TARGET).to(device).eval().requires_grad_(False)
+    target.load_state_dict(torch.load(folder / "target" / "last.pt", weights_only=True)["model"])
+    return target
+
+
+def loss_on(target: LlamaForCausalLM) -> Loss:
+    """The loss of the drafters on the states of `target`, and what is logged of it."""
+    table = scaled_table(target.model.embed_tokens.weight)
+
+    def loss(drafters: nn.Module, tokens: Tensor, share: float) -> tuple[Tensor, dict[str, float]]:
+        with torch.no_grad():
+            states = target.model(input_ids=tokens, use_cache=False).last_hidden_state.float()
+            p = target.lm_head(states).float().softmax(-1)
+        predicted = drafters(states, F.embedding(tokens, table))
+        early = share < recipes.HEADS_RECIPE.cross_entropy
+        pairs = [
+            distillation(p[:, i:], target.lm_head(each).float(), early) for i, each in predicted
+        ]
+        distance = F.smooth_l1_loss(predicted[-1][1].float(), states[:, 1:])
+        names = [*(f"medusa {i}" for i, _ in predicted[:-1]), "eagle"]
+        shown = {name: alpha.item() for name, (_, alpha) in zip(names, pairs, strict=True)}
+        whole = torch.stack([each for each, _ in pairs]).sum() + STATE_WEIGHT * distance
+        return whole, {"loss": whole.item(), **shown, "distance": distance.item()}
+
+    return loss
+
+
+def scaled_table(embedding: Tensor) -> Tensor:
+    """The embedding (V, width) with entries as large as the states': a mean square of 1."""
+    return embedding / root_mean_square(embedding)
+
+
+def root_mean_square(embedding: Tensor) -> Tensor:
+    """The size of the entries."""
+    return embedding.pow(2).mean().sqrt()
+
+
+def medusa_weights(trained: Mapping[str, Tensor]) -> Heads:
+    """The drafter's weights, from those of a checkpoint."""
+    blocks = range(sum(name.startswith("medusa.down.") for name in trained))
+    parts = (
+        torch.stack([trained[f"medusa.{part}.{i}.weight"] for i in blocks])
+        for part in ("down", "up")
+    )
+    return Heads(*parts)
+
+
+def eagle_weights(trained: Mapping[str, Tensor], embedding: Tensor) -> EagleWeights:
+    """As `medusa_weights`; the scale of `embedding` in training goes into the matrix."""
+    token = trained["eagle.token.weight"] / root_mean_square(embedding)
+    layer = layer_weights(
+        lambda name: trained[name.replace("model.layers", "eagle.body.layers")], 0
+    )
+    return EagleWeights(
+        torch.cat((trained["eagle.state.weight"], token), 1),
+        *(getattr(layer, field.name) for field in fields(layer)),
+        norm=trained["eagle.body.norm.weight"],
+        up=trained["eagle.up.weight"],
+    )
