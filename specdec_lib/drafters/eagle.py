@@ -160,8 +160,7 @@ class Eagle:
         here = Here(slots, self.cos[positions], self.sin[positions], mask)
         embedded = F.embedding(tokens, self.target.embedding)
         x = self.fuse(torch.cat((known, embedded), -1))
-        x = x + self.layer.attention(x, here, self.cache.held(0))
-        x = x + self.layer.mlp(x)
+        x = self.layer(x, here, self.cache.held(0))
         return self.up(self.norm(x))
 
 
