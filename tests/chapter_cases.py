@@ -107,6 +107,11 @@ def real(tokens: list[int]) -> np.ndarray:
 
 
 P, Q = ch02.P, ch02.Q
+# How likely each candidate is the accepted one, for chapter 07's good and poor draft.
+ACCEPTED = {
+    name: ch07_laws.refused_in_turn(P, draft, 6)
+    for name, draft in (("good", ch07.Q), ("poor", ch07.POOR))
+}
 SETTINGS = papers.table("leviathan_2_4")
 COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
 ROW = Measured(10_000, 500.0, 0.6, Costs(0.1, {m: 1 + 0.05 * m for m in range(1, 6)}))

@@ -15,8 +15,6 @@ from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 CHAPTER = "00_bottleneck"
 TEXT = (SOLUTIONS / f"{CHAPTER}.py").read_text(encoding="utf-8")
-
-
 FUNCTIONS = functions_of(CHAPTER)
 
 

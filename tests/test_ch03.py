@@ -18,8 +18,6 @@ from specdec_lib.sampling import sample_from
 CHAPTER = "03_lossless"
 TEXT = text_of(CHAPTER)
 P, Q = ch03.P, ch03.Q
-
-
 FUNCTIONS = functions_of(CHAPTER)
 
 

@@ -21,8 +21,6 @@ from specdec_lib.models.pairs import ASSETS
 from specdec_lib.training.short import distil, factor, trainable
 
 CHAPTER = "04_choosing_the_draft"
-
-
 FUNCTIONS = functions_of(CHAPTER)
 
 

@@ -14,8 +14,6 @@ from specdec_lib.measure import papers
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "05_results"
-
-
 FUNCTIONS = functions_of(CHAPTER)
 TEXT = text_of(CHAPTER)
 

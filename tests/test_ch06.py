@@ -13,8 +13,6 @@ from specdec_lib.lessons.examples import Different
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "06_simulator"
-
-
 FUNCTIONS = functions_of(CHAPTER)
 TEXT = text_of(CHAPTER)
 

@@ -6,10 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from chapter_cases import SETTINGS
+from chapter_cases import ACCEPTED, SETTINGS
 
-from specdec_lib.lessons import ch01, ch07
-from specdec_lib.lessons import ch07_laws as laws
+from specdec_lib.lessons import ch01
 from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
 from specdec_lib.lessons.widgets.batch import batch_simulator
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
@@ -23,10 +22,6 @@ from specdec_lib.lessons.widgets.timeline import timeline_simulator
 from specdec_lib.lessons.widgets.tradeoff import tradeoff_simulator
 from specdec_lib.lessons.widgets.two_paths import two_paths_simulator
 
-ACCEPTED = {
-    "good": laws.refused_in_turn(ch07.P, ch07.Q, 6),
-    "poor": laws.refused_in_turn(ch07.P, ch07.POOR, 6),
-}
 # Every simulator, with as much in it as its sliders allow.
 MAKERS = {
     "acceptance": acceptance_simulator,
