@@ -13,7 +13,8 @@ class Limits:
     """What one submission may use. Seconds are wall time, but for `cpu_seconds`.
 
     `own_work` names the library's functions that raise there, since they answer an exercise.
-    `preload` names modules that are loaded before the student's code comes, for speed alone.
+    `preload` names modules, each with names from it, that are loaded before the student's code
+    comes, for speed alone.
     """
 
     memory_mib: int = 2048
@@ -23,7 +24,7 @@ class Limits:
     extra_cell_seconds: float = 2.0
     call_seconds: float = 2.0
     own_work: tuple[str, ...] = ()
-    preload: tuple[str, ...] = ()
+    preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def kind(self) -> Kind:

@@ -37,23 +37,27 @@ class Plan:
     inside: str = INSIDE
     devices: list[str] = field(default_factory=lambda: list(filter(os.path.exists, DEVICES)))
     folders: list[str] = field(default_factory=lambda: [SCRATCH, SHARED])
-    scratch: list[tuple[str, int]] = field(default_factory=list)  # where there is no inner fence
+    scratch: tuple[tuple[str, int], ...] = ((SCRATCH, SCRATCH_MIB), (SHARED, SHARED_MIB))
 
     @property
     def readable(self) -> list[str]:
         """What landlock lets be read: all that is bound."""
         return [*self.binds, self.inside]
 
+    @property
+    def writable(self) -> list[str]:
+        """What landlock lets be written."""
+        return [*self.folders, *self.devices]
+
 
 @cache
-def plan(cold: bool = False) -> Plan:
-    """The plan for this interpreter; a cold sandbox has its scratch folder from the start."""
+def plan() -> Plan:
+    """The plan for this interpreter."""
     binds, links = _places()
     masks = [str(Path(path, "autograde")) for path in _packages()]
-    scratch = [(SCRATCH, SCRATCH_MIB), (SHARED, SHARED_MIB)] if cold else []
     if not any(path.startswith("/tmp/") for path in binds):
         links.append(("/tmp", SCRATCH))
-    return Plan(binds, [path for path in masks if os.path.isdir(path)], links, scratch=scratch)
+    return Plan(binds, [path for path in masks if os.path.isdir(path)], links)
 
 
 def _places() -> tuple[list[str], list[tuple[str, str]]]:
@@ -99,7 +103,7 @@ def library() -> Path:
 
 def bubblewrap(settings: dict, handles: list[int]) -> list[str]:
     """The command that runs the server in bubblewrap; `handles` are open files it inherits."""
-    room = plan(settings["cold"])
+    room = plan()
     command = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--clearenv", "--new-session"]
     # Root keeps itself until it has found its files, and then becomes nobody.
@@ -133,7 +137,7 @@ def _ways_to(paths: list[str]) -> list[str]:
 
 def namespaces(settings: dict, handles: list[int]) -> list[str]:
     """The command that runs the server, which then makes its own room."""
-    return program(settings | {"room": asdict(plan(settings["cold"]))}, str(PROGRAM))
+    return program(settings | {"room": asdict(plan())}, str(PROGRAM))
 
 
 def container(settings: dict, engine: str, socket_folder: str, name: str) -> list[str]:
@@ -142,7 +146,7 @@ def container(settings: dict, engine: str, socket_folder: str, name: str) -> lis
     A container inherits no open file, so the worker connects to a socket in `socket_folder`.
     The image is only a root to bind into: `$SPECDEC_IMAGE`, by default debian:stable-slim.
     """
-    room = plan(cold=True)
+    room = plan()
     command = [engine, "run", "--rm", "--name", name, "--network", "none", "--read-only"]
     command += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--ipc", "private"]
     command += ["--pids-limit", "128", "--memory", f"{settings['memory_mib'] + 256}m"]

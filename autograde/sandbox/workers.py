@@ -36,19 +36,18 @@ class Kind:
     memory_mib: int
     cpu_seconds: int
     own_work: tuple[str, ...] = ()
-    preload: tuple[str, ...] = ()
+    preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def settings_of(kind: Kind, cold: bool, layers: tuple[str, ...]) -> dict:
     """What `inside/server.py` is told."""
-    room = outer.plan(cold)
+    room = outer.plan()
     return {
         "memory_mib": kind.memory_mib, "cpu_seconds": kind.cpu_seconds, "threads": THREADS,
         "own_work": kind.own_work, "preload": kind.preload, "library": str(outer.library().parent),
         "cold": cold, "layers": layers, "room": None, "connect": None,
         "become_nobody": os.geteuid() == 0, "home": outer.SCRATCH,
-        "readable": room.readable, "writable": [*room.folders, *room.devices],
-        "scratch": [(outer.SCRATCH, outer.SCRATCH_MIB), (outer.SHARED, outer.SHARED_MIB)],
+        "readable": room.readable, "writable": room.writable, "scratch": room.scratch,
     }  # fmt: skip
 
 

@@ -4,7 +4,6 @@ The steps are named. `autograde doctor` and its tests leave one out and see that
 """
 
 import os
-from collections.abc import Callable
 
 import kernel
 import limits
@@ -13,33 +12,48 @@ from filter import program
 
 NAMESPACES = {
     "user": kernel.NEW_USER,
-    "processes": kernel.NEW_PIDS,
     "network": kernel.NEW_NETWORK,
     "messages": kernel.NEW_IPC,
     "scratch": kernel.NEW_MOUNTS,
 }
-USER = 1000  # whom the student's code takes itself for; outside it is the server's user
+USER, SERVER = 1000, 999  # whom the student's code and the server take themselves for
 FIRST_FREE = 3
 
 
-def divide(layers: list[str], proc: int, announce: Callable[[int], None]) -> None:
-    """Take the namespaces of `layers`, fork, and return in the child, the first process in them.
+def settle(proc: int) -> None:
+    """The server's own user and process namespaces, in which it may make those of its children.
 
-    `proc` is an open handle of /proc; `announce` is told the child's number in the process that
-    ends here. Raises OSError where a namespace cannot be had.
+    `proc` is an open handle of /proc. Raises OSError where the system refuses.
     """
     user, group = os.geteuid(), os.getegid()
     kernel.set_dumpable(True)  # or its user map would belong to root
+    kernel.unshare(kernel.NEW_USER | kernel.NEW_PIDS, "a user namespace in the outer fence")
+    room.map_ids(proc, SERVER, SERVER, user, group)
+    room.go_on_as_first_process()
+
+
+def fork(layers: list[str], home: int) -> int:
+    """os.fork(), with the child the first process of a namespace of its own.
+
+    `home` is a handle of the caller's own process namespace, to which it comes back.
+    """
+    if "processes" not in layers:
+        return os.fork()
+    kernel.unshare(kernel.NEW_PIDS, "a process namespace")
+    child = os.fork()
+    if child:
+        kernel.enter(home, kernel.NEW_PIDS)
+    return child
+
+
+def divide(layers: list[str], proc: int) -> None:
+    """Take the other namespaces of `layers`. Raises OSError where one cannot be had."""
     flags = 0
     for layer in layers:
         flags |= NAMESPACES.get(layer, 0)
     kernel.unshare(flags, "inner namespaces")
     if flags & kernel.NEW_USER:
-        room.map_ids(proc, USER, USER, user, group)
-    child = os.fork()
-    if child:
-        announce(child)
-        os._exit(0)
+        room.map_ids(proc, USER, USER, SERVER, SERVER)
 
 
 def close_all_but(*handles: int) -> None:

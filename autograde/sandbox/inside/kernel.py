@@ -44,6 +44,11 @@ def unshare(flags: int, what: str = "namespaces") -> None:
     check(_libc.unshare(flags), what)
 
 
+def enter(namespace: int, kind: int) -> None:
+    """Enter the namespace of an open handle."""
+    check(_libc.setns(namespace, kind), "setns")
+
+
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
     """mount(2)."""
     arguments = [text.encode() for text in (source, target, kind, options)]

@@ -25,7 +25,7 @@ def enter(plan: dict) -> None:
     kernel.unshare(_NAMESPACES if user == 0 else _NAMESPACES | kernel.NEW_USER, "outer namespaces")
     if user:
         map_ids("/proc/self", user, group, user, group)
-    _go_on_as_first_process()
+    go_on_as_first_process()
     kernel.mount("", "/", flags=kernel.PRIVATE | kernel.RECURSIVE)
     kernel.mount("tmpfs", _BASE, "tmpfs", kernel.NO_SUID, "mode=755")
     os.mkdir(_BASE + _OLD)
@@ -51,7 +51,7 @@ def map_ids(process: str | int, user: int, group: int, *outside: int) -> None:
         os.close(handle)
 
 
-def _go_on_as_first_process() -> None:
+def go_on_as_first_process() -> None:
     """Only the children of a process are in its new namespace: go on in one, wait for its end."""
     child = os.fork()
     if child:

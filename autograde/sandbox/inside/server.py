@@ -1,11 +1,11 @@
 """The fork server: loads what answers need, once, and then gives every submission a copy of itself.
 
 It is started by exec and has nothing of the grader's in its memory. It never runs a student's
-code, and reads from nobody but the grader: a child is given its own link and nothing else. What a
-child is started with comes from the grader; that it has started is told by the process between,
-which runs no code of a student's either.
+code, and reads from nobody but the grader: a child is given its own link to the grader and closes
+everything else.
 """
 
+import contextlib
 import importlib
 import json
 import os
@@ -31,10 +31,12 @@ def main() -> None:
         sys.path[sys.path.index(HERE)] = settings["room"]["inside"]
     if settings["become_nobody"]:
         become_nobody()
+    if not settings["cold"]:
+        inner.settle(settings["proc"])
     load(settings)
     silence()
     if settings["cold"]:
-        work(link_of(settings), settings["layers"], settings)
+        work(link_of(settings), settings)
     else:
         serve(socket.socket(fileno=settings["control"]), settings)
 
@@ -58,8 +60,8 @@ def load(settings: dict) -> None:
 
     sys.path.remove(os.path.dirname(worker.__file__))
     closing.close(settings["own_work"])
-    for name in settings["preload"]:
-        importlib.import_module(name)
+    for module, names in settings["preload"]:
+        __import__(module, fromlist=names)
     gc.collect()
     gc.freeze()  # a collection in a child would otherwise copy every page of this one
 
@@ -83,23 +85,26 @@ def link_of(settings: dict) -> socket.socket:
 
 def serve(control: socket.socket, settings: dict) -> None:
     """One child for each request, until the grader closes its end or is gone."""
+    home = os.open("self/ns/pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=settings["proc"])
     send(control, {"ready": True})
     while True:
         data, handles, _, _ = socket.recv_fds(control, 2**16, 1)
         if not data:
             return
-        child = os.fork()
-        if child == 0:
-            start(control, handles[0], settings | json.loads(data))
-        os.close(handles[0])
-        _, status = os.waitpid(child, 0)
-        if status:
-            send(control, {"failed": f"the process between ended with status {status}"})
         reap()
+        try:
+            child = inner.fork(settings["layers"], home)
+        except OSError as error:
+            send(control, {"failed": str(error)})
+        else:
+            if child == 0:
+                be_child(handles[0], settings)
+            announce(control, child)
+        os.close(handles[0])
 
 
 def reap() -> None:
-    """Children of the processes between fall to the first process of the room, which may be us."""
+    """Let go of the children that have ended."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -107,16 +112,12 @@ def reap() -> None:
         pass
 
 
-def start(control: socket.socket, handle: int, settings: dict) -> None:
-    """In the process between: divide, tell the grader of the child, and be the child."""
+def be_child(handle: int, settings: dict) -> None:
+    """Be a student's process, with the link at `handle` as the one open file, and end."""
     try:
-        inner.divide(settings["layers"], settings["proc"], lambda child: announce(control, child))
-    except OSError as error:
-        send(control, {"failed": str(error)})
-        os._exit(0)
-    try:
-        inner.close_all_but(handle)
-        work(socket.socket(fileno=handle), settings["layers"], settings)
+        inner.close_all_but(handle, settings["proc"])
+        link = socket.socket(fileno=handle)
+        work(link, settings)
     finally:
         os._exit(0)
 
@@ -125,19 +126,21 @@ def announce(control: socket.socket, child: int) -> None:
     """Hand the grader a handle on the child, by which it can be ended and nothing else."""
     handle = os.pidfd_open(child)
     socket.send_fds(control, [b'{"started": true}'], [handle])
+    os.close(handle)
 
 
-def work(link: socket.socket, layers: list[str], settings: dict) -> None:
-    """Be a student's process from here on."""
+def work(link: socket.socket, settings: dict) -> None:
+    """Put up the inner fence, then answer the grader's requests."""
     import wire
     import worker
 
-    try:
+    with contextlib.suppress(PermissionError):  # it leads a session already
         os.setsid()
-    except PermissionError:
-        pass  # it leads one already
     try:
-        inner.confine(layers, settings)
+        if not settings["cold"]:
+            inner.divide(settings["layers"], settings["proc"])
+            os.close(settings["proc"])
+        inner.confine(settings["layers"], settings)
     except (OSError, ValueError) as error:
         wire.send(link, {"failed": str(error)})
         return
