@@ -1,10 +1,12 @@
-"""The instructor's commands: `autograde build` and `autograde grade`."""
+"""The instructor's commands: `autograde build`, `autograde grade` and `autograde doctor`."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from autograde.paths import SOLUTIONS
+from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -12,7 +14,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return options.run(options)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, NoIsolation) as error:
         print(f"autograde: {error}", file=sys.stderr)
         return 2
 
@@ -33,7 +35,12 @@ def parser() -> argparse.ArgumentParser:
     grade.add_argument("--json", type=Path, metavar="FILE", help="write the results here")
     grade.add_argument("--chapter", metavar="NAME", help="only this chapter; default all")
     grade.add_argument("--workers", type=int, metavar="N", help="at a time; default all cores")
+    grade.add_argument(
+        "--unsafe-no-isolation", action="store_true", help="run students' code without any fence"
+    )
     grade.set_defaults(run=run_grade)
+    doctor = commands.add_parser("doctor", help="say and prove how this machine isolates")
+    doctor.set_defaults(run=run_doctor)
     return top
 
 
@@ -66,17 +73,30 @@ def run_grade(options: argparse.Namespace) -> int:
     from autograde.files import write_json
     from autograde.grading.classroom import chapters, grade_class
     from autograde.reports.table import print_table
+    from autograde.sandbox import doctor
 
     if options.chapter and options.chapter not in chapters():
         known = ", ".join(chapters())
         raise ValueError(f"there is no chapter {options.chapter}. There are: {known}")
     if options.workers is not None and options.workers < 1:
         raise ValueError(f"--workers is {options.workers}; it must be at least 1")
+    if options.unsafe_no_isolation:
+        os.environ[VARIABLE] = NONE
+    print(doctor.require(), file=sys.stderr)
     grades = grade_class(options.submitted, options.chapter, options.workers)
     if options.json:
         write_json(options.json, {"students": grades})
     print_table(grades)
     return 0
+
+
+def run_doctor(options: argparse.Namespace) -> int:
+    """`autograde doctor`: exit code 1 where students' code cannot be graded safely here."""
+    from autograde.sandbox.doctor import report
+
+    lines, safe = report()
+    print("\n".join(lines))
+    return 0 if safe else 1
 
 
 if __name__ == "__main__":

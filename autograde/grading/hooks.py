@@ -17,6 +17,8 @@ from autograde.grading.engine import grade
 from autograde.grading.results import Result
 from autograde.intake import take_in
 from autograde.reports.feedback import exercise_html, exercise_text, summary_markdown
+from autograde.sandbox import doctor
+from autograde.sandbox.isolation import NoIsolation
 
 
 class Intake(NotebookExporter):
@@ -49,9 +51,16 @@ def drop_strays(graded: Path) -> None:
 
 
 class Grade(NbGraderPreprocessor):
-    """Stands where nbgrader would execute the notebook: grades it and writes the marks."""
+    """Stands where nbgrader would execute the notebook: grades it and writes the marks.
+
+    Without isolation nothing is graded and no mark is saved, unless `$SPECDEC_ISOLATION` is none.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        try:
+            doctor.require()
+        except NoIsolation as error:
+            raise RuntimeError(f"could not be graded: {error}") from None
         result = grade(nb, resources["nbgrader"]["assignment"])
         for cell in nb.cells:
             if cell.cell_type == "code":
