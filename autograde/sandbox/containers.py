@@ -20,10 +20,10 @@ class Contained(Cold):
         super().__init__(command, [], None)
         self.engine, self.name = engine, name
 
-    def end(self) -> bool:
+    def end(self) -> None:
         """Kill the container, then its client."""
         subprocess.run([self.engine, "kill", self.name], capture_output=True, timeout=30)
-        return super().end()
+        super().end()
 
 
 def contained(kind: Kind) -> tuple[socket.socket, Contained]:

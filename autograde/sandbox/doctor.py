@@ -18,11 +18,10 @@ from pathlib import Path
 from autograde.paths import ROOT
 from autograde.sandbox import canaries, isolation, outer, workers
 from autograde.sandbox.inside import kernel, wire
-from autograde.sandbox.isolation import NONE, VARIABLE, Isolation, NoIsolation
-from autograde.sandbox.workers import FenceError, Kind
+from autograde.sandbox.isolation import NONE, TRIAL, VARIABLE, Isolation, NoIsolation
+from autograde.sandbox.workers import FenceError
 
-CELL_SECONDS, LOOP_SECONDS = 10.0, 0.1
-_KIND = Kind(memory_mib=1024, cpu_seconds=20)
+CELL_SECONDS, LOOP_SECONDS, END_SECONDS = 10.0, 0.1, 2.0
 _LOOP = """
 import signal
 for number in range(1, 65):
@@ -65,7 +64,7 @@ class Neighbour:
     """One worker of the examination, driven directly."""
 
     def __init__(self, how: Isolation) -> None:
-        self.link, self.worker = how.start(_KIND)
+        self.link, self.worker = how.start(TRIAL)
         answer = wire.receive(self.link, time.monotonic() + workers.START_SECONDS)
         if answer is None or answer.get("ready") is not True:
             reason = (answer or {}).get("failed") or self.worker.last_words()
@@ -92,12 +91,17 @@ class Neighbour:
         """Whether a loop that ignores every signal goes on after the worker was ended."""
         wire.send(self.link, {"do": "cell", "source": _LOOP})
         time.sleep(LOOP_SECONDS)
-        return not self.close()
+        self.worker.end()
+        self.link.settimeout(END_SECONDS)
+        try:
+            return self.link.recv(1) != b""  # the last of its processes has closed the other end
+        except TimeoutError:
+            return True
 
-    def close(self) -> bool:
-        """End it; says whether it ended."""
+    def close(self) -> None:
+        """End it."""
+        self.worker.end()
         self.link.close()
-        return self.worker.end()
 
 
 def examine(how: Isolation) -> Verdict:
@@ -109,6 +113,7 @@ def examine(how: Isolation) -> Verdict:
             first = Neighbour(how)
             stack.callback(first.close)
             second = Neighbour(how)
+            stack.callback(second.close)
             verdict.findings += _findings(how, first, second, place)
     except (FenceError, OSError, wire.ProtocolError) as error:
         verdict.findings.append(Finding("start", "a worker in its fences", str(error)))
@@ -129,7 +134,7 @@ def _findings(how: Isolation, first: Neighbour, second: Neighbour, decoy: str) -
     names = [*outer.environment(""), "PWD", "LC_CTYPE"]
     found = [
         Finding(canary.layer, canary.tries, str(second.run(canaries.PREPARE + canary.code) or ""))
-        for canary in canaries.attacks(places, names, how.cold, _KIND)
+        for canary in canaries.attacks(places, names, how.cold, TRIAL)
     ]
     for code, due, tried in (
         (canaries.HONEST_NUMBERS, canaries.HONEST_NUMBERS_GIVE, "numbers in a thread"),

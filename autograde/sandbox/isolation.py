@@ -22,7 +22,7 @@ VARIABLE = "SPECDEC_ISOLATION"
 NONE = "none"
 _COMMANDS = {"bubblewrap": outer.bubblewrap, "namespaces": outer.namespaces}
 IN_ORDER = ("bubblewrap", "namespaces", "bubblewrap-cold", "namespaces-cold", "container-cold")
-_SMALL = Kind(memory_mib=1024, cpu_seconds=10)
+TRIAL = Kind(memory_mib=1024, cpu_seconds=20)  # of the workers that only prove something
 
 
 class NoIsolation(RuntimeError):
@@ -96,7 +96,7 @@ def ways() -> list[str]:
 def why_not(isolation: Isolation) -> str | None:
     """Why a worker cannot be had in this way, or None: found by starting one."""
     try:
-        link, worker = isolation.start(_SMALL)
+        link, worker = isolation.start(TRIAL)
         try:
             with link:
                 answer = wire.receive(link, time.monotonic() + workers.START_SECONDS)
@@ -111,13 +111,16 @@ def why_not(isolation: Isolation) -> str | None:
 
 @cache
 def chosen() -> Isolation:
-    """The isolation of this process. Raises NoIsolation, ValueError for an unknown name."""
+    """The isolation of this process: the one asked for, or the strongest that works.
+
+    Raises NoIsolation where none works, ValueError for an unknown name.
+    """
     asked = os.environ.get(VARIABLE, "")
     if asked == NONE:
         return Isolation(NONE, ("limits",))
     if asked and asked not in IN_ORDER:
         raise ValueError(f"{VARIABLE} is {asked!r}; it can be {', '.join((*IN_ORDER, NONE))}")
-    return strongest([asked] if asked else ways())
+    return Isolation(asked) if asked else strongest(ways())
 
 
 def strongest(names: list[str]) -> Isolation:

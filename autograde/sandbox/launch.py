@@ -60,5 +60,5 @@ class Process:
 
     def end(self) -> None:
         """Kill the worker and all that it has started."""
-        self.link.close()
         self.worker.end()
+        self.link.close()

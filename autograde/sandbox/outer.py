@@ -106,6 +106,8 @@ def bubblewrap(settings: dict, handles: list[int]) -> list[str]:
     room = plan()
     command = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--clearenv", "--new-session"]
+    # A fork server ends when its socket closes; a lone worker has to be ended with its command.
+    command += ["--die-with-parent"] if settings["cold"] else []
     # Root keeps itself until it has found its files, and then becomes nobody.
     root = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     command += root if os.geteuid() == 0 else ["--unshare-user"]

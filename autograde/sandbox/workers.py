@@ -112,19 +112,18 @@ class Forked:
         """What it said before it ended: it has no way to say anything."""
         return "the worker ended before it was ready"
 
-    def end(self) -> bool:
+    def end(self) -> None:
         """Kill it, the first process of its namespace, and with it all that it has started.
 
-        Says whether it has ended; a second call does nothing.
+        A second call does nothing.
         """
         if self.handle < 0:
-            return True
+            return
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self.handle, signal.SIGKILL)
-        ended, _, _ = select.select([self.handle], [], [], 10.0)  # readable once it has ended
+        select.select([self.handle], [], [], 10.0)  # readable once it has ended
         os.close(self.handle)
         self.handle = -1
-        return bool(ended)
 
 
 class Cold:
@@ -138,14 +137,13 @@ class Cold:
         """What it said before it ended."""
         return last_words(self.errors)
 
-    def end(self) -> bool:
+    def end(self) -> None:
         """Kill it and its process group, and remove its folder, if it had one."""
         with contextlib.suppress(ProcessLookupError):  # it may have gone by itself
             os.killpg(self.popen.pid, signal.SIGKILL)
         self.popen.wait()
         if self.folder is not None:
             shutil.rmtree(self.folder, ignore_errors=True)
-        return True
 
 
 Worker = Forked | Cold

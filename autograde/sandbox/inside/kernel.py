@@ -15,7 +15,7 @@ BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
 DETACH = 2
 
 _AT_RECURSIVE, _MOUNT_SETATTR = 0x8000, 442
-_DUMPABLE, _NO_NEW_PRIVILEGES, _SECCOMP, _CAPABILITY_BOUND = 4, 38, 22, 24
+_PARENT_SIGNAL, _DUMPABLE, _NO_NEW_PRIVILEGES, _SECCOMP, _CAPABILITY_BOUND = 1, 4, 38, 22, 24
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _CAPSET = {"x86_64": 126, "aarch64": 91}
@@ -79,6 +79,11 @@ def unmount(target: str) -> None:
 def set_dumpable(yes: bool) -> None:
     """Whether others of the same user may look into this process."""
     check(_libc.prctl(_DUMPABLE, int(yes), 0, 0, 0), "dumpable")
+
+
+def die_with_parent() -> None:
+    """The kernel ends this process when its parent ends."""
+    check(_libc.prctl(_PARENT_SIGNAL, 9, 0, 0, 0), "signal at the parent's end")
 
 
 def no_new_privileges() -> None:

@@ -17,6 +17,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import inner  # noqa: E402
+import kernel  # noqa: E402
 import room  # noqa: E402
 
 NOBODY = 65534
@@ -33,6 +34,8 @@ def main() -> None:
         become_nobody()
     if not settings["cold"]:
         inner.settle(settings["proc"])
+    elif settings["room"] is not None:
+        kernel.die_with_parent()  # the command outside; a change of user would undo it
     load(settings)
     silence()
     if settings["cold"]:
