@@ -94,7 +94,8 @@ _USER = """
 found = "" if os.getuid() == os.getgid() == {user} else f"the server's own user, {{os.getuid()}}"
 """
 _CALLS = """
-calls = {{"unshare": (libc.unshare, 0x10000000), "fork": (libc.fork,), "ptrace": (libc.ptrace, 16, 1)}}
+calls = {{"unshare": (libc.unshare, 0x10000000), "fork": (libc.fork,)}}
+calls["ptrace"] = (libc.ptrace, 16, 1)
 numbers = {{"keyctl": {keyctl}, "bpf": {bpf}, "io_uring": 425, "pidfd_open": 434}}
 found = []
 for name, (call, *arguments) in calls.items():

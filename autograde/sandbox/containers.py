@@ -1,4 +1,4 @@
-"""A worker in a container of docker or podman: the way that is left where namespaces are refused."""
+"""A worker in a container of docker or podman, for where namespaces are refused."""
 
 import os
 import secrets

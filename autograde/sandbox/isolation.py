@@ -136,4 +136,3 @@ def strongest(names: list[str]) -> Isolation:
         + "".join(f"\n  {reason}" for reason in reasons)
         + "\n`autograde doctor` says what to do. --unsafe-no-isolation grades without."
     )
-

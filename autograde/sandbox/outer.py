@@ -111,7 +111,9 @@ def bubblewrap(settings: dict, handles: list[int]) -> list[str]:
     # Root keeps itself until it has found its files, and then becomes nobody.
     root = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     command += root if os.geteuid() == 0 else ["--unshare-user"]
-    for path in _ways_to(room.binds + room.devices):  # bubblewrap would make them as closed as they are outside
+    for path in _ways_to(
+        room.binds + room.devices
+    ):  # bubblewrap would make them as closed as they are outside
         command += ["--perms", "0755", "--dir", path]
     for path in room.binds:
         command += ["--ro-bind", path, path]

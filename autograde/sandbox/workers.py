@@ -166,7 +166,7 @@ def unfenced(kind: Kind, link: socket.socket) -> Cold:
 
 def launch(command: list[str], handles: list[int], folder: str | None = None) -> tuple:
     """Start a command in a session of its own with open `handles`; also the file of its errors."""
-    errors = tempfile.TemporaryFile()
+    errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the command has ended
     try:
         popen = subprocess.Popen(
             command, pass_fds=handles, cwd=folder or "/", start_new_session=True,

@@ -40,6 +40,8 @@ REFUSED = {
     # Memory that no limit of ours counts, and memory of others.
     "memfd_create": (319, 279), "shmget": (29, 194), "shmat": (30, 196), "msgget": (68, 186),
     "semget": (64, 190), "mbind": (237, 235), "migrate_pages": (256, 238),
+    # Whatever tells of others' use of a file that both can read.
+    "mincore": (27, 232), "inotify_init": (253, None), "inotify_init1": (294, 26),
     "move_pages": (279, 239), "set_mempolicy": (238, 237), "remap_file_pages": (216, 234),
 }  # fmt: skip
 
@@ -49,7 +51,10 @@ REFUSED = {
 FROM_424 = (436, 437, 439, 441, 449, 452, 454, 455, 456)
 
 _CLONE, _SOCKET, _SOCKETPAIR, _IOCTL = (56, 220), (41, 198), (53, 199), (16, 29)
-_TIOCSTI_FAMILY = (_PUSH_INPUT, _CONSOLE)
+_FLOCK, _FCNTL = (73, 32), (72, 25)
+# fcntl's locks, leases and notices, and flock: done without effect, since a lock on a file that all
+# submissions can read would be seen by the others, and one process needs none against itself.
+_LOCKS = (6, 7, 37, 38, 1024, 1026)
 
 
 def step(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
@@ -94,25 +99,27 @@ def _newer() -> list[bytes]:
 
 
 def _by_argument(column: int) -> list[bytes]:
-    """Threads but no processes, sockets of this machine only, no keys into a terminal."""
-    clone = [
-        step(_LOAD, _FIRST_ARGUMENT),
-        *_when(_ANY_BIT, _NEW_NAMESPACES, _no(errno.EPERM)),
-        *_when(_ANY_BIT, _THREAD, _ALLOW),
-        step(_RETURN, _no(errno.EPERM)),
-    ]
-    socket = [
-        step(_LOAD, _FIRST_ARGUMENT),
-        *_when(_EQUAL, _UNIX, _ALLOW),
-        step(_RETURN, _no(errno.EAFNOSUPPORT)),
-    ]
-    ioctl = [step(_LOAD, _SECOND_ARGUMENT)]
-    for request in _TIOCSTI_FAMILY:
-        ioctl += _when(_EQUAL, request, _no(errno.EPERM))
-    ioctl.append(step(_RETURN, _ALLOW))
-    blocks = ((_CLONE, clone), (_SOCKET, socket), (_SOCKETPAIR, socket), (_IOCTL, ioctl))
+    """What depends on an argument: each block is left out unless the call is its own."""
+    socket = _switch(_FIRST_ARGUMENT, [(_EQUAL, _UNIX, _ALLOW)], _no(errno.EAFNOSUPPORT))
+    clone = [(_ANY_BIT, _NEW_NAMESPACES, _no(errno.EPERM)), (_ANY_BIT, _THREAD, _ALLOW)]
+    keys = [(_EQUAL, request, _no(errno.EPERM)) for request in (_PUSH_INPUT, _CONSOLE)]
+    locks = [(_EQUAL, command, _no(0)) for command in _LOCKS]
+    blocks = (
+        (_CLONE, _switch(_FIRST_ARGUMENT, clone, _no(errno.EPERM))),
+        (_SOCKET, socket),
+        (_SOCKETPAIR, socket),
+        (_IOCTL, _switch(_SECOND_ARGUMENT, keys, _ALLOW)),
+        (_FCNTL, _switch(_SECOND_ARGUMENT, locks, _ALLOW)),
+        (_FLOCK, [step(_RETURN, _no(0))]),
+    )
     return [
         part
         for numbers, body in blocks
         for part in (step(_EQUAL, numbers[column], 0, len(body)), *body)
     ]
+
+
+def _switch(argument: int, cases: list[tuple[int, int, int]], otherwise: int) -> list[bytes]:
+    """Threads but no processes, sockets of this machine only, and so on: by one argument."""
+    tests = [part for case in cases for part in _when(*case)]
+    return [step(_LOAD, argument), *tests, step(_RETURN, otherwise)]

@@ -65,4 +65,3 @@ def shares_memory(result: Any, args: list) -> bool:
     if not isinstance(result, np.ndarray):
         return False
     return any(isinstance(a, np.ndarray) and np.may_share_memory(result, a) for a in args)
-
