@@ -2,12 +2,14 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 
 from autograde.lms import commands as lms
 from autograde.paths import BUILD, SOLUTIONS
 from autograde.reports import commands as reports
+from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
 from specdec_lib.pipes import until_closed
 
 
@@ -25,7 +27,7 @@ def _main(arguments: list[str] | None) -> int:
         return options.run(options)
     except BrokenPipeError:
         raise
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, NoIsolation) as error:
         print(f"autograde: {error}", file=sys.stderr)
         return 2
 
@@ -52,6 +54,9 @@ def parser() -> argparse.ArgumentParser:
     grade.add_argument("--json", type=Path, metavar="FILE", help="write the results here")
     grade.add_argument("--chapter", metavar="NAME", help="only this chapter; default all")
     grade.add_argument("--workers", type=int, metavar="N", help="at a time; default all cores")
+    grade.add_argument(
+        "--unsafe-no-isolation", action="store_true", help="run students' code without any fence"
+    )
     grade.add_argument("--scheduler", metavar="ADDRESS", help="a dask scheduler, tcp://HOST:PORT")
     grade.add_argument("--receipts", type=Path, metavar="DIR", help="write a receipt for each")
     grade.set_defaults(run=run_grade)
@@ -70,6 +75,8 @@ def parser() -> argparse.ArgumentParser:
     sample.add_argument("--students", type=int, default=100, metavar="N", help="default 100")
     sample.add_argument("--chapter", metavar="NAME", help="only this chapter; default all")
     sample.set_defaults(run=run_sample)
+    doctor = commands.add_parser("doctor", help="say and prove how this machine isolates")
+    doctor.set_defaults(run=run_doctor)
     lms.add_to(commands)
     reports.add_to(commands)
     return top
@@ -117,11 +124,15 @@ def run_grade(options: argparse.Namespace) -> int:
     from autograde.paths import course_dir
     from autograde.reports.gradebook import overrides
     from autograde.reports.table import print_overrides, print_table
+    from autograde.sandbox import doctor
 
     _require_chapter(options.chapter)
     _require_positive("--workers", options.workers)
     if options.workers and options.scheduler:
         raise ValueError("--workers is for this machine, --scheduler for a cluster: give one")
+    if options.unsafe_no_isolation:
+        os.environ[VARIABLE] = NONE
+    print(doctor.require(), file=sys.stderr)
     grades = grade_class(options.submitted, options.chapter, options.workers, options.scheduler)
     if options.json:
         write_json(options.json, {"students": grades})
@@ -177,6 +188,15 @@ def _require_chapter(name: str | None) -> None:
 def _require_positive(option: str, number: int | None) -> None:
     if number is not None and number < 1:
         raise ValueError(f"{option} is {number}; it must be at least 1")
+
+
+def run_doctor(options: argparse.Namespace) -> int:
+    """`autograde doctor`: exit code 1 where students' code cannot be graded safely here."""
+    from autograde.sandbox.doctor import report
+
+    lines, safe = report()
+    print("\n".join(lines))
+    return 0 if safe else 1
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ from autograde.paths import BUILD, ROOT, SOLUTIONS
 from autograde.reports.gradebook import compare, read_scores
 from autograde.reports.table import print_table
 from autograde.samples import STUDENTS, write_class
+from autograde.sandbox import doctor, isolation
+from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
 
 CLASS = BUILD / "sample-course"
 GRADES = CLASS / "grades.json"
@@ -65,8 +67,19 @@ def is_graded(stamp: str) -> bool:
     return STAMP.exists() and STAMP.read_text() == stamp
 
 
+def isolate_if_possible() -> None:
+    """The sample class is our own work: where this machine has no isolation, go on without."""
+    try:
+        print(doctor.require())
+    except NoIsolation as error:
+        print(f"No isolation on this machine; the samples are graded without it. {error}")
+        os.environ[VARIABLE] = NONE
+        isolation.chosen.cache_clear()
+
+
 def grade_sample_class() -> None:
     """Make the class anew, grade it with our engine and then with nbgrader's own commands."""
+    isolate_if_possible()
     shutil.rmtree(CLASS, ignore_errors=True)
     names = chapters()
     steps: list[tuple[str, Callable[[], object]]] = [

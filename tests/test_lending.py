@@ -8,10 +8,13 @@ import torch
 from test_session import session
 
 from autograde.sandbox.inside import wire
+from autograde.sandbox.launch import Limits
 from autograde.sandbox.lending import Desk, Lent
 from autograde.sandbox.proxy import Student
 from autograde.sandbox.session import Gone, StudentError
 from specdec_lib.models.table import TableModel
+
+WITH_TORCH = Limits(preload=(("torch", ()),))  # its import can outlast the limit of a call
 
 
 def test_a_function_is_called_with_fresh_data_and_its_calls_are_seen():
@@ -55,7 +58,7 @@ def test_a_model_and_its_cache_are_used_by_their_names():
         "    cache.truncate(2)\n"
         "    return logits, cache.length, model.vocab_size, model.new_cache(batch=2).length\n"
     )
-    with session(code) as s:
+    with session(code, limits=WITH_TORCH) as s:
         logits, length, vocabulary, two = s.call("f", (lent_model(),)).value
     assert logits.shape == (1, 3, 3) and logits.dtype == torch.float64
     assert (length.tolist(), vocabulary, two.tolist()) == ([2], 3, [0, 0])
@@ -173,7 +176,7 @@ def test_the_same_thing_is_the_same_handle_and_is_not_called_changed():
 
 def test_tensors_cross_with_their_dtype_and_come_back():
     code = "def f(x):\n    return type(x).__name__, str(x.dtype), x * 2"
-    with session(code) as s:
+    with session(code, limits=WITH_TORCH) as s:
         for tensor in (torch.tensor([[1.5, 2.0]]), torch.tensor([1, 2]), torch.zeros(0, 3)):
             name, dtype, twice = s.call("f", (tensor,)).value
             assert (name, dtype) == ("Tensor", str(tensor.dtype))

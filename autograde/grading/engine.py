@@ -14,6 +14,7 @@ from autograde.grading.results import Exercise, Result
 from autograde.grading.verdict import judge
 from autograde.intake import Submission, is_answer, is_demo, release_of
 from autograde.paths import CHAPTER_TESTS
+from autograde.sandbox.inside.cells import plain_python
 from autograde.sandbox.launch import Limits
 from autograde.sandbox.proxy import Student
 from autograde.sandbox.session import Cell, Session
@@ -55,7 +56,7 @@ def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
 
 def limits_of(chapter: str) -> Limits:
     """What a submission of the chapter may use."""
-    return Limits(own_work=own_work_of(chapter))
+    return Limits(own_work=own_work_of(chapter), preload=modules_of(chapter))
 
 
 def tests_of(chapter: str) -> Path:
@@ -104,6 +105,20 @@ def pending_of(notebook: NotebookNode) -> list[str]:
 def own_work_of(chapter: str) -> tuple[str, ...]:
     """The library's functions that answer an exercise of the chapter, as its tests name them."""
     return import_module(f"autograde.chapters.ch{chapter[:2]}_tests").OWN_WORK
+
+
+@cache
+def modules_of(chapter: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What the release's own cells import, but for demonstrations: modules, and names from them."""
+    cells = [c for c in release_of(chapter).cells if c.cell_type == "code" and not is_demo(c)]
+    nodes = [n for cell in cells for n in ast.walk(ast.parse(plain_python(cell.source)))]
+    wanted = [(alias.name, ()) for n in nodes if isinstance(n, ast.Import) for alias in n.names]
+    wanted += [
+        (n.module, tuple(alias.name for alias in n.names))
+        for n in nodes
+        if isinstance(n, ast.ImportFrom) and n.module
+    ]
+    return tuple(dict.fromkeys(wanted))
 
 
 @cache

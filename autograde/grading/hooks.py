@@ -18,6 +18,8 @@ from autograde.grading.receipts import make_receipt, receipt_markdown
 from autograde.grading.results import Result
 from autograde.intake import Submission, take_in
 from autograde.reports.feedback import exercise_html, exercise_text, summary_markdown
+from autograde.sandbox import doctor
+from autograde.sandbox.isolation import NoIsolation
 
 STAMP = ".graded"  # nbgrader's later steps leave names with a leading dot alone
 
@@ -78,9 +80,16 @@ def drop_strays(graded: Path) -> None:
 
 
 class Grade(NbGraderPreprocessor):
-    """Stands where nbgrader would execute the notebook: grades it and writes the marks."""
+    """Stands where nbgrader would execute the notebook: grades it and writes the marks.
+
+    Without isolation nothing is graded and no mark is saved, unless `$SPECDEC_ISOLATION` is none.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        try:
+            doctor.require()
+        except NoIsolation as error:
+            raise RuntimeError(f"could not be graded: {error}") from None
         chapter = resources["nbgrader"]["assignment"]
         result = grade(nb, chapter)
         receipt = make_receipt(Submission(nb), chapter, result.to_json())

@@ -1,33 +1,17 @@
-"""The program of the student's process: obeys `cell`, `call` and `value` until the link closes."""
+"""The student's process: obeys `cell`, `call` and `value` until the link closes."""
 
-import json
-import os
 import socket
-import sys
 import warnings
 from typing import Any
 
+import cells
 import numpy as np
-
-# Python's isolated mode leaves the program's own folder out of the path; once these five are
-# imported it is taken off again, so that a student's `import cells` finds nothing.
-HERE = os.path.dirname(__file__)
-sys.path.insert(0, HERE)
-import cells  # noqa: E402
-import closing  # noqa: E402
-import limits  # noqa: E402
-import remote  # noqa: E402
-import wire  # noqa: E402
-
-sys.path.remove(HERE)
+import remote
+import wire
 
 
-def main() -> None:
-    """Read the settings from argv, take the limits on, then serve the link."""
-    settings = json.loads(sys.argv[1])
-    link = socket.socket(fileno=settings["fd"])
-    limits.apply(settings["memory_mib"], settings["cpu_seconds"])
-    closing.close(settings["own_work"])
+def serve_link(link: socket.socket) -> None:
+    """Answer the grader's requests, one after the other."""
     notebook = cells.Cells()
     wire.send(link, {"ready": True})
     while (request := wire.receive(link)) is not None:
@@ -81,7 +65,3 @@ def shares_memory(result: Any, args: list) -> bool:
     if not isinstance(result, np.ndarray):
         return False
     return any(isinstance(a, np.ndarray) and np.may_share_memory(result, a) for a in args)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,41 @@
+"""What an attack and an allowed habit are: cells, and what must not or must come of them."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A hostile cell. It prints REACHED where it got what it wanted, and TRIED first.
+
+    `answers` are its own answers to exercises, by name. `before` is the cell of a submission
+    that is graded before it, by the same server. `loses` says that the cell ends its process or
+    its time, so that nothing can be read of it.
+    """
+
+    name: str
+    group: str
+    cell: str = "pass"
+    answers: dict[str, str] = field(default_factory=dict)
+    before: str | None = None
+    loses: bool = False
+
+    @property
+    def source(self) -> str:
+        """The cell as handed in: whatever stops the attack is not an error of the notebook."""
+        body = "\n".join("    " + line for line in self.cell.strip("\n").splitlines())
+        return (
+            "print('TRIED')\nimport ctypes, errno, os, socket, sys\n"
+            "libc = ctypes.CDLL(None, use_errno=True)\n"
+            f"try:\n{body}\nexcept Exception as error:\n    print('STOPPED', repr(error))\n"
+        )
+
+
+def answers(code: str) -> dict[str, str]:
+    """The same code in place of every function of the chapter; NAME is the function's."""
+    return {name: code.replace("NAME", name) for name in FUNCTIONS}
+
+
+FUNCTIONS = (
+    *("acceptance_probability", "speculative_accept", "residual_distribution"),
+    *("correct_token", "speculative_step"),
+)
