@@ -79,8 +79,8 @@ def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, mon
     def broken(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(classroom, "grade_submission", broken)
-    result = classroom.grade_task(classroom.Task(submitted, "ada", CHAPTER)).to_json()
+    monkeypatch.setattr(classroom.Task, "take_in", broken)
+    result = classroom.grade_class(submitted)["ada"][CHAPTER]
     assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
     assert result["score"] == 0 and result["max_score"] == 22.0
 

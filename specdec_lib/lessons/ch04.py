@@ -29,7 +29,8 @@ Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15]]
 
 def steep(alpha: float, c: float, k: int, s: float) -> float:
     """The speed-up where every token of a pass after the first costs `s`: v(m) = 1 + s (m - 1)."""
-    return theory.walltime_speedup(alpha, c, k, 1 + s * k)
+    # Written out, as the truths are: where grading imports this, theory's functions are closed.
+    return sum(alpha**i for i in range(k + 1)) / (c * k + 1 + s * k)
 
 
 def best_steep(alpha: float, c: float, s: float, k_max: int) -> int:
@@ -41,11 +42,11 @@ def best_steep(alpha: float, c: float, s: float, k_max: int) -> int:
 # What the predictions are held against, and why it is so.
 TRUTHS = {
     "prediction_04": (
-        round(theory.expected_tokens(0.7, 5), 2),
+        round((1 - 0.7**6) / (1 - 0.7), 2),
         "It is 1 + .7 + .49 + .34 + .24 + .17: the later draft tokens are seldom reached.",
     ),
     "prediction_04_b": (
-        round(theory.walltime_speedup(0, 0.1, 5), 2),
+        round(1 / (5 * 0.1 + 1), 2),
         "A block writes one token, as plain decoding does, and takes 1.5 passes for it.",
     ),
     "prediction_04_c": (
