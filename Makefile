@@ -44,8 +44,9 @@ grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
 	@mkdir -p build
 	@$(VENV)/bin/autograde grade "$(SUBMITTED)" --json build/grades.json
 
-bench: $(READY)  ## measure the decoder against plain decoding and Hugging Face (9 minutes)
+bench: $(READY)  ## measure the decoder (9 minutes), and grading against plain nbgrader (4)
 	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
+	@$(PY) -m autograde.grading.bench --json build/grading-bench.json
 
 site: $(READY)  ## make the web pages of chapters and guides in build/site/
 	@$(PY) -m pip install --quiet -c constraints.txt -e '.[site]'

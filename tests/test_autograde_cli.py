@@ -75,14 +75,23 @@ def test_an_empty_class_is_a_result_too(tmp_path: Path):
     assert json.loads((tmp_path / "j").read_text()) == {"students": {}}
 
 
-def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, monkeypatch):
-    def broken(*_: object) -> None:
-        raise OSError("disk full")
+def disk_full(*_: object) -> None:
+    raise OSError("disk full")
 
-    monkeypatch.setattr(classroom.Task, "take_in", broken)
+
+def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, monkeypatch):
+    monkeypatch.setattr(classroom.cache, "key", disk_full)
     result = classroom.grade_class(submitted)["ada"][CHAPTER]
     assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
     assert result["score"] == 0 and result["max_score"] == 22.0
+
+
+def test_a_result_that_cannot_be_stored_is_not_lost(submitted: Path, tmp_path, monkeypatch):
+    monkeypatch.setattr(classroom.cache, "FOLDER", tmp_path / "cache")
+    monkeypatch.setattr(classroom.cache, "store", disk_full)
+    with pytest.warns(UserWarning, match="cannot be stored.*disk full"):
+        grades = classroom.grade_class(submitted)
+    assert grades["ada"][CHAPTER]["score"] == 22.0
 
 
 def test_build_check_says_that_all_is_in_step(capsys):

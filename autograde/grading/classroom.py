@@ -1,6 +1,7 @@
 """Grading a folder of submissions in nbgrader's layout, several at a time."""
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -137,7 +138,7 @@ class Round:
                 self.limited += [task for task, _ in waiting.tasks]
                 continue
             if isinstance(outcome, Result) and not waiting.known:
-                cache.store(name, outcome)
+                _store(name, outcome)
             for task, reason in waiting.tasks:
                 yield task, _result(task, outcome, reason)
 
@@ -153,6 +154,13 @@ class Round:
     def _is_to_be_repeated(self, waiting: Waiting, outcome: Outcome) -> bool:
         fresh = isinstance(outcome, Result) and not waiting.known
         return fresh and outcome.limited and self.limited is not None
+
+
+def _store(name: str, result: Result) -> None:
+    try:
+        cache.store(name, result)
+    except OSError as error:  # the results themselves are whole, they only are not kept
+        warnings.warn(f"results cannot be stored in {cache.FOLDER}: {error}", stacklevel=2)
 
 
 def _job(task: Task) -> tuple[Job, str | None]:

@@ -48,7 +48,7 @@ def _client(address: str):  # -> distributed.Client, which may not be installed
 
 def require_single_threads(address: str, workers: Mapping[str, int]) -> None:
     """Raise ValueError unless there are workers, of one thread: pytest runs one test at a time."""
-    command = f"dask worker {address} --nworkers auto --nthreads 1"
+    command = f"dask worker {address} --nworkers -1 --nthreads 1"
     if not workers:
         raise ValueError(f"no worker has joined {address}; start some: {command}")
     if several := [name for name, threads in workers.items() if threads > 1]:
