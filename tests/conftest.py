@@ -7,6 +7,7 @@ import asyncio
 import importlib.util
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from functools import cache
 
@@ -14,6 +15,9 @@ import pytest
 
 # Two workers of two threads each, on two cores, would wait for one another most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Only Linux has the fences; elsewhere the tests' own submissions are graded without.
+if sys.platform != "linux":
+    os.environ.setdefault("SPECDEC_ISOLATION", "none")
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
