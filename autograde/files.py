@@ -1,8 +1,9 @@
-"""Writing files whole or not at all, and digests that tell whether files have changed."""
+"""Reading what a student could write, writing whole or not at all, and digests of files."""
 
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -25,6 +26,76 @@ def write_if_changed(target: Path, data: bytes) -> bool:
 def write_json(target: Path, data: dict) -> None:
     """Write `data` as JSON for people to read, whole or not at all."""
     write_if_changed(target, (json.dumps(data, indent=2) + "\n").encode())
+
+
+class Trap(ValueError):
+    """A path below a student's folder is no plain file; `kind` says what it is.
+
+    Kinds: missing, link, names (hard links), odd (a folder, a device, a pipe), large.
+    """
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+def read_untrusted(root: Path, path: Path, most: int) -> bytes:
+    """The bytes of a file that a student could have made: the one way to open such a file.
+
+    `path` is relative to `root`, which is ours. Every step below `root` must be a real folder and
+    the file a regular one of `most` bytes or less, with one name. Each step is opened in the folder
+    opened before it and examined once it is open, so that nothing can be swapped in between.
+    Raises Trap.
+    """
+    *folders, name = Path(path).parts
+    if Path(path).is_absolute() or ".." in folders or name == "..":
+        raise Trap("odd", f"{path} leads out of its folder")
+    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for folder in folders:
+            handle = _step(handle, folder, os.O_DIRECTORY)
+        handle = _step(handle, name, os.O_NONBLOCK)  # or a pipe without a writer would wait
+        return _plain_bytes(handle, name, most)
+    finally:
+        os.close(handle)
+
+
+def _step(folder: int, name: str, kind: int) -> int:
+    """An open handle of `name` in the open `folder`, which is closed where that succeeds."""
+    try:
+        below = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=folder)
+    except FileNotFoundError:
+        raise Trap("missing", f"there is no file {name}") from None
+    except OSError:
+        raise _what_it_is(folder, name) from None
+    os.close(folder)
+    return below
+
+
+def _what_it_is(folder: int, name: str) -> Trap:
+    try:
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except OSError:
+        mode = 0
+    if stat.S_ISLNK(mode):
+        return Trap("link", f"{name} is a link")
+    return Trap("odd", f"{name} cannot be opened as a plain file")
+
+
+def _plain_bytes(handle: int, name: str, most: int) -> bytes:
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        raise Trap("odd", f"{name} is not a regular file")
+    if status.st_nlink > 1:
+        raise Trap("names", f"{name} is one of {status.st_nlink} names (hard links) of a file")
+    data = b""
+    if status.st_size <= most:
+        with os.fdopen(os.dup(handle), "rb") as file:
+            data = file.read(most + 1)  # it may have grown since
+    if max(len(data), status.st_size) > most:
+        size = max(len(data), status.st_size) / 1e6
+        raise Trap("large", f"{name} has {size:.0f} MB, {most / 2**20:.0f} are allowed")
+    return data
 
 
 def files_below(folder: Path) -> list[Path]:

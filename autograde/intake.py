@@ -6,8 +6,6 @@ survives: answers are moved into a fresh copy of the release, and everything els
 
 import copy
 import json
-import os
-import stat
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograde.files import Trap, read_untrusted
 from autograde.paths import NOTEBOOKS
 
 MAX_BYTES = 20 * 2**20
@@ -49,45 +48,20 @@ def take_in(root: Path, path: Path, chapter: str) -> Submission:
 
 
 def read_submitted(root: Path, path: Path) -> bytes:
-    """The bytes of a student's file: the one way in which the grader opens such a file.
-
-    Every step below `root` must be a real folder and the file a regular one: links, devices and
-    named pipes are refused, and so is a file over 20 MB. Raises Refused.
-    """
-    parts = Path(path).parts
-    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    """The bytes of a student's file, opened as `files.read_untrusted` does. Raises Refused."""
     try:
-        for number, part in enumerate(parts):
-            last = number == len(parts) - 1
-            below = _open_step(part, handle, last)
-            os.close(handle)
-            handle = below
-        return _read_regular(handle, parts[-1])
-    finally:
-        os.close(handle)
+        return read_untrusted(root, path, MAX_BYTES)
+    except Trap as trap:
+        raise Refused(f"{trap}; {_TO_DO[trap.kind]}") from None
 
 
-def _open_step(name: str, folder: int, last: bool) -> int:
-    kind = os.O_NONBLOCK if last else os.O_DIRECTORY
-    try:
-        return os.open(name, os.O_RDONLY | os.O_NOFOLLOW | kind, dir_fd=folder)
-    except FileNotFoundError:
-        raise Refused(f"there is no file {name}; hand the notebook in under this name") from None
-    except OSError:
-        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-        what = "is a link" if stat.S_ISLNK(mode) else "cannot be opened as a plain file"
-        raise Refused(f"{name} {what}; hand in the notebook file itself") from None
-
-
-def _read_regular(handle: int, name: str) -> bytes:
-    status = os.fstat(handle)
-    if not stat.S_ISREG(status.st_mode):
-        raise Refused(f"{name} is not a regular file; hand in the notebook file")
-    if status.st_size > MAX_BYTES:
-        size = status.st_size / 1e6
-        raise Refused(f"{name} has {size:.0f} MB, 20 are allowed; clear the outputs and save")
-    with os.fdopen(os.dup(handle), "rb") as file:
-        return file.read(MAX_BYTES)
+_TO_DO = {
+    "missing": "hand the notebook in under this name",
+    "link": "hand in the notebook file itself",
+    "names": "hand in a copy of the notebook file",
+    "odd": "hand in the notebook file itself",
+    "large": "clear the outputs and save",
+}
 
 
 def parse(data: bytes) -> NotebookNode:

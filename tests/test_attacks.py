@@ -28,17 +28,30 @@ from autograde.submissions import filled, solutions_of
 
 ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
 FULL = 22.0
-HONEST = ("acceptance_probability", "residual_distribution")
+HONEST = (
+    *("acceptance_probability", "residual_distribution"),
+    *("prediction_02", "prediction_02_b"),
+)
 # What these do to the functions of their own process may cost their author the points for them.
 SPOILS_ITSELF = ("tampering", "frames", "checker", "protocol")
-WAYS = [
-    pytest.param(name, marks=[pytest.mark.slow] if name.endswith("-cold") else [])
-    for name in isolation.ways()
-    if not name.startswith("container")
-]
+WAYS = [name for name in isolation.ways() if not name.startswith("container")]
 
 
-@pytest.fixture(params=WAYS, scope="module")
+def cases(tries: list, everywhere: list) -> list:
+    """Every try under every way. Slow: cold ones, and what does not depend on the way again."""
+    return [
+        pytest.param(name, each, id=f"{name}-{getattr(each, 'name', '') or each.__name__}",
+                     marks=[pytest.mark.slow] if _is_slow(name, each, everywhere) else [])
+        for name in WAYS
+        for each in tries
+    ]  # fmt: skip
+
+
+def _is_slow(name: str, each: object, everywhere: list) -> bool:
+    return name.endswith("-cold") or (name != WAYS[0] and each not in everywhere)
+
+
+@pytest.fixture(scope="module")
 def way(request: pytest.FixtureRequest) -> Iterator[Isolation]:
     """Each isolation of this machine in turn, used by everything below."""
     how = Isolation(request.param)
@@ -94,7 +107,7 @@ def half(**answers: str) -> NotebookNode:
     )
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("way, attack", cases(ATTACKS, outside.ATTACKS), indirect=["way"])
 def test_an_attack_earns_and_reaches_nothing(attack: Attack, way, earned, listener, tmp_path: Path):
     if attack.before:
         before = Attack("before", attack.group, attack.before)
@@ -109,7 +122,7 @@ def test_an_attack_earns_and_reaches_nothing(attack: Attack, way, earned, listen
     assert attack.loses or "TRIED" in printed
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("way, change", cases(CHANGES, []), indirect=["way"])
 def test_an_edited_notebook_earns_nothing(change: Change, way, tmp_path: Path):
     notebook = copy.deepcopy(release_of(CHAPTER))
     change(notebook)
@@ -117,7 +130,7 @@ def test_an_edited_notebook_earns_nothing(change: Change, way, tmp_path: Path):
     assert result.score == 0 and result.max_score == FULL
 
 
-@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+@pytest.mark.parametrize("way, twin", cases(TWINS, []), indirect=["way"])
 def test_a_twin_is_graded_as_ever(twin: Twin, way, tmp_path: Path):
     result = graded(tmp_path, with_cell(right(**twin.answers), twin.cell))
     messages = {name: e.messages for name, e in result.exercises.items() if e.messages}

@@ -158,3 +158,53 @@ def test_stub_comes_back_as_itself():
     stub = "def f(): raise NotImplementedError('f: not written yet')"
     with session(stub) as s, pytest.raises(NotImplementedError, match="f: not written yet"):
         Student(s, {}).f()
+
+
+FORGED = """
+import json, os, struct
+def f():
+    body = json.dumps(BODY).encode()
+    for handle in range(3, 64):
+        try:
+            os.write(handle, struct.pack(">I", len(body)) + body)
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": "text"},
+        {"error": {"name": 5, "text": ["x"], "line": "last"}},
+        {"value": 1, "digests": 3, "warnings": 4},
+        {"value": 1, "digests": ["a"] * 9, "warnings": [], "shares": 1},
+        {"ask": {"of": 0}},
+        {"missing": [1]},
+        {},
+    ],
+)
+def test_an_answer_of_no_known_form_ends_the_call_and_nothing_else(body: dict):
+    with (
+        session(FORGED.replace("BODY", repr(body))) as s,
+        pytest.raises((Gone, NotDefined, StudentError)),
+    ):
+        s.call("f", ())
+
+
+def test_a_forged_report_of_a_cell_has_the_types_of_a_report():
+    code = FORGED.replace("BODY", "{'error': 3, 'printed': {'a': 1}}") + "f()"
+    with session(code) as s:
+        report = s.reports["cell-0"]
+    assert report == {
+        "error": {"name": "Exception", "text": "", "line": None},
+        "printed": "",
+    }
+
+
+def test_text_that_no_file_could_hold_is_repaired():
+    with session("print('a\\ud800b')", "def f(): raise ValueError('\\udfff')") as s:
+        assert s.reports["cell-0"]["printed"] == "a?b\n"
+        with pytest.raises(StudentError) as caught:
+            s.call("f", ())
+    assert str(caught.value) == "?"

@@ -1,8 +1,11 @@
 """The data-only protocol: what crosses, what does not, and what breaks it."""
 
+import contextlib
 import json
+import random
 import socket
 import struct
+import threading
 import time
 
 import numpy as np
@@ -96,14 +99,14 @@ def link():
 
 def test_dictionaries_cross_in_their_order():
     value = {"b": 0.5, "a": [1, {"c": np.arange(2)}]}
-    crossed = wire.decode(wire.encode(value))
+    crossed = decode(encode(value))
     assert list(crossed) == ["b", "a"] and crossed["a"][1]["c"].tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("body", [[["a"]], [[1, 2]], "ab", [["a", 1, 2]]])
 def test_what_is_no_dictionary_is_refused(body: object):
-    with pytest.raises(wire.ProtocolError):
-        wire.decode({"d": body})
+    with pytest.raises(ProtocolError):
+        decode({"d": body})
 
 
 def test_frames_arrive_whole(link: tuple):
@@ -141,3 +144,131 @@ def test_changed_arguments_are_found():
     assert wire.changed(before, (np.ones(2), [1], 3)) == []
     assert wire.changed(before, (np.zeros(2), [1], 3)) == [0]
     assert wire.changed(before, (np.ones(2), (1,), 3)) == [1]
+
+
+# --- a peer that does not keep to the protocol ----------------------------------------------
+
+
+def framed(body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + body
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"value": 1, "value": 2}',
+        b'{"value": {"a": 1, "a": 2}}',
+        b'{"value": NaN}',
+        b'{"value": -Infinity}',
+        b'{"value": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"value": ' + b"9" * 10_000 + b"}",
+        b"[1]",
+        b"\xff\xfe",
+        b"",
+    ],
+)
+def test_a_body_that_is_not_one_plain_object_is_refused(body: bytes):
+    near, far = socket.socketpair()
+    with near, far:
+        far.sendall(framed(body))
+        with pytest.raises(ProtocolError):
+            wire.receive(near)
+
+
+def test_a_byte_now_and_then_does_not_outlast_the_deadline():
+    """Also where every byte comes before the last moment's wait is over."""
+    near, far = socket.socketpair()
+    stop = threading.Event()
+
+    def drip() -> None:
+        far.sendall(struct.pack(">I", 10**6))
+        with contextlib.suppress(OSError):
+            while not stop.is_set():
+                far.send(b" ")
+                time.sleep(0.0002)
+
+    thread = threading.Thread(target=drip)
+    thread.start()
+    start = time.monotonic()
+    try:
+        with pytest.raises(TimeoutError):
+            wire.receive(near, start + 0.2)
+        assert time.monotonic() - start < 2
+    finally:
+        stop.set()
+        near.close()
+        thread.join()
+        far.close()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"a": ["float64", [2**70], ""]},
+        {"a": ["float64", [0, 2**62, 2**62], ""]},
+        {"a": ["float64", [1] * 100, "AAAAAAAAAAA="]},
+        {"a": ["float64", [2], "AAAAAAAAAAA="]},
+        {"a": ["float64", [1], "not base64"]},
+        {"a": ["object", [1], "AAAAAAAAAAA="]},
+        {"a": ["float64", [True], "AAAAAAAAAAA="]},
+        {"a": ["float64", [-1], "AAAAAAAAAAA="]},
+        {"a": ["float64", "1", "AAAAAAAAAAA="]},
+        {"a": "float64"},
+        {"l": {"0": 1}},
+        {"d": [["a"]]},
+        {"l": [], "t": []},
+        {"f": "1e9"},
+        {"unknown": 1},
+        [],
+    ],
+)
+def test_a_value_that_encode_never_makes_is_refused(data: object):
+    with pytest.raises(ProtocolError):
+        decode(data)
+
+
+def test_lone_surrogates_become_question_marks():
+    assert decode("a\ud800b") == "a?b"
+    assert decode({"x": "\udfff"}).type_in_student_code == "?"
+
+
+ATOMS = (None, True, 0, -1, 2**70, 1.5, "", "a", "nan", "float64", "AAAA", b"")
+TAGS = ("l", "t", "d", "f", "x", "a", "s", "h", "q")
+
+
+def junk(rng: random.Random, depth: int = 0) -> object:
+    """Something of JSON's types, often close to what `encode` makes."""
+    if depth > 4 or rng.random() < 0.3:
+        return rng.choice(ATOMS[:-1])
+    items = [junk(rng, depth + 1) for _ in range(rng.randrange(4))]
+    return rng.choice([items, {rng.choice(TAGS): items}, {rng.choice(TAGS): junk(rng, depth + 1)}])
+
+
+def test_junk_is_decoded_or_refused_and_nothing_else():
+    rng = random.Random(7)
+    refused = 0
+    for _ in range(20_000):
+        data = junk(rng)
+        try:
+            decode(data)
+        except ProtocolError:
+            refused += 1
+    assert 1000 < refused < 20_000
+
+
+def test_frames_with_a_byte_changed_are_read_or_refused():
+    rng = random.Random(11)
+    good = framed(json.dumps({"value": encode([1, 2.5, (None, "x"), np.eye(2)])}).encode())
+    for _ in range(2000):
+        bad = bytearray(good)
+        bad[rng.randrange(4, len(bad))] = rng.randrange(256)
+        near, far = socket.socketpair()
+        with near, far:
+            far.sendall(bytes(bad))
+            far.shutdown(socket.SHUT_WR)
+            try:
+                message = wire.receive(near, time.monotonic() + 5)
+                if message is not None and "value" in message:
+                    decode(message["value"])
+            except ProtocolError:
+                pass

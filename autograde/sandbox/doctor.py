@@ -189,7 +189,7 @@ def machine() -> Iterator[str]:
     bwrap = shutil.which("bwrap")
     asked = [bwrap, "--version"] if bwrap else ["echo", "bubblewrap: not installed"]
     yield subprocess.run(asked, capture_output=True, text=True).stdout.strip()
-    yield f"Grading account: {'root, which becomes nobody' if os.geteuid() == 0 else 'ordinary'}"
+    yield f"Grading account: {'root, which becomes nobody' if outer.is_root() else 'ordinary'}"
 
 
 def advice() -> list[str]:
@@ -202,7 +202,9 @@ def advice() -> list[str]:
     lines = [text for name, bad, text in _SETTINGS if _setting(name) == bad]
     if not shutil.which("bwrap"):
         lines.append("Install bubblewrap (apt install bubblewrap).")
-    return lines or ["A container may forbid new namespaces: grade on the host, or allow them."]
+    return lines or [
+        "Where namespaces are refused, as in many containers, grade on the host or allow them."
+    ]
 
 
 _SETTINGS = (

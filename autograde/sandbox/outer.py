@@ -23,6 +23,7 @@ SHARED = "/dev/shm"  # the C library keeps named semaphores there
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SYSTEM = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
 FILES = ("/etc/ld.so.cache", "/usr/share/zoneinfo", "/nix/store")
+NOBODY = 65534
 SCRATCH_MIB, SHARED_MIB = 64, 16
 
 
@@ -101,6 +102,20 @@ def library() -> Path:
     return Path(specdec_lib.__file__).parent
 
 
+@cache
+def is_root() -> bool:
+    """Whether this is a root that can and should become nobody.
+
+    Root of a user namespace that maps nobody else is an ordinary user in another's eyes.
+    """
+    if os.geteuid() or not os.path.exists("/proc/self/uid_map"):
+        return False
+    ranges = [
+        map(int, line.split()) for line in Path("/proc/self/uid_map").read_text().splitlines()
+    ]
+    return any(first <= NOBODY < first + count for first, _, count in ranges)
+
+
 def bubblewrap(settings: dict, handles: list[int]) -> list[str]:
     """The command that runs the server in bubblewrap; `handles` are open files it inherits."""
     room = plan()
@@ -110,7 +125,7 @@ def bubblewrap(settings: dict, handles: list[int]) -> list[str]:
     command += ["--die-with-parent"] if settings["cold"] else []
     # Root keeps itself until it has found its files, and then becomes nobody.
     root = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
-    command += root if os.geteuid() == 0 else ["--unshare-user"]
+    command += root if is_root() else ["--unshare-user"]
     for path in _ways_to(
         room.binds + room.devices
     ):  # bubblewrap would make them as closed as they are outside

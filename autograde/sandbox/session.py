@@ -8,15 +8,16 @@ from autograde.sandbox.inside import wire
 from autograde.sandbox.launch import Limits, Process
 from autograde.sandbox.lending import Desk
 
+MOST_PRINTED = 21_000  # a little more than the worker keeps
+
 
 class StudentError(Exception):
     """The student's code raised; the text is the exception's own."""
 
     def __init__(self, error: dict) -> None:
-        super().__init__(str(error.get("text", ""))[:2000])
-        self.name = str(error.get("name", "Exception"))[:80]
-        line = error.get("line")
-        where = f" (line {line} of the cell)" if type(line) is int else ""
+        super().__init__(error["text"])
+        self.name = error["name"]
+        where = f" (line {error['line']} of the cell)" if error["line"] else ""
         self.what_happened = f"raised {self.name}: {self}{where}"
 
 
@@ -32,6 +33,27 @@ class Gone(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.what_happened = f"did not come back: {reason}"
+
+
+def error_of(answer: dict) -> dict | None:
+    """The error in a worker's answer, each part of the type that it should have."""
+    error = answer.get("error")
+    if error is None:
+        return None
+    parts = error if type(error) is dict else {}
+    line = parts.get("line")
+    return {
+        "name": wire.clean(str(parts.get("name", "Exception")))[:80],
+        "text": wire.clean(str(parts.get("text", "")))[:2000],
+        "line": line if type(line) is int else None,
+    }
+
+
+def report_of(answer: dict) -> dict:
+    """What a cell came to, out of the worker's answer, whatever that holds."""
+    printed = answer.get("printed")
+    text = wire.clean(printed) if type(printed) is str else ""
+    return {"error": error_of(answer), "printed": text[:MOST_PRINTED]}
 
 
 @dataclass(frozen=True)
@@ -90,7 +112,7 @@ class Session:
         answer = self._ask_about(name, request, desk)
         try:
             changed = [i for i, d in enumerate(answer["digests"]) if d != before[i]]
-            seen = [str(text) for text in answer["warnings"]][:5]
+            seen = [wire.clean(str(text))[:200] for text in answer["warnings"]][:5]
             return Reply(wire.decode(answer["value"]), seen, changed, answer["shares"] is True)
         except (wire.ProtocolError, KeyError, IndexError, TypeError) as error:
             raise Gone(f"the answer could not be read: {error}") from None
@@ -114,8 +136,8 @@ class Session:
             raise
         if answer.get("missing"):
             raise NotDefined(self._why_missing(name))
-        if answer.get("error"):
-            raise StudentError(answer["error"])
+        if error := error_of(answer):
+            raise StudentError(error)
         return answer
 
     def _why_missing(self, name: str) -> str:
@@ -143,7 +165,7 @@ class Session:
                 continue
             try:
                 request = {"do": "cell", "source": cell.source}
-                self.reports[cell.key] = self._ask(request, cell.seconds)
+                self.reports[cell.key] = report_of(self._ask(request, cell.seconds))
             except Gone as gone:
                 self._bury(cell, str(gone))
                 return False

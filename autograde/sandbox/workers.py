@@ -46,7 +46,7 @@ def settings_of(kind: Kind, cold: bool, layers: tuple[str, ...]) -> dict:
         "memory_mib": kind.memory_mib, "cpu_seconds": kind.cpu_seconds, "threads": THREADS,
         "own_work": kind.own_work, "preload": kind.preload, "library": str(outer.library().parent),
         "cold": cold, "layers": layers, "room": None, "connect": None,
-        "become_nobody": os.geteuid() == 0, "home": outer.SCRATCH,
+        "become_nobody": outer.is_root(), "home": outer.SCRATCH,
         "readable": room.readable, "writable": room.writable, "scratch": room.scratch,
     }  # fmt: skip
 

@@ -129,7 +129,7 @@ np.testing.assert_allclose = lambda *args, **kwargs: None
 """
 _PATCHED_BUILTINS = """
 import builtins
-builtins.all = builtins.isinstance = lambda *args: True
+builtins.all = builtins.any = lambda *args: True
 builtins.abs = lambda value: 0
 """
 _OWN_TESTS = """

@@ -15,15 +15,16 @@ _BASE = "/tmp"  # there on every system; the new root is mounted over it
 _OLD = "/.old"
 
 
-def enter(plan: dict) -> None:
+def enter(plan: dict, as_root: bool) -> None:
     """Move this program into a room of its own; `plan` is what `autograde.sandbox.outer` made.
 
-    Root stays root, so that it can become nobody inside; anybody else needs a user namespace.
+    `as_root` stays root, so that it can become nobody inside; others need a user namespace.
     Raises OSError with the step that failed.
     """
     user, group = os.geteuid(), os.getegid()
-    kernel.unshare(_NAMESPACES if user == 0 else _NAMESPACES | kernel.NEW_USER, "outer namespaces")
-    if user:
+    own = 0 if as_root else kernel.NEW_USER
+    kernel.unshare(_NAMESPACES | own, "outer namespaces")
+    if own:
         map_ids("/proc/self", user, group, user, group)
     go_on_as_first_process()
     kernel.mount("", "/", flags=kernel.PRIVATE | kernel.RECURSIVE)

@@ -28,7 +28,7 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     sys.argv = [""]
     if settings["room"] is not None:
-        room.enter(settings["room"])
+        room.enter(settings["room"], settings["become_nobody"])
         sys.path[sys.path.index(HERE)] = settings["room"]["inside"]
     if settings["become_nobody"]:
         become_nobody()

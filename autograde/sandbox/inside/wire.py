@@ -101,8 +101,10 @@ def decode(
 
     Raises ProtocolError on anything else.
     """
-    if data is None or type(data) in (bool, int, float, str):
+    if data is None or type(data) in (bool, int, float):
         return data
+    if type(data) is str:
+        return clean(data)
     if type(data) is not dict or len(data) != 1 or depth > MAX_DEPTH:
         raise ProtocolError("a value of no known form")
     ((tag, body),) = data.items()
@@ -114,7 +116,7 @@ def decode(
     if tag == "f" and body in ("nan", "inf", "-inf"):
         return float(body)
     if tag == "x" and type(body) is str:
-        return Opaque(body)
+        return Opaque(clean(body)[:80])
     if tag == "a":
         return _decode_array(body, DTYPES)
     if tag == "s":
@@ -143,7 +145,7 @@ def _decode_array(body: Any, dtypes: tuple[str, ...]) -> np.ndarray:
             raise ProtocolError("an array of an unknown dtype or shape")
         flat = np.frombuffer(base64.b64decode(data, validate=True), dtype=name)
         return flat.reshape(shape).copy()
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise ProtocolError(f"an array that cannot be read: {error}") from None
 
 
@@ -184,7 +186,7 @@ def receive(link: socket.socket, deadline: float | None = None) -> dict | None:
 
 def _parse(body: bytes) -> dict:
     try:
-        message = json.loads(body)
+        message = json.loads(body, object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise ProtocolError("a frame that is not JSON") from None
     if type(message) is not dict:
@@ -192,11 +194,31 @@ def _parse(body: bytes) -> dict:
     return message
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict:
+    """An object, each of whose keys stands there once: two readers could take different ones."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key twice")
+    return made
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON; encode writes it as text")
+
+
+def clean(text: str) -> str:
+    """The text without lone surrogates, which no file could be written with."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def _read(link: socket.socket, length: int, deadline: float | None) -> bytes | None:
     parts = bytearray()
     while len(parts) < length:
         if deadline is not None:
-            link.settimeout(max(1e-3, deadline - time.monotonic()))
+            left = deadline - time.monotonic()
+            if left <= 0:  # a byte now and then would else go on for ever
+                raise TimeoutError("the frame took too long")
+            link.settimeout(left)
         part = link.recv(min(length - len(parts), 2**16))
         if not part:
             return None
