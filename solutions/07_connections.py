@@ -98,7 +98,7 @@ from specdec_lib.measure.held_out import prompts
 
 lab, texts = strategies.Laboratory(positions=400), prompts(8, 128)
 measured = strategies.tokens_a_block(lab.target, strategies.three_drafters(lab.vocab_size), texts)
-pictures.drafters(measured)
+pictures.drafters(measured, k=4)
 
 # %% [markdown]
 # The greedy text of so small a model runs in circles, and lookup lives on repetition. At
@@ -266,7 +266,12 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 # **Medusa** (2024) grows trees from heads on the target's last hidden state. Each head guesses one
 # place ahead without knowing the tokens between, so the combinations of all guesses are candidates:
 # 2 and 3 guesses make 6 paths. **EAGLE** (2024) puts one layer there that reads the target's
-# features *and* the token before, so a branch knows what it continues. Both need training.
+# features *and* the token before, so a branch knows what it continues. Both need training. For the
+# built-in target the course has both; here they draft chains of three, on the prompts from above.
+
+# %% tags=["demo"]
+heads = strategies.trained_heads(lab.target)
+pictures.drafters(strategies.tokens_a_block(lab.target, heads, texts, k=3), k=3)
 
 # %% [markdown]
 # ### Exercise: tree_attention_mask

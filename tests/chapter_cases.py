@@ -222,7 +222,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "tree_and_mask": (ch07.TREE,),
         "over_the_targets_tokens": (ch07.SMALL_DRAFT, ch07.TO_TARGET, P),
         "shapes": (),
-        "drafters": ({("lookup", 0.0): (2.0, 0.3), ("lookup", 1.0): (1.2, 0.0)},),
+        "drafters": ({("lookup", 0.0): (2.0, 0.3), ("lookup", 1.0): (1.2, 0.0)}, 4),
         "early_exit": ({1: 0.3, 2: 0.5, 3: 1.0},),
         "shapes_compared": ({"good": [0.8, 0.1], "poor": [0.4, 0.2]}, ch07.SHAPES),
         "blocks_compared": (P, Q, 3),

@@ -221,3 +221,10 @@ def test_table_has_a_row_for_every_method():
     assert table._repr_html_().count("<tr>") == len(table.rows()) + 1
     assert repr(table).startswith("| method | year | what drafts")
     assert "Draft &amp; Verify" in table._repr_html_()
+
+
+def test_trained_heads_draft_for_the_chapter():
+    target, texts = strategies.built_in("target")["target"], prompts(1, 32)
+    found = strategies.tokens_a_block(target, strategies.trained_heads(target), texts, k=3)
+    assert {name for name, _ in found} == {"Medusa", "EAGLE"}
+    assert all(1 <= tokens <= 4 for tokens, _ in found.values())

@@ -47,10 +47,10 @@ def shapes() -> None:
     )
 
 
-def drafters(measured: dict[tuple[str, float], tuple[float, float]]) -> None:
-    """Tokens a block and the share of repeated text, by (drafter, temperature)."""
+def drafters(measured: dict[tuple[str, float], tuple[float, float]], k: int) -> None:
+    """Tokens a block of `k` and the share of repeated text, by (drafter, temperature)."""
     names = list(dict.fromkeys(name for name, _ in measured))
-    ax = picture("Tokens a block on the built-in target, K = 4", "tokens a block")
+    ax = picture(f"Tokens a block on the built-in target, K = {k}", "tokens a block")
     parts = []
     for offset, temperature, dress in ((-0.2, 0.0, "target"), (0.2, 1.0, "residual")):
         x = np.arange(len(names)) + offset

@@ -18,7 +18,9 @@ from torch import Tensor, nn
 
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.lookup import PromptLookup
+from specdec_lib.drafters.medusa import Medusa, load_heads
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
@@ -156,6 +158,14 @@ def three_drafters(vocab_size: int) -> dict[str, Drafter]:
         "lookup": PromptLookup(vocab_size),
         "bigram": NgramDrafter(Counts.load(ASSETS / "ngrams.npz"), 2),
         "model": ModelDrafter(Llama.from_folder(ASSETS / "small")),
+    }
+
+
+def trained_heads(target: Llama) -> dict[str, Drafter]:
+    """The two drafters on the built-in target's last states; Medusa has three heads."""
+    return {
+        "Medusa": Medusa(target, load_heads(target)),
+        "EAGLE": Eagle(target, load_head(target)),
     }
 
 
