@@ -8,9 +8,10 @@ import torch
 from test_session import session
 
 from autograde.sandbox.inside import wire
+from autograde.sandbox.launch import Limits
 from autograde.sandbox.lending import Desk, Lent
 from autograde.sandbox.proxy import Student
-from autograde.sandbox.session import Gone, StudentError
+from autograde.sandbox.session import Gone, Session, StudentError
 from specdec_lib.models.table import TableModel
 
 
@@ -37,6 +38,11 @@ def test_a_generator_gives_its_own_numbers():
     assert np.array_equal([*two, one], expected)
 
 
+def patient(code: str) -> Session:
+    """A session with time to import torch, which takes seconds on a busy machine."""
+    return session(code, seconds=60.0, limits=Limits(call_seconds=60.0))
+
+
 def lent_model() -> Lent:
     """A lookup-table model as chapter 08 lends it: its caches stay in the grader too."""
     table = torch.full((3, 3), 1 / 3, dtype=torch.float64)
@@ -55,7 +61,7 @@ def test_a_model_and_its_cache_are_used_by_their_names():
         "    cache.truncate(2)\n"
         "    return logits, cache.length, model.vocab_size, model.new_cache(batch=2).length\n"
     )
-    with session(code) as s:
+    with patient(code) as s:
         logits, length, vocabulary, two = s.call("f", (lent_model(),)).value
     assert logits.shape == (1, 3, 3) and logits.dtype == torch.float64
     assert (length.tolist(), vocabulary, two.tolist()) == ([2], 3, [0, 0])
@@ -173,7 +179,7 @@ def test_the_same_thing_is_the_same_handle_and_is_not_called_changed():
 
 def test_tensors_cross_with_their_dtype_and_come_back():
     code = "def f(x):\n    return type(x).__name__, str(x.dtype), x * 2"
-    with session(code) as s:
+    with patient(code) as s:
         for tensor in (torch.tensor([[1.5, 2.0]]), torch.tensor([1, 2]), torch.zeros(0, 3)):
             name, dtype, twice = s.call("f", (tensor,)).value
             assert (name, dtype) == ("Tensor", str(tensor.dtype))

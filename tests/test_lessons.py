@@ -111,6 +111,15 @@ def test_dictionaries_are_compared_by_their_entries(got: object, remark: str | N
     assert describe({"a": 1 / 3}) == "{'a': 0.33333}"
 
 
+def test_a_text_is_the_same_in_every_run():
+    class Model:
+        def forward(self) -> None: ...
+
+    model = Model()
+    assert describe([describe, model.forward]) == "[describe, forward]"
+    assert describe(model).startswith("<") and " at 0x" not in describe([model])
+
+
 def test_message_names_parameters_and_shortens_large_arrays():
     def f(p, token):
         return token

@@ -564,7 +564,10 @@ def test_map_adds(student, q, ids, size, gives):
     check_map(student, q, ids, size, gives, hint)
 
 
-@behaviour("map_draft", "an error where nothing is shared", after=(IDS,))
+NOTHING = "an error where nothing is shared"
+
+
+@behaviour("map_draft", NOTHING, after=(IDS,))
 @pytest.mark.parametrize(
     "q, ids, size",
     [([0.5, 0.5], [-1, -1], 3), ([1.0, 0.0], [-1, 2], 4), ([0.0, 0.6, 0.4], [1, -1, -1], 2)],
@@ -582,6 +585,15 @@ def test_map_error(student, q, ids, size):
         f"map_draft(q={describe(q)}, draft_to_target={ids}, vocab_size={size}) returned "
         f"{describe(out)}; where no mass is shared it raises ValueError."
     )
+
+
+@behaviour("map_draft", NOTHING, after=(IDS,))
+@pytest.mark.parametrize(
+    "q, ids, size, gives",
+    [([1.0, 0.0], [2, -1], 4, [0, 0, 1, 0]), ([0.0, 0.6, 0.4], [-1, 1, -1], 2, [0, 1])],
+)
+def test_map_of_one_shared_id(student, q, ids, size, gives):
+    check_map(student, q, ids, size, gives, "One id with mass is enough: that is no error.")
 
 
 @behaviour("map_draft", "a new array, the arguments as they were", after=(IDS,))

@@ -6,8 +6,10 @@ three things in both: the call, what came back, and what was expected.
 
 import functools
 import inspect
+import re
 import textwrap
 import traceback
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -154,6 +156,8 @@ def describe(value: Any) -> str:
         return describe(value.tolist()) if shown else f"an array of shape {value.shape}"
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
+    if isinstance(value, types.FunctionType | types.MethodType):
+        return value.__name__
     if isinstance(value, float | np.floating):
         return f"{value:.5g}"
     if isinstance(value, list | tuple) and len(value) <= 40:
@@ -163,7 +167,7 @@ def describe(value: Any) -> str:
         return f"[{inside}]"
     if isinstance(value, dict) and len(value) <= 40:
         return f"{{{', '.join(f'{key!r}: {describe(item)}' for key, item in value.items())}}}"
-    text = repr(value)
+    text = re.sub(r" at 0x[0-9a-f]+", "", repr(value))  # the same in every run
     return text if len(text) <= 200 else text[:200] + " ..."
 
 
