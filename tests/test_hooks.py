@@ -77,7 +77,7 @@ def empty_cache(tmp_path, monkeypatch):
 
 def test_a_submission_is_graded_once(empty_cache, monkeypatch):
     first = engine.grade(right(), CHAPTER)
-    monkeypatch.setattr(engine, "_grade_now", None)  # a second grading would fail
+    monkeypatch.setattr(engine, "grade_anew", None)  # a second grading would fail
     assert engine.grade(right(), CHAPTER) == first
 
 
@@ -107,5 +107,5 @@ def test_a_result_at_a_limit_is_repeated_once(empty_cache, monkeypatch):
         made.append(Result({}, limited=not made))
         return made[-1]
 
-    monkeypatch.setattr(engine, "_grade_now", slow_at_first)
+    monkeypatch.setattr(engine, "grade_anew", slow_at_first)
     assert engine.grade(right(), CHAPTER) is made[1] and len(made) == 2

@@ -13,6 +13,7 @@ from autograde.grading.results import Exercise, Result
 from autograde.grading.verdict import judge
 from autograde.intake import Submission, is_answer, is_demo, release_of
 from autograde.paths import CHAPTER_TESTS
+from autograde.sandbox import doctor
 from autograde.sandbox.inside.cells import plain_python
 from autograde.sandbox.launch import Limits
 from autograde.sandbox.proxy import Student
@@ -35,21 +36,28 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
     name = results_cache.key(notebook, chapter)
     result = results_cache.load(name)
     if result is None:
-        result = _grade_now(notebook, chapter)
+        result = grade_anew(notebook, chapter)
         if result.limited:
-            result = _grade_now(notebook, chapter)
+            result = grade_anew(notebook, chapter)
         results_cache.store(name, result)
     return result
 
 
-def _grade_now(notebook: NotebookNode, chapter: str) -> Result:
-    limits = Limits(own_work=own_work_of(chapter), preload=modules_of(chapter))
+def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
+    """The result of a rebuilt notebook, graded in this process now. Raises NoIsolation."""
+    doctor.require()
+    limits = limits_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
         cases = run_hidden_tests(CHAPTER_TESTS / f"ch{chapter[:2]}_tests.py", student)
     exercises = exercises_of(notebook)
     judge(cases, misconceptions_of(chapter), exercises)
     return Result(exercises, pending_of(notebook), session.reports, session.limited)
+
+
+def limits_of(chapter: str) -> Limits:
+    """What a submission of the chapter may use, and what is loaded before it comes."""
+    return Limits(own_work=own_work_of(chapter), preload=modules_of(chapter))
 
 
 def code_cells(notebook: NotebookNode, limits: Limits) -> list[Cell]:
