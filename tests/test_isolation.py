@@ -31,7 +31,9 @@ def asked(monkeypatch: pytest.MonkeyPatch):
         isolation.chosen.cache_clear()
         doctor.require.cache_clear()
 
-    monkeypatch.delenv(VARIABLE, raising=False)
+    for name in (VARIABLE, doctor.EXAMINED):
+        monkeypatch.setenv(name, "")  # put back in the end, whatever the test sets
+        monkeypatch.delenv(name)
     isolation.chosen.cache_clear()
     doctor.require.cache_clear()
     yield ask
@@ -152,13 +154,18 @@ def test_an_isolation_that_leaks_is_refused(monkeypatch, asked):
         doctor.require()
 
 
-def test_it_can_be_left_out_by_name_only(no_fence, tmp_path: Path, capsys, monkeypatch):
+def test_it_can_be_left_out_by_name_only(no_fence, tmp_path: Path, capsys):
     (tmp_path / "submitted").mkdir()
-    try:
-        assert main(["grade", str(tmp_path / "submitted"), "--unsafe-no-isolation"]) == 0
-    finally:
-        os.environ.pop(VARIABLE, None)
+    assert main(["grade", str(tmp_path / "submitted"), "--unsafe-no-isolation"]) == 0
     assert "isolation: none" in capsys.readouterr().err
+
+
+def test_what_the_first_process_found_holds_for_those_that_it_starts(asked, monkeypatch):
+    assert "13 tries" in doctor.require()
+    doctor.require.cache_clear()
+    isolation.chosen.cache_clear()
+    monkeypatch.setattr(doctor, "examine", None)  # a second examination would fail
+    assert FORKING[0] in doctor.require()
 
 
 def test_an_unknown_name_lists_the_known_ones(asked):

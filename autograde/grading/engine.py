@@ -14,6 +14,7 @@ from autograde.grading.results import Exercise, Result
 from autograde.grading.verdict import judge
 from autograde.intake import Submission, is_answer, is_demo, release_of
 from autograde.paths import CHAPTER_TESTS
+from autograde.sandbox import doctor
 from autograde.sandbox.inside.cells import plain_python
 from autograde.sandbox.launch import Limits
 from autograde.sandbox.proxy import Student
@@ -44,7 +45,8 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
 
 
 def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
-    """The result of a rebuilt notebook, graded in this process now."""
+    """The result of a rebuilt notebook, graded in this process now. Raises NoIsolation."""
+    doctor.require()
     limits = limits_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
@@ -55,7 +57,7 @@ def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
 
 
 def limits_of(chapter: str) -> Limits:
-    """What a submission of the chapter may use."""
+    """What a submission of the chapter may use, and what is loaded before it comes."""
     return Limits(own_work=own_work_of(chapter), preload=modules_of(chapter))
 
 

@@ -22,6 +22,7 @@ from autograde.sandbox.isolation import NONE, TRIAL, VARIABLE, Isolation, NoIsol
 from autograde.sandbox.workers import FenceError
 
 CELL_SECONDS, LOOP_SECONDS, END_SECONDS = 10.0, 0.1, 2.0
+EXAMINED = "SPECDEC_ISOLATION_EXAMINED"  # set by us alone
 _LOOP = """
 import signal
 for number in range(1, 65):
@@ -148,18 +149,19 @@ def _findings(how: Isolation, first: Neighbour, second: Neighbour, decoy: str) -
 
 @cache
 def require() -> str:
-    """The isolation of this process, in a line, after it was examined.
+    """The isolation of this process, in a line, after it was examined here or by the grader's
+    first process, which hands its finding on to those that it starts.
 
     Raises NoIsolation where there is none, or one that an attack gets through.
     """
     how = isolation.chosen()
-    if how.name == NONE:
+    if how.name in (NONE, os.environ.get(EXAMINED)):
         return f"isolation: {how.describe()}"
     verdict = examine(how)
     if verdict.wrong:
         lines = "\n".join(str(finding) for finding in verdict.wrong)
         raise NoIsolation(f"the isolation ({how.describe()}) does not hold:\n{lines}")
-    os.environ[VARIABLE] = how.name  # for the processes of this grading: one choice for all
+    os.environ |= {VARIABLE: how.name, EXAMINED: how.name}
     return f"isolation: {how.describe()}; {len(verdict.findings)} tries in {verdict.seconds:.1f} s"
 
 
