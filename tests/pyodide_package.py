@@ -1,8 +1,10 @@
 """Pyodide's npm package, fetched once into build/, for the test of the page "Try it here"."""
 
+import contextlib
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -21,13 +23,18 @@ def package() -> Path | None:
 
 
 def _fetch(folder: Path) -> bool:
+    """Fetch it aside and put it in place whole: another test process may be doing the same."""
     if shutil.which("npm") is None:
         return False
-    folder.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(["npm", "pack", f"pyodide@{VERSION}"], cwd=folder, capture_output=True)
-    archives = list(folder.glob("*.tgz"))
-    if done.returncode or not archives:
-        return False
-    with tarfile.open(archives[0]) as archive:
-        archive.extractall(folder, filter="data")
+    BUILD.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=BUILD) as aside:
+        command = ["npm", "pack", f"pyodide@{VERSION}"]
+        done = subprocess.run(command, cwd=aside, capture_output=True)
+        archives = list(Path(aside).glob("*.tgz"))
+        if done.returncode or not archives:
+            return False
+        with tarfile.open(archives[0]) as archive:
+            archive.extractall(Path(aside, "whole"), filter="data")
+        with contextlib.suppress(OSError):  # the other process was first
+            Path(aside, "whole").rename(folder)
     return True
