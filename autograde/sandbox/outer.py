@@ -118,7 +118,6 @@ def is_root() -> bool:
 
 def bubblewrap(settings: dict, handles: list[int]) -> list[str]:
     """The command that runs the server in bubblewrap; `handles` are open files it inherits."""
-    room = plan()
     command = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--clearenv", "--new-session"]
     # A fork server ends when its socket closes; a lone worker has to be ended with its command.
@@ -126,27 +125,30 @@ def bubblewrap(settings: dict, handles: list[int]) -> list[str]:
     # Root keeps itself until it has found its files, and then becomes nobody.
     root = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     command += root if is_root() else ["--unshare-user"]
-    for path in _ways_to(
-        room.binds + room.devices
-    ):  # bubblewrap would make them as closed as they are outside
-        command += ["--perms", "0755", "--dir", path]
-    for path in room.binds:
-        command += ["--ro-bind", path, path]
-    command += ["--ro-bind", room.program, room.inside]
-    for path in room.masks:
-        command += ["--tmpfs", path, "--remount-ro", path]
-    for link, target in room.links:
-        command += ["--symlink", target, link]
-    for path in room.devices:
-        command += ["--dev-bind", path, path]
-    for path in room.folders:
-        command += ["--dir", path]
-    for path, mib in room.scratch:
-        command += ["--perms", "1777", "--size", str(mib * 2**20), "--tmpfs", path]
     for name, value in environment(SCRATCH).items():
         command += ["--setenv", name, value]
-    command += ["--remount-ro", "/", "--"]
-    return command + program(settings, INSIDE)
+    return [*command, *_furniture(plan()), "--remount-ro", "/", "--", *program(settings, INSIDE)]
+
+
+def _furniture(room: Plan) -> list[str]:
+    """The plan in bubblewrap's words, in the order in which it is to be carried out."""
+    words = []
+    for path in _ways_to(room.binds + room.devices):  # else as closed as they are outside
+        words += ["--perms", "0755", "--dir", path]
+    for path in room.binds:
+        words += ["--ro-bind", path, path]
+    words += ["--ro-bind", room.program, room.inside]
+    for path in room.masks:
+        words += ["--tmpfs", path, "--remount-ro", path]
+    for link, target in room.links:
+        words += ["--symlink", target, link]
+    for path in room.devices:
+        words += ["--dev-bind", path, path]
+    for path in room.folders:
+        words += ["--dir", path]
+    for path, mib in room.scratch:
+        words += ["--perms", "1777", "--size", str(mib * 2**20), "--tmpfs", path]
+    return words
 
 
 def _ways_to(paths: list[str]) -> list[str]:

@@ -206,7 +206,7 @@ REACH = {
     "open files of the server": _HANDLES,
 }
 EXHAUST = {
-    "memory": "x = [bytearray(2**28) for _ in range(100)]; print('REACHED')",
+    "memory": "import numpy as np\nx = [np.zeros(2**27) for _ in range(9)]; print('REACHED')",
     "threads": "import threading, time\nfor _ in range(5000):\n"
     "    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\nprint('REACHED')",
     "disk": "with open('big', 'wb') as file:\n    for _ in range(2000):\n"

@@ -40,9 +40,9 @@ REFUSED = {
     # Memory that no limit of ours counts, and memory of others.
     "memfd_create": (319, 279), "shmget": (29, 194), "shmat": (30, 196), "msgget": (68, 186),
     "semget": (64, 190), "mbind": (237, 235), "migrate_pages": (256, 238),
+    "move_pages": (279, 239), "set_mempolicy": (238, 237), "remap_file_pages": (216, 234),
     # Whatever tells of others' use of a file that both can read.
     "mincore": (27, 232), "inotify_init": (253, None), "inotify_init1": (294, 26),
-    "move_pages": (279, 239), "set_mempolicy": (238, 237), "remap_file_pages": (216, 234),
 }  # fmt: skip
 
 # From number 424 on only these are let through: close_range, openat2, faccessat2, epoll_pwait2,

@@ -94,9 +94,7 @@ def no_handle(number: int, callable_: bool, names: list[str]) -> Any:
     raise ProtocolError("a handle where none is due")
 
 
-def decode(
-    data: Any, handle: Callable[[int, bool, list[str]], Any] = no_handle, depth: int = 0
-) -> Any:
+def decode(data: Any, handle: MakeHandle = no_handle, depth: int = 0) -> Any:
     """The value that `encode` made `data` from; `handle` makes one of a handle's parts.
 
     Raises ProtocolError on anything else.
@@ -108,6 +106,10 @@ def decode(
     if type(data) is not dict or len(data) != 1 or depth > MAX_DEPTH:
         raise ProtocolError("a value of no known form")
     ((tag, body),) = data.items()
+    return _decode_tagged(tag, body, handle, depth)
+
+
+def _decode_tagged(tag: str, body: Any, handle: MakeHandle, depth: int) -> Any:
     if tag in ("l", "t") and type(body) is list:
         items = [decode(item, handle, depth + 1) for item in body]
         return items if tag == "l" else tuple(items)
