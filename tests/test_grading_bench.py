@@ -80,10 +80,24 @@ def test_costs_are_marginal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     assert (cost.cpu, cost.wall) == pytest.approx((0.1, 0.2))
 
 
-def test_the_cpu_of_children_counts():
-    busy = "sum(i * i for i in range(3_000_000))"
-    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', '{busy}'])"
-    assert run(("-c", child)).cpu > run(("-c", busy)).cpu / 2
+BURN = "import time\nwhile time.process_time() < 0.5: pass"
+CHILD = f"import subprocess, sys\nsubprocess.{{how}}([sys.executable, '-c', {BURN!r}])"
+
+
+@pytest.mark.parametrize("how", ["run", "Popen"], ids=["waited for", "left alone"])
+def test_the_cpu_of_children_counts(how: str):
+    assert run(("-c", CHILD.format(how=how))).cpu > 0.5
+
+
+def test_the_cpu_of_a_students_process_counts():
+    code = f"""
+from autograde.grading.engine import limits_of
+from autograde.sandbox.session import Cell, Session
+with Session([Cell("a", {BURN!r}, 10.0)], limits_of({CHAPTER!r})):
+    pass
+"""
+    idle = code.replace("0.5", "0")
+    assert run(("-c", code)).cpu - run(("-c", idle)).cpu > 0.2
 
 
 def test_a_failing_command_shows_its_end():

@@ -1,7 +1,11 @@
 """What a command costs: CPU seconds of all its processes, wall seconds, and its peak of memory."""
 
+import contextlib
+import ctypes
+import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 import time
@@ -10,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograde.paths import ROOT
+
+PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True)
@@ -47,21 +53,47 @@ def run(
 
     Raises RuntimeError with the end of its output where it fails.
     """
-    settings = os.environ | {"OMP_NUM_THREADS": "1"} | dict(environment or {})
-    start = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, *arguments], cwd=folder, env=settings, text=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    settings = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-m", "autograde.grading.costs", sys.executable, *arguments],
+        cwd=folder, env=settings | dict(environment or {}), text=True, capture_output=True,
     )  # fmt: skip
-    said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(arguments)[:200]} failed:\n{said[-2000:]}")
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(arguments)[:200]} failed:\n{done.stderr[-2000:]}")
+    return Cost(*json.loads(done.stdout))
+
+
+def measure(command: list[str]) -> tuple[Cost, int]:
+    """Run a command in this process, made for it alone: its cost and its exit code.
+
+    A sandbox does not wait for all that it has started, and CPU time counts only where somebody
+    waits: so whatever is left comes to this process, which does.
+    """
+    become_subreaper()
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process.wait()
     wall = time.monotonic() - start
-    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024)
+    with contextlib.suppress(ChildProcessError):  # raised when none is left
+        while True:
+            os.wait()
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Cost(cpu, wall, usage.ru_maxrss / 1024), process.returncode
+
+
+def become_subreaper() -> None:
+    """Make this process the parent of all orphans among its descendants, on Linux."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def machine() -> str:
     """The machine in a line."""
     return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+if __name__ == "__main__":
+    cost, code = measure(sys.argv[1:])
+    print(json.dumps([cost.cpu, cost.wall, cost.memory_mib]))
+    sys.exit(code)
