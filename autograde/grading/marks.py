@@ -28,6 +28,7 @@ class Case:
     error: str | None
     unwritten: bool = False
     calls: list[Call] = field(default_factory=list)
+    weight: int = 1
 
     @property
     def raised(self) -> str | None:
@@ -43,7 +44,8 @@ class Marks:
         self.cases: list[Case] = []
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        config.addinivalue_line("markers", "behaviour(exercise, name, after): cases of a behaviour")
+        what = "behaviour(exercise, name, after, weight): cases of a behaviour"
+        config.addinivalue_line("markers", what)
 
     @pytest.fixture
     def student(self) -> Student:
@@ -57,9 +59,9 @@ class Marks:
             if call.excinfo is not None:
                 raise RuntimeError(f"{item.nodeid}: {call.excinfo.value}")
             return
-        exercise, name, after = mark.args
+        exercise, name, after, weight = mark.args
         error, unwritten = _reason(call.excinfo.value if call.excinfo else None)
-        case = Case(exercise, name, after, error, unwritten, self.of_student.calls)
+        case = Case(exercise, name, after, error, unwritten, self.of_student.calls, weight)
         self.cases.append(case)
 
 

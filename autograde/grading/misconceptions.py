@@ -13,7 +13,7 @@ import numpy as np
 
 from autograde.sandbox.inside import wire
 from autograde.sandbox.lending import Lent
-from autograde.sandbox.proxy import Call
+from autograde.sandbox.proxy import Call, traces_of
 from specdec_lib.lessons.examples import difference
 
 
@@ -111,7 +111,8 @@ def _agrees(wrong: Misconception, calls: list[Call]) -> bool:
 
 def _same(wrong: Misconception, call: Call) -> bool:
     """Whether the wrong answer does with the call's arguments what the student's function did."""
-    args = tuple(a.thing if isinstance(a, Lent) else a for a in copy.deepcopy(call.args))
+    copies = copy.deepcopy(call.args)
+    args = tuple(a.thing if isinstance(a, Lent) else a for a in copies)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -119,7 +120,7 @@ def _same(wrong: Misconception, call: Call) -> bool:
     except Exception as error:
         return call.error == type(error).__name__
     changed = [i for i in wire.changed(call.args, args) if not isinstance(call.args[i], Lent)]
-    if call.reply is None or call.reply.changed != changed:
+    if call.reply is None or call.reply.changed != changed or call.traces != traces_of(copies):
         return False
     return _same_value(call.reply.value, value)
 

@@ -25,7 +25,11 @@ def _judge(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> l
     failing = {name: case for name, case in first.items() if case is not None}
     cause = _cause(cases, wrong)
     messages = {name: _message(case, failing, cause, broken) for name, case in failing.items()}
-    return [Behaviour(name, case is None, messages.get(name, "")) for name, case in first.items()]
+    weights = {case.behaviour: case.weight for case in cases}
+    return [
+        Behaviour(name, case is None, messages.get(name, ""), weights[name])
+        for name, case in first.items()
+    ]
 
 
 def _message(

@@ -79,11 +79,13 @@ def fastest_hugging(
     return tasks[best], best
 
 
-def hugging_target(cost: str | None, dtype: torch.dtype) -> hugging.Counted:
+def hugging_target(
+    cost: str | None, dtype: torch.dtype, device: torch.device | str = "cpu"
+) -> hugging.Counted:
     """The same target in transformers."""
     if cost is None:
-        return hugging.Counted(ASSETS / "target", dtype)
-    weights = grown(read_weights(ASSETS / "target", "cpu", torch.float32), COSTS[cost])
+        return hugging.Counted(ASSETS / "target", dtype, device)
+    weights = grown(read_weights(ASSETS / "target", "cpu", dtype), COSTS[cost])
     with tempfile.TemporaryDirectory() as folder:
         write_weights(weights, Path(folder))
-        return hugging.Counted(Path(folder), dtype)
+        return hugging.Counted(Path(folder), dtype, device)

@@ -17,8 +17,8 @@ class Counted:
     ) -> None:
         logging.disable_progress_bar()
         logging.set_verbosity_error()  # each assisted call warns of its own draft's settings
-        self.model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
-        self.model.eval()
+        model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+        self.model = model.to(device).eval()
         self.model.register_forward_pre_hook(self._count, with_kwargs=True)
         self.reset()
 

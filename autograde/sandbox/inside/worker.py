@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-# Python's isolated mode leaves the program's own folder out of the path; once these five are
+# Python's isolated mode leaves the program's own folder out of the path; once these six are
 # imported it is taken off again, so that a student's `import cells` finds nothing.
 HERE = os.path.dirname(__file__)
 sys.path.insert(0, HERE)
 import cells  # noqa: E402
 import closing  # noqa: E402
 import limits  # noqa: E402
+import operations  # noqa: E402
 import remote  # noqa: E402
 import wire  # noqa: E402
 
@@ -45,7 +46,7 @@ def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> dict:
     if request["do"] == "value":
         return value(notebook, request["name"])
     args = wire.decode(request["args"], remote.maker(link))
-    return call(notebook, request["name"], args)
+    return call(notebook, request["name"], args, request.get("count") is True)
 
 
 def value(notebook: cells.Cells, name: str) -> dict:
@@ -55,17 +56,24 @@ def value(notebook: cells.Cells, name: str) -> dict:
     return {"value": wire.encode(notebook.namespace[name])}
 
 
-def call(notebook: cells.Cells, name: str, args: list) -> dict:
-    """Call a function: its value, its warnings, a digest of each argument after the call."""
+def call(notebook: cells.Cells, name: str, args: list, count: bool = False) -> dict:
+    """Call a function: its value, its warnings, a digest of each argument after the call.
+
+    With `count`, what it did with torch, too.
+    """
     function = notebook.namespace.get(name)
     if not callable(function):
         return {"missing": True}
     result: Any = None
+    done = None
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         outcome = {"error": None}
         try:
-            result = function(*args)
+            if count:
+                result, done = operations.counted(function, args)
+            else:
+                result = function(*args)
         except BaseException as error:
             outcome["error"] = cells.describe_error(error)
     return outcome | {
@@ -73,6 +81,7 @@ def call(notebook: cells.Cells, name: str, args: list) -> dict:
         "warnings": [str(w.message)[:200] for w in seen[:5]],
         "digests": [wire.digest(arg) for arg in args],
         "shares": shares_memory(result, args),
+        "operations": done,
     }
 
 
