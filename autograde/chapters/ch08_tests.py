@@ -223,7 +223,7 @@ EDGES = {
     "u on a boundary of the bonus row": edge([EVEN, [0.25, 0.25, 0.5]], [EVEN], [1], [0.1], 0.5),
     "no draft token": edge([[0.25, 0.25, 0.5]], [], [], [], 0.6),
     "a residual too fine for half precision": edge(
-        [[0.5 + TINY, 0.25 - 3 * TINY, 0.25 + 2 * TINY], EVEN], [EVEN], [1], [1 - 2**-12], 0.9
+        [[0.5 + TINY, 0.25 - 3 * TINY, 0.25 + 2 * TINY], EVEN], [EVEN], [1], [1 - 2**-12], 0.2
     ),
     "a rejected token behind an accepted one": edge(
         [[0.5, 0.25, 0.25], [0.0, 0.5, 0.5], [0.0, 1.0, 0.0]], [EVEN, EVEN], [0, 0], [0.9, 0.9], 0.2
