@@ -21,10 +21,12 @@ def axes(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)) -
     return ax
 
 
-def two_axes(size: tuple[float, float] = (8.6, 3.6)) -> tuple[Figure, Axes, Axes]:
-    """Two pictures side by side that share their vertical axis."""
+def two_axes(
+    size: tuple[float, float] = (8.6, 3.6), sharey: bool = True
+) -> tuple[Figure, Axes, Axes]:
+    """Two pictures side by side that share their vertical axis, or do not."""
     style()
-    figure, (left, right) = plt.subplots(1, 2, figsize=size, sharey=True)
+    figure, (left, right) = plt.subplots(1, 2, figsize=size, sharey=sharey)
     return figure, left, right
 
 

@@ -91,7 +91,7 @@ def passes(speculative_generate: Callable) -> None:
 
 def _draw_pass(ax: plt.Axes, each: Pass, y: float) -> None:
     write(ax, 0.7, y, each.name, bold=each.name == "target")
-    kind = "bonus" if each.name == "target" else "drafted"
+    kind = "scored" if each.name == "target" else "drafted"
     for i, token in enumerate(each.tokens):
         token_box(ax, each.start + i + 2.4, y, kind, str(token))
 

@@ -26,6 +26,7 @@ PIECES = {
     "u": (0.25, 0.5, 0.75),
 }
 START, LENGTH = 1, 2  # the prompt is token 1, and two tokens are written
+DRAWN = ("draft tokens", "r", "u")  # by a block of one draft token; one of none draws u alone
 
 
 def block_law(verify_block: Callable) -> tuple[np.ndarray, np.ndarray, int]:
@@ -72,18 +73,15 @@ class Script:
         self.path, self.weight = path, 1.0
         self.taken: list[int] = []
         self.sizes: list[int] = []
-        self.calls = 0
 
     def random(self, size: int | None = None) -> np.ndarray | float:
-        """As NumPy's: `size` numbers, or one. A block asks three times, in the contract's order."""
-        name = list(PIECES)[self.calls % 3]
-        self.calls += 1
-        drawn = [self._next(PIECES[name]) for _ in range(1 if size is None else size)]
+        """As NumPy's: `size` numbers, or one."""
+        drawn = [self._next() for _ in range(1 if size is None else size)]
         return drawn[0] if size is None else np.array(drawn)
 
-    def _next(self, cuts: Sequence[float]) -> float:
-        edges = (0.0, *cuts, 1.0)
+    def _next(self) -> float:
         at = len(self.taken)
+        edges = (0.0, *PIECES[DRAWN[min(at, len(DRAWN) - 1)]], 1.0)
         self.taken.append(self.path[at] if at < len(self.path) else 0)
         self.sizes.append(len(edges) - 1)
         low, high = edges[self.taken[-1]], edges[self.taken[-1] + 1]

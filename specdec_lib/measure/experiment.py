@@ -20,7 +20,7 @@ from specdec_lib.drafters.early_exit import EarlyExit
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter, OnTarget
-from specdec_lib.measure import held_out, survey
+from specdec_lib.measure import held_out, published, survey
 from specdec_lib.measure.acceptance import Acceptance, model_reader
 from specdec_lib.measure.contest import CHEN_K, Contest
 from specdec_lib.measure.costs import K_MAX, costs_by_draft, pass_task
@@ -83,7 +83,7 @@ def acceptance_rates(positions: int) -> dict[tuple[str, str], Acceptance]:
     drafts[EARLY_EXIT] = remembered(model_reader(first_layers(exit_layer())))
     tokenizer = held_out.tokenizer()
     found = {}
-    with tqdm(total=len(TASKS), desc="acceptance rates", leave=False) as bar:
+    with tqdm(total=len(TASKS), desc="acceptance rates", leave=False, disable=None) as bar:
         for task, end in TASKS.items():
             chosen = [each for each in held_out.documents() if each.name.endswith(end)]
             texts = [held_out.encoded(each, tokenizer) for each in chosen]
@@ -188,6 +188,21 @@ def run(machine: Machine, ours: Ours, results: Results) -> Iterator[Row]:
             measured = replace(row, **outcome.to_json())
             results.add(measured.to_json())
             yield measured
+    yield from run_published(machine, ours, results)
+
+
+def run_published(machine: Machine, ours: Ours, results: Results) -> Iterator[Row]:
+    """The rows of the published pairs, all of them end to end; alpha is counted on blocks."""
+    for name, draft, contest in published.contests(machine, ours):
+        for task, texts in contest.tasks().items():
+            costs = contest.costs(texts[0])
+            for temperature, warp in TEMPERATURES.items():
+                alpha = contest.alpha(texts, warp)
+                row = row_of(name, draft, task, temperature, alpha, costs)
+                outcome = contest.outcome(texts, row.k, warp)
+                measured = replace(row, **outcome.to_json())
+                results.add(measured.to_json())
+                yield measured
 
 
 def begin(machine: Machine, ours: Ours, path: Path | str | None = None) -> Results:

@@ -17,8 +17,18 @@ class Counted:
     ) -> None:
         logging.disable_progress_bar()
         logging.set_verbosity_error()  # each assisted call warns of its own draft's settings
-        model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
-        self.model = model.to(device).eval()
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+        self._watch(model.to(device))
+
+    @classmethod
+    def of(cls, model: PreTrainedModel) -> "Counted":
+        """A model that is loaded already."""
+        counted = cls.__new__(cls)
+        counted._watch(model)
+        return counted
+
+    def _watch(self, model: PreTrainedModel) -> None:
+        self.model = model.eval()
         self.model.register_forward_pre_hook(self._count, with_kwargs=True)
         self.reset()
 
@@ -27,9 +37,10 @@ class Counted:
         self.passes, self.tokens = 0, 0
 
     def _count(self, module: torch.nn.Module, arguments: tuple, keywords: dict) -> None:
-        ids = keywords.get("input_ids", arguments[0] if arguments else None)
+        names = ("decoder_input_ids", "input_ids")
+        ids = next((keywords[name] for name in names if keywords.get(name) is not None), None)
         self.passes += 1
-        self.tokens += ids.shape[1]
+        self.tokens += (arguments[0] if ids is None else ids).shape[1]
 
 
 @torch.inference_mode()

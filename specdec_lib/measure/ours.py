@@ -26,7 +26,7 @@ VerifyBlock = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, T
 
 
 class Ours(NamedTuple):
-    """A decoder: `whose` is "yours" or "the library's"."""
+    """A decoder: `whose` is "your" or "the library's"."""
 
     whose: str
     generate: Callable[..., list[int]]
@@ -52,7 +52,7 @@ class Ours(NamedTuple):
 
 def yours(generate: Callable[..., list[int]], block: VerifyBlock) -> Ours:
     """A student's decoder."""
-    return Ours("yours", generate, block)
+    return Ours("your", generate, block)
 
 
 def library_generate(

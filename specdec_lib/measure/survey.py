@@ -15,7 +15,7 @@ from specdec_lib.measure.acceptance import model_reader
 from specdec_lib.measure.costs import K_MAX, costs_by_draft, pass_task
 from specdec_lib.measure.doctor import processor
 from specdec_lib.measure.held_out import all_tokens
-from specdec_lib.measure.machine import copy_bandwidth, pass_seconds
+from specdec_lib.measure.machine import copy_bandwidth, pass_seconds, weights_read
 from specdec_lib.measure.own_table import acceptances
 from specdec_lib.measure.timing import spread
 from specdec_lib.models import hub
@@ -44,7 +44,7 @@ class Effort(NamedTuple):
     positions: int = 8000  # of held-out text an acceptance rate
     passes: int = 30  # rounds of bare passes
     prompts: int = 3  # an end-to-end comparison
-    tokens: int = 32  # behind each prompt
+    tokens: int = 24  # behind each prompt
     rounds: int = 2  # by turns, for each prompt
 
     def times(self, longer: float) -> "Effort":
@@ -204,15 +204,15 @@ def built_in_targets(
     return dict(sorted(targets.items(), key=lambda each: parameters(each[1].shape)))
 
 
-def cost_lines(targets: dict[str, Llama], rounds: int = 3) -> Iterator[str]:
+def cost_lines(targets: dict[str, Llama], rounds: int = 5) -> Iterator[str]:
     """v(2) to v(9) of every target."""
     for name, model in targets.items():
         _, seconds = found = costs_by_draft(model, {"itself": pass_task(model, 1)}, rounds=rounds)
         v = found[0]["itself"].v
         listed = ", ".join(f"{v[m]:.2f}" for m in range(2, K_MAX + 2))
-        count = parameters(model.shape) / 1e6
         yield (
-            f"Target {name}: {count:,.0f}M parameters, {seconds * 1e3:.1f} ms a pass; "
+            f"Target {name}: a pass reads {weights_read(model) / 1e6:,.0f}M parameters and takes "
+            f"{seconds * 1e3:.1f} ms; "
             f"v(2) to v({K_MAX + 1}): {listed}"
         )
 
