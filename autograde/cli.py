@@ -119,14 +119,14 @@ def run_bundle(options: argparse.Namespace) -> int:
 def run_grade(options: argparse.Namespace) -> int:
     """`autograde grade`: a table, and the results as JSON. Failed submissions are results too."""
     from autograde.files import write_json
-    from autograde.grading.classroom import grade_class
+    from autograde.grading.classroom import grade_class, require_chapter
     from autograde.grading.receipts import write_receipts
     from autograde.paths import course_dir
     from autograde.reports.gradebook import overrides
     from autograde.reports.table import print_overrides, print_table
     from autograde.sandbox import doctor
 
-    _require_chapter(options.chapter)
+    require_chapter(options.chapter)
     _require_positive("--workers", options.workers)
     if options.workers and options.scheduler:
         raise ValueError("--workers is for this machine, --scheduler for a cluster: give one")
@@ -148,8 +148,9 @@ def run_receipt(options: argparse.Namespace) -> int:
     """`autograde receipt`: exit code 1 where a verified receipt is not this submission's."""
     from autograde.files import write_json
     from autograde.grading import receipts
+    from autograde.grading.classroom import require_chapter
 
-    _require_chapter(options.chapter)
+    require_chapter(options.chapter)
     *verify, submission = map(Path, options.words)
     if verify and (len(verify) != 2 or str(verify[0]) != "verify"):
         raise ValueError("name one notebook, or: autograde receipt verify RECEIPT SUBMISSION")
@@ -167,22 +168,15 @@ def run_receipt(options: argparse.Namespace) -> int:
 
 def run_sample(options: argparse.Namespace) -> int:
     """`autograde sample`: write the class, and say how it is graded."""
-    from autograde.grading.classroom import chapters
+    from autograde.grading.classroom import chapters, require_chapter
     from autograde.samples import write_large_class
 
-    _require_chapter(options.chapter)
+    require_chapter(options.chapter)
     _require_positive("--students", options.students)
     names = [options.chapter] if options.chapter else chapters()
     write_large_class(options.folder, names, options.students)
     print(f"{options.students} students in {options.folder}; autograde grade {options.folder}")
     return 0
-
-
-def _require_chapter(name: str | None) -> None:
-    from autograde.grading.classroom import chapters
-
-    if name and name not in chapters():
-        raise ValueError(f"there is no chapter {name}. There are: {', '.join(chapters())}")
 
 
 def _require_positive(option: str, number: int | None) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from attacks import inside, outside
-from attacks.kinds import Attack
+from attacks.kinds import LISTENER, Attack
 from attacks.notebooks import CHANGES, Change
 from attacks.twins import TWINS, Twin
 from nbformat import NotebookNode
@@ -66,7 +66,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[Isolation]:
 def listener() -> Iterator[None]:
     """A socket of the grader's machine that an attack tries to reach by its name."""
     with socket.socket(socket.AF_UNIX) as ours:
-        ours.bind("\0specdec-test-listener")
+        ours.bind(f"\0{LISTENER}")
         ours.listen(1)
         yield
 

@@ -16,6 +16,7 @@ from submitting import CHAPTER, hand_in, right, run_nbgrader, text
 
 from autograde.builder.release import release_into
 from autograde.grading.classroom import grade_class
+from autograde.grading.hooks import STAMP
 from autograde.intake import release_of
 from autograde.reports.gradebook import compare, read_scores
 
@@ -255,4 +256,5 @@ def test_refused_submission_says_so_in_the_notebook(course: Path, scores: dict):
 def test_links_beside_the_notebook_bring_nothing_home(course: Path, scores: dict):
     """nbgrader copies such a link's target beside the graded notebook, and from there on."""
     graded = course / "autograded" / "zz-right" / CHAPTER
-    assert sorted(path.name for path in graded.iterdir()) == [f"{CHAPTER}.ipynb", "timestamp.txt"]
+    names = sorted(path.name for path in graded.iterdir())
+    assert names == [STAMP, f"{CHAPTER}.ipynb", "timestamp.txt"]

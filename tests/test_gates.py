@@ -70,6 +70,13 @@ def test_stub_earns_nothing_and_says_one_thing(chapter: str):
 
 
 @pytest.mark.parametrize("chapter", chapters())
+def test_the_releases_own_cells_run_where_it_is_graded(chapter: str):
+    """An import that fails there, as of a function that is closed, would be seen by nobody."""
+    cells = grade(release_of(chapter), chapter).cells
+    assert cells and [name for name, report in cells.items() if report["error"]] == []
+
+
+@pytest.mark.parametrize("chapter", chapters())
 def test_solution_earns_everything(chapter: str):
     assert unearned(grade_with(chapter)) == []
 

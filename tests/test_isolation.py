@@ -61,7 +61,9 @@ def test_a_gap_in_the_outer_fence_is_named(name: str, monkeypatch: pytest.Monkey
     """The decoy of the doctor becomes visible, though landlock still keeps it from being read."""
     tmp_path.chmod(0o755)
     monkeypatch.setattr(doctor.tempfile, "tempdir", str(tmp_path))
-    open_plan = replace(outer.plan(), binds=[*outer.plan().binds, str(tmp_path)])
+    room = outer.plan()
+    links = [(link, target) for link, target in room.links if link != "/tmp"]  # where tmp_path is
+    open_plan = replace(room, binds=[*room.binds, str(tmp_path)], links=links)
     monkeypatch.setattr(outer, "plan", lambda: open_plan)
     layers = tuple(reversed(LAYERS))  # another server than those that run already
     assert [f.layer for f in doctor.examine(Isolation(name, layers)).wrong] == ["outer"]

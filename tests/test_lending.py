@@ -181,3 +181,10 @@ def test_tensors_cross_with_their_dtype_and_come_back():
             name, dtype, twice = s.call("f", (tensor,)).value
             assert (name, dtype) == ("Tensor", str(tensor.dtype))
             assert torch.equal(twice, tensor * 2) and twice.dtype == tensor.dtype
+
+
+def test_torch_finds_the_same_processor_as_in_the_grader():
+    """Other instructions would give other last bits, and no misconception would be recognised."""
+    code = "import torch\ndef f():\n    return torch.backends.cpu.get_cpu_capability()"
+    with session(code, limits=WITH_TORCH) as s:
+        assert s.call("f", ()).value == torch.backends.cpu.get_cpu_capability()

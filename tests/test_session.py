@@ -146,6 +146,14 @@ def test_large_answers_are_refused_by_name():
         s.call("f", ())
 
 
+def test_a_module_that_cannot_be_loaded_before_is_the_cells_own_trouble():
+    limits = Limits(preload=(("no_such_module", ()), ("fractions", ("Fraction",))))
+    code = "import sys\nloaded = 'fractions' in sys.modules"
+    with session(code, "import no_such_module", limits=limits) as s:
+        assert s.value("loaded") is True
+        assert s.reports["cell-1"]["error"]["name"] == "ModuleNotFoundError"
+
+
 def test_proxy_reads_like_a_function():
     with session("def f(a, b): return a + b") as s:
         student = Student(s, {"f": ["a", "b"]})

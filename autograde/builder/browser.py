@@ -1,16 +1,14 @@
 """What the page "Try it here" needs: the exercises as data, and the Python that checks them."""
 
 import importlib.util
-import io
 import json
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.files import files_below
+from autograde.files import files_below, zip_of
 from autograde.intake import is_answer, is_demo
 from autograde.paths import NOTEBOOKS, ROOT
 
@@ -53,13 +51,7 @@ def exercises_json(chapters: list[str]) -> bytes:
 
 def payload() -> bytes:
     """A zip to unpack into Pyodide's site-packages; made twice it has the same bytes."""
-    memory = io.BytesIO()
-    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as bundle:
-        for name, path in sorted(_files()):
-            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            bundle.writestr(entry, path.read_bytes())
-    return memory.getvalue()
+    return zip_of({name: path.read_bytes() for name, path in _files()})
 
 
 def _files() -> Iterator[tuple[str, Path]]:

@@ -3,20 +3,17 @@
 No solutions, no hidden tests, no grader. Made twice it has the same bytes.
 """
 
-import io
 import json
 import tomllib
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograde.files import files_below, write_if_changed
+from autograde.files import files_below, write_if_changed, zip_of
 from autograde.paths import NOTEBOOKS, ROOT
 
 FOLDER = "specdec-course"
 COPIED = ("LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
 README = ROOT / "docs" / "student.md"
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first date that a zip can hold
 PROJECT = """\
 [build-system]
 requires = {build}
@@ -47,14 +44,8 @@ specdec_lib = {data}
 
 def write_bundle(target: Path) -> int:
     """Write the zip to `target`, whole or not at all; returns the number of its files."""
-    files = dict(sorted(contents()))
-    memory = io.BytesIO()
-    with zipfile.ZipFile(memory, "w", zipfile.ZIP_DEFLATED) as bundle:
-        for name, data in files.items():
-            entry = zipfile.ZipInfo(f"{FOLDER}/{name}", LONG_AGO)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            bundle.writestr(entry, data)
-    write_if_changed(target, memory.getvalue())
+    files = {f"{FOLDER}/{name}": data for name, data in contents()}
+    write_if_changed(target, zip_of(files))
     return len(files)
 
 

@@ -72,6 +72,12 @@ def chapters() -> list[str]:
     return sorted(path.parent.name for path in NOTEBOOKS.glob("*/*.ipynb"))
 
 
+def require_chapter(name: str | None) -> None:
+    """Raise ValueError where `name` is given and no chapter is called so."""
+    if name and name not in chapters():
+        raise ValueError(f"there is no chapter {name}. There are: {', '.join(chapters())}")
+
+
 def _is_student(entry: os.DirEntry) -> bool:
     return entry.is_symlink() or (entry.is_dir() and not entry.name.startswith("."))
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from autograde.files import write_if_changed
 from autograde.lms.archives import Handed, files_of, open_zip, read
+from autograde.reports.table import printable
 
 CANVAS = re.compile(
     r"(?P<name>[^_/]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<order>\d+)_(?P<file>[^/]+)\.ipynb"
@@ -70,7 +71,7 @@ def _attempts(files: Iterable[Handed], names: re.Pattern, result: Collected) -> 
         match = names.fullmatch(handed.name)
         if handed.refused or match is None:
             why = handed.refused or "it is no notebook with a name as the LMS writes them"
-            result.refused.append(f"{_printable(handed.name)}: {why}")
+            result.refused.append(f"{printable(handed.name)}: {why}")
             continue
         parts = match.groupdict()
         again = ATTEMPT.search(parts["file"])
@@ -116,7 +117,3 @@ def _place(
 def _folder_name(name: str) -> str:
     """A person's name as the name of a folder: letters and digits of any script, and hyphens."""
     return re.sub(r"[^\w]+", "-", name).strip("-_") or "unnamed"
-
-
-def _printable(name: str) -> str:
-    return "".join(letter if letter.isprintable() else "?" for letter in name)

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograde.grading.classroom import chapters
+from autograde.grading.classroom import require_chapter
 from autograde.lms.collect import FORMATS, collect
 from autograde.lms.export import (
     WHO,
@@ -58,7 +58,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run_collect(options: argparse.Namespace) -> int:
     """`autograde collect`: exit code 1 where something in the zip was refused."""
-    _known(options.chapter)
+    require_chapter(options.chapter)
     course = options.course or course_dir()
     places = (course / "submitted", course / "attempts")
     result = collect(options.zip, options.format, options.chapter, *places)
@@ -71,7 +71,7 @@ def run_collect(options: argparse.Namespace) -> int:
 
 def run_export(options: argparse.Namespace) -> int:
     """`autograde export`: exit code 1 where somebody is on one side only."""
-    _known(options.chapter)
+    require_chapter(options.chapter)
     marks = _marks(options.grades, options.chapter)
     if not marks:
         raise ValueError(f"{options.grades} has no marks of {options.chapter}")
@@ -114,11 +114,6 @@ def _marks(path: Path, chapter: str) -> dict[str, Mark]:
     if path.suffix == ".db":
         return marks_in_gradebook(path, chapter)
     return marks_of(read_grades(path), chapter)
-
-
-def _known(chapter: str) -> None:
-    if chapter not in chapters():
-        raise ValueError(f"there is no chapter {chapter}. There are: {', '.join(chapters())}")
 
 
 def _print(title: str, lines: Iterable[str]) -> None:

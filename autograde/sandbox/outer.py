@@ -23,6 +23,15 @@ SHARED = "/dev/shm"  # the C library keeps named semaphores there
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SYSTEM = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
 FILES = ("/etc/ld.so.cache", "/usr/share/zoneinfo", "/nix/store")
+# torch looks the processor up here. Without, it computes with the oldest instructions: slower, and
+# in other last bits than the grader, so that no misconception would be recognised.
+PROCESSOR = (
+    "/proc/cpuinfo",
+    *(
+        f"/sys/devices/system/cpu/{name}"
+        for name in ("kernel_max", "possible", "present", "online")
+    ),
+)
 NOBODY = 65534
 SCRATCH_MIB, SHARED_MIB = 64, 16
 
@@ -63,7 +72,7 @@ def plan() -> Plan:
 
 def _places() -> tuple[list[str], list[tuple[str, str]]]:
     """What to bind, no path below another one; links of the system are made again as links."""
-    wanted = [*SYSTEM, *FILES, *_interpreter(), *_packages(), str(library())]
+    wanted = [*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages(), str(library())]
     links = [(p, os.readlink(p)) for p in SYSTEM if os.path.islink(p)]
     linked = {link for link, _ in links}
     real = sorted({p for p in wanted if os.path.exists(p) and p not in linked})

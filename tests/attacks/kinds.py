@@ -1,6 +1,9 @@
 """What an attack and an allowed habit are: cells, and what must not or must come of them."""
 
+import os
 from dataclasses import dataclass, field
+
+LISTENER = f"specdec-listener-{os.getpid()}"  # an abstract socket of the process that grades
 
 
 @dataclass(frozen=True)

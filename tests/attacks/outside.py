@@ -1,6 +1,6 @@
 """Attacks on what is outside of the process: files, network, resources, other submissions."""
 
-from attacks.kinds import Attack
+from attacks.kinds import LISTENER, Attack
 
 _READ = """
 for path in PATHS:
@@ -12,9 +12,12 @@ for path in PATHS:
         pass
 """
 _LIST = """
+own = os.getcwd()  # /tmp may be another name of it
 for path in ("/", "/home", "/root", "/tmp", "/proc", "/etc", "/sys", "/var", "/run", ".."):
     try:
-        print("REACHED", path, os.listdir(path))
+        listed = os.listdir(path)
+        if os.path.realpath(path) != own:
+            print("REACHED", path, listed)
     except OSError:
         pass
 """
@@ -78,7 +81,7 @@ for family, kind, address in ((2, 1, ("127.0.0.1", 22)), (2, 2, ("8.8.8.8", 53))
         pass
 """
 _NAMED = """
-for name in ("\\0specdec-test-listener", "/var/run/docker.sock", "/run/dbus/system_bus_socket"):
+for name in ("\\0LISTENER", "/var/run/docker.sock", "/run/dbus/system_bus_socket"):
     try:
         socket.socket(socket.AF_UNIX).connect(name)
         print("REACHED", repr(name))
@@ -198,7 +201,7 @@ REACH = {
     "device made": _NODE,
     "secrets of the environment": _SECRETS,
     "network": _SOCKET,
-    "named sockets": _NAMED,
+    "named sockets": _NAMED.replace("LISTENER", LISTENER),
     "another program": _PROGRAM,
     "another process": _FORK,
     "system calls": _CALLS,

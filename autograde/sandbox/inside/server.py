@@ -64,7 +64,9 @@ def load(settings: dict) -> None:
     sys.path.remove(os.path.dirname(worker.__file__))
     closing.close(settings["own_work"])
     for module, names in settings["preload"]:
-        __import__(module, fromlist=names)
+        # What cannot be loaded, as a module that uses a closed function, fails in the cell itself.
+        with contextlib.suppress(Exception):
+            __import__(module, fromlist=names)
     gc.collect()
     gc.freeze()  # a collection in a child would otherwise copy every page of this one
 
