@@ -1,84 +1,30 @@
-"""Chapter 08: its checks, its puzzle, its laws, its figures, its picture, lazy answers to it."""
+"""Chapter 08: what only its checks, puzzle, laws and figures have."""
 
-import base64
-import copy
-import html
-import json
 import re
-from types import SimpleNamespace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from chapter_cases import BLOCKS, draw, functions_of, text_of
+from test_gates import grade_with
 
 from autograde.chapters import ch08_tests, ch08_wrong
-from autograde.grading.engine import grade
 from autograde.grading.misconceptions import misconceptions_of
-from autograde.intake import release_of
-from autograde.paths import SOLUTIONS
-from autograde.submissions import filled, solutions_of
-from specdec_lib.decoding.progress import Block, Settings
+from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.lessons import ch08, ch08_figures, ch08_laws, ch08_measured, ch08_puzzle
+from specdec_lib.lessons import ch08, ch08_laws, ch08_measured, ch08_puzzle
 from specdec_lib.lessons.ch08_models import WatchedCache, WatchedModel, dyadic_table
-from specdec_lib.lessons.examples import Different, Unwritten, describe
-from specdec_lib.lessons.widgets.trace import trace_picture
-from specdec_lib.measure import papers
-from specdec_lib.measure.batches import Served
-from specdec_lib.measure.engineering import Version
+from specdec_lib.lessons.examples import Different, describe
 from specdec_lib.measure.ours import library_generate
-from specdec_lib.measure.timing import Spread
-from specdec_lib.sampling import Warp, choices_for, sample_rows
+from specdec_lib.sampling import Warp, choices_for
 
 CHAPTER = "08_full_generation"
-TEXT = (SOLUTIONS / f"{CHAPTER}.py").read_text(encoding="utf-8")
-
-
-def given(name: str) -> str:
-    """The source of a function that the chapter gives."""
-    return re.search(rf"^(def {name}\(.*?\n)\n\n", TEXT, re.MULTILINE | re.DOTALL)[1]
-
-
-def functions() -> dict:
-    """The solution's functions, run in one namespace as in the notebook."""
-    namespace: dict = {"np": np, "torch": torch, "Warp": Warp, "sample_rows": sample_rows}
-    exec(given("feed"), namespace)
-    for source in solutions_of(CHAPTER).values():
-        if source.startswith("def "):
-            exec(source, namespace)
-    return namespace
-
-
-FUNCTIONS = functions()
-
-
-def unwritten(*args):
-    raise NotImplementedError("not written yet")
+TEXT = text_of(CHAPTER)
+FUNCTIONS = functions_of(CHAPTER)
 
 
 # --- the visible checks ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ch08.HINTS)
-def test_checks_pass_on_the_solution_and_print_no_mark(name: str, capsys):
-    assert getattr(ch08, f"check_{name}")(FUNCTIONS[name]) is None
-    captured = capsys.readouterr()
-    assert captured.err == "" and name in captured.out
-
-
-@pytest.mark.parametrize("name", ch08.HINTS)
-def test_checks_pass_a_stub_through(name: str):
-    with pytest.raises(Unwritten, match="not written yet"):
-        getattr(ch08, f"check_{name}")(unwritten)
-
-
-@pytest.mark.parametrize("name", ch08.HINTS)
-@pytest.mark.parametrize("value", [[], 0, np.zeros(4), (torch.zeros(3), torch.zeros(3))])
-def test_checks_say_call_got_and_expected(name: str, value: object):
-    with pytest.raises(Different, match=r".*\(.*\) returned .*, expected .*"):
-        getattr(ch08, f"check_{name}")(lambda *args: value)
 
 
 def test_a_rollback_that_does_nothing_fails_the_check():
@@ -110,7 +56,7 @@ def test_what_is_measured_waits_for_its_check(monkeypatch):
         ch08.checked(rollback)
     ch08.check_rollback(rollback)
     ch08.checked(rollback)
-    changed = functions()["rollback"]  # the cell was run again
+    changed = functions_of.__wrapped__(CHAPTER)["rollback"]  # the cell was run again
     with pytest.raises(Different, match="since you last changed it"):
         ch08.checked(rollback, changed)
 
@@ -125,27 +71,6 @@ def test_cells_that_measure_ask_for_the_checks(name: str):
     cells = [cell for cell in re.split(r"^# %%", TEXT, flags=re.MULTILINE) if name in cell]
     code = [cell for cell in cells if not cell.startswith(" [markdown]")]
     assert code and all("our_decoder()" in cell for cell in code)
-
-
-EMPTY_ANSWERS = ["[]", "True", "0", "None", "args[0]", "args[1]", "args[2]", "(args[4], args[4])"]
-
-
-@pytest.mark.parametrize("value", [*EMPTY_ANSWERS, "int('x')"])
-def test_constants_copies_and_errors_earn_nothing(value: str):
-    answers = {name: f"def {name}(*args):\n    return {value}" for name in ch08.HINTS}
-    result = grade(filled(release_of(CHAPTER), solutions_of(CHAPTER) | answers), CHAPTER)
-    assert {name: result.exercises[name].passed for name in ch08.HINTS} == dict.fromkeys(
-        ch08.HINTS, 0
-    )
-
-
-def test_every_wrong_option_has_its_own_explanation():
-    names, told = ("quiz_08", "quiz_08_b"), set()
-    for options in (("a", "b"), ("b", "c"), ("d", "d")):  # c and a are right
-        chosen = zip(names, options, strict=True)
-        exercises = graded(**{name: f'{name} = "{option}"' for name, option in chosen})
-        told |= {(name, *exercises[name].messages) for name in names}
-    assert len(told) == 6 and all(len(entry) == 2 for entry in told)
 
 
 # --- the hidden tests -----------------------------------------------------------------------
@@ -165,8 +90,7 @@ def verify_block(p, q, drafted, r, u):
 
 def graded(**answers: str):
     """The exercises of the solution with other answers in it."""
-    answers = solutions_of(CHAPTER) | answers
-    return grade(filled(release_of(CHAPTER), answers), CHAPTER).exercises
+    return grade_with(CHAPTER, **answers).exercises
 
 
 def test_a_right_verdict_that_waits_for_the_device_loses_a_tenth_and_is_told_so():
@@ -328,198 +252,37 @@ def test_the_solutions_loop_has_the_targets_law_and_a_wrong_one_has_not():
 
 # --- figures --------------------------------------------------------------------------------
 
-FIGURES = {
-    "going_back": "rollback",
-    "law_of_blocks": "verify_block",
-    "passes": "speculative_generate",
-    "law_of_texts": "speculative_generate",
-}
-BLOCKS = [
-    Block([5, 6, 7], 3, 8, 4, [0.5, 0.4, 0.9], [0.6, 0.4, 0.3], 0.002, 0.01),
-    Block([5, 6, 7], 1, 2, 2, [0.5, 0.0, 0.9], [0.25, 0.4, 0.3], 0.001, 0.02),
-    Block([5, 6], 2, 9, 2, [0.5, 0.5], [0.5, 0.5], 0.001, 0.02),
-]
-SPREAD = {"median": 1.5, "low": 1.25, "high": 1.75}
-ROW = SimpleNamespace(
-    target="234m", draft="base", task="code", temperature=1, alpha=0.64, expected=1.6, formula=1.9,
-    empirical=SPREAD, at_4=SPREAD, over_hugging=SPREAD, over_assisted=SPREAD,
-)  # fmt: skip
-COLD = SimpleNamespace(**{**vars(ROW), "temperature": 0, "alpha": 0.58})
-
-
-@pytest.fixture
-def shown(monkeypatch) -> list[str]:
-    """The alternative texts of the figures that a test draws."""
-    texts: list[str] = []
-    for module in (ch08_figures, ch08_measured):
-        monkeypatch.setattr(module, "show", lambda figure, alt: texts.append(alt))
-    return texts
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_figures_draw_the_solution_and_wait_for_a_stub(name: str, shown: list[str], capsys):
-    getattr(ch08_figures, name)(FUNCTIONS[FIGURES[name]])
-    assert len(shown) == 1 and capsys.readouterr().out == ""
-    getattr(ch08_figures, name)(unwritten)
-    assert len(shown) == 1 and "Write it first" in capsys.readouterr().out
-    assert plt.get_fignums() == []
-
-
-@pytest.mark.parametrize("wrong", misconceptions_of(CHAPTER).all, ids=lambda w: w.name)
-def test_figures_show_or_explain_a_wrong_function(wrong, shown: list[str], capsys):
-    for name, function in FIGURES.items():
-        if function == wrong.exercise:
-            getattr(ch08_figures, name)(copy.deepcopy(wrong.function))
-    assert shown or "cannot be drawn yet" in capsys.readouterr().out
-
 
 def test_figures_tell_what_a_wrong_function_did(shown: list[str]):
-    ch08_figures.going_back(ch08_wrong.one_too_many)
+    draw(CHAPTER, "going_back", rollback=ch08_wrong.one_too_many)
     assert "Behind your rollback to 11 it holds 10." in shown[0]
-    ch08_figures.law_of_texts(ch08_wrong.argmax_draft)
+    draw(CHAPTER, "law_of_texts", speculative_generate=ch08_wrong.argmax_draft)
     assert not shown[1].endswith("Total variation 0.0e+00.")
-    ch08_figures.passes(ch08_wrong.prompt_read_every_block)
+    draw(CHAPTER, "passes", speculative_generate=ch08_wrong.prompt_read_every_block)
     assert shown[2].count("the target reads positions 0 to") > 1
 
 
-def test_words_of_the_measured_figures(shown: list[str]):
-    ch08_measured.beside_the_papers(
-        [ROW, COLD], papers.table("leviathan_2_4"), papers.table("chen_1")
-    )
-    ch08_measured.against_hugging_face([ROW, COLD])
-    ch08_measured.alpha_beside_table_3([ROW, COLD], papers.table("leviathan_3"))
-    ch08_measured.engineering([Version("a loop", Spread(1.5, 1.25, 1.75))])
-    ch08_measured.blocks_over_time(BLOCKS)
-    ch08_measured.timeline(BLOCKS)
-    ch08_measured.by_position([(b.accepted, len(b.drafted)) for b in BLOCKS], k=3)
-    ch08_measured.by_class({"keyword": (0.5, 0.75, 12)})
-    ch08_measured.batches([Served(1, 0, 10.0, 1.0, 0.5, 0.6), Served(1, 2, 15.0, 1.5, 0.3, 0.4)])
-    plt.close("all")
-    assert "base on 234m, code, T = 1: promised 1.60, formula 1.90, measured 1.50" in shown[0]
-    assert "EnDe T = 0" not in shown[0] or "T5-small EnDe T = 0: 3.4" in shown[0]
-    assert "over Hugging Face generate: 1.50, 1.50" in shown[1]
-    assert "base, code: 0.580 and 0.640" in shown[2]
-    assert "a loop: 1.50 (1.25 to 1.75)" in shown[3]
-    assert shown[4] == "Tokens of each block: 4, 2, 2. Mean 2.67."
-    assert "block 2: 1.0 and 20.0 ms" in shown[5]
-    assert "position 2: 0.500 of 2" in shown[6]
-    assert "keyword, 12 tokens: 0.500 and 0.750" in shown[7]
-    assert "batch 1, K = 2: 15 tokens/s, 1.50 times plain" in shown[8]
+WORDS = {
+    "beside_the_papers": "base on 234m, code, T = 1: promised 1.60, formula 1.90, measured 1.50",
+    "against_hugging_face": "over Hugging Face generate: 1.50, 1.50",
+    "alpha_beside_table_3": "base, code: 0.580 and 0.640",
+    "engineering": "a loop: 1.50 (1.25 to 1.75)",
+    "blocks_over_time": "Tokens of each block: 4, 2, 2. Mean 2.67.",
+    "timeline": "block 2: 1.0 and 20.0 ms",
+    "by_position": "position 2: 0.500 of 2",
+    "by_class": "keyword, 12 tokens: 0.500 and 0.750",
+    "batches": "batch 1, K = 2: 15 tokens/s, 1.50 times plain",
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_words_of_the_measured_figures(name: str, shown: list[str]):
+    draw(CHAPTER, name)
+    assert WORDS[name] in shown[0]
 
 
 def test_fates_of_a_block():
     assert [ch08_measured.fates(block) for block in BLOCKS] == [(3, 0, 1), (1, 1, 0), (2, 0, 0)]
-
-
-# --- the picture ----------------------------------------------------------------------------
-
-
-def block(drafted: list[str], p: list[float], q: list[float], accepted: int, token: str) -> dict:
-    return {"drafted": drafted, "p": p, "q": q, "accepted": accepted, "token": token}
-
-
-PICTURE = {
-    "prompt": "def f(x):\n    ",
-    "blocks": [
-        block(["return", " x"], [0.5, 0.25], [0.75, 0.25], 2, "\n"),
-        block(["def", "class"], [0.3, 0.0], [0.2, 0.5], 1, " g"),
-    ],
-}
-
-
-def picture():
-    return trace_picture(**copy.deepcopy(PICTURE))
-
-
-def test_picture_holds_visible_pieces():
-    state = picture().state
-    assert state["prompt"] == "def·f(x):↵·4" and state["blocks"][0]["token"] == "↵"
-    json.dumps(state)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"p": [0.5]}, r"blocks\[0\]: every draft token needs a p and a q"),
-        ({"p": [0.5, 1.5]}, r"blocks\[0\].p\[1\] is 1.5: a probability"),
-        ({"accepted": 3}, "no more are accepted"),
-        ({"accepted": -1}, "no more are accepted"),
-    ],
-)
-def test_what_is_no_block_is_named(change: dict, message: str):
-    with pytest.raises(ValueError, match=message):
-        trace_picture("x", [PICTURE["blocks"][0] | change])
-    with pytest.raises(ValueError, match="blocks is empty"):
-        trace_picture("x", [])
-    with pytest.raises(ValueError, match="chosen is -1"):
-        trace_picture("x", PICTURE["blocks"], chosen=-1)
-
-
-def test_picture_asks_for_nothing_and_does_not_move():
-    page = html.unescape(picture().frame())
-    assert not re.search(r"\bimport\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link", page)
-    assert not re.search(r"transition|animation:|requestAnimationFrame|<animate", page)
-
-
-@pytest.fixture
-def module(browser):
-    """`module(name, *arguments)` calls an exported function of trace.js."""
-    page = browser.new_page()
-    source = base64.b64encode(picture().module.encode()).decode()
-    page.evaluate(
-        "url => import(url).then(m => { window.lesson = m; })",
-        f"data:text/javascript;base64,{source}",
-    )
-    yield lambda name, *given: page.evaluate(
-        "([name, given]) => window.lesson[name](...given)", [name, list(given)]
-    )
-    page.close()
-
-
-@pytest.mark.browser
-def test_javascript_tells_the_fates_and_the_ratios(module):
-    tokens = module("tokensOf", picture().state["blocks"])
-    kinds = [(token["kind"], token["text"]) for token in tokens]
-    assert kinds == [
-        ("accepted", "return"), ("accepted", "·x"), ("bonus", "↵"), ("accepted", "def"),
-        ("corrected", "·g"),
-    ]  # fmt: skip
-    for p, q in ((0.5, 0.75), (0.3, 0.2), (0.0, 0.5), (0.5, 0.0), (0.0, 0.0)):
-        rule = 0.0 if p == 0 else 1.0 if q == 0 else min(1.0, p / q)
-        assert module("acceptance", p, q) == pytest.approx(rule, abs=1e-15)
-    story = module("storyOf", tokens[4])
-    assert "proposed class (p = 0, q = 0.5), accepted with probability 0; it was rejected" in story
-    assert module("storyOf", tokens[2]).startswith("Block 1, position 3: bonus.")
-
-
-@pytest.mark.browser
-def test_picture_is_stepped_and_hovered(browser):
-    page = browser.new_page(viewport={"width": 900, "height": 800})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.set_content(picture().page())
-    chart = page.locator(".sd-chart svg[role=img]")
-    chart.wait_for()
-    assert page.locator(".sd-number").all_text_contents() == ["0.5", "0.75", "0.667", "0.75"]
-    page.get_by_role("slider").focus()
-    for _ in range(4):
-        page.keyboard.press("ArrowRight")
-    assert "it was rejected" in page.locator(".sd-verdict").text_content()
-    chart.locator("g.sd-target").hover()
-    assert "bonus" in page.locator(".sd-verdict").text_content()
-    assert chart.get_attribute("aria-label").startswith("5 tokens: return drafted and accepted")
-    assert errors == []
-    page.close()
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("width", [320, 400, 900])
-def test_picture_fits_its_width(browser, width: int):
-    page = browser.new_page(viewport={"width": width, "height": 800})
-    page.set_content(picture().page())
-    page.locator(".sd-chart svg[role=img]").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.close()
 
 
 # --- what the parts share -------------------------------------------------------------------

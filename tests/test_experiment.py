@@ -319,7 +319,7 @@ def test_all_take_turns_on_the_same_prompts(machine):
 def test_a_contest_runs_every_decoder(machine, monkeypatch):
     monkeypatch.setattr(contest, "POOL", 6)
     held = contest.Contest(machine, "40m", machine.targets["built-in"], LIBRARY)
-    held.__dict__["hugging"] = Counted(ASSETS / "target", torch.float32)
+    held.__dict__["hugging"] = Counted.of_folder(ASSETS / "target", torch.float32)
     for warp in (GREEDY, SAMPLED):
         outcome = held.outcome("small", 2, ".py", warp)
         assert all(each.median > 0 for each in outcome)
@@ -479,7 +479,7 @@ def test_a_pair_that_cannot_be_had_is_said_and_the_next_taken(machine, monkeypat
 
 
 def test_hugging_face_models_that_are_loaded_are_counted_too():
-    counted = Counted.of(random_models.t5())
+    counted = Counted(random_models.t5())
     counted.model.generate(torch.tensor([[3, 4]]), max_new_tokens=3, do_sample=False)
     assert counted.passes == 3 and counted.tokens == 3
 

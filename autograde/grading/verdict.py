@@ -29,7 +29,11 @@ def _judge(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> l
     weights = {case.behaviour: case.weight for case in cases}
     return [
         Behaviour(
-            name, case is None, messages.get(name, ""), why if case is not None else None, weights[name]
+            name,
+            case is None,
+            messages.get(name, ""),
+            why if case is not None else None,
+            weights[name],
         )
         for name, case in first.items()
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch05 import conditional_rates
-from specdec_lib.lessons.ch05_drawing import axes, bars, legend_below, rows_down, two_axes
+from specdec_lib.lessons.drawing import bars, legend_below, named_rows, panels, picture
 from specdec_lib.lessons.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, show
 
 KINDS = ("accepted", "corrected", "bonus")
@@ -22,8 +22,8 @@ def beside_the_papers(rows: Sequence[Any], paper: Sequence[Any], chen: Sequence[
     names = [f"{r.draft} on {r.target}, {r.task}, T = {r.temperature}" for r in mine]
     names += [f"{r.draft}, {r.task}, T = {r.temperature}" for r in paper]
     names += [f"Chen: {r.benchmark}, {r.sampling}" for r in chen]
-    ax = axes("Your machine, and the papers below", size=(8.6, 1.2 + 0.29 * len(names)))
-    y = rows_down(ax, names)
+    ax = picture("Your machine, and the papers below", size=(8.6, 1.2 + 0.29 * len(names)))
+    y = named_rows(ax, names)
     promised = [r.expected for r in mine] + [r.expected for r in paper]
     measured = [r.empirical["median"] for r in mine] + [r.measured for r in paper]
     measured += [r.speedup for r in chen]
@@ -40,7 +40,7 @@ def beside_the_papers(rows: Sequence[Any], paper: Sequence[Any], chen: Sequence[
     ax.axvline(1, color="black", linewidth=1)
     ax.axhline(y[len(mine)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")
-    legend_below(ax, drop=-1.2 / len(names))
+    legend_below(ax)
     parts = [
         f"{name}: promised {p:.2f}, formula {r.formula:.2f}, measured {m:.2f}"
         for name, p, m, r in zip(names, promised, measured, mine, strict=False)
@@ -61,7 +61,7 @@ def against_hugging_face(rows: Sequence[Any]) -> None:
         "Hugging Face generate": "over_hugging",
         "Hugging Face assisted": "over_assisted",
     }
-    ax = axes("One decoder, three baselines", "times as fast", size=(8.2, 3.8))
+    ax = picture("One decoder, three baselines", "times as fast", size=(8.2, 3.8))
     x, parts = np.arange(len(mine)), []
     for i, (name, part) in enumerate(baselines.items()):
         found = [getattr(row, part) for row in mine]
@@ -88,14 +88,16 @@ def alpha_beside_table_3(rows: Sequence[Any], paper: Sequence[Any]) -> None:
     found: dict[tuple[str, str], dict[int, float]] = {}
     for row in first:
         found.setdefault((row.draft, row.task), {})[row.temperature] = row.alpha
-    figure, left, right = two_axes((9.0, 4.6))
+    left, right = panels(2, (9.0, 4.6), sharey=True)
     mine = [(f"{draft}, {task}", each[0], each[1]) for (draft, task), each in found.items()]
     theirs = [(f"{r.draft}, {r.target}", r.greedy, r.sampled) for r in paper]
     for ax, title, listed in ((left, "Yours", mine), (right, "Table 3 of the paper", theirs)):
         _rates(ax, title, listed)
     left.legend(loc="lower left")
     told = "; ".join(f"{name}: {cold:.3f} and {warm:.3f}" for name, cold, warm in mine)
-    show(figure, f"Acceptance at temperature 0 and 1. {told}. Beside them Table 3 of the paper.")
+    show(
+        left.figure, f"Acceptance at temperature 0 and 1. {told}. Beside them Table 3 of the paper."
+    )
 
 
 def _rates(ax: Axes, title: str, listed: Sequence[tuple[str, float, float]]) -> None:
@@ -109,8 +111,8 @@ def _rates(ax: Axes, title: str, listed: Sequence[tuple[str, float, float]]) -> 
 
 def engineering(versions: Sequence[Any]) -> None:
     """Versions of one decoder over plain decoding, with quartiles."""
-    ax = axes("The same tokens, four ways of making them", size=(7.6, 2.8))
-    y = rows_down(ax, [each.name for each in versions])
+    ax = picture("The same tokens, four ways of making them", size=(7.6, 2.8))
+    y = named_rows(ax, [each.name for each in versions])
     for at, each in zip(y, versions, strict=True):
         ax.plot([each.speedup.low, each.speedup.high], [at, at], color="black")
         ax.plot(each.speedup.median, at, "D", color=ACCEPTED, markersize=8)
@@ -130,7 +132,7 @@ def fates(block: Any) -> tuple[int, int, int]:
 
 def blocks_over_time(blocks: Sequence[Any]) -> None:
     """Tokens of each block of one text, by fate."""
-    ax = axes(f"Tokens a block, {len(blocks)} blocks of one text", "tokens", size=(8.2, 3.2))
+    ax = picture(f"Tokens a block, {len(blocks)} blocks of one text", "tokens", size=(8.2, 3.2))
     x, base = np.arange(1, len(blocks) + 1), np.zeros(len(blocks))
     counts = np.array([fates(block) for block in blocks])
     for i, (kind, dress) in enumerate(zip(KINDS, ("accepted", "residual", "target"), strict=True)):
@@ -147,7 +149,7 @@ def blocks_over_time(blocks: Sequence[Any]) -> None:
 def timeline(blocks: Sequence[Any], most: int = 12) -> None:
     """The draft and verify times of the first blocks, one after the other."""
     shown = list(blocks[:most])
-    ax = axes("Where the time of a block goes", size=(8.2, 2.6))
+    ax = picture("Where the time of a block goes", size=(8.2, 2.6))
     now, parts = 0.0, []
     for number, block in enumerate(shown, 1):
         for seconds, name, y in (
@@ -170,7 +172,7 @@ def by_position(counts: Sequence[tuple[int, int]], k: int) -> None:
     rates, tried = zip(*conditional_rates(whole, k), strict=True)
     pairs = list(zip(rates, tried, strict=True))
     errors = [(rate * (1 - rate) / n) ** 0.5 for rate, n in pairs]
-    ax = axes(f"Acceptance by position, {len(whole)} blocks of {k}", "share accepted")
+    ax = picture(f"Acceptance by position, {len(whole)} blocks of {k}", "share accepted")
     x = np.arange(1, k + 1)
     ax.errorbar(x, rates, errors, fmt="o", color="black", capsize=4)
     ax.set_xticks(x, [f"{i}\n{n} judged" for i, n in zip(x, tried, strict=True)])
@@ -182,7 +184,7 @@ def by_position(counts: Sequence[tuple[int, int]], k: int) -> None:
 
 def by_class(found: Mapping[str, tuple[float, float, int]]) -> None:
     """Acceptance by class of token on held-out code, at both temperatures."""
-    ax = axes("Accepted by kind of token, base draft, held-out code", "alpha", size=(7.6, 3.6))
+    ax = picture("Accepted by kind of token, base draft, held-out code", "alpha", size=(7.6, 3.6))
     x = np.arange(len(found))
     bars(ax, x - 0.2, [cold for cold, _, _ in found.values()], "draft", 0.38, "T = 0")
     bars(ax, x + 0.2, [warm for _, warm, _ in found.values()], "target", 0.38, "T = 1")
@@ -195,7 +197,7 @@ def by_class(found: Mapping[str, tuple[float, float, int]]) -> None:
 
 def batches(served: Sequence[Any]) -> None:
     """Tokens a second and the time of a request, by batch and K; K = 0 is plain decoding."""
-    figure, left, right = two_axes((9.0, 3.8), sharey=False)
+    left, right = panels(2, (9.0, 3.8))
     looks = (("black", "o", "-"), (ACCEPTED, "D", "--"), (EXCESS, "^", ":"), (DRAFT, "s", "-."))
     ks = list(dict.fromkeys(each.k for each in served))
     for k, look in zip(ks, looks, strict=False):
@@ -207,7 +209,7 @@ def batches(served: Sequence[Any]) -> None:
         ax.set_xticks(sorted({each.batch for each in served}))
         ax.set_ylim(bottom=0)
     left.legend()
-    show(figure, f"By batch and K. {'; '.join(map(_served_in_words, served))}.")
+    show(left.figure, f"By batch and K. {'; '.join(map(_served_in_words, served))}.")
 
 
 def _served(left: Axes, right: Axes, rows: Sequence[Any], look: tuple[str, str, str]) -> None:

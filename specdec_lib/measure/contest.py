@@ -62,7 +62,7 @@ class Contest:
         theirs = partial(
             hugging.generate, self.hugging, new_tokens=tokens, sample=warp.temperature > 0
         )
-        helper = hugging.Counted(ASSETS / draft, small.dtype, small.device)
+        helper = hugging.Counted.of_folder(ASSETS / draft, small.dtype, small.device)
         return {
             "plain": plain(target, warp, tokens),
             "ours": self.ours.decoder(target, small, k, warp, tokens),

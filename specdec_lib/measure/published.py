@@ -80,7 +80,7 @@ class PublishedContest:
     def outcome(self, texts: Sequence[str], k: int, warp: Warp) -> Outcome:
         """Ours over plain decoding and over Hugging Face's two, by turns."""
         target, draft, tokens = self.pair.target, self.pair.draft, self.machine.effort.tokens
-        sides = (hugging.Counted.of(model.model) for model in (target, draft))
+        sides = (hugging.Counted(model.model) for model in (target, draft))
         large, small = sides
         theirs = partial(hugging.generate, large, new_tokens=tokens, sample=warp.temperature > 0)
         decoders = {

@@ -36,102 +36,94 @@ export function storyOf(token) {
 const SIGNS = { accepted: "✓", corrected: "◆", bonus: "+" };
 const DRESS = { accepted: "accepted", corrected: "residual", bonus: "target" };
 const NAMES = { accepted: "drafted and accepted", corrected: "corrected", bonus: "bonus" };
-const [CHARACTER, STRIP, LINE] = [8, 12, 30];
+const [CHARACTER, STRIP, LINE, HIGH] = [8, 12, 30, 22];
+const PAPER = "fill: var(--sd-paper)";
 
-/** A token: accepted a filled box, corrected a cut-off one with dots, bonus a round one with a double edge. */
-function drawToken(ids, kind, text, x, y, width, chosen) {
-  const height = 22;
-  const group = svg("g", { class: `sd-area sd-${DRESS[kind]}` });
-  if (kind === "corrected") {
-    const points = [[x + 6, y], [x + width - 6, y], [x + width, y + height / 2], [x + width - 6, y + height], [x + 6, y + height], [x, y + height / 2]];
-    const outline = points.map((point) => point.join(",")).join(" ");
-    group.append(svg("polygon", { points: outline, class: "sd-flat", style: "fill: var(--sd-paper)" }), svg("rect", { x: x + 4, y: y + 1, width: STRIP, height: height - 2, fill: `url(#${ids.residual})` }),
-      svg("polygon", { points: outline, class: "sd-edge" }));
-  } else {
-    const round = kind === "bonus" ? 9 : 0;
-    const box = { x, y, width, height, rx: round };
-    group.append(svg("rect", { ...box, class: "sd-flat", style: kind === "bonus" ? "fill: var(--sd-paper)" : null }), svg("rect", { ...box, class: "sd-edge" }));
-    if (kind === "bonus") group.append(svg("rect", { x: x + 2.5, y: y + 2.5, width: width - 5, height: height - 5, rx: 7, class: "sd-edge", "stroke-width": 0.8 }));
-  }
-  if (chosen) group.append(svg("rect", { x: x - 3, y: y - 3, width: width + 6, height: height + 6, fill: "none", stroke: "var(--sd-ink)", "stroke-width": 2, "stroke-dasharray": "4 2" }));
+/** A corrected token's shape: a box with its upper corners cut off, and dots at its left. */
+function cutOff(ids, x, y, width) {
+  const points = [[x + 6, y], [x + width - 6, y], [x + width, y + HIGH / 2], [x + width - 6, y + HIGH], [x + 6, y + HIGH], [x, y + HIGH / 2]].map(String).join(" ");
+  return [svg("polygon", { points, class: "sd-flat", style: PAPER }),
+    svg("rect", { x: x + 4, y: y + 1, width: STRIP, height: HIGH - 2, fill: `url(#${ids.residual})` }), svg("polygon", { points, class: "sd-edge" })];
+}
+
+/** A bonus token's shape: a round box with a double edge. */
+function doubled(x, y, width) {
+  const box = { x, y, width, height: HIGH, rx: 9 };
+  return [svg("rect", { ...box, class: "sd-flat", style: PAPER }), svg("rect", { ...box, class: "sd-edge" }),
+    svg("rect", { x: x + 2.5, y: y + 2.5, width: width - 5, height: HIGH - 5, rx: 7, class: "sd-edge", "stroke-width": 0.8 })];
+}
+
+/** The shape of a fate; an accepted token is a filled box. */
+function shapeOf(ids, kind, x, y, width) {
+  if (kind === "corrected") return cutOff(ids, x, y, width);
+  if (kind === "bonus") return doubled(x, y, width);
+  return ["sd-flat", "sd-edge"].map((style) => svg("rect", { x, y, width, height: HIGH, class: style }));
+}
+
+function drawToken(ids, kind, text, x, y, width, chosen = false) {
+  const group = svg("g", { class: `sd-area sd-${DRESS[kind]}` }, ...shapeOf(ids, kind, x, y, width));
+  const around = { x: x - 3, y: y - 3, width: width + 6, height: HIGH + 6, fill: "none", "stroke-width": 2, "stroke-dasharray": "4 2" };
+  if (chosen) group.append(svg("rect", { ...around, stroke: "var(--sd-ink)" }));
   const left = kind === "corrected" ? STRIP + 5 : 8;
   group.append(svg("text", { x: x + left, y: y + 15.5, style: "font-family: monospace" }, `${SIGNS[kind]} ${text}`));
   return group;
 }
 
-/** The tokens in lines as wide as the picture. */
+/** Where each token stands, in lines of `width`: {x, y, size}. */
+export function placesOf(tokens, width) {
+  let [x, y] = [4, 6];
+  return tokens.map(({ kind, text }) => {
+    const size = CHARACTER * (text.length + 2) + (kind === "corrected" ? STRIP + 11 : 16);
+    if (x + size > width - 4 && x > 4) { x = 4; y += LINE; }
+    const place = { x, y, size };
+    x += size + 5;
+    return place;
+  });
+}
+
 function drawText(tokens, chosen, width, pick) {
   const told = tokens.map(({ kind, text }) => `${text} ${NAMES[kind]}`).join(", ");
-  const placed = [];
-  let [x, y] = [4, 6];
-  tokens.forEach((token) => {
-    const size = CHARACTER * (token.text.length + 2) + (token.kind === "corrected" ? STRIP + 11 : 16);
-    if (x + size > width - 4 && x > 4) { x = 4; y += LINE; }
-    placed.push({ x, y, size });
-    x += size + 5;
-  });
-  const chart = picture(width, y + LINE, `${tokens.length} tokens: ${told}.`);
+  const places = placesOf(tokens, width);
+  const chart = picture(width, places[places.length - 1].y + LINE, `${tokens.length} tokens: ${told}.`);
   const ids = addPatterns(chart);
-  tokens.forEach((token, i) => {
-    const { x: left, y: top, size } = placed[i];
-    const group = drawToken(ids, token.kind, token.text, left, top, size, i === chosen);
-    chart.append(fill(group, { onmouseenter: () => pick(i), onclick: () => pick(i), style: "cursor: pointer" }, []));
+  tokens.forEach(({ kind, text }, i) => {
+    const { x, y, size } = places[i];
+    const take = { onmouseenter: () => pick(i), onclick: () => pick(i), style: "cursor: pointer" };
+    chart.append(fill(drawToken(ids, kind, text, x, y, size, i === chosen), take, []));
   });
   return chart;
 }
 
-/** Swatch and words for each fate. */
-function keys() {
-  return html("div", { class: "sd-keys", style: "padding-left: 0" }, ...Object.entries(NAMES).map(([kind, name]) => {
-    const drawing = svg("svg", { width: 44, height: 24, "aria-hidden": "true" });
-    drawing.append(drawToken(addPatterns(drawing), kind, "", 1, 1, 40, false));
-    return html("span", { class: "sd-key" }, drawing, name);
-  }));
+/** p, q and p/q of a token as they are printed; a bonus has none. */
+export function numbersOf({ kind, p, q }) {
+  if (kind === "bonus") return ["–", "–", "–"];
+  return [shortly(p), shortly(q), q === 0 ? "–" : shortly(p / q)];
 }
 
-/** A slider that steps through the tokens. */
-function stepper(onMove) {
-  const id = freshId();
-  const input = html("input", { id, type: "range", min: 0, max: 1, step: 1, "data-role": "target", oninput: () => onMove(Number(input.value)) });
-  const number = html("output", { for: id, "aria-live": "off" });
-  const label = html("label", { for: id }, "token", html("span", { class: "sd-unseen" }, " of the text"));
-  return {
-    row: html("div", { class: "sd-slider", style: "grid-template-columns: 3.2em minmax(0, 1fr) 3em" }, label, input, number),
-    set(token, count) {
-      input.max = count - 1;
-      input.value = token;
-      input.setAttribute("aria-valuetext", `token ${token + 1} of ${count}`);
-      say(number, String(token + 1));
-    },
-  };
+/** Accepted over judged tokens of the text, or "–" where none was judged. */
+export function shareOf(tokens) {
+  const judged = tokens.filter(({ kind }) => kind !== "bonus");
+  return judged.length ? (judged.filter(({ kind }) => kind === "accepted").length / judged.length).toFixed(2) : "–";
 }
 
 function textPanel(model) {
+  const state = model.get("state");
+  const tokens = tokensOf(state.blocks);
   const pick = (chosen) => { if (chosen !== model.get("state").chosen) change(model, { chosen }); };
-  const slide = stepper(pick);
-  const numbers = { p: readout("p, of the target"), q: readout("q, of the draft"), ratio: readout("p/q") };
+  const slide = slider({ short: "token", name: "of the text", role: "target", max: tokens.length - 1, step: 1, room: ["3.2em", "3em"], onMove: pick });
+  const readouts = ["p, of the target", "q, of the draft", "p/q"].map((name) => readout(name));
   const share = readout("accepted\nof all judged draft tokens");
-  const story = html("p", { class: "sd-verdict", "aria-live": "polite" });
-  const prompt = html("p", { style: "font-family: monospace; font-size: 13px; white-space: pre-wrap; color: var(--sd-soft); overflow-wrap: anywhere" });
-  const chart = html("div", { class: "sd-chart" });
-  const text = html("div", { style: "grid-column: 1 / -1; display: grid; gap: 10px; min-width: 0" }, keys(), prompt, chart);
+  const story = verdictLine();
+  const chart = chartBox(true);
+  const fates = keys(Object.entries(NAMES).map(([kind, name]) => key(name, (ids) => drawToken(ids, kind, "", 1, 1, 40), 44, 24)), true);
   const root = panel("A text, token by token", "Hover over a token, or step with the slider. · is a space, ·8 are eight, ↵ ends a line.",
-    html("div", { class: "sd-controls" }, slide.row, story),
-    html("div", { class: "sd-controls" }, html("div", { class: "sd-pair" }, numbers.p.box, numbers.q.box, numbers.ratio.box, share.box)), text);
-  function draw() {
-    const state = model.get("state");
-    const tokens = tokensOf(state.blocks);
-    const chosen = Math.min(state.chosen, tokens.length - 1);
-    const token = tokens[chosen];
-    slide.set(chosen, tokens.length);
-    const known = token.kind !== "bonus";
-    numbers.p.set(known ? shortly(token.p) : "–");
-    numbers.q.set(known ? shortly(token.q) : "–");
-    numbers.ratio.set(known ? (token.q === 0 ? "–" : shortly(token.p / token.q)) : "–");
-    const judged = tokens.filter(({ kind }) => kind !== "bonus").length;
-    share.set(judged ? (tokens.filter(({ kind }) => kind === "accepted").length / judged).toFixed(2) : "–");
-    say(story, storyOf(token));
-    say(prompt, `… ${state.prompt}`);
+    controls(slide.row, story), controls(pair(...readouts.map(({ box }) => box), share.box)),
+    html("div", { class: "sd-wide" }, fates, html("p", { class: "sd-text" }, `… ${state.prompt}`)), chart);
+  function draw({ chosen }) {
+    slide.set(chosen, String(chosen + 1), `token ${chosen + 1} of ${tokens.length}`);
+    numbersOf(tokens[chosen]).forEach((text, i) => readouts[i].set(text));
+    share.set(shareOf(tokens));
+    say(story, storyOf(tokens[chosen]));
     chart.replaceChildren(drawText(tokens, chosen, chart.clientWidth, pick));
   }
   return { root, draw };
@@ -139,10 +131,7 @@ function textPanel(model) {
 
 /** Draws the picture into `el`; returns a function that takes it down. */
 function render({ model, el }) {
-  const part = textPanel(model);
-  const root = html("div", { class: "sd-sim" }, part.root);
-  el.append(root);
-  return keepDrawn(model, root, part.draw);
+  return mount(model, el, [textPanel(model)]);
 }
 
 export default { render };

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specdec_lib.lessons.recorded import visible
-from specdec_lib.lessons.widgets.simulator import Simulator, probability
+from specdec_lib.lessons.widgets.fields import probability, whole
+from specdec_lib.lessons.widgets.simulator import Simulator
 
 
 def _block(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,10 +27,8 @@ def _blocks(name: str, value: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
     return [_block(f"{name}[{i}]", each) for i, each in enumerate(value)]
 
 
-def _index(name: str, value: Any) -> int:
-    if not isinstance(value, int) or value < 0:
-        raise ValueError(f"{name} is {value!r}; it counts from 0")
-    return value
+def _prompt(name: str, value: str) -> str:
+    return visible(value)
 
 
 def trace_picture(prompt: str, blocks: Sequence[Mapping[str, Any]], chosen: int = 0) -> Simulator:
@@ -39,10 +38,11 @@ def trace_picture(prompt: str, blocks: Sequence[Mapping[str, Any]], chosen: int 
     `token` behind them; `chosen` is the token that is looked at first. ValueError for what is no
     block.
     """
+    tokens = sum(int(block["accepted"]) + 1 for block in blocks)
     return Simulator(
         "trace",
         title="A text, token by token",
-        fields={"prompt": lambda name, value: visible(value), "blocks": _blocks, "chosen": _index},
+        fields={"prompt": _prompt, "blocks": _blocks, "chosen": whole(0, max(tokens, 1) - 1)},
         state={"prompt": prompt, "blocks": blocks, "chosen": chosen},
         reset={"chosen": chosen},
         height=560,
