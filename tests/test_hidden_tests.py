@@ -115,7 +115,8 @@ def outcomes_of_plain_pytest(notebook: NotebookNode) -> list[list]:
     with Session(engine.code_cells(notebook, limits), limits) as session:
         plugin = Plugin(Student(session, engine.parameters_of(CHAPTER)))
         file = str(engine.tests_of(CHAPTER))
-        pytest.main(["--capture=no", "-p", "no:terminal", "-c", "/dev/null", file], [plugin])
+        quiet = ["--capture=no", "-p", "no:terminal", "-p", "no:cacheprovider"]
+        pytest.main([*quiet, "-c", "/dev/null", file], [plugin])
     return plugin.seen
 
 

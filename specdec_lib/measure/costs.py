@@ -25,10 +25,8 @@ REPLAYS = 8  # of a captured pass in a task, one behind the other: what starts t
 PassTask = Callable[[Llama, int, int], Callable[[], None]]
 
 
-def pass_task(
-    model: Model, tokens: int, batch: int = 1, context: int = CONTEXT
-) -> Callable[[], None]:
-    """A pass over `tokens` tokens in every row behind `context` others, each time the same."""
+def pass_task(model: Model, tokens: int, batch: int = 1) -> Callable[[], None]:
+    """A pass over `tokens` tokens in every row behind CONTEXT others, each time the same."""
     text = random_text(model, batch, CONTEXT + tokens)
     cache = model.new_cache(batch, CONTEXT + tokens)
     model.forward(text[:, :CONTEXT], cache)
