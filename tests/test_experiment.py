@@ -227,14 +227,14 @@ def test_drafts_of_every_kind_have_an_acceptance_and_a_cost(machine, monkeypatch
     assert len(experiment.to_run(rows, everything=True)) == 12
 
 
-def test_a_draft_step_stands_behind_a_target_pass(machine, monkeypatch):
+def test_a_draft_step_stands_behind_a_target_pass(machine):
     order = []
-    monkeypatch.setattr(
-        "specdec_lib.measure.costs.pass_task",
-        lambda model, width, batch: lambda: order.append(width),
-    )
+
+    def task(model, width: int, batch: int):
+        return lambda: order.append(width)
+
     drafts = {name: lambda name=name: order.append(name) for name in "abc"}
-    costs_by_draft(machine.targets["built-in"], drafts, k_max=1, rounds=1)
+    costs_by_draft(machine.targets["built-in"], drafts, k_max=1, rounds=1, task=task)
     assert order[:5] == [1, "a", 2, "b", "c"]
 
 
