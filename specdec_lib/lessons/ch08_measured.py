@@ -67,7 +67,7 @@ def against_hugging_face(rows: Sequence[Any]) -> None:
         found = [getattr(row, part) for row in mine]
         medians = [each["median"] for each in found]
         at = x + 0.27 * (i - 1)
-        bars(ax, at, medians, ("accepted", "draft", "excess")[i], 0.25, f"over {name}")
+        bars(ax, at, medians, ("accepted", "draft", "excess")[i], 0.25, label=f"over {name}")
         reach = [[m - e["low"] for m, e in zip(medians, found, strict=True)]]
         reach += [[e["high"] - m for m, e in zip(medians, found, strict=True)]]
         ax.errorbar(at + 0.07, medians, reach, fmt="none", color="black")
@@ -186,8 +186,8 @@ def by_class(found: Mapping[str, tuple[float, float, int]]) -> None:
     """Acceptance by class of token on held-out code, at both temperatures."""
     ax = picture("Accepted by kind of token, base draft, held-out code", "alpha", size=(7.6, 3.6))
     x = np.arange(len(found))
-    bars(ax, x - 0.2, [cold for cold, _, _ in found.values()], "draft", 0.38, "T = 0")
-    bars(ax, x + 0.2, [warm for _, warm, _ in found.values()], "target", 0.38, "T = 1")
+    bars(ax, x - 0.2, [cold for cold, _, _ in found.values()], "draft", 0.38, label="T = 0")
+    bars(ax, x + 0.2, [warm for _, warm, _ in found.values()], "target", 0.38, label="T = 1")
     ax.set_xticks(x, [f"{name}\n{count} tokens" for name, (_, _, count) in found.items()])
     ax.set_ylim(0, 1)
     legend_below(ax, 2)
