@@ -23,7 +23,7 @@ from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.checks import free_memory, require_memory
 from specdec_lib.models.hub import PairError
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, default_dtype
+from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, cost_label, default_dtype
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 from specdec_lib.theory import Costs
 
@@ -205,7 +205,7 @@ def built_in_targets(
 
 
 def cost_lines(targets: dict[str, Llama], rounds: int = 5) -> Iterator[str]:
-    """v(2) to v(9) of every target."""
+    """v(2) to v(9) of every target, and what a cost-scaled one stands for."""
     for name, model in targets.items():
         _, seconds = found = costs_by_draft(model, {"itself": pass_task(model, 1)}, rounds=rounds)
         v = found[0]["itself"].v
@@ -215,6 +215,8 @@ def cost_lines(targets: dict[str, Llama], rounds: int = 5) -> Iterator[str]:
             f"{seconds * 1e3:.1f} ms; "
             f"v(2) to v({K_MAX + 1}): {listed}"
         )
+        if name in COSTS:
+            yield f"  its rows are: {cost_label(name, *BUILT_IN_DRAFTS)}"
 
 
 def published_pairs(device: torch.device, say: Say) -> tuple[str, ...]:
