@@ -1,4 +1,4 @@
-"""nbgrader's formgrader on a class, in a server of its own, and a page that notes what runs in it."""
+"""nbgrader's formgrader in a server of its own, and a page that notes which scripts run in it."""
 
 import os
 import re
@@ -15,7 +15,7 @@ import pytest
 from autograde.paths import ROOT
 
 PATIENCE = 60  # seconds for anything that loads
-# What acts only when somebody points or clicks at it, is pointed and clicked at. Links run in a task
+# What acts only when somebody points or clicks at it, is pointed and clicked at. Links run in tasks
 # of their own, so this ends after the tasks that it has caused.
 POKE = """async () => {
   for (const element of document.querySelectorAll('body *')) {
@@ -73,16 +73,22 @@ class Watched:
         self.page.add_init_script("window.hits = []")
         self.asked: list[str] = []
         self.page.on("request", lambda request: self.asked.append(request.url))
-        # No name of another machine is looked up, and what asks for one is told at once.
-        self.page.route(re.compile(r"^https?://(?!127\.0\.0\.1)"), lambda route: route.abort())
+        self.page.route(re.compile(r"^https?://(?!127\.0\.0\.1:(?!9/))"), self._keep_here)
+        self.loaded: set[int] = set()
+
+    def _keep_here(self, route) -> None:
+        """End a request that would leave, and note whose it is. The page's policy comes before."""
+        if found := re.search(r"/hit/(\d+)", route.request.url):
+            self.loaded.add(int(found[1]))
+        route.abort()
 
     def visit(self, url: str) -> set[int]:
         """Open a page, wait until it is whole, point and click; the numbers of what ran."""
         self.asked.clear()
+        self.loaded.clear()
         answer = self.page.goto(url, wait_until="load")
         assert answer is None or answer.ok, (url, answer.status)
         self.page.wait_for_function("() => !document.body.innerText.includes('Loading, please')")
         self.page.wait_for_load_state("networkidle")
         self.page.evaluate(POKE)
-        asked = [re.search(r"/hit/(\d+)", url) for url in self.asked]
-        return {int(found[1]) for found in asked if found} | set(self.page.evaluate("hits"))
+        return self.loaded | set(self.page.evaluate("hits"))

@@ -18,13 +18,13 @@ class Exercise:
     """The points of one graded function, quiz or prediction.
 
     `note` stands in place of the behaviours' messages where there is no answer to speak of,
-    `same_as` names the exercise above under which the same misconception is refuted.
+    `see_first` names the exercise above where the same fault is explained.
     """
 
     max_score: float
     behaviours: list[Behaviour] = field(default_factory=list)
     note: str | None = None
-    same_as: str | None = None
+    see_first: str | None = None
 
     @property
     def passed(self) -> int:

@@ -16,13 +16,20 @@ def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercis
         own = [case for case in cases if case.exercise == name]
         exercise.note = next((case.error for case in own if case.unwritten), None)
         cause = None if exercise.note else _cause(own, wrong.of(name), broken)
-        first = refuted.setdefault(cause.thought, name) if cause else name
-        exercise.same_as = None if first == name else first
-        exercise.behaviours = _judge(own, cause, broken, exercise.same_as)
+        first = refuted.setdefault(cause.thought, name) if cause else _built_on(own, broken)
+        if first not in (None, name):  # and where that one sends on, straight there
+            exercise.see_first = exercises[first].see_first or first
+        exercise.behaviours = _judge(own, cause, broken, exercise.see_first)
+
+
+def _built_on(cases: list[Case], broken: set[str]) -> str | None:
+    """The broken exercise that all failed cases of this one build on, if there is one."""
+    found = [[n for n in case.after if n in broken] for case in cases if case.error is not None]
+    return found[0][0] if found and all(found) else None
 
 
 def _judge(
-    cases: list[Case], cause: Misconception | None, broken: set[str], same_as: str | None
+    cases: list[Case], cause: Misconception | None, broken: set[str], see_first: str | None
 ) -> list[Behaviour]:
     """The behaviours of one exercise; `broken` names the exercises in which something failed."""
     first = {case.behaviour: None for case in cases}
@@ -34,7 +41,7 @@ def _judge(
         messages = {name: _plain(case, failing, broken) for name, case in failing.items()}
     else:
         messages = {
-            name: _of_cause(case, failing, cause, same_as) for name, case in failing.items()
+            name: _of_cause(case, failing, cause, see_first) for name, case in failing.items()
         }
     why = cause.name if cause else None
     return [
@@ -51,13 +58,13 @@ def _plain(case: Case, failing: dict[str, Case], broken: set[str]) -> str:
 
 
 def _of_cause(
-    case: Case, failing: dict[str, Case], cause: Misconception, same_as: str | None
+    case: Case, failing: dict[str, Case], cause: Misconception, see_first: str | None
 ) -> str:
     """The same where the cause is known. The numbers always stay in it."""
     if case is not next(iter(failing.values())):
         return _ended(case, failing) or f"{case.error} (The same cause.)"
-    if same_as:
-        return f"the same thought as under {same_as}, and wrong here too. Look: {case.error}"
+    if see_first:
+        return f"the same thought as under {see_first}, and wrong here too. Look: {case.error}"
     return cause.explain(case.error)
 
 

@@ -32,9 +32,9 @@ def _read_again(result: Result, sections: Mapping[str, Section]) -> list[str]:
 def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> Section | None:
     """The section that explains what is wrong in an exercise, if any is.
 
-    None too where the same misconception shows in an exercise above: that one sends there.
+    None too where the same fault is explained in an exercise above: that one sends there.
     """
-    if exercise.same_as or exercise.passed == len(exercise.behaviours):
+    if exercise.see_first or exercise.passed == len(exercise.behaviours):
         return None
     return sections.get(name)
 
@@ -58,8 +58,8 @@ def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
 
 
 def _link(exercise: Exercise, section: Section | None) -> str:
-    if exercise.same_as:
-        first = escape(exercise.same_as)
+    if exercise.see_first:
+        first = escape(exercise.see_first)
         return f'<div class="again">Read first: <a href="#test_{first}">{first}</a></div>'
     if section is None:
         return ""

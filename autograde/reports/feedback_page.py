@@ -26,7 +26,8 @@ class FeedbackPage(HTMLExporter):
     """nbconvert's exporter for these pages; `nbgrader_config.py` names it."""
 
     def __init__(self, config: Config | None = None, **settings: Any) -> None:
-        own = Config(config)
+        own = Config(config or {})
+        own.FeedbackPage.sanitize_html = True
         own.FeedbackPage.template_name = "feedback_page"
         own.FeedbackPage.extra_template_basedirs = [str(TEMPLATES)]
         super().__init__(config=own, **settings)
@@ -60,7 +61,7 @@ class Formulas(IPythonRenderer):
         return f'<div class="math">{_mathml(body, as_block=True)}</div>'
 
     def inline_math(self, body: str) -> str:
-        return _mathml(body, as_block=False)
+        return f'<span class="formula">{_mathml(body, as_block=False)}</span>'
 
     def latex_environment(self, name: str, body: str) -> str:
         return self.block_math(f"\\begin{{{name}}}{body}\\end{{{name}}}")
