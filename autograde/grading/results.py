@@ -63,6 +63,7 @@ class Result:
     cells: dict[str, dict] = field(default_factory=dict)  # what each cell printed or raised
     limited: bool = False
     reason: str | None = None  # why it could not be graded
+    seconds: float = field(default=0.0, compare=False)  # wall time that grading took
 
     @property
     def score(self) -> float:
