@@ -21,6 +21,7 @@ table { border-collapse: collapse; }
 th, td { border-bottom: 1px solid #bbb; padding: .25rem .75rem .25rem 0; text-align: left;
   vertical-align: top; }
 h2, td { overflow-wrap: anywhere; }
+td[data-name^="exercise"] { overflow-wrap: normal; }  /* names of ours, none of them long */
 img { max-width: 100%; height: auto; display: block; margin: 1rem 0; }
 @media (max-width: 40rem) {  /* a row becomes a card, each value behind its name */
   table, tbody, tr, td { display: block; }
