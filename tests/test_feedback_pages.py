@@ -80,6 +80,11 @@ def test_what_builds_on_a_wrong_answer_is_told_where_the_fault_is():
     assert accept.see_first == "acceptance_probability"
 
 
+def test_an_answer_that_is_not_written_is_sent_nowhere_else():
+    exercises = result_of(acceptance_probability=INVERTED, speculative_accept="").exercises
+    assert exercises["speculative_accept"].note and not exercises["speculative_accept"].see_first
+
+
 def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():
     """The two have nothing to do with each other: each gets its own refutation."""
     exercises = result_of(

@@ -29,6 +29,8 @@ LISTS = (
     *("manage_assignments", f"manage_submissions/{CHAPTER}", "manage_students", "gradebook"),
     *(f"gradebook/{CHAPTER}", f"gradebook/{CHAPTER}/{CHAPTER}", "manage_students/mallory"),
 )
+DEAD_LINKS = """[...document.querySelectorAll('#notebook a[href^="#"]')]
+  .map((link) => link.hash.slice(1)).filter((id) => !document.getElementById(id))"""
 HEADING = "# test_correct_token"  # becomes an id where nbconvert gives headings one
 # Where a text is shown: in the others nothing of it is left.
 SHOWN = {
@@ -125,6 +127,7 @@ def test_submissions_in_formgrader(formgrader: Formgrader, watched: Watched, cou
         assert told(watched.visit(f"{formgrader.url}/submissions/{one}/")) == [], student
         places[student] = shown(watched)
         assert watched.page.locator("[id=test_correct_token]").count() == 1
+        assert watched.page.evaluate(DEAD_LINKS) == []
     assert places["mallory"] == SHOWN and places["oscar"] <= {"file that cannot be read"}
 
 

@@ -17,8 +17,8 @@ def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercis
         exercise.note = next((case.error for case in own if case.unwritten), None)
         cause = None if exercise.note else _cause(own, wrong.of(name), broken)
         first = refuted.setdefault(cause.thought, name) if cause else _built_on(own, broken)
-        if first not in (None, name):  # and where that one sends on, straight there
-            exercise.see_first = exercises[first].see_first or first
+        if not exercise.note and first not in (None, name):
+            exercise.see_first = exercises[first].see_first or first  # where all of it starts
         exercise.behaviours = _judge(own, cause, broken, exercise.see_first)
 
 
