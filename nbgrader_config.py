@@ -27,6 +27,9 @@ c.GenerateAssignment.preprocessors = course.RELEASE_PREPROCESSORS
 
 # ------------------------------------------------------------------------------------ Feedback
 c.HTMLExporter.sanitize_html = True
+# A student's heading called like a grade cell would take its place in formgrader's scripts.
+c.HTMLExporter.exclude_anchor_links = True
+c.GenerateFeedback.exporter_class = "autograde.reports.feedback_page.FeedbackPage"
 
 # --------------------------------------------------------------------------------------- Grading
 # Submissions pass intake before nbgrader sees them; our engine stands where a kernel would run.

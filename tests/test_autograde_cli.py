@@ -31,6 +31,8 @@ def test_grade_writes_the_machine_readable_result(submitted: Path, tmp_path: Pat
     assert ada["score"] == ada["max_score"] == 22.0 and ada["pending"] == ["why_residual"]
     assert all(set(e) == EXERCISE_KEYS for e in ada["exercises"].values())
     assert students["ben"][CHAPTER]["status"] == "failed"
+    seconds = json.loads((tmp_path / "new" / "grades.seconds.json").read_text())["students"]
+    assert seconds["ada"][CHAPTER] > 0 and list(seconds) == ["ada", "ben"]
     printed = capsys.readouterr().out
     assert "ada" in printed and "ben: not graded, the file is not valid JSON" in printed
 

@@ -2,7 +2,8 @@
 
 A misconception changes one exercise, and the marks of another may hang on that one: because its
 solution calls it, or because its behaviours are looked at only after it. Two misconceptions share
-a notebook only where neither's exercise hangs on the other's, near or far.
+a notebook only where neither's exercise hangs on the other's, near or far, and they are not of one
+belief, which is refuted once.
 """
 
 import ast
@@ -33,7 +34,9 @@ def rounds_of(chapter: str) -> list[list[Misconception]]:
 
 
 def apart(needs: dict[str, set[str]], one: Misconception, other: Misconception) -> bool:
-    """Whether neither's exercise is the other's, or hangs on it."""
+    """Whether neither's exercise is the other's, or hangs on it, and their beliefs are two."""
+    if one.thought == other.thought:
+        return False
     first, second = one.exercise, other.exercise
     return first != second and first not in needs[second] and second not in needs[first]
 

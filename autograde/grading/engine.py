@@ -1,6 +1,7 @@
 """Grading one submission: run its cells in a worker, run the hidden tests here, add up."""
 
 import ast
+import time
 from functools import cache
 from importlib import import_module
 
@@ -45,13 +46,16 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
 def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
     """The result of a rebuilt notebook, graded in this process now. Raises NoIsolation."""
     doctor.require()
+    start = time.monotonic()
     limits = limits_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
         cases = run_hidden_tests(tests_of(chapter), student)
     exercises = exercises_of(notebook)
     judge(cases, misconceptions_of(chapter), exercises)
-    return Result(exercises, pending_of(notebook), session.reports, session.limited)
+    result = Result(exercises, pending_of(notebook), session.reports, session.limited)
+    result.seconds = round(time.monotonic() - start, 3)
+    return result
 
 
 def limits_of(chapter: str) -> Limits:

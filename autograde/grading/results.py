@@ -21,12 +21,14 @@ class Behaviour:
 class Exercise:
     """The points of one graded function, quiz or prediction.
 
-    `note` stands in place of the behaviours' messages where there is no answer to speak of.
+    `note` stands in place of the behaviours' messages where there is no answer to speak of,
+    `see_first` names the exercise above where the same fault is explained.
     """
 
     max_score: float
     behaviours: list[Behaviour] = field(default_factory=list)
     note: str | None = None
+    see_first: str | None = None
 
     @property
     def passed(self) -> int:
@@ -66,6 +68,7 @@ class Result:
     cells: dict[str, dict] = field(default_factory=dict)  # what each cell printed or raised
     limited: bool = False
     reason: str | None = None  # why it could not be graded
+    seconds: float = field(default=0.0, compare=False)  # wall time that grading took
 
     @property
     def score(self) -> float:
@@ -92,7 +95,7 @@ class Result:
     @classmethod
     def from_cache(cls, data: dict) -> "Result":
         exercises = {
-            name: Exercise(e["max_score"], [Behaviour(**b) for b in e["behaviours"]], e["note"])
+            name: Exercise(**{**e, "behaviours": [Behaviour(**b) for b in e["behaviours"]]})
             for name, e in data["exercises"].items()
         }
         return cls(**{**data, "exercises": exercises})

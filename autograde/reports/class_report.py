@@ -3,27 +3,49 @@
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from autograde.grading.misconceptions import Misconception, misconceptions_of
 from autograde.reports.gradebook import Override
 from autograde.reports.pictures import behaviours_met, scores_histogram
-from autograde.reports.statistics import Chapter, Found, Grades, chapters_of
+from autograde.reports.statistics import (
+    Chapter,
+    ExerciseCount,
+    Found,
+    Grades,
+    Seconds,
+    chapters_of,
+)
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; background: #fff; margin: 1.5rem auto;
   max-width: 60rem; padding: 0 1rem; }
-table { border-collapse: collapse; display: block; overflow-x: auto; max-width: 100%; }
+table { border-collapse: collapse; }
 th, td { border-bottom: 1px solid #bbb; padding: .25rem .75rem .25rem 0; text-align: left;
   vertical-align: top; }
-td.number, th.number { text-align: right; }
-img { max-width: 100%; height: auto; }
-td { overflow-wrap: anywhere; }
-@media print { h2 { break-before: page; } h2:first-of-type { break-before: auto; } }
+h2, td { overflow-wrap: anywhere; }
+td[data-name^="exercise"] { overflow-wrap: normal; }  /* names of ours, none of them long */
+img { max-width: 100%; height: auto; display: block; margin: 1rem 0; }
+@media (max-width: 40rem) {  /* a row becomes a card, each value behind its name */
+  table, tbody, tr, td { display: block; }
+  thead { position: absolute; clip-path: inset(50%); }
+  tr { border-bottom: 1px solid #bbb; padding: .4rem 0; }
+  td { border: 0; padding: 0; }
+  td::before { content: attr(data-name) ": "; font-weight: bold; }
+}
+@media print {
+  h2 { break-before: page; }
+  h2:first-of-type { break-before: auto; }
+  tr, img { break-inside: avoid; }
+}
 """
 
 
-def report(grades: Grades, overrides: Iterable[Override] = ()) -> str:
-    """The page, as HTML. `overrides` are manual marks that stand over other automatic ones."""
-    chapters = chapters_of(grades)
+def report(
+    grades: Grades, overrides: Iterable[Override] = (), seconds: Seconds | None = None
+) -> str:
+    """The page, as HTML. `overrides` are manual marks that stand over other automatic ones.
+
+    `seconds` tells how long grading took, by student and chapter; None where it is not known.
+    """
+    chapters = chapters_of(grades, seconds)
     parts = [_chapter(chapter) for chapter in chapters] or ["<p>Nobody has handed in anything.</p>"]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -38,31 +60,54 @@ def report(grades: Grades, overrides: Iterable[Override] = ()) -> str:
 def _chapter(chapter: Chapter) -> str:
     graded = len(chapter.scores)
     mean = sum(chapter.scores.values()) / graded if graded else 0.0
-    pictures = scores_histogram(chapter) + behaviours_met(chapter.exercises) if graded else ""
+    by_exercise = scores_histogram(chapter) + _exercises(chapter) if graded else ""
     return (
         f"<h2>{escape(chapter.name)}</h2><p>{graded} graded, mean {mean:.1f} of "
-        f"{chapter.max_score:g} points; {len(chapter.failed)} could not be graded.</p>{pictures}"
-        f"{_misconceptions(chapter)}{_failed(chapter.failed)}"
+        f"{chapter.max_score:g} points; {len(chapter.failed)} could not be graded.</p>{by_exercise}"
+        f"{_misconceptions(chapter)}{_failed(chapter.failed)}{_slowest(chapter)}"
     )
+
+
+def _exercises(chapter: Chapter) -> str:
+    """The picture, and how many students met how many behaviours of each exercise."""
+    rows = [
+        (e.name, f"{e.max_score:g}", f"{e.mean:.0%}", _distribution(e)) for e in chapter.exercises
+    ]
+    head = ("exercise", "points", "mean", "students by behaviours met")
+    return f"<h3>By exercise</h3>{behaviours_met(chapter.exercises)}{_table(head, rows)}"
+
+
+def _distribution(exercise: ExerciseCount) -> str:
+    counts = exercise.students_by_passed.items()
+    return ", ".join(f"{passed} of {exercise.behaviours}: {n}" for passed, n in counts)
 
 
 def _misconceptions(chapter: Chapter) -> str:
-    """What was thought, how often, and by whom."""
-    if not chapter.found:
-        return ""
-    known = {(w.exercise, w.name): w for w in misconceptions_of(chapter.name).all}
+    """What was thought, how often, in which exercises, and by whom."""
     rows = [
-        (each.exercise, _thought(known, each), str(len(each.students)), ", ".join(each.students))
-        for each in chapter.found
-    ]
-    return "<h3>Misconceptions found</h3>" + _table(
-        ("exercise", "thought", "students", "who"), rows
+        (_thought(found), str(len(found.students)), ", ".join(found.exercises),
+         ", ".join(found.students))
+        for found in chapter.found
+    ]  # fmt: skip
+    if not rows:
+        return ""
+    head = ("thought", "students", "exercises", "who")
+    return "<h3>Misconceptions found</h3>" + _table(head, rows)
+
+
+def _thought(found: Found) -> str:
+    return f"{found.think} It is not so: {found.because}" if found.because else found.think
+
+
+def _slowest(chapter: Chapter) -> str:
+    if not chapter.slowest:
+        return ""
+    rows = [(student, f"{seconds:.2f}") for student, seconds in chapter.slowest]
+    return (
+        "<h3>Slowest to grade</h3><p>Wall time of cells and tests. A call is stopped after 2 s, "
+        "so an answer that never ends takes a few seconds.</p>"
+        + _table(("student", "seconds"), rows)
     )
-
-
-def _thought(known: Mapping[tuple[str, str], Misconception], found: Found) -> str:
-    wrong = known.get((found.exercise, found.cause))
-    return f"{wrong.think} It is not so: {wrong.because}" if wrong else found.cause
 
 
 def _failed(failed: Mapping[str, str]) -> str:
@@ -84,7 +129,11 @@ def _overrides(overrides: list[Override]) -> str:
     )
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(map(_cell, head, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(name: str, text: str) -> str:
+    return f'<td data-name="{escape(name)}">{escape(text)}</td>'

@@ -16,8 +16,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "report",
         help="the class on one page, as HTML",
         description="Write a page about a class: points and behaviours by exercise, the "
-        "misconceptions found and who has them, who could not be graded, and marks by hand that "
-        "stand over other ones of the tests.",
+        "misconceptions found and who has them, who could not be graded, what took longest, and "
+        "marks by hand that stand over other ones of the tests.",
     )
     command.add_argument("grades", type=Path, help="what `autograde grade --json` has written")
     out = command.add_argument("--out", type=Path, metavar="FILE", help="default build/report.html")
@@ -31,7 +31,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def run_report(options: argparse.Namespace) -> int:
     """`autograde report`."""
     grades = read_grades(options.grades)
-    page = report(grades, overrides(options.course or course_dir(), grades))
+    by_hand = overrides(options.course or course_dir(), grades)
+    page = report(grades, by_hand, read_seconds(seconds_beside(options.grades)))
     write_if_changed(options.out, page.encode("utf-8"))
     print(f"the report: {options.out}")
     return 0
@@ -43,3 +44,19 @@ def read_grades(path: Path) -> dict:
         return json.loads(path.read_text(encoding="utf-8"))["students"]
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is not what `autograde grade --json` writes") from None
+
+
+def seconds_beside(grades: Path) -> Path:
+    """Where `autograde grade --json` writes how long each submission took: beside its results.
+
+    They are not in them, since the results of the same class are the same bytes every time.
+    """
+    return grades.with_suffix(".seconds.json")
+
+
+def read_seconds(path: Path) -> dict | None:
+    """By student and chapter, or None where there is no such file."""
+    if not path.is_file():
+        print(f"{path} is not there, so the page does not tell what was slowest")
+        return None
+    return read_grades(path)
