@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from specdec_lib.lessons.widgets import Simulator
 
@@ -9,6 +10,13 @@ _CALL = (
     "([name, given]) => typeof window.lesson[name] === 'function' "
     "? window.lesson[name](...given) : window.lesson[name]"
 )
+
+
+def leaves_machine(url: str) -> bool:
+    """Whether a request for `url` would go to another machine."""
+    parts = urlsplit(url)
+    inside = parts.scheme in ("data", "blob", "about", "file")
+    return not inside and parts.hostname not in ("127.0.0.1", "localhost")
 
 
 class Reader:
