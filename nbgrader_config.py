@@ -12,6 +12,7 @@ ROOT = str(Path(__file__).resolve().parent)
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
+from autograde import offline  # noqa: E402
 from autograde.builder import course  # noqa: E402
 from autograde.paths import course_dir  # noqa: E402
 
@@ -27,6 +28,7 @@ c.GenerateAssignment.preprocessors = course.RELEASE_PREPROCESSORS
 
 # ------------------------------------------------------------------------------------ Feedback
 c.HTMLExporter.sanitize_html = True
+offline.set_pages(c)
 
 # --------------------------------------------------------------------------------------- Grading
 # Submissions pass intake before nbgrader sees them; our engine stands where a kernel would run.
