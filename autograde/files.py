@@ -101,9 +101,13 @@ def _plain_bytes(handle: int, name: str, most: int) -> bytes:
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Every file below `folder` in a fixed order, Python's own caches left out."""
+    """Every file below `folder` in a fixed order; hidden ones and Python's own caches left out."""
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return [path for path in paths if "__pycache__" not in path.parts]
+    return [path for path in paths if not any(map(_is_left_out, path.relative_to(folder).parts))]
+
+
+def _is_left_out(name: str) -> bool:
+    return name.startswith(".") or name == "__pycache__"
 
 
 def digest_of(files: Iterable[Path], *words: str) -> str:

@@ -1,4 +1,4 @@
-"""The student's commands: `specdec start`, `update`, `generate`, `pairs` and `doctor`."""
+"""The student's commands: `specdec start`, `update`, `generate`, `pairs`, `doctor`, `compare`."""
 
 import argparse
 import importlib.util
@@ -92,6 +92,15 @@ def parser() -> argparse.ArgumentParser:
         description="Measure this machine and say what of the course it can run, in about 10 s.",
     )
     doctor.set_defaults(run=run_doctor)
+    compare = commands.add_parser(
+        "compare",
+        help="set two result files of chapter 08 side by side",
+        description="Set two result files of chapter 08 side by side, row by row, and say what "
+        "differs in machine and versions.",
+    )
+    compare.add_argument("first", type=Path, metavar="A.json")
+    compare.add_argument("second", type=Path, metavar="B.json")
+    compare.set_defaults(run=run_compare)
     return top
 
 
@@ -164,6 +173,19 @@ def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
 
     for line in doctor.report():
         print(line, flush=True)
+    return 0
+
+
+def run_compare(options: argparse.Namespace, _: list[str]) -> int:
+    """`specdec compare`. A file that is no table of results is told in a line, exit code 2."""
+    from specdec_lib.measure import results_file
+
+    try:
+        for line in results_file.compare(options.first, options.second):
+            print(line)
+    except results_file.ResultsError as error:
+        print(f"specdec: {error}", file=sys.stderr)
+        return 2
     return 0
 
 

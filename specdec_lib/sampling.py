@@ -140,6 +140,11 @@ class Uniforms:
             self._coins[row, :count] = numbers[count:-1]
             self._last[row] = numbers[-1]
 
+    @property
+    def judging(self) -> tuple[np.ndarray, np.ndarray]:
+        """The block's numbers for the acceptance (B, n) and for the last token (B,)."""
+        return self._coins, self._last
+
     def draw(self, probs: Tensor, index: int) -> Tensor:
         """By the inverse CDF."""
         u = self._last if index == LAST else self._drafts[:, index]

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -13,12 +14,16 @@ import torch
 from autograde.paths import SOLUTIONS
 from autograde.submissions import solutions_of
 from specdec_lib import theory
+from specdec_lib.decoding.progress import Block
 from specdec_lib.lessons import ch00, ch01, ch02, ch03, ch04, ch05, ch07, ch07_laws
 from specdec_lib.lessons.ch01_models import DRAFT, TARGET
 from specdec_lib.measure import papers
 from specdec_lib.measure.acceptance import Acceptance
+from specdec_lib.measure.batches import Served
+from specdec_lib.measure.engineering import Version
 from specdec_lib.measure.strategies import Measured
-from specdec_lib.sampling import sample_from
+from specdec_lib.measure.timing import Spread
+from specdec_lib.sampling import Warp, sample_from, sample_rows
 from specdec_lib.theory import Costs
 
 LESSONS = Path(ch00.__file__).parent
@@ -28,6 +33,8 @@ GIVEN = {
     "np": np,
     "torch": torch,
     "sample_from": sample_from,
+    "sample_rows": sample_rows,
+    "Warp": Warp,
     "expected_tokens": theory.expected_tokens,
     "residual_distribution": ch07_laws.residual,
 }
@@ -42,6 +49,8 @@ def text_of(chapter: str) -> str:
 def functions_of(chapter: str) -> dict[str, Callable]:
     """The solution's functions, run in one namespace as in the notebook."""
     namespace = dict(GIVEN)
+    for given in re.findall(r"^# %%\n(def .*?\n)\n\n", text_of(chapter), re.MULTILINE | re.DOTALL):
+        exec(given, namespace)
     for source in solutions_of(chapter).values():
         if source.startswith("def "):
             exec(source, namespace)
@@ -71,7 +80,7 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 # --- figures --------------------------------------------------------------------------------------
 
 # What else is public in the files that hold figures.
-NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout"}
+NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout", "fates"}
 
 
 def figure_modules(chapter: str) -> list[ModuleType]:
@@ -120,6 +129,20 @@ PASSES = [
     ch00.Passes((size, dtype), 10**7, width, 1e11, _SECONDS)
     for size in ("40m", "built-in")
     for dtype, width in (("float32", 4), ("bfloat16", 2))
+]
+BLOCKS = [
+    Block([5, 6, 7], 3, 8, 4, [0.5, 0.4, 0.9], [0.6, 0.4, 0.3], 0.002, 0.01),
+    Block([5, 6, 7], 1, 2, 2, [0.5, 0.0, 0.9], [0.25, 0.4, 0.3], 0.001, 0.02),
+    Block([5, 6], 2, 9, 2, [0.5, 0.5], [0.5, 0.5], 0.001, 0.02),
+]
+_SPREAD = {"median": 1.5, "low": 1.25, "high": 1.75}
+_RUN = {
+    "target": "234m", "draft": "base", "task": "code", "expected": 1.6, "formula": 1.9,
+    "empirical": _SPREAD, "at_4": _SPREAD, "over_hugging": _SPREAD, "over_assisted": _SPREAD,
+}  # fmt: skip
+RUNS = [
+    SimpleNamespace(temperature=1, alpha=0.64, **_RUN),
+    SimpleNamespace(temperature=0, alpha=0.58, **_RUN),
 ]
 _H100 = ch00.MACHINES["H100"]
 _VERDICTS = SimpleNamespace(
@@ -230,5 +253,20 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "sum_or_maximum": (0.8, 4),
         "batches": (0.8, 0.02, 4, 295),
         "timeline": (),
+    },
+    "08": {
+        "going_back": (),
+        "law_of_blocks": (),
+        "passes": (),
+        "law_of_texts": (),
+        "beside_the_papers": (RUNS, SETTINGS, papers.table("chen_1")),
+        "against_hugging_face": (RUNS,),
+        "alpha_beside_table_3": (RUNS, papers.table("leviathan_3")),
+        "engineering": ([Version("a loop", Spread(1.5, 1.25, 1.75))],),
+        "blocks_over_time": (BLOCKS,),
+        "timeline": (BLOCKS,),
+        "by_position": ([(3, 3), (1, 3), (2, 2)], 3),
+        "by_class": ({"keyword": (0.5, 0.75, 12)},),
+        "batches": ([Served(1, 0, 10.0, 1.0, 0.5, 0.6), Served(1, 2, 15.0, 1.5, 0.3, 0.4)],),
     },
 }

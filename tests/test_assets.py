@@ -20,7 +20,7 @@ from specdec_lib.measure.acceptance import (
 )
 from specdec_lib.measure.strategies import remembered
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, load_pair
+from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, cost_label, load_pair
 from specdec_lib.models.scale import scaled
 from specdec_lib.sampling import Greedy, Warp
 
@@ -152,3 +152,6 @@ def test_greedy_text_is_that_of_transformers_for_50_prompts():
 def test_the_pair_loads_by_name():
     pair = load_pair("stdlib", draft="small", target_cost="40m")
     assert "acceptance of a 17:1 pair" in pair.label and "78:1" in pair.label
+    assert cost_label("7b", "base", "large").startswith(
+        "acceptance of an 8:1 or a 4:1 pair, cost of a 7121:1 or a 3"
+    )

@@ -62,6 +62,7 @@ def test_without_a_chapter_only_what_was_handed_in_is_graded(submitted: Path):
         (["grade", "no/such/folder"], "there is no folder of submissions at no/such/folder"),
         (["grade", ".", "--chapter", "99_none"], "there is no chapter 99_none. There are: 00"),
         (["grade", ".", "--workers", "0"], "at least 1"),
+        (["grade", ".", "--workers", "2", "--scheduler", "tcp://x:1"], "give one"),
     ],
 )
 def test_what_cannot_start_says_why(arguments: list[str], words: str, capsys):

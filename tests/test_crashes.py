@@ -152,6 +152,64 @@ def test_only_the_submission_that_ends_its_process_is_lost(monkeypatch: pytest.M
     assert all(o.reason == name for name, o in outcomes.items() if name != "7")
 
 
+class Gone(Executor):
+    """A cluster that is lost: what was sent is cancelled, and nothing more is taken."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+
+    def submit(self, *_: object) -> Future:
+        self.sent += 1
+        if self.sent > 2:
+            raise RuntimeError("the client is closed")
+        future: Future = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+def test_a_lost_cluster_is_told_for_every_submission():
+    gone = Gone()
+    jobs = [Job(str(i), notebook=str(i)) for i in range(4)]
+    outcomes = dict(spread(jobs, lambda workers: nullcontext(gone), 1))
+    words = {name: str(outcome) for name, outcome in outcomes.items()}
+    assert all("are gone" in words[name] for name in "01")
+    assert all("client is closed" in words[name] for name in "23")
+
+
+class Slow(Executor):
+    """Says of every submission that it hit a limit, the first time."""
+
+    def __init__(self, seen: list[str]) -> None:
+        self.seen = seen
+
+    def submit(self, function: Callable, notebook: dict, chapter: str) -> Future:
+        future: Future = Future()
+        key = cache.key(notebook, chapter)
+        future.set_result(Result({}, limited=key not in self.seen))
+        self.seen.append(key)
+        return future
+
+
+def test_results_at_a_limit_are_repeated_alone_and_then_stored(
+    submitted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cache, "FOLDER", tmp_path / "cache")
+    workers, seen = [], []
+
+    def open_executor(number: int):
+        workers.append(number)
+        return nullcontext(Slow(seen))
+
+    monkeypatch.setattr(classroom, "local_processes", open_executor)
+    assert len(classroom.grade_class(submitted, workers=2)) == STUDENTS
+    assert workers == [2, 1]
+    assert sorted(seen[:STUDENTS]) == sorted(seen[STUDENTS:]) and len(seen) == 2 * STUDENTS
+    assert len(stored(tmp_path)) == STUDENTS
+    classroom.grade_class(submitted, workers=2)
+    assert len(seen) == 2 * STUDENTS
+
+
 def test_few_jobs_are_on_their_way_at_once():
     taken = []
 

@@ -109,6 +109,10 @@ def test_the_table_has_the_fastest_first_and_goes_to_a_file(tmp_path: Path, monk
     command.main(["--markdown", str(tmp_path / "new" / "table.md")])
     assert (tmp_path / "new" / "table.md").read_text() == table(rows) + "\n"
     assert table(rows) in capsys.readouterr().out
+    monkeypatch.setattr(command, "target", lambda *args: None)
+    monkeypatch.setattr(command, "plain", lambda *args: None)
+    command.main(["--target-cost", "234m"])
+    assert "The drafts: acceptance of a 4:1 or an 8:1" in capsys.readouterr().out
 
 
 def test_options_that_cannot_be_are_refused(capsys):

@@ -157,11 +157,6 @@ def test_the_memory_of_the_sizes_is_known():
     assert 2.0e9 < gpu.memory_needed("1b", torch.bfloat16) - gpu.RESERVE < 3e9
 
 
-def test_a_scaled_row_says_what_it_is():
-    said = gpu.what_it_is("7b", "base")
-    assert said.startswith("acceptance of an 8:1 pair, cost of a 7121:1 pair; a real pair")
-
-
 def test_the_bytes_of_a_plain_step():
     model = Llama.from_folder(ASSETS / "small")
     shape = model.shape

@@ -81,10 +81,10 @@ def pickled(value: object) -> bytes:
 
 @pytest.mark.parametrize("chapter", chapters())
 def test_no_submission_leaves_anything_to_the_next(chapter: str):
-    tests = hidden_tests.hidden_tests(engine.tests_of(chapter))
+    tests = hidden_tests.hidden_tests(hidden_tests.tests_of(chapter))
     before = state_of(tests)
     engine.grade_anew(sample("cleo-misconceived", chapter), chapter)
-    assert hidden_tests.hidden_tests(engine.tests_of(chapter)) is tests
+    assert hidden_tests.hidden_tests(hidden_tests.tests_of(chapter)) is tests
     assert state_of(tests) == before
 
 
@@ -114,8 +114,9 @@ def outcomes_of_plain_pytest(notebook: NotebookNode) -> list[list]:
     limits = engine.limits_of(CHAPTER)
     with Session(engine.code_cells(notebook, limits), limits) as session:
         plugin = Plugin(Student(session, engine.parameters_of(CHAPTER)))
-        file = str(engine.tests_of(CHAPTER))
-        pytest.main(["--capture=no", "-p", "no:terminal", "-c", "/dev/null", file], [plugin])
+        file = str(hidden_tests.tests_of(CHAPTER))
+        quiet = ["--capture=no", "-p", "no:terminal", "-p", "no:cacheprovider"]
+        pytest.main([*quiet, "-c", "/dev/null", file], [plugin])
     return plugin.seen
 
 
@@ -124,7 +125,7 @@ def test_every_case_goes_as_in_plain_pytest():
     notebook = right(speculative_accept=wrong.code)
     limits = engine.limits_of(CHAPTER)
     with Session(engine.code_cells(notebook, limits), limits) as session:
-        tests = HiddenTests(engine.tests_of(CHAPTER))
+        tests = HiddenTests(hidden_tests.tests_of(CHAPTER))
         cases = tests.run(Student(session, engine.parameters_of(CHAPTER)))
     names = [item.nodeid.split("::")[-1] for item in tests.items]
     ours = [[name, c.error is None] for name, c in zip(names, cases, strict=True)]

@@ -19,8 +19,17 @@ from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
 from specdec_lib.lessons.widgets.pipeline import pipeline_animation
 from specdec_lib.lessons.widgets.simulator import HERE, SHARED, Simulator, style_sheet
 from specdec_lib.lessons.widgets.timeline import timeline_simulator
+from specdec_lib.lessons.widgets.trace import trace_picture
 from specdec_lib.lessons.widgets.tradeoff import tradeoff_simulator
 from specdec_lib.lessons.widgets.two_paths import two_paths_simulator
+
+TEXT = {
+    "drafted": ["return", " x"],
+    "p": [0.5, 0.25],
+    "q": [0.75, 0.25],
+    "accepted": 1,
+    "token": "\n" + 40 * " ",
+}
 
 # Every simulator, with as much in it as its sliders allow.
 MAKERS = {
@@ -34,6 +43,7 @@ MAKERS = {
     "paper_rows": lambda: paper_rows_simulator(SETTINGS),
     "pipeline": lambda: pipeline_animation(ch01.RECORDED, frame=9),
     "timeline": timeline_simulator,
+    "trace": lambda: trace_picture("def f(x):", 30 * [TEXT]),
     "tradeoff": tradeoff_simulator,
     "two_paths": two_paths_simulator,
 }

@@ -34,6 +34,17 @@ def test_arrays_cross(dtype: str, shape: tuple):
     assert np.array_equal(back, array)
 
 
+@pytest.mark.parametrize("dtype", [">f8", "<f8", ">i4", ">f2"])
+def test_the_byte_order_of_an_array_does_not_change_its_numbers(dtype: str):
+    back = decode(encode(np.array([1, 2, 300], dtype)))
+    assert back.tolist() == [1, 2, 300] and back.dtype.isnative
+
+
+@pytest.mark.parametrize("dtype", ["U3", "M8[s]", "O", "complex128", "f8,i4", "longdouble"])
+def test_other_arrays_are_opaque(dtype: str):
+    assert isinstance(decode(encode(np.zeros(2, dtype))), Opaque)
+
+
 def test_numpy_scalars_become_pythons():
     assert [type(decode(encode(x))) for x in (np.float64(1), np.int32(1), np.bool_(True))] == [
         float,

@@ -60,6 +60,6 @@ def prerequisites(chapter: str) -> dict[str, set[str]]:
     after: dict[str, set[str]] = {}
     for mark in marks:
         if mark.name == "behaviour":
-            exercise, _, first = mark.args
+            exercise, _, first, *_ = mark.args
             after.setdefault(exercise, set()).update(first)
     return after

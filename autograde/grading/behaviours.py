@@ -13,13 +13,15 @@ from specdec_lib.lessons.answers import letter_of, require_guess
 from specdec_lib.lessons.examples import Different
 
 
-def behaviour(exercise: str, name: str, after: tuple[str, ...] = ()) -> pytest.MarkDecorator:
-    """Mark a test as cases of a behaviour.
+def behaviour(
+    exercise: str, name: str, after: tuple[str, ...] = (), weight: int = 1
+) -> pytest.MarkDecorator:
+    """Mark a test as cases of a behaviour, worth `weight` shares of the exercise.
 
     `after` names what must work first: other behaviours of the exercise, or other exercises.
     Where one of them fails too, the student is sent there first.
     """
-    return pytest.mark.behaviour(exercise, name, after)
+    return pytest.mark.behaviour(exercise, name, after, weight)
 
 
 def untouched(student: Student) -> None:

@@ -3,17 +3,15 @@
 import ast
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 
 from nbformat import NotebookNode
 
 from autograde.grading import cache as results_cache
-from autograde.grading.hidden_tests import run_hidden_tests
+from autograde.grading.hidden_tests import run_hidden_tests, tests_of
 from autograde.grading.misconceptions import misconceptions_of
 from autograde.grading.results import Exercise, Result
 from autograde.grading.verdict import judge
 from autograde.intake import Submission, is_answer, is_demo, release_of
-from autograde.paths import CHAPTER_TESTS
 from autograde.sandbox import doctor
 from autograde.sandbox.inside.cells import plain_python
 from autograde.sandbox.launch import Limits
@@ -59,11 +57,6 @@ def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
 def limits_of(chapter: str) -> Limits:
     """What a submission of the chapter may use, and what is loaded before it comes."""
     return Limits(own_work=own_work_of(chapter), preload=modules_of(chapter))
-
-
-def tests_of(chapter: str) -> Path:
-    """The file of a chapter's hidden tests."""
-    return CHAPTER_TESTS / f"ch{chapter[:2]}_tests.py"
 
 
 def code_cells(notebook: NotebookNode, limits: Limits) -> list[Cell]:

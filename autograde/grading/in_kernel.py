@@ -9,8 +9,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from autograde.grading.hidden_tests import hidden_tests
-from autograde.paths import CHAPTER_TESTS
+from autograde.grading.hidden_tests import hidden_tests, tests_of
 from autograde.sandbox.inside import wire
 from autograde.sandbox.lending import Lent
 from autograde.sandbox.proxy import Student
@@ -22,8 +21,7 @@ def points(chapter: str, exercise: str, most: float, namespace: Mapping[str, Any
     function = namespace.get(exercise)
     names = list(inspect.signature(function).parameters) if callable(function) else []
     student = Student(InKernel(namespace), {exercise: names})
-    tests = hidden_tests(CHAPTER_TESTS / f"ch{chapter[:2]}_tests.py")
-    cases = tests.run(student, exercise)
+    cases = hidden_tests(tests_of(chapter)).run(student, exercise)
     behaviours = {case.behaviour for case in cases}
     failed = {case.behaviour for case in cases if case.error is not None}
     return most * (len(behaviours) - len(failed)) / len(behaviours)

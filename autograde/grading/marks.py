@@ -19,6 +19,7 @@ class Case:
     error: str | None
     unwritten: bool = False
     calls: list[Call] = field(default_factory=list)
+    weight: int = 1
 
     @property
     def raised(self) -> str | None:
@@ -38,7 +39,8 @@ class Marks:
         self.of_student, self.cases = student, []
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        config.addinivalue_line("markers", "behaviour(exercise, name, after): cases of a behaviour")
+        what = "behaviour(exercise, name, after, weight): cases of a behaviour"
+        config.addinivalue_line("markers", what)
 
     @pytest.fixture
     def student(self) -> Student:
@@ -62,9 +64,9 @@ class Marks:
         return pytest.TestReport(item.nodeid, item.location, {}, outcome, None, call.when)
 
     def _note(self, item: pytest.Item, call: pytest.CallInfo) -> None:
-        exercise, name, after = item.get_closest_marker("behaviour").args
+        exercise, name, after, weight = item.get_closest_marker("behaviour").args
         error, unwritten = _reason(call.excinfo.value if call.excinfo else None)
-        case = Case(exercise, name, after, error, unwritten, self.of_student.calls)
+        case = Case(exercise, name, after, error, unwritten, self.of_student.calls, weight)
         self.cases.append(case)
 
 

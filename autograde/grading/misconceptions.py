@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from autograde.sandbox.inside import wire
+from autograde.sandbox.inside import operations, wire
 from autograde.sandbox.lending import Lent
-from autograde.sandbox.proxy import Call
+from autograde.sandbox.proxy import Call, traces_of
 from specdec_lib.lessons.examples import difference
 
 
@@ -113,17 +113,30 @@ def _agrees(wrong: Misconception, calls: list[Call]) -> bool:
 
 def _same(wrong: Misconception, call: Call) -> bool:
     """Whether the wrong answer does with the call's arguments what the student's function did."""
-    args = tuple(a.thing if isinstance(a, Lent) else a for a in copy.deepcopy(call.args))
+    copies = copy.deepcopy(call.args)
+    args = tuple(a.thing if isinstance(a, Lent) else a for a in copies)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            value = wrong.function(*args)
+            value, work = _run(wrong, args, call)
     except Exception as error:
         return call.error == type(error).__name__
     changed = [i for i in wire.changed(call.args, args) if not isinstance(call.args[i], Lent)]
-    if call.reply is None or call.reply.changed != changed:
+    if call.reply is None or call.reply.changed != changed or call.traces != traces_of(copies):
         return False
-    return _same_value(call.reply.value, value)
+    return work and _same_value(call.reply.value, value)
+
+
+def _run(wrong: Misconception, args: tuple, call: Call) -> tuple[object, bool]:
+    """What the wrong answer returns, and whether it does about as much with torch.
+
+    Looked at only where the student's uses of torch were counted.
+    """
+    if call.reply is None or not call.reply.operators:
+        return wrong.function(*args), True
+    value, done = operations.counted(wrong.function, list(args))
+    ratio = done["operators"] / call.reply.operators
+    return value, bool(done["waits"]) == bool(call.reply.waits) and 1 / 2 < ratio < 2
 
 
 def _same_value(got: object, value: object) -> bool:

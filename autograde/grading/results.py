@@ -5,12 +5,16 @@ from dataclasses import asdict, dataclass, field
 
 @dataclass
 class Behaviour:
-    """One behaviour: passed, or the message that says why not and the misconception behind it."""
+    """One behaviour: passed, or the message that says why not and the misconception behind it.
+
+    It is worth `weight` shares of the exercise.
+    """
 
     name: str
     passed: bool
     message: str = ""
     cause: str | None = None
+    weight: int = 1
 
 
 @dataclass
@@ -30,10 +34,11 @@ class Exercise:
 
     @property
     def score(self) -> float:
-        """Every behaviour is worth the same; all of them together are worth `max_score`."""
+        """The shares of the behaviours that passed; all shares together are worth `max_score`."""
         if not self.behaviours:
             return 0.0
-        return float(self.max_score) * self.passed / len(self.behaviours)
+        passed = sum(b.weight for b in self.behaviours if b.passed)
+        return float(self.max_score) * passed / sum(b.weight for b in self.behaviours)
 
     @property
     def messages(self) -> list[str]:

@@ -82,7 +82,7 @@ def _through(
             for job in islice(waiting, PER_WORKER * workers - len(running)):
                 running[_submit(executor, job)] = job
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                job, error = running.pop(future), future.exception()
+                job, error = running.pop(future), _error_of(future)
                 if isinstance(error, BrokenProcessPool):
                     broken += [job, *running.values()]
                     return
@@ -92,8 +92,14 @@ def _through(
             future.cancel()
 
 
+def _error_of(future: Future) -> BaseException | None:
+    if future.cancelled():  # as a cluster does whose scheduler has gone
+        return Lost("the machines that it was sent to are gone; run the command again")
+    return future.exception()
+
+
 def _submit(executor: Executor, job: Job) -> Future:
-    """The future of a job: finished, where its outcome is known or the pool takes no more."""
+    """The future of a job: finished, where its outcome is known or the executor takes no more."""
     known: Future = Future()
     try:
         if job.outcome is None:
@@ -102,6 +108,6 @@ def _submit(executor: Executor, job: Job) -> Future:
             known.set_exception(job.outcome)
         else:
             known.set_result(job.outcome)
-    except BrokenProcessPool as error:
+    except Exception as error:
         known.set_exception(error)
     return known

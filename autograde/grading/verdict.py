@@ -26,8 +26,15 @@ def _judge(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> l
     cause = _cause(cases, wrong)
     messages = {name: _message(case, failing, cause, broken) for name, case in failing.items()}
     why = cause.name if cause else None
+    weights = {case.behaviour: case.weight for case in cases}
     return [
-        Behaviour(name, case is None, messages.get(name, ""), why if case is not None else None)
+        Behaviour(
+            name,
+            case is None,
+            messages.get(name, ""),
+            why if case is not None else None,
+            weights[name],
+        )
         for name, case in first.items()
     ]
 

@@ -73,6 +73,8 @@ class Reply:
     warnings: list[str]
     changed: list[int]  # positions of the arguments that the function has changed
     shares: bool  # the returned array shares memory with an argument
+    operators: int = 0  # uses of torch, and those that waited for a value, where counted
+    waits: tuple[str, ...] = ()
 
 
 @dataclass
@@ -102,19 +104,23 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def call(self, name: str, args: tuple) -> Reply:
-        """Call the student's function. Raises StudentError, NotDefined or Gone."""
+    def call(self, name: str, args: tuple, count: bool = False) -> Reply:
+        """Call the student's function; with `count`, see what it does with torch.
+
+        Raises StudentError, NotDefined or Gone.
+        """
         desk = Desk()
         args = tuple(desk.lend(arg) for arg in args)
         encoded = [wire.encode(arg) for arg in args]
         before = [wire.digest(arg) for arg in args]
-        request = {"do": "call", "name": name, "args": {"l": encoded}}
+        request = {"do": "call", "name": name, "args": {"l": encoded}, "count": count}
         answer = self._ask_about(name, request, desk)
         try:
             changed = [i for i, d in enumerate(answer["digests"]) if d != before[i]]
             seen = [wire.clean(str(text))[:200] for text in answer["warnings"]][:5]
-            return Reply(wire.decode(answer["value"]), seen, changed, answer["shares"] is True)
-        except (wire.ProtocolError, KeyError, IndexError, TypeError) as error:
+            value, shares = wire.decode(answer["value"]), answer["shares"] is True
+            return Reply(value, seen, changed, shares, *_operations(answer.get("operations")))
+        except (wire.ProtocolError, LookupError, TypeError, ValueError) as error:
             raise Gone(f"the answer could not be read: {error}") from None
 
     def value(self, name: str) -> Any:
@@ -205,3 +211,10 @@ class Session:
         if self.process is not None:
             self.process.end()
             self.process = None
+
+
+def _operations(answer: Any) -> tuple[int, tuple[str, ...]]:
+    """The number of operators and the waits that the worker reports."""
+    if not isinstance(answer, dict):
+        return 0, ()
+    return int(answer["operators"]), tuple(str(name)[:40] for name in answer["waits"][:20])

@@ -15,6 +15,7 @@ KINDS = {
     "ahead": (None, ""),
     "chosen": (None, ""),
     "drafted": ("draft", ""),
+    "scored": ("target", ""),
     "accepted": ("accepted", "✓ "),
     "rejected": ("excess", "✗ "),
     "dropped": (None, "– "),

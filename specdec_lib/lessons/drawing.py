@@ -110,6 +110,7 @@ def bars(
     heights: Sequence[float],
     name: str,
     width: float = 0.6,
+    *,
     bottom: np.ndarray | float = 0.0,
     label: str | None = None,
     text: str | None = None,

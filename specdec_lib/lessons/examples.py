@@ -186,6 +186,10 @@ def describe(value: Any) -> str:
     if isinstance(value, ARRAYS):
         shown = 0 < value.size <= 12
         return describe(value.tolist()) if shown else f"an array of shape {value.shape}"
+    if type(value).__name__ == "Tensor":
+        shown = 0 < value.numel() <= 12
+        shape = tuple(value.shape)
+        return f"tensor({describe(value.tolist())})" if shown else f"a tensor of shape {shape}"
     if isinstance(value, BOOLS):
         return str(bool(value))
     if isinstance(value, types.FunctionType | types.MethodType):

@@ -81,9 +81,11 @@ def fastest_hugging(
     return tasks[best], best
 
 
-def hugging_target(cost: str | None, dtype: torch.dtype) -> hugging.Counted:
+def hugging_target(
+    cost: str | None, dtype: torch.dtype, device: torch.device | str = "cpu"
+) -> hugging.Counted:
     """The same target in transformers."""
     if cost is None:
-        return hugging.Counted.of_folder(ASSETS / "target", dtype)
-    weights = grown(read_weights(ASSETS / "target", "cpu", dtype), COSTS[cost])
+        return hugging.Counted.of_folder(ASSETS / "target", dtype, device)
+    weights = grown(read_weights(ASSETS / "target", device, dtype), COSTS[cost])
     return hugging.Counted.of_weights(weights)

@@ -4,7 +4,8 @@ A bare pass is `forward` on a filled cache and nothing else: what a decoder adds
 """
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import islice
 
 import torch
 from torch import Tensor
@@ -24,10 +25,8 @@ REPLAYS = 8  # of a captured pass in a task, one behind the other: what starts t
 PassTask = Callable[[Llama, int, int], Callable[[], None]]
 
 
-def pass_task(
-    model: Model, tokens: int, batch: int = 1, context: int = CONTEXT
-) -> Callable[[], None]:
-    """A pass over `tokens` tokens in every row behind `context` others, each time the same."""
+def pass_task(model: Model, tokens: int, batch: int = 1) -> Callable[[], None]:
+    """A pass over `tokens` tokens in every row behind CONTEXT others, each time the same."""
     text = random_text(model, batch, CONTEXT + tokens)
     cache = model.new_cache(batch, CONTEXT + tokens)
     model.forward(text[:, :CONTEXT], cache)
@@ -77,9 +76,30 @@ def costs_of(
     task: PassTask = pass_task,
 ) -> tuple[Costs, float]:
     """c and v up to k_max + 1 tokens, and the seconds of a target task over one."""
-    tasks = {width: task(target, width, batch) for width in range(1, k_max + 2)}
-    tasks[0] = task(draft, 1, batch)
-    seconds = {key: statistics.median(taken) for key, taken in interleaved(tasks, rounds).items()}
-    draft_seconds = seconds.pop(0)
-    v = {width: taken / seconds[1] for width, taken in seconds.items()}
-    return Costs(c=draft_seconds / seconds[1], v=v), seconds[1]
+    tasks = {"draft": task(draft, 1, batch)}
+    costs, seconds = costs_by_draft(target, tasks, k_max, rounds, batch, task)
+    return costs["draft"], seconds
+
+
+def costs_by_draft(
+    target: Model,
+    drafts: Mapping[str, Callable[[], object]],
+    k_max: int = K_MAX,
+    rounds: int = 20,
+    batch: int = 1,
+    task: PassTask = pass_task,
+) -> tuple[dict[str, Costs], float]:
+    """As `costs_of`, for several drafts by turns; `drafts` are tasks of one draft step each.
+
+    A draft step stands behind a target pass, as the first one of a block does: the target's weights
+    have pushed the draft's out of the processor's cache.
+    """
+    tasks: dict[int | str, Callable[[], object]] = {}
+    steps = iter(drafts.items())
+    for width in range(1, k_max + 2):
+        tasks[width] = task(target, width, batch)
+        tasks.update(islice(steps, 1))
+    taken = interleaved(tasks | dict(steps), rounds)
+    seconds = {key: statistics.median(times) for key, times in taken.items()}
+    v = {width: seconds[width] / seconds[1] for width in range(1, k_max + 2)}
+    return {name: Costs(seconds[name] / seconds[1], v) for name in drafts}, seconds[1]

@@ -31,6 +31,7 @@ from specdec_lib.measure.members import Member, Variant, family
 from specdec_lib.measure.runs import SAMPLED, Decoder, plain
 from specdec_lib.measure.timing import Spread, interleaved, ratios
 from specdec_lib.measure.workbench import DTYPES, target
+from specdec_lib.models.pairs import BUILT_IN_DRAFTS, cost_label
 from specdec_lib.models.scale import COSTS
 from specdec_lib.theory import acceptance_from_counts
 
@@ -170,6 +171,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     members = family(model, options.tokens)
     baseline = plain(model, SAMPLED, options.tokens)
     found = table(measured(members, baseline, prompts(options.prompts + 1), options.rounds))
+    if options.target_cost:
+        found += f"\n\nThe drafts: {cost_label(options.target_cost, *BUILT_IN_DRAFTS)}."
     print(found)
     if options.markdown:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_sha
 from specdec_lib.models.checks import free_memory
 from specdec_lib.models.compiled import Compiled, compiled
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, default_dtype, ratio, scaled_label
+from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, cost_label, default_dtype
 from specdec_lib.models.scale import COSTS, grown, grown_shape, parameters
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
@@ -131,14 +131,8 @@ def best_on(bench: Workbench, size: str | None, warp: Warp, batch: int = 1) -> C
     where = f"{bench.card} at {size or 'built-in'}"
     best = bench.fastest(f"{where}, temperature {warp.temperature:g}, batch {batch}", found)
     if size is not None:
-        bench.notes.append(f"{where}: {what_it_is(size, best.draft)}")
+        bench.notes.append(f"{where}: {cost_label(size, best.draft)}")
     return best
-
-
-def what_it_is(size: str, draft: str) -> str:
-    """What the cost-scaled target is beside a draft."""
-    plain, small = read_shape(ASSETS / "target"), read_shape(ASSETS / draft)
-    return scaled_label(ratio(plain, small), ratio(grown_shape(plain, COSTS[size]), small))
 
 
 def graphs(

@@ -66,15 +66,18 @@ def line_numbers(text: str) -> list[int]:
     return numbers
 
 
-def prompts(count: int, length: int = 64, assets: Path = ASSETS) -> list[list[int]]:
-    """`count` prompts of `length` tokens in a fixed order.
+def prompts(
+    count: int, length: int = 64, assets: Path = ASSETS, ending: str = ""
+) -> list[list[int]]:
+    """`count` prompts of `length` tokens in a fixed order, from documents with this `ending`.
 
     They begin at the middle of every document that is long enough, then at its first and third
     quarters, at the odd eighths, at the odd sixteenths.
 
     Raises ValueError where there are not so many.
     """
-    documents = [each.ids for each in all_tokens(assets) if len(each.ids) >= 4 * length]
+    texts = [each for each in all_tokens(assets) if each.name.endswith(ending)]
+    documents = [each.ids for each in texts if len(each.ids) >= 4 * length]
     shares = [(odd, parts) for parts in (2, 4, 8, 16) for odd in range(1, parts, 2)]
     starts = [(ids, len(ids) * odd // parts) for odd, parts in shares for ids in documents]
     starts = [(ids, start) for ids, start in starts if start + length <= len(ids)]

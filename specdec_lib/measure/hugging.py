@@ -50,9 +50,10 @@ class Counted:
         self.passes, self.tokens = 0, 0
 
     def _count(self, module: torch.nn.Module, arguments: tuple, keywords: dict) -> None:
-        ids = keywords.get("input_ids", arguments[0] if arguments else None)
+        names = ("decoder_input_ids", "input_ids")
+        ids = next((keywords[name] for name in names if keywords.get(name) is not None), None)
         self.passes += 1
-        self.tokens += ids.shape[1]
+        self.tokens += (arguments[0] if ids is None else ids).shape[1]
 
 
 @torch.inference_mode()

@@ -109,7 +109,7 @@ class Recorded:
 def compare(slower: Decoder, faster: Decoder, prompts: Sequence[list[int]]) -> Spread:
     """How many times as fast `faster` is: both by turns, a ratio for each prompt and round."""
     seconds: tuple[list[float], list[float]] = ([], [])
-    for prompt in tqdm(prompts, desc="prompts", leave=False):
+    for prompt in tqdm(prompts, desc="prompts", leave=False, disable=None):
         taken = interleaved({0: partial(slower, prompt), 1: partial(faster, prompt)}, ROUNDS)
         for side in (0, 1):
             seconds[side].extend(taken[side])
@@ -122,7 +122,7 @@ def straight(decoder: Decoder, prompts: Sequence[list[int]], most: int) -> list[
     Raises ValueError where there is none.
     """
     found = []
-    for prompt in tqdm(prompts, desc="prompts without loops", leave=False):
+    for prompt in tqdm(prompts, desc="prompts without loops", leave=False, disable=None):
         if len(found) < most and repeated_share(decoder(prompt).tokens[0]) <= MOST_REPEATED:
             found.append(prompt)
     if not found:

@@ -13,7 +13,7 @@ from specdec_lib.measure.acceptance import Acceptance, acceptance, model_reader
 from specdec_lib.measure.costs import costs_of
 from specdec_lib.measure.runs import GREEDY, plain, straight
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS
+from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, cost_label
 from specdec_lib.models.scale import scaled
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
@@ -67,7 +67,10 @@ class Workbench:
     def best(self, cost: str | None, warp: Warp, dtypes: Sequence[torch.dtype] = DTYPES) -> Choice:
         """The dtype, draft and K that the cost model makes fastest, from bare passes."""
         found = [each for dtype in dtypes for each in options_for(cost, dtype)[warp.temperature]]
-        return self.fastest(f"{cost or 'built-in'} at temperature {warp.temperature:g}", found)
+        best = self.fastest(f"{cost or 'built-in'} at temperature {warp.temperature:g}", found)
+        if cost is not None:
+            self.notes.append(f"{cost}: {cost_label(cost, best.draft)}")
+        return best
 
     def fastest(self, name: str, found: Sequence[Choice]) -> Choice:
         """The choice that the cost model makes fastest, with a note."""

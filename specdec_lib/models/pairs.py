@@ -121,7 +121,7 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
     require_memory(parameters(shape) + parameters(small), dtype, device)
     if cost:
         target = scaled(folder, cost, device, dtype)
-        label = scaled_label(ratio(plain, small), ratio(shape, small))
+        label = cost_label(cost, draft)
     else:
         target = Llama.from_folder(folder, device, dtype)
         label = (
@@ -144,10 +144,14 @@ def ratio(target: Shape, draft: Shape) -> str:
     return in_words(read[0] / read[1])
 
 
-def scaled_label(acceptance: str, cost: str) -> str:
-    """What a cost-scaled pair is, given its ratios before and after scaling, in words."""
+def cost_label(cost: str, *drafts: str) -> str:
+    """What the target at `cost`, a name in COSTS, is beside each of `drafts`, in words."""
+    plain = read_shape(ASSETS / "target")
+    grown = grown_shape(plain, COSTS[cost])
+    small = [read_shape(ASSETS / draft) for draft in drafts]
+    before, after = (" or ".join(ratio(each, s) for s in small) for each in (plain, grown))
     return (
-        f"acceptance of {acceptance} pair, cost of {cost} pair; a real pair that far apart "
+        f"acceptance of {before} pair, cost of {after} pair; a real pair that far apart "
         "accepts less (T5-XXL/small, 143:1: .62)"
     )
 

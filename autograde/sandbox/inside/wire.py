@@ -22,6 +22,7 @@ import numpy as np
 MAX_FRAME = 16 * 2**20
 MAX_DEPTH = 12
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
+NAMES = {np.dtype(name): name for name in DTYPES}  # dtype.name is made anew at every look
 TENSORS = ("bool", "int64", "float32", "float64")
 
 
@@ -69,12 +70,16 @@ def encode(value: Any, depth: int = 0) -> Any:
         return {"l" if kind is list else "t": [encode(item, depth + 1) for item in value]}
     if kind is dict and depth < MAX_DEPTH and all(type(key) is str for key in value):
         return {"d": [[key, encode(item, depth + 1)] for key, item in value.items()]}
-    if kind is np.ndarray and value.dtype.name in DTYPES:
-        data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
-        return {"a": [value.dtype.name, list(value.shape), data]}
+    if kind is np.ndarray and (name := NAMES.get(value.dtype.newbyteorder("="))):
+        return {"a": [name, list(value.shape), base64.b64encode(_bytes_of(value)).decode()]}
     if isinstance(value, Handle):
         return {"h": [value.number, value.callable_, list(value.names)]}
     return _encode_tensor(value) or {"x": kind.__name__[:80]}
+
+
+def _bytes_of(array: np.ndarray) -> bytes:
+    """The numbers in this machine's byte order, as the other side reads them."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False).tobytes()
 
 
 def _encode_tensor(value: Any) -> dict | None:

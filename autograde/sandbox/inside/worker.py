@@ -6,6 +6,7 @@ from typing import Any
 
 import cells
 import numpy as np
+import operations
 import remote
 import wire
 
@@ -29,7 +30,7 @@ def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> dict:
     if request["do"] == "value":
         return value(notebook, request["name"])
     args = wire.decode(request["args"], remote.maker(link))
-    return call(notebook, request["name"], args)
+    return call(notebook, request["name"], args, request.get("count") is True)
 
 
 def value(notebook: cells.Cells, name: str) -> dict:
@@ -39,17 +40,24 @@ def value(notebook: cells.Cells, name: str) -> dict:
     return {"value": wire.encode(notebook.namespace[name])}
 
 
-def call(notebook: cells.Cells, name: str, args: list) -> dict:
-    """Call a function: its value, its warnings, a digest of each argument after the call."""
+def call(notebook: cells.Cells, name: str, args: list, count: bool = False) -> dict:
+    """Call a function: its value, its warnings, a digest of each argument after the call.
+
+    With `count`, what it did with torch, too.
+    """
     function = notebook.namespace.get(name)
     if not callable(function):
         return {"missing": True}
     result: Any = None
+    done = None
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         outcome = {"error": None}
         try:
-            result = function(*args)
+            if count:
+                result, done = operations.counted(function, args)
+            else:
+                result = function(*args)
         except BaseException as error:
             outcome["error"] = cells.describe_error(error)
     return outcome | {
@@ -57,6 +65,7 @@ def call(notebook: cells.Cells, name: str, args: list) -> dict:
         "warnings": [str(w.message)[:200] for w in seen[:5]],
         "digests": [wire.digest(arg) for arg in args],
         "shares": shares_memory(result, args),
+        "operations": done,
     }
 
 

@@ -1,0 +1,368 @@
+"""Hidden tests of chapter 08. Points attach to behaviours; see autograde/grading/behaviours.py.
+
+Models and caches are lent to the student's functions: what is read, and how often, is seen here. No
+GPU is needed.
+"""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from autograde.grading.behaviours import behaviour, choose, guessed, untouched
+from autograde.sandbox.lending import Lent
+from autograde.sandbox.session import StudentError
+from specdec_lib.decoding.progress import Generation, Settings
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.verify import verify_block
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.lessons.ch08 import FAULTS
+from specdec_lib.lessons.ch08_models import WatchedCache, WatchedModel, closer, dyadic_table
+from specdec_lib.lessons.examples import Different, describe, expect, format_call
+from specdec_lib.sampling import Warp, choices_for
+
+# The library's functions that answer an exercise of this chapter raise in a student's process.
+OWN_WORK = (
+    "specdec_lib.sampling.accept_below",
+    "specdec_lib.decoding.verify.verify",
+    "specdec_lib.decoding.verify.verify_block",
+    "specdec_lib.decoding.verify.residual",
+    "specdec_lib.decoding.verify.next_distribution",
+    "specdec_lib.decoding.speculative.speculative_generate",
+    "specdec_lib.decoding.plain.plain_generate",
+)
+
+
+class LentCache(WatchedCache, Lent):
+    """A cache as an argument: lent to the student, and usable here, for wrong answers."""
+
+    def __init__(self, held: int = 0) -> None:
+        WatchedCache.__init__(self, range(held))
+        Lent.__init__(self, self, "length", "truncate()")
+
+
+class LentModel(WatchedModel, Lent):
+    """A model as an argument; its caches are lent as well."""
+
+    def __init__(self, table: np.ndarray, name: str, prompt: int, most: int | None = None) -> None:
+        WatchedModel.__init__(self, table, name, prompt, most)
+        Lent.__init__(self, self, "vocab_size", "new_cache()", "forward()")
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> LentCache:
+        """An empty cache of one row. ValueError for more rows."""
+        if batch != 1:
+            raise ValueError(f"this model takes one row, not {batch}")
+        return LentCache()
+
+
+# --- predictions and quiz -------------------------------------------------------------------
+
+
+@behaviour("prediction_08", "a guess was made")
+def test_prediction(student):
+    guessed(student, "prediction_08", 0, 14)
+
+
+@behaviour("prediction_08_b", "a guess was made")
+def test_prediction_b(student):
+    guessed(student, "prediction_08_b", 0, 10)
+
+
+@behaviour("quiz_08", "the right option")
+def test_quiz(student):
+    choose(
+        student,
+        "quiz_08",
+        right="c",
+        because={
+            "a": "The residual is used after a rejection. It decides what is written then, not how "
+            "much is accepted.",
+            "b": "Rounding differs by a millionth: it rejects one draft token in a million, not "
+            "nearly half of them.",
+            "d": "With p = q every ratio is 1, and a coin below 1 accepts whichever coin it is.",
+        },
+    )
+
+
+@behaviour("quiz_08_b", "the right option")
+def test_quiz_b(student):
+    choose(
+        student,
+        "quiz_08_b",
+        right="a",
+        because={
+            "b": "An alpha follows from tokens a block, not from a ratio of two programs' times.",
+            "c": "At temperature 1 alpha is another one, and so is the speed: nothing follows.",
+            "d": "A block of K brings at most K + 1 tokens, but a time says nothing of K, nor of "
+            "what a pass of either program costs.",
+        },
+    )
+
+
+# --- rollback -------------------------------------------------------------------------------
+
+
+def require_cuts(student, held: int, length: int, cuts: list[int]) -> None:
+    """Raise Different unless rollback returns None and calls truncate with `cuts`."""
+    cache = LentCache(held)
+    call = format_call(student.rollback, (cache, length))
+    expect(student.rollback, cache, length, gives=None, hint="Nothing is returned.")
+    if cache.cuts != cuts:
+        raise Different(
+            f"{call} called truncate with {describe(cache.cuts)}, expected {describe(cuts)}."
+        )
+
+
+def require_refusal(student, held: int, length: int) -> None:
+    """Raise Different unless rollback raises ValueError and leaves the cache alone."""
+    cache = LentCache(held)
+    call = format_call(student.rollback, (cache, length))
+    try:
+        got = student.rollback(cache, length)
+    except StudentError as error:
+        if error.name != "ValueError":
+            raise Different(f"{call} {error.what_happened}, expected ValueError.") from None
+    else:
+        raise Different(f"{call} returned {describe(got)}, expected ValueError.")
+    if cache.cuts:
+        raise Different(f"{call} raised ValueError, but behind truncate({cache.cuts[0]}).")
+
+
+@behaviour("rollback", "back to the length")
+@pytest.mark.parametrize("held, length", [(14, 11), (9, 2), (6, 5), (3, 1), (40, 17)])
+def test_rollback_cuts(student, held, length):
+    require_cuts(student, held, length, [length])
+
+
+@behaviour("rollback", "no call where there is nothing to forget")
+@pytest.mark.parametrize("held, length", [(14, 14), (1, 1), (0, 0), (8, 7)])
+def test_rollback_is_quiet(student, held, length):
+    require_cuts(student, held, length, [length] if length < held else [])
+
+
+@behaviour("rollback", "ValueError for what cannot be, and only for that")
+@pytest.mark.parametrize("held, length", [(5, 6), (5, 12), (5, -1), (0, 1), (7, -7), (5, 0)])
+def test_rollback_refuses(student, held, length):
+    if 0 <= length <= held:
+        require_cuts(student, held, length, [length])
+    else:
+        require_refusal(student, held, length)
+
+
+# --- verify_block ---------------------------------------------------------------------------
+
+
+def block(
+    seed: int, rows: int, k: int, vocab_size: int = 5, dtype: torch.dtype = torch.float64
+) -> tuple[Tensor, ...]:
+    """Random arguments: p, q, drafted (each drawn from its q), r and u."""
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.ones(vocab_size), (rows, k + 1))
+    q = (rng.dirichlet(np.ones(vocab_size), (rows, k)) + p[:, :k]) / 2
+    drafted = [[int(rng.choice(vocab_size, p=law)) for law in row] for row in q]
+    chosen = torch.tensor(drafted).reshape(rows, k)
+    p, q, r, u = map(torch.tensor, (p, q, rng.random((rows, k)), rng.random(rows)))
+    return p.to(dtype), q.to(dtype), chosen.long(), r, u
+
+
+def check_block(student, args: tuple[Tensor, ...], hint: str) -> None:
+    """Raise Different unless the student's verdict is ours."""
+    count, token = verify_block(*args)
+    expect(student.verify_block, *args, gives=(count, token), hint=hint)
+
+
+BLOCKS = [(0, 1, 1), (1, 1, 4), (2, 6, 2), (3, 12, 3), (4, 5, 6), (5, 30, 4)]
+
+
+def only(function, index: int):
+    """`function` with nothing but one of the two tensors that it returns."""
+
+    def part(*args):
+        out = function(*args)
+        return out[index] if isinstance(out, tuple) and len(out) == 2 else out
+
+    part.__name__ = function.__name__
+    part.__signature__ = function.__signature__
+    return part
+
+
+@behaviour("verify_block", "how many draft tokens stand, row by row", weight=3)
+@pytest.mark.parametrize("seed, rows, k", BLOCKS)
+def test_counts(student, seed, rows, k):
+    args = block(seed, rows, k)
+    hint = "Below: the first of the two. Count each row's verdicts up to its first rejection."
+    expect(only(student.verify_block, 0), *args, gives=verify_block(*args)[0], hint=hint)
+
+
+@behaviour("verify_block", "the token behind them", weight=3)
+@pytest.mark.parametrize("seed, rows, k", BLOCKS)
+def test_tokens(student, seed, rows, k):
+    hint = "Row `count` of p and q: the residual there, and behind a whole block p itself."
+    check_block(student, block(seed + 100, rows, k), hint)
+
+
+def edge(p: list, q: list, drafted: list, r: list, u: float) -> tuple[Tensor, ...]:
+    """One row from lists."""
+    as_float = (torch.tensor([each], dtype=torch.float64) for each in (p, q, r, u))
+    p, q, r, u = as_float
+    return p, q.reshape(1, len(drafted), p.shape[-1]), torch.tensor([drafted]).long(), r, u
+
+
+LARGEST = float(np.nextafter(1, 0))
+EVEN, TINY = [0.5, 0.25, 0.25], 2.0**-13
+EDGES = {
+    "both sides equal: rejected": edge([[0.25, 0.5, 0.25], EVEN], [EVEN], [0], [0.5], 0.5),
+    "p is 0 and r is 0": edge([[0.0, 0.5, 0.5], EVEN], [EVEN], [0], [0.0], 0.75),
+    "p and q are 0": edge([[0.0, 0.5, 0.5], EVEN], [[0.0, 0.25, 0.75]], [0], [0.0], 0.1),
+    "q is 0 and p is not": edge([EVEN, [0.0, 0.0, 1.0]], [[0.0, 0.5, 0.5]], [0], [LARGEST], 0.5),
+    "p is q": edge([EVEN, [0.25, 0.25, 0.5]], [EVEN], [0], [LARGEST], 0.6),
+    "p is q at an impossible token": edge(
+        [[0.0, 0.5, 0.5], EVEN], [[0.0, 0.5, 0.5]], [0], [0.5], 0.75
+    ),
+    "u just below 1": edge([[0.75, 0.25, 0.0], EVEN], [EVEN], [2], [0.0], LARGEST),
+    "u on a boundary of the bonus row": edge([EVEN, [0.25, 0.25, 0.5]], [EVEN], [1], [0.1], 0.5),
+    "no draft token": edge([[0.25, 0.25, 0.5]], [], [], [], 0.6),
+    "a residual too fine for half precision": edge(
+        [[0.5 + TINY, 0.25 - 3 * TINY, 0.25 + 2 * TINY], EVEN], [EVEN], [1], [1 - 2**-12], 0.2
+    ),
+    "a rejected token behind an accepted one": edge(
+        [[0.5, 0.25, 0.25], [0.0, 0.5, 0.5], [0.0, 1.0, 0.0]], [EVEN, EVEN], [0, 0], [0.9, 0.9], 0.2
+    ),
+}
+
+
+@behaviour("verify_block", "the edges, nothing modified", weight=3)
+@pytest.mark.parametrize("args", EDGES.values(), ids=EDGES)
+def test_block_edges(student, args):
+    hint = "Accept iff r q < p, strictly. Keep the dtype, and take p where the residual is empty."
+    check_block(student, args, hint)
+    untouched(student)
+
+
+@behaviour("verify_block", "the edges, nothing modified", weight=3)
+def test_block_keeps_float32(student):
+    check_block(student, block(77, 40, 3, vocab_size=200, dtype=torch.float32), "Keep the dtype.")
+    untouched(student)
+
+
+@behaviour("verify_block", "as much work for 64 rows as for 2", after=("the token behind them",))
+def test_block_work(student):
+    counted, replies = student.counted("verify_block"), []
+    for rows in (2, 64):
+        args = block(9, rows, 3)
+        expect(counted, *args, gives=verify_block(*args), hint="Is each row judged by itself?")
+        replies.append(student.calls[-1].reply)
+    if replies[1].waits:
+        raise Different(
+            f"With 64 rows verify_block used {', '.join(dict.fromkeys(replies[1].waits))}. On a "
+            "GPU each use waits for the device. Keep every value in tensors."
+        )
+    if replies[0].operators != replies[1].operators:
+        raise Different(
+            f"verify_block used {replies[0].operators} functions of torch for 2 rows and "
+            f"{replies[1].operators} for 64. Is there a loop over rows?"
+        )
+
+
+# --- speculative_generate -------------------------------------------------------------------
+
+
+def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sixteenths for the target; for the draft halfway between these and others."""
+    target = dyadic_table(seed)
+    return target, closer(target, dyadic_table(seed + 500))
+
+
+def setting(seed: int, **changes) -> dict:
+    """A request; `changes` replace its parts."""
+    prompt = [int(t) for t in np.random.default_rng([seed, 1]).integers(0, 4, 1 + seed % 4)]
+    usual = {"prompt": prompt, "k": 1 + seed % 5, "tokens": 10, "temperature": 1.0, "eos": None}
+    return {"seed": seed, **usual, **changes}
+
+
+def ours(seed, prompt, k, tokens, temperature, eos) -> Generation:
+    """What our decoder does."""
+    target, draft = (WatchedModel(table) for table in tables(seed))
+    settings = Settings(tokens, Warp(temperature), eos)
+    choices = choices_for(settings.warp, [np.random.default_rng(seed)])
+    return speculative_generate(target, ModelDrafter(draft), [prompt], k, settings, choices)
+
+
+def generated(student, hint: str, seed, prompt, k, tokens, temperature, eos):
+    """Let the student write, and hold the text against ours; the two models and the generator."""
+    right = ours(seed, prompt, k, tokens, temperature, eos)
+    target, draft = tables(seed)
+    most = right.target_passes + 1  # one more, to read the prompt apart
+    models = LentModel(target, "target", len(prompt), most), LentModel(draft, "draft", len(prompt))
+    rng = np.random.default_rng(seed)
+    args = (*models, prompt, k, tokens, temperature, rng, eos)
+    expect(student.speculative_generate, *args, gives=right.tokens[0], hint=hint)
+    return models, rng
+
+
+SAMPLED = (
+    "Draw rng.random(n), rng.random(n) and rng.random() a block, with n = min(k, tokens left - 1). "
+    "Does each cache hold what the text says, and the draft's the bonus token too?"
+)
+
+
+@behaviour("speculative_generate", "the sampled text, number for number", weight=3)
+@pytest.mark.parametrize("seed", range(64))
+def test_sampled_text(student, seed):
+    generated(student, SAMPLED, **setting(seed))
+
+
+@behaviour("speculative_generate", "greedy text and other temperatures", weight=2)
+@pytest.mark.parametrize("seed", range(12))
+def test_greedy_text(student, seed):
+    request = setting(seed, temperature=0.0)
+    _, rng = generated(student, "At temperature 0 the text is the target's own.", **request)
+    if rng.random() != np.random.default_rng(seed).random():
+        raise Different("speculative_generate drew random numbers at temperature 0.")
+
+
+@behaviour("speculative_generate", "greedy text and other temperatures", weight=2)
+@pytest.mark.parametrize("seed, temperature", [(1, 0.5), (2, 2.0), (3, 0.75), (4, 1.5)])
+def test_other_temperatures(student, seed, temperature):
+    generated(
+        student,
+        "p and q are softmax(logits / temperature).",
+        **setting(seed, temperature=temperature),
+    )
+
+
+ENDS = [
+    *({"seed": seed, "eos": seed % 4} for seed in range(10)),
+    *({"seed": 20 + n, "tokens": n, "k": 4} for n in (0, 1, 2, 3, 5)),
+    {"seed": 30, "prompt": [2], "eos": 2, "k": 3},
+    {"seed": 31, "prompt": [0, 1, 0, 1], "eos": 1, "k": 3},
+    {"seed": 32, "k": 12, "tokens": 6},
+    {"seed": 33, "k": 12, "tokens": 7, "temperature": 0.0, "eos": 3},
+]
+
+
+@behaviour("speculative_generate", "where the text ends", weight=2)
+@pytest.mark.parametrize("changes", ENDS, ids=lambda c: "-".join(f"{k}{v}" for k, v in c.items()))
+def test_ends(student, changes):
+    hint = (
+        "The text ends with the first new token that is eos_id, also inside a block, and has no "
+        "more than max_new_tokens. The prompt's tokens are not looked at."
+    )
+    models, _ = generated(student, hint, **setting(**changes))
+    if changes.get("tokens") == 0 and (models[0].passes or models[1].passes):
+        raise Different("speculative_generate called a model although 0 tokens were asked for.")
+    untouched(student)
+
+
+@behaviour("speculative_generate", "nothing is read twice", weight=3)
+@pytest.mark.parametrize("seed", range(40, 48))
+def test_reading(student, seed):
+    request = setting(seed, tokens=14)
+    models, _ = generated(student, SAMPLED, **request)
+    for model in models:
+        for fault in model.trace:
+            before = f" It had read {describe(model.again[0])} before." if model.again else ""
+            raise Different(
+                f"speculative_generate with k={request['k']} had this in the {model.name}: {fault}."
+                f"{before} {FAULTS[fault]}"
+            )

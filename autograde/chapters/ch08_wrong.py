@@ -1,0 +1,624 @@
+"""Known wrong answers of chapter 08, each with its refutation.
+
+They serve twice: the tests hold that each of them loses points, and a student whose function
+behaves exactly like one of them is told so. Most are in published code.
+"""
+
+import numpy as np
+import torch
+
+from autograde.grading.misconceptions import Misconceptions
+from specdec_lib.sampling import Warp, sample_rows
+
+WRONG = Misconceptions()
+
+
+# --- rollback -------------------------------------------------------------------------------
+
+
+@WRONG.add(
+    "rollback",
+    think="one position fewer is on the safe side.",
+    because="the forgotten position is of the text, and a model that reads on behind the gap sees "
+    "another text.",
+)
+def one_too_many(cache, length):
+    held = int(cache.length[0])
+    if not 0 <= length <= held:
+        raise ValueError("no such length")
+    if length < held:
+        cache.truncate(max(length - 1, 0))
+
+
+@WRONG.add(
+    "rollback",
+    think="the correction stands at the next position, so that one may stay.",
+    because="what is kept there was computed for the rejected token, not for the one written.",
+)
+def one_too_few(cache, length):
+    held = int(cache.length[0])
+    if not 0 <= length <= held:
+        raise ValueError("no such length")
+    if length < held:
+        cache.truncate(min(length + 1, held))
+
+
+@WRONG.add(
+    "rollback",
+    think="the number says how many positions to remove.",
+    because="that is how transformers' crop takes it; here it is the length that is left.",
+)
+def a_number_to_remove(cache, length):
+    held = int(cache.length[0])
+    if not 0 <= length <= held:
+        raise ValueError("no such length")
+    if length > 0:
+        cache.truncate(held - length)
+
+
+@WRONG.add(
+    "rollback",
+    think="an extra call does no harm.",
+    because="on a GPU it is one more operation behind every block; where nothing is forgotten "
+    "nothing is called.",
+)
+def always_called(cache, length):
+    if not 0 <= length <= int(cache.length[0]):
+        raise ValueError("no such length")
+    cache.truncate(length)
+
+
+@WRONG.add(
+    "rollback",
+    think="a length that is too large means that all stays.",
+    because="the caller believes that those positions are there, and nothing would tell it.",
+)
+def clamped(cache, length):
+    held = int(cache.length[0])
+    length = min(max(length, 0), held)
+    if length < held:
+        cache.truncate(length)
+
+
+@WRONG.add(
+    "rollback",
+    think="an empty cache is of no use, so 0 is an error.",
+    because="a text of one token has nothing that was read, and its cache is empty.",
+)
+def nothing_is_an_error(cache, length):
+    held = int(cache.length[0])
+    if not 0 < length <= held:
+        raise ValueError("no such length")
+    if length < held:
+        cache.truncate(length)
+
+
+@WRONG.add(
+    "rollback",
+    think="Python counts negative lengths from the end.",
+    because="a slice does; a length below 0 is a mistake of the caller, and a cut hides it.",
+)
+def from_the_end(cache, length):
+    held = int(cache.length[0])
+    if length > held or length < -held:
+        raise ValueError("no such length")
+    length = length % held if length < 0 else length
+    if length < held:
+        cache.truncate(length)
+
+
+@WRONG.add(
+    "rollback",
+    think="a rejected block means that the cache starts again.",
+    because="then the whole text is read once a block, which is what a cache is there to avoid.",
+)
+def emptied(cache, length):
+    held = int(cache.length[0])
+    if not 0 <= length <= held:
+        raise ValueError("no such length")
+    if length < held:
+        cache.truncate(0)
+
+
+# --- verify_block ---------------------------------------------------------------------------
+
+
+def _drafted(p, q, drafted):
+    """The two probabilities of each draft token."""
+    at = drafted[..., None]
+    return p[:, :-1].gather(-1, at)[..., 0], q.gather(-1, at)[..., 0]
+
+
+def _count(accepted):
+    """How many stand, up to the first rejection."""
+    return accepted.long().cumprod(-1).sum(-1)
+
+
+def _next(p, q, count):
+    """p and q behind `count` tokens; behind a whole block q is 0."""
+    rows = torch.arange(len(p))
+    return p[rows, count], torch.nn.functional.pad(q, (0, 0, 0, 1))[rows, count]
+
+
+def _residual(p, q):
+    """max(p - q, 0), normalised; p where that is empty."""
+    rest = (p - q).clamp(min=0)
+    mass = rest.sum(-1, keepdim=True)
+    return torch.where(mass > 0, rest / mass, p)
+
+
+@WRONG.add(
+    "verify_block",
+    think="every accepted token counts, wherever it stands.",
+    because="a token behind a rejected one was judged after a text that is not written.",
+)
+def no_stop(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = (r * q_x < p_x).sum(-1)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="the ratio is the draft over the target.",
+    because="a token that the draft overstates is the one to reject.",
+)
+def ratio_swapped(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * p_x < q_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="r q <= p is the same rule.",
+    because="it accepts a token of probability 0 when r is 0, and 0 <= 0 where both are 0.",
+)
+def not_strict(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x <= p_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="no coin is needed: a token passes where p is at least q.",
+    because="overstated tokens would then never be written; the coin gives each its share.",
+)
+def no_coin(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(q_x <= p_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="one uniform number serves the whole row.",
+    because="the verdicts would then be tied to each other; r[:, i] is there for position i.",
+)
+def one_uniform_reused(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r[:, :1] * q_x < p_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="the coin of the rejected token can pick the next one, too.",
+    because="after a rejection r is known to be large, so the pick would be biased; u is fresh.",
+)
+def coin_used_again(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    behind = torch.cat([r.to(u.dtype), u[:, None]], 1)
+    return count, sample_rows(_residual(*_next(p, q, count)), behind[torch.arange(len(p)), count])
+
+
+@WRONG.add(
+    "verify_block",
+    think="after a rejection the target is simply asked again.",
+    because="tokens that the draft proposed often enough would be paid twice.",
+)
+def from_the_target(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    return count, sample_rows(_next(p, q, count)[0], u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="the residual is how far p and q are apart.",
+    because="tokens that the draft overstates are apart as well, and those lack nothing.",
+)
+def absolute_difference(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).abs()
+    mass = rest.sum(-1, keepdim=True)
+    return count, sample_rows(torch.where(mass > 0, rest / mass, p_next), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="the bonus token comes from the last row that was judged.",
+    because="row K of p stands behind the whole block; row K - 1 was for the last draft token.",
+)
+def stale_bonus_row(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    p_next, q_next = _next(p, q, count.clamp(max=max(q.shape[1] - 1, 0)))
+    whole = (count == q.shape[1])[:, None]
+    return count, sample_rows(torch.where(whole, p_next, _residual(p_next, q_next)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="the row behind a token judges it.",
+    because="row i of p is the distribution that draft token i was to be drawn from.",
+)
+def rows_one_late(p, q, drafted, r, u):
+    p_x = p[:, 1:].gather(-1, drafted[..., None])[..., 0]
+    q_x = q.gather(-1, drafted[..., None])[..., 0]
+    count = _count(r * q_x < p_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="half precision is enough for a probability.",
+    because="a residual is a small difference of two numbers, and in half precision most of it is "
+    "rounding.",
+)
+def residual_in_half_precision(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    p_next, q_next = _next(p, q, count)
+    return count, sample_rows(_residual(p_next.half(), q_next.half()), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="where nothing is left of the residual, nothing needs to be done.",
+    because="0 over 0 is not a number, and no token can be drawn from it.",
+)
+def no_guard(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0)
+    return count, sample_rows(rest / rest.sum(-1, keepdim=True), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="a loop over the rows is clearer and costs nothing.",
+    because="it starts the same operators once for every row, and a GPU waits for Python.",
+)
+def loop_over_rows(p, q, drafted, r, u):
+    counts, tokens = [], []
+    for row in range(len(p)):
+        one = slice(row, row + 1)
+        p_x, q_x = _drafted(p[one], q[one], drafted[one])
+        count = _count(r[one] * q_x < p_x)
+        counts.append(count)
+        tokens.append(sample_rows(_residual(*_next(p[one], q[one], count)), u[one]))
+    return torch.cat(counts), torch.cat(tokens)
+
+
+# --- speculative_generate -------------------------------------------------------------------
+
+
+def _feed(model, cache, tokens):
+    """The logits behind what the cache did not hold."""
+    return model.forward(torch.tensor([tokens[int(cache.length[0]) :]]), cache)
+
+
+def _numbers(rng, n, temperature):
+    """The numbers of a block."""
+    if temperature == 0:
+        return np.zeros(n), np.zeros(n), 0.0
+    return rng.random(n), rng.random(n), rng.random()
+
+
+def _draft(model, cache, text, uniforms, warp):
+    """Draft tokens and their distributions, each (1, 1, V)."""
+    drafted, q = [], []
+    for u in uniforms:
+        q.append(warp(_feed(model, cache, text + drafted)[:, -1:]))
+        drafted.append(int(sample_rows(q[-1][0], torch.tensor([u]))))
+    return drafted, q
+
+
+def _verdict(p, q, drafted, r, u):
+    """The new tokens of a block."""
+    q = torch.cat([*q, p[:, :0]], 1)
+    tokens = torch.tensor([drafted]).long()
+    at = tokens[..., None]
+    coins = torch.tensor([list(r)], dtype=torch.float64)
+    accepted = coins * q.gather(-1, at)[..., 0] < p[:, :-1].gather(-1, at)[..., 0]
+    n = int(accepted.long().cumprod(-1).sum())
+    behind = torch.nn.functional.pad(q, (0, 0, 0, 1))
+    rest = (p[:, n] - behind[:, n]).clamp(min=0)
+    law = rest / rest.sum() if rest.sum() > 0 else p[:, n]
+    return drafted[:n] + [int(sample_rows(law, torch.tensor([u])))]
+
+
+def _ended(new, eos_id):
+    """The new tokens up to the end, and whether there is one."""
+    return (new[: new.index(eos_id) + 1], True) if eos_id in new else (new, False)
+
+
+def _back(cache, length):
+    """Cut the cache to `length` where it holds more."""
+    if int(cache.length[0]) > length:
+        cache.truncate(length)
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="the target's cache may lose one more position: it is read again anyway.",
+    because="then an accepted token is read twice, in every block.",
+)
+def rollback_too_far(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        _back(caches[0], max(len(text) - 2, 0))
+        _back(caches[1], len(text) - 1)
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="the caches take care of themselves.",
+    because="without a rollback the rejected tokens stay in them, and every later pass sees them.",
+)
+def no_rollback(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    feeds = [list(text), list(text)]
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = [], []
+        for u_i in u_draft:
+            q.append(warp(draft.forward(torch.tensor([feeds[1]]), caches[1])[:, -1:]))
+            drafted.append(int(sample_rows(q[-1][0], torch.tensor([u_i]))))
+            feeds[1] = drafted[-1:]
+        p = warp(target.forward(torch.tensor([feeds[0] + drafted]), caches[0])[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        feeds = [text[-1:], text[-1:]]
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="the draft goes on behind the last token, so that is all it reads.",
+    because="behind a block that was accepted whole it has not read its own last token either: its "
+    "cache stays a position short, and it drafts behind another text.",
+)
+def bonus_not_fed(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended, unread = (target.new_cache(), draft.new_cache()), False, list(prompt_ids)
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q, before = [], [], int(caches[1].length[0]) + len(unread)
+        for u_i in u_draft:
+            q.append(warp(draft.forward(torch.tensor([unread]), caches[1])[:, -1:]))
+            drafted.append(int(sample_rows(q[-1][0], torch.tensor([u_i]))))
+            unread = drafted[-1:]
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        unread = text[-1:]
+        _back(caches[0], len(text) - 1)
+        _back(caches[1], min(before + len(new) - 1, before + max(n - 1, 0)))
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="the last token of the text opens the next block, whether it was read or not.",
+    because="a cache that has read the whole prompt already takes it a second time, one position "
+    "late.",
+)
+def last_token_fed_twice(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    if max_new_tokens:
+        target.forward(torch.tensor([text]), caches[0])
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
+        p = warp(target.forward(torch.tensor([text[-1:] + drafted]), caches[0])[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        _back(caches[0], len(text))
+        _back(caches[1], len(text) - 1)
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="a fresh cache for every block is simpler.",
+    because="the prompt is then read again in every block, and a long one costs more than all the "
+    "rest.",
+)
+def prompt_read_every_block(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    ended = False
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = _draft(draft, draft.new_cache(), text, u_draft, warp)
+        p = warp(_feed(target, target.new_cache(), text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="only the last token of a block can end the text.",
+    because="an accepted draft token may be eos_id as well, and what stands behind it is no text.",
+)
+def end_inside_a_block_ignored(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches = target.new_cache(), draft.new_cache()
+    while len(text) < end:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        text += _verdict(p, q, drafted, r, u)
+        for cache in caches:
+            _back(cache, len(text) - 1)
+        if text[-1] == eos_id:
+            break
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="the prompt's tokens count as well.",
+    because="a prompt may hold eos_id, between two documents for example; only new tokens end the "
+    "text.",
+)
+def end_in_the_prompt(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    if eos_id in prompt_ids:
+        return []
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        for cache in caches:
+            _back(cache, len(text) - 1)
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="whole blocks are written, and the limit is where one ends.",
+    because="the caller asked for max_new_tokens and no more; near the end draft fewer.",
+)
+def limit_overshot(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    while len(text) < end and not ended:
+        u_draft, r, u = _numbers(rng, k, temperature)
+        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
+        p = warp(_feed(target, caches[0], text + drafted)[:, -k - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        for cache in caches:
+            _back(cache, len(text) - 1)
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="the draft proposes its most probable token.",
+    because="the rule divides by the probability with which a token was drawn; an argmax was not.",
+)
+def argmax_draft(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        _, r, u = _numbers(rng, n, temperature)
+        drafted, q = [], []
+        for _ in range(n):
+            q.append(warp(_feed(draft, caches[1], text + drafted)[:, -1:]))
+            drafted.append(int(q[-1].argmax()))
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        for cache in caches:
+            _back(cache, len(text) - 1)
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="the numbers that picked the draft tokens can serve as coins, too.",
+    because="a token's coin would then depend on which token it is, and the law changes.",
+)
+def numbers_used_again(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, _, u = _numbers(rng, n, temperature)
+        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, u_draft, u), eos_id)
+        text += new
+        for cache in caches:
+            _back(cache, len(text) - 1)
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="at temperature 0 the numbers do no harm.",
+    because="a generator that two texts share would then move on, and greedy text must not depend "
+    "on it.",
+)
+def numbers_at_temperature_0(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, 1.0)
+        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        for cache in caches:
+            _back(cache, len(text) - 1)
+    return text[len(prompt_ids) :]
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="the target is asked for one row at a time.",
+    because="that is plain decoding with a draft on top; one pass reads the whole block.",
+)
+def target_called_for_each_token(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
+        rows = [_feed(target, caches[0], text + drafted[:i])[:, -1:] for i in range(n + 1)]
+        new, ended = _ended(_verdict(warp(torch.cat(rows, 1)), q, drafted, r, u), eos_id)
+        text += new
+        for cache in caches:
+            _back(cache, len(text) - 1)
+    return text[len(prompt_ids) :]

@@ -1,0 +1,127 @@
+"""Chapter 08: models that look two tokens back, and see how they are used.
+
+They keep the protocol of specdec_lib/models/protocol.py, for one row.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+V = 4
+SIXTEENTHS = 16
+
+
+class WatchedCache:
+    """The tokens that one row holds; `cuts` are the lengths that it was cut back to."""
+
+    def __init__(self, tokens: Sequence[int] = ()) -> None:
+        self.tokens = list(tokens)
+        self.cuts: list[int] = []
+
+    @property
+    def length(self) -> Tensor:
+        """How many tokens it holds (1,)."""
+        return torch.tensor([len(self.tokens)])
+
+    @property
+    def trace(self) -> list[int]:
+        """What was done with it, for telling wrong answers apart."""
+        return list(self.cuts)
+
+    def truncate(self, length: Tensor | Sequence[int] | int) -> None:
+        """Forget every token from `length` on. ValueError where it does not hold so many."""
+        new = int(torch.as_tensor(length).reshape(()))
+        if not 0 <= new <= len(self.tokens):
+            raise ValueError(f"row 0 holds {len(self.tokens)} positions and cannot be cut to {new}")
+        self.cuts.append(new)
+        del self.tokens[new:]
+
+    def __repr__(self) -> str:
+        return f"a cache of {len(self.tokens)} positions"
+
+
+class Pass(NamedTuple):
+    """One pass of a model: the tokens that it read, from position `start` on."""
+
+    name: str
+    start: int
+    tokens: list[int]
+
+
+class WatchedModel:
+    """The next token's distribution by the last two tokens: `table` (V, V, V).
+
+    Before the text's first token stands a 0. `passes` are the Passes so far; two models may share
+    the list. What a careful loop never does is noted in `trace`: a part of the first `prompt`
+    tokens is read twice, or a part of the text behind them, or there are more than `most` passes.
+    """
+
+    device = torch.device("cpu")
+    max_length = None
+
+    def __init__(
+        self,
+        table: np.ndarray,
+        name: str = "model",
+        prompt: int = 0,
+        most: int | None = None,
+        passes: list[Pass] | None = None,
+    ) -> None:
+        self.table = torch.as_tensor(table)
+        self.vocab_size = self.table.shape[-1]
+        self.name, self.prompt, self.most = name, prompt, most
+        self.passes: list[Pass] = [] if passes is None else passes
+        self.again: list[list[int]] = []  # beginnings of the text that were read a second time
+        self._known: set[tuple[int, ...]] = set()
+        self._count = 0
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> WatchedCache:
+        """An empty cache of one row. ValueError for more rows."""
+        if batch != 1:
+            raise ValueError(f"this model takes one row, not {batch}")
+        return WatchedCache()
+
+    def forward(self, tokens: Tensor, cache: WatchedCache) -> Tensor:
+        """The logits (1, T, V) behind each of `tokens` (1, T), which are appended to `cache`."""
+        start, new = len(cache.tokens), tokens[0].tolist()
+        cache.tokens += new
+        self.passes.append(Pass(self.name, start, new))
+        self._count += 1
+        for end in range(start + 1, len(cache.tokens) + 1):
+            self._note(cache.tokens[:end])
+        known = torch.tensor([0, *cache.tokens])
+        return self.table[known[start:-1], known[start + 1 :]].log()[None]
+
+    def _note(self, text: list[int]) -> None:
+        if tuple(text) in self._known:
+            self.again.append(text)
+        self._known.add(tuple(text))
+
+    @property
+    def trace(self) -> list[str]:
+        """What was done wrong with it."""
+        lengths = [len(text) for text in self.again]
+        found = {
+            "read the prompt again": any(length <= self.prompt for length in lengths),
+            "read a token of the text again": any(length > self.prompt for length in lengths),
+            "too many passes": self.most is not None and self._count > self.most,
+        }
+        return [name for name, is_so in found.items() if is_so]
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def dyadic_table(seed: int, vocab_size: int = V) -> np.ndarray:
+    """A table (V, V, V) of sixteenths, some of them 0; every row has its own."""
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.ones(vocab_size), (vocab_size, vocab_size))
+    return rng.multinomial(SIXTEENTHS, weights) / SIXTEENTHS
+
+
+def closer(table: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The mean of two tables: a draft that is right more often than `other` alone."""
+    return (table + other) / 2
