@@ -5,6 +5,7 @@ and with the very values that the chapter gives it.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,26 +15,16 @@ from autograde.builder.source import read_chapter
 from autograde.builder.views import solution_view
 from autograde.paths import SOLUTIONS
 from specdec_lib.lessons import widgets
-from specdec_lib.lessons.widgets import Simulator
 
 
 @dataclass(frozen=True)
 class SimulatorCell:
-    """A simulator in a chapter: the statements that it needs, and the expression that shows it."""
+    """A simulator's name, the statements that it needs, and the expression that shows it."""
 
     chapter: str
+    simulator: str
     above: str
     expression: str
-
-    @property
-    def id(self) -> str:
-        return f"{self.chapter}:{self.expression.split('(')[0]}"
-
-    def run(self) -> Simulator:
-        """The simulator, as the chapter makes it."""
-        names: dict = {}
-        exec(self.above, names)
-        return eval(self.expression, names)
 
 
 def simulator_cells() -> list[SimulatorCell]:
@@ -47,32 +38,43 @@ def _cells_of(chapter: str) -> Iterator[SimulatorCell]:
         if cell.cell_type != "code" or cell.id == "colab":
             continue
         statements = ast.parse(cell.source).body
+        name = _simulator_in(statements[-1:], [*above, *statements])
+        if name:
+            *before, last = statements
+            yield SimulatorCell(chapter, name, _needed(last, [*above, *before]), ast.unparse(last))
         above += statements
-        last = statements[-1] if statements else None
-        if isinstance(last, ast.Expr) and _makes_simulator(last.value, above):
-            yield SimulatorCell(chapter, _needed(last, above), ast.unparse(last))
 
 
-def _makes_simulator(value: ast.expr, above: list[ast.stmt]) -> bool:
-    """Whether it calls a function that was imported from the package of the simulators."""
-    imported = {
-        alias.asname or alias.name
+def _simulator_in(last: list[ast.stmt], above: list[ast.stmt]) -> str | None:
+    """The simulator's name where `last` calls what comes out of the package of the simulators."""
+    modules = {
+        alias.asname or alias.name: each.module
         for each in above
         if isinstance(each, ast.ImportFrom) and (each.module or "").startswith(widgets.__name__)
         for alias in each.names
     }
-    called = value.func if isinstance(value, ast.Call) else None
-    return isinstance(called, ast.Name) and called.id in imported
+    shown = [each.value for each in last if isinstance(each, ast.Expr)]
+    called = [value.func for value in shown if isinstance(value, ast.Call)]
+    module = next((modules.get(each.id) for each in called if isinstance(each, ast.Name)), None)
+    return module and module.rpartition(".")[2]
 
 
 def _needed(last: ast.stmt, above: list[ast.stmt]) -> str:
-    """The statements above `last` that bind what it uses, and what these use in turn."""
+    """The statements above `last` that bind what it uses, and what these use in turn.
+
+    A check of a function that is used is kept too: later cells ask whether it has passed.
+    """
     names, kept = _names(last, ast.Load), []
     for statement in reversed(above):
-        if statement is not last and names & _bound(statement):
+        if names & _bound(statement) or _is_check_of(statement, names):
             names |= _names(statement, ast.Load)
             kept.append(statement)
     return "\n".join(map(ast.unparse, reversed(kept)))
+
+
+def _is_check_of(statement: ast.stmt, names: set[str]) -> bool:
+    called = re.fullmatch(r"lesson\.check_(\w+)\(\1\)", ast.unparse(statement))
+    return called is not None and called[1] in names
 
 
 def _names(node: ast.AST, kind: type[ast.expr_context]) -> set[str]:
