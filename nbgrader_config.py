@@ -28,7 +28,10 @@ c.GenerateAssignment.preprocessors = course.RELEASE_PREPROCESSORS
 
 # ------------------------------------------------------------------------------------ Feedback
 c.HTMLExporter.sanitize_html = True
-offline.set_pages(c)
+# A student's heading called like a grade cell would take its place in formgrader's scripts.
+c.HTMLExporter.exclude_anchor_links = True
+c.GenerateFeedback.exporter_class = "autograde.reports.feedback_page.FeedbackPage"
+offline.set_formgrader(c)
 
 # --------------------------------------------------------------------------------------- Grading
 # Submissions pass intake before nbgrader sees them; our engine stands where a kernel would run.

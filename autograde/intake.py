@@ -4,6 +4,8 @@ One odd cell stops nbgrader for a whole class, so nothing of a submission's stru
 survives: answers are moved into a fresh copy of the release, and everything else is left behind.
 """
 
+import base64
+import binascii
 import copy
 import json
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograde.files import Trap, read_untrusted
+from autograde.inert import inert
 from autograde.paths import NOTEBOOKS
 
 MAX_BYTES = 20 * 2**20
@@ -103,14 +106,22 @@ def _grade_id(cell: dict) -> str | None:
     return grade_id if isinstance(grade_id, str) else None
 
 
-def _pictures(attachments: object) -> dict:
-    if not isinstance(attachments, dict):
-        return {}
-    return {
-        str(name): {kind: data[kind] for kind in PICTURES if isinstance(data.get(kind), str)}
-        for name, data in attachments.items()
-        if isinstance(data, dict)
-    }
+def _pictures(attachments: object) -> dict[str, dict[str, str]]:
+    """The attachments that can be shown, by name, each as {kind: base64}."""
+    given = attachments.items() if isinstance(attachments, dict) else ()
+    shown = {str(name): _picture(data) for name, data in given if isinstance(data, dict)}
+    return {name: picture for name, picture in shown.items() if picture}
+
+
+def _picture(data: dict) -> dict[str, str]:
+    return {kind: data[kind] for kind in PICTURES if _is_base64(data.get(kind))}
+
+
+def _is_base64(text: object) -> bool:
+    try:
+        return isinstance(text, str) and bool(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        return False
 
 
 def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
@@ -136,6 +147,11 @@ def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
 def is_answer(cell: NotebookNode) -> bool:
     """Whether the student writes in this cell of the release, for marks."""
     return bool(cell.metadata.get("nbgrader", {}).get("solution"))
+
+
+def is_ours(cell: NotebookNode) -> bool:
+    """Whether nothing in this cell of a rebuilt notebook is the student's."""
+    return not is_answer(cell) and not cell.id.startswith(("extra-", "intake-"))
 
 
 def is_demo(cell: NotebookNode) -> bool:
@@ -183,11 +199,14 @@ def _extra(cell: NotebookNode, name: str, home: str | None) -> NotebookNode:
     """A cell of the student's own: code stays code, all else becomes text that cannot run."""
     if cell.kind == "code" and home is None:
         return nbformat.v4.new_code_cell(cell.source, id=name)
-    text = escape(cell.source)
+    extra = nbformat.v4.new_markdown_cell(id=name)
+    _write(extra, cell)
     if home is not None:
-        body = "\n".join("    " + line for line in cell.source.splitlines())
-        text = f"Another copy of `{home}` was in the submission; it was not graded:\n\n{body}"
-    return nbformat.v4.new_markdown_cell(text, id=name)
+        body = "\n".join("    " + line for line in extra.source.splitlines())
+        extra.source = (
+            f"Another copy of `{home}` was in the submission; it was not graded:\n\n{body}"
+        )
+    return extra
 
 
 def _filled(cell: NotebookNode, answers: dict[str, NotebookNode]) -> NotebookNode:
@@ -199,19 +218,20 @@ def _filled(cell: NotebookNode, answers: dict[str, NotebookNode]) -> NotebookNod
     if cell.cell_type == "code":
         cell.source = answer.source
     elif is_answer(cell):
-        cell.source = escape(answer.source)
-        if answer.attachments:
-            cell.attachments = answer.attachments
+        _write(cell, answer)
     return cell
 
 
-def escape(markdown: str) -> str:
-    """Markdown whose HTML is shown as text: formgrader would run it in the marker's browser."""
-    return markdown.replace("<", "&lt;")
+def _write(cell: NotebookNode, submitted: NotebookNode) -> None:
+    """Put a student's Markdown into `cell`, with its pictures under names that all pages find."""
+    names = {name: f"picture-{i}" for i, name in enumerate(submitted.attachments, 1)}
+    cell.source = inert(submitted.source, names)
+    if names:
+        cell.attachments = {names[name]: data for name, data in submitted.attachments.items()}
 
 
 def _blank(release: NotebookNode, reason: str) -> NotebookNode:
     notebook = copy.deepcopy(release)
     text = f"**This submission could not be read, so the blank notebook stands here.** {reason}"
-    notebook.cells.insert(0, nbformat.v4.new_markdown_cell(escape(text), id="intake-note"))
+    notebook.cells.insert(0, nbformat.v4.new_markdown_cell(inert(text), id="intake-note"))
     return notebook

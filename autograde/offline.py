@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import nbgrader
-from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from jinja2 import pass_context
 from nbconvert import HTMLExporter
@@ -39,7 +38,7 @@ def mathml(tex: str, as_block: bool = False) -> str:
     """A formula as MathML; what is no TeX that docutils knows is shown as it was written."""
     try:
         return tex2mathml(tex, as_block)
-    except MathError:
+    except Exception:  # a student's formula may be anything
         return f"<code>{escape(tex)}</code>"
 
 
@@ -51,12 +50,12 @@ def _render(context: Mapping[str, Any], source: str, anchors: bool) -> str:
 
 @pass_context
 def markdown2html(context: Mapping[str, Any], source: str) -> str:
-    """nbconvert's filter of that name, for nbgrader's pages (`HTMLExporter.filters`)."""
+    """nbconvert's filter of that name, for pages that hold students' text: no anchors in it."""
     return _render(context, source, anchors=False)
 
 
-def set_pages(config: Config) -> None:
-    """Have nbgrader's feedback and formgrader's submissions made so."""
+def set_formgrader(config: Config) -> None:
+    """Have the submissions that formgrader shows made so."""
     config.HTMLExporter.filters = {"markdown2html": f"{__name__}.{markdown2html.__name__}"}
     config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES), str(NBGRADERS)]
 

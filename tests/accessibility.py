@@ -10,8 +10,8 @@ BAD = ("serious", "critical")
 _RUN = """async (excluded) => {
   const found = await axe.run({ exclude: excluded.map((each) => [each]) },
     { resultTypes: ["violations"], iframes: false });
-  return found.violations.flatMap(({ id, impact, nodes }) =>
-    nodes.map(({ target, failureSummary }) => ({ id, impact, at: target.flat().join(" "), failureSummary })));
+  return found.violations.flatMap(({ id, impact, nodes }) => nodes.map(
+    ({ target, failureSummary }) => ({ id, impact, at: target.flat().join(" "), failureSummary })));
 }"""
 # What is drawn counts as a picture too, unless it is told to be decoration.
 _NAMELESS = """() => [...document.querySelectorAll("img, svg, canvas, [role=img]")]

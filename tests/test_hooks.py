@@ -26,7 +26,7 @@ def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, total: int, poin
     cell = next(c for c in release_of(CHAPTER).cells if c.id == "test_correct_token")
     cell = copy.deepcopy(cell)
     cell.metadata.nbgrader.points = points
-    cell.outputs = mark(Result({"x": wanted}), "x")
+    cell.outputs = mark(Result({"x": wanted}), "x", {})
     assert determine_grade(cell) == (wanted.score, points)
 
 
@@ -34,7 +34,7 @@ def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, total: int, poin
 def test_a_mark_out_of_range_is_never_written(score: float, monkeypatch):
     monkeypatch.setattr(Exercise, "score", score)
     with pytest.raises(ValueError, match="is not within"):
-        mark(Result({"x": exercise(1, 2, 2)}), "x")
+        mark(Result({"x": exercise(1, 2, 2)}), "x", {})
 
 
 def test_an_unmarked_grade_cell_is_not_saved():
@@ -63,7 +63,7 @@ def test_students_text_is_escaped_in_the_feedback():
     assert "<script>" not in exercise_html(evil)
     noted = Exercise(1, [Behaviour("b", False)], note="<img src=x>")
     assert "<img" not in exercise_html(noted)
-    assert "(#test_x)" in summary_markdown(Result({"x": evil}))
+    assert "(#test_x)" in summary_markdown(Result({"x": evil}), {})
 
 
 # --- the result cache -----------------------------------------------------------------------

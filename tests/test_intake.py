@@ -2,16 +2,18 @@
 
 import copy
 import json
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from submitting import CHAPTER, hand_in, right, text, with_cell_source
 
+from autograde.inert import JOINER
 from autograde.intake import (
     Refused,
-    escape,
     parse,
     read_submitted,
     rebuild,
@@ -101,22 +103,64 @@ def test_first_copy_that_is_no_stub_is_the_answer_and_the_other_does_not_run():
     assert any("was not graded" in c.source and "return None" in c.source for c in back.cells)
 
 
-def test_html_in_written_answers_is_shown_as_text():
-    changed = with_cell_source(right(), "why_residual", "<img src=x onerror=alert(1)> because")
-    assert source_of(rebuilt(changed), "why_residual").startswith("&lt;img")
-    assert escape("a < b") == "a &lt; b"
+def written(source: str, **attachments: object) -> NotebookNode:
+    """What intake makes of a written answer."""
+    notebook = with_cell_source(right(), "why_residual", source)
+    next(c for c in notebook.cells if c.id == "why_residual").attachments = attachments
+    return next(c for c in rebuilt(notebook).cells if c.id == "why_residual")
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        "<img src=x onerror=alert(1)>",
+        "</div>",
+        "<!-- x -->",
+        "<javascript:alert(1)>",
+        "[x](javascript:alert(1))",
+        "[x]\n\n[x]: javascript:alert(1)",
+        "![x](http://127.0.0.1/x.png)",
+        "[![x](attachment:none)](javascript:alert(1))",
+        "![<b>](attachment:<b>)",
+        r"$\href{javascript:alert(1)}{x}$",
+        r"$\cssId{test_correct_token}{x}$",
+    ],
+)
+def test_what_is_live_in_a_written_answer_is_broken_and_looks_the_same(live: str):
+    source = written(live).source
+    assert source != live and source.replace(JOINER, "") == live
+    page = HTMLExporter().markdown2html({}, source)
+    harmless = r'</?p>|<a href="http://[^"]*">|</a>'  # an address that somebody has to follow
+    assert "<" not in re.sub(harmless, "", page) and "\\href" not in page
+
+
+@pytest.mark.parametrize("text", ["a < b", "$p<0$ and x[1] = 2", r"$\frac{p}{q}$", "# A title"])
+def test_text_that_does_nothing_stays_as_it_is(text: str):
+    assert written(text).source == text
 
 
 def test_pictures_of_written_answers_stay_and_other_attachments_go():
+    cell = written(
+        "![mine](attachment:my%20plot.png) ![gone](attachment:b.png) ![no](attachment:c.png)",
+        **{
+            "my plot.png": {"image/png": "aGk=", "image/svg+xml": "<svg onload=alert(1)>"},
+            "b.png": {"image/png": 'x" onerror="alert(1)'},
+            "c.png": {"text/html": "<script>alert(1)</script>"},
+            "d.png": "not a dict",
+        },
+    )
+    assert cell.attachments == {"picture-1": {"image/png": "aGk="}}
+    page = HTMLExporter().markdown2html({"cell": cell}, cell.source)
+    assert page.count("<img") == 1 and 'src="data:image/png;base64,aGk="' in page
+
+
+def test_pictures_in_cells_of_ones_own_are_shown_too():
     notebook = copy.deepcopy(right())
-    cell = next(c for c in notebook.cells if c.id == "why_residual")
-    cell.attachments = {
-        "a.png": {"image/png": "aGk=", "image/svg+xml": "<svg onload=alert(1)>"},
-        "b": "not a dict",
-    }
-    back = next(c for c in rebuilt(notebook).cells if c.id == "why_residual")
-    assert back.attachments["a.png"] == {"image/png": "aGk="}
-    assert "b" not in back.attachments
+    own = nbformat.v4.new_markdown_cell("![mine](attachment:a.png)", id="mine")
+    own.attachments = {"a.png": {"image/png": "aGk="}}
+    notebook.cells.insert(1, own)
+    (back,) = [cell for cell in rebuilt(notebook).cells if "attachments" in cell]
+    assert back.source == "![mine](attachment:picture-1)"
 
 
 @pytest.mark.parametrize("metadata", [None, [], {"nbgrader": 3}, {"nbgrader": {"grade_id": [1]}}])

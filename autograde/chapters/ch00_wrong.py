@@ -120,6 +120,7 @@ def calculating_only(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops)
     "forward_time",
     think="n tokens need the weights n times.",
     because="that is writing n tokens; a pass over n tokens reads each weight once.",
+    same_as="read_for_every_token",
 )
 def read_n_times(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     reading = n_tokens * n_params * bytes_per_param / bandwidth
@@ -130,6 +131,7 @@ def read_n_times(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     "forward_time",
     think="one FLOP per parameter and token is enough.",
     because="a multiplication and an addition are two, and the peak of a data sheet counts both.",
+    same_as="one_flop",
 )
 def half_the_flop(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return max(n_params * bytes_per_param / bandwidth, n_tokens * n_params / peak_flops)
@@ -161,6 +163,7 @@ def bytes_forgotten(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     "free_tokens",
     think="one FLOP per parameter and token is enough.",
     because="there are two, so the arithmetic fills the reading time with half as many tokens.",
+    same_as="half_the_flop",
 )
 def two_forgotten(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(bytes_per_param * peak_flops / bandwidth))

@@ -204,6 +204,7 @@ def all_rows(target_model, prefix, drafted):
     "score_block",
     think="the draft can be put behind the prefix in place.",
     because="the prefix is the caller's text; most of the draft may not stay in it.",
+    same_as="prefix_grows",
 )
 def prefix_extended(target_model, prefix, drafted):
     n = len(prefix)

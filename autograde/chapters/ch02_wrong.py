@@ -130,6 +130,7 @@ def _prefix(draft_tokens, keep):
     "speculative_accept",
     think="a token is kept exactly where p is at least q.",
     because="below that a coin decides: it is kept with probability p/q, not never.",
+    same_as="all_or_nothing",
 )
 def no_coin(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] >= q[i, t] and p[i, t] > 0)
@@ -169,6 +170,7 @@ def floor_under_the_ratio(draft_tokens, p, q, r):
     "speculative_accept",
     think="the coin is held against q/p.",
     because="that rejects what the draft understates and keeps what it overstates.",
+    same_as="inverted",
 )
 def ratio_inverted(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] * p[i, t] <= q[i, t])
@@ -178,6 +180,7 @@ def ratio_inverted(draft_tokens, p, q, r):
     "speculative_accept",
     think="the ratio is squared.",
     because="overstated tokens then fall below their share.",
+    same_as="squared",
 )
 def ratio_squared(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t) ** 2)
@@ -196,6 +199,7 @@ def greedy_match(draft_tokens, p, q, r):
     "speculative_accept",
     think="the coin is held against the target's probability.",
     because="it was drawn with probability q already; with p alone it gets only q times p.",
+    same_as="target_only",
 )
 def coin_against_p(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= p[i, t])
@@ -346,6 +350,7 @@ def _one(p, q, token, r, replace):
     "correct_token",
     think="the replacement is drawn from the target.",
     because="tokens with p below q have had their full share by acceptance.",
+    same_as="target_again",
 )
 def replaced_from_target(p, q, token, r, u):
     return _one(p, q, token, r, lambda: sample_from(p, u))
@@ -391,6 +396,7 @@ def replaced_by_zero(p, q, token, r, u):
     "correct_token",
     think="the residual is q - p.",
     because="that draws again just those tokens that were rejected for being too many.",
+    same_as="sign_flipped",
 )
 def residual_sign_flipped(p, q, token, r, u):
     return _one(p, q, token, r, lambda: sample_from(_residual(q, p), u))
@@ -484,6 +490,7 @@ def stale_bonus_row(draft_tokens, p, q, r, u):
     "speculative_step",
     think="after a rejection the target's row is drawn from.",
     because="the replacement must come from what is missing, the residual of that row.",
+    same_as="replaced_from_target",
 )
 def step_replaced_from_target(draft_tokens, p, q, r, u):
     kept = _kept(draft_tokens, p, q, r)

@@ -265,6 +265,7 @@ def always_the_favourite(p, q):
     "argmax_draft_law",
     think="after a rejection the replacement comes from p.",
     because="this library corrects with the residual of the full q, which is not p.",
+    same_as="corrected_from_target",
 )
 def replaced_from_target(p, q):
     token, kept = _drafted(p, q)
@@ -600,6 +601,7 @@ def below_a_thousandth(rule, p, q):
     "is_lossless",
     think="the draft proposes its most probable token.",
     because="drafts are drawn from q; the law for one draft token is not the law of the rule.",
+    same_as="argmax_only",
 )
 def argmax_draft(rule, p, q):
     return _close(_law(rule, p, q, *_grid(0.5), np.eye(len(q))[np.argmax(q)]), p)

@@ -118,6 +118,7 @@ def no_bonus_loop(alpha, k):
     "expected_tokens",
     think="1/(1 - alpha) tokens come out of a block.",
     because="that is the limit for an endless block.",
+    same_as="endless_block",
 )
 def endless_tokens(alpha, k):
     return float(1 / (1 - alpha)) if alpha < 1 else float(k + 1)
@@ -136,6 +137,7 @@ def linear(alpha, k):
     "expected_tokens",
     think="the closed form needs no care.",
     because="at alpha = 1 it divides 0 by 0; k + 1 tokens come out there.",
+    same_as="divided_by_zero",
 )
 def tokens_divided_by_zero(alpha, k):
     return (1 - float(alpha) ** (k + 1)) / (1 - float(alpha))
@@ -184,6 +186,7 @@ def verification_per_token(alpha, c, k, verify_cost=1.0):
     "walltime_speedup",
     think="only accepted tokens are gained.",
     because="plain decoding would have taken a pass for the correction or bonus as well.",
+    same_as="accepted_alone",
 )
 def accepted_over_time(alpha, c, k, verify_cost=1.0):
     return _powers(alpha, 1, k) / (c * k + verify_cost)
@@ -274,6 +277,7 @@ def most_tokens(alpha, c, k_max):
     think="the gain is the accepted tokens over the time of a block.",
     because="the token that every block gets from the target counts as well; without it the best K "
     "comes out one to three too large.",
+    same_as="accepted_alone",
 )
 def without_the_last_token(alpha, c, k_max):
     def accepted(k):

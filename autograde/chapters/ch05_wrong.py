@@ -241,6 +241,7 @@ def without_the_bonus(seconds_per_token, target_seconds, draft_seconds, k):
     "implied_alpha",
     think="the block's tokens are those that were accepted.",
     because="one more comes with every block, the correction or the bonus.",
+    same_as="by_accepted_only",
 )
 def accepted_tokens_only(seconds_per_token, target_seconds, draft_seconds, k):
     wanted = (k * draft_seconds + target_seconds) / seconds_per_token
@@ -275,6 +276,7 @@ def endless_block(seconds_per_token, target_seconds, draft_seconds, k):
     "implied_alpha",
     think="the draft's time is too short to matter.",
     because="with Chen et al. a third of the loop is drafting: 7.2 of 21.3 ms.",
+    same_as="draft_left_out",
 )
 def draft_for_nothing(seconds_per_token, target_seconds, draft_seconds, k):
     return _implied(target_seconds / seconds_per_token, k)

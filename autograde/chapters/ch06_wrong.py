@@ -105,6 +105,7 @@ def power_counted_twice(alpha, k, r):
     "simulate_decode",
     think="a block writes what it has accepted.",
     because="every block writes one token more, the correction or the bonus.",
+    same_as="bonus_counted",
 )
 def no_last_token(alpha, c, k, n_tokens, rng):
     tokens = passes = 0

@@ -258,6 +258,7 @@ def candidates_one_residual(candidates, p, q, r, u):
     "multi_candidate_accept",
     think="where all are rejected the target is drawn from.",
     because="the candidates' chances have been paid out already; only the last residual is owed.",
+    same_as="certain_replaced_from_target",
 )
 def candidates_drawn_from_target(candidates, p, q, r, u):
     residual = p
@@ -340,6 +341,7 @@ def candidates_without_replacement(candidates, p, q, r, u):
     "multi_candidate_accept",
     think="r q equal to the residual still accepts.",
     because="the rule is strict, so that r = 0 never accepts a token that is not wanted.",
+    same_as="certain_not_strict",
 )
 def candidates_not_strict(candidates, p, q, r, u):
     residual = p

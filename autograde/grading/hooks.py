@@ -2,7 +2,9 @@
 grade them and save the marks. `nbgrader_config.py` names all three.
 """
 
+import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,14 @@ from autograde.builder.regions import without_hidden
 from autograde.grading.engine import grade
 from autograde.grading.receipts import make_receipt, receipt_markdown
 from autograde.grading.results import Result
-from autograde.intake import Submission, take_in
-from autograde.reports.feedback import exercise_html, exercise_text, summary_markdown
+from autograde.intake import Submission, is_ours, take_in
+from autograde.reports.feedback import exercise_html, exercise_text, summary_markdown, to_read
+from autograde.reports.sections import Section, add_places, sections_of
 from autograde.sandbox import doctor
 from autograde.sandbox.isolation import NoIsolation
 
+# Characters that make markup of a name: formgrader writes names into its pages as they are.
+MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
 STAMP = ".graded"  # nbgrader's later steps leave names with a leading dot alone
 
 
@@ -34,8 +39,17 @@ class Intake(NotebookExporter):
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.optimistic_validation = True  # the notebook once at the end, not after every step
+        self._leave_out_markup()
         for folder in getattr(self.parent, "assignments", ()):
             drop_unfinished(graded_folder(Path(self.parent.coursedir.root, folder)))
+
+    def _leave_out_markup(self) -> None:
+        """Leave out students whose folder's name is markup; with a newline it would stop all."""
+        assignments = getattr(self.parent, "assignments", {})
+        for folder in [folder for folder in assignments if MARKUP.search(Path(folder).parent.name)]:
+            student = Path(folder).parent.name
+            self.log.error('%r is left out: rename this folder, without < > " or newline', student)
+            del assignments[folder]
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
         if not getattr(self.parent, "_sanitizing", False):
@@ -94,10 +108,12 @@ class Grade(NbGraderPreprocessor):
         chapter = resources["nbgrader"]["assignment"]
         result = grade(nb, chapter)
         receipt = make_receipt(Submission(nb), chapter, result.to_json())
-        summary = f"{summary_markdown(result)}\n\n{receipt_markdown(receipt)}"
+        sections = sections_of(chapter)
+        summary = f"{summary_markdown(result, sections)}\n\n{receipt_markdown(receipt)}"
+        add_places(cell for cell in nb.cells if is_ours(cell))
         for cell in nb.cells:
             if cell.cell_type == "code":
-                cell.outputs = _outputs(cell, result)
+                cell.outputs = _outputs(cell, result, sections)
             if is_locked(cell):  # ours: nbgrader has put the hidden lines back in
                 cell.source = without_hidden(cell.source)
         nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary, id="result"))
@@ -119,14 +135,16 @@ class SaveMarks(SaveAutoGrades):
         return super().preprocess(nb, resources)
 
 
-def _outputs(cell: NotebookNode, result: Result) -> list[NotebookNode]:
+def _outputs(
+    cell: NotebookNode, result: Result, sections: Mapping[str, Section]
+) -> list[NotebookNode]:
     nbgrader = cell.metadata.get("nbgrader", {})
     if nbgrader.get("grade"):
-        return mark(result, nbgrader["grade_id"].removeprefix("test_"))
+        return mark(result, nbgrader["grade_id"].removeprefix("test_"), sections)
     return _transcript(result.cells.get(cell.id, {}))
 
 
-def mark(result: Result, name: str) -> list[NotebookNode]:
+def mark(result: Result, name: str, sections: Mapping[str, Section]) -> list[NotebookNode]:
     """The feedback on an exercise and then its mark, the one output that nbgrader decides by.
 
     nbgrader reads nan, None, a NumPy number and a missing output as full marks, so the mark is
@@ -136,7 +154,8 @@ def mark(result: Result, name: str) -> list[NotebookNode]:
     score = float(exercise.score)
     if not 0.0 <= score <= exercise.max_score:
         raise ValueError(f"{name}: the mark {score} is not within 0 and {exercise.max_score}")
-    feedback = {"text/html": exercise_html(exercise), "text/plain": exercise_text(exercise)}
+    html = exercise_html(exercise, to_read(name, exercise, sections))
+    feedback = {"text/html": html, "text/plain": exercise_text(exercise)}
     return [
         nbformat.v4.new_output("display_data", data=feedback),
         nbformat.v4.new_output(

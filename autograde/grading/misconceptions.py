@@ -25,7 +25,8 @@ class Misconception:
 
     `think` is what somebody may believe, `because` why it is not so, both as sentences; the
     third part, the numbers, comes from the case that failed. `code` is the wrong function under
-    the exercise's own name.
+    the exercise's own name. Misconceptions of one chapter with the same `thought` are one belief
+    that shows in several exercises.
     """
 
     exercise: str
@@ -34,6 +35,7 @@ class Misconception:
     because: str
     function: Callable
     code: str
+    thought: str
 
     def explain(self, numbers: str) -> str:
         """The refutation in three parts."""
@@ -46,16 +48,29 @@ class Misconceptions:
     def __init__(self) -> None:
         self.all: list[Misconception] = []
 
-    def add(self, exercise: str, think: str, because: str) -> Callable[[Callable], Callable]:
-        """Decorate a wrong version of `exercise`, named after what is wrong with it."""
+    def add(
+        self, exercise: str, think: str, because: str, same_as: str | None = None
+    ) -> Callable[[Callable], Callable]:
+        """Decorate a wrong version of `exercise`, named after what is wrong with it.
+
+        `same_as` names the wrong answer of an exercise above that comes of the same belief.
+        """
 
         def register(function: Callable) -> Callable:
             code = _answer_code(function, exercise)
-            wrong = Misconception(exercise, function.__name__, think, because, function, code)
-            self.all.append(wrong)
+            name = function.__name__
+            thought = self.thought_of(same_as) if same_as else name
+            self.all.append(Misconception(exercise, name, think, because, function, code, thought))
             return function
 
         return register
+
+    def thought_of(self, name: str) -> str:
+        """The belief behind the wrong answer of that name. Raises ValueError if none is above."""
+        found = next((wrong.thought for wrong in self.all if wrong.name == name), None)
+        if found is None:
+            raise ValueError(f"same_as={name!r} names no wrong answer that stands above")
+        return found
 
     def of(self, exercise: str) -> list[Misconception]:
         """Those of one exercise."""
@@ -93,18 +108,18 @@ def misconceptions_of(chapter: str) -> Misconceptions:
 
 
 def likely_cause(
-    candidates: Iterable[Misconception], calls: list[Call], failing: list[Call]
+    candidates: Iterable[Misconception], calls: list[Call], failing: list[Call], whole_only: bool
 ) -> Misconception | None:
     """The first wrong answer that gives what the student's function gave in every call.
 
     Where none does, the first that agrees on the `failing` calls: a student may hold one
-    misconception and have made another slip.
+    misconception and have made another slip. Not so with `whole_only`.
     """
     if not failing:
         return None
     agree = [wrong for wrong in candidates if _agrees(wrong, failing)]
     whole = [wrong for wrong in agree if _agrees(wrong, calls)]
-    return next(iter(whole + agree), None)
+    return next(iter(whole if whole_only else whole + agree), None)
 
 
 def _agrees(wrong: Misconception, calls: list[Call]) -> bool:

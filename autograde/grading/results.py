@@ -21,12 +21,14 @@ class Behaviour:
 class Exercise:
     """The points of one graded function, quiz or prediction.
 
-    `note` stands in place of the behaviours' messages where there is no answer to speak of.
+    `note` stands in place of the behaviours' messages where there is no answer to speak of,
+    `same_as` names the exercise above under which the same misconception is refuted.
     """
 
     max_score: float
     behaviours: list[Behaviour] = field(default_factory=list)
     note: str | None = None
+    same_as: str | None = None
 
     @property
     def passed(self) -> int:
@@ -92,7 +94,7 @@ class Result:
     @classmethod
     def from_cache(cls, data: dict) -> "Result":
         exercises = {
-            name: Exercise(e["max_score"], [Behaviour(**b) for b in e["behaviours"]], e["note"])
+            name: Exercise(**{**e, "behaviours": [Behaviour(**b) for b in e["behaviours"]]})
             for name, e in data["exercises"].items()
         }
         return cls(**{**data, "exercises": exercises})

@@ -6,25 +6,36 @@ from autograde.grading.results import Behaviour, Exercise
 
 
 def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercise]) -> None:
-    """Give every exercise its behaviours, in the order of the tests."""
+    """Give every exercise its behaviours, in the order of the tests.
+
+    A belief that shows in several exercises is refuted in the first; the others refer to it.
+    """
     broken = {case.exercise for case in cases if case.error is not None}
+    refuted: dict[str, str] = {}
     for name, exercise in exercises.items():
         own = [case for case in cases if case.exercise == name]
-        unwritten = next((case.error for case in own if case.unwritten), None)
-        candidates = [] if unwritten else wrong.of(name)
-        exercise.note = unwritten
-        exercise.behaviours = _judge(own, candidates, broken)
+        exercise.note = next((case.error for case in own if case.unwritten), None)
+        cause = None if exercise.note else _cause(own, wrong.of(name), broken)
+        first = refuted.setdefault(cause.thought, name) if cause else name
+        exercise.same_as = None if first == name else first
+        exercise.behaviours = _judge(own, cause, broken, exercise.same_as)
 
 
-def _judge(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> list[Behaviour]:
+def _judge(
+    cases: list[Case], cause: Misconception | None, broken: set[str], same_as: str | None
+) -> list[Behaviour]:
     """The behaviours of one exercise; `broken` names the exercises in which something failed."""
     first = {case.behaviour: None for case in cases}
     for case in reversed(cases):
         if case.error is not None:
             first[case.behaviour] = case
     failing = {name: case for name, case in first.items() if case is not None}
-    cause = _cause(cases, wrong)
-    messages = {name: _message(case, failing, cause, broken) for name, case in failing.items()}
+    if cause is None:
+        messages = {name: _plain(case, failing, broken) for name, case in failing.items()}
+    else:
+        messages = {
+            name: _of_cause(case, failing, cause, same_as) for name, case in failing.items()
+        }
     why = cause.name if cause else None
     weights = {case.behaviour: case.weight for case in cases}
     return [
@@ -39,26 +50,42 @@ def _judge(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> l
     ]
 
 
-def _message(
-    case: Case, failing: dict[str, Case], cause: Misconception | None, broken: set[str]
-) -> str:
-    """What the student reads under one failed behaviour. The numbers always stay in it."""
-    lead = next(iter(failing.values()))
-    missing = broken if cause else broken | set(failing)
-    if first := [name for name in case.after if name in missing]:
+def _plain(case: Case, failing: dict[str, Case], broken: set[str]) -> str:
+    """What the student reads under a failed behaviour without a known cause."""
+    if first := [name for name in case.after if name in broken | set(failing)]:
         return f"not checked: first {first[0]}. Seen here: {case.error}"
-    if case is not lead and case.raised is not None and case.raised == lead.raised:
-        return "not checked: first what is said above, it ends this call too."
-    if cause is None:
-        return case.error
-    return cause.explain(case.error) if case is lead else f"{case.error} (The same cause.)"
+    return _ended(case, failing) or case.error
 
 
-def _cause(cases: list[Case], wrong: list[Misconception]) -> Misconception | None:
+def _of_cause(
+    case: Case, failing: dict[str, Case], cause: Misconception, same_as: str | None
+) -> str:
+    """The same where the cause is known. The numbers always stay in it."""
+    if case is not next(iter(failing.values())):
+        return _ended(case, failing) or f"{case.error} (The same cause.)"
+    if same_as:
+        return f"the same thought as under {same_as}, and wrong here too. Look: {case.error}"
+    return cause.explain(case.error)
+
+
+def _ended(case: Case, failing: dict[str, Case]) -> str | None:
+    """A line for a call that ended with the exception of the first failed case, told there."""
+    lead = next(iter(failing.values()))
+    if case is lead or case.raised is None or case.raised != lead.raised:
+        return None
+    return "not checked: first what is said above, it ends this call too."
+
+
+def _cause(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> Misconception | None:
+    """The wrong answer that explains the failed cases.
+
+    Where an exercise that these cases build on is broken too, only one that explains every call:
+    the fault is likelier to be there.
+    """
     calls = [call for case in cases for call in case.calls if call.function == case.exercise]
+    failed = [case for case in cases if case.error is not None]
     failing = [
-        case.calls[-1]
-        for case in cases
-        if case.error is not None and case.calls and case.calls[-1].function == case.exercise
+        case.calls[-1] for case in failed if case.calls and case.calls[-1].function == case.exercise
     ]
-    return likely_cause(wrong, calls, failing)
+    leans = any(name in broken for case in failed for name in case.after)
+    return likely_cause(wrong, calls, failing, whole_only=leans)

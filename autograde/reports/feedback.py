@@ -1,15 +1,17 @@
-"""The feedback under one exercise, for nbgrader's feedback page and for formgrader.
+"""The feedback under one exercise, for the feedback page and for formgrader.
 
 Lists, divisions and emphasis only: nbgrader's sanitizer shows every other tag as text. Every text
 may hold a student's values, so every text is escaped.
 """
 
+from collections.abc import Mapping
 from html import escape
 
 from autograde.grading.results import Behaviour, Exercise, Result
+from autograde.reports.sections import Section
 
 
-def summary_markdown(result: Result) -> str:
+def summary_markdown(result: Result, sections: Mapping[str, Section]) -> str:
     """The first cell of a graded notebook: every exercise with its points and a link to it."""
     lines = [
         f"- [{name}](#test_{name}): {e.score:g} of {e.max_score:g} points{_behaviours(e)}"
@@ -17,20 +19,52 @@ def summary_markdown(result: Result) -> str:
     ]
     by_hand = [f"- [{name}](#{name}): marked by a person" for name in result.pending]
     title = f"### Result: {result.score:g} of {result.max_score:g} points from the tests"
-    return "\n".join([title, "", *lines, *by_hand])
+    return "\n".join([title, "", *lines, *by_hand, *_read_again(result, sections)])
 
 
-def exercise_html(exercise: Exercise) -> str:
-    """A list of the exercise's behaviours: met ones by name, the others with their message."""
+def _read_again(result: Result, sections: Mapping[str, Section]) -> list[str]:
+    """A line with the sections to read again, each once."""
+    found = {to_read(name, e, sections): None for name, e in result.exercises.items()}
+    links = [f"[{section.title}](#{section.place})" for section in found if section]
+    return ["", f"Read again: {'; '.join(links)}."] if links else []
+
+
+def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> Section | None:
+    """The section that explains what is wrong in an exercise, if any is.
+
+    None too where the same misconception shows in an exercise above: that one sends there.
+    """
+    if exercise.same_as or exercise.passed == len(exercise.behaviours):
+        return None
+    return sections.get(name)
+
+
+def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
+    """A list of the exercise's behaviours: met ones by name, the others with their message.
+
+    Below it a link to `section`, which is to be read again. MathJax leaves the class
+    tex2jax_ignore alone: a student's value may look like a formula.
+    """
     if exercise.note is not None:
-        note = escape(exercise.note)
-        points = f"{exercise.score:g} of {exercise.max_score:g} points"
-        return f"<div><strong>{points}</strong>: {note}</div>"
-    rows = "".join(_row(b) for b in exercise.behaviours)
+        said = f": {escape(exercise.note)}</div>"
+    else:
+        rows = "".join(_row(b) for b in exercise.behaviours)
+        said = f"{_behaviours(exercise)}</div><ul>{rows}</ul>"
+    points = f"{exercise.score:g} of {exercise.max_score:g} points"
     return (
-        f"<div><strong>{exercise.score:g} of {exercise.max_score:g} points"
-        f"{_behaviours(exercise)}</strong></div><ul>{rows}</ul>"
+        f'<div class="feedback tex2jax_ignore"><div><strong>{points}</strong>{said}'
+        f"{_link(exercise, section)}</div>"
     )
+
+
+def _link(exercise: Exercise, section: Section | None) -> str:
+    if exercise.same_as:
+        first = escape(exercise.same_as)
+        return f'<div class="again">Read first: <a href="#test_{first}">{first}</a></div>'
+    if section is None:
+        return ""
+    title = escape(section.title)
+    return f'<div class="again">Read again: <a href="#{section.place}">{title}</a></div>'
 
 
 def _behaviours(exercise: Exercise) -> str:
@@ -39,10 +73,11 @@ def _behaviours(exercise: Exercise) -> str:
 
 
 def _row(behaviour: Behaviour) -> str:
+    name = escape(behaviour.name)
     if behaviour.passed:
-        return f"<li>right: {escape(behaviour.name)}</li>"
+        return f'<li class="right">right: {name}</li>'
     text = escape(behaviour.message)
-    return f"<li><strong>not yet: {escape(behaviour.name)}</strong><div>{text}</div></li>"
+    return f'<li class="wrong"><strong>not yet: {name}</strong><div>{text}</div></li>'
 
 
 def exercise_text(exercise: Exercise) -> str:
