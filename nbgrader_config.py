@@ -12,8 +12,7 @@ ROOT = str(Path(__file__).resolve().parent)
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
-from autograde import offline  # noqa: E402
-from autograde.builder import course  # noqa: E402
+from autograde.builder import course, offline  # noqa: E402
 from autograde.paths import course_dir  # noqa: E402
 
 c = get_config()  # noqa: F821  traitlets puts it here

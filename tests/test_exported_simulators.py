@@ -20,7 +20,7 @@ from simulator_numbers import agree, expected
 from test_simulators import MAKERS
 
 from autograde.builder.execute import HTML_CONFIG, execute
-from autograde.offline import Page
+from autograde.builder.offline import Page
 from autograde.paths import SOLUTIONS
 from specdec_lib.lessons.widgets import Simulator
 

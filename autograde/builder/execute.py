@@ -17,11 +17,11 @@ from tqdm import tqdm
 from traitlets import default
 from traitlets.config import Config
 
+from autograde.builder.offline import Page
 from autograde.builder.source import read_chapter
 from autograde.builder.turns import Turns
 from autograde.builder.views import solution_view
 from autograde.files import digest_of, files_below, write_if_changed
-from autograde.offline import Page
 from autograde.paths import BUILD, ROOT
 from specdec_lib.lessons.widgets.simulator import EXPORT_PRIORITY
 

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
-from autograde.offline import markdown2html
+from autograde.builder.offline import markdown2html
 
 TEMPLATES = Path(__file__).parent / "templates"
 MARK = "execute_result"  # the one output that nbgrader reads a mark from
@@ -38,7 +38,7 @@ class FeedbackPage(HTMLExporter):
         return super().from_notebook_node(nb, resources, **kw)
 
     def default_filters(self) -> Iterator[tuple[str, Callable]]:
-        """nbconvert's filters, with MathML; one that writes points, one for cells marked by hand."""
+        """nbconvert's filters with MathML, one that writes points, one for cells marked by hand."""
         yield from super().default_filters()
         yield "markdown2html", markdown2html
         yield "points", lambda points: f"{round(float(points), 2):g}"
