@@ -133,9 +133,13 @@ class Lab:
     def run_all(self) -> None:
         """Run all cells and wait until none is waiting any more."""
         self.choose("Run", "Run All Cells")
+        self.panel.locator(".jp-InputPrompt", has_text="[1]:").wait_for(state="attached")
+        self.wait_until_idle()
+
+    def wait_until_idle(self) -> None:
+        """Wait until no cell is running or waiting."""
         prompts = "[...document.querySelectorAll('.jp-InputPrompt')].map(p => p.textContent)"
-        done = f"() => {{ const p = {prompts}; return p.includes('[1]:') && !p.includes('[*]:'); }}"
-        self.page.wait_for_function(done)
+        self.page.wait_for_function(f"() => !{prompts}.includes('[*]:')")
 
     def read(self) -> None:
         """Look at every text from top to bottom: JupyterLab renders what comes into view."""

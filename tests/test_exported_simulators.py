@@ -13,19 +13,17 @@ from typing import Any
 
 import nbformat
 import pytest
+from accessibility import faults, pictures_without_words
 from browsing import Visitor
 from chapter_cases import CHAPTERS
 from simulator_cells import simulator_cells
 from simulator_numbers import agree, expected
-from test_simulators import MAKERS
+from test_simulators import MAKERS, SEEN
 
 from autograde.builder.execute import HTML_CONFIG, execute
 from autograde.builder.offline import Page
 from autograde.paths import SOLUTIONS
 from specdec_lib.lessons.widgets import Simulator
-
-SHOWN = "[...document.querySelectorAll('.sd-number, output, [aria-label]')]"
-SEEN = f"{SHOWN}.map(e => e.textContent + '|' + e.getAttribute('aria-label')).join('\\n')"
 
 
 def exported(simulators: list[Simulator]) -> str:
@@ -94,6 +92,17 @@ def test_exported_simulators_move_and_have_the_librarys_numbers(browser: Any, tm
         assert look_at(visitor) == list(simulators)
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_exported_simulators_are_open_to_everybody(browser: Any, tmp_path: Path, scheme: str):
+    path = tmp_path / "page.html"
+    path.write_text(exported([make() for name, make in MAKERS.items() if "," not in name]))
+    look = {"viewport": {"width": 400, "height": 900}, "color_scheme": scheme}
+    with Visitor(browser, **look).visit(path) as visitor:
+        assert len(list(frames(visitor))) == len({make().name for make in MAKERS.values()})
+        assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 def test_simulators_of_the_executed_chapters(browser: Any):
@@ -102,6 +111,7 @@ def test_simulators_of_the_executed_chapters(browser: Any):
     for each in made:
         with Visitor(browser).visit(each.html) as visitor:
             found[each.chapter] = look_at(visitor)
+            assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
     want = {chapter: [] for chapter in CHAPTERS}
     for cell in simulator_cells():
         want[cell.chapter].append(cell.simulator)

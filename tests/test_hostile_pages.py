@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from formgrading import Formgrader, Watched
-from hostile import PAYLOADS, PLACES, file_names, name_of, notebook, unreadable
+from hostile import file_names, name_of, notebook, unreadable
 from submitting import CHAPTER, hand_in, right, run_nbgrader, text
 
 from autograde.builder.release import release_into

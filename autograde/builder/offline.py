@@ -25,7 +25,8 @@ class Renderer(IPythonRenderer):
     """nbconvert's Markdown, with every formula as MathML, which browsers draw themselves."""
 
     def block_math(self, body: str) -> str:
-        return f'<div class="math">{mathml(body, as_block=True)}</div>'
+        # A wide formula scrolls by itself: by keyboard too, once it has the focus.
+        return f'<div class="math" tabindex="0">{mathml(body, as_block=True)}</div>'
 
     def inline_math(self, body: str) -> str:
         return mathml(body)
