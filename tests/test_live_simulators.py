@@ -30,12 +30,12 @@ def notebook(server: StudentServer) -> str:
 
 def source_of(cell: SimulatorCell) -> str:
     number = CELLS.index(cell)
-    return f"# simulator {number}\n{cell.above}\nshown.append({cell.expression})\nshown[-1]"
+    return f"# simulator {number:02}\n{cell.above}\nshown.append({cell.expression})\nshown[-1]"
 
 
 def move(lab: Lab, number: int) -> None:
     """Move every slider of a simulator by some steps; what has none is stepped by its button."""
-    inside = lab.cell(f"# simulator {number}\n")
+    inside = lab.cell(f"# simulator {number:02}")
     inside.locator(".sd-chart svg").first.wait_for()
     sliders = inside.get_by_role("slider").all()
     for slider in sliders:
@@ -66,6 +66,6 @@ def test_every_simulator_moves_in_the_page_and_in_the_kernel(lab: Lab, student_s
     assert len(before) == len(after) == len(CELLS)
     for number, (cell, old, new) in enumerate(zip(CELLS, before, after, strict=True)):
         assert old != new, cell.simulator
-        inside = lab.cell(f"# simulator {number}\n")
+        inside = lab.cell(f"# simulator {number:02}")
         texts = inside.locator(".sd-number").all_text_contents()
         assert agree(texts, cell.simulator, new), (texts, expected(cell.simulator, new))
