@@ -1,7 +1,5 @@
 """One whole exercise by keyboard alone: from opening the chapter to the check that passes."""
 
-from pathlib import Path
-
 import pytest
 from jupyter_lab import Lab
 from submitting import CHAPTER
