@@ -9,6 +9,7 @@ from typing import Any
 
 import graded_class
 import pytest
+from accessibility import faults, pictures_without_words
 from graded_class import STUDENTS
 from jupyter_lab import InstructorServer, Lab
 from nbgrader.api import Gradebook
@@ -131,4 +132,5 @@ def test_the_feedback_page_says_what_was_wrong(formgrader: Formgrader, course: P
     assert f"Result: {sum(points.values()):g} of 22 points from the tests" in text
     page.get_by_role("link", name="acceptance_probability", exact=True).first.click()
     assert page.url.endswith("#test_acceptance_probability")
-    assert page.get_by_text("You might think: the ratio is draft over target.").is_visible()
+    assert page.get_by_text("You might think: the ratio is draft over target.").first.is_visible()
+    assert faults(page) == [] and pictures_without_words(page) == []

@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import IO
 
 import pytest
 
@@ -35,7 +37,7 @@ def said(script: str, terminal: bool, **variables: str) -> str:
         return b"".join(_until_end(written)).decode()
 
 
-def _until_end(written):
+def _until_end(written: IO[bytes]) -> Iterator[bytes]:
     while True:
         try:
             part = os.read(written.fileno(), 65536)
