@@ -18,11 +18,11 @@ from browsing import Visitor
 from chapter_cases import CHAPTERS
 from simulator_cells import simulator_cells
 from simulator_numbers import agree, expected
+from site_pages import made_solutions
 from test_simulators import MAKERS, SEEN
 
-from autograde.builder.execute import HTML_CONFIG, execute
+from autograde.builder.execute import HTML_CONFIG
 from autograde.builder.offline import Page
-from autograde.paths import SOLUTIONS
 from specdec_lib.lessons.widgets import Simulator
 
 
@@ -83,6 +83,15 @@ def test_the_chapters_show_every_simulator_that_there_is():
     }
 
 
+@pytest.mark.parametrize("wrong", [None, 0, 1, 2, 3])
+def test_a_number_that_is_not_the_librarys_is_noticed(wrong: int | None):
+    state = MAKERS["tradeoff"]().state
+    numbers = expected("tradeoff", state)
+    texts = [f"{x * (1.03 if i == wrong else 1):.2f}" for i, x in enumerate(numbers)]
+    assert agree(texts, "tradeoff", state) is (wrong is None)
+    assert not agree(texts[1:], "tradeoff", state)
+
+
 @pytest.mark.browser
 def test_exported_simulators_move_and_have_the_librarys_numbers(browser: Any, tmp_path: Path):
     simulators = {make().name: make() for name, make in MAKERS.items() if "," not in name}
@@ -106,11 +115,10 @@ def test_exported_simulators_are_open_to_everybody(browser: Any, tmp_path: Path,
 @pytest.mark.slow
 @pytest.mark.browser
 def test_simulators_of_the_executed_chapters(browser: Any):
-    made = execute([SOLUTIONS / f"{chapter}.py" for chapter in CHAPTERS])
     found = {}
-    for each in made:
-        with Visitor(browser).visit(each.html) as visitor:
-            found[each.chapter] = look_at(visitor)
+    for page in made_solutions():
+        with Visitor(browser).visit(page) as visitor:
+            found[page.stem] = look_at(visitor)
             assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
     want = {chapter: [] for chapter in CHAPTERS}
     for cell in simulator_cells():
