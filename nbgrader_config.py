@@ -12,7 +12,7 @@ ROOT = str(Path(__file__).resolve().parent)
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
-from autograde.builder import course  # noqa: E402
+from autograde.builder import course, offline  # noqa: E402
 from autograde.paths import course_dir  # noqa: E402
 
 c = get_config()  # noqa: F821  traitlets puts it here
@@ -30,6 +30,7 @@ c.HTMLExporter.sanitize_html = True
 # A student's heading called like a grade cell would take its place in formgrader's scripts.
 c.HTMLExporter.exclude_anchor_links = True
 c.GenerateFeedback.exporter_class = "autograde.reports.feedback_page.FeedbackPage"
+offline.set_formgrader(c)
 
 # --------------------------------------------------------------------------------------- Grading
 # Submissions pass intake before nbgrader sees them; our engine stands where a kernel would run.

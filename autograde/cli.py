@@ -11,12 +11,14 @@ from autograde.reports import commands as reports
 from autograde.sandbox.isolation import NoIsolation
 from specdec_lib.pipes import until_closed
 
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 done, and something is to be looked at, which is named; 2 not started, "
+    "with a line that says why; 141 nobody reads the output any more."
+)
+
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; returns its exit code: 0 done, 1 found something wrong, 2 could not start.
-
-    141 where what it writes to is closed meanwhile.
-    """
+    """Run a command; returns its exit code, one of `EXIT_CODES`."""
     return until_closed(lambda: _main(arguments))
 
 
@@ -33,7 +35,7 @@ def _main(arguments: list[str] | None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = argparse.ArgumentParser(prog="autograde", description=__doc__)
+    top = argparse.ArgumentParser(prog="autograde", description=__doc__, epilog=EXIT_CODES)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     build = commands.add_parser("build", help="make the two notebooks of every chapter")
     build.add_argument("--check", action="store_true", help="only say what is out of date")

@@ -44,8 +44,9 @@ def visit_math(translator: HTML5Translator, node: math) -> None:
 
 
 def visit_math_block(translator: HTML5Translator, node: math_block) -> None:
-    """A formula on lines of its own."""
-    translator.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    """A formula on lines of its own; one that is wide is scrolled by keyboard too."""
+    formula = tex2mathml(node.astext(), as_block=True)
+    translator.body.append(f'<div class="math" tabindex="0">{formula}</div>')
 
 
 def depart(translator: HTML5Translator, node: math) -> None:

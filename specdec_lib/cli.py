@@ -10,6 +10,10 @@ from pathlib import Path
 from specdec_lib import workspace
 from specdec_lib.pipes import until_closed
 
+EXIT_CODES = (
+    "Exit codes: 0 done; 2 not started, with a line that says why; 141 nobody reads the output "
+    "any more. After `start`, JupyterLab's own."
+)
 WORDS = {
     "copied": "copied",
     "kept": "your copy, as you left it",
@@ -34,10 +38,7 @@ LAB_DEFAULTS = Path(__file__).resolve().parent / "jupyter"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; returns its exit code: 0 done, 2 could not start, else JupyterLab's own.
-
-    141 where what it writes to is closed meanwhile.
-    """
+    """Run a command; returns its exit code, one of `EXIT_CODES`."""
     return until_closed(lambda: _main(arguments))
 
 
@@ -57,7 +58,7 @@ def _main(arguments: list[str] | None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = argparse.ArgumentParser(prog="specdec", description=__doc__)
+    top = argparse.ArgumentParser(prog="specdec", description=__doc__, epilog=EXIT_CODES)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     start = commands.add_parser(
         "start",

@@ -11,6 +11,7 @@ from specdec_lib.decoding.progress import Block, Generation, Settings
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.pipes import takes_colour
 from specdec_lib.sampling import Warp, choices_for
 
 # How a token is marked: by shape, and on a terminal by colour too.
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace, out: TextIO) -> None:
     drafter = ModelDrafter(pair.draft)
     generation = speculative_generate(pair.target, drafter, [prompt], options.k, settings, choices)
     if options.show:
-        print(marked(generation.blocks[0], pair.tokenizer.decode, out.isatty()), file=out)
+        print(marked(generation.blocks[0], pair.tokenizer.decode, takes_colour(out)), file=out)
         print(f"\n{LEGEND}", end="", file=out)
     print(f"\n\n{pair.label}\n{summary(generation)}", file=out)
 

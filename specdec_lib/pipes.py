@@ -1,8 +1,9 @@
-"""Commands whose output goes into a pipe that its reader may close, as `head` does."""
+"""Where a command's output goes: a pipe that its reader may close, or a terminal with colours."""
 
 import os
 import sys
 from collections.abc import Callable
+from typing import TextIO
 
 CLOSED = 141  # what a shell gives for a program that SIGPIPE ended: 128 + 13
 
@@ -24,3 +25,8 @@ def until_closed(command: Callable[[], int]) -> int:
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere, stream.fileno())
         return CLOSED
+
+
+def takes_colour(stream: TextIO) -> bool:
+    """Whether to write in colours: on a terminal only, and not where $NO_COLOR says no."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")

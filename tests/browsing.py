@@ -2,6 +2,8 @@
 
 import base64
 from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from specdec_lib.lessons.widgets import Simulator
 
@@ -9,6 +11,13 @@ _CALL = (
     "([name, given]) => typeof window.lesson[name] === 'function' "
     "? window.lesson[name](...given) : window.lesson[name]"
 )
+
+
+def leaves_machine(url: str) -> bool:
+    """Whether a request for `url` would go to another machine."""
+    parts = urlsplit(url)
+    inside = parts.scheme in ("data", "blob", "about", "file")
+    return not inside and parts.hostname not in ("127.0.0.1", "localhost")
 
 
 class Reader:
@@ -56,6 +65,37 @@ class Reader:
 
     def description(self, number: int) -> str:
         return self.frame.locator(".sd-chart svg[role=img]").nth(number).get_attribute("aria-label")
+
+
+class Visitor:
+    """A page of the browser with a file or an address in it, as anybody opens it.
+
+    `with Visitor(browser).visit(path) as visitor:` fails at its end where the page asked another
+    machine for something, or wrote an error to the console.
+    """
+
+    def __init__(self, browser, **look) -> None:
+        self.page = browser.new_page(**look)
+        self.errors, self.outside = [], []
+        self.page.on("console", lambda line: line.type == "error" and self.errors.append(line.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.route(leaves_machine, self._refuse)
+
+    def _refuse(self, route) -> None:
+        self.outside.append(route.request.url)
+        route.abort()
+
+    def visit(self, place: Path | str) -> "Visitor":
+        self.page.goto(place if isinstance(place, str) else place.absolute().as_uri())
+        return self
+
+    def __enter__(self) -> "Visitor":
+        return self
+
+    def __exit__(self, kind, *_) -> None:
+        self.page.close()
+        if kind is None:
+            assert (self.errors, self.outside) == ([], [])
 
 
 def exported(page, simulator: Simulator) -> Callable:

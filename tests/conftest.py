@@ -132,6 +132,31 @@ def module(browser) -> Iterator:
         page.close()
 
 
+@pytest.fixture(scope="module")
+def student_server(tmp_path_factory) -> Iterator:
+    """The JupyterLab of `specdec start` (jupyter_lab.StudentServer), one for a test module."""
+    from jupyter_lab import StudentServer
+
+    server = StudentServer(tmp_path_factory.mktemp("lab"))
+    try:
+        server.wait_until_it_answers()
+        yield server
+    finally:
+        code = server.stop()
+    assert code == 0 and "JupyterLab has stopped" in server.log.read_text()
+
+
+@pytest.fixture
+def lab(browser, student_server) -> Iterator:
+    """JupyterLab in a fresh browser. At the end nothing may have asked another machine."""
+    from jupyter_lab import Lab
+
+    one = Lab(browser, student_server)
+    yield one
+    one.context.close()
+    assert one.outside == []
+
+
 @pytest.fixture
 def shown(monkeypatch) -> list[str]:
     """The alternative texts of the figures that a test draws."""

@@ -162,6 +162,16 @@ def test_past_the_optimum_is_said(reader):
 
 
 @pytest.mark.browser
+def test_another_k_shows_the_whole_run_of_that_k(reader):
+    page = reader(generation_simulator(k=4), motion="reduce")
+    page.slider("K draft tokens a block").press("End")
+    speed, tokens = speed_of(recorded.runs(16)[0], 16, 0.1, 1.0)
+    shown = [float(text) for text in page.numbers()]
+    assert [shown[0], shown[2]] == pytest.approx([speed, tokens], abs=ROUNDED)
+    assert f"in {len(recorded.runs(16)[0])} blocks" in page.verdict()
+
+
+@pytest.mark.browser
 def test_measured_times_are_used_when_asked_for(reader):
     page = reader(generation_simulator(k=4, costs=COSTS), motion="reduce")
     page.frame.get_by_role("checkbox").press("Space")

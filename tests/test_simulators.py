@@ -150,3 +150,28 @@ def test_every_slider_has_a_name_and_follows_the_arrow_keys(reader, name):
         at_end = slider.input_value() == slider.get_attribute("max")
         slider.press("ArrowLeft" if at_end else "ArrowRight")
         assert slider.get_attribute("aria-valuetext") != before
+
+
+# What a reader sees of a simulator, in words and numbers.
+SEEN = """() => [...document.querySelectorAll(".sd-number, output, [aria-label], .sd-verdict, pre")]
+  .map((each) => `${each.textContent}|${each.getAttribute("aria-label")}`).join("\\n")"""
+PLAYING = {name for name in MAKERS if "player(" in (HERE / f"{name.split(',')[0]}.js").read_text()}
+
+
+def moves_by_itself(page) -> bool:
+    """Whether anything changes in ten seconds after one of its buttons was pressed."""
+    page.page.clock.install()
+    for button in page.frame.get_by_role("button").all():
+        button.press("Enter")
+        before = page.evaluate(SEEN)
+        page.page.clock.run_for(10_000)
+        if page.evaluate(SEEN) != before or page.evaluate("document.getAnimations().length"):
+            return True
+    return False
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", [name for name in MAKERS if "," not in name])
+def test_only_what_plays_moves_by_itself_and_with_reduced_motion_nothing_does(reader, name):
+    assert moves_by_itself(reader(MAKERS[name]())) is (name in PLAYING)
+    assert not moves_by_itself(reader(MAKERS[name](), motion="reduce"))

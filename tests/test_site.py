@@ -1,20 +1,19 @@
 """The site: no answer on it, nothing fetched, every link and picture there."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from site_pages import made_site
 
 from autograde.builder.pages import page
 from autograde.builder.source import read_chapter
 from autograde.builder.views import solution_view
 from autograde.grading.classroom import chapters
-from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS
+from autograde.paths import NOTEBOOKS, ROOT, SOLUTIONS
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"^(```|~~~).*?^\1$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
@@ -94,11 +93,8 @@ def test_relative_links_of_the_text_files_lead_somewhere(path: Path):
 
 @pytest.fixture(scope="module")
 def site() -> dict[Path, BeautifulSoup]:
-    """Every page of the site, made anew where something has changed."""
-    command = [sys.executable, "-m", "autograde.site"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    files = [path for path in (BUILD / "site").rglob("*.html") if "_static" not in path.parts]
+    """Every page of the site."""
+    files = [path for path in made_site().rglob("*.html") if "_static" not in path.parts]
     return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in files}
 
 

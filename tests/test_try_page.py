@@ -8,15 +8,14 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-import pyodide_package as pyodide
 import pytest
+from accessibility import faults, pictures_without_words
+from npm_packages import PYODIDE, package
+from serving import served
 
 from autograde.builder.browser import NEEDS_TORCH, exercises, exercises_json, payload
 from autograde.grading.classroom import chapters
@@ -109,15 +108,6 @@ def test_an_answer_is_told_as_in_the_notebook(tmp_path: Path, answer, passed, me
 # --- in Chromium, with Pyodide ----------------------------------------------------------------
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves the page's folder without a word."""
-
-    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".mjs": "text/javascript"}
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing."""
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The page on loopback, as the site has it, without the site around it."""
@@ -126,25 +116,23 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "_static" / "exercises.json").write_bytes(exercises_json(chapters()))
     (folder / "_static" / "library.zip").write_bytes(payload())
     (html,) = re.findall(r"```{raw} html\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    (folder / "index.html").write_text(f'<!DOCTYPE html><html lang="en"><body>{html}</body></html>')
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
+    head = '<!DOCTYPE html><html lang="en"><title>Try it here</title>'
+    (folder / "index.html").write_text(f"{head}<body>{html}</body></html>")
+    with served(folder) as url:
+        yield url
 
 
 @pytest.fixture
 def page(browser: Any, address: str) -> Iterator[Any]:
     """The page; what it asks of the network comes from Pyodide's npm package, or is not there."""
-    if pyodide.package() is None:  # looked for here: collecting tests fetches nothing
-        pytest.skip("npm cannot fetch the package pyodide")
+    pyodide = package("pyodide", PYODIDE)
     context = browser.new_context()
     away: list[str] = []
 
     def from_package(route: Any) -> None:
         name = urlsplit(route.request.url).path.split("/full/")[-1]
-        path = pyodide.package() / name
-        if not route.request.url.startswith(f"{CDN}v{pyodide.VERSION}/full/"):
+        path = pyodide / name
+        if not route.request.url.startswith(f"{CDN}v{PYODIDE}/full/"):
             away.append(route.request.url)
         route.fulfill(path=path) if path.is_file() else route.fulfill(status=404)
 
@@ -169,7 +157,9 @@ def checked(page: Any, answer: str, expected: str) -> str:
 @pytest.mark.browser
 def test_an_answer_is_checked_in_the_browser(page: Any):
     assert page.get_by_label("Your code").input_value().startswith("def speculative_accept")
+    assert faults(page) == [] and pictures_without_words(page) == []
     wrong = checked(page, WRONG, "Not yet.")
+    assert faults(page) == []  # with a message on it
     assert "returned [3, 2], expected [3]" in wrong and "after the first rejection?" in wrong
     assert "Right. speculative_accept: all 3 examples agree" in checked(page, RIGHT, "Right.")
     assert "a loop that never ends?" in checked(page, ENDLESS, "was stopped")

@@ -12,12 +12,12 @@ import nbformat
 from jupyter_client import AsyncKernelManager
 from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
-from nbconvert import HTMLExporter
 from nbformat.notebooknode import NotebookNode
 from tqdm import tqdm
 from traitlets import default
 from traitlets.config import Config
 
+from autograde.builder.offline import Page
 from autograde.builder.source import read_chapter
 from autograde.builder.turns import Turns
 from autograde.builder.views import solution_view
@@ -175,7 +175,7 @@ def _plain(error: Exception) -> str:
 def _save(chapter: str, notebook: NotebookNode, out: Path, digest: str) -> None:
     """The notebook, the page, and last the stamp that says that both are whole."""
     as_notebook, as_html = _results(chapter, out)
-    page, _ = HTMLExporter(config=HTML_CONFIG).from_notebook_node(
+    page, _ = Page(config=HTML_CONFIG).from_notebook_node(
         notebook, resources={"metadata": {"name": chapter}}
     )
     _stamp(chapter, out).unlink(missing_ok=True)

@@ -6,17 +6,15 @@ request, whatever stands in a submission.
 """
 
 from collections.abc import Callable, Iterator
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from docutils.utils.math.latex2mathml import tex2mathml
-from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
+
+from autograde.builder.offline import markdown2html
 
 TEMPLATES = Path(__file__).parent / "templates"
 MARK = "execute_result"  # the one output that nbgrader reads a mark from
@@ -41,37 +39,11 @@ class FeedbackPage(HTMLExporter):
         return super().from_notebook_node(nb, resources, **kw)
 
     def default_filters(self) -> Iterator[tuple[str, Callable]]:
-        """nbconvert's filters, one that writes points, one that picks the cells marked by hand."""
+        """nbconvert's filters with MathML, one that writes points, one for cells marked by hand."""
         yield from super().default_filters()
+        yield "markdown2html", markdown2html
         yield "points", lambda points: f"{round(float(points), 2):g}"
         yield "by_hand", lambda cells: [cell for cell in cells if _is_by_hand(cell)]
-
-    @pass_context
-    def markdown2html(self, context: Any, source: str) -> str:
-        """Markdown with MathML for formulas, and the cell's attachments as pictures."""
-        attachments = context.get("cell", {}).get("attachments", {})
-        renderer = Formulas(escape=False, attachments=attachments, exclude_anchor_links=True)
-        return MarkdownWithMath(renderer=renderer).render(source)
-
-
-class Formulas(IPythonRenderer):
-    """nbconvert's renderer, but a formula becomes MathML; one that cannot be read stays text."""
-
-    def block_math(self, body: str) -> str:
-        return f'<div class="math">{_mathml(body, as_block=True)}</div>'
-
-    def inline_math(self, body: str) -> str:
-        return f'<span class="formula">{_mathml(body, as_block=False)}</span>'
-
-    def latex_environment(self, name: str, body: str) -> str:
-        return self.block_math(f"\\begin{{{name}}}{body}\\end{{{name}}}")
-
-
-def _mathml(tex: str, as_block: bool) -> str:
-    try:
-        return tex2mathml(tex, as_block=as_block)
-    except Exception:  # a student's formula may be anything
-        return f"<code>{escape(tex)}</code>"
 
 
 def _is_by_hand(cell: NotebookNode) -> bool:

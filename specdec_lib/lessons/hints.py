@@ -18,7 +18,7 @@ class Hints:
 
     def _repr_html_(self) -> str:
         folds = "".join(
-            f"<details><summary>Hint {number} for {self.exercise}</summary>"
+            f"<details><summary style='padding: .2em 0'>Hint {number} for {self.exercise}</summary>"
             f"<p>{escape(text)}</p></details>"
             for number, text in enumerate(self.texts, 1)
         )

@@ -112,7 +112,7 @@ function drawMask(parents, node, width, pick) {
 function choice(title, names, onPick) {
   const group = freshId();
   const inputs = names.map((_, i) => html("input", { type: "radio", name: group, id: `${group}-${i}`, onchange: () => onPick(i) }));
-  const rows = names.map((name, i) => html("div", { style: "display: flex; gap: 4px; align-items: baseline" },
+  const rows = names.map((name, i) => html("div", { style: "display: flex; gap: 6px; align-items: center; min-height: 26px" },
     inputs[i], html("label", { for: `${group}-${i}` }, name)));
   return {
     box: html("fieldset", { class: "sd-weights" }, html("legend", {}, title), ...rows),

@@ -141,10 +141,13 @@ function viewOf(model) {
   const run = runs[state.run % runs.length];
   const found = Object.fromEntries(record.requests.map((each) => [each.k, summaryOf(each)]));
   const alpha = alphaOf(record.requests);
+  const end = 2 * run.blocks.length;
+  const shown = Math.min(state.shown, end); // the slider of K asks for all of a run, however long it is
+  const whole = Math.floor(shown / 2);
   const time = (k) => { const { c, v } = timesAt(state, costs, k); return c * k + v; };
   return {
     ...state, ks, run, costs, record, alpha, found, count: runs.length, time,
-    end: 2 * run.blocks.length, whole: Math.floor(state.shown / 2), written: writtenBy(run.blocks, Math.floor(state.shown / 2)),
+    end, shown, whole, written: writtenBy(run.blocks, whole),
     predicted: (k) => expectedTokens(alpha, k) / time(k), recorded: (k) => found[k].mean / time(k), error: (k) => found[k].error / time(k),
   };
 }

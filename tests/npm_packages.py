@@ -1,4 +1,4 @@
-"""Pyodide's npm package, fetched once into build/, for the test of the page "Try it here"."""
+"""Packages of npm that tests need, fetched once into build/: Pyodide and axe-core."""
 
 import contextlib
 import shutil
@@ -8,27 +8,41 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from autograde.paths import BUILD
 
-VERSION = "314.0.7"  # as in docs/_static/try-worker.mjs
+PYODIDE = "314.0.7"  # as in docs/_static/try-worker.mjs
+AXE = "4.14.1"
 
 
 @cache
-def package() -> Path | None:
+def _package(name: str, version: str) -> Path | None:
     """The folder of the package; None where it is not there and npm cannot fetch it."""
-    folder = BUILD / f"pyodide-{VERSION}"
-    if not (folder / "package" / "pyodide.mjs").exists() and not _fetch(folder):
+    folder = BUILD / f"{name}-{version}"
+    if not (folder / "package" / "package.json").exists() and not _fetch(name, version, folder):
         return None
     return folder / "package"
 
 
-def _fetch(folder: Path) -> bool:
+def package(name: str, version: str) -> Path:
+    """The folder of the package; the test that asks is skipped where npm cannot fetch it.
+
+    Asked for in a test and not as a file is collected: collecting tests fetches nothing.
+    """
+    folder = _package(name, version)
+    if folder is None:
+        pytest.skip(f"npm cannot fetch the package {name}")
+    return folder
+
+
+def _fetch(name: str, version: str, folder: Path) -> bool:
     """Fetch it aside and put it in place whole: another test process may be doing the same."""
     if shutil.which("npm") is None:
         return False
     BUILD.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=BUILD) as aside:
-        command = ["npm", "pack", f"pyodide@{VERSION}"]
+        command = ["npm", "pack", f"{name}@{version}"]
         done = subprocess.run(command, cwd=aside, capture_output=True)
         archives = list(Path(aside).glob("*.tgz"))
         if done.returncode or not archives:
