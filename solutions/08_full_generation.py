@@ -369,9 +369,9 @@ own.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 
 # %% [markdown]
 # The papers' rows are printed values, from other models and machines: compare the *pattern*, not the height. Read
-# yours with three questions. Does the smallest draft win, as in the paper? How far is *measured* from
-# *with v*, and from *formula*? What is left of a good alpha where `v` is large? On the built-in target a run gains
-# almost nothing: beside so short a pass every draft is dear. That is a result, not a failure.
+# yours with three questions. Does the smallest draft win, as in the paper? How far is *measured* from *with v*, and
+# from *formula*? What is left of a good alpha where `v` is large? On the built-in target a run gains almost
+# nothing: beside so short a pass every draft is dear. That is a result, not a failure.
 #
 # The baseline matters as much. Hugging Face's `generate` does more for a token than our plain loop, so a ratio
 # over it is larger; on small models its assisted generation can be slower than its plain one.
@@ -529,7 +529,7 @@ lesson.answered("quiz_08_b", quiz_08_b)
 
 # %% tags=["demo"]
 slower = [r for r in rows if r.expected < 1]
-print(f"{len(slower)} of {len(rows)} settings promise less than plain decoding, even at their best K:")
+print(f"{len(slower)} of {len(rows)} settings promise less than plain decoding, even at the best K above 0:")
 print(", ".join(f"{r.draft} on {r.target}, T = {r.temperature} ({r.expected:.2f})" for r in slower[:3]))
 for batch in (1, 8):
     gain = max(s.gain for s in served if s.batch == batch)
@@ -548,5 +548,7 @@ for batch in (1, 8):
 # - T. Chen, I. Goodfellow, J. Shlens, *Net2Net*, ICLR 2016: how the costlier target is made.
 # - D. Parsons, P. Haden, *Parson's Programming Puzzles*, ACE 2006: the kind of puzzle above.
 #
-# The papers support the procedure, its exactness, and their own tables, but no number of your machine. **Next.** Read `specdec_lib/decoding/speculative.py` beside your own loop, take a pair of models that you care
+# The papers support the procedure, its exactness, and their own tables, but no number of your machine.
+#
+# **Next.** Read `specdec_lib/decoding/speculative.py` beside your own loop, take a pair of models that you care
 # about, and measure before you believe.

@@ -4,6 +4,8 @@ Models and caches are lent to the student's functions: what is read, and how oft
 GPU is needed.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -83,7 +85,7 @@ def test_quiz(student):
             "a": "The residual is used after a rejection. It decides what is written then, not how "
             "much is accepted.",
             "b": "Rounding differs by a millionth: it rejects one draft token in a million, not "
-            "nearly half of them.",
+            "a quarter of them.",
             "d": "With p = q every ratio is 1, and a coin below 1 accepts whichever coin it is.",
         },
     )
@@ -290,8 +292,9 @@ def setting(seed: int, **changes) -> dict:
     return {"seed": seed, **usual, **changes}
 
 
+@cache
 def ours(seed, prompt, k, tokens, temperature, eos) -> Generation:
-    """What our decoder does."""
+    """What our decoder does: the same for every submission."""
     target, draft = (WatchedModel(table) for table in tables(seed))
     settings = Settings(tokens, Warp(temperature), eos)
     choices = choices_for(settings.warp, [np.random.default_rng(seed)])
@@ -300,7 +303,7 @@ def ours(seed, prompt, k, tokens, temperature, eos) -> Generation:
 
 def generated(student, hint: str, seed, prompt, k, tokens, temperature, eos):
     """Let the student write, and hold the text against ours; the two models and the generator."""
-    right = ours(seed, prompt, k, tokens, temperature, eos)
+    right = ours(seed, tuple(prompt), k, tokens, temperature, eos)
     target, draft = tables(seed)
     most = right.target_passes + 1  # one more, to read the prompt apart
     models = LentModel(target, "target", len(prompt), most), LentModel(draft, "draft", len(prompt))
@@ -332,10 +335,10 @@ def test_greedy_text(student, seed):
         raise Different("speculative_generate drew random numbers at temperature 0.")
 
 
-# On the later six a draft judged by what it gave before its temperature writes another text; on
-# some of them so does half precision.
+# On the later five a draft judged by what it gave before its temperature writes another text, on
+# (342, 0.5) and (94, 2.0) so does half precision.
 TEMPERATURES = [(1, 0.5), (2, 2.0), (3, 0.75), (4, 1.5)]
-TEMPERATURES += [(82, 0.5), (93, 0.5), (85, 0.75), (98, 1.5), (94, 2.0), (116, 0.25)]
+TEMPERATURES += [(342, 0.5), (85, 0.75), (98, 1.5), (94, 2.0), (116, 0.25)]
 
 
 @behaviour("speculative_generate", "greedy text and other temperatures", after=PARTS, weight=2)

@@ -324,6 +324,37 @@ def not_normalised(p, q, drafted, r, u):
 
 @WRONG.add(
     "verify_block",
+    think="a very small residual is rounding, and p may stand for it.",
+    because="however small it is, it is the law of what a rejection leaves; p stands for it only "
+    "where there is none.",
+)
+def small_residual_dropped(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0)
+    mass = rest.sum(-1, keepdim=True)
+    return count, sample_rows(torch.where(mass > 1e-3, rest / mass, p_next), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="where the residual is empty, any token is as good.",
+    because="an empty residual means that p and q are equal, and then every token of p is as good; "
+    "one that p excludes is not.",
+)
+def uniform_where_empty(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0)
+    mass = rest.sum(-1, keepdim=True)
+    even = torch.full_like(rest, 1 / p.shape[-1])
+    return count, sample_rows(torch.where(mass > 0, rest / mass, even), u)
+
+
+@WRONG.add(
+    "verify_block",
     think="behind a whole block the draft goes on: its last row gives the bonus.",
     because="nothing judges the bonus, so it must come from the target itself.",
 )
@@ -386,6 +417,30 @@ def residual_in_half_precision(p, q, drafted, r, u):
     count = _count(r * q_x < p_x)
     p_next, q_next = _next(p, q, count)
     return count, sample_rows(_residual(p_next.half(), q_next.half()), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="models give float32, so the block is judged in float32.",
+    because="p and q come in the dtype that the caller has chosen, and a residual finer than "
+    "float32 is lost.",
+)
+def in_single_precision(p, q, drafted, r, u):
+    p, q = p.float(), q.float()
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="a count is a number, of whatever dtype.",
+    because="whoever indexes with it needs whole numbers, and a device refuses others.",
+)
+def count_in_floats(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = (r * q_x < p_x).double().cumprod(-1).sum(-1)
+    return count, sample_rows(_residual(*_next(p, q, count.long())), u)
 
 
 @WRONG.add(
@@ -769,6 +824,19 @@ def bonus_dropped(target, draft, prompt_ids, k, max_new_tokens, temperature, rng
     return _write(
         target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, verdict=verdict
     )
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="reading the prompt first is always right.",
+    because="where 0 tokens are asked for, nothing is to be read at all.",
+)
+def prompt_read_for_nothing(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    if not max_new_tokens:
+        _feed(target, target.new_cache(), prompt_ids)
+    return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id)
 
 
 @WRONG.add(
