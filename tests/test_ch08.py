@@ -10,6 +10,7 @@ from test_gates import grade_with
 
 from autograde.chapters import ch08_tests, ch08_wrong
 from autograde.grading.misconceptions import misconceptions_of
+from autograde.submissions import solutions_of
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.drafters.model import ModelDrafter
@@ -17,6 +18,8 @@ from specdec_lib.lessons import ch08, ch08_laws, ch08_measured, ch08_puzzle
 from specdec_lib.lessons.ch08_models import WatchedCache, WatchedModel, dyadic_table
 from specdec_lib.lessons.examples import Different, describe
 from specdec_lib.measure.ours import library_generate
+from specdec_lib.models.checkpoint import read_shape
+from specdec_lib.models.pairs import ASSETS, ratio
 from specdec_lib.sampling import Warp, choices_for
 
 CHAPTER = "08_full_generation"
@@ -144,6 +147,66 @@ def test_reading_the_prompt_apart_is_as_good():
     assert exercise.messages == []
 
 
+def test_the_visible_check_asks_for_long_counts_and_for_nothing_read_for_0_tokens():
+    with pytest.raises(Different, match=r"a tensor of torch.float64. Both are to be torch.long"):
+        ch08.check_verify_block(ch08_wrong.count_in_floats)
+
+    with pytest.raises(Different, match="0 tokens are asked for, and a model was called"):
+        ch08.check_speculative_generate(ch08_wrong.prompt_read_for_nothing)
+
+
+def test_temperatures_tell_the_law_that_judges_from_another():
+    def texts(function) -> list[list[int]]:
+        return [
+            function(
+                *map(WatchedModel, ch08_tests.tables(seed)),
+                *(request[name] for name in ("prompt", "k", "tokens", "temperature")),
+                np.random.default_rng(seed),
+            )
+            for seed, temperature in ch08_tests.TEMPERATURES
+            for request in [ch08_tests.setting(seed, temperature=temperature)]
+        ]
+
+    right = texts(FUNCTIONS["speculative_generate"])
+    before = texts(ch08_wrong.draft_law_before_its_temperature)
+    assert right[4:] != before[4:]
+    assert texts(in_precision(torch.float32)) == right != texts(in_precision(torch.float16))
+
+
+def in_precision(dtype: torch.dtype):
+    """The solution's loop with distributions of `dtype`."""
+    names = dict(FUNCTIONS)
+    names["Warp"] = lambda temperature: lambda logits: Warp(temperature)(logits).to(dtype).double()
+    exec(solutions_of(CHAPTER)["speculative_generate"], names)
+    return names["speculative_generate"]
+
+
+BROKEN = "def verify_block(p, q, drafted, r, u):\n    return p[:, 0, 0].long(), p[:, 0, 0].long()"
+
+
+def test_a_loop_of_wrong_parts_is_sent_to_them_first():
+    messages = graded(verify_block=BROKEN)["speculative_generate"].messages
+    assert messages and all("not checked: first verify_block. Seen here" in m for m in messages)
+
+
+RAISES_LATE = """
+def rollback(cache, length):
+    if length < 0:
+        cache.truncate(0)
+        raise ValueError(length)
+    if length > cache.length[0]:
+        raise ValueError(length)
+    if length < cache.length[0]:
+        cache.truncate(length)
+"""
+
+
+def test_a_refusal_behind_a_cut_is_not_taken_for_another_mistake():
+    (message,) = graded(rollback=RAISES_LATE)["rollback"].messages
+    assert "raised ValueError, but behind truncate(0)" in message
+    assert "You might think" not in message
+
+
 def test_models_of_the_tests_keep_the_protocol():
     model = ch08_tests.LentModel(dyadic_table(3), "target", prompt=2)
     cache = model.new_cache()
@@ -230,6 +293,36 @@ def test_puzzle_says_how_far_it_is_right(order: str, blanks: tuple, told: str, c
     assert told in capsys.readouterr().out
 
 
+# --- what the text says ---------------------------------------------------------------------
+
+
+def test_the_quiz_tells_what_the_missing_token_costs(monkeypatch):
+    blocks: list[tuple[int, int]] = []
+
+    def verdict(p, q, drafted, r, u):
+        new = real(p, q, drafted, r, u)
+        blocks.append((len(new) - 1, len(drafted)))
+        return new
+
+    real = ch08_wrong._verdict
+    monkeypatch.setattr(ch08_wrong, "_verdict", verdict)
+    for seed in range(20):
+        first, rng = len(blocks), np.random.default_rng(seed)
+        itself = [WatchedModel(dyadic_table(seed)) for _ in range(2)]
+        ch08_wrong.bonus_not_fed(*itself, [1, 2, 3], 4, 60, 1.0, rng)
+        assert blocks[first] == (4, 4)
+    accepted, drafted = map(sum, zip(*blocks, strict=True))
+    assert accepted / drafted == pytest.approx(0.75, abs=0.005)
+    assert "In the first block all are; over the whole text only .75 are." in TEXT
+
+
+def test_the_ratios_of_the_pairs_are_those_of_the_text():
+    target = read_shape(ASSETS / "target")
+    ratios = [ratio(target, read_shape(ASSETS / name)) for name in ("small", "base", "large")]
+    assert ratios == ["a 17:1", "an 8:1", "a 4:1"]
+    assert "as a 17:1, 8:1 or 4:1" in TEXT.replace("\n# ", " ")
+
+
 # --- laws -----------------------------------------------------------------------------------
 
 
@@ -251,6 +344,13 @@ def test_the_solutions_loop_has_the_targets_law_and_a_wrong_one_has_not():
 
 
 # --- figures --------------------------------------------------------------------------------
+
+
+def test_figures_of_an_interrupted_experiment_say_what_is_missing():
+    for figure, more in ((ch08_measured.against_hugging_face, ()),
+                         (ch08_measured.beside_the_papers, ([], []))):  # fmt: skip
+        with pytest.raises(ValueError, match="let the experiment's cell run to its end"):
+            figure([], *more)
 
 
 def test_figures_tell_what_a_wrong_function_did(shown: list[str]):

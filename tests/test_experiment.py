@@ -287,6 +287,16 @@ def test_an_interrupted_kernel_keeps_the_rows_so_far(quick, tmp_path, monkeypatc
     assert len(experiment_rows(tmp_path / "out.json")) == 54
 
 
+def test_the_best_row_is_a_measured_one_and_its_lack_is_said():
+    costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
+    rows = [experiment.row_of("40m", "base", "code", t, 0.7, costs) for t in (0, 1, 1)]
+    with pytest.raises(ValueError, match="of 3 rows none was measured end to end: let the"):
+        experiment.best(rows)
+    for i, median in ((0, 1.9), (1, 1.4), (2, 1.6)):
+        rows[i] = experiment.replace(rows[i], empirical={"median": median})
+    assert experiment.best(rows) is rows[0] and experiment.best(rows, 1) is rows[2]
+
+
 def test_the_table_shows_quartiles_where_a_row_was_run():
     costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
     row = experiment.row_of("40m", "base", "code", 1, 0.7, costs)
@@ -300,6 +310,10 @@ def test_the_command_measures_prints_and_leaves_a_file(quick, tmp_path, monkeypa
     path = tmp_path / "table.json"
     assert experiment.main(["--json", str(path)]) == 0
     assert "Target 40m" in capsys.readouterr().out and len(experiment_rows(path)) == 56
+    assert experiment.main(["--json", str(path)]) == 2
+    assert experiment.main(["--json", str(path / "b.json")]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert "is there already" in told[0] and "cannot be written" in told[1]
 
 
 # --- end to end -----------------------------------------------------------------------------

@@ -73,6 +73,7 @@ def test_a_text_is_the_same_in_every_run():
     model = Model()
     assert describe([describe, model.forward]) == "[describe, forward]"
     assert describe(model).startswith("<") and " at 0x" not in describe([model])
+    assert describe(np.random.default_rng(0)) == "Generator(PCG64)"  # its address is in capitals
 
 
 def test_message_names_parameters_and_shortens_large_arrays():

@@ -15,6 +15,12 @@ ROW = {"target": "234m", "draft": "base", "task": "code", "temperature": 1}
 MACHINE = {"device": "cpu", "dtype": "bfloat16", "threads": 2}
 
 
+def table(**parts: object) -> str:
+    """A file's text, as of `Results` but for `parts`."""
+    usual = {"layout": results_file.LAYOUT, "machine": {}, "versions": {}, "rows": []}
+    return json.dumps(usual | parts)
+
+
 def made(path: Path, rows: list[dict], **machine: object) -> Path:
     results = Results(path, "your", MACHINE | machine)
     for row in rows:
@@ -49,6 +55,20 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     assert read(results.path)["rows"] == []
 
 
+def test_what_cannot_be_written_is_said_and_nothing_is_lost(tmp_path):
+    with pytest.raises(ResultsError, match="a.json cannot be written: Not a directory. Make room"):
+        Results(made(tmp_path / "file", []) / "a.json", "your", MACHINE)
+    results = Results(tmp_path / "sub.json", "your", MACHINE)
+    results.path.unlink()
+    results.path.mkdir()  # nothing can take its place
+    with pytest.raises(ResultsError, match="sub.json cannot be written: Is a directory"):
+        results.add(ROW)
+    assert results.rows == [ROW] and sorted(each.name for each in tmp_path.iterdir()) == [
+        "file",
+        "sub.json",
+    ]
+
+
 def test_the_commit_is_told_within_git_and_unknown_without(tmp_path, monkeypatch):
     def git(*arguments: str) -> None:
         who = ["-c", "user.name=a", "-c", "user.email=a@b"]
@@ -81,6 +101,13 @@ def test_fresh_names_are_of_the_folder(tmp_path):
             '{"layout": 9, "machine": {}, "versions": {}, "rows": []}',
             "has layout 9, and .* reads 1",
         ),
+        ("[" * 100_000, "is not JSON"),
+        (table(machine=[]), 'its "machine" should be dict, not list'),
+        (table(rows={}), 'its "rows" should be list, not dict'),
+        (table(rows=[3]), "row 1 should be dict, not int"),
+        (table(rows=[{}, {"alpha": "high"}]), "row 2 has 'high' for \"alpha\""),
+        (table(rows=[{"empirical": {"low": 1.0}}]), "row 1 has {'low': 1.0} for \"empirical\""),
+        (table(rows=[{"target": ["a"]}]), "row 1 has .'a'. for \"target\""),
     ],
 )
 def test_what_is_no_table_is_said(tmp_path, text: str, message: str, capsys):

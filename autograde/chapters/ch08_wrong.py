@@ -160,17 +160,6 @@ def no_stop(p, q, drafted, r, u):
 
 @WRONG.add(
     "verify_block",
-    think="the ratio is the draft over the target.",
-    because="a token that the draft overstates is the one to reject.",
-)
-def ratio_swapped(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * p_x < q_x)
-    return count, sample_rows(_residual(*_next(p, q, count)), u)
-
-
-@WRONG.add(
-    "verify_block",
     think="r q <= p is the same rule.",
     because="it accepts a token of probability 0 when r is 0, and 0 <= 0 where both are 0.",
 )
@@ -182,12 +171,93 @@ def not_strict(p, q, drafted, r, u):
 
 @WRONG.add(
     "verify_block",
+    think="the published rule can be copied as it stands: r <= p/q.",
+    because="with r = 0 it accepts a token of probability 0, and 0/0 is not a number; the product "
+    "r q < p needs no case for either.",
+)
+def published_rule(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r <= p_x / q_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="the ratio is the draft over the target.",
+    because="a token that the draft overstates is the one to reject.",
+)
+def ratio_swapped(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * p_x < q_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
     think="no coin is needed: a token passes where p is at least q.",
     because="overstated tokens would then never be written; the coin gives each its share.",
 )
 def no_coin(p, q, drafted, r, u):
     p_x, q_x = _drafted(p, q, drafted)
     count = _count(q_x <= p_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="a token passes with the target's probability of it.",
+    because="that is the rule for a draft without a law of its own. This one proposed the token "
+    "with probability q already, and r < p counts that twice.",
+)
+def without_q(p, q, drafted, r, u):
+    count = _count(r < _drafted(p, q, drafted)[0])
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="a token passes where the target, drawing by itself, draws the same one.",
+    because="the law is kept, but the share accepted is the sum of p q instead of min(p, q).",
+)
+def match_with_the_targets_own(p, q, drafted, r, u):
+    rows, k = drafted.shape
+    own = sample_rows(p[:, :-1].flatten(0, 1), r.flatten()).view(rows, k)
+    count = _count(own == drafted)
+    behind = torch.cat([own, sample_rows(p[:, -1], u)[:, None]], 1)
+    return count, behind[torch.arange(rows), count]
+
+
+@WRONG.add(
+    "verify_block",
+    think="at most probable is good enough: a token passes where it is the target's argmax.",
+    because="that is the rule of temperature 0, where p is one-hot; elsewhere the less probable "
+    "tokens would never be accepted.",
+)
+def greedy_match(p, q, drafted, r, u):
+    count = _count(p[:, :-1].argmax(-1) == drafted)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="the first rejection is where argmax finds it.",
+    because="in a row without a rejection argmax gives 0, as if its first token were rejected.",
+)
+def argmax_of_none(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    refused = ~(r * q_x < p_x)
+    count = refused.long().argmax(-1) if refused.shape[1] else torch.zeros(len(p)).long()
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="a batch goes on together, so the row with the fewest accepted tokens decides.",
+    because="each row has a count of its own; the others would throw good tokens away.",
+)
+def slowest_row(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x).min().expand(len(p))
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
@@ -241,6 +311,78 @@ def absolute_difference(p, q, drafted, r, u):
 
 @WRONG.add(
     "verify_block",
+    think="sample_rows divides by the sum itself.",
+    because="it takes its rows as they are, and a sum below 1 leaves too much to the last token.",
+)
+def not_normalised(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0)
+    return count, sample_rows(torch.where(rest.sum(-1, keepdim=True) > 0, rest, p_next), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="a very small residual is rounding, and p may stand for it.",
+    because="however small it is, it is the law of what a rejection leaves; p stands for it only "
+    "where there is none.",
+)
+def small_residual_dropped(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0)
+    mass = rest.sum(-1, keepdim=True)
+    return count, sample_rows(torch.where(mass > 1e-3, rest / mass, p_next), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="where the residual is empty, any token is as good.",
+    because="an empty residual means that p and q are equal, and then every token of p is as good; "
+    "one that p excludes is not.",
+)
+def uniform_where_empty(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0)
+    mass = rest.sum(-1, keepdim=True)
+    even = torch.full_like(rest, 1 / p.shape[-1])
+    return count, sample_rows(torch.where(mass > 0, rest / mass, even), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="behind a whole block the draft goes on: its last row gives the bonus.",
+    because="nothing judges the bonus, so it must come from the target itself.",
+)
+def bonus_from_the_draft(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    law = _residual(*_next(p, q, count))
+    if q.shape[1]:
+        law = torch.where((count == q.shape[1])[:, None], q[:, -1], law)
+    return count, sample_rows(law, u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="the bonus is a correction too, so the draft's last row is taken off.",
+    because="that row was for the token before; at the bonus nothing was drafted, and q is 0.",
+)
+def bonus_less_the_last_row(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    p_next, q_next = _next(p, q, count)
+    if q.shape[1]:
+        q_next = torch.where((count == q.shape[1])[:, None], q[:, -1], q_next)
+    return count, sample_rows(_residual(p_next, q_next), u)
+
+
+@WRONG.add(
+    "verify_block",
     think="the bonus token comes from the last row that was judged.",
     because="row K of p stands behind the whole block; row K - 1 was for the last draft token.",
 )
@@ -275,6 +417,30 @@ def residual_in_half_precision(p, q, drafted, r, u):
     count = _count(r * q_x < p_x)
     p_next, q_next = _next(p, q, count)
     return count, sample_rows(_residual(p_next.half(), q_next.half()), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="models give float32, so the block is judged in float32.",
+    because="p and q come in the dtype that the caller has chosen, and a residual finer than "
+    "float32 is lost.",
+)
+def in_single_precision(p, q, drafted, r, u):
+    p, q = p.float(), q.float()
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r * q_x < p_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@WRONG.add(
+    "verify_block",
+    think="a count is a number, of whatever dtype.",
+    because="whoever indexes with it needs whole numbers, and a device refuses others.",
+)
+def count_in_floats(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = (r * q_x < p_x).double().cumprod(-1).sum(-1)
+    return count, sample_rows(_residual(*_next(p, q, count.long())), u)
 
 
 @WRONG.add(
@@ -330,6 +496,11 @@ def _draft(model, cache, text, uniforms, warp):
     return drafted, q
 
 
+def _rows(model, cache, text, n):
+    """The target's logits behind the last n + 1 tokens."""
+    return _feed(model, cache, text)[:, -n - 1 :]
+
+
 def _verdict(p, q, drafted, r, u):
     """The new tokens of a block."""
     q = torch.cat([*q, p[:, :0]], 1)
@@ -337,7 +508,7 @@ def _verdict(p, q, drafted, r, u):
     at = tokens[..., None]
     coins = torch.tensor([list(r)], dtype=torch.float64)
     accepted = coins * q.gather(-1, at)[..., 0] < p[:, :-1].gather(-1, at)[..., 0]
-    n = int(accepted.long().cumprod(-1).sum())
+    n = int(accepted.long().cumprod(-1).sum(-1))
     behind = torch.nn.functional.pad(q, (0, 0, 0, 1))
     rest = (p[:, n] - behind[:, n]).clamp(min=0)
     law = rest / rest.sum() if rest.sum() > 0 else p[:, n]
@@ -355,24 +526,33 @@ def _back(cache, length):
         cache.truncate(length)
 
 
+def _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, **other):
+    """The right loop, but for the parts in `other`: functions in the place of those above."""
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = other.get("numbers", _numbers)(rng, n, temperature)
+        drafted, q = other.get("propose", _draft)(draft, caches[1], text, u_draft, warp)
+        p = warp(other.get("rows", _rows)(target, caches[0], text + drafted, n))
+        new = other.get("verdict", _verdict)(p, q, drafted, r, u)
+        new, ended = _ended(new, eos_id)
+        text += new
+        other.get("back", _back)(caches[0], len(text) - 1)
+        _back(caches[1], len(text) - 1)
+    return text[len(prompt_ids) :]
+
+
 @WRONG.add(
     "speculative_generate",
     think="the target's cache may lose one more position: it is read again anyway.",
     because="then an accepted token is read twice, in every block.",
 )
 def rollback_too_far(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
-    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
-    caches, ended = (target.new_cache(), draft.new_cache()), False
-    while len(text) < end and not ended:
-        n = min(k, end - len(text) - 1)
-        u_draft, r, u = _numbers(rng, n, temperature)
-        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
-        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
-        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
-        text += new
-        _back(caches[0], max(len(text) - 2, 0))
-        _back(caches[1], len(text) - 1)
-    return text[len(prompt_ids) :]
+    def back(cache, length):
+        _back(cache, max(length - 1, 0))
+
+    return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, back=back)
 
 
 @WRONG.add(
@@ -459,16 +639,24 @@ def last_token_fed_twice(
 def prompt_read_every_block(
     target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
 ):
-    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
-    ended = False
-    while len(text) < end and not ended:
-        n = min(k, end - len(text) - 1)
-        u_draft, r, u = _numbers(rng, n, temperature)
-        drafted, q = _draft(draft, draft.new_cache(), text, u_draft, warp)
-        p = warp(_feed(target, target.new_cache(), text + drafted)[:, -n - 1 :])
-        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
-        text += new
-    return text[len(prompt_ids) :]
+    def propose(model, cache, text, uniforms, warp):
+        return _draft(model, model.new_cache(), text, uniforms, warp)
+
+    def rows(model, cache, text, n):
+        return _rows(model, model.new_cache(), text, n)
+
+    return _write(
+        target,
+        draft,
+        prompt_ids,
+        k,
+        max_new_tokens,
+        temperature,
+        rng,
+        eos_id,
+        propose=propose,
+        rows=rows,
+    )
 
 
 @WRONG.add(
@@ -503,18 +691,7 @@ def end_inside_a_block_ignored(
 def end_in_the_prompt(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
     if eos_id in prompt_ids:
         return []
-    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
-    caches, ended = (target.new_cache(), draft.new_cache()), False
-    while len(text) < end and not ended:
-        n = min(k, end - len(text) - 1)
-        u_draft, r, u = _numbers(rng, n, temperature)
-        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
-        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
-        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
-        text += new
-        for cache in caches:
-            _back(cache, len(text) - 1)
-    return text[len(prompt_ids) :]
+    return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id)
 
 
 @WRONG.add(
@@ -542,21 +719,16 @@ def limit_overshot(target, draft, prompt_ids, k, max_new_tokens, temperature, rn
     because="the rule divides by the probability with which a token was drawn; an argmax was not.",
 )
 def argmax_draft(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
-    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
-    caches, ended = (target.new_cache(), draft.new_cache()), False
-    while len(text) < end and not ended:
-        n = min(k, end - len(text) - 1)
-        _, r, u = _numbers(rng, n, temperature)
+    def propose(model, cache, text, uniforms, warp):
         drafted, q = [], []
-        for _ in range(n):
-            q.append(warp(_feed(draft, caches[1], text + drafted)[:, -1:]))
+        for _ in uniforms:
+            q.append(warp(_feed(model, cache, text + drafted)[:, -1:]))
             drafted.append(int(q[-1].argmax()))
-        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
-        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
-        text += new
-        for cache in caches:
-            _back(cache, len(text) - 1)
-    return text[len(prompt_ids) :]
+        return drafted, q
+
+    return _write(
+        target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, propose=propose
+    )
 
 
 @WRONG.add(
@@ -565,18 +737,13 @@ def argmax_draft(target, draft, prompt_ids, k, max_new_tokens, temperature, rng,
     because="a token's coin would then depend on which token it is, and the law changes.",
 )
 def numbers_used_again(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
-    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
-    caches, ended = (target.new_cache(), draft.new_cache()), False
-    while len(text) < end and not ended:
-        n = min(k, end - len(text) - 1)
+    def numbers(rng, n, temperature):
         u_draft, _, u = _numbers(rng, n, temperature)
-        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
-        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
-        new, ended = _ended(_verdict(p, q, drafted, u_draft, u), eos_id)
-        text += new
-        for cache in caches:
-            _back(cache, len(text) - 1)
-    return text[len(prompt_ids) :]
+        return u_draft, u_draft, u
+
+    return _write(
+        target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, numbers=numbers
+    )
 
 
 @WRONG.add(
@@ -588,18 +755,88 @@ def numbers_used_again(target, draft, prompt_ids, k, max_new_tokens, temperature
 def numbers_at_temperature_0(
     target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
 ):
-    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
-    caches, ended = (target.new_cache(), draft.new_cache()), False
-    while len(text) < end and not ended:
-        n = min(k, end - len(text) - 1)
-        u_draft, r, u = _numbers(rng, n, 1.0)
-        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
-        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
-        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
-        text += new
-        for cache in caches:
-            _back(cache, len(text) - 1)
-    return text[len(prompt_ids) :]
+    def numbers(rng, n, temperature):
+        return _numbers(rng, n, 1.0)
+
+    return _write(
+        target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, numbers=numbers
+    )
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="the first K + 1 rows of a pass judge the block.",
+    because="a pass over a prompt has rows for the prompt as well; those of the block are its last "
+    "K + 1.",
+)
+def rows_from_the_front(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    def rows(model, cache, text, n):
+        return _feed(model, cache, text)[:, : n + 1]
+
+    return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, rows=rows)
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="q is what the draft model gives, and the temperature is for the drawing.",
+    because="a token was drawn from the law with the temperature in it, and by that law it must "
+    "be judged.",
+)
+def draft_law_before_its_temperature(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    def propose(model, cache, text, uniforms, warp):
+        drafted, q = _draft(model, cache, text, uniforms, warp)
+        before = [law**temperature for law in q]
+        return drafted, [law / law.sum() for law in before] if temperature else q
+
+    return _write(
+        target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, propose=propose
+    )
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="a block takes the numbers of k tokens, however many it drafts.",
+    because="near the end it drafts fewer, and whatever is drawn after that is another number.",
+)
+def numbers_for_k(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    def numbers(rng, n, temperature):
+        u_draft, r, u = _numbers(rng, k, temperature)
+        return u_draft[:n], r[:n], u
+
+    return _write(
+        target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, numbers=numbers
+    )
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="a block brings the accepted tokens, or a correction.",
+    because="behind a whole block the target's pass holds one row more: a token for nothing.",
+)
+def bonus_dropped(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    def verdict(p, q, drafted, r, u):
+        return _verdict(p, q, drafted, r, u)[: max(len(drafted), 1)]
+
+    return _write(
+        target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, verdict=verdict
+    )
+
+
+@WRONG.add(
+    "speculative_generate",
+    think="reading the prompt first is always right.",
+    because="where 0 tokens are asked for, nothing is to be read at all.",
+)
+def prompt_read_for_nothing(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    if not max_new_tokens:
+        _feed(target, target.new_cache(), prompt_ids)
+    return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id)
 
 
 @WRONG.add(
@@ -610,15 +847,8 @@ def numbers_at_temperature_0(
 def target_called_for_each_token(
     target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
 ):
-    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
-    caches, ended = (target.new_cache(), draft.new_cache()), False
-    while len(text) < end and not ended:
-        n = min(k, end - len(text) - 1)
-        u_draft, r, u = _numbers(rng, n, temperature)
-        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
-        rows = [_feed(target, caches[0], text + drafted[:i])[:, -1:] for i in range(n + 1)]
-        new, ended = _ended(_verdict(warp(torch.cat(rows, 1)), q, drafted, r, u), eos_id)
-        text += new
-        for cache in caches:
-            _back(cache, len(text) - 1)
-    return text[len(prompt_ids) :]
+    def rows(model, cache, text, n):
+        parts = [text[: len(text) - n + i] for i in range(n + 1)]
+        return torch.cat([_feed(model, cache, part)[:, -1:] for part in parts], 1)
+
+    return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, rows=rows)

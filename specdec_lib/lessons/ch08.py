@@ -9,7 +9,15 @@ from specdec_lib.lessons import answers
 from specdec_lib.lessons.answers import answered, committed
 from specdec_lib.lessons.ch08_models import WatchedCache, WatchedModel, closer, dyadic_table
 from specdec_lib.lessons.ch08_puzzle import check_puzzle
-from specdec_lib.lessons.examples import Different, describe, expect, format_call, visible_check
+from specdec_lib.lessons.examples import (
+    Different,
+    agreed,
+    describe,
+    expect,
+    expect_value_error,
+    format_call,
+    visible_check,
+)
 from specdec_lib.lessons.hints import Hints, open_hints
 
 __all__ = ["answered", "check_puzzle", "committed"]
@@ -62,7 +70,7 @@ _passed: dict[str, Callable] = {}
 def remembered(name: str, function: Callable, examples: int) -> None:
     """Note that `function` has passed its check, and say so."""
     _passed[name] = function
-    print(f"{name}: all {examples} examples agree. Grading looks at more cases than these.")
+    agreed(name, examples)
 
 
 def checked(*functions: Callable) -> None:
@@ -97,22 +105,9 @@ def check_rollback(function: Callable) -> None:
                 f"{call} called truncate with {describe(cache.cuts)}, expected {describe(cuts)}."
             )
     for held, length in ((3, 4), (3, -1)):
-        expect_value_error(function, WatchedCache(range(held)), length)
+        why = f"it cannot go back to {length} of {held} positions"
+        expect_value_error(function, WatchedCache(range(held)), length, why=why)
     remembered("rollback", function, 5)
-
-
-def expect_value_error(function: Callable, *args: object) -> None:
-    """Raise Different unless `function(*args)` raises ValueError."""
-    call = format_call(function, args)
-    try:
-        got = function(*args)
-    except NotImplementedError:
-        raise
-    except ValueError:
-        return
-    except Exception as error:
-        raise Different(f"{call} raised {type(error).__name__}, expected ValueError.") from None
-    raise Different(f"{call} returned {describe(got)}, expected ValueError.")
 
 
 @visible_check
@@ -120,16 +115,26 @@ def check_verify_block(function: Callable) -> None:
     """The block of the card, its rows alone, and a block without draft tokens."""
     gives = (torch.tensor([0, 1, 2]), torch.tensor([1, 0, 2]))
     hint = "Row 0 is rejected at once, row 1 behind one token, row 2 not at all."
-    expect(function, *BLOCK, gives=gives, hint=hint)
+    expect_verdict(function, *BLOCK, gives=gives, hint=hint)
     for row in range(3):
         alone = [part[row : row + 1] for part in BLOCK]
         one = tuple(part[row : row + 1] for part in gives)
-        expect(function, *alone, gives=one, hint="Each row has its own tokens, coins and u.")
+        hint = "Each row has its own tokens, coins and u."
+        expect_verdict(function, *alone, gives=one, hint=hint)
     p, q, drafted, r, u = BLOCK
     empty = (p[:, :1], q[:, :0], drafted[:, :0], r[:, :0], u)
     gives = (torch.tensor([0, 0, 0]), torch.tensor([1, 1, 1]))
-    expect(function, *empty, gives=gives, hint="Without draft tokens there is only the bonus row.")
+    hint = "Without draft tokens there is only the bonus row."
+    expect_verdict(function, *empty, gives=gives, hint=hint)
     remembered("verify_block", function, 5)
+
+
+def expect_verdict(function: Callable, *block: torch.Tensor, gives: tuple, hint: str) -> None:
+    """Raise Different unless `function(*block)` returns the two tensors `gives`, both long."""
+    for part in expect(function, *block, gives=gives, hint=hint):
+        if part.dtype != torch.long:
+            call = format_call(function, block)
+            raise Different(f"{call} returned a tensor of {part.dtype}. Both are to be torch.long.")
 
 
 @visible_check
@@ -146,6 +151,8 @@ def check_speculative_generate(function: Callable) -> None:
     target, draft = models()
     args = [target, draft, list(PROMPT), 3, 0, 1.0, np.random.default_rng(0)]
     expect(function, *args, gives=[], hint="0 tokens are asked for.")
+    if target.passes:
+        raise Different("0 tokens are asked for, and a model was called. Read nothing for them.")
     remembered("speculative_generate", function, 5)
 
 

@@ -14,11 +14,12 @@ from specdec_lib.lessons.drawing import bars, legend_below, named_rows, panels, 
 from specdec_lib.lessons.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, show
 
 KINDS = ("accepted", "corrected", "bonus")
+NOTHING = "Nothing was measured end to end yet: let the experiment's cell run to its end."
 
 
 def beside_the_papers(rows: Sequence[Any], paper: Sequence[Any], chen: Sequence[Any]) -> None:
     """Promised and measured speed-ups of the measured rows, above those of the papers."""
-    mine = [row for row in rows if row.empirical]
+    mine = _measured(rows)
     names = [f"{r.draft} on {r.target}, {r.task}, T = {r.temperature}" for r in mine]
     names += [f"{r.draft}, {r.task}, T = {r.temperature}" for r in paper]
     names += [f"Chen: {r.benchmark}, {r.sampling}" for r in chen]
@@ -55,7 +56,7 @@ def beside_the_papers(rows: Sequence[Any], paper: Sequence[Any], chen: Sequence[
 
 def against_hugging_face(rows: Sequence[Any]) -> None:
     """The measured rows over three baselines."""
-    mine = [row for row in rows if row.empirical]
+    mine = _measured(rows)
     baselines = {
         "our plain decoding": "empirical",
         "Hugging Face generate": "over_hugging",
@@ -76,6 +77,13 @@ def against_hugging_face(rows: Sequence[Any]) -> None:
     ax.set_xticks(x, [f"{r.draft} on {r.target}\n{r.task}, T = {r.temperature}" for r in mine])
     legend_below(ax)
     show(ax.figure, f"Measured rows {', '.join(map(_name, mine))}: {'; '.join(parts)}.")
+
+
+def _measured(rows: Sequence[Any]) -> list[Any]:
+    """The rows that were run end to end. ValueError where there is none, as after an interrupt."""
+    if not (mine := [row for row in rows if row.empirical]):
+        raise ValueError(NOTHING)
+    return mine
 
 
 def _name(row: Any) -> str:

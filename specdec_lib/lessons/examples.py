@@ -203,7 +203,7 @@ def describe(value: Any) -> str:
         return f"[{inside}]"
     if isinstance(value, dict) and len(value) <= 40:
         return f"{{{', '.join(f'{key!r}: {describe(item)}' for key, item in value.items())}}}"
-    text = re.sub(r" at 0x[0-9a-f]+", "", repr(value))  # the same in every run
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))  # the same in every run
     return text if len(text) <= 200 else text[:200] + " ..."
 
 

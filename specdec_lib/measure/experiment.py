@@ -26,7 +26,7 @@ from specdec_lib.measure.contest import CHEN_K, Contest
 from specdec_lib.measure.costs import K_MAX, costs_by_draft, pass_task
 from specdec_lib.measure.ours import LIBRARY, Ours
 from specdec_lib.measure.own_table import NGRAMS, acceptances, readers, remembered
-from specdec_lib.measure.results_file import Results, fresh_path
+from specdec_lib.measure.results_file import Results, ResultsError, fresh_path
 from specdec_lib.measure.runs import GREEDY, SAMPLED
 from specdec_lib.measure.strategies import first_layers, lookup_reader
 from specdec_lib.measure.survey import Machine
@@ -211,6 +211,20 @@ def begin(machine: Machine, ours: Ours, path: Path | str | None = None) -> Resul
     return Results(path or fresh_path(), ours.whose, about)
 
 
+def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
+    """The measured row with the largest median speed-up, of one temperature or of all.
+
+    Raises ValueError where none was measured, as in a run that was stopped early.
+    """
+    wanted = TEMPERATURES if temperature is None else (temperature,)
+    measured = [row for row in rows if row.empirical and row.temperature in wanted]
+    if not measured:
+        raise ValueError(
+            f"of {len(rows)} rows none was measured end to end: let the experiment run to its end"
+        )
+    return max(measured, key=lambda row: row.empirical["median"])
+
+
 def table(rows: Sequence[Row]) -> str:
     """The rows as text, a line each."""
     heads = ("draft", "task", "T", "alpha", "c", "K", "formula", "with v", "measured", "at K = 4")
@@ -240,7 +254,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--longer", type=float, default=1, help="so many times the usual effort")
     options = parser.parse_args(arguments)
     machine = survey.look(options.longer)
-    results = begin(machine, LIBRARY, options.json)
+    try:
+        results = begin(machine, LIBRARY, options.json)
+    except (FileExistsError, ResultsError) as error:
+        print(error, file=sys.stderr)
+        return 2
     rows: dict[str, list[Row]] = {}
     for row in run(machine, LIBRARY, results):
         rows.setdefault(row.target, []).append(row)

@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,14 +21,17 @@ LAYOUT = 1
 
 
 class ResultsError(ValueError):
-    """A file that is no table of results; the message says what is wrong with it."""
+    """A file that is no table of results, or cannot become one; the message says why."""
 
 
 class Results:
     """The table that a run makes. The file is whole after every row, so a stop loses nothing."""
 
     def __init__(self, path: Path | str, whose: str, machine: Mapping[str, Any]) -> None:
-        """Begin a new file. Raises FileExistsError rather than overwrite one."""
+        """Begin a new file.
+
+        Raises FileExistsError rather than overwrite one, ResultsError where none can be written.
+        """
         self.path = Path(path)
         if self.path.exists():
             raise FileExistsError(f"{self.path} is there already: choose another name")
@@ -48,14 +52,23 @@ class Results:
         return self.content["rows"]
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Append a row and write the file."""
+        """Append a row and write the file. ResultsError where that fails; `rows` has it still."""
         self.rows.append(dict(row))
         self._write()
 
     def _write(self) -> None:
         new = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
-        new.write_text(json.dumps(self.content, indent=1) + "\n", encoding="utf-8")
-        new.replace(self.path)  # at once: nobody reads half a file
+        try:
+            new.write_text(json.dumps(self.content, indent=1) + "\n", encoding="utf-8")
+            new.replace(self.path)  # at once: nobody reads half a file
+        except OSError as error:
+            raise ResultsError(
+                f"{self.path} cannot be written: {error.strerror or error}. Make room there, or "
+                "begin the results in another folder"
+            ) from None
+        finally:
+            with suppress(OSError):  # of a folder that cannot be reached
+                new.unlink(missing_ok=True)
 
 
 def fresh_path(folder: Path | str = ".") -> Path:
@@ -95,7 +108,7 @@ def read(path: Path | str) -> dict[str, Any]:
     """The content of a file. OSError where it cannot be read, ResultsError where it is no table."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ResultsError(f"{path} is not JSON: {error}") from None
     needed = {"layout", "machine", "versions", "rows"}
     if not isinstance(content, dict) or not needed <= content.keys():
@@ -105,7 +118,30 @@ def read(path: Path | str) -> dict[str, Any]:
             f"{path} has layout {content['layout']}, and this version reads {LAYOUT}: "
             "make both files with the same version"
         )
+    if broken := _broken_part(content):
+        raise ResultsError(f"{path} is no table of results: {broken}. Take an unchanged file")
     return content
+
+
+def _broken_part(content: Mapping[str, Any]) -> str | None:
+    """The first part of a table that is not as `Results` writes it; None where all are."""
+    for name, kind in (("machine", dict), ("versions", dict), ("rows", list)):
+        if not isinstance(content[name], kind):
+            return f'its "{name}" should be {kind.__name__}, not {type(content[name]).__name__}'
+    for number, row in enumerate(content["rows"], 1):
+        if not isinstance(row, dict):
+            return f"row {number} should be dict, not {type(row).__name__}"
+        wrong = [name for name in KEYS if isinstance(row.get(name), dict | list)]
+        wrong += [name for name in SHOWN if not _is_figure(row.get(name))]
+        if wrong:
+            return f'row {number} has {row[wrong[0]]!r} for "{wrong[0]}"'
+    return None
+
+
+def _is_figure(value: object) -> bool:
+    """Whether a cell holds what can be shown: a number, nothing, or a spread with a median."""
+    number = value["median"] if isinstance(value, dict) and "median" in value else value
+    return value is None or isinstance(number, int | float)
 
 
 def compare(first: Path | str, second: Path | str) -> Iterator[str]:
