@@ -16,6 +16,7 @@ from autograde.grading.hooks import Grade
 from autograde.grading.misconceptions import Misconceptions, misconceptions_of
 from autograde.grading.results import Exercise, Result
 from autograde.intake import release_of
+from autograde.reports.feedback import to_read
 from autograde.reports.feedback_page import FeedbackPage
 from autograde.reports.sections import add_places, sections_of, titles
 
@@ -82,7 +83,8 @@ def test_what_builds_on_a_wrong_answer_is_told_where_the_fault_is():
 
 def test_an_answer_that_is_not_written_is_sent_nowhere_else():
     exercises = result_of(acceptance_probability=INVERTED, speculative_accept="").exercises
-    assert exercises["speculative_accept"].note and not exercises["speculative_accept"].see_first
+    blank, sections = exercises["speculative_accept"], sections_of(CHAPTER)
+    assert blank.note and not blank.see_first and not to_read("speculative_accept", blank, sections)
 
 
 def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():

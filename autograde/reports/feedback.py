@@ -32,9 +32,10 @@ def _read_again(result: Result, sections: Mapping[str, Section]) -> list[str]:
 def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> Section | None:
     """The section that explains what is wrong in an exercise, if any is.
 
-    None too where the same fault is explained in an exercise above: that one sends there.
+    None too where there is no answer, and where the same fault is explained in an exercise above:
+    that one sends there.
     """
-    if exercise.see_first or exercise.passed == len(exercise.behaviours):
+    if exercise.note or exercise.see_first or exercise.passed == len(exercise.behaviours):
         return None
     return sections.get(name)
 
