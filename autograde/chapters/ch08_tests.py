@@ -305,8 +305,10 @@ def generated(student, hint: str, seed, prompt, k, tokens, temperature, eos):
     """Let the student write, and hold the text against ours; the two models and the generator."""
     right = ours(seed, tuple(prompt), k, tokens, temperature, eos)
     target, draft = tables(seed)
-    most = right.target_passes + 1  # one more, to read the prompt apart
-    models = LentModel(target, "target", len(prompt), most), LentModel(draft, "draft", len(prompt))
+    # One pass more, to read the prompt apart; for 0 tokens there is none.
+    most = (right.target_passes + 1, None) if tokens else (0, 0)
+    lent = zip((target, draft), ("target", "draft"), most, strict=True)
+    models = tuple(LentModel(table, name, len(prompt), each) for table, name, each in lent)
     rng = np.random.default_rng(seed)
     args = (*models, prompt, k, tokens, temperature, rng, eos)
     expect(student.speculative_generate, *args, gives=right.tokens[0], hint=hint)
