@@ -216,7 +216,7 @@ EXHAUST = {
     "        file.write(bytes(2**20))\nprint('REACHED')",
     "many disks": "for n in range(40):\n    with open(str(n), 'wb') as file:\n"
     "        file.write(bytes(4 * 2**20))\nprint('REACHED')",
-    "files": "for n in range(100_000):\n    open(str(n), 'w').close()\nprint('REACHED')",
+    "files": "for n in range(10**6):\n    open(str(n), 'w').close()\nprint('REACHED')",
     "open files": "keep = [open(os.devnull) for _ in range(2000)]\nprint('REACHED')",
     "output": "print('x' * 10**7)\nprint('REACHED' * 10)",
     "shared memory": "from multiprocessing import shared_memory\n"
