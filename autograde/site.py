@@ -1,5 +1,6 @@
 """`make site`: the chapters and the guides as web pages, in build/site/. Nothing is fetched."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,8 @@ SOURCE = BUILD / "site-source"
 SITE = BUILD / "site"
 # Pages that stand at the repository's root; they link to the licences.
 ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "LICENSE-text.md")
+# A link of a guide to a file of the repository, which is no page of the site.
+_CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
 
 
 def main() -> int:
@@ -40,6 +43,8 @@ def gather(executed: dict[str, Path]) -> None:
     Files that have not changed keep their time, so that Sphinx makes only what is new.
     """
     wanted = {path.relative_to(DOCS).as_posix(): path.read_bytes() for path in files_below(DOCS)}
+    for name in filter(lambda name: name.endswith(".md"), wanted):
+        wanted[name] = _CODE.sub(rb"`\1`", wanted[name])
     for name in ROOT_PAGES:  # beside the guides there
         wanted[name] = (ROOT / name).read_bytes().replace(b"](docs/", b"](")
     for chapter, notebook in executed.items():
