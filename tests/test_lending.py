@@ -188,3 +188,10 @@ def test_torch_finds_the_same_processor_as_in_the_grader():
     code = "import torch\ndef f():\n    return torch.backends.cpu.get_cpu_capability()"
     with session(code, limits=WITH_TORCH) as s:
         assert s.call("f", ()).value == torch.backends.cpu.get_cpu_capability()
+
+
+def test_what_was_lent_can_be_returned_and_is_then_the_graders_own():
+    model = lent_model()
+    with session("def f(model):\n    return [model, model.new_cache()]", limits=WITH_TORCH) as s:
+        same, cache = s.call("f", (model,)).value
+    assert same is model.thing and cache.length.tolist() == [0]

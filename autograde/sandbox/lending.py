@@ -60,8 +60,8 @@ class Desk:
         """The parts of a question, with handles in its arguments turned back into the things."""
         try:
             lent, name = self._find(question["of"]), question["name"]
-            args = wire.decode(question["args"], self._thing)
-            kwargs = {k: wire.decode(v, self._thing) for k, v in question["kwargs"].items()}
+            args = wire.decode(question["args"], self.thing)
+            kwargs = {k: wire.decode(v, self.thing) for k, v in question["kwargs"].items()}
         except (KeyError, TypeError, AttributeError) as error:
             raise wire.ProtocolError(f"a question that is none: {error}") from None
         if type(name) is not str or type(args) is not list:
@@ -73,7 +73,8 @@ class Desk:
             raise wire.ProtocolError("a handle that was never lent")
         return self.lent[number]
 
-    def _thing(self, number: int, callable_: bool, names: list[str]) -> Any:
+    def thing(self, number: int, callable_: bool, names: list[str]) -> Any:
+        """The thing behind a handle that came back. Raises ProtocolError where it was never lent."""
         return self._find(number).thing
 
     @staticmethod

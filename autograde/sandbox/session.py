@@ -118,7 +118,7 @@ class Session:
         try:
             changed = [i for i, d in enumerate(answer["digests"]) if d != before[i]]
             seen = [wire.clean(str(text))[:200] for text in answer["warnings"]][:5]
-            value, shares = wire.decode(answer["value"]), answer["shares"] is True
+            value, shares = wire.decode(answer["value"], desk.thing), answer["shares"] is True
             return Reply(value, seen, changed, shares, *_operations(answer.get("operations")))
         except (wire.ProtocolError, LookupError, TypeError, ValueError) as error:
             raise Gone(f"the answer could not be read: {error}") from None
