@@ -94,8 +94,8 @@ class Visitor:
 
     def __exit__(self, kind, *_) -> None:
         self.page.close()
-        if kind is None:
-            assert (self.errors, self.outside) == ([], [])
+        said = f"{self.page.url}: {self.errors}, requests to {self.outside}"
+        assert kind or not (self.errors or self.outside), said
 
 
 def exported(page, simulator: Simulator) -> Callable:

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from browsing import Visitor
 from chapter_cases import ACCEPTED, SETTINGS
 
 from specdec_lib.lessons import ch01
@@ -150,6 +151,18 @@ def test_every_slider_has_a_name_and_follows_the_arrow_keys(reader, name):
         at_end = slider.input_value() == slider.get_attribute("max")
         slider.press("ArrowLeft" if at_end else "ArrowRight")
         assert slider.get_attribute("aria-valuetext") != before
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", [name for name in MAKERS if "," not in name])
+def test_a_layout_in_the_making_is_not_drawn_in(browser, name, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(MAKERS[name]().page())
+    with Visitor(browser, viewport={"width": 120, "height": 900}).visit(path) as visitor:
+        visitor.page.locator(".sd-chart").first.wait_for(state="attached")
+        visitor.page.evaluate("() => new Promise(requestAnimationFrame)")
+        visitor.page.set_viewport_size({"width": 400, "height": 900})
+        visitor.page.locator(".sd-chart svg").first.wait_for()
 
 
 # What a reader sees of a simulator, in words and numbers.

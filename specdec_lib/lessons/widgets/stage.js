@@ -13,11 +13,14 @@ function keepKeys(root) {
   return () => window.removeEventListener("keydown", decide, true);
 }
 
+// Pixels. What is narrower is a layout in the making: charts would have less than no room beside their labels.
+const NARROWEST = 230;
+
 /** Calls `draw` whenever the state or the width changes; returns the clean-up.
- *  Nothing is drawn while the element has no width, as in a notebook before its first layout. */
+ *  Nothing is drawn while the element has next to no width, as in a notebook before its first layout. */
 function keepDrawn(model, root, draw) {
   let width = 0;
-  const redraw = () => { if (width > 0) draw(); };
+  const redraw = () => { if (width >= NARROWEST) draw(); };
   const watcher = new ResizeObserver(() => {
     if (root.clientWidth !== width) { width = root.clientWidth; redraw(); }
   });
