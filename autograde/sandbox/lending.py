@@ -74,7 +74,7 @@ class Desk:
         return self.lent[number]
 
     def thing(self, number: int, callable_: bool, names: list[str]) -> Any:
-        """The thing behind a handle that came back. Raises ProtocolError where it was never lent."""
+        """The thing behind a handle. Raises ProtocolError where it was never lent."""
         return self._find(number).thing
 
     @staticmethod
