@@ -13,11 +13,19 @@ from importlib import import_module
 from autograde.grading.misconceptions import Misconception, misconceptions_of
 from autograde.submissions import solutions_of
 
+UNWRITTEN = "def {name}(*args):\n    raise NotImplementedError('{name}: not written yet')"
+
 
 def answers_beside(chapter: str, wrong: Misconception) -> dict[str, str]:
-    """The wrong answers, by exercise, of the notebook in which `wrong` is graded."""
+    """The answers other than the solution's, by exercise, of the notebook that `wrong` stands in.
+
+    What hangs on a wrong answer is left unwritten: it could only fail, and slowly.
+    """
     shared = next(group for group in rounds_of(chapter) if wrong in group)
-    return {each.exercise: each.code for each in shared}
+    spoilt = {each.exercise for each in shared}
+    hanging = [name for name, near in needs_of(chapter).items() if near & spoilt]
+    unwritten = {name: UNWRITTEN.format(name=name) for name in hanging}
+    return unwritten | {each.exercise: each.code for each in shared}
 
 
 @cache
@@ -41,6 +49,7 @@ def apart(needs: dict[str, set[str]], one: Misconception, other: Misconception) 
     return first != second and first not in needs[second] and second not in needs[first]
 
 
+@cache
 def needs_of(chapter: str) -> dict[str, set[str]]:
     """For each exercise all others that its marks hang on, near or far."""
     answers, after = solutions_of(chapter), prerequisites(chapter)

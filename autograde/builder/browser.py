@@ -16,7 +16,8 @@ LIBRARY = ROOT / "specdec_lib"
 # Everything that a visible check imports, pytest and what pytest imports. All of it is Python.
 OURS = ("__init__.py", "sampling.py", "theory.py")
 PYTEST = ("_pytest", "iniconfig", "packaging", "pluggy", "py", "pygments", "pytest")
-NEEDS_TORCH = ("distillation_loss",)  # torch is not built for browsers
+# torch is not built for browsers.
+NEEDS_TORCH = ("distillation_loss", "rollback", "verify_block", "speculative_generate")
 
 
 def exercises(chapter: str) -> list[dict]:

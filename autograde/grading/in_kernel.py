@@ -11,9 +11,12 @@ from typing import Any
 
 from autograde.grading.hidden_tests import hidden_tests, tests_of
 from autograde.sandbox.inside import wire
+from autograde.sandbox.inside.operations import counted
 from autograde.sandbox.lending import Lent
 from autograde.sandbox.proxy import Student
 from autograde.sandbox.session import NotDefined, Reply, StudentError
+
+NOT_COUNTED = {"operators": 0, "waits": ()}
 
 
 def points(chapter: str, exercise: str, most: float, namespace: Mapping[str, Any]) -> float:
@@ -22,9 +25,9 @@ def points(chapter: str, exercise: str, most: float, namespace: Mapping[str, Any
     names = list(inspect.signature(function).parameters) if callable(function) else []
     student = Student(InKernel(namespace), {exercise: names})
     cases = hidden_tests(tests_of(chapter)).run(student, exercise)
-    behaviours = {case.behaviour for case in cases}
-    failed = {case.behaviour for case in cases if case.error is not None}
-    return most * (len(behaviours) - len(failed)) / len(behaviours)
+    weights = {case.behaviour: case.weight for case in cases}
+    lost = {case.behaviour: case.weight for case in cases if case.error is not None}
+    return most * (sum(weights.values()) - sum(lost.values())) / sum(weights.values())
 
 
 class InKernel:
@@ -39,16 +42,18 @@ class InKernel:
             raise NotDefined(f"{name} is not defined in the notebook")
         return self.namespace[name]
 
-    def call(self, name: str, args: tuple) -> Reply:
-        """Call the student's function. Raises StudentError or NotDefined."""
+    def call(self, name: str, args: tuple, count: bool = False) -> Reply:
+        """Call the student's function, as a Session does. Raises StudentError or NotDefined."""
         function = self.value(name)
         given = tuple(arg.thing if isinstance(arg, Lent) else arg for arg in args)
         before = copy.deepcopy(given)
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             try:
-                value = function(*given)
+                value, used = counted(function, given) if count else (function(*given), NOT_COUNTED)
             except Exception as error:
                 raise StudentError({"name": type(error).__name__, "text": str(error)}) from None
         shares = any(value is arg for arg in given)
-        return Reply(value, [str(w.message) for w in seen], wire.changed(before, given), shares)
+        told = [str(w.message) for w in seen]
+        operators, waits = used["operators"], tuple(used["waits"])
+        return Reply(value, told, wire.changed(before, given), shares, operators, waits)
