@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from formgrading import Formgrader, Watched
 from hostile import PAYLOADS, PLACES, everything, file_names, name_of, notebook, unreadable
+from jupyter_lab import InstructorServer
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import InvalidNotebook
 from nbformat import NotebookNode
 from submitting import CHAPTER, hand_in, right, run_nbgrader, text
+from watched import Watched
 
 from autograde.builder.release import release_into
 from autograde.grading.results import Behaviour, Exercise
@@ -73,11 +74,12 @@ def with_heading(notebook: NotebookNode) -> NotebookNode:
 
 
 @pytest.fixture(scope="module")
-def formgrader(course: Path) -> Iterator[Formgrader]:
-    server = Formgrader(course)
+def formgrader(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of formgrader, in a server of its own."""
+    server = InstructorServer(tmp_path_factory.mktemp("server"), course)
     try:
         server.wait_until_it_answers()
-        yield server
+        yield f"{server.url}/formgrader"
     finally:
         server.stop()
 
@@ -117,14 +119,14 @@ def test_students_whose_name_is_markup_stop_nobody(course: Path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", LISTS)
-def test_lists_of_formgrader(formgrader: Formgrader, watched: Watched, place: str):
-    assert told(watched.visit(f"{formgrader.url}/{place}")) == []
+def test_lists_of_formgrader(formgrader: str, watched: Watched, place: str):
+    assert told(watched.visit(f"{formgrader}/{place}")) == []
 
 
-def test_submissions_in_formgrader(formgrader: Formgrader, watched: Watched, course: Path):
+def test_submissions_in_formgrader(formgrader: str, watched: Watched, course: Path):
     places = {}
     for student, one in submissions(course).items():
-        assert told(watched.visit(f"{formgrader.url}/submissions/{one}/")) == [], student
+        assert told(watched.visit(f"{formgrader}/submissions/{one}/")) == [], student
         places[student] = shown(watched)
         assert watched.page.locator("[id=test_correct_token]").count() == 1
         assert watched.page.evaluate(DEAD_LINKS) == []

@@ -13,10 +13,13 @@ VOCABULARY, TOKENS, K = 64, 24, 4
 SOURCES = 4
 
 
-def random_t5(layers: int, seed: int) -> T5ForConditionalGeneration:
-    """A T5 v1.1 of width 32 in float64, whose weights are random and its text without meaning."""
+def random_t5(layers: int, seed: int, vocabulary: int = VOCABULARY) -> T5ForConditionalGeneration:
+    """A T5 v1.1 of width 32 in float64, whose weights are random and its text without meaning.
+
+    As many layers in the decoder as in the encoder: `generate` of transformers fails otherwise.
+    """
     config = T5Config(
-        vocab_size=VOCABULARY,
+        vocab_size=vocabulary,
         d_model=32,
         d_kv=8,
         d_ff=48,

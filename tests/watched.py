@@ -1,18 +1,6 @@
-"""nbgrader's formgrader in a server of its own, and a page that notes which scripts run in it."""
+"""A page that notes which scripts of a student run in it, and what it asks for."""
 
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from contextlib import suppress
-from pathlib import Path
-
-import pytest
-
-from autograde.paths import ROOT
 
 PATIENCE = 60  # seconds for anything that loads
 # What acts only when somebody points or clicks at it, is pointed and clicked at. Links run in tasks
@@ -25,43 +13,6 @@ POKE = """async () => {
   }
   for (let i = 0; i < 2; i++) await new Promise((done) => setTimeout(done));
 }"""
-
-
-class Formgrader:
-    """A Jupyter server with formgrader, on the class in `course`."""
-
-    def __init__(self, course: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}/formgrader"
-        self.log = course / "server.log"
-        extensions = "{'nbgrader.server_extensions.formgrader': True}"
-        options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
-        options += ["--IdentityProvider.token=", f"--ServerApp.jpserver_extensions={extensions}"]
-        home = {"JUPYTER_CONFIG_DIR": str(course / "c"), "JUPYTER_RUNTIME_DIR": str(course / "r")}
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "jupyter_server", *options],
-                cwd=ROOT,
-                env=os.environ | home | {"SPECDEC_COURSE": str(course)},
-                stdout=log,
-                stderr=log,
-            )
-
-    def wait_until_it_answers(self) -> None:
-        """Return as soon as formgrader answers; fails with the log where it does not."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and self.process.poll() is None:
-            with suppress(OSError):
-                urllib.request.urlopen(f"{self.url}/gradebook").close()
-                return
-            time.sleep(0.1)
-        pytest.fail(f"formgrader did not start:\n{self.log.read_text()}")
-
-    def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(30)
 
 
 class Watched:
