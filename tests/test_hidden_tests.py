@@ -140,6 +140,41 @@ def test_fixtures_of_any_scope_end_with_the_submission(tmp_path: Path, student: 
         assert errors == [None, "f: not written yet", None]
 
 
+FIXTURES = """
+import pytest
+from autograde.grading.behaviours import behaviour
+
+@pytest.fixture
+def doubled(request):
+    return 2 * request.param
+
+@pytest.fixture(params=[7, 8])
+def squared(request):
+    return request.param ** 2
+
+@behaviour("f", "a fixture works on the parameter first")
+@pytest.mark.parametrize("doubled", [3], indirect=True)
+def test_indirect(doubled, student):
+    assert doubled == 6
+
+@behaviour("f", "one after the other")
+@pytest.mark.parametrize("doubled", [3], indirect=True)
+@pytest.mark.parametrize("a, b", [(1, 2)])
+@pytest.mark.parametrize(["c"], [(3,)])
+def test_all(squared, student, a, b, c, doubled):
+    assert (a, b, c, doubled) == (1, 2, 3, 6) and squared in (49, 64)
+
+@behaviour("f", "no parameters")
+def test_alone(student):
+    pass
+"""
+
+
+def test_arguments_of_fixtures_are_left_to_the_fixtures(tmp_path: Path, student: Student):
+    tests = HiddenTests(written(tmp_path, FIXTURES))
+    assert [case.error for case in tests.run(student)] == [None] * 4
+
+
 @pytest.mark.parametrize(
     "text, words",
     [

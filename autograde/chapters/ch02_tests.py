@@ -336,14 +336,16 @@ def test_correct_replaces(student, u, gives):
 @behaviour("correct_token", "the law is the target's", after=BOTH)
 @pytest.mark.parametrize("p, q", [(P, Q), (Q, P), (P, P), *random_pairs((2, 3, 5), seed=23)])
 def test_correct_law(student, p, q):
-    def checked(p, q, token, r, u):
-        out = student.correct_token(p, q, token, r, u)
-        if not _is_token_and_flag(out, len(p)):
-            what = f"{describe(out)}, {type_name(out)}"
-            raise Different(f"correct_token returned {what}, not a tuple of a token and a bool.")
-        if out[1] and out[0] != token:
-            raise Different(f"correct_token returned {describe(out)} for draft token {token}.")
-        return out
+    def checked(many):
+        for (*_, token, _, _), out in zip(many, student.correct_token.each(many), strict=True):
+            if not _is_token_and_flag(out, len(p)):
+                what = f"{describe(out)}, {type_name(out)}"
+                raise Different(
+                    f"correct_token returned {what}, not a tuple of a token and a bool."
+                )
+            if out[1] and out[0] != token:
+                raise Different(f"correct_token returned {describe(out)} for draft token {token}.")
+            yield out
 
     law = token_law(checked, p, q)
     if not np.abs(law.sum(axis=0) - p).max() <= 1e-12:
@@ -448,13 +450,13 @@ DRAFT = np.array([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3
 @behaviour("speculative_step", "the joint law of three tokens", after=STEP)
 @pytest.mark.parametrize("k", [1, 2])
 def test_step_law(student, k):
-    def checked(*args):
-        out = student.speculative_step(*args)
-        ok = isinstance(out, list) and 1 <= len(out) <= k + 1
-        if not ok or not all(type(t) is int and 0 <= t < 3 for t in out):
-            what = f"{describe(out)}, {type_name(out)}"
-            raise Different(f"speculative_step returned {what}, not a list of 1 to {k + 1} tokens.")
-        return out
+    def checked(many):
+        for out in student.speculative_step.each(many):
+            ok = isinstance(out, list) and 1 <= len(out) <= k + 1
+            if not ok or not all(type(t) is int and 0 <= t < 3 for t in out):
+                what = f"{describe(out)}, {type_name(out)}, not a list of 1 to {k + 1} tokens"
+                raise Different(f"speculative_step returned {what}.")
+            yield out
 
     difference = np.abs(step_law(checked, TARGET, DRAFT, k) - autoregressive_law(TARGET)).max()
     if not difference <= 1e-12:

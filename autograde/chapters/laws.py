@@ -4,9 +4,13 @@ A sampling function is piecewise constant in its uniforms. Between two neighbour
 value is taken at the midpoint and weighs as much as the interval is long.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
+
+# From many lists of arguments to what the function gives for each, in order.
+Answers = Callable[[list[tuple]], Iterable[Any]]
 
 
 def reference_residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -27,41 +31,57 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
         yield float((low + high) / 2), float(high - low)
 
 
-def token_law(correct_token: Callable, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+def token_law(answers: Answers, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The law (2, V) of what `correct_token` gives when the draft comes from `q`.
 
-    Row 0 is the mass that comes back as the draft's own token, row 1 the mass put in its place.
-    It is exact for every rule that compares r with the ratio and picks with u from p, from q or
-    from a residual of either sign, so for most wrong rules too.
+    `answers` gives (token, accepted) for each (p, q, draft token, r, u). Row 0 is the mass that
+    comes back as the draft's own token, row 1 the mass put in its place. It is exact for every
+    rule that compares r with the ratio and picks with u from p, from q or from a residual of
+    either sign, so for most wrong rules too.
     """
-    law = np.zeros((2, len(p)))
     pools = (p, q, reference_residual(p, q), reference_residual(q, p))
-    u_cuts = np.concatenate([np.cumsum(pool) for pool in pools])
-    for token in np.flatnonzero(q):
-        for r, r_length in pieces(np.array([reference_ratio(p, q, token)])):
-            for u, u_length in pieces(u_cuts):
-                out, accepted = correct_token(p, q, int(token), r, u)
-                law[0 if accepted else 1, out] += q[token] * r_length * u_length
+    u_pieces = list(pieces(np.concatenate([np.cumsum(pool) for pool in pools])))
+    ways = [
+        ((p, q, int(token), r, u), q[token] * r_length * u_length)
+        for token in np.flatnonzero(q)
+        for r, r_length in pieces(np.array([reference_ratio(p, q, token)]))
+        for u, u_length in u_pieces
+    ]
+    law = np.zeros((2, len(p)))
+    for (out, accepted), weight in answered(answers, ways):
+        law[0 if accepted else 1, out] += weight
     return law
 
 
-def step_law(step: Callable, target: np.ndarray, draft: np.ndarray, k: int) -> np.ndarray:
+def answered(answers: Answers, ways: list[tuple[tuple, float]]) -> Iterator[tuple[Any, float]]:
+    """Every way's answer and its weight. All are asked for at once."""
+    weights = [weight for _, weight in ways]
+    return zip(answers([args for args, _ in ways]), weights, strict=True)
+
+
+def step_law(answers: Answers, target: np.ndarray, draft: np.ndarray, k: int) -> np.ndarray:
     """The joint law (V, V, V) of the first three tokens, the first of them by one step of `k`.
 
-    `target` and `draft` (V + 1, V) are models that look at one token only: row t follows token
-    t, the last row follows the empty text. What the step leaves open of the three tokens is
-    filled by the target itself. k is 1 or 2.
+    `answers` gives the step's tokens for each (draft tokens, p, q, r, u). `target` and `draft`
+    (V + 1, V) are models that look at one token only: row t follows token t, the last row follows
+    the empty text. What the step leaves open of the three tokens is filled by the target itself.
+    k is 1 or 2.
     """
     law = np.zeros((target.shape[1],) * 3)
+    for out, weight in answered(answers, list(step_ways(target, draft, k))):
+        law += weight * continued(list(out), target)
+    return law
+
+
+def step_ways(target: np.ndarray, draft: np.ndarray, k: int) -> Iterator[tuple[tuple, float]]:
+    """Every way that a step of `k` can go: its arguments, and its probability."""
     for drafted, p, q, weight in blocks(target, draft, k):
         for r, r_weight in coins(drafted, p, q):
             rejected = [r[i] > reference_ratio(p[i], q[i], t) for i, t in enumerate(drafted)]
             kept = [*rejected, True].index(True)
             last = reference_residual(p[kept], q[kept]) if kept < k else p[k]
             for u, u_weight in pieces(np.cumsum(last)):
-                out = step(drafted, p, q, r, u)
-                law += weight * r_weight * u_weight * continued(list(out), target)
-    return law
+                yield (drafted, p, q, r, u), weight * r_weight * u_weight
 
 
 def blocks(target: np.ndarray, draft: np.ndarray, k: int) -> Iterator[tuple]:

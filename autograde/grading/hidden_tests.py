@@ -18,6 +18,7 @@ QUIET = ["--disable-plugin-autoload", "--assert=plain", "-c", os.devnull, "--str
 UNUSED = (
     *("skipping", "terminal", "logging", "doctest", "cacheprovider", "capture", "warnings"),
     *("unraisableexception", "threadexception", "faulthandler"),
+    *("setuponly", "setupplan", "unittest"),
 )
 
 

@@ -3,7 +3,6 @@
 It imports little, since every kernel pays for it again.
 """
 
-import copy
 import inspect
 import warnings
 from collections.abc import Mapping
@@ -42,11 +41,20 @@ class InKernel:
             raise NotDefined(f"{name} is not defined in the notebook")
         return self.namespace[name]
 
-    def call(self, name: str, args: tuple, count: bool = False) -> Reply:
-        """Call the student's function, as a Session does. Raises StudentError or NotDefined."""
+    def calls(self, name: str, many: list[tuple], count: bool = False) -> list[Reply | Exception]:
+        """What comes of one call after the other, up to the first error, as of a Session's."""
+        answers: list[Reply | Exception] = []
+        try:
+            for args in many:
+                answers.append(self._call(name, args, count))
+        except (StudentError, NotDefined) as error:
+            answers.append(error)
+        return answers
+
+    def _call(self, name: str, args: tuple, count: bool = False) -> Reply:
         function = self.value(name)
         given = tuple(arg.thing if isinstance(arg, Lent) else arg for arg in args)
-        before = copy.deepcopy(given)
+        before = [wire.encode(arg) for arg in given]
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             try:

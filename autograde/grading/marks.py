@@ -33,10 +33,15 @@ class Marks:
     def __init__(self) -> None:
         self.of_student: Student | None = None
         self.cases: list[Case] = []
+        self.arguments: dict[pytest.Function, dict[str, object]] = {}
 
     def turn_to(self, student: Student) -> None:
         """Begin with the next submission."""
         self.of_student, self.cases = student, []
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Function]) -> None:
+        """Note every case's own arguments."""
+        self.arguments = {item: _own_arguments(item) for item in items}
 
     def pytest_configure(self, config: pytest.Config) -> None:
         what = "behaviour(exercise, name, after, weight): cases of a behaviour"
@@ -47,6 +52,11 @@ class Marks:
         """The submission under test."""
         self.of_student.calls = []
         return self.of_student
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Function) -> None:
+        """Hand out a case's own arguments; pytest would make a fixture of each, every time anew."""
+        item.funcargs.update(self.arguments[item])
 
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo
@@ -68,6 +78,16 @@ class Marks:
         error, unwritten = _reason(call.excinfo.value if call.excinfo else None)
         case = Case(exercise, name, after, error, unwritten, self.of_student.calls, weight)
         self.cases.append(case)
+
+
+def _own_arguments(item: pytest.Function) -> dict[str, object]:
+    """What `parametrize` gives the test itself: nothing that a fixture makes, or works on first."""
+    names: set[str] = set()
+    for mark in item.iter_markers("parametrize"):
+        listed = mark.args[0] if mark.args else mark.kwargs["argnames"]
+        if not mark.kwargs.get("indirect"):
+            names.update(listed.replace(" ", "").split(",") if isinstance(listed, str) else listed)
+    return {name: item.callspec.params[name] for name in names}
 
 
 def exercise_of(item: pytest.Item) -> str:

@@ -136,7 +136,8 @@ def _same(wrong: Misconception, call: Call) -> bool:
             value, work = _run(wrong, args, call)
     except Exception as error:
         return call.error == type(error).__name__ and call.traces == traces_of(copies)
-    changed = [i for i in wire.changed(call.args, args) if not isinstance(call.args[i], Lent)]
+    before = [wire.encode(arg) for arg in call.args]
+    changed = [i for i in wire.changed(before, args) if not isinstance(call.args[i], Lent)]
     if call.reply is None or call.reply.changed != changed or call.traces != traces_of(copies):
         return False
     return work and _same_value(call.reply.value, value)

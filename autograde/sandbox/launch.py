@@ -52,10 +52,11 @@ class Process:
             reason = answer.get("failed") if answer else self.worker.last_words()
             raise RuntimeError(f"the worker did not start: {reason}")
 
-    def exchange(self, request: dict, deadline: float) -> dict | None:
-        """Send one request and read its answer; None where the worker has gone."""
-        self.link.settimeout(max(1e-3, deadline - time.monotonic()))
-        wire.send(self.link, request)
+    def exchange(self, request: dict | None, deadline: float) -> dict | None:
+        """Send a request, if there is one, and read an answer; None where the worker has gone."""
+        if request is not None:
+            self.link.settimeout(max(1e-3, deadline - time.monotonic()))
+            wire.send(self.link, request)
         return wire.receive(self.link, deadline)
 
     def end(self) -> None:

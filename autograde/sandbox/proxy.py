@@ -2,11 +2,12 @@
 
 import copy
 import inspect
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from autograde.sandbox.lending import Lent
-from autograde.sandbox.session import Gone, Reply, Session, StudentError
+from autograde.sandbox.session import Reply, Session
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,9 @@ class Student:
     def __getattr__(self, name: str) -> "Function":
         if name.startswith("_"):
             raise AttributeError(name)
-        return Function(self, name)
+        function = Function(self, name)
+        setattr(self, name, function)  # found without this method the next time
+        return function
 
     def counted(self, name: str) -> "Function":
         """The function `name`, whose operators of torch are counted."""
@@ -76,14 +79,27 @@ class Function:
         student's, NotDefined where there is no such function, and Gone where the call outlasted
         its limit or ended the process.
         """
-        kept = copy.deepcopy(args)
-        try:
-            reply = self.student.session.call(self.__name__, args, self.count)
-        except (StudentError, Gone) as error:
-            name = getattr(error, "name", "Gone")
-            self.student.calls.append(Call(self.__name__, kept, None, name, traces_of(args)))
-            if name == "NotImplementedError":
-                raise NotImplementedError(str(error)) from None
-            raise
-        self.student.calls.append(Call(self.__name__, kept, reply, None, traces_of(args)))
-        return reply.value
+        (answer,) = self._answers([(args, copy.deepcopy(args))])
+        return answer
+
+    def each(self, many: list[tuple]) -> Iterator[Any]:
+        """The values for one list of arguments after the other, which go to the worker together.
+
+        The arguments are plain data that nobody changes afterwards. Raises as a call does, where
+        the call that went wrong has its turn.
+        """
+        return self._answers([(args, args) for args in many])
+
+    def _answers(self, many: list[tuple[tuple, tuple]]) -> Iterator[Any]:
+        """The values for arguments, each beside what is kept of it."""
+        given = [args for args, _ in many]
+        answers = self.student.session.calls(self.__name__, given, self.count)
+        for answer, (args, kept) in zip(answers, many, strict=False):  # the last may be an error
+            failed = isinstance(answer, Exception)
+            reply, error = (None, getattr(answer, "name", "Gone")) if failed else (answer, None)
+            self.student.calls.append(Call(self.__name__, kept, reply, error, traces_of(args)))
+            if error == "NotImplementedError":
+                raise NotImplementedError(str(answer)) from None
+            if failed:
+                raise answer
+            yield reply.value

@@ -1,7 +1,10 @@
 """One submission in its worker: run the cells, call its functions, start again after a crash."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from autograde.sandbox.inside import wire
@@ -109,42 +112,51 @@ class Session:
 
         Raises StudentError, NotDefined or Gone.
         """
+        (answer,) = self.calls(name, [args], count)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def calls(self, name: str, many: list[tuple], count: bool = False) -> list[Reply | Exception]:
+        """What comes of one call after the other, each within the limit of a call.
+
+        They are asked for at once, which is much the cheaper way. The first StudentError,
+        NotDefined or Gone is the last of the list: nothing is called behind it.
+        """
         desk = Desk()
-        args = tuple(desk.lend(arg) for arg in args)
-        encoded = [wire.encode(arg) for arg in args]
-        before = [wire.digest(arg) for arg in args]
-        request = {"do": "call", "name": name, "args": {"l": encoded}, "count": count}
-        answer = self._ask_about(name, request, desk)
+        encoded, places = _tabled(many, desk)
+        request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
+        answers: list[Reply | Exception] = []
         try:
-            changed = [i for i, d in enumerate(answer["digests"]) if d != before[i]]
-            seen = [wire.clean(str(text))[:200] for text in answer["warnings"]][:5]
-            value, shares = wire.decode(answer["value"], desk.thing), answer["shares"] is True
-            return Reply(value, seen, changed, shares, *_operations(answer.get("operations")))
-        except (wire.ProtocolError, LookupError, TypeError, ValueError) as error:
-            raise Gone(f"the answer could not be read: {error}") from None
+            for number, args in enumerate(many):
+                asked = None if number else request
+                read = partial(_reply, len(args), desk)
+                answers.append(self._ask_about(name, asked, desk, read))
+        except (StudentError, NotDefined, Gone) as error:
+            answers.append(error)
+        return answers
 
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or Gone."""
-        answer = self._ask_about(name, {"do": "value", "name": name}, Desk())
-        try:
-            return wire.decode(answer["value"])
-        except (wire.ProtocolError, KeyError) as error:
-            raise Gone(f"the answer could not be read: {error}") from None
+        request = {"do": "value", "name": name}
+        return self._ask_about(name, request, Desk(), lambda answer: wire.decode(answer["value"]))
 
-    def _ask_about(self, name: str, request: dict, desk: Desk) -> dict:
+    def _ask_about(self, name: str, request: dict | None, desk: Desk, read: Callable) -> Any:
         if name in self.dead_names:
             raise Gone("it was not called again after it was stopped")
         try:
             answer = self._ask(request, self.limits.call_seconds, desk)
+            missing, error = answer.get("missing"), error_of(answer)
+            found = None if missing or error else _readable(answer, read)
         except Gone:
             self.dead_names.add(name)
             self._restart()
             raise
-        if answer.get("missing"):
+        if missing:
             raise NotDefined(self._why_missing(name))
-        if error := error_of(answer):
+        if error:
             raise StudentError(error)
-        return answer
+        return found
 
     def _why_missing(self, name: str) -> str:
         """An exercise's cell bears the exercise's name, so its error tells why it is missing."""
@@ -182,10 +194,11 @@ class Session:
         error = {"name": "Stopped", "text": reason, "line": None}
         self.reports[cell.key] = {"error": error, "printed": ""}
 
-    def _ask(self, request: dict, seconds: float, desk: Desk | None = None) -> dict:
+    def _ask(self, request: dict | None, seconds: float, desk: Desk | None = None) -> dict:
         """One request and its answer, within `seconds` and within the submission's time.
 
-        Before its answer, the worker may use what lies on `desk`.
+        None is a request that went out with the one before. Before its answer, the worker may use
+        what lies on `desk`.
         """
         now = time.monotonic()
         if self.process is None or now >= self.end_of_time:
@@ -211,6 +224,33 @@ class Session:
         if self.process is not None:
             self.process.end()
             self.process = None
+
+
+def _tabled(many: list[tuple], desk: Desk) -> tuple[list, list[list[int]]]:
+    """The encoded arguments, one that several calls have once; the places of each call's own."""
+    places: dict[int, int] = {}
+    encoded = []
+    for arg in chain.from_iterable(many):
+        if id(arg) not in places:
+            places[id(arg)] = len(encoded)
+            encoded.append(wire.encode(desk.lend(arg)))
+    return encoded, [[places[id(arg)] for arg in args] for args in many]
+
+
+def _readable(answer: dict, read: Callable) -> Any:
+    """What `read` makes of an answer. Raises Gone where it has not the parts that are due."""
+    try:
+        return read(answer)
+    except (wire.ProtocolError, LookupError, TypeError, ValueError) as error:
+        raise Gone(f"the answer could not be read: {error}") from None
+
+
+def _reply(arguments: int, desk: Desk, answer: dict) -> Reply:
+    """The worker's answer to a call with so many arguments."""
+    changed = [range(arguments)[i] for i in answer["changed"]]
+    seen = [wire.clean(str(text))[:200] for text in answer["warnings"]][:5]
+    value, shares = wire.decode(answer["value"], desk.thing), answer["shares"] is True
+    return Reply(value, seen, changed, shares, *_operations(answer.get("operations")))
 
 
 def _operations(answer: Any) -> tuple[int, tuple[str, ...]]:

@@ -45,7 +45,7 @@ def NAME(*args):
 _FORGED_ANSWER = """
 import json, os, struct
 def NAME(*args):
-    body = json.dumps({"value": 1.0, "error": None, "warnings": [], "digests": [], "shares": False,
+    body = json.dumps({"value": 1.0, "error": None, "warnings": [], "changed": [], "shares": False,
                        "passed": True, "score": 22, "mark": 22.0}).encode()
     for handle in range(3, 64):
         try:
@@ -76,7 +76,7 @@ def NAME(*args):
 _TWICE = """
 import os, struct
 def NAME(*args):
-    body = b'{"error": null, "error": null, "value": NaN, "value": {"f": "nan"}, "digests": [1, 2]}'
+    body = b'{"error": null, "error": null, "value": NaN, "value": {"f": "nan"}, "changed": [1, 2]}'
     for handle in range(3, 64):
         try:
             os.write(handle, struct.pack(">I", len(body)) + body)
@@ -114,12 +114,12 @@ _PATCHED_WIRE = """
 import sys
 wire = sys.modules["wire"]
 wire.encode = lambda value, depth=0: 1.0
-wire.digest = lambda value: "same"
+wire.changed = lambda sent, args: []
 """
 _PATCHED_WORKER = """
 import sys
 worker = sys.modules["worker"]
-worker.call = lambda *args: {"value": True, "error": None, "warnings": [], "digests": [],
+worker.call = lambda *args: {"value": True, "error": None, "warnings": [], "changed": [],
                              "shares": False, "passed": True}
 """
 _PATCHED_NUMPY = """

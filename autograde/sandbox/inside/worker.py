@@ -1,7 +1,8 @@
-"""The student's process: obeys `cell`, `call` and `value` until the link closes."""
+"""The student's process: obeys `cell`, `calls` and `value` until the link closes."""
 
 import socket
 import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cells
@@ -16,21 +17,21 @@ def serve_link(link: socket.socket) -> None:
     notebook = cells.Cells()
     wire.send(link, {"ready": True})
     while (request := wire.receive(link)) is not None:
-        answer = serve(notebook, request, link)
         try:
-            wire.send(link, answer)
+            for answer in serve(notebook, request, link):
+                wire.send(link, answer)
         except (wire.ProtocolError, MemoryError) as error:
             wire.send(link, {"error": {"name": "TooLarge", "text": str(error), "line": None}})
 
 
-def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> dict:
-    """Answer one request."""
+def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator[dict]:
+    """The answers to one request: one, or for `calls` one each."""
     if request["do"] == "cell":
-        return notebook.run(request["source"])
-    if request["do"] == "value":
-        return value(notebook, request["name"])
-    args = wire.decode(request["args"], remote.maker(link))
-    return call(notebook, request["name"], args, request.get("count") is True)
+        yield notebook.run(request["source"])
+    elif request["do"] == "value":
+        yield value(notebook, request["name"])
+    else:
+        yield from calls(notebook, request, remote.maker(link))
 
 
 def value(notebook: cells.Cells, name: str) -> dict:
@@ -40,30 +41,39 @@ def value(notebook: cells.Cells, name: str) -> dict:
     return {"value": wire.encode(notebook.namespace[name])}
 
 
-def call(notebook: cells.Cells, name: str, args: list, count: bool = False) -> dict:
-    """Call a function: its value, its warnings, a digest of each argument after the call.
-
-    With `count`, what it did with torch, too.
-    """
-    function = notebook.namespace.get(name)
+def calls(notebook: cells.Cells, request: dict, handle: wire.MakeHandle) -> Iterator[dict]:
+    """Call a function with one list of arguments after the other, up to the first error."""
+    function = notebook.namespace.get(request["name"])
     if not callable(function):
-        return {"missing": True}
+        yield {"missing": True}
+        return
+    for places in request["calls"]:
+        sent = [request["args"][i] for i in places]
+        args = [wire.decode(data, handle) for data in sent]
+        outcome = call(function, args, request["count"])
+        yield outcome | {"changed": wire.changed(sent, args)}
+        if outcome["error"]:
+            return
+
+
+def call(function: Callable, args: list, count: bool = False) -> dict:
+    """Call a function: its value and its warnings. With `count`, what it did with torch, too."""
     result: Any = None
     done = None
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        outcome = {"error": None}
+        error = None
         try:
             if count:
                 result, done = operations.counted(function, args)
             else:
                 result = function(*args)
-        except BaseException as error:
-            outcome["error"] = cells.describe_error(error)
-    return outcome | {
+        except BaseException as raised:
+            error = cells.describe_error(raised)
+    return {
+        "error": error,
         "value": wire.encode(result),
         "warnings": [str(w.message)[:200] for w in seen[:5]],
-        "digests": [wire.digest(arg) for arg in args],
         "shares": shares_memory(result, args),
         "operations": done,
     }
