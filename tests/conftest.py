@@ -1,7 +1,7 @@
 """What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
 Tests marked `browser` are left out where there is no Chromium, those marked `cluster` where
-dask.distributed is not installed.
+dask.distributed is not installed, those marked `cuda` where there is no NVIDIA driver.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ if sys.platform != "linux":
 
 # These files take longest, whatever their number of tests, and are begun first: a worker that met
 # one at the end would be alone with it. pytest-xdist keeps the order with --no-loadscope-reorder.
-_LONG = {"test_course.py", "test_gates.py", "test_assets.py", "test_bad_submissions.py"}
+_LONG = {"test_gates.py", "test_chapters.py", "test_attacks.py", "test_crashes.py"}
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -49,7 +49,12 @@ def _why_no_cluster() -> str | None:
     return "distributed is not installed (pip install -e .[cluster])" if missing else None
 
 
-NEEDS = {"browser": _why_no_browser, "cluster": _why_no_cluster}
+def _why_no_cuda() -> str | None:
+    """Why the tests on a GPU cannot run here, or None where they can."""
+    return None if shutil.which("nvidia-smi") else "no NVIDIA driver found (no nvidia-smi)"
+
+
+NEEDS = {"browser": _why_no_browser, "cluster": _why_no_cluster, "cuda": _why_no_cuda}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -78,6 +78,7 @@ def target() -> Reader:
     return remembered(model_reader(model("target")))
 
 
+@pytest.mark.slow
 def test_the_cards_say_what_is_measured(target: Reader):
     texts = held_out.all_tokens()
     bits = bits_per_byte(model_reader(model("target")), texts)  # too much text to remember

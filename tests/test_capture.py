@@ -252,7 +252,7 @@ def test_lengths_are_set_in_place():
     assert cache.length.data_ptr() == place and cache.length.tolist() == [2, 2]
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.cuda
 @pytest.mark.parametrize(("k", "rows", "warp"), CASES)
 def test_a_captured_step_gives_the_eager_tokens_on_cuda(folders, k: int, rows: int, warp: Warp):
     on_card = [Llama.from_folder(folder, "cuda", torch.float64) for folder in folders]

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+import torch
 from chapter_cases import draw, functions_of, random_pairs, text_of, unwritten
 
 from autograde.chapters import ch03_tests as hidden
@@ -101,7 +102,6 @@ def test_law_of_whole_texts(k: int):
 
 
 def test_bfloat16_rounds_to_nearest_even():
-    torch = pytest.importorskip("torch")
     values = np.random.default_rng(0).normal(size=1000).astype(np.float32)
     values[:2] = 1 + 2**-8, 1 + 3 * 2**-8
     rounded = torch.from_numpy(values).bfloat16().float().numpy()

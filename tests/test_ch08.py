@@ -343,6 +343,13 @@ def test_the_solutions_loop_has_the_targets_law_and_a_wrong_one_has_not():
         assert np.abs(law - ch08_laws.plain_law()).max() > 0.05
 
 
+def test_a_loop_that_draws_or_writes_too_much_is_told_so_soon():
+    with pytest.raises(ValueError, match="does it still draw numbers for k"):
+        ch08_laws.text_law(ch08_wrong.numbers_for_k)
+    with pytest.raises(ValueError, match="for 2 tokens your loop gave 3"):
+        ch08_laws.text_law(ch08_wrong.limit_overshot)
+
+
 # --- figures --------------------------------------------------------------------------------
 
 

@@ -6,20 +6,25 @@ import pytest
 from submitting import CHAPTER
 
 from autograde import course
-from autograde.grading.classroom import grade_class
+from autograde.grading.classroom import chapters, grade_class
 from autograde.reports.gradebook import compare, read_scores
 from autograde.samples import STUDENTS
+
+
+def grade_samples(folder: Path, names: list[str]) -> None:
+    """What `make course` does after the build, for some chapters, in a folder of its own."""
+    places = {"CLASS": folder, "LOG": folder / "log", "GRADES": folder / "grades.json"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (places | {"chapters": lambda: names}).items():
+            patch.setattr(course, name, value)
+        course.grade_sample_class()
 
 
 @pytest.fixture(scope="module")
 def sample_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample")
-    places = {"CLASS": folder, "LOG": folder / "log", "GRADES": folder / "grades.json"}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, path in places.items():
-            patch.setattr(course, name, path)
-        course.grade_sample_class()
-        yield folder
+    grade_samples(folder, [CHAPTER, "07_connections"])
+    return folder
 
 
 def test_marks_are_as_the_samples_are_made(sample_class: Path):
@@ -33,6 +38,14 @@ def test_marks_are_as_the_samples_are_made(sample_class: Path):
 
 def test_engine_and_gradebook_agree(sample_class: Path):
     compare(grade_class(sample_class / "submitted"), read_scores(sample_class))
+
+
+@pytest.mark.slow
+def test_engine_and_gradebook_agree_on_every_chapter(tmp_path: Path):
+    grade_samples(tmp_path, chapters())
+    grades = grade_class(tmp_path / "submitted")
+    assert all(sorted(result) == sorted(chapters()) for result in grades.values())
+    compare(grades, read_scores(tmp_path))
 
 
 def test_feedback_names_the_cause(sample_class: Path):

@@ -85,6 +85,7 @@ def test_the_built_in_heads_are_accepted_more_than_unigrams(target: Llama, name:
     assert all(step.alpha > least + 0.02 for step in found)
 
 
+@pytest.mark.slow
 @each
 def test_the_cards_say_what_is_measured(target: Llama, name: str):
     found = acceptance_by_step(target, built_in(name, target), held_out.all_tokens())

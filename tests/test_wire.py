@@ -151,10 +151,11 @@ def test_deadline_holds_for_the_whole_frame(link: tuple):
 
 
 def test_changed_arguments_are_found():
-    before = (np.ones(2), [1], 3)
-    assert wire.changed(before, (np.ones(2), [1], 3)) == []
-    assert wire.changed(before, (np.zeros(2), [1], 3)) == [0]
-    assert wire.changed(before, (np.ones(2), (1,), 3)) == [1]
+    sent = [wire.encode(arg) for arg in (np.ones(2), [1], 3)]
+    assert wire.changed(sent, (np.ones(2), [1], 3)) == []
+    assert wire.changed(sent, (np.zeros(2), [1], 3)) == [0]
+    for other in ((1,), [1.0], [True], [2]):
+        assert wire.changed(sent, (np.ones(2), other, 3)) == [1]
 
 
 # --- a peer that does not keep to the protocol ----------------------------------------------

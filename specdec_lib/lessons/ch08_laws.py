@@ -26,6 +26,7 @@ PIECES = {
     "u": (0.25, 0.5, 0.75),
 }
 START, LENGTH = 1, 2  # the prompt is token 1, and two tokens are written
+MOST_RUNS = 2000  # a loop that draws as the contract says takes 56
 DRAWN = ("draft tokens", "r", "u")  # by a block of one draft token; one of none draws u alone
 
 
@@ -108,7 +109,11 @@ def _next_path(script: Script) -> list[int] | None:
 
 
 def text_law(speculative_generate: Callable) -> tuple[np.ndarray, int]:
-    """The law (V, V) of two tokens by the student's loop, and how many runs it took."""
+    """The law (V, V) of two tokens by the student's loop, and how many runs it took.
+
+    Raises ValueError where there are more than MOST_RUNS, which every number drawn multiplies, and
+    where a text is not LENGTH tokens long.
+    """
     tables = [np.broadcast_to(each, (3, 3, 3)).copy() for each in (TARGET, DRAFT)]
     law, runs = np.zeros((3, 3)), 0
 
@@ -117,8 +122,15 @@ def text_law(speculative_generate: Callable) -> tuple[np.ndarray, int]:
         return speculative_generate(target, draft, [START], 2, LENGTH, 1.0, script)
 
     for text, weight in scripts(run):
+        if len(text) != LENGTH:
+            raise ValueError(f"for {LENGTH} tokens your loop gave {len(text)}: {list(text)}")
         law[tuple(text)] += weight
         runs += 1
+        if runs > MOST_RUNS:
+            raise ValueError(
+                f"two tokens can come in more than {MOST_RUNS:,} ways. Near the end a block drafts "
+                "fewer tokens: does it still draw numbers for k of them?"
+            )
     return law, runs
 
 
