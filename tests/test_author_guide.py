@@ -41,6 +41,7 @@ def run(line: str, repository: Path) -> None:
     assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.slow
 def test_the_guide_goes_from_an_empty_file_to_a_mark(repository: Path):
     lines = [line for block in COMMANDS.findall(GUIDE) for line in block.splitlines()]
     assert len(FILE.findall(GUIDE)) == 4 and len(lines) == 5

@@ -110,6 +110,7 @@ def is_dead(process: psutil.Process) -> bool:
         return True
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_nothing_is_lost(
     grader: subprocess.Popen, undisturbed: bytes, tmp_path: Path
 ):

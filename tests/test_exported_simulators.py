@@ -102,7 +102,7 @@ def test_exported_simulators_move_and_have_the_librarys_numbers(browser: Any, tm
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_exported_simulators_are_open_to_everybody(browser: Any, tmp_path: Path, scheme: str):
     path = tmp_path / "page.html"
     path.write_text(exported([make() for name, make in MAKERS.items() if "," not in name]))

@@ -1,38 +1,40 @@
 """Colours go to a terminal only, and not where $NO_COLOR says no."""
 
+import contextlib
 import os
 import re
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO
 
 import pytest
 
-COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?[349]\d")
-# What `specdec generate --show` and `autograde grade` write, without a model and a grader.
-TABLE = """
 from autograde.reports.table import print_table
-exercise = {"score": 1.0, "max_score": 2.0, "passed": 1, "total": 2}
-result = {"exercises": {"f": exercise}, "score": 1.0, "reason": None, "pending": []}
-print_table({"ada": {"02_rejection_sampling": result}})
-"""
-TEXT = """
-import sys
 from specdec_lib.decoding.progress import Block
 from specdec_lib.generation import marked
 from specdec_lib.pipes import takes_colour
-print(marked([Block([5], 1, 8, 2, [0.5], [0.5])], str, takes_colour(sys.stdout)))
-"""
+
+COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?[349]\d")
+BLOCKS = [Block([5], 1, 8, 2, [0.5], [0.5])]
+EXERCISE = {"score": 1.0, "max_score": 2.0, "passed": 1, "total": 2}
+RESULT = {"exercises": {"f": EXERCISE}, "score": 1.0, "reason": None, "pending": []}
 
 
-def said(script: str, terminal: bool, **variables: str) -> str:
-    """What a script writes to a terminal, or else to a pipe."""
-    kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+def table() -> None:
+    """What `autograde grade` writes, without a grader."""
+    print_table({"ada": {"02_rejection_sampling": RESULT}})
+
+
+def text() -> None:
+    """What `specdec generate --show` writes, without a model."""
+    print(marked(BLOCKS, str, takes_colour(sys.stdout)))
+
+
+def said(write: Callable[[], None], terminal: bool) -> str:
+    """What `write` writes to a terminal, or else to a pipe."""
     reader, writer = os.openpty() if terminal else os.pipe()
-    environment = kept | {"TERM": "xterm-256color"} | variables
-    subprocess.run([sys.executable, "-c", script], stdout=writer, env=environment, check=True)
-    os.close(writer)
+    with os.fdopen(writer, "w") as out, contextlib.redirect_stdout(out):
+        write()
     with os.fdopen(reader, "rb") as written:
         return b"".join(_until_end(written)).decode()
 
@@ -48,8 +50,12 @@ def _until_end(written: IO[bytes]) -> Iterator[bytes]:
         yield part
 
 
-@pytest.mark.parametrize("script", [TABLE, TEXT], ids=["table", "text"])
-def test_colours_are_for_terminals(script: str):
-    assert COLOUR.search(said(script, terminal=True))
-    assert not COLOUR.search(said(script, terminal=True, NO_COLOR="1"))
-    assert "\x1b" not in said(script, terminal=False)
+@pytest.mark.parametrize("write", [table, text])
+def test_colours_are_for_terminals(write: Callable[[], None], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert COLOUR.search(said(write, terminal=True))
+    assert "\x1b" not in said(write, terminal=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not COLOUR.search(said(write, terminal=True))

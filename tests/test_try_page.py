@@ -154,6 +154,7 @@ def checked(page: Any, answer: str, expected: str) -> str:
     return result.text_content()
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_an_answer_is_checked_in_the_browser(page: Any):
     assert page.get_by_label("Your code").input_value().startswith("def speculative_accept")
