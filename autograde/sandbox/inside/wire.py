@@ -164,7 +164,7 @@ def changed(sent: Iterable[Any], args: Iterable[Any]) -> list[int]:
 
 def _differs(data: Any, arg: Any) -> bool:
     """As text, in which 1, 1.0 and True are three things."""
-    return json.dumps(encode(arg)) != json.dumps(data)
+    return repr(encode(arg)) != repr(data)
 
 
 def send(link: socket.socket, message: dict) -> None:
@@ -193,7 +193,7 @@ def receive(link: socket.socket, deadline: float | None = None) -> dict | None:
 
 def _parse(body: bytes) -> dict:
     try:
-        message = json.loads(body, object_pairs_hook=_once, parse_constant=_no_constant)
+        message = _READER.decode(body.decode())
     except (ValueError, RecursionError):
         raise ProtocolError("a frame that is not JSON") from None
     if type(message) is not dict:
@@ -211,6 +211,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON; encode writes it as text")
+
+
+_READER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
 
 
 def clean(text: str) -> str:
