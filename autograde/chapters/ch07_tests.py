@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograde.chapters.laws import pieces, reference_residual
+from autograde.chapters.laws import answered, pieces, reference_residual
 from autograde.grading.behaviours import (
     behaviour,
     choose,
@@ -16,7 +16,7 @@ from autograde.grading.behaviours import (
 )
 from autograde.sandbox.session import StudentError
 from specdec_lib.lessons.ch07 import expect_mask
-from specdec_lib.lessons.ch07_laws import candidates_law
+from specdec_lib.lessons.ch07_laws import candidate_ways
 from specdec_lib.lessons.examples import Different, describe, expect, type_name
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
@@ -133,11 +133,14 @@ def test_one_hot_law(student, p):
         rest = p.copy()
         rest[token] = 0
         cuts = np.concatenate([np.cumsum(rest / rest.sum()), np.cumsum(p)])
+        ways = [
+            ((token, p, r, u), r_length * u_length)
+            for r, r_length in pieces(p[token : token + 1])
+            for u, u_length in pieces(cuts)
+        ]
         law = np.zeros(len(p))
-        for r, r_length in pieces(p[token : token + 1]):
-            for u, u_length in pieces(cuts):
-                out = student.one_hot_accept(token, p, r, u)
-                law[_token_of(out, len(p))] += r_length * u_length
+        for out, weight in answered(student.one_hot_accept.each, ways):
+            law[_token_of(out, len(p))] += weight
         if not np.abs(law - p).max() <= 1e-12:
             raise Different(
                 f"with draft token {token} always, the law of one_hot_accept is {describe(law)}; "
@@ -397,14 +400,16 @@ def test_candidates_all_refused(student, candidates, r, u, gives):
     ],
 )
 def test_candidates_law(student, p, q, n):
-    def checked(*args):
-        out = student.multi_candidate_accept(*args)
+    ways = [
+        ((list(drawn), p, q, coins, u), weight)
+        for (drawn, coins, u), weight in candidate_ways(p, q, n)
+    ]
+    law = np.zeros(len(p))
+    for out, weight in answered(student.multi_candidate_accept.each, ways):
         if type(out) is not int or not 0 <= out < len(p):
             what = f"{describe(out)}, {type_name(out)}"
             raise Different(f"multi_candidate_accept returned {what}, not a token below {len(p)}.")
-        return out
-
-    law = candidates_law(checked, p, q, n).sum(axis=0)
+        law[out] += weight
     if not np.abs(law - p).max() <= 1e-12:
         raise Different(
             f"over all lists of {n} candidates, coins and draws the law that comes out is "

@@ -46,11 +46,21 @@ def one_hot_law(accept: Callable, p: np.ndarray, token: int, cells: int = 140) -
 def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
     """The law (2, V) of `accept(candidates, p, q, r, u)` with n i.i.d. candidates from q.
 
-    Row 0 holds tokens that are among the candidates, row 1 the others. Every candidate list is
-    walked through, and between the cuts of the recursive rule every coin and u take one midpoint
-    that weighs its interval: exact for that rule.
+    Row 0 holds tokens that are among the candidates, row 1 the others.
     """
     law = np.zeros((2, len(p)))
+    for (drawn, coins, u), weight in candidate_ways(p, q, n):
+        out = accept(list(drawn), p.copy(), q.copy(), coins, u)
+        law[0 if out in drawn else 1, out] += weight
+    return law
+
+
+def candidate_ways(p: np.ndarray, q: np.ndarray, n: int) -> Iterator[tuple[tuple, float]]:
+    """Every way that n i.i.d. candidates can go: (candidates, coins (n,), u), its probability.
+
+    Every candidate list is walked through, and between the cuts of the recursive rule every coin
+    and u take one midpoint that weighs its interval: exact for that rule.
+    """
     targets = [p]
     for _ in range(n):
         targets.append(residual(targets[-1], q))
@@ -62,10 +72,7 @@ def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np
         weight = math.prod(float(q[x]) for x in drawn)
         for choice in product(*sides, last):
             *coins, u = [middle for middle, _ in choice]
-            out = accept(list(drawn), p.copy(), q.copy(), np.array(coins), u)
-            length = math.prod(length for _, length in choice)
-            law[0 if out in drawn else 1, out] += weight * length
-    return law
+            yield (drawn, np.array(coins), u), weight * math.prod(length for _, length in choice)
 
 
 def shares_of(accept: Callable, p: np.ndarray, q: np.ndarray, most: int = 6) -> list[float]:
