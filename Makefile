@@ -19,6 +19,9 @@ PROBE := import faulthandler, urllib.request as web; \
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# Without JupyterLab's question about news; `specdec start` has settings of its own, for students.
+LAB_SETTINGS := $(CURDIR)/autograde/jupyter
+
 .DEFAULT_GOAL := help
 .PHONY: course test lab grader build solutions grade bench site lint clean help
 
@@ -32,7 +35,7 @@ lab: $(READY)  ## copy the chapters to work/, once, and open JupyterLab there
 	@$(VENV)/bin/specdec start
 
 grader: $(READY)  ## open JupyterLab at the repository root, with nbgrader's formgrader
-	@$(PY) -m jupyter lab
+	@JUPYTER_CONFIG_PATH="$(LAB_SETTINGS):$$JUPYTER_CONFIG_PATH" $(PY) -m jupyter lab
 
 build: $(READY)  ## rebuild the notebooks from solutions/*.py
 	@$(VENV)/bin/autograde build

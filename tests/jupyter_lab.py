@@ -82,7 +82,9 @@ class InstructorServer(Server):
     """What `make grader` opens, with the class in `course`."""
 
     def __init__(self, folder: Path, course: Path) -> None:
-        super().__init__(folder, ["jupyterlab"], ROOT, SPECDEC_COURSE=str(course))
+        defaults = str(ROOT / "autograde" / "jupyter")
+        variables = {"SPECDEC_COURSE": str(course), "JUPYTER_CONFIG_PATH": defaults}
+        super().__init__(folder, ["jupyterlab"], ROOT, **variables)
 
 
 def _own_folders(folder: Path) -> dict[str, str]:

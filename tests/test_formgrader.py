@@ -107,6 +107,8 @@ def test_the_class_and_its_marks_are_seen(formgrader: Formgrader, course: Path):
     formgrader.list_submissions()
     for student, total in totals.items():
         assert formgrader.row(student)[1:4] == [student, f"{total:g} / 24", f"{total:g} / 22"]
+    # No question about news.
+    assert formgrader.page.locator(".Toastify__toast, .jp-Dialog").count() == 0
 
 
 def test_a_submission_is_opened_and_a_written_answer_marked(formgrader: Formgrader, course: Path):

@@ -32,6 +32,7 @@ case "$*" in
     mkdir -p .venv/bin
     cp "$0" .venv/bin/python
     echo "$PWD/.venv" > .venv/bin/activate ;;
+  "-m jupyter lab") echo "settings: $JUPYTER_CONFIG_PATH" ;;
   -V) echo "Python 3.9.0" ;;
 esac
 """
@@ -133,3 +134,9 @@ def test_clean_removes_build_and_nothing_else(copy: Path):
     assert make(copy, "clean").returncode == 0
     assert not (copy / "build").exists()
     assert (copy / "course").is_dir() and (copy / "work").is_dir()
+
+
+def test_grader_adds_its_settings_and_keeps_the_instructors(copy: Path):
+    done = make(copy, "grader", NO_DRIVER="1", JUPYTER_CONFIG_PATH="/theirs")
+    assert f"settings: {copy / 'autograde' / 'jupyter'}:/theirs\n" in done.stdout
+    assert list((ROOT / "autograde" / "jupyter").glob("labconfig/*.json"))
