@@ -248,7 +248,7 @@ lesson.check_free_tokens(free_tokens)
 # The next cell measures the two limits of the computer in front of you, on half of its cores or on
 # its GPU: bytes a second of a large copy, and FLOP a second of a matrix product, by dtype.
 
-# %% tags=["demo", "timed"]
+# %% tags=["demo"]
 import os
 
 import torch
@@ -277,7 +277,7 @@ prediction_00_b = 2.0
 # %% test="prediction_00_b" points=1
 lesson.committed("prediction_00_b", prediction_00_b, 1, 8)
 
-# %% tags=["demo", "timed"]
+# %% tags=["demo"]
 from specdec_lib.measure.machine import pass_seconds, weights_read
 from specdec_lib.models.pairs import load_pair
 

@@ -366,7 +366,7 @@ lesson.check_bigram_probs(bigram_probs)
 # measured at temperature 1 over 3,000 positions of held-out text, `c` and `v` from bare passes on
 # one core of your machine. Your `walltime_speedup` says what to expect.
 
-# %% tags=["demo", "timed"]
+# %% tags=["demo"]
 import torch
 
 from specdec_lib.measure import strategies
@@ -385,7 +385,7 @@ lesson.table_of_drafts(measured, walltime_speedup)
 # Now the same target is made as slow as one of 40 million parameters, with the same distribution.
 # `alpha` stays, `c` falls, and every draft gains. Look at `v` too: it may jump.
 
-# %% tags=["demo", "timed"]
+# %% tags=["demo"]
 from specdec_lib.lessons import ch04_measured as charts
 from specdec_lib.models.pairs import load_pair
 
@@ -401,7 +401,7 @@ charts.flat_or_measured(
 # That was arithmetic. Here is the decoder itself on the built-in target, plain and speculative by
 # turns, on held-out prompts at temperature 1: the small draft at its best `K`, and the early exit.
 
-# %% tags=["demo", "timed"]
+# %% tags=["demo"]
 k = max(1, measured["small"].costs.best_k(measured["small"].alpha))
 for name in ("small", "first layer"):
     print(f"{name}, K = {k}: {lab.race(drafts[name], k)} times as fast (median and quartiles)")
@@ -414,7 +414,7 @@ for name in ("small", "first layer"):
 # measured on the other half. The corpus is 9 million tokens of training text. A lookup that finds
 # nothing counts 0.
 
-# %% tags=["demo", "timed"]
+# %% tags=["demo"]
 yours = strategies.own_drafts(lab, bigram_probs, prompt_lookup)
 alphas = {name: row.alpha for name, row in measured.items()} | yours.alphas
 alphas |= {name: lab.alpha(reader) for name, reader in strategies.corpus_ngrams().items()}

@@ -429,7 +429,7 @@ lesson.check_paired_speedup(paired_speedup)
 # Now your machine. The target is made as slow as one of 38 million parameters, without a change to
 # its distribution. The second cell puts the formula beside your clock, without and with `v`.
 
-# %% tags=["demo", "timed"]
+# %% tags=["demo"]
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.own_table import seconds_by_turns
 from specdec_lib.measure.runs import plain, speculative
@@ -440,7 +440,7 @@ seconds = seconds_by_turns(plain(slow.target, SAMPLED, 16), fast, held_out.promp
 print(slow.label)
 own.pairs(paired_speedup, *seconds)
 
-# %% tags=["demo", "timed"]
+# %% tags=["demo"]
 from specdec_lib.measure.costs import costs_of
 
 costs, _ = costs_of(slow.target, slow.draft, k_max=2, rounds=10)

@@ -343,7 +343,7 @@ records.oracle(c=0.1)
 # First the two costs, measured on this machine: bare passes of the built-in pair, its target made
 # as slow as a model five times its size.
 
-# %% tags=["demo", "timed"]
+# %% tags=["demo"]
 from specdec_lib.measure.costs import costs_of
 from specdec_lib.models.pairs import load_pair
 

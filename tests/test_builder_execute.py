@@ -1,7 +1,5 @@
 """The executed solution view."""
 
-import asyncio
-import re
 import sys
 from pathlib import Path
 
@@ -12,9 +10,7 @@ from builder_fixtures import TINY, changed, write_chapter
 from autograde.builder import execute as executing
 from autograde.builder.execute import ExecutionError, execute
 from autograde.builder.source import read_chapter
-from autograde.builder.turns import Turns, is_timed
 from autograde.builder.views import solution_view
-from autograde.paths import SOLUTIONS
 
 SHOWS = """
 # %%
@@ -108,71 +104,3 @@ def test_a_failure_names_chapter_cell_and_exception_and_the_others_run(tmp_path:
         "01_tiny.html",
         "01_tiny.ipynb",
     ]
-
-
-# ----------------------------------------------------------------------- cells that read the clock
-
-CLOCKS = r"\b(copy_bandwidth|matrix_rate|pass_seconds|seconds_by_turns|costs_of)\("
-CLOCKS += r"|\blab\.(measured|cost|race)\(|\bown_drafts\("
-
-
-@pytest.mark.parametrize("path", sorted(SOLUTIONS.glob("*.py")), ids=lambda path: path.stem)
-def test_exactly_the_cells_that_read_the_clock_are_tagged(path: Path) -> None:
-    cells = [cell for cell in read_chapter(path).cells if cell.cell_type == "code"]
-    assert [c.id for c in cells if is_timed(c)] == [c.id for c in cells if timing(c.source)]
-
-
-def timing(source: str) -> bool:
-    return re.search(CLOCKS, source) is not None
-
-
-class Bar:
-    """Notes what a bar is told."""
-
-    def __init__(self) -> None:
-        self.count, self.shown = 0, []
-
-    def update(self) -> None:
-        self.count += 1
-
-    def set_postfix_str(self, text: str) -> None:
-        self.shown.append(text)
-
-
-def cell(*tags: str) -> nbformat.NotebookNode:
-    return nbformat.v4.new_code_cell("1", metadata={"tags": list(tags)})
-
-
-def test_a_timed_cell_runs_alone_and_nobody_overtakes_it() -> None:
-    bar, began = Bar(), []
-
-    async def run(turns: Turns, chapter: str, one: nbformat.NotebookNode, steps: int) -> None:
-        await turns.enter(chapter, one)
-        began.append((chapter, sorted(turns.running)))
-        for _ in range(steps):
-            await asyncio.sleep(0)
-        await turns.leave(chapter)
-
-    async def all_of_them() -> None:
-        turns = Turns(bar)
-        cells = {
-            "a": cell(),
-            "b": cell("demo"),
-            "t": cell("timed"),
-            "c": cell(),
-            "u": cell("timed"),
-        }
-        await asyncio.gather(*(run(turns, name, one, 30) for name, one in cells.items()))
-        await turns.leave("a")  # nothing of it is running
-
-    asyncio.run(all_of_them())
-    assert began == [("a", ["a"]), ("b", ["a", "b"]), ("t", ["t"]), ("c", ["c"]), ("u", ["u"])]
-    assert bar.count == 5 and "t measures, alone" in bar.shown and bar.shown[-1] == ""
-
-
-def test_a_timed_cell_that_fails_lets_the_others_go_on(tmp_path: Path) -> None:
-    timed = changed('# %% tags=["demo"]\nprint(square(3))', '# %% tags=["timed"]\nraise ValueError')
-    bad, good = chapter(tmp_path, timed), chapter(tmp_path, TINY, "02_good")
-    with pytest.raises(ExecutionError, match="ValueError"):
-        execute([bad, good], tmp_path / "out", timeout=60)
-    assert (tmp_path / "out" / "02_good.html").is_file()

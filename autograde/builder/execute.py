@@ -1,11 +1,10 @@
 """Run the solution view of chapters, and leave each as a notebook with outputs and as HTML."""
 
-import asyncio
 import os
 import re
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -19,13 +18,11 @@ from traitlets.config import Config
 
 from autograde.builder.offline import Page
 from autograde.builder.source import read_chapter
-from autograde.builder.turns import Turns
 from autograde.builder.views import solution_view
 from autograde.files import digest_of, files_below, write_if_changed
 from autograde.paths import BUILD, ROOT
 from specdec_lib.lessons.widgets.simulator import EXPORT_PRIORITY
 
-AT_ONCE = 2  # a chapter with torch in it takes most of a laptop's memory and cores
 CELL_SECONDS = 900
 # A simulator's HTML before its live widget: an exported page has no kernel to serve the widget.
 HTML_CONFIG = Config(NbConvertBase={"display_data_priority": list(EXPORT_PRIORITY)})
@@ -55,19 +52,18 @@ class ThisInterpreter(AsyncKernelManager):
 
 @dataclass
 class Run:
-    """One chapter to run: its notebook, the cell it is at, and its turns with the others."""
+    """One chapter to run: its notebook, the cell it is at, and the bar that counts the cells."""
 
     chapter: str
     notebook: NotebookNode
-    turns: Turns
-    cell: str = field(default="the kernel's start")
+    bar: tqdm
+    cell: str = "the kernel's start"
 
-    async def on_execute(self, cell: NotebookNode, cell_index: int) -> None:
+    def on_execute(self, cell: NotebookNode, cell_index: int) -> None:
         self.cell = f"cell {cell_index + 1} ({cell.id})"
-        await self.turns.enter(self.chapter, cell)
 
-    async def on_end(self, **_: object) -> None:
-        await self.turns.leave(self.chapter)
+    def on_executed(self, **_: object) -> None:
+        self.bar.update()
 
 
 def execute(
@@ -78,12 +74,13 @@ def execute(
     """Execute solutions/NN_topic.py files into OUT/NN_topic.ipynb and OUT/NN_topic.html.
 
     A chapter is not run again while its text, specdec_lib and the builder are what they were.
-    Two run at a time, but cells tagged "timed" alone; `timeout` seconds a cell. Raises
+    They run one after the other: torch takes every core, two at a time wait for each other most of
+    the time, and many cells read the clock. `timeout` is in seconds, for a cell. Raises
     ExecutionError once all have ended; those that ran well are in place by then.
     """
     stamps = {path: _digest(path) for path in chapters}
     stale = [path for path in chapters if not _is_fresh(path.stem, out, stamps[path])]
-    errors = asyncio.run(_run_all(stale, out, stamps, timeout)) if stale else []
+    errors = _run_all(stale, out, stamps, timeout) if stale else []
     if errors:
         raise ExecutionError("\n\n".join(errors))
     return [Executed(path.stem, path in stale, *_results(path.stem, out)) for path in chapters]
@@ -115,28 +112,23 @@ def _is_fresh(chapter: str, out: Path, digest: str) -> bool:
 # ------------------------------------------------------------------------------------- running
 
 
-async def _run_all(
-    chapters: list[Path], out: Path, stamps: dict[Path, str], timeout: int
-) -> list[str]:
-    """Run them, at most AT_ONCE at a time; returns what went wrong."""
+def _run_all(chapters: list[Path], out: Path, stamps: dict[Path, str], timeout: int) -> list[str]:
+    """Run them in order; returns what went wrong."""
     notebooks = {path: solution_view(read_chapter(path)) for path in chapters}
     total = sum(cell.cell_type == "code" for nb in notebooks.values() for cell in nb.cells)
-    seats = asyncio.Semaphore(AT_ONCE)
+    errors = []
     with tqdm(total=total, unit="cell", desc="solutions") as bar:
-        turns = Turns(bar)
-
-        async def run(path: Path) -> str | None:
-            async with seats:
-                error = await _run(Run(path.stem, notebooks[path], turns), timeout)
+        for path, notebook in notebooks.items():
+            bar.set_postfix_str(path.stem)
+            error = _run(Run(path.stem, notebook, bar), timeout)
             if error is None:
-                _save(path.stem, notebooks[path], out, stamps[path])
-            return error
+                _save(path.stem, notebook, out, stamps[path])
+            else:
+                errors.append(error)
+    return errors
 
-        errors = await asyncio.gather(*(run(path) for path in chapters))
-    return [error for error in errors if error]
 
-
-async def _run(run: Run, timeout: int) -> str | None:
+def _run(run: Run, timeout: int) -> str | None:
     """Execute the notebook in place; returns the error, or None."""
     with tempfile.TemporaryDirectory(prefix="specdec-run-") as folder:
         client = NotebookClient(
@@ -148,14 +140,12 @@ async def _run(run: Run, timeout: int) -> str | None:
             record_timing=False,
             resources={"metadata": {"path": folder}},
             on_cell_execute=run.on_execute,
-            on_cell_executed=run.on_end,
+            on_cell_executed=run.on_executed,
         )
         try:
-            await client.async_execute(env=_environment())
+            client.execute(env=_environment())
         except Exception as error:  # a cell that raises, a time-out, a kernel that died
             return f"{run.chapter}: {run.cell} failed.\n{_plain(error)}"
-        finally:
-            await run.on_end()  # a cell that was stopped has not said so
     return None
 
 

@@ -3,7 +3,7 @@
 # %% solution="speculative_accept"           a stub with one solution region
 # %% test="speculative_accept" points=3      the check; the hidden region is appended here
 # %% [markdown] written="why_exact" points=2
-# %% tags=["demo", "timed"]                 only shows something, and its times need a quiet machine
+# %% tags=["demo"]                          only shows something
 """
 
 import re
