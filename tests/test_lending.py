@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 import torch
-from test_session import session
+from test_session import call, session
 
 from autograde.sandbox.inside import wire
 from autograde.sandbox.launch import Limits
@@ -27,7 +27,7 @@ def test_a_function_is_called_with_fresh_data_and_its_calls_are_seen():
 
     code = "def f(model, text):\n    a = model(text)\n    return text, a + model(text + [1])"
     with session(code) as s:
-        text, total = s.call("f", (model, [5, 6])).value
+        text, total = call(s, "f", (model, [5, 6])).value
     assert seen == [[5, 6], [5, 6, 1]] and text == [5, 6]
     assert total.tolist() == [0.5, 1.5]
 
@@ -35,7 +35,7 @@ def test_a_function_is_called_with_fresh_data_and_its_calls_are_seen():
 def test_a_generator_gives_its_own_numbers():
     code = "def f(rng):\n    return [rng.random(2), rng.random()]"
     with session(code) as s:
-        two, one = s.call("f", (np.random.default_rng(3),)).value
+        two, one = call(s, "f", (np.random.default_rng(3),)).value
     expected = np.random.default_rng(3).random(3)
     assert np.array_equal([*two, one], expected)
 
@@ -59,7 +59,7 @@ def test_a_model_and_its_cache_are_used_by_their_names():
         "    return logits, cache.length, model.vocab_size, model.new_cache(batch=2).length\n"
     )
     with session(code, limits=WITH_TORCH) as s:
-        logits, length, vocabulary, two = s.call("f", (lent_model(),)).value
+        logits, length, vocabulary, two = call(s, "f", (lent_model(),)).value
     assert logits.shape == (1, 3, 3) and logits.dtype == torch.float64
     assert (length.tolist(), vocabulary, two.tolist()) == ([2], 3, [0, 0])
 
@@ -77,7 +77,7 @@ def test_a_model_and_its_cache_are_used_by_their_names():
 def test_nothing_else_can_be_asked_for(body: str, told: str):
     with session(f"def f(model):\n    return {body}") as s:
         with pytest.raises(StudentError) as caught:
-            s.call("f", (lent_model(),))
+            call(s, "f", (lent_model(),))
         assert told in caught.value.what_happened
 
 
@@ -97,7 +97,7 @@ def test_an_error_of_what_was_lent_is_the_students_to_see(error: Exception, told
         raise error
 
     with session("def f(model):\n    return model([])") as s, pytest.raises(StudentError) as caught:
-        s.call("f", (picky,))
+        call(s, "f", (picky,))
     assert caught.value.what_happened.startswith(told)
 
 
@@ -113,7 +113,7 @@ def test_a_function_may_catch_what_a_use_raises():
         "        return str(error)\n"
     )
     with session(code) as s:
-        assert s.call("f", (picky,)).value == "the prefix is empty"
+        assert call(s, "f", (picky,)).value == "the prefix is empty"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_function_that_never_stops_asking_is_stopped():
     code = "def f(model):\n    while True:\n        model(1)"
     begun = time.monotonic()
     with session(code) as s, pytest.raises(Gone, match="longer than"):
-        s.call("f", (slow,))
+        call(s, "f", (slow,))
     assert time.monotonic() - begun < 20  # the limit is 1.5 s; it used to go on for a minute
 
 
@@ -160,7 +160,7 @@ def test_uses_are_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("autograde.sandbox.lending.MOST_USES", 3)
     code = "def f(model):\n    return [model(i) for i in range(4)]"
     with session(code) as s, pytest.raises(Gone, match="more than 3 uses"):
-        s.call("f", (lambda x: x,))
+        call(s, "f", (lambda x: x,))
 
 
 def test_the_same_thing_is_the_same_handle_and_is_not_called_changed():
@@ -170,7 +170,7 @@ def test_the_same_thing_is_the_same_handle_and_is_not_called_changed():
     desk = Desk()
     assert desk.lend(one).number == desk.lend(one).number == 0
     with session("def f(a, b):\n    return a(1) + b(2)") as s:
-        reply = s.call("f", (one, one))
+        reply = call(s, "f", (one, one))
     assert reply.value == 3 and reply.changed == []
 
 
@@ -178,7 +178,7 @@ def test_tensors_cross_with_their_dtype_and_come_back():
     code = "def f(x):\n    return type(x).__name__, str(x.dtype), x * 2"
     with session(code, limits=WITH_TORCH) as s:
         for tensor in (torch.tensor([[1.5, 2.0]]), torch.tensor([1, 2]), torch.zeros(0, 3)):
-            name, dtype, twice = s.call("f", (tensor,)).value
+            name, dtype, twice = call(s, "f", (tensor,)).value
             assert (name, dtype) == ("Tensor", str(tensor.dtype))
             assert torch.equal(twice, tensor * 2) and twice.dtype == tensor.dtype
 
@@ -187,11 +187,11 @@ def test_torch_finds_the_same_processor_as_in_the_grader():
     """Other instructions would give other last bits, and no misconception would be recognised."""
     code = "import torch\ndef f():\n    return torch.backends.cpu.get_cpu_capability()"
     with session(code, limits=WITH_TORCH) as s:
-        assert s.call("f", ()).value == torch.backends.cpu.get_cpu_capability()
+        assert call(s, "f", ()).value == torch.backends.cpu.get_cpu_capability()
 
 
 def test_what_was_lent_can_be_returned_and_is_then_the_graders_own():
     model = lent_model()
     with session("def f(model):\n    return [model, model.new_cache()]", limits=WITH_TORCH) as s:
-        same, cache = s.call("f", (model,)).value
+        same, cache = call(s, "f", (model,)).value
     assert same is model.thing and cache.length.tolist() == [0]

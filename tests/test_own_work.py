@@ -3,7 +3,7 @@
 import importlib
 
 import pytest
-from test_session import session
+from test_session import call, session
 
 from autograde.grading.classroom import chapters
 from autograde.grading.engine import grade, own_work_of
@@ -35,13 +35,13 @@ def test_a_closed_function_says_that_the_work_is_to_be_ones_own(how: str):
     message = f"{NAME} answers this exercise; .* your own work"
     closing = session(how, limits=Limits(own_work=(NAME,)))
     with closing as s, pytest.raises(StudentError, match=message):
-        s.call("f", (0.5, 2))
+        call(s, "f", (0.5, 2))
 
 
 def test_what_is_not_closed_is_open():
     code = "from specdec_lib.theory import walltime_speedup as f"
     with session(code, limits=Limits(own_work=("specdec_lib.nothing.at_all",))) as s:
-        assert s.call("f", (0.0, 0.0, 1)).value == 1.0
+        assert call(s, "f", (0.0, 0.0, 1)).value == 1.0
 
 
 @pytest.mark.parametrize("chapter", chapters())

@@ -107,21 +107,12 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def call(self, name: str, args: tuple, count: bool = False) -> Reply:
-        """Call the student's function; with `count`, see what it does with torch.
-
-        Raises StudentError, NotDefined or Gone.
-        """
-        (answer,) = self.calls(name, [args], count)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
     def calls(self, name: str, many: list[tuple], count: bool = False) -> list[Reply | Exception]:
         """What comes of one call after the other, each within the limit of a call.
 
-        They are asked for at once, which is much the cheaper way. The first StudentError,
-        NotDefined or Gone is the last of the list: nothing is called behind it.
+        They are asked for at once, which is much the cheaper way. With `count`, the replies tell
+        what was done with torch. The first StudentError, NotDefined or Gone is the last of the
+        list: nothing is called behind it.
         """
         desk = Desk()
         encoded, places = _tabled(many, desk)
