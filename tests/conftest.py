@@ -138,6 +138,14 @@ def module(browser) -> Iterator:
 
 
 @pytest.fixture(scope="module")
+def machine():
+    """A machine with the built-in models (built_in_machine), one for a test module."""
+    from built_in_machine import built_in_machine
+
+    return built_in_machine()
+
+
+@pytest.fixture(scope="module")
 def student_server(tmp_path_factory) -> Iterator:
     """The JupyterLab of `specdec start` (jupyter_lab.StudentServer), one for a test module."""
     from jupyter_lab import StudentServer

@@ -1,4 +1,4 @@
-"""Colours go to a terminal only, and not where $NO_COLOR says no."""
+"""Colours go to a terminal only, and not where $NO_COLOR says no; points have two decimals."""
 
 import contextlib
 import os
@@ -59,3 +59,9 @@ def test_colours_are_for_terminals(write: Callable[[], None], monkeypatch: pytes
     assert "\x1b" not in said(write, terminal=False)
     monkeypatch.setenv("NO_COLOR", "1")
     assert not COLOUR.search(said(write, terminal=True))
+
+
+def test_a_share_of_a_point_is_read_with_two_decimals():
+    shared = {**RESULT, "exercises": {"f": {**EXERCISE, "score": 2 / 3}}}
+    shown = said(lambda: print_table({"ada": {"02_rejection_sampling": shared}}), terminal=False)
+    assert "0.67 " in shown

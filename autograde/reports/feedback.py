@@ -8,18 +8,23 @@ from collections.abc import Mapping
 from html import escape
 
 from autograde.grading.results import Behaviour, Exercise, Result
+from autograde.reports.points import points
 from autograde.reports.sections import Section
 
 
 def summary_markdown(result: Result, sections: Mapping[str, Section]) -> str:
     """The first cell of a graded notebook: every exercise with its points and a link to it."""
     lines = [
-        f"- [{name}](#test_{name}): {e.score:g} of {e.max_score:g} points{_behaviours(e)}"
+        f"- [{name}](#test_{name}): {_points(e)}{_behaviours(e)}"
         for name, e in result.exercises.items()
     ]
     by_hand = [f"- [{name}](#{name}): marked by a person" for name in result.pending]
-    title = f"### Result: {result.score:g} of {result.max_score:g} points from the tests"
+    title = f"### Result: {_points(result)} from the tests"
     return "\n".join([title, "", *lines, *by_hand, *_read_again(result, sections)])
+
+
+def _points(marked: Result | Exercise) -> str:
+    return f"{points(marked.score)} of {points(marked.max_score)} points"
 
 
 def _read_again(result: Result, sections: Mapping[str, Section]) -> list[str]:
@@ -51,9 +56,8 @@ def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
     else:
         rows = "".join(_row(b) for b in exercise.behaviours)
         said = f"{_behaviours(exercise)}</div><ul>{rows}</ul>"
-    points = f"{exercise.score:g} of {exercise.max_score:g} points"
     return (
-        f'<div class="feedback tex2jax_ignore"><div><strong>{points}</strong>{said}'
+        f'<div class="feedback tex2jax_ignore"><div><strong>{_points(exercise)}</strong>{said}'
         f"{_link(exercise, section)}</div>"
     )
 

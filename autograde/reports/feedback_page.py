@@ -15,6 +15,7 @@ from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
 from autograde.builder.offline import markdown2html
+from autograde.reports.points import points
 
 TEMPLATES = Path(__file__).parent / "templates"
 MARK = "execute_result"  # the one output that nbgrader reads a mark from
@@ -42,7 +43,7 @@ class FeedbackPage(HTMLExporter):
         """nbconvert's filters with MathML, one that writes points, one for cells marked by hand."""
         yield from super().default_filters()
         yield "markdown2html", markdown2html
-        yield "points", lambda points: f"{round(float(points), 2):g}"
+        yield "points", points
         yield "by_hand", lambda cells: [cell for cell in cells if _is_by_hand(cell)]
 
 

@@ -6,6 +6,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograde.reports.points import points
+
 
 class Terminal(Console):
     """rich's console; where its output is closed the command ends as every other does."""
@@ -41,12 +43,12 @@ def _table(chapter: str, results: Mapping[str, dict]) -> Table:
     table = Table(title=chapter, title_justify="left", show_footer=True)
     table.add_column("student", footer="out of", no_wrap=True)
     for name, exercise in exercises.items():
-        header, footer = name.replace("_", "\n", 1), f"{exercise['max_score']:g}"
+        header, footer = name.replace("_", "\n", 1), points(exercise["max_score"])
         table.add_column(header, footer=footer, justify="right")
     maximum = sum(exercise["max_score"] for exercise in exercises.values())
-    table.add_column("total", footer=f"{maximum:g}", justify="right", style="bold")
+    table.add_column("total", footer=points(maximum), justify="right", style="bold")
     for student, result in results.items():
-        table.add_row(escape(printable(student)), *_scores(result), f"{result['score']:g}")
+        table.add_row(escape(printable(student)), *_scores(result), points(result["score"]))
     return table
 
 
@@ -62,7 +64,7 @@ def _scores(result: dict) -> list[str]:
 
 def _score(exercise: dict) -> str:
     colour = "green" if exercise["score"] == exercise["max_score"] else "yellow"
-    return f"[{colour if exercise['score'] else 'red'}]{exercise['score']:g}[/]"
+    return f"[{colour if exercise['score'] else 'red'}]{points(exercise['score'])}[/]"
 
 
 def _print_remarks(console: Console, results: Mapping[str, dict]) -> None:
