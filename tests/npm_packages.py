@@ -48,7 +48,9 @@ def _fetch(name: str, version: str, folder: Path) -> bool:
         if done.returncode or not archives:
             return False
         with tarfile.open(archives[0]) as archive:
-            archive.extractall(Path(aside, "whole"), filter="data")
+            # Python 3.11 before 3.11.4, as in Debian 12, knows no filters.
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)
+            archive.extractall(Path(aside, "whole"))
         with contextlib.suppress(OSError):  # the other process was first
             Path(aside, "whole").rename(folder)
     return True
