@@ -29,13 +29,15 @@ c.GenerateAssignment.preprocessors = course.RELEASE_PREPROCESSORS
 c.HTMLExporter.sanitize_html = True
 # A student's heading called like a grade cell would take its place in formgrader's scripts.
 c.HTMLExporter.exclude_anchor_links = True
+# A page is written anew each time: nbgrader would keep one from before a later mark.
+c.GenerateFeedback.force = True
 c.GenerateFeedback.exporter_class = "autograde.reports.feedback_page.FeedbackPage"
 offline.set_formgrader(c)
 
 # --------------------------------------------------------------------------------------- Grading
 # Submissions pass intake before nbgrader sees them; our engine stands where a kernel would run.
 c.Autograde.exporter_class = "autograde.grading.hooks.Intake"
-c.Autograde.post_convert_hook = "autograde.grading.hooks.stamp"
+c.Autograde.post_convert_hook = "autograde.grading.finished.stamp"
 c.Autograde.autograde_preprocessors = [
     "autograde.grading.hooks.Grade",
     "nbgrader.preprocessors.IgnorePattern",

@@ -16,7 +16,7 @@ from submitting import CHAPTER, hand_in, right, run_nbgrader, text
 
 from autograde.builder.release import release_into
 from autograde.grading.classroom import grade_class
-from autograde.grading.hooks import STAMP
+from autograde.grading.finished import STAMP
 from autograde.intake import release_of
 from autograde.reports.gradebook import compare, read_scores
 

@@ -11,7 +11,6 @@ from nbgrader.utils import find_all_files
 
 from autograde.builder import course
 from autograde.builder.release import build, notebook_path, release_into
-from autograde.grading.hooks import STAMP
 from autograde.paths import BUILD, ROOT
 
 KEPT = ["timestamp.txt", "02_rejection_sampling.ipynb", "01_tiny.ipynb", "02_rejection_sampling"]
@@ -94,14 +93,11 @@ def test_autograde_finds_the_class_and_copies_no_extra_file(tmp_path: Path, name
     course.set_folders(config, home, solutions)
     config.Autograde.exporter_class = "nbconvert.exporters.NotebookExporter"
     config.Autograde.autograde_preprocessors = ["nbgrader.preprocessors.CheckCellMetadata"]
+    config.Autograde.post_convert_hook = None
     api = NbGraderAPI(config=config, log_level="CRITICAL")
     assert api.get_submitted_students("01_tiny") == {"ada"}
     result = api.autograde("01_tiny", "ada")
     assert result["success"], result
     graded = home / "autograded" / "ada" / "01_tiny"
-    assert sorted(path.name for path in graded.iterdir()) == [
-        STAMP,
-        "01_tiny.ipynb",
-        "timestamp.txt",
-    ]
+    assert sorted(path.name for path in graded.iterdir()) == ["01_tiny.ipynb", "timestamp.txt"]
     assert api.get_autograded_students("01_tiny") == {"ada"}

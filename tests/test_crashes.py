@@ -17,7 +17,7 @@ from submitting import CHAPTER, hand_in, right, run_nbgrader, text
 
 from autograde.builder.release import release_into
 from autograde.cli import main
-from autograde.grading import cache, classroom, hooks, spreading
+from autograde.grading import cache, classroom, finished, spreading
 from autograde.grading.results import Result
 from autograde.grading.spreading import Job, Lost, spread
 from autograde.paths import ROOT
@@ -253,9 +253,9 @@ def test_nbgrader_killed_between_its_passes_grades_everybody_in_the_next_run(cou
     until(lambda: (graded(course, "ben") / f"{CHAPTER}.ipynb").exists())
     process.send_signal(signal.SIGKILL)
     process.wait()
-    first = graded(course, "ada") / hooks.STAMP
+    first = graded(course, "ada") / finished.STAMP
     finished_at = first.stat().st_mtime_ns
-    assert not (graded(course, "ben") / hooks.STAMP).exists()
+    assert not (graded(course, "ben") / finished.STAMP).exists()
     assert not graded(course, "cleo").exists()
     assert set(read_scores(course)) >= {"ada"}  # the gradebook can be read
 
@@ -267,14 +267,14 @@ def test_nbgrader_killed_between_its_passes_grades_everybody_in_the_next_run(cou
 
 
 def test_a_folder_with_its_stamp_stays(tmp_path: Path):
-    folder = tmp_path / "autograded" / "ada" / CHAPTER
-    folder.mkdir(parents=True)
-    (folder / "x.ipynb").write_text("{}")
-    hooks.stamp([str(tmp_path / "submitted" / "ada" / CHAPTER / f"{CHAPTER}.ipynb")])
-    hooks.drop_unfinished(folder)
-    assert (folder / "x.ipynb").exists()
-    (folder / hooks.STAMP).unlink()
-    hooks.drop_unfinished(folder)
+    notebook = hand_in(tmp_path / "submitted", "ada", "{}")
+    folder = graded(tmp_path, "ada")
+    finished.begin(notebook.parent)
+    finished.stamp([str(notebook)])
+    finished.drop_outdated(notebook.parent)
+    assert folder.exists()
+    (folder / finished.STAMP).unlink()
+    finished.drop_outdated(notebook.parent)
     assert not folder.exists()
 
 

@@ -14,9 +14,10 @@ from autograde.grading import bench, costs
 from autograde.grading.baseline import write_course
 from autograde.grading.costs import Cost, run
 from autograde.grading.engine import exercises_of, grade_anew
-from autograde.grading.in_kernel import points
+from autograde.grading.in_kernel import InKernel, points
 from autograde.intake import is_answer, is_demo
 from autograde.samples import sample
+from autograde.sandbox.session import StudentError
 
 COSTS = {
     "engine": Cost(0.1, 0.2),
@@ -118,6 +119,17 @@ def test_a_class_is_measured_by_size(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert sizes == [2, 4, 8]
     rows = json.loads(out.read_text())["by_size"]
     assert rows[-1] == {"students": 8, "memory_mib": 300.0, "cpu": 1.0, "wall": 2.0}
+
+
+def test_the_baseline_tells_an_exception_by_its_name():
+    """Hidden tests that wait for a ValueError would fail right answers there."""
+
+    def refuses(x: int) -> None:
+        raise ValueError(f"{x} is too small")
+
+    (error,) = InKernel({"refuses": refuses}).calls("refuses", [(1,)])
+    assert isinstance(error, StudentError)
+    assert (error.name, error.what_happened) == ("ValueError", "raised ValueError: 1 is too small")
 
 
 def test_the_baseline_imports_little():

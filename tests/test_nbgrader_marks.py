@@ -8,12 +8,14 @@ import pytest
 from nbgrader.api import Gradebook, SubmittedNotebook
 from submitting import CHAPTER, hand_in, right, run_nbgrader, text
 
-from autograde.builder.release import release_into
+from autograde.builder.release import build, release_into
 from autograde.cli import main
 from autograde.grading import cache
+from autograde.grading.finished import STAMP
 from autograde.grading.receipts import of_file
 from autograde.grading.results import Behaviour
 from autograde.intake import take_in
+from autograde.paths import SOLUTIONS
 from autograde.reports.gradebook import overrides
 
 DUE, LATE = datetime(2026, 2, 1, 12), "2026-02-01 13:00:00 UTC"
@@ -138,3 +140,57 @@ def test_the_graded_notebook_bears_the_receipt(course: Path):
     receipt = of_file(file_of(course, "ada"))
     page = (course / "autograded" / "ada" / CHAPTER / f"{CHAPTER}.ipynb").read_text()
     assert receipt["answers"] in page and receipt["result"]["hash"] in page
+
+
+@pytest.fixture
+def handed_in_again(tmp_path: Path) -> Path:
+    """A class in which eva and finn were graded and given feedback, and finn then handed in more.
+
+    The commands are those of the instructor's guide: no --force.
+    """
+    release_into(tmp_path, [CHAPTER])
+    for student in ("eva", "finn"):
+        hand_in(tmp_path / "submitted", student, text(right(correct_token=WRONG)))
+    for again in (False, True):
+        if again:
+            file_of(tmp_path, "finn").write_text(text(right()))
+        for step in ("autograde", "generate_feedback"):
+            done = run_nbgrader(tmp_path, step, CHAPTER)
+            assert done.returncode == 0, done.stderr[-3000:]
+        if not again:
+            stamp_of(tmp_path, "eva").with_name("seen").touch()
+    return tmp_path
+
+
+def stamp_of(course: Path, student: str) -> Path:
+    return course / "autograded" / student / CHAPTER / STAMP
+
+
+def test_what_is_handed_in_again_is_graded_again_and_nothing_else(handed_in_again: Path):
+    with gradebook_of(handed_in_again) as gradebook:
+        scores = {s: notebook_of(gradebook, s).score for s in ("eva", "finn")}
+    assert scores["finn"] == 22.0 > scores["eva"]
+    assert stamp_of(handed_in_again, "eva").with_name("seen").exists()
+    page = handed_in_again / "feedback" / "finn" / CHAPTER / f"{CHAPTER}.html"
+    assert "22 of 22 points from the tests" in page.read_text()
+
+
+def test_other_points_in_the_gradebook_are_refused_by_name(tmp_path: Path):
+    """The chapter's points were changed after it had been released to the class."""
+    course, solutions, notebooks = (tmp_path / n for n in ("course", "solutions", "notebooks"))
+    solutions.mkdir()
+    before = (SOLUTIONS / f"{CHAPTER}.py").read_text()
+    before = before.replace('test="correct_token" points=4', 'test="correct_token" points=3')
+    (solutions / f"{CHAPTER}.py").write_text(before)
+    build(solutions, notebooks)
+    release_into(course, None, solutions, notebooks)
+    hand_in(course / "submitted", "ada", text(right()))
+    done = run_nbgrader(course, "autograde", CHAPTER)
+    assert done.returncode == 1
+    assert "test_correct_token has 3 points in the gradebook, 4 in the release" in done.stderr
+    assert f"run nbgrader generate_assignment {CHAPTER} --force" in done.stderr
+    for command in (["generate_assignment", CHAPTER, "--force"], ["autograde", CHAPTER]):
+        done = run_nbgrader(course, *command)
+        assert done.returncode == 0, done.stderr[-3000:]
+    with gradebook_of(course) as gradebook:
+        assert notebook_of(gradebook, "ada").score == 22.0

@@ -4,10 +4,13 @@ import time
 
 import numpy as np
 import pytest
+from submitting import CHAPTER, right
 
+from autograde.grading.engine import grade_anew
 from autograde.sandbox.launch import Limits
 from autograde.sandbox.proxy import Student
 from autograde.sandbox.session import Cell, Gone, NotDefined, Reply, Session, StudentError
+from autograde.sandbox.workers import FenceError
 
 LIMITS = Limits(call_seconds=1.5)
 
@@ -83,6 +86,23 @@ def test_a_call_that_ends_the_process_costs_only_itself():
                 call(s, name, ())
         assert call(s, "f", ()).value == 1
         assert s.limited
+
+
+def test_a_fence_that_fails_later_on_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch):
+    """The answer to the first hidden test ends the process, and another cannot be had."""
+    ends = "import os\ndef acceptance_probability(p, q, token):\n    os._exit(0)"
+    notebook = right(acceptance_probability=ends)
+    whole, starts = Session._run_cells, []
+
+    def run_cells(self: Session) -> bool:
+        starts.append(self)
+        if len(starts) > 1:
+            raise FenceError("no user namespace")
+        return whole(self)
+
+    monkeypatch.setattr(Session, "_run_cells", run_cells)
+    with pytest.raises(FenceError, match="no user namespace"):
+        grade_anew(notebook, CHAPTER)
 
 
 def test_a_function_that_loops_is_waited_for_once():

@@ -44,13 +44,18 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
 
 
 def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
-    """The result of a rebuilt notebook, graded in this process now. Raises NoIsolation."""
+    """The result of a rebuilt notebook, graded in this process now.
+
+    Raises NoIsolation, and RuntimeError where a worker cannot be started (again).
+    """
     doctor.require()
     start = time.monotonic()
     limits = limits_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
         cases = run_hidden_tests(tests_of(chapter), student)
+    if session.broken is not None:
+        raise session.broken
     exercises = exercises_of(notebook)
     judge(cases, misconceptions_of(chapter), exercises)
     result = Result(exercises, pending_of(notebook), session.reports, session.limited)

@@ -12,13 +12,14 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
-from nbgrader.utils import is_grade, is_locked, rmtree
+from nbgrader.utils import is_grade, is_locked
 
 from autograde.builder.regions import without_hidden
 from autograde.grading.engine import grade
+from autograde.grading.finished import begin, drop_outdated, graded_folder
 from autograde.grading.receipts import make_receipt, receipt_markdown
 from autograde.grading.results import Result
-from autograde.intake import Submission, is_ours, take_in
+from autograde.intake import Submission, is_ours, release_of, take_in
 from autograde.reports.feedback import exercise_html, exercise_text, summary_markdown, to_read
 from autograde.reports.sections import Section, add_places, sections_of
 from autograde.sandbox import doctor
@@ -26,7 +27,6 @@ from autograde.sandbox.isolation import NoIsolation
 
 # Characters that make markup of a name: formgrader writes names into its pages as they are.
 MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
-STAMP = ".graded"  # nbgrader's later steps leave names with a leading dot alone
 
 
 class Intake(NotebookExporter):
@@ -41,7 +41,7 @@ class Intake(NotebookExporter):
         self.optimistic_validation = True  # the notebook once at the end, not after every step
         self._leave_out_markup()
         for folder in getattr(self.parent, "assignments", ()):
-            drop_unfinished(graded_folder(Path(self.parent.coursedir.root, folder)))
+            drop_outdated(Path(self.parent.coursedir.root, folder))
 
     def _leave_out_markup(self) -> None:
         """Leave out students whose folder's name is markup; with a newline it would stop all."""
@@ -56,30 +56,11 @@ class Intake(NotebookExporter):
             return super().from_filename(filename, resources=resources, **kw)
         root = Path(self.parent.coursedir.root, self.parent.coursedir.submitted_directory)
         path = Path(self.parent.coursedir.root, filename).relative_to(root)
-        drop_strays(Path(self.parent.coursedir.root, self.parent._format_dest(*path.parts[1::-1])))
+        submitted = Path(root, path).absolute().parent
+        drop_strays(graded_folder(submitted))
+        begin(submitted)
         submission = take_in(root, path, resources["nbgrader"]["assignment"])
         return self.from_notebook_node(submission.notebook, resources=resources, **kw)
-
-
-def graded_folder(submitted: Path) -> Path:
-    """Where nbgrader puts the graded copy of submitted/STUDENT/CHAPTER: autograded, beside it."""
-    return submitted.parents[2] / "autograded" / submitted.parent.name / submitted.name
-
-
-def drop_unfinished(graded: Path) -> None:
-    """Remove a graded folder without its stamp, so that nbgrader grades the submission again.
-
-    nbgrader takes any folder that exists for a finished one. Where it was killed between its two
-    passes or while it wrote, that student would never get a mark.
-    """
-    if graded.is_dir() and not (graded / STAMP).exists():
-        rmtree(str(graded))
-
-
-def stamp(notebooks: list[str], **_: Any) -> None:
-    """nbgrader's post_convert_hook: note that a submission has been graded to the end."""
-    for notebook in notebooks:
-        (graded_folder(Path(notebook).absolute().parent) / STAMP).touch()
 
 
 def drop_strays(graded: Path) -> None:
@@ -106,6 +87,7 @@ class Grade(NbGraderPreprocessor):
         except NoIsolation as error:
             raise RuntimeError(f"could not be graded: {error}") from None
         chapter = resources["nbgrader"]["assignment"]
+        refuse_other_points(nb, chapter)
         result = grade(nb, chapter)
         receipt = make_receipt(Submission(nb), chapter, result.to_json())
         sections = sections_of(chapter)
@@ -118,6 +100,23 @@ class Grade(NbGraderPreprocessor):
                 cell.source = without_hidden(cell.source)
         nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary, id="result"))
         return nb, resources
+
+
+def refuse_other_points(nb: NotebookNode, chapter: str) -> None:
+    """Raise RuntimeError where the gradebook's points, which nbgrader has put in, are outdated."""
+    ours = {
+        cell.metadata.nbgrader.grade_id: cell
+        for cell in release_of(chapter).cells
+        if is_grade(cell)
+    }
+    for cell in filter(is_grade, nb.cells):
+        name, points = cell.metadata.nbgrader.grade_id, cell.metadata.nbgrader.points
+        if points != ours[name].metadata.nbgrader.points:
+            raise RuntimeError(
+                f"{name} has {points:g} points in the gradebook, "
+                f"{ours[name].metadata.nbgrader.points:g} in the release: "
+                f"run nbgrader generate_assignment {chapter} --force, and then this again"
+            )
 
 
 class SaveMarks(SaveAutoGrades):

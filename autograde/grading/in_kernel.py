@@ -60,7 +60,8 @@ class InKernel:
             try:
                 value, used = counted(function, given) if count else (function(*given), NOT_COUNTED)
             except Exception as error:
-                raise StudentError({"name": type(error).__name__, "text": str(error)}) from None
+                told = {"name": type(error).__name__, "text": str(error), "line": None}
+                raise StudentError(told) from None
         shares = any(value is arg for arg in given)
         told = [str(w.message) for w in seen]
         operators, waits = used["operators"], tuple(used["waits"])

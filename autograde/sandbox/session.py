@@ -85,7 +85,8 @@ class Session:
     """The cells of one submission and the process that has run them.
 
     A cell or a call that outlasts its limit, or ends the process, costs only itself: the process
-    is started again and the other cells are run again. `limited` tells that a limit was hit.
+    is started again and the other cells are run again. `limited` tells that a limit was hit,
+    `broken` that no process could be started again: then what the calls said is no judgement.
     """
 
     cells: list[Cell]
@@ -97,6 +98,7 @@ class Session:
         self.dead_cells: set[str] = set()
         self.dead_names: set[str] = set()
         self.limited = False
+        self.broken: RuntimeError | None = None
         self.process: Process | None = None
         self.end_of_time = time.monotonic() + self.total_seconds
 
@@ -159,8 +161,12 @@ class Session:
 
     def _restart(self) -> None:
         """A fresh process with every cell run that has not ended one before."""
-        while not self._run_cells():
-            pass
+        try:
+            while not self._run_cells():
+                pass
+        except RuntimeError as error:  # the fence's fault, or the machine's: never the student's
+            self.broken = error
+            raise
 
     def _run_cells(self) -> bool:
         """Start a process and run the cells; False where one of them ended the process."""
