@@ -14,8 +14,8 @@
 #
 # ## The course
 #
-# **Speculative decoding** makes a large model write faster and leaves the distribution of its text
-# as it was. A small model drafts a few tokens; the large one checks them all in one pass. Two
+# **Speculative decoding** can make a large model write faster and leaves the distribution of its
+# text as it was. A small model drafts a few tokens; the large one checks them all in one pass. Two
 # groups published it: Yaniv Leviathan, Matan Kalman and Yossi Matias (ICML 2023), and Charlie Chen,
 # Sebastian Borgeaud, Geoffrey Irving, Jean-Baptiste Lespiau, Laurent Sifre and John Jumper (2023).
 #
@@ -62,7 +62,8 @@ from specdec_lib.lessons.ch00 import MACHINES, MODELS, hints
 #
 # The model's input is the text so far. So the pass that gives token 5 cannot begin before token 4
 # is drawn, which waits for the pass that gives token 4, and so on back to the first. A second
-# computer does not help: the passes wait for each other. This is **autoregressive**.
+# computer cannot begin token 5 early; all that it can do is make each pass shorter. This is
+# **autoregressive**.
 
 # %% tags=["demo"]
 from specdec_lib.lessons import ch00_figures as figures

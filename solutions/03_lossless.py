@@ -160,6 +160,7 @@ lesson.check_two_paths(two_paths)
 #
 # A perfect sampler draws 200,000 tokens from the pair's `p`. Its frequencies are still .0014 of
 # total variation away from `p`, on average. How many **million** draws bring this noise to .0001?
+# Write 3 for 3,000,000.
 
 # %% solution="prediction_03"
 ### BEGIN SOLUTION
@@ -285,7 +286,7 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # - `top_p` walks from the most probable token down and keeps a token while the mass *before* it is
 #   below `top_p`; the first always. None, and 1 or more, keep all.
 #
-# Where equals compete for a rank, the lowest index comes first.
+# Of equals, under `top_p` and at temperature 0, the lowest index comes first.
 #
 # **One worked number.** Logits `log [.5, .25, .125, .125]` with `top_p = .6`: before token 1 stands
 # .5, so it is kept; before token 2 stands .75. The result is `[2/3, 1/3, 0, 0]`.

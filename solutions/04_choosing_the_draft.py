@@ -579,13 +579,13 @@ lesson.answered("quiz_04_b", quiz_04_b)
 # *Look:* our first block, as a mean, has `alpha = .834`; with `c = .1`, 5 gives 2.67, 7 gives 2.72.
 #
 # **You might read: "a 7B draft for a 70B target", "GPT-2 for GPT-4".** It is not the rule, because
-# a tenth of the size is about a tenth of the time, and two tokenizers share no `x`. *Look:*
-# `alpha = .8`, `c = .1` gives 2.47 at best; .75 and .02 give 3.20. Of three drafts of Leviathan et
-# al. the smallest, 143 times smaller than the target, was always fastest.
+# a tenth of the size is about a tenth of the time, and under two tokenizers one number is two
+# texts. *Look:* `alpha = .8`, `c = .1` gives 2.47 at best; .75 and .02 give 3.20. Of three drafts
+# of Leviathan et al. the smallest, 143 times smaller than the target, was always fastest.
 #
 # **You might read: "n-grams cost nothing and accept little", of prompt lookup too.** It is not so,
-# because one knows the average text and the other this text. *Look:* in the papers a corpus bigram
-# is accepted with .05 to .23; lookup is 2 to 4 times as fast on text that repeats.
+# because one knows the average text and the other this text. *Look:* in Leviathan et al.'s Table 3
+# a corpus bigram is accepted with .05 to .23; lookup is 2 to 4 times as fast on text that repeats.
 
 # %% tags=["demo"]
 lesson.look()

@@ -61,11 +61,11 @@ lesson.reveal("prediction_05", prediction_05)
 # | --- | --- | --- |
 # | accepted by drafted tokens | 14/24 = .58 | vLLM's log, as "draft acceptance rate" |
 # | all tokens by blocks, correction and bonus counted | 20/6 = 3.33 | benchmarks, as "acceptance length" |
-# | accepted by judged tokens | 14/18 = .78 | the papers, as alpha |
+# | accepted by judged tokens | 14/18 = .78 | Leviathan et al., as alpha: its expected value |
 #
 # The first falls when `K` grows: a longer block has more tokens behind its first rejection. Only
-# the third belongs to the models and the text. It is also the most likely alpha: the six blocks
-# hold 14 passes and 4 rejections, so their probability is
+# the third belongs to the models and the text, as far as acceptance is independent. It is also the
+# most likely alpha: the six blocks hold 14 passes and 4 rejections, so their probability is
 #
 # $$ \alpha^{14} (1 - \alpha)^{4}, \qquad\text{largest where}\qquad
 # \frac{14}{\alpha} = \frac{4}{1 - \alpha}, \qquad\text{so}\qquad \alpha = \frac{14}{14 + 4}. $$
@@ -255,9 +255,10 @@ lesson.check_implied_alpha(implied_alpha)
 # - **Costs that the formula leaves out.** It lets a verification cost one plain pass, `v(K+1) = 1`,
 #   and the loop itself nothing. Both pull the clock below it. The next cell prints the `c` that
 #   each row would need; where that is above the printed one, something costs more.
-# - **Acceptance that is not independent.** Where the needed `c` is negative, no cost explains the
-#   row. But alpha is a mean over easy stretches and hard ones. Take `K = 5` and blocks of alpha .95
-#   and of .45, half each: they bring 3.55 tokens. The mean is .70, where the formula says 2.94.
+# - **Acceptance that is not independent.** Where the needed `c` is negative, even at the kindest
+#   end of the rounding, no cost explains the row. But alpha is a mean over easy stretches and hard
+#   ones. Take `K = 5` and blocks of alpha .95 and of .45, half each: they bring 3.55 tokens. The
+#   mean is .70, where the formula says 2.94.
 #
 # The papers print too little to decide. On your own models you can measure both.
 
@@ -543,9 +544,9 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # **You might read: "2 to 3 times faster for free, and in production at every provider within a
 # year."** It is not so, because the paper's own range is 1.4 to 3.4, the operations grow (Table 1),
-# and "every" has no source. vLLM has it, and exact sampling came to Hugging Face transformers in
-# December 2023, a year after the paper. *Look:* the range in the next cell, and 1.11 to 1.63 times
-# the operations in Table 1.
+# and "every" has no source. vLLM has it. The rule came to Hugging Face transformers in December
+# 2023, a year after the paper, and was right from January 2024 on. *Look:* the range in the next
+# cell, and 1.11 to 1.63 times the operations in Table 1.
 
 # %% tags=["demo"]
 lesson.look(settings, papers.table("t5_sizes"))
@@ -563,7 +564,8 @@ lesson.look(settings, papers.table("t5_sizes"))
 #   commit 09244ff: two machines, Vicuna 7B, greedy, batch 1, PyTorch 2.0.1 on both.
 # - SPEED-Bench, [arXiv 2604.09557](https://arxiv.org/abs/2604.09557), and its article at
 #   [huggingface.co/blog/nvidia/speed-bench](https://huggingface.co/blog/nvidia/speed-bench).
-# - DSpark: its authors' figures by position. Hugging Face transformers, pull request 27979: exact
-#   sampling. vLLM, `vllm/v1/spec_decode/metrics.py`: what is divided by what.
+# - DSpark: its authors' figures by position. Hugging Face transformers, pull requests 27979: the
+#   rule, and 28508, which found that it accepted everything. vLLM,
+#   `vllm/v1/spec_decode/metrics.py`: what is divided by what.
 #
 # **Next.** Chapter 06 simulates the race block by block, so that you can see what the mean hides.

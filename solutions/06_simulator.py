@@ -102,7 +102,7 @@ for alpha in (0.3, 0.6, 0.85):
 # %% [markdown]
 # About two rows in three should lie within one standard error, and hardly any beyond three. Nine
 # rows that were all off by .0 would be as suspicious as one that is off by 6. Forget the `+ 1` and
-# run the cell again: every row is off by dozens.
+# run the cell again: every row is off by twenty or more.
 #
 # The noise grows with `alpha` and `K`: long blocks vary more, which will come back as slow
 # requests.
@@ -290,8 +290,9 @@ print(f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} on average; co
 #
 # - **From block to block**, as here: more tokens than the formula says, and a longer tail.
 # - **From token to token**, independently of the tokens before: no gain, 2.94 again.
-# - **With the position**, where a draft gets worse the further it looks ahead: fewer tokens.
-#   Chapter 05 has one published drafter that rises along the block and one that falls.
+# - **With the position**, where a draft gets worse the further it looks ahead: fewer tokens than
+#   its first position promises, more than its mean rate does. Chapter 05 has one published drafter
+#   that rises along the block and one that falls.
 #
 # Now the recorded blocks, counted over 192 requests of 128 tokens:
 

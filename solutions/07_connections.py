@@ -44,10 +44,10 @@ pictures.shapes()
 # %% [markdown]
 # ## A draft without a distribution: n-grams and lookup
 #
-# **Prompt lookup** (Saxena, 2023) has no model. It looks for the last place where the text read as
-# it does now, and proposes what followed there. The token is certain, so `q` is 1 on it and 0
-# elsewhere. A **corpus n-gram** is another thing: its counts are a distribution, tokens are drawn
-# from it, and the rule applies.
+# **Prompt lookup** (Saxena, 2023) has no model. It looks for an earlier place where the text read
+# as it does now (Saxena takes the first, chapter 04 the last), and proposes what followed there.
+# The token is certain, so `q` is 1 on it and 0 elsewhere. A **corpus n-gram** is another thing: its
+# counts are a distribution, tokens are drawn from it, and the rule applies.
 #
 # The pair of this chapter is `p = [.45, .30, .15, .10]` and `q = [.30, .45, .20, .05]` over A to
 # D. Tokens drawn from `q` are accepted with .80. Draft the argmax of `q` instead, always B, and
@@ -107,9 +107,9 @@ pictures.drafters(measured, k=4)
 # ## A part of the target: early exit
 #
 # The target's own first layers can draft, with its own head on top. A draft step then costs
-# `c = e/L`, for `e` of `L` layers. **Draft & Verify** (2023) skips layers of a model as it is;
-# **LayerSkip** (2024) trains the model for early exit. The cell cuts the built-in target, which was
-# not trained for it, behind each of its layers, at 400 positions of held-out text.
+# `c = e/L`, for `e` of `L` layers, the head not counted. **Draft & Verify** (2023) skips layers of
+# a model as it is; **LayerSkip** (2024) trains the model for early exit. The cell cuts the built-in
+# target, which was not trained for it, behind each of its layers, at 400 positions of held-out text.
 
 # %% tags=["demo"]
 from specdec_lib.measure.acceptance import model_reader
@@ -251,7 +251,8 @@ figures.more_candidates(multi_candidate_accept, P, Q, most=3)
 # The left panel adds up all candidates, coins and draws: the law is `p` for every `n`. Two
 # independent tries at .80 would give .96; your rule gives .87, because the second try is at another
 # distribution. The best possible rule, an optimal transport (SpecTr, 2023), does better. Finding it
-# is a linear program, exponential in `n`, so systems use the rule in turn.
+# is a linear program, exponential in `n`. SpecTr has a cheaper rule that comes near it, and
+# SpecInfer the rule in turn, which is yours.
 
 # %% test="multi_candidate_accept" points=4
 lesson.check_multi_candidate_accept(multi_candidate_accept)
@@ -311,8 +312,8 @@ lesson.check_tree_attention_mask(tree_attention_mask)
 # ### Commit first
 #
 # Six draft tokens, on the pair of this chapter. As a chain they bring 3.95 tokens a block, the
-# target's own included. How many as a tree with two children on both levels? One of two is accepted
-# with .87.
+# target's own included. How many as a tree with two children on both levels, from 1 to 7? One of
+# two is accepted with .87.
 
 # %% solution="prediction_07_b"
 ### BEGIN SOLUTION
@@ -424,7 +425,8 @@ pictures.typical(P, Q, epsilon=0.09, delta=0.3)
 # all `K` in one step: `c`. **Speculative speculative decoding** (2026) drafts, on other hardware,
 # behind the likely outcomes of the verification while the target verifies: a block then costs the
 # larger of `c K` and 1 instead of the sum, and where the outcome was not foreseen `c K` once more.
-# The curves leave out that one-step drafts are usually accepted less.
+# The curves leave out acceptance: tokens that are drafted at once do not see each other, and their
+# acceptance can fall along the block, as DFlash's does in chapter 05.
 
 # %% tags=["demo"]
 pictures.sum_or_maximum(alpha=0.8, k=4)
@@ -434,7 +436,8 @@ pictures.sum_or_maximum(alpha=0.8, k=4)
 #
 # The figures in the timeline come from each paper's own models, hardware and baseline: they are not
 # a ranking. Spec-Bench ran ten methods side by side (Vicuna 7B, A100, greedy, batch 1): EAGLE-2
-# 2.36x, Medusa 1.71x, prompt lookup 1.66x, a draft model 1.52x, Lookahead 1.34x. Walk along the
+# 2.36x, Medusa 1.71x, prompt lookup 1.66x, a draft model 1.52x, Lookahead 1.34x. (An earlier run of
+# the same, in chapter 05, has 1.78 for Medusa and 1.49 for the draft model.) Walk along the
 # timeline with the arrow keys. The shape tells the law.
 
 # %% tags=["demo"]
@@ -552,8 +555,8 @@ lesson.answered("quiz_07_b", quiz_07_b)
 #
 # **You might read: "N-gram drafts use the prompt's own n-grams: no cost, low acceptance."** It is
 # not so, because two things are mixed: counts of a corpus, and lookup in the prompt. *Look:* the
-# bigram of Leviathan et al. had an alpha of about .2; lookup reports 2x to 4x where answers repeat
-# the prompt. The cell prints both on the built-in target, whose texts repeat little.
+# bigram of Leviathan et al. had an alpha of .05 to .23; lookup reports 2x to 4x where answers
+# repeat the prompt. The cell prints both on the built-in target, whose texts repeat little.
 #
 # **You might read: "Self-speculation (2024) drafts by early exit."** It is not so, because there
 # are two lines: Draft & Verify skips layers and trains nothing, LayerSkip trains for early exit.
@@ -567,12 +570,14 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # only. *Look:* `0.1 + 0.2 == 0.3` in the cell; sums in another order are other numbers.
 #
 # **You might read: "Speculative decoding was introduced in 2023."** It is not so, because Stern et
-# al. drafted and verified greedy text in 2018, Xia et al. used the name in March 2022, and
-# Leviathan et al. brought sampling in November 2022. *Look:* the dates in the cell.
+# al. drafted and verified greedy text in 2018, Xia et al. did so with translations in March 2022
+# and later gave it the name, and Leviathan et al. brought sampling in November 2022. *Look:* the
+# first two dates in the cell.
 #
 # **You might read: "From the paper to every provider in under a year."** It is not so, because
 # Hugging Face's assisted generation of May 2023 matched tokens when sampling; the rule came with
-# pull request 27979 in December 2023. Of "every provider" there is no source. *Look:* the months.
+# pull request 27979 in December 2023 and was right from 28508, January 2024, on. Of "every
+# provider" there is no source. *Look:* the months.
 
 # %% tags=["demo"]
 lesson.look(measured)
@@ -583,7 +588,7 @@ lesson.look(measured)
 # Each entry of the timeline names the source of its figures. Further:
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, arXiv 2211.17192: the rule; Table 3 has the bigram's alpha,
-#   appendix A.5 lenience. H. Xia et al., arXiv 2203.16487: the name.
+#   appendix A.5 lenience. H. Xia et al., arXiv 2203.16487: the name, in a later version.
 # - Z. Sun et al., *SpecTr*, arXiv 2310.15141: candidates as optimal transport. SpecInfer, arXiv
 #   2305.09781: the rule in turn.
 # - Z. Sun et al., *Block Verification*, arXiv 2403.10444: Algorithm 2 and its optimality; its 5% to
@@ -595,7 +600,8 @@ lesson.look(measured)
 # - vLLM blog, 17 October 2024, on speculative decoding; X. Liu et al., *Speculative Decoding:
 #   Performance or Illusion?*, arXiv 2601.11580, and specdecode-bench.github.io: the 42% to 95%.
 # - Documentation of vLLM, TensorRT-LLM, SGLang and TGI on speculative decoding, as read in 2026;
-#   such lists change with every release. github.com/huggingface/transformers, pull request 27979.
+#   such lists change with every release. github.com/huggingface/transformers, pull requests 27979
+#   and 28508.
 # - 295 in the last figure: an H100's 989 TFLOP/s over 3.35 TB/s (bfloat16, the data sheet's peaks).
 #
 # They do not support a ranking of the methods, and none of them was run on your machine.

@@ -34,6 +34,8 @@ TRUTHS = {
 }
 
 # The clock of a machine that slows down by half, and the two ways to time twenty runs on it.
+HALF = 0.005  # alpha and c are printed with two places
+TENTH = 0.05  # speed-ups with one
 RUNS = 10
 DRIFT = 0.5
 BASELINE_SECONDS, SPECULATIVE_SECONDS = 1.0, 0.8
@@ -51,9 +53,9 @@ def rounding_interval(alpha: float, c: float, k: int) -> tuple[float, float]:
     The least and the largest value of Theorem 3.8 for alpha and c within .005, widened by the .05
     of a speed-up that is itself rounded to one place.
     """
-    low = walltime_speedup(max(alpha - 0.005, 0.0), c + 0.005, k)
-    high = walltime_speedup(min(alpha + 0.005, 1.0), max(c - 0.005, 0.0), k)
-    return low - 0.05, high + 0.05
+    low = walltime_speedup(max(alpha - HALF, 0.0), c + HALF, k)
+    high = walltime_speedup(min(alpha + HALF, 1.0), max(c - HALF, 0.0), k)
+    return low - TENTH, high + TENTH
 
 
 def recomputed(rows: Sequence) -> str:
@@ -62,7 +64,7 @@ def recomputed(rows: Sequence) -> str:
     for row in rows:
         exact = walltime_speedup(row.alpha, row.c, row.k)
         low, high = rounding_interval(row.alpha, row.c, row.k)
-        far = "*" if abs(exact - row.expected) > 0.05 else " "
+        far = "*" if abs(exact - row.expected) > TENTH else " "
         lines.append(
             f"{row.task:6} {row.draft:9} {row.temperature}  {row.k}  {exact:.3f}  {low:.2f} to "
             f"{high:.2f}  {row.expected}{far}     {row.measured}       {row.measured / exact:.2f}"
@@ -75,7 +77,8 @@ def needed_costs(rows: Sequence) -> str:
     lines = []
     for row in rows:
         needed = (expected_tokens(row.alpha, row.k) / row.measured - 1) / row.k
-        remark = "  no cost explains this" if needed < 0 else ""
+        kindest = expected_tokens(row.alpha + HALF, row.k) / (row.measured - TENTH) - 1
+        remark = "  no cost explains this" if kindest < 0 else "  0, as rounded" if needed < 0 else ""
         name = f"{row.task:6} {row.draft:9} T={row.temperature}"
         lines.append(f"{name}  c {row.c:.2f}, needed {needed:6.3f}{remark}")
     return "\n".join(lines)

@@ -41,8 +41,8 @@ export function verdict(row, alpha, c, k) {
   const told = `The formula gives ${low.toFixed(2)} to ${high.toFixed(2)} here; the clock said ${row.measured}. `;
   if (moved) return `${told}You have left the row's own numbers: alpha ${row.alpha}, c ${row.c}, K ${row.k}.`;
   const needed = neededCost(alpha, k, row.measured);
-  if (needed < 0) return `${told}With this alpha no cost explains the clock: it would take a c below 0.`;
-  return `${told}With this alpha the clock would need c = ${needed.toFixed(3)}; printed is ${row.c}.`;
+  if (neededCost(alpha + HALF, k, row.measured - TENTH) < 0) return `${told}With this alpha no cost explains the clock: it would take a c below 0.`;
+  return `${told}With this alpha the clock would need c = ${Math.max(0, needed).toFixed(3)}; printed is ${row.c}.`;
 }
 
 // ---- one row over all K ------------------------------------------------------------------------
