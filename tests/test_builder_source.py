@@ -9,6 +9,7 @@ import pytest
 from builder_fixtures import TINY, changed, line_of, write_chapter
 from nbgrader.nbgraderformat import MetadataValidator
 
+from autograde.builder import colab
 from autograde.builder.source import read_chapter
 from autograde.builder.text import ChapterError
 from autograde.intake import is_demo
@@ -53,16 +54,40 @@ def test_ids_of_any_heading_are_valid_and_unique(tmp_path: Path, heading: str) -
     assert len(set(ids)) == len(ids) == 6
 
 
-@pytest.mark.parametrize("modules, installs", [([], 0), (["google.colab"], 1)])
-def test_the_cell_for_colab_installs_there_only(tmp_path: Path, monkeypatch, modules, installs):
-    (cell,) = [cell for cell in read(tmp_path).cells if cell.id == "colab"]
+ADDRESS = "https://github.com/somebody/specdec"
+
+
+def installed_by_the_cell_for_colab(folder: Path) -> list[tuple[str, str]]:
+    """What its cell asks pip for, executed in this process."""
+    (cell,) = [cell for cell in read(folder).cells if cell.id == "colab"]
+    assert is_demo(cell)  # the grader leaves it out
     asked = []
     shell = SimpleNamespace(run_line_magic=lambda *words: asked.append(words))
-    for name in modules:
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
     exec(cell.source, {"get_ipython": lambda: shell})
-    assert asked == [("pip", "install --quiet specdec-course.zip")] * installs
-    assert is_demo(cell)  # the grader leaves it out
+    return asked
+
+
+def test_the_cell_for_colab_installs_there_only(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(colab, "repository", lambda: None)
+    assert installed_by_the_cell_for_colab(tmp_path) == []
+    monkeypatch.setitem(sys.modules, "google.colab", ModuleType("google.colab"))
+    with pytest.raises(FileNotFoundError, match="Put specdec-course.zip into the file panel, then"):
+        installed_by_the_cell_for_colab(tmp_path)
+    monkeypatch.setattr(colab, "repository", lambda: ADDRESS)
+    assert installed_by_the_cell_for_colab(tmp_path) == [("pip", f"install --quiet git+{ADDRESS}")]
+    (tmp_path / "specdec-course.zip").touch()
+    course = [("pip", "install --quiet specdec-course.zip")]
+    assert installed_by_the_cell_for_colab(tmp_path) == course
+
+
+@pytest.mark.parametrize("address", [ADDRESS, f"{ADDRESS}.git", f"{ADDRESS}/"])
+def test_a_chapter_of_a_repository_on_github_links_to_colab(tmp_path: Path, monkeypatch, address):
+    monkeypatch.setattr(colab, "repository", lambda: address)
+    line = read(tmp_path).cells[0].source.splitlines()[-1]
+    assert line.endswith("/github/somebody/specdec/blob/main/notebooks/01_tiny/01_tiny.ipynb)")
+    monkeypatch.setattr(colab, "repository", lambda: "https://example.org/somebody/specdec")
+    assert "Open in Colab" not in read(tmp_path).cells[0].source
 
 
 def test_notebook_and_nbgrader_metadata_are_valid(tmp_path: Path) -> None:

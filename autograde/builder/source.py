@@ -16,6 +16,7 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograde.builder import colab
 from autograde.builder.checks import MAX_ID, check_cells
 from autograde.builder.regions import HIDDEN_TESTS
 from autograde.builder.text import TextCell, text_cells
@@ -28,19 +29,12 @@ METADATA = {
     },
     "language_info": {"name": "python"},
 }
-# The course's core dependencies are ranges: Colab's NumPy stays, and torch is none of them.
-COLAB = """\
-# Only on Colab: install the course from the zip that you have uploaded.
-import sys
-
-if "google.colab" in sys.modules:
-    get_ipython().run_line_magic("pip", "install --quiet specdec-course.zip")"""
 
 
 def read_chapter(path: Path) -> NotebookNode:
     """The nbgrader source notebook of one chapter: solutions in it, hidden regions appended.
 
-    Behind its title stands the one cell that no chapter's text has: what Colab needs.
+    Below its title stand what no chapter's text has: a link and a cell for Colab.
 
     The same text gives the same notebook: ids come from names and headings, outputs are empty.
     Raises ChapterError for anything that nbgrader would refuse, or take silently for granted.
@@ -49,8 +43,9 @@ def read_chapter(path: Path) -> NotebookNode:
     check_cells(cells)
     ids = list(_cell_ids(cells))
     title, *built = [_build_cell(cell, cell_id) for cell, cell_id in zip(cells, ids, strict=True)]
-    colab = new_code_cell(COLAB, id="colab", metadata={"tags": ["demo"]})
-    return new_notebook(cells=[title, colab, *built], metadata=METADATA)
+    title.source += colab.link(path.stem)
+    install = new_code_cell(colab.cell(), id="colab", metadata={"tags": ["demo"]})
+    return new_notebook(cells=[title, install, *built], metadata=METADATA)
 
 
 def _cell_ids(cells: list[TextCell]) -> Iterator[str]:

@@ -1,0 +1,44 @@
+"""What Colab needs in a chapter: a link below the title, and a cell that installs the course.
+
+Both know the repository's address from `[project.urls]` in pyproject.toml, `Repository`. Without an
+address there is no link, and the course comes from the zip that the student uploads.
+"""
+
+import re
+import tomllib
+
+from autograde.paths import ROOT
+
+COLAB = "https://colab.research.google.com/github"
+GITHUB = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git|/)?")
+# The course's core dependencies are ranges: Colab's NumPy stays, and torch is none of them.
+CELL = """\
+# Only on Colab: install the course.
+import sys
+from pathlib import Path
+
+if "google.colab" in sys.modules:
+    course = "specdec-course.zip" if Path("specdec-course.zip").exists() else {address!r}
+    if course is None:
+        raise FileNotFoundError("Put specdec-course.zip into the file panel, then run this again.")
+    get_ipython().run_line_magic("pip", f"install --quiet {{course}}")"""
+
+
+def repository() -> str | None:
+    """The address of the repository; None where pyproject.toml has none."""
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return told["project"].get("urls", {}).get("Repository")
+
+
+def link(chapter: str) -> str:
+    """The line that opens a chapter in Colab; empty where Colab cannot find it."""
+    found = GITHUB.fullmatch(repository() or "")
+    if found is None:
+        return ""
+    return f"\n\n[Open in Colab]({COLAB}/{found[1]}/blob/main/notebooks/{chapter}/{chapter}.ipynb)"
+
+
+def cell() -> str:
+    """The code of the cell."""
+    address = repository()
+    return CELL.format(address=address and f"git+{address}")
