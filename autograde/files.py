@@ -100,6 +100,15 @@ def _plain_bytes(handle: int, name: str, most: int) -> bytes:
     return data
 
 
+def printable(name: str) -> str:
+    """A name that is not ours, as any page, table or terminal can take it.
+
+    Odd bytes, which a file system's names may have, and control characters become question marks.
+    """
+    text = name.encode("utf-8", "replace").decode()
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def files_below(folder: Path) -> list[Path]:
     """Every file below `folder` in a fixed order; hidden ones and Python's own caches left out."""
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file())

@@ -101,6 +101,17 @@ def test_the_page_is_whole_and_nobodys_text_is_markup():
     assert "speculative_accept 4 83% 2 of 4: 1, 4 of 4: 2" in text
 
 
+def test_a_name_with_odd_bytes_stops_nobodys_report():
+    odd = "e\udcff\x1b"
+    wrong = result(exercise(1, "of before"), exercise(4))
+    blank = a_class()["dan"][CHAPTER] | {"reason": "two\nlines \ud800"}
+    grades = a_class() | {odd: {CHAPTER: wrong}, "f\udcff": {CHAPTER: blank}}
+    page = report(grades, [Override(odd, CHAPTER, "x", 4.0, 2.0)], {odd: {CHAPTER: 2.5}})
+    assert page.encode("utf-8").count(b"e??") == 3
+    text = BeautifulSoup(page, "html.parser").get_text(" ")
+    assert "f? two lines ?" in text and "<script>cleo, ben, e??" in text
+
+
 def test_the_same_class_gives_the_same_page():
     assert report(a_class()) == report(a_class())
 

@@ -104,6 +104,108 @@ def test_links_and_files_that_are_too_large_are_refused(tmp_path: Path, monkeypa
     assert [line.split(": ")[1][:10] for line in result.refused] == ["it would b", "it is a li"]
 
 
+@pytest.mark.parametrize(
+    "kind, names",
+    [
+        ("canvas", "ada_101_{number}_{file}.ipynb"),
+        ("moodle", "Ada_101_assignsubmission_file_/{file}.ipynb"),
+    ],
+)
+@pytest.mark.parametrize("files", [[CHAPTER, "notes-2"], ["notes-2", CHAPTER]])
+def test_of_two_notebooks_the_one_called_after_the_chapter_is_graded(tmp_path, kind, names, files):
+    zipped_as = {
+        names.format(number=9000 + i, file=file): file.encode() for i, file in enumerate(files)
+    }
+    result = taken(tmp_path, zipped_as, kind)
+    (graded,) = below(tmp_path / "submitted").values()
+    assert graded == CHAPTER.encode() and result.called_otherwise == []
+    assert list(below(tmp_path / "attempts").values()) == [b"notes-2"]
+    (line,) = result.kept_apart
+    assert "notes-2.ipynb, as attempt-1" in line
+
+
+def test_canvas_counts_attempts_of_the_chapters_file_beside_another_notebook(tmp_path: Path):
+    names = [f"{CHAPTER}-2", f"{CHAPTER}-10", f"{CHAPTER}-9", "notes-11", "notes"]
+    files = {f"ada_101_9001_{name}.ipynb": name.encode() for name in names}
+    result = taken(tmp_path, files)
+    assert list(below(tmp_path / "submitted").values()) == [f"{CHAPTER}-10".encode()]
+    assert len(result.kept_apart) == 4 and result.called_otherwise == []
+
+
+def test_where_no_notebook_is_called_after_the_chapter_a_line_says_which_is_graded(tmp_path: Path):
+    files = {
+        "ada_101_9002_second.ipynb": b"second",
+        "ada_101_9001_first.ipynb": b"first",
+        "ben_102_9003_02_rejection_sampling-1.ipynb": b"ben",
+    }
+    result = taken(tmp_path, files)
+    assert set(below(tmp_path / "submitted").values()) == {b"second", b"ben"}
+    (line,) = result.called_otherwise
+    assert line.startswith(f"ada-101: there is no readable {CHAPTER}.ipynb, so ada_101_9002_second")
+
+
+def test_a_kept_attempt_is_never_written_over(tmp_path: Path):
+    first = {f"ada_101_900{i}_{CHAPTER}.ipynb": f"{i}".encode() for i in (1, 2)}
+    later = {f"ada_101_900{i}_{CHAPTER}.ipynb": f"{i}".encode() for i in (2, 3, 4)}
+    taken(tmp_path, first)
+    taken(tmp_path, later)
+    kept = tmp_path / "attempts" / "ada-101" / CHAPTER
+    expected = {"attempt-1.ipynb": b"1", "attempt-2.ipynb": b"2", "attempt-3.ipynb": b"3"}
+    assert below(kept) == expected
+    before = below(tmp_path)
+    taken(tmp_path, later)
+    assert below(tmp_path) == before
+    taken(tmp_path, {f"ada_101_9005_{CHAPTER}.ipynb": b"5"})
+    (kept / "replaced-2.ipynb").write_bytes(b"mine")
+    taken(tmp_path, {f"ada_101_9006_{CHAPTER}.ipynb": b"6"})
+    replaced = {"replaced-1.ipynb": b"4", "replaced-2.ipynb": b"mine", "replaced-3.ipynb": b"5"}
+    assert below(kept) == expected | replaced
+
+
+def damage(archive: Path, name: str) -> None:
+    """Make the compressed bytes of a file in the zip ones that no deflate stream begins with."""
+    with zipfile.ZipFile(archive) as opened:
+        start = opened.getinfo(name).header_offset + 30 + len(name.encode())
+    data = bytearray(archive.read_bytes())
+    data[start] = 0xFF
+    archive.write_bytes(data)
+
+
+def test_a_damaged_file_is_refused_with_a_line_and_the_others_are_taken(tmp_path: Path):
+    files = {f"{name}_{i}_9_{CHAPTER}.ipynb": name.encode() for i, name in enumerate("abcd")}
+    files["b_1_10_notes.ipynb"] = b"notes"
+    archive = zipped(tmp_path, files)
+    for name in ("b_1_9", "c_2_9"):
+        damage(archive, f"{name}_{CHAPTER}.ipynb")
+    result = collect(archive, "canvas", CHAPTER, tmp_path / "s", tmp_path / "a")
+    assert set(below(tmp_path / "s").values()) == {b"a", b"notes", b"d"}
+    assert [line.split(" (")[0] for line in sorted(result.refused)] == [
+        f"b_1_9_{CHAPTER}.ipynb: cannot be read",
+        f"c_2_9_{CHAPTER}.ipynb: cannot be read",
+    ]
+    assert "invalid block type" in result.refused[0]
+    assert result.taken == ["a-0", "b-1", "d-3"] and len(result.called_otherwise) == 1
+
+
+def test_a_zip_of_a_later_kind_and_a_file_without_a_name_end_in_a_line(tmp_path: Path):
+    archive = zipped(tmp_path, CANVAS | {".": b"", "zz": b""})
+    archive.write_bytes(archive.read_bytes().replace(b"zz", b"\0z"))
+    result = collect(archive, "canvas", CHAPTER, tmp_path / "s", tmp_path / "a")
+    assert len(result.taken) == 3 and len(result.refused) == 2
+    data = bytearray(archive.read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 99  # the version that is needed to read it
+    archive.write_bytes(data)
+    with pytest.raises(ValueError, match="is not a zip file"):
+        collect(archive, "canvas", CHAPTER, tmp_path / "s", tmp_path / "a")
+
+
+def test_a_files_name_does_not_make_it_another_students(tmp_path: Path):
+    name = "Ada_201_assignsubmission_file_x_202_assignsubmission_file_y.ipynb"
+    assert taken(tmp_path, {name: b"ada"}, "moodle").taken == ["Ada-201"]
+    long = taken(tmp_path, {f"ada_101_9_x-{'9' * 5000}.ipynb": b"ada"})
+    assert long.taken == ["ada-101"]
+
+
 def test_a_zip_of_something_else_says_what_is_expected(tmp_path: Path):
     with pytest.raises(ValueError, match="no notebook in it has a name as moodle writes them"):
         taken(tmp_path, CANVAS, "moodle")

@@ -83,6 +83,60 @@ def test_moodle_is_written_with_its_decimal_comma(tmp_path: Path):
     assert merged.not_graded == ["Participant 201"]
 
 
+def test_a_row_that_two_students_fit_stays_as_it_was_and_both_are_named(tmp_path: Path):
+    marks = {"Ada-King-102": mark(1), "ada@x.org": mark(4), "Ada-Lovelace-102": mark(2)}
+    merged = merge(read_table(table(tmp_path, CANVAS)), "canvas", CHAPTER, marks)
+    assert [row[5] for row in merged.table.rows[2:5]] == ["4", "3", ""]
+    assert merged.filled == 1 and merged.not_in_table == []
+    assert merged.ambiguous == ["Ada-King-102", "Ada-Lovelace-102"]
+    assert merged.not_graded == ['O\'Brien, Zo\u00eb "Z"', "Lovelace, Ada"]
+
+
+def test_a_folders_number_is_canvass_id_and_no_other(tmp_path: Path):
+    numbers = CANVAS.replace("a-1,", "102,").replace("a-3,", "555,")
+    marks = {"zoe-102": mark(1), "x-555": mark(2)}
+    merged = merge(read_table(table(tmp_path, numbers)), "canvas", CHAPTER, marks)
+    assert [row[5] for row in merged.table.rows[2:5]] == ["", "1", ""]
+    assert merged.not_in_table == ["x-555"]
+    whole = merge(read_table(table(tmp_path, numbers)), "canvas", CHAPTER, {"102": mark(3)})
+    assert (whole.filled, whole.ambiguous) == (0, ["102"])
+    sure = merge(read_table(table(tmp_path, numbers)), "canvas", CHAPTER, {"555": mark(3)})
+    assert [row[5] for row in sure.table.rows[2:5]] == ["", "3", "3"]
+
+
+def test_a_folders_number_is_moodles_participant_and_no_other(tmp_path: Path):
+    text = MOODLE.replace("Email address", "ID number").replace("ada@x.org", "203")
+    text = text.replace("Participant 203", "Teilnehmer/in203")
+    merged = merge(read_table(table(tmp_path, text)), "moodle", "Grade", {"Ada-203": mark(1)})
+    assert [row[3] for row in merged.table.rows[1:]] == ["", "1,50", "1"]
+    of_the_gradebook = "First name,ID number,Grade\nAda,203,\nBen,204,\n"
+    merged = merge(
+        read_table(table(tmp_path, of_the_gradebook)), "moodle", "Grade", {"Ben-203": mark(1)}
+    )
+    assert (merged.filled, merged.not_in_table) == (0, ["Ben-203"])
+
+
+def test_a_name_that_a_row_has_counts_only_where_nothing_better_fits(tmp_path: Path):
+    zoe = 'O\'Brien, Zo\u00eb "Z"'
+    merged = merge(read_table(table(tmp_path, CANVAS)), "canvas", CHAPTER, {zoe: mark(5)})
+    assert merged.table.rows[3][5] == "5"
+    both = {zoe: mark(5), "a-2": mark(6)}
+    merged = merge(read_table(table(tmp_path, CANVAS)), "canvas", CHAPTER, both)
+    assert merged.table.rows[3][5] == "3" and merged.ambiguous == list(both)
+
+
+def test_a_name_with_odd_bytes_stops_nobodys_marks(tmp_path: Path):
+    result = {"score": 2.0, "max_score": 24.0, "status": "graded", "exercises": {}}
+    grades = {"ada\udcff": {CHAPTER: result}, "ben": {CHAPTER: result}}
+    (tmp_path / "grades.json").write_text(json.dumps({"students": grades}))
+    words = ["export", str(tmp_path / "grades.json"), "--chapter", CHAPTER]
+    out = tmp_path / "out.csv"
+    assert main([*words, "--out", str(out)]) == 0
+    assert [line.split(",")[0] for line in out.read_text().split()] == ["student", "ada?", "ben"]
+    lms = ["--format", "canvas", "--lms", str(table(tmp_path, CANVAS))]
+    assert main([*words, *lms, "--out", str(out)]) == 1
+
+
 @pytest.mark.parametrize(
     "column, message",
     [("03_lossless", "no column of the table fit"), ("S", r"\d columns of the table fit")],

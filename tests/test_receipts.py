@@ -10,7 +10,7 @@ import pytest
 from submitting import CHAPTER, hand_in, right, text, with_cell_source
 
 from autograde.cli import main
-from autograde.grading.receipts import answer_hashes, sha256
+from autograde.grading.receipts import answer_hashes, read_receipt, sha256
 from autograde.intake import take_in
 
 WRONG = "def correct_token(p, q, token, r, u):\n    return token, True"
@@ -65,6 +65,79 @@ def test_a_changed_mark_is_named(receipts: Path, submitted: Path, capsys):
     path.write_text(json.dumps(receipt))
     assert verify(path, notebook(submitted, "ada")) == 1
     assert "quiz_02: points differ, 2 then, 1 now" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "changes, said",
+    [
+        ({"score": 24.0}, "the result differs: 24 points then, 22 now"),
+        ({"by_exercise": {"quiz_02": 2.0}}, "quiz_02: points differ, 2 then, 1 now"),
+        ({"by_exercise": {"bonus\n": 2.0}}, "bonus?: points differ"),
+    ],
+)
+def test_a_mark_changed_beside_the_right_hash_is_named(receipts, submitted, capsys, changes, said):
+    path = receipts / "ada" / f"{CHAPTER}.json"
+    receipt = json.loads(path.read_text())
+    marks = receipt["result"]["by_exercise"] | changes.get("by_exercise", {})
+    receipt["result"] |= changes | {"by_exercise": marks}
+    path.write_text(json.dumps(receipt))
+    assert verify(path, notebook(submitted, "ada")) == 1
+    assert capsys.readouterr().out.splitlines() == [said]
+
+
+def test_answers_that_do_not_fit_their_hash_are_named(receipts: Path, submitted: Path, capsys):
+    path = receipts / "ada" / f"{CHAPTER}.json"
+    receipt = json.loads(path.read_text())
+    path.write_text(json.dumps(receipt | {"answers": sha256("others")}))
+    assert verify(path, notebook(submitted, "ada")) == 1
+    assert "its hash 'answers' is not that of its 'by_answer'" in capsys.readouterr().out
+    others = receipt["by_answer"] | {"correct_token": sha256(WRONG)}
+    path.write_text(json.dumps(receipt | {"by_answer": others}))
+    assert verify(path, notebook(submitted, "ada")) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("the receipt was changed") and second.startswith("correct_token: ")
+    path.write_text(json.dumps(receipt | {"unreadable": "the file is empty"}))
+    assert verify(path, notebook(submitted, "ada")) == 1
+    assert "says that the submission cannot be read, and it can" in capsys.readouterr().out
+
+
+RESULT = {"hash": "0", "score": 1, "by_exercise": {}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"chapter": None},
+        {"unreadable": 5},
+        {"answers": 5},
+        {"by_answer": []},
+        {"by_answer": {"quiz_02": 5}},
+        {"result": 5},
+        {"result": {}},
+        {"result": RESULT | {"score": "5"}},
+        {"result": RESULT | {"score": True}},
+        {"result": RESULT | {"score": 10**400}},
+        {"result": RESULT | {"by_exercise": {"quiz_02": None}}},
+        {"result": RESULT | {"hash": 5}},
+    ],
+)
+def test_a_part_of_another_type_is_named(changes: dict):
+    whole = {"receipt": 1, "chapter": CHAPTER, "unreadable": None, "answers": "", "by_answer": {}}
+    whole["result"] = RESULT
+    assert read_receipt(json.dumps(whole), "x.json") == whole
+    (part,) = changes
+    with pytest.raises(ValueError, match=rf"^x\.json is not .*of another type: {part}$"):
+        read_receipt(json.dumps(whole | changes), "x.json")
+    del whole[part]
+    with pytest.raises(ValueError, match=f"missing .*: {part}$"):
+        read_receipt(json.dumps(whole), "x.json")
+
+
+def test_bytes_that_are_no_text_and_nests_without_end_are_no_receipt(tmp_path: Path, capsys):
+    for data in (b"\xff\xfe", b"[" * 100_000, b"[1]", b"9" * 5000):
+        (tmp_path / "r.json").write_bytes(data)
+        assert verify(tmp_path / "r.json", tmp_path / f"{CHAPTER}.ipynb") == 2
+        assert "r.json is not a receipt" in capsys.readouterr().err
 
 
 def hashes(tmp_path: Path, name: str, changed: nbformat.NotebookNode) -> dict[str, str]:

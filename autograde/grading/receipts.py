@@ -7,13 +7,13 @@ who wrote it, it does not show.
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 
-from autograde.files import write_json
+from autograde.files import printable, write_json
 from autograde.grading import cache
 from autograde.grading.classroom import Task, chapters
 from autograde.grading.engine import grade_submission
@@ -78,7 +78,7 @@ def of_file(path: Path, chapter: str | None = None, grade_now: bool = False) -> 
 
 def verify(receipt: Path, submission: Path, chapter: str | None = None) -> list[str]:
     """What differs between a receipt and a submission, which is graded again if need be."""
-    known = read_receipt(receipt.read_text(), str(receipt))
+    known = read_receipt(receipt.read_bytes().decode("utf-8", "replace"), str(receipt))
     if chapter is None and submission.stem not in chapters():
         chapter = known["chapter"]
     now = of_file(submission, chapter, grade_now=known["result"] is not None)
@@ -104,31 +104,84 @@ def read_receipt(text: str, name: str) -> dict:
     """The receipt in a file's `text`. Raises ValueError, with its `name`, where it is none."""
     try:
         receipt = json.loads(text)
-        if receipt["receipt"] != VERSION:
-            raise ValueError(f"{name} is a receipt of version {receipt['receipt']}, not {VERSION}")
-        for key in ("chapter", "answers", "by_answer", "result"):
-            receipt[key]
-    except (json.JSONDecodeError, KeyError, TypeError):
+        version = receipt["receipt"]
+    except (ValueError, RecursionError, KeyError, TypeError):
         raise ValueError(f"{name} is not a receipt; `autograde receipt` writes them") from None
+    if version != VERSION:
+        raise ValueError(f"{name} is a receipt of version {version!r:.20}, not {VERSION}")
+    wrong = _wrong_parts(receipt)
+    if wrong:
+        raise ValueError(
+            f"{name} is not a receipt as `autograde receipt` writes it: missing or of another "
+            f"type: {', '.join(wrong)}"
+        )
     return receipt
 
 
+def _wrong_parts(receipt: Mapping) -> list[str]:
+    """The parts that a receipt lacks, or has of another type than `make_receipt` writes."""
+    reason, result = (receipt.get(part, 0) for part in ("unreadable", "result"))
+    right = {
+        "chapter": _is_text(receipt.get("chapter")),
+        "unreadable": reason is None or _is_text(reason),
+        "answers": _is_text(receipt.get("answers")),
+        "by_answer": _is_table(receipt.get("by_answer"), _is_text),
+        "result": result is None or _is_result(result),
+    }
+    return [name for name, good in right.items() if not good]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_points(value: object) -> bool:
+    """Whether it is a number as marks are; JSON also holds some that no format can show."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6
+
+
+def _is_table(value: object, is_right: Callable[[object], bool]) -> bool:
+    return isinstance(value, dict) and all(map(is_right, value.values()))
+
+
+def _is_result(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and _is_text(value.get("hash"))
+        and _is_points(value.get("score"))
+        and _is_table(value.get("by_exercise"), _is_points)
+    )
+
+
 def differences(receipt: Mapping, now: Mapping) -> Iterator[str]:
-    """What differs between a receipt and one that was made `now`, in words."""
+    """What differs between a receipt and one that was made `now`, in words.
+
+    Every part is compared, not only the two hashes: who changed one part may have left the others.
+    """
     if receipt["chapter"] != now["chapter"]:
-        yield f"the receipt is for {receipt['chapter']}, the submission is {now['chapter']}"
+        chapter = printable(receipt["chapter"])
+        yield f"the receipt is for {chapter}, the submission is {now['chapter']}"
         return
-    if receipt["answers"] != now["answers"]:
-        yield from _unequal("the answer differs", receipt["by_answer"], now["by_answer"])
-    then, today = receipt["result"], now["result"]
-    if then and today and then["hash"] != today["hash"]:
-        yield f"the result differs: {then['score']:g} points then, {today['score']:g} now"
-        yield from _unequal("points differ", then["by_exercise"], today["by_exercise"])
+    if receipt["answers"] != sha256(receipt["by_answer"]):
+        yield "the receipt was changed: its hash 'answers' is not that of its 'by_answer'"
+    if (receipt["unreadable"] is None) != (now["unreadable"] is None):
+        then, today = ("cannot" if r["unreadable"] else "can" for r in (receipt, now))
+        yield f"the receipt says that the submission {then} be read, and it {today}"
+    yield from _unequal("the answer differs", receipt["by_answer"], now["by_answer"])
+    if receipt["result"] is not None and now["result"] is not None:
+        yield from _unequal_results(receipt["result"], now["result"])
+
+
+def _unequal_results(then: Mapping, now: Mapping) -> Iterator[str]:
+    if (then["hash"], then["score"]) != (now["hash"], now["score"]):
+        yield f"the result differs: {then['score']:g} points then, {now['score']:g} now"
+    yield from _unequal("points differ", then["by_exercise"], now["by_exercise"])
 
 
 def _unequal(what: str, then: Mapping, now: Mapping) -> Iterator[str]:
     for name in sorted({*then, *now}):
         values = [side.get(name) for side in (then, now)]
         if values[0] != values[1]:
-            marks = all(isinstance(value, float) for value in values)
-            yield f"{name}: {what}" + (f", {values[0]:g} then, {values[1]:g} now" if marks else "")
+            marks = all(map(_is_points, values))
+            told = f", {values[0]:g} then, {values[1]:g} now" if marks else ""
+            yield f"{printable(name)}: {what}{told}"

@@ -22,7 +22,7 @@ class Handed:
 
 def files_of(archive: zipfile.ZipFile) -> Iterator[Handed]:
     """Every file of the archive, in its order. Raises ValueError where there are too many."""
-    entries = [info for info in archive.infolist() if not info.is_dir()]
+    entries = [info for info in archive.infolist() if not info.filename.endswith("/")]
     if len(entries) > MAX_FILES:
         raise ValueError(f"{archive.filename}: {len(entries)} files; at most {MAX_FILES} are read")
     for info in entries:
@@ -33,7 +33,7 @@ def _refusal(info: zipfile.ZipInfo) -> str | None:
     """Why a file is not taken out of the zip; None where it is."""
     path = PurePosixPath(info.filename.replace("\\", "/"))
     kind = stat.S_IFMT(info.external_attr >> 16)
-    if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+    if path.is_absolute() or ".." in path.parts or any(":" in part for part in path.parts[:1]):
         return "its name leads out of the folder"
     if not info.filename.isprintable():
         return "its name has characters that cannot be printed"
@@ -47,12 +47,14 @@ def _refusal(info: zipfile.ZipInfo) -> str | None:
 
 
 def read(archive: zipfile.ZipFile, handed: Handed) -> bytes:
-    """The file's bytes. Raises ValueError where they are more than its entry says, or broken."""
+    """The file's bytes. Raises ValueError, which names the file, where they cannot be read."""
     try:
         with archive.open(handed.info) as file:
             data = file.read(MAX_BYTES + 1)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError) as error:
-        raise ValueError(f"{handed.name}: cannot be read: {error}") from None
+    except Exception as error:  # damaged bytes meet zipfile and every decompressor behind it
+        raise ValueError(
+            f"{handed.name}: cannot be read ({error}); take the zip from the LMS again"
+        ) from None
     if len(data) > handed.info.file_size:
         raise ValueError(f"{handed.name}: it holds more than the zip says")
     return data
@@ -62,5 +64,5 @@ def open_zip(path: Path) -> zipfile.ZipFile:
     """The archive at `path`. Raises ValueError where it is none."""
     try:
         return zipfile.ZipFile(path)
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError):
         raise ValueError(f"{path} is not a zip file; take the one that the LMS gives") from None

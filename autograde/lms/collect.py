@@ -4,24 +4,31 @@ Canvas writes  NAME[_LATE]_USER_SUBMISSION_FILE.ipynb, and FILE-1.ipynb for a se
 Moodle writes  FULL NAME_NUMBER_assignsubmission_file_/FILE.ipynb (or all of it in one name).
 A student's folder is called after both, NAME-USER: the number tells people of one name apart, and
 `autograde export` finds the row of the LMS's table by it.
+
+A submission may hold several notebooks. One that is called after the chapter is graded before any
+other, however late the other is.
 """
 
+import itertools
 import re
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from zipfile import ZipFile
 
-from autograde.files import write_if_changed
+from autograde.files import printable, write_if_changed
 from autograde.lms.archives import Handed, files_of, open_zip, read
-from autograde.reports.table import printable
 
 CANVAS = re.compile(
     r"(?P<name>[^_/]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<order>\d+)_(?P<file>[^/]+)\.ipynb"
 )
-MOODLE = re.compile(r"(?P<name>[^/]+)_(?P<user>\d+)_assignsubmission_file_?[/_](?P<file>.+)\.ipynb")
+# The name ends at the first number, since a file may be called x_9_assignsubmission_file_y.
+MOODLE = re.compile(
+    r"(?P<name>[^/]+?)_(?P<user>\d+)_assignsubmission_file_?[/_](?P<file>.+)\.ipynb"
+)
 FORMATS = {"canvas": CANVAS, "moodle": MOODLE}
-ATTEMPT = re.compile(r"-(\d+)$")  # Canvas: the file's second attempt is FILE-1, its third FILE-2
+ATTEMPT = re.compile(r"-(\d{1,9})$")  # Canvas: the second attempt is FILE-1, the third FILE-2
 
 
 @dataclass(frozen=True)
@@ -29,9 +36,15 @@ class Attempt:
     """One notebook of one student."""
 
     student: str  # the name of the folder
+    name: str  # of the file, as the student called it, without .ipynb and Canvas's -N
     order: tuple[int, int]  # grows with time
     late: bool
     handed: Handed
+
+    @property
+    def file(self) -> str:
+        """The file's name in the zip."""
+        return PurePosixPath(self.handed.name).name
 
 
 @dataclass
@@ -40,6 +53,7 @@ class Collected:
 
     taken: list[str] = field(default_factory=list)
     kept_apart: list[str] = field(default_factory=list)
+    called_otherwise: list[str] = field(default_factory=list)  # graded, and not under its name
     late: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
@@ -47,9 +61,11 @@ class Collected:
 def collect(archive: Path, kind: str, chapter: str, submitted: Path, attempts: Path) -> Collected:
     """Put everybody's latest notebook into SUBMITTED/STUDENT/CHAPTER/CHAPTER.ipynb.
 
-    Other attempts, and a submission that is replaced, are kept in ATTEMPTS/STUDENT/CHAPTER/. `kind`
-    is "canvas" or "moodle". The same zip twice changes nothing. Raises ValueError where the file is
-    no zip, or holds no notebook under a name of that LMS.
+    That is the latest of those called after the chapter, or where there is none, of all. The
+    others, and a submission that is replaced, are kept in ATTEMPTS/STUDENT/CHAPTER/. `kind` is
+    "canvas" or "moodle". The same zip twice changes nothing. A file that cannot be read is refused
+    with a line. Raises ValueError where the zip is none, or holds no notebook under a name of that
+    LMS.
     """
     result = Collected()
     with open_zip(archive) as opened:
@@ -59,9 +75,10 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path, attempts: P
                 f"{archive}: no notebook in it has a name as {kind} writes them. "
                 f"Is it the zip of all submissions, and from {kind}?"
             )
-        for student, mine in _by_student(found).items():
-            notebooks = [(each, read(opened, each.handed)) for each in mine]
-            _place(student, chapter, notebooks, submitted, attempts, result)
+        for student, mine in _by_student(found, chapter).items():
+            notebooks = list(_readable(opened, mine, result))
+            if notebooks:
+                _place(student, chapter, notebooks, submitted, attempts, result)
     return result
 
 
@@ -73,19 +90,36 @@ def _attempts(files: Iterable[Handed], names: re.Pattern, result: Collected) -> 
             why = handed.refused or "it is no notebook with a name as the LMS writes them"
             result.refused.append(f"{printable(handed.name)}: {why}")
             continue
-        parts = match.groupdict()
-        again = ATTEMPT.search(parts["file"])
-        order = (int(parts.get("order") or 0), int(again[1]) if again else 0)
-        student = f"{_folder_name(parts['name'])}-{parts['user']}"
-        yield Attempt(student, order, bool(parts.get("late")), handed)
+        yield _attempt(match.groupdict(), names is CANVAS, handed)
 
 
-def _by_student(found: Iterable[Attempt]) -> dict[str, list[Attempt]]:
-    """Everybody's attempts, the latest last."""
+def _attempt(parts: dict[str, str], canvas: bool, handed: Handed) -> Attempt:
+    """The attempt that the `parts` of a file's name tell. Moodle itself adds no -N to a name."""
+    name = PurePosixPath(parts["file"]).name
+    again = ATTEMPT.search(name)
+    order = (int(parts.get("order") or 0), int(again[1]) if again else 0)
+    student = f"{_folder_name(parts['name'])}-{parts['user']}"
+    name = ATTEMPT.sub("", name) if canvas else name
+    return Attempt(student, name, order, bool(parts.get("late")), handed)
+
+
+def _by_student(found: Iterable[Attempt], chapter: str) -> dict[str, list[Attempt]]:
+    """Everybody's attempts, the one to grade last: after the chapter's name, by time."""
     students: dict[str, list[Attempt]] = {}
-    for attempt in sorted(found, key=lambda each: (each.student, each.order)):
+    for attempt in sorted(found, key=lambda each: (each.name == chapter, each.order)):
         students.setdefault(attempt.student, []).append(attempt)
-    return students
+    return dict(sorted(students.items()))
+
+
+def _readable(
+    archive: ZipFile, mine: Iterable[Attempt], result: Collected
+) -> Iterator[tuple[Attempt, bytes]]:
+    """The attempts with their bytes; one that is damaged is refused with a line."""
+    for attempt in mine:
+        try:
+            yield attempt, read(archive, attempt.handed)
+        except ValueError as error:
+            result.refused.append(str(error))
 
 
 def _place(
@@ -96,22 +130,41 @@ def _place(
     attempts: Path,
     result: Collected,
 ) -> None:
-    """The latest to where it is graded, what it replaces and the others to where they are kept."""
-    kept = attempts / student / chapter
-    *earlier, (latest, data) = notebooks
+    """The last to where it is graded, what it replaces and the others to where they are kept."""
     target = submitted / student / chapter / f"{chapter}.ipynb"
-    if target.is_file() and target.read_bytes() not in [content for _, content in notebooks]:
-        number = len(list(kept.glob("replaced-*.ipynb"))) + 1
-        kept.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(target, kept / f"replaced-{number}.ipynb")
-        result.kept_apart.append(f"{student}: what was there before, as replaced-{number}")
-    for number, (_, content) in enumerate(earlier, 1):
-        write_if_changed(kept / f"attempt-{number}.ipynb", content)
-        result.kept_apart.append(f"{student}: attempt {number}")
+    aside = _put_aside(notebooks, target, attempts / student / chapter)
+    result.kept_apart += [f"{student}: {what}, as {file.stem}" for what, file in aside]
+    latest, data = notebooks[-1]
     write_if_changed(target, data)
     result.taken.append(student)
+    if latest.name != chapter:
+        line = f"there is no readable {chapter}.ipynb, so {latest.file} is graded"
+        result.called_otherwise.append(f"{student}: {line}")
     if latest.late:
         result.late.append(student)
+
+
+def _put_aside(
+    notebooks: list[tuple[Attempt, bytes]], target: Path, folder: Path
+) -> list[tuple[str, Path]]:
+    """Keep in `folder` what `target` held and all notebooks but the last; says what is where."""
+    aside = []
+    if target.is_file() and target.read_bytes() not in [content for _, content in notebooks]:
+        copy = _keep(folder, "replaced", target.read_bytes())
+        shutil.copystat(target, copy)
+        aside.append(("what was there before", copy))
+    for attempt, content in notebooks[:-1]:
+        aside.append((attempt.file, _keep(folder, "attempt", content)))
+    return aside
+
+
+def _keep(folder: Path, kind: str, content: bytes) -> Path:
+    """Where `content` is kept: KIND-1.ipynb, or the next number that holds nothing else."""
+    for number in itertools.count(1):
+        file = folder / f"{kind}-{number}.ipynb"
+        if not file.exists() or file.read_bytes() == content:
+            write_if_changed(file, content)
+            return file
 
 
 def _folder_name(name: str) -> str:

@@ -8,16 +8,21 @@ silently: who could not be found on either side is named.
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Gradebook, SubmittedAssignment
 
-from autograde.files import write_if_changed
+from autograde.files import printable, write_if_changed
 
 NUMBER = re.compile(r"-(\d+)$")  # of a folder that `autograde collect` has made
-# Where each LMS writes who a row is, best first.
+# Moodle writes "Participant" before it, in the language of the person who exports.
+NUMBER_IN_TABLE = re.compile(r"\D*(\d+)")
+# Where each LMS writes who a row is. A folder's number is that of the first column and of no other:
+# Canvas writes its own ID into the names in its zip, Moodle the number of "Participant 201". The
+# last column holds names, which several people may bear.
 WHO = {
     "canvas": ("ID", "SIS User ID", "SIS Login ID", "Student"),
     "moodle": ("Identifier", "ID number", "Email address", "Username", "Full name"),
@@ -49,6 +54,19 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Fit:
+    """The rows of the LMS's table that one student fits."""
+
+    rows: list[int]
+    by_name: bool  # and by nothing better
+
+    @property
+    def claimed(self) -> list[int]:
+        """The rows that no other student may fit. A name that several rows have tells of none."""
+        return [] if self.by_name and len(self.rows) > 1 else self.rows
+
+
+@dataclass(frozen=True)
 class Merged:
     """The filled table, and who is on one side only."""
 
@@ -56,7 +74,7 @@ class Merged:
     filled: int
     not_in_table: list[str]  # graded, and nowhere in the LMS's table
     not_graded: list[str]  # in the table, without a mark
-    ambiguous: list[str]  # graded, and fitting several rows
+    ambiguous: list[str]  # graded, and fitting several rows, or one that somebody else fits too
 
 
 def marks_of(grades: Mapping[str, Mapping[str, dict]], chapter: str) -> dict[str, Mark]:
@@ -104,7 +122,8 @@ def plain_table(marks: Mapping[str, Mark]) -> Table:
     rows = [["student", "status", "score", "max_score", *exercises]]
     for student, mark in sorted(marks.items()):
         points = [f"{mark.exercises.get(name, 0):g}" for name in exercises]
-        rows.append([student, mark.status, f"{mark.score:g}", f"{mark.max_score:g}", *points])
+        name, score, most = printable(student), f"{mark.score:g}", f"{mark.max_score:g}"
+        rows.append([name, mark.status, score, most, *points])
     return Table(rows, ",", bom=False)
 
 
@@ -133,27 +152,28 @@ def write_table(table: Table, path: Path) -> None:
 def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Merged:
     """A copy of the LMS's table with the marks in `column`; `kind` is "canvas" or "moodle".
 
-    `column` is the header's text, or a part that only one header has. Raises ValueError where it is
-    not there or the table has nothing that tells who a row is.
+    `column` is the header's text, or a part that only one header has. A row that several students
+    fit is left as it is, and so are the rows of a student who fits several. Raises ValueError where
+    the column is not there or the table has nothing that tells who a row is.
     """
     where = _column(table.header, column)
-    who = [table.header.index(name) for name in WHO[kind] if name in table.header]
-    if not who:
-        raise ValueError(f"the table has none of the columns {', '.join(WHO[kind])}")
+    fits = _fits(table, kind, marks)
+    claims = Counter(row for fit in fits.values() for row in fit.claimed)
+    sure = {s: fit.rows[0] for s, fit in fits.items() if [claims[row] for row in fit.rows] == [1]}
+    rows = [list(row) for row in table.rows]
     comma = kind == "moodle" and _has_decimal_commas(table)
-    rows, taken, missing, twice = [list(row) for row in table.rows], set(), [], []
-    for student, mark in marks.items():
-        fitting = _rows_of(student, rows, who)
-        if len(fitting) != 1:
-            (twice if fitting else missing).append(student)
-            continue
-        score = f"{mark.score:g}"
-        row = rows[fitting[0]]
-        row.extend([""] * (where + 1 - len(row)))
-        row[where] = score.replace(".", ",") if comma else score
-        taken.add(fitting[0])
-    left = [row[0] for i, row in enumerate(rows[1:], 1) if i not in taken and _student(row)]
-    return Merged(Table(rows, table.separator, table.bom), len(taken), missing, left, twice)
+    for student, row in sure.items():
+        score = f"{marks[student].score:g}"
+        rows[row].extend([""] * (where + 1 - len(rows[row])))
+        rows[row][where] = score.replace(".", ",") if comma else score
+    left = set(range(1, len(rows))) - set(sure.values())
+    return Merged(
+        Table(rows, table.separator, table.bom),
+        len(sure),
+        [printable(student) for student, fit in fits.items() if not fit.rows],
+        [rows[row][0] for row in sorted(left) if _student(rows[row])],
+        [printable(student) for student, fit in fits.items() if fit.rows and student not in sure],
+    )
 
 
 def _column(header: list[str], wanted: str) -> int:
@@ -168,25 +188,31 @@ def _column(header: list[str], wanted: str) -> int:
     return found[0]
 
 
-def _rows_of(student: str, rows: list[list[str]], who: list[int]) -> list[int]:
-    """The rows that are the student's: by the first column of `who` in which any fits."""
-    for column in who:
-        found = [
-            i
-            for i, row in enumerate(rows[1:], 1)
-            if column < len(row) and _student(row) and _fits(student, row[column])
-        ]
-        if found:
-            return found
-    return []
+def _fits(table: Table, kind: str, students: Iterable[str]) -> dict[str, Fit]:
+    """The rows that each student fits. Raises ValueError where the table tells nobody's row."""
+    columns = {name: table.header.index(name) for name in WHO[kind] if name in table.header}
+    if not columns:
+        raise ValueError(f"the table has none of the columns {', '.join(WHO[kind])}")
+    numbers, names = columns.get(WHO[kind][0]), columns.pop(WHO[kind][-1], None)
+    people = [(i, row) for i, row in enumerate(table.rows) if i and _student(row)]
+    fits = {}
+    for student in students:
+        found = [i for i, row in people if _fits_row(student, row, columns.values(), numbers)]
+        by_name = [] if found else [i for i, row in people if student == _cell(row, names)]
+        fits[student] = Fit(found or by_name, bool(by_name))
+    return fits
 
 
-def _fits(student: str, cell: str) -> bool:
-    """Whether a cell of the table names the student: the whole text, or the number behind it."""
-    cell = cell.strip()
+def _fits_row(student: str, row: list[str], columns: Iterable[int], numbers: int | None) -> bool:
+    """Whether a row is the student's: by a cell's whole text, or a number in column `numbers`."""
     number = NUMBER.search(student)
-    plain = re.sub(r"^(Participant|Teilnehmer/in)\s*", "", cell)
-    return bool(cell) and (student == cell or (number is not None and plain == number[1]))
+    in_table = NUMBER_IN_TABLE.fullmatch(_cell(row, numbers))
+    same_number = bool(number and in_table) and number[1] == in_table[1]
+    return same_number or student in [_cell(row, column) for column in columns]
+
+
+def _cell(row: list[str], column: int | None) -> str:
+    return row[column].strip() if column is not None and column < len(row) else ""
 
 
 def _student(row: list[str]) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from html import escape
 
+from autograde.files import printable
 from autograde.reports.gradebook import Override
 from autograde.reports.pictures import behaviours_met, scores_histogram
 from autograde.reports.statistics import (
@@ -113,7 +114,8 @@ def _slowest(chapter: Chapter) -> str:
 def _failed(failed: Mapping[str, str]) -> str:
     if not failed:
         return ""
-    return "<h3>Could not be graded</h3>" + _table(("student", "why"), sorted(failed.items()))
+    rows = [(student, " ".join(why.split())) for student, why in sorted(failed.items())]
+    return "<h3>Could not be graded</h3>" + _table(("student", "why"), rows)
 
 
 def _overrides(overrides: list[Override]) -> str:
@@ -136,4 +138,5 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def _cell(name: str, text: str) -> str:
-    return f'<td data-name="{escape(name)}">{escape(text)}</td>'
+    """One value. A student's folder may be called anything, and UTF-8 has no odd bytes."""
+    return f'<td data-name="{escape(name)}">{escape(printable(text))}</td>'

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from autograde.files import printable
 from autograde.reports.points import points
 
 
@@ -50,12 +51,6 @@ def _table(chapter: str, results: Mapping[str, dict]) -> Table:
     for student, result in results.items():
         table.add_row(escape(printable(student)), *_scores(result), points(result["score"]))
     return table
-
-
-def printable(name: str) -> str:
-    """A folder's name as a terminal can take it: odd bytes and control characters replaced."""
-    text = name.encode("utf-8", "replace").decode()
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _scores(result: dict) -> list[str]:
