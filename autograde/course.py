@@ -14,7 +14,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograde.builder.execute import execute
-from autograde.builder.release import build, release_into
+from autograde.builder.mistakes import told
+from autograde.builder.release import CHAPTER_GLOB, build, release_into
 from autograde.files import digest_of, files_below, write_json
 from autograde.grading.classroom import Grades, chapters, grade_class
 from autograde.paths import BUILD, ROOT, SOLUTIONS
@@ -38,10 +39,11 @@ Where to go next
   build/solutions/ holds the executed solutions, as notebooks and as pages"""
 
 
+@told
 def main() -> int:
     """Run the steps that are due, then print the class's table."""
     say("notebooks", "built", [b.changed for b in build()])
-    executed = execute(sorted(SOLUTIONS.glob("[0-9][0-9]_*.py")))
+    executed = execute(sorted(SOLUTIONS.glob(CHAPTER_GLOB)))
     say("solutions", "executed", [e.ran for e in executed])
     stamp = fingerprint()  # before grading: what changes meanwhile is not graded yet
     due = not is_graded(stamp)

@@ -10,8 +10,9 @@ import nbformat
 
 from autograde.builder.browser import exercises_json, payload
 from autograde.builder.execute import execute
+from autograde.builder.mistakes import told
 from autograde.builder.pages import page
-from autograde.builder.release import build, notebook_path
+from autograde.builder.release import CHAPTER_GLOB, build, notebook_path
 from autograde.files import files_below, write_if_changed
 from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS
 from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
@@ -25,10 +26,11 @@ ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "LICENSE-text.md")
 _CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
 
 
+@told
 def main() -> int:
     """Gather the pages in build/site-source, then have Sphinx make build/site of them."""
     build()
-    executed = {e.chapter: e.notebook for e in execute(sorted(SOLUTIONS.glob("[0-9][0-9]_*.py")))}
+    executed = {e.chapter: e.notebook for e in execute(sorted(SOLUTIONS.glob(CHAPTER_GLOB)))}
     gather(executed)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run([*command, str(SOURCE), str(SITE)])

@@ -5,15 +5,94 @@ import importlib.util
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 from specdec_lib import workspace
 from specdec_lib.pipes import until_closed
 
-EXIT_CODES = (
-    "Exit codes: 0 done; 2 not started, with a line that says why; 141 nobody reads the output "
-    "any more. After `start`, JupyterLab's own."
-)
+PURPOSE = """\
+Work through the chapters of the course, and try speculative decoding on this
+machine.
+
+The usual order:
+  specdec doctor      see what of the course this machine can run
+  specdec start       copy the chapters to work/ and open them in JupyterLab
+  specdec update      later: see which chapters changed since you started
+At any time:
+  specdec generate    continue a prompt with a draft and a target
+  specdec pairs       see which pairs of models there are
+  specdec compare     set two results of chapter 08 side by side
+`specdec COMMAND --help` has an example of each.
+"""
+EXIT_CODES = """\
+Exit codes: 0 done; 2 not started, with a line that says why; 141 nobody reads
+the output any more. After `start`, JupyterLab's own.
+"""
+START_DOES = """\
+Copy the chapters that you do not have yet from the course's notebooks/ to DIR,
+and open JupyterLab on them. A copy that is there is never overwritten.
+"""
+START_ENDS = """\
+Other options go to JupyterLab.
+
+Examples:
+  specdec start
+  specdec start --no-browser --port 8890
+
+Exit codes: JupyterLab's; without it 0 done; 2 not started; 141 output closed.
+"""
+UPDATE_DOES = """\
+Compare your copies in DIR with the course's notebooks/, and print which
+chapters are new or changed since you started. Changes nothing.
+"""
+UPDATE_ENDS = """\
+Example:
+  specdec update
+
+Exit codes: 0 done; 2 not started; 141 output closed.
+"""
+GENERATE_DOES = """\
+Continue a prompt by speculative decoding. Print the text, its time and the
+target's forwards. A pair that is not built in is fetched once, from the hub.
+"""
+GENERATE_ENDS = """\
+Examples:
+  specdec generate "def quicksort(" --k 4 --show
+  specdec generate "def quicksort(" --temperature 1 --seed 7
+
+Exit codes: 0 done; 2 not started; 141 output closed.
+"""
+PAIRS_DOES = """\
+Print the pairs of models, with the sizes of those that have to be fetched.
+Fetches and writes nothing.
+"""
+PAIRS_ENDS = """\
+Example:
+  specdec pairs
+
+Exit codes: 0 done; 2 not started; 141 output closed.
+"""
+DOCTOR_DOES = """\
+Measure this machine, in about 10 s. Print what it has and what of the course it
+can run; write no file.
+"""
+DOCTOR_ENDS = """\
+Example:
+  specdec doctor
+
+Exit codes: 0 done; 2 not started; 141 output closed.
+"""
+COMPARE_DOES = """\
+Read two result files of chapter 08. Print them side by side, row by row, and
+what differs in machine and versions; write no file.
+"""
+COMPARE_ENDS = """\
+Example:
+  specdec compare mine.json theirs.json
+
+Exit codes: 0 done; 2 not started; 141 output closed.
+"""
 WORDS = {
     "copied": "copied",
     "kept": "your copy, as you left it",
@@ -58,51 +137,72 @@ def _main(arguments: list[str] | None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = argparse.ArgumentParser(prog="specdec", description=__doc__, epilog=EXIT_CODES)
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
-    start = commands.add_parser(
-        "start",
-        allow_abbrev=False,  # JupyterLab's options are none of ours cut short
-        help="copy the chapters to work/ and open JupyterLab",
-        description="Copy the chapters that you do not have yet and open JupyterLab on them. "
-        "A copy that is there is never overwritten.",
-        epilog="Other options go to JupyterLab: specdec start --no-browser --port 8890",
+    lines_kept = partial(
+        argparse.ArgumentParser, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    start.add_argument("--no-lab", action="store_true", help="only copy, for VS Code and others")
-    start.set_defaults(run=run_start)
-    update = commands.add_parser(
-        "update",
-        help="say which chapters changed since you started",
-        description="Say which chapters are new or changed since you started. Changes nothing.",
-    )
-    update.set_defaults(run=run_update)
-    for command in (start, update):
-        command.add_argument(
-            "--work", type=Path, metavar="DIR", help="your copies (default: work/, right here)"
-        )
+    top = lines_kept(prog="specdec", description=PURPOSE, epilog=EXIT_CODES)
+    commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=lines_kept)
+    add_start(commands)
+    add_update(commands)
     add_generate(commands)
     pairs = commands.add_parser(
-        "pairs",
-        help="list the pairs of models",
-        description="List the pairs of models, with the sizes of those that have to be fetched.",
+        "pairs", help="list the pairs of models", description=PAIRS_DOES, epilog=PAIRS_ENDS
     )
     pairs.set_defaults(run=run_pairs)
     doctor = commands.add_parser(
         "doctor",
         help="say what this machine has and can do",
-        description="Measure this machine and say what of the course it can run, in about 10 s.",
+        description=DOCTOR_DOES,
+        epilog=DOCTOR_ENDS,
     )
     doctor.set_defaults(run=run_doctor)
-    compare = commands.add_parser(
+    add_compare(commands)
+    return top
+
+
+def add_start(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """`specdec start` and its options."""
+    command = commands.add_parser(
+        "start",
+        allow_abbrev=False,  # JupyterLab's options are none of ours cut short
+        help="copy the chapters to work/ and open JupyterLab",
+        description=START_DOES,
+        epilog=START_ENDS,
+    )
+    command.add_argument("--no-lab", action="store_true", help="only copy, for VS Code and others")
+    _add_work(command)
+    command.set_defaults(run=run_start)
+
+
+def add_update(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """`specdec update` and its option."""
+    command = commands.add_parser(
+        "update",
+        help="say which chapters changed since you started",
+        description=UPDATE_DOES,
+        epilog=UPDATE_ENDS,
+    )
+    _add_work(command)
+    command.set_defaults(run=run_update)
+
+
+def _add_work(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--work", type=Path, metavar="DIR", help="your copies (default: work/, right here)"
+    )
+
+
+def add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """`specdec compare` and its two files."""
+    command = commands.add_parser(
         "compare",
         help="set two result files of chapter 08 side by side",
-        description="Set two result files of chapter 08 side by side, row by row, and say what "
-        "differs in machine and versions.",
+        description=COMPARE_DOES,
+        epilog=COMPARE_ENDS,
     )
-    compare.add_argument("first", type=Path, metavar="A.json")
-    compare.add_argument("second", type=Path, metavar="B.json")
-    compare.set_defaults(run=run_compare)
-    return top
+    command.add_argument("first", type=Path, metavar="A.json", help="one result file")
+    command.add_argument("second", type=Path, metavar="B.json", help="the other")
+    command.set_defaults(run=run_compare)
 
 
 def add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -110,27 +210,48 @@ def add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     command = commands.add_parser(
         "generate",
         help="continue a prompt by speculative decoding",
-        description="Continue a prompt by speculative decoding, and say what that took.",
-        epilog='For example: specdec generate "def quicksort(" --k 4 --show',
+        description=GENERATE_DOES,
+        epilog=GENERATE_ENDS,
     )
     command.set_defaults(run=run_generate)
     option = command.add_argument
-    option("prompt", help="the text to go on with")
-    option(
-        "--pair",
-        default="stdlib",
-        help="one that `specdec pairs` names",
-    )
-    option("--draft", help="which of the pair's drafts (default: its first)")
-    option("--target-cost", metavar="SIZE", help="the built-in target at the cost of 40m, 234m, ..")
-    option("--dtype", choices=("float32", "bfloat16", "float16"), help="default: by the device")
-    option("--k", type=int, default=4, help="draft tokens in a block (default: 4)")
-    option("--tokens", type=int, default=128, help="new tokens at most (default: 128)")
-    option("--temperature", type=float, default=0.0, help="0 is greedy, and the default")
-    option("--top-k", type=int, help="sample from the most probable k tokens only")
-    option("--top-p", type=float, default=1.0, help="sample from the most probable p of the mass")
-    option("--seed", type=int, default=0, help="of the samples (default: 0)")
+    option("prompt", metavar="PROMPT", help="the text to go on with")
+    _add_models(command)
+    option("--k", type=int, default=4, help="draft tokens in a block (default: %(default)s)")
+    option("--tokens", type=int, default=128, help="new tokens at most (default: %(default)s)")
     option("--show", action="store_true", help="mark which model wrote which token")
+    _add_sampling(command)
+
+
+def _add_models(command: argparse.ArgumentParser) -> None:
+    """Which models `specdec generate` runs."""
+    option = command.add_argument
+    option("--pair", default="stdlib", help="one that `specdec pairs` names (default: %(default)s)")
+    option("--draft", help="which of the pair's drafts (default: its first)")
+    option(
+        "--target-cost",
+        metavar="SIZE",
+        help="the built-in target at the cost of 40m, 234m, 1b or 7b (default: at its own)",
+    )
+    option(
+        "--dtype",
+        choices=("float32", "bfloat16", "float16"),
+        help="of the weights (default: by the device)",
+    )
+
+
+def _add_sampling(command: argparse.ArgumentParser) -> None:
+    """How `specdec generate` samples."""
+    option = command.add_argument
+    option("--temperature", type=float, default=0.0, help="0 is greedy (default: %(default)g)")
+    option("--top-k", type=int, help="sample from the most probable k tokens only (default: all)")
+    option(
+        "--top-p",
+        type=float,
+        default=1.0,
+        help="sample from the most probable p of the mass (default: %(default)g)",
+    )
+    option("--seed", type=int, default=0, help="of the samples (default: %(default)s)")
 
 
 def run_start(options: argparse.Namespace, lab_options: list[str]) -> int:

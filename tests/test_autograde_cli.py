@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from submitting import CHAPTER, hand_in, right, text
 
+from autograde import cli
+from autograde.builder import release
 from autograde.cli import main
 from autograde.grading import classroom
 
@@ -102,6 +104,30 @@ def test_build_check_says_that_all_is_in_step(capsys):
     assert "up to date" in capsys.readouterr().out
 
 
-def test_build_names_an_unknown_chapter(capsys):
-    assert main(["build", "99_none"]) == 1
-    assert "no chapter 99_none" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["build", "99_none"],
+        ["build", "--check", CHAPTER, "99_none"],
+        ["bundle", "new.zip", "--chapter", CHAPTER, "--chapter", "99_none"],
+    ],
+    ids=" ".join,
+)
+def test_an_unknown_chapter_is_refused_with_the_known_ones(
+    arguments: list[str], tmp_path: Path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    told = capsys.readouterr().err
+    assert "there is no chapter 99_none. There are: 00" in told and CHAPTER in told
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_chapter_that_has_no_release_yet_can_be_built(tmp_path: Path, monkeypatch):
+    """A new one gets its release by this very command."""
+    (tmp_path / "09_new.py").write_text("")
+    asked = []
+    monkeypatch.setattr(cli, "SOLUTIONS", tmp_path)
+    monkeypatch.setattr(release, "build", lambda chapters: asked.append(chapters) or [])
+    assert main(["build", "09_new"]) == 0
+    assert asked == [["09_new"]]

@@ -12,11 +12,13 @@ import nbformat
 import pytest
 
 from autograde.builder.bundle import FOLDER, contents, project, write_bundle
+from autograde.cli import main
 from autograde.grading.classroom import chapters, grade_class
 from autograde.paths import ROOT
 from autograde.submissions import filled, solutions_of
 
 CHAPTER = "02_rejection_sampling"
+SOME = ["00_bottleneck", CHAPTER]
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +44,53 @@ def test_made_twice_it_is_the_same(tmp_path: Path):
     sizes = {write_bundle(tmp_path / name) for name in ("a.zip", "b.zip")}
     assert len(sizes) == 1
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle of `SOME`, made by the command and unpacked."""
+    folder = tmp_path_factory.mktemp("some")
+    asked = [word for name in reversed(SOME) for word in ("--chapter", name)]
+    assert main(["bundle", str(folder / "some.zip"), *asked]) == 0
+    with zipfile.ZipFile(folder / "some.zip") as bundle:
+        bundle.extractall(folder)
+    return folder / FOLDER
+
+
+def test_with_chapters_it_has_their_notebooks_only_and_all_else(some: Path, tmp_path: Path):
+    ours = {name for name, _ in contents(SOME)}
+    left = {name for name, _ in contents()} - ours
+    assert left == {f"notebooks/{n}/{n}.ipynb" for n in chapters() if n not in SOME}
+    there = {path.relative_to(some).as_posix() for path in some.rglob("*") if path.is_file()}
+    assert there == ours
+    assert sorted(path.name for path in (some / "notebooks").iterdir()) == SOME
+    write_bundle(tmp_path / "again.zip", [*SOME, CHAPTER])
+    assert (tmp_path / "again.zip").read_bytes() == (some.parent / "some.zip").read_bytes()
+
+
+def specdec(bundle: Path, *arguments: object) -> str:
+    """What `specdec` prints with the bundle's own library."""
+    command = [sys.executable, "-B", "-m", "specdec_lib.cli", *map(str, arguments)]
+    done = subprocess.run(command, cwd=bundle, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_student_starts_with_some_chapters_and_gets_the_others_later(
+    some: Path, unpacked: Path, tmp_path: Path
+):
+    work = tmp_path / "work"
+    told = specdec(some, "start", "--no-lab", "--work", work)
+    assert told.count(": copied") == len(SOME)
+    assert sorted(path.name for path in work.glob("[0-9]*")) == SOME
+    assert specdec(some, "update", "--work", work).count("no change") == len(SOME)
+    told = specdec(unpacked, "update", "--work", work)
+    assert told.count("no change") == len(SOME)
+    assert told.count(": new") == len(chapters()) - len(SOME)
+    specdec(unpacked, "start", "--no-lab", "--work", work)
+    told = specdec(some, "update", "--work", work)  # a smaller zip again takes nothing away
+    assert told.count("no change") == len(SOME)
+    assert sorted(path.name for path in work.glob("[0-9]*")) == chapters()
 
 
 def test_its_project_asks_for_what_the_course_asks():

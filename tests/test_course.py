@@ -1,11 +1,13 @@
 """The main job on a class of its own: five students, nbgrader's gradebook, feedback pages."""
 
+import sys
 from pathlib import Path
 
 import pytest
 from submitting import CHAPTER
 
-from autograde import course
+from autograde import course, site
+from autograde.builder.text import ChapterError
 from autograde.grading.classroom import chapters, grade_class
 from autograde.reports.gradebook import compare, read_scores
 from autograde.samples import STUDENTS
@@ -67,3 +69,13 @@ def test_a_failing_nbgrader_command_shows_the_end_of_its_log(sample_class: Path,
     monkeypatch.setattr(course, "LOG", sample_class / "other-log")
     with pytest.raises(SystemExit, match="No notebooks were matched"):
         course.nbgrader("autograde", "99_none")
+
+
+@pytest.mark.parametrize("command", [course.main, site.main])
+def test_an_authors_mistake_is_a_line_and_no_traceback(command, monkeypatch, capsys):
+    def build() -> list:
+        raise ChapterError("solutions/02.py, line 3: two cells are called f")
+
+    monkeypatch.setattr(sys.modules[command.__module__], "build", build)
+    assert command() == 1
+    assert capsys.readouterr().err == "solutions/02.py, line 3: two cells are called f\n"

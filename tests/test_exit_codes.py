@@ -1,5 +1,6 @@
 """Exit codes are what the help and the guide say, for both commands."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from submitting import CHAPTER, hand_in, right, text
 
 from autograde import cli as autograde
+from autograde.builder import release
 from autograde.paths import ROOT
 from autograde.sandbox import doctor
 from specdec_lib import cli as specdec
@@ -51,7 +53,20 @@ def test_one_is_something_to_look_at(tmp_path: Path, monkeypatch, capsys):
     assert "quiz_02" in capsys.readouterr().out
     monkeypatch.setattr(doctor, "report", lambda: (["no isolation"], False))
     assert code_of(autograde.main, "doctor") == 1
-    assert code_of(autograde.main, "build", "99_none") == 1
+    monkeypatch.setattr(release, "check", lambda chapters: ["a notebook: out of date"])
+    assert code_of(autograde.main, "build", "--check") == 1
+
+
+def test_export_ends_with_one_for_a_mark_without_a_row_only(tmp_path: Path, capsys):
+    """A row without a mark is somebody who handed nothing in: named, and nothing to mend."""
+    mark = {"score": 1.0, "max_score": 2.0, "status": "graded", "exercises": {}}
+    (tmp_path / "grades.json").write_text(json.dumps({"students": {"ada": {CHAPTER: mark}}}))
+    words = ["export", str(tmp_path / "grades.json"), "--chapter", CHAPTER, "--format", "canvas"]
+    words += ["--lms", str(tmp_path / "lms.csv"), "--out", str(tmp_path / "out.csv")]
+    for rows, code in (("Ada,ada\nBen,ben\n", 0), ("Ben,ben\n", 1), ("Ada,ada\nA.,ada\n", 1)):
+        (tmp_path / "lms.csv").write_text(f"Student,ID,{CHAPTER}\n" + rows.replace("\n", ",\n"))
+        assert code_of(autograde.main, *words) == code
+        assert "in the table, and without a mark" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -60,6 +75,8 @@ def test_one_is_something_to_look_at(tmp_path: Path, monkeypatch, capsys):
         (autograde.main, ["grades"]),
         (autograde.main, ["grade", "no/such/folder"]),
         (autograde.main, ["grade", ".", "--workers", "0"]),
+        (autograde.main, ["build", "99_none"]),
+        (autograde.main, ["bundle", "x.zip", "--chapter", "99_none"]),
         (autograde.main, ["report", "no-such.json"]),
         (autograde.main, ["export", "no.db", "--chapter", CHAPTER, "--out", "x.csv"]),
         (autograde.main, ["collect", "no.zip", "--format", "canvas", "--chapter", CHAPTER]),

@@ -12,6 +12,7 @@ from submitting import CHAPTER, hand_in, right, text
 
 from autograde.cli import main
 from autograde.grading.hooks import Grade
+from autograde.paths import ROOT
 from autograde.sandbox import doctor, isolation, outer, workers
 from autograde.sandbox.inside import filter as calls
 from autograde.sandbox.isolation import NONE, TRIAL, VARIABLE, Isolation, NoIsolation, why_not
@@ -109,6 +110,21 @@ def test_a_setting_that_forbids_namespaces_is_named(setting: str, monkeypatch):
     monkeypatch.setattr(doctor, "_setting", bad.get)
     advice = " ".join(doctor.advice())
     assert setting.split("/")[1] in advice and "sysctl" in advice
+
+
+def test_the_advice_on_apparmor_is_what_the_security_page_says(monkeypatch):
+    """The profile that Ubuntu brings is named by both as the one that does not do."""
+    monkeypatch.setattr(doctor, "_setting", lambda name: "1" if "apparmor" in name else None)
+    advice = " ".join(" ".join(doctor.advice()).split())
+    page = (ROOT / "docs" / "security.md").read_text()
+    for words in (
+        "a profile with the rule `userns,`",
+        "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        "takes all rights from what runs inside, so the inner fence cannot be put up",
+    ):
+        assert words in advice and words in page
+    assert "bwrap-userns-restrict that Ubuntu brings does not do" in advice
+    assert "bwrap-userns-restrict` that Ubuntu brings takes all rights" in page
 
 
 def test_macos_is_told_that_isolation_needs_linux(monkeypatch):

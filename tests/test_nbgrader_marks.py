@@ -1,7 +1,10 @@
-"""nbgrader's late penalty, extensions, points by hand and comments, through a second grading."""
+"""By the instructor's guide: late penalty, extensions, marks by hand, graded again."""
 
+import re
+import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,10 +18,13 @@ from autograde.grading.finished import STAMP
 from autograde.grading.receipts import of_file
 from autograde.grading.results import Behaviour
 from autograde.intake import take_in
-from autograde.paths import SOLUTIONS
+from autograde.paths import ROOT, SOLUTIONS
 from autograde.reports.gradebook import overrides
 
-DUE, LATE = datetime(2026, 2, 1, 12), "2026-02-01 13:00:00 UTC"
+GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
+DUE = re.search(r"`nbgrader (db assignment add .*)`", GUIDE)[1]
+EXTENSION = re.search(r"^(python -c .*grant_extension.*)$", GUIDE, re.M)[1]
+LATE = "2027-02-01 13:00:00 UTC"
 ZERO_IF_LATE = "--LateSubmissionPlugin.penalty_method=zero"
 WRONG = "def correct_token(p, q, token, r, u):\n    return token, True"
 
@@ -39,7 +45,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     ada was late, bob too but has an extension; cleo has points and a comment by hand, and then
     handed in something else; dora's stored result was made unlike any that grading gives.
     """
-    course = tmp_path_factory.mktemp("course")
+    course = tmp_path_factory.mktemp("class") / "course"
     release_into(course, [CHAPTER])
     for student in ("ada", "bob", "cleo", "dora"):
         notebook = right(quiz_02=f'quiz_02 = "b"  # {student} of {course.name}')
@@ -47,11 +53,11 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         if student in ("ada", "bob"):
             (folder / "timestamp.txt").write_text(LATE)
     entry = spoil_stored_result(course, "dora")
-    with gradebook_of(course) as gradebook:
-        gradebook.update_or_create_assignment(CHAPTER, duedate=DUE)
+    run_nbgrader(course, *shlex.split(DUE)).check_returncode()
     grade(course)
+    extension = [sys.executable, *shlex.split(EXTENSION.replace("STUDENT", "bob"))[1:]]
+    subprocess.run(extension, cwd=course.parent, check=True)
     with gradebook_of(course) as gradebook:
-        gradebook.grant_extension(CHAPTER, "bob", hours=2)
         mark_by_hand(gradebook)
     file_of(course, "cleo").write_text(text(right(correct_token=WRONG)))
     grade(course, "--force")

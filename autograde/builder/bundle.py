@@ -5,7 +5,7 @@ No solutions, no hidden tests, no grader. Made twice it has the same bytes.
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from autograde.files import files_below, write_if_changed, zip_of
@@ -42,22 +42,27 @@ specdec_lib = {data}
 """
 
 
-def write_bundle(target: Path) -> int:
-    """Write the zip to `target`, whole or not at all; returns the number of its files."""
-    files = {f"{FOLDER}/{name}": data for name, data in contents()}
+def write_bundle(target: Path, chapters: Collection[str] | None = None) -> int:
+    """Write the zip to `target`, whole or not at all; returns the number of its files.
+
+    Of the notebooks, those of `chapters` go into it; None is all of them.
+    """
+    files = {f"{FOLDER}/{name}": data for name, data in contents(chapters)}
     write_if_changed(target, zip_of(files))
     return len(files)
 
 
-def contents() -> Iterator[tuple[str, bytes]]:
+def contents(chapters: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
     """Every file of the bundle: its name in the folder, and its bytes."""
     yield "README.md", README.read_bytes()
     yield "pyproject.toml", project().encode()
     for name in COPIED:
         yield name, (ROOT / name).read_bytes()
-    for folder in (NOTEBOOKS, ROOT / "specdec_lib"):
-        for path in files_below(folder):
-            yield path.relative_to(ROOT).as_posix(), path.read_bytes()
+    notebooks = files_below(NOTEBOOKS)
+    if chapters is not None:
+        notebooks = [path for path in notebooks if path.relative_to(NOTEBOOKS).parts[0] in chapters]
+    for path in (*notebooks, *files_below(ROOT / "specdec_lib")):
+        yield path.relative_to(ROOT).as_posix(), path.read_bytes()
 
 
 def project() -> str:

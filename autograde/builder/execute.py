@@ -16,6 +16,7 @@ from tqdm import tqdm
 from traitlets import default
 from traitlets.config import Config
 
+from autograde.builder.mistakes import Mistake
 from autograde.builder.offline import Page
 from autograde.builder.source import read_chapter
 from autograde.builder.views import solution_view
@@ -28,7 +29,7 @@ CELL_SECONDS = 900
 HTML_CONFIG = Config(NbConvertBase={"display_data_priority": list(EXPORT_PRIORITY)})
 
 
-class ExecutionError(Exception):
+class ExecutionError(Mistake):
     """Chapters whose solution view does not run: chapter, cell and exception of each."""
 
 

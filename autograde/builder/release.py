@@ -22,6 +22,7 @@ from traitlets.config import Config
 
 from autograde.builder import gates
 from autograde.builder.course import load_config, set_folders
+from autograde.builder.mistakes import Mistake
 from autograde.builder.source import read_chapter
 from autograde.files import write_if_changed
 from autograde.paths import NOTEBOOKS, SOLUTIONS
@@ -29,7 +30,7 @@ from autograde.paths import NOTEBOOKS, SOLUTIONS
 CHAPTER_GLOB = "[0-9][0-9]_*.py"
 
 
-class BuildError(Exception):
+class BuildError(Mistake):
     """The build stopped: what is wrong and the remedy. Nothing was written."""
 
 
@@ -71,7 +72,7 @@ def build(
 ) -> list[Built]:
     """Build `chapters`, or all. A file is written only where its bytes change.
 
-    Raises ChapterError for a mistake in a chapter's text and BuildError for anything else; then
+    Raises ValueError for an unknown chapter, and a Mistake for what is wrong in a text; then
     nothing has been written. A notebook that holds answers is never overwritten.
     """
     staged = _stage(solutions, _chosen(solutions, chapters))
@@ -130,9 +131,7 @@ def _chosen(solutions: Path, chapters: list[str] | None) -> list[str]:
     if chapters is None:
         return known
     if unknown := [name for name in chapters if name not in known]:
-        raise BuildError(
-            f"no chapter {', '.join(unknown)} in {solutions}. There are: {', '.join(known)}."
-        )
+        raise ValueError(f"there is no chapter {', '.join(unknown)}. There are: {', '.join(known)}")
     return chapters
 
 

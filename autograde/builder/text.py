@@ -13,6 +13,7 @@ import jupytext
 from nbformat.notebooknode import NotebookNode
 from nbformat.validator import NotebookValidationError
 
+from autograde.builder.mistakes import Mistake
 from autograde.paths import ROOT
 
 # Comments that look like magics stay comments.
@@ -32,7 +33,7 @@ OPTIONS = {
 JUPYTEXT_NOTES = {"lines_to_next_cell", "lines_to_end_of_cell_marker", "cell_marker"}
 
 
-class ChapterError(Exception):
+class ChapterError(Mistake):
     """A mistake in a chapter's text: file, line, what is wrong, and the remedy."""
 
 

@@ -84,7 +84,7 @@ def chapters() -> list[str]:
 
 def require_chapter(name: str | None) -> None:
     """Raise ValueError where `name` is given and no chapter is called so."""
-    if name and name not in chapters():
+    if name is not None and name not in chapters():
         raise ValueError(f"there is no chapter {name}. There are: {', '.join(chapters())}")
 
 

@@ -8,45 +8,139 @@ from pathlib import Path
 
 from autograde.sandbox.isolation import NONE, VARIABLE
 
+GRADE_DOES = """\
+Read SUBMITTED/STUDENT/CHAPTER/CHAPTER.ipynb of every student and run each in a
+sandbox. Print a table and, with --json, write results and times. A submission
+that cannot be graded stops nobody: it is listed with its reason, with 0 points.
+"""
+GRADE_ENDS = """\
+Examples:
+  autograde grade course/submitted --json grades.json
+  autograde grade course/submitted --workers 2 --receipts receipts
+
+Exit codes: 0 done; 2 not started, also where students' code cannot be isolated;
+141 output closed.
+"""
+RECEIPT_DOES = """\
+Read a notebook and print its receipt as JSON: a SHA-256 of every answer and,
+where it has been graded, of the result. After `verify RECEIPT`, hold the
+notebook against that receipt and print what differs, grading it if need be.
+"""
+RECEIPT_ENDS = """\
+Examples:
+  autograde receipt 02_rejection_sampling.ipynb --out ada.json
+  autograde receipt verify ada.json 02_rejection_sampling.ipynb
+
+Exit codes: 0 done; 1 something differs; 2 not started; 141 output closed.
+"""
+SAMPLE_DOES = """\
+Write the notebooks of a made-up class, right, wrong, broken and hostile ones,
+to FOLDER/STUDENT/CHAPTER/CHAPTER.ipynb. The grader can be tried on them.
+"""
+SAMPLE_ENDS = """\
+Example:
+  autograde sample build/class --students 20 --chapter 02_rejection_sampling
+
+Exit codes: 0 done; 2 not started; 141 output closed.
+"""
+
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """The three commands with their options."""
     _add_grade(commands)
     _add_receipt(commands)
-    sample = commands.add_parser("sample", help="make a class of submissions of every kind")
-    sample.add_argument("folder", type=Path, help="a new folder; STUDENT/CHAPTER/ come below it")
-    sample.add_argument("--students", type=int, default=100, metavar="N", help="default 100")
-    sample.add_argument("--chapter", metavar="NAME", help="only this chapter; default all")
-    sample.set_defaults(run=run_sample)
+    _add_sample(commands)
 
 
 def _add_grade(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    grade = commands.add_parser("grade", help="grade a folder of submissions, several at a time")
-    grade.add_argument("submitted", type=Path, help="STUDENT/CHAPTER/CHAPTER.ipynb lie below it")
-    grade.add_argument(
-        "--json", type=Path, metavar="FILE", help="write the results here, the times beside it"
+    command = commands.add_parser(
+        "grade",
+        help="grade a folder of submissions, several at a time",
+        description=GRADE_DOES,
+        epilog=GRADE_ENDS,
     )
-    grade.add_argument("--chapter", metavar="NAME", help="only this chapter; default all")
-    grade.add_argument("--workers", type=int, metavar="N", help="at a time; default all cores")
-    grade.add_argument(
-        "--unsafe-no-isolation", action="store_true", help="run students' code without any fence"
+    option = command.add_argument
+    option(
+        "submitted",
+        type=Path,
+        metavar="SUBMITTED",
+        help="the folder that has STUDENT/CHAPTER/CHAPTER.ipynb below it",
     )
-    grade.add_argument("--scheduler", metavar="ADDRESS", help="a dask scheduler, tcp://HOST:PORT")
-    grade.add_argument("--receipts", type=Path, metavar="DIR", help="write a receipt for each")
-    grade.set_defaults(run=run_grade)
+    option("--chapter", metavar="NAME", help="only this chapter; default: all")
+    _add_outputs(command)
+    _add_places(command)
+    command.set_defaults(run=run_grade)
+
+
+def _add_outputs(command: argparse.ArgumentParser) -> None:
+    """What `autograde grade` writes beside its table."""
+    command.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write the results here, as grades.json, and beside it the times, as "
+        "grades.seconds.json; default: neither",
+    )
+    command.add_argument(
+        "--receipts",
+        type=Path,
+        metavar="DIR",
+        help="write everybody's receipt, DIR/STUDENT/CHAPTER.json; default: none",
+    )
+
+
+def _add_places(command: argparse.ArgumentParser) -> None:
+    """Where `autograde grade` runs students' code."""
+    command.add_argument(
+        "--workers", type=int, metavar="N", help="so many at a time; default: one for every core"
+    )
+    command.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="grade on the workers of this dask scheduler, tcp://HOST:PORT; default: here",
+    )
+    command.add_argument(
+        "--unsafe-no-isolation",
+        action="store_true",
+        help="run students' code without any fence, with the rights of your account",
+    )
 
 
 def _add_receipt(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    receipt = commands.add_parser("receipt", help="print a submission's receipt, or verify one")
-    receipt.add_argument(
+    command = commands.add_parser(
+        "receipt",
+        help="print a submission's receipt, or verify one",
+        description=RECEIPT_DOES,
+        epilog=RECEIPT_ENDS,
+    )
+    option = command.add_argument
+    option(
         "words",
         nargs="+",
         metavar="SUBMISSION | verify RECEIPT SUBMISSION",
         help="a notebook; after `verify RECEIPT`, the notebook that it is held against",
     )
-    receipt.add_argument("--chapter", metavar="NAME", help="default: the notebook's file name")
-    receipt.add_argument("--out", type=Path, metavar="FILE", help="write the receipt here")
-    receipt.set_defaults(run=run_receipt)
+    option(
+        "--chapter",
+        metavar="NAME",
+        help="the notebook's chapter; default: its file name or, to verify, the receipt's",
+    )
+    option("--out", type=Path, metavar="FILE", help="write the receipt here; default: print it")
+    command.set_defaults(run=run_receipt)
+
+
+def _add_sample(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    command = commands.add_parser(
+        "sample",
+        help="make a class of submissions of every kind",
+        description=SAMPLE_DOES,
+        epilog=SAMPLE_ENDS,
+    )
+    option = command.add_argument
+    option("folder", type=Path, metavar="FOLDER", help="a new folder, which will hold the class")
+    option("--students", type=int, default=100, metavar="N", help="how many; default: %(default)s")
+    option("--chapter", metavar="NAME", help="only this chapter; default: all")
+    command.set_defaults(run=run_sample)
 
 
 def run_grade(options: argparse.Namespace) -> int:

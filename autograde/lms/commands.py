@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograde.files import printable
 from autograde.grading.classroom import require_chapter
 from autograde.lms.collect import FORMATS, collect
 from autograde.lms.export import (
@@ -24,36 +25,101 @@ UNFINISHED = {
     "failed": "could not be graded, and stand with 0",
     "to be marked": "a written answer is still to be marked in formgrader, and counts 0",
 }
+COLLECT_DOES = """\
+Read the zip of all submissions that Canvas or Moodle gives. Write everybody's
+latest notebook to DIR/submitted/STUDENT/CHAPTER/CHAPTER.ipynb, where it is
+graded. Other attempts and what is replaced go to DIR/attempts/STUDENT/CHAPTER/.
+"""
+COLLECT_ENDS = """\
+Example:
+  autograde collect all.zip --format canvas --chapter 02_rejection_sampling
+
+Exit codes: 0 done; 1 a file was refused; 2 not started; 141 output closed.
+"""
+EXPORT_DOES = """\
+Read the marks of a chapter and write them as CSV to the file of --out: a table
+of their own or, with --format canvas or moodle, a copy of the table of --lms
+with one column filled in. Print who is graded and has no row, and who has no
+mark.
+"""
+EXPORT_ENDS = """\
+Examples:
+  autograde export grades.json --chapter 02_rejection_sampling --out marks.csv
+  autograde export course/gradebook.db --chapter 02_rejection_sampling \\
+    --format canvas --lms exported.csv --out import.csv
+
+Exit codes: 0 done; 1 a graded student has no row in the table, or several;
+2 not started; 141 output closed.
+"""
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Both commands with their options."""
-    taking = commands.add_parser(
+    _add_collect(commands)
+    _add_export(commands)
+
+
+def _add_collect(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    command = commands.add_parser(
         "collect",
         help="take submissions out of a zip of Canvas or Moodle",
-        description="Put the notebooks of a zip of submissions into the class's folder: the latest "
-        "attempt of each student where it is graded, the others beside it, in attempts/.",
+        description=COLLECT_DOES,
+        epilog=COLLECT_ENDS,
     )
-    taking.add_argument("zip", type=Path, help="the zip of all submissions, as the LMS gives it")
-    taking.add_argument("--format", required=True, choices=sorted(FORMATS))
-    taking.add_argument("--chapter", required=True, metavar="NAME")
-    taking.add_argument("--course", type=Path, metavar="DIR", help="default course/")
-    taking.set_defaults(run=run_collect)
-    giving = commands.add_parser(
+    option = command.add_argument
+    option("zip", type=Path, metavar="ZIP", help="the zip of all submissions, as the LMS gives it")
+    option("--format", required=True, choices=sorted(FORMATS), help="the LMS that made the zip")
+    option("--chapter", required=True, metavar="NAME", help="the chapter that was handed in")
+    option(
+        "--course",
+        type=Path,
+        metavar="DIR",
+        help="the class's folder; default: course/, or $SPECDEC_COURSE",
+    )
+    command.set_defaults(run=run_collect)
+
+
+def _add_export(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    command = commands.add_parser(
         "export",
         help="write marks as CSV, or into the table of an LMS",
-        description="Write the marks of a chapter as a plain table or, with --lms, into a copy of "
-        "the table that Canvas or Moodle exported, for it to import again.",
+        description=EXPORT_DOES,
+        epilog=EXPORT_ENDS,
     )
-    giving.add_argument(
-        "grades", type=Path, help="the class's gradebook.db, or what `autograde grade --json` wrote"
+    option = command.add_argument
+    option(
+        "grades",
+        type=Path,
+        metavar="GRADES",
+        help="the class's gradebook.db, with marks by hand and penalties, or what "
+        "`autograde grade --json` wrote, with the tests' marks only",
     )
-    giving.add_argument("--format", default="csv", choices=["csv", *sorted(WHO)])
-    giving.add_argument("--chapter", required=True, metavar="NAME")
-    giving.add_argument("--lms", type=Path, metavar="FILE", help="the table that the LMS exported")
-    giving.add_argument("--column", metavar="TEXT", help="of that table; default: by the chapter")
-    giving.add_argument("--out", type=Path, required=True, metavar="FILE")
-    giving.set_defaults(run=run_export)
+    option("--chapter", required=True, metavar="NAME", help="the chapter whose marks are written")
+    option("--out", type=Path, required=True, metavar="FILE", help="the CSV file to write")
+    option(
+        "--format",
+        default="csv",
+        choices=["csv", *sorted(WHO)],
+        help="csv: a table of their own; else the LMS that takes the file; default: %(default)s",
+    )
+    _add_options_of_tables(command)
+    command.set_defaults(run=run_export)
+
+
+def _add_options_of_tables(command: argparse.ArgumentParser) -> None:
+    """What only an LMS's own table needs."""
+    command.add_argument(
+        "--lms",
+        type=Path,
+        metavar="FILE",
+        help="the table that the LMS exported; default: none, which will do for csv only",
+    )
+    command.add_argument(
+        "--column",
+        metavar="TEXT",
+        help="the header of the column to fill in that table, or a part that no other header has; "
+        "default: the chapter's name, for moodle Grade",
+    )
 
 
 def run_collect(options: argparse.Namespace) -> int:
@@ -64,13 +130,17 @@ def run_collect(options: argparse.Namespace) -> int:
     result = collect(options.zip, options.format, options.chapter, *places)
     print(f"{len(result.taken)} students' notebooks are in {places[0]}")
     _print("late", result.late)
+    _print("graded, though not called after the chapter", result.called_otherwise)
     _print(f"kept apart, in {places[1]}", result.kept_apart)
     _print("refused", result.refused)
     return 1 if result.refused else 0
 
 
 def run_export(options: argparse.Namespace) -> int:
-    """`autograde export`: exit code 1 where somebody is on one side only."""
+    """`autograde export`: exit code 1 where a graded student has no row in the table, or several.
+
+    A row without a mark is printed too, and leaves the exit code at 0.
+    """
     require_chapter(options.chapter)
     marks = _marks(options.grades, options.chapter)
     if not marks:
@@ -91,8 +161,11 @@ def _told(merged: Merged, marks: dict[str, Mark], out: Path) -> int:
     """Print what became of everybody."""
     print(f"{out}: {merged.filled} of {len(marks)} marks are in it")
     _print("graded, and not in the table", merged.not_in_table)
-    _print("graded, and fitting several rows: fill these in by hand", merged.ambiguous)
-    _print("in the table, and not graded", merged.not_graded)
+    _print(
+        "graded, and fitting several rows, or one row together: fill these in by hand",
+        merged.ambiguous,
+    )
+    _print("in the table, and without a mark", merged.not_graded)
     _print_unfinished(marks)
     return 1 if merged.not_in_table or merged.ambiguous else 0
 
@@ -120,4 +193,4 @@ def _print(title: str, lines: Iterable[str]) -> None:
     lines = list(lines)
     if lines:
         print(f"{title}:")
-        print("\n".join(f"  {line}" for line in lines))
+        print("\n".join(f"  {printable(line)}" for line in lines))

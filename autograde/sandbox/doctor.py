@@ -66,11 +66,16 @@ class Neighbour:
 
     def __init__(self, how: Isolation) -> None:
         self.link, self.worker = how.start(TRIAL)
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.close()
+            raise
+
+    def _wait_until_ready(self) -> None:
         answer = wire.receive(self.link, time.monotonic() + workers.START_SECONDS)
         if answer is None or answer.get("ready") is not True:
-            reason = (answer or {}).get("failed") or self.worker.last_words()
-            self.close()
-            raise FenceError(str(reason))
+            raise FenceError(str((answer or {}).get("failed") or self.worker.last_words()))
 
     def run(self, code: str) -> object:
         """The value of `found` after a cell, or its error as a text."""
@@ -209,14 +214,24 @@ def advice() -> list[str]:
     ]
 
 
+_APPARMOR = """\
+This Ubuntu lets only programs with an AppArmor profile make user namespaces
+(kernel.apparmor_restrict_unprivileged_userns = 1). Either give bubblewrap
+a profile with the rule `userns,`, as these two lines in /etc/apparmor.d/bwrap,
+  abi <abi/4.0>,
+  profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }
+and load it: apparmor_parser -r /etc/apparmor.d/bwrap
+Or allow them for all programs:
+  sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+The profile bwrap-userns-restrict that Ubuntu brings does not do: it takes all rights
+from what runs inside, so the inner fence cannot be put up. Where it is loaded, unload
+it first: apparmor_parser -R /etc/apparmor.d/bwrap-userns-restrict
+No test machine of ours has AppArmor: see what `autograde doctor` says afterwards."""
 _SETTINGS = (
     (
         "kernel/apparmor_restrict_unprivileged_userns",
         "1",
-        "This Ubuntu lets only programs with an AppArmor profile make user namespaces "
-        "(kernel.apparmor_restrict_unprivileged_userns = 1). Give bubblewrap a profile that "
-        "allows userns (package apparmor-profiles: bwrap-userns-restrict), or allow them for "
-        "all: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+        _APPARMOR,
     ),
     (
         "kernel/unprivileged_userns_clone",
