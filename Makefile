@@ -51,8 +51,7 @@ bench: $(READY)  ## measure the decoder (9 minutes), and grading against plain n
 	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
 	@$(PY) -m autograde.grading.bench --json build/grading-bench.json
 
-site: $(READY)  ## make the web pages of chapters and guides in build/site/
-	@$(PY) -m pip install --quiet -c constraints.txt -e '.[site]'
+site: $(VENV)/.site  ## make the web pages of chapters and guides in build/site/
 	@$(PY) -m autograde.site
 
 lint: $(READY)  ## check style, and that the notebooks are in step with their sources
@@ -94,3 +93,8 @@ $(READY): pyproject.toml constraints.txt
 	@$(PY) -m pip install --quiet -c constraints.txt -e '.[course,dev]'
 	@touch $@
 	@echo "The environment is ready: $(VENV)"
+
+# Once, so that the pages are made again without a network.
+$(VENV)/.site: $(READY)
+	@$(PY) -m pip install --quiet -c constraints.txt -e '.[site]'
+	@touch $@

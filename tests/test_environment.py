@@ -1,5 +1,6 @@
 """What a fresh machine installs: the pins, the lock, the conda file and our own packages."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -178,3 +179,28 @@ def test_the_pip_half_of_the_conda_file_installs(tmp_path: Path):
     asked = [python, "-I", "-c", REPORT, *sorted(SEVEN)]
     report = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
     assert dict(line.split() for line in report.splitlines()) == pins(EXTRAS["course"])
+
+
+def test_the_citation_names_this_version_and_its_licences():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["cff-version"] == "1.2.0" and cited["title"] and cited["authors"]
+    assert (cited["type"], cited["version"]) == ("software", PROJECT["version"])
+    assert " AND ".join(cited["license"]) == PROJECT["license"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="Binder runs bash")
+def test_binder_takes_the_cpu_build_before_the_course(tmp_path: Path):
+    """Its script, with stand-ins that write down what they are asked."""
+    for name in ("pip", "specdec"):
+        script = tmp_path / name
+        script.write_text(f'#!/bin/sh\necho "{name} $*" >> "$LOG"\n')
+        script.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    settings = os.environ | {"PATH": path, "LOG": str(tmp_path / "log"), "HOME": "/home/reader"}
+    subprocess.run([ROOT / "binder" / "postBuild"], cwd=ROOT, env=settings, check=True)
+    torch, course, start = (tmp_path / "log").read_text().splitlines()
+    (pin,) = locked(LOCK)["torch"]
+    assert torch.endswith(f"--index-url https://download.pytorch.org/whl/cpu torch=={pin}")
+    assert course == "pip install --no-cache-dir -c constraints.txt -e .[course]"
+    assert start == "specdec start --no-lab --work /home/reader/work"
+    assert (ROOT / "binder" / "runtime.txt").read_text().strip() == "python-3.11"

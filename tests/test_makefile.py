@@ -120,6 +120,13 @@ def test_setup_follows_a_change_of_the_lock_and_a_move_of_the_folder(copy: Path)
     assert "-m venv" in log(moved)
 
 
+def test_what_the_site_needs_is_installed_once(copy: Path):
+    make(copy, "site")
+    assert "-e .[site]" in log(copy)
+    make(copy, "site")
+    assert log(copy) == "-m autograde.site\n"
+
+
 def test_an_unsuitable_python_is_named(copy: Path):
     done = make(copy, "test", WRONG_VERSION="1")
     assert done.returncode != 0
