@@ -10,10 +10,11 @@ import torch
 from specdec_lib.decoding.progress import Block, Generation, Settings
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.pipes import takes_colour
 from specdec_lib.sampling import Warp, choices_for
 
+UNFINISHED = "\ufffd"  # what a tokenizer shows for bytes that are no character
 # How a token is marked: by shape, and on a terminal by colour too.
 MARKS = {"accepted": ("", "", "32"), "corrected": ("⟦", "⟧", "31;1"), "bonus": ("⟪", "⟫", "34;1")}
 LEGEND = (
@@ -28,32 +29,43 @@ def run(options: argparse.Namespace, out: TextIO) -> None:
     dtype = getattr(torch, options.dtype) if options.dtype else None
     pair = load_pair(options.pair, options.draft, options.target_cost, dtype=dtype)
     prompt = pair.prompt(options.prompt)
-    stream = None if options.show else streamer(pair, out)
+    stream = None if options.show else Stream(pair.tokenizer.decode, out)
     settings = Settings(options.tokens, warp, pair.eos_id, stream)
     choices = choices_for(warp, [np.random.default_rng(options.seed)])
     print(options.prompt, end="", file=out, flush=True)
     drafter = ModelDrafter(pair.draft)
     generation = speculative_generate(pair.target, drafter, [prompt], options.k, settings, choices)
-    if options.show:
+    if stream:
+        stream.finish()
+    else:
         print(marked(generation.blocks[0], pair.tokenizer.decode, takes_colour(out)), file=out)
         print(f"\n{LEGEND}", end="", file=out)
     print(f"\n\n{pair.label}\n{summary(generation)}", file=out)
 
 
-def streamer(pair: Pair, out: TextIO) -> Callable[[int, list[int]], None]:
-    """Prints tokens as they come, a character only when all of its bytes are there."""
-    ids: list[int] = []
-    shown = ""
+class Stream:
+    """Prints tokens as they come, each character as soon as all of its bytes are there.
 
-    def show(row: int, tokens: list[int]) -> None:
-        nonlocal shown
-        ids.extend(tokens)
-        text = pair.tokenizer.decode(ids)
-        if not text.endswith("\ufffd"):
-            print(text[len(shown) :], end="", file=out, flush=True)
-            shown = text
+    `decode` gives the text of token ids, with UNFINISHED where bytes are no character (yet).
+    """
 
-    return show
+    def __init__(self, decode: Callable[[list[int]], str], out: TextIO) -> None:
+        self.decode, self.out = decode, out
+        self.ids: list[int] = []
+        self.printed = 0  # characters
+
+    def __call__(self, row: int, tokens: list[int]) -> None:
+        """Print what `tokens` complete."""
+        self.ids.extend(tokens)
+        self._print(self.decode(self.ids).rstrip(UNFINISHED))
+
+    def finish(self) -> None:
+        """Print the end of a text that was cut within a character: nothing completes it now."""
+        self._print(self.decode(self.ids))
+
+    def _print(self, text: str) -> None:
+        print(text[self.printed :], end="", file=self.out, flush=True)
+        self.printed = len(text)
 
 
 def marked(blocks: list[Block], decode: Callable[[list[int]], str], colour: bool) -> str:

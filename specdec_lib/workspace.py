@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
+
+from specdec_lib.files import write_whole
 
 RELEASE = Path(__file__).resolve().parent.parent / "notebooks"
 RECORD = ".chapters.json"
@@ -60,9 +61,7 @@ def _copy(source: Path, work: Path, record: dict[str, str]) -> Change:
             record[source.stem] = _digest(source)  # brings back a lost record
         return Change(source.stem, "kept", path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    shutil.copyfile(source, part)
-    part.replace(path)  # all of it or nothing: half a notebook would be kept for good
+    write_whole(path, source.read_bytes())  # half a notebook would be kept for good
     record[source.stem] = _digest(source)
     return Change(source.stem, "copied", path)
 
@@ -108,6 +107,4 @@ def _write_record(work: Path, record: dict[str, str]) -> None:
     """Write the record where it differs from what is there, whole or not at all."""
     if record == _read_record(work):
         return
-    part = work / f"{RECORD}.part"
-    part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    part.replace(work / RECORD)
+    write_whole(work / RECORD, json.dumps(record, indent=2) + "\n")

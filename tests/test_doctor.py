@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from specdec_lib.cli import main
-from specdec_lib.measure import doctor, drivers
+from specdec_lib.measure import bench, doctor, drivers
 
 H100 = "NVIDIA H100 80GB HBM3, 580.65.06, 9.0, 81559"
 CPU = torch.device("cpu")
@@ -35,6 +35,17 @@ def test_the_command_reports_this_machine(capsys: pytest.CaptureFixture, monkeyp
     for part in ("Processor: ", "torch 2.", "Copy bandwidth: 12.3 GB/s", "float32: 5 GFLOP/s"):
         assert part in text
     assert "pairs that fit: stdlib (built in)" in text
+
+
+def test_the_processor_is_named_as_linux_does_or_by_its_kind(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(doctor, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr("platform.processor", lambda: "")
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    assert doctor.processor().startswith("Processor: riscv64, ")
+    doctor.CPUINFO.write_text("processor\t: 0\nmodel name\t: Fast: 9000\nflags\t\t: fpu avx2\n")
+    assert doctor.processor().startswith("Processor: Fast: 9000, ")
+    assert doctor.processor().endswith(" threads, avx2")
+    assert bench.machine().startswith("Fast: 9000, ")
 
 
 def test_a_driver_is_read_and_a_cpu_build_is_told_apart(driver, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 from specdec_lib import cli, generation
 from specdec_lib.decoding.progress import Block, Generation
+from specdec_lib.models.pairs import load_pair
 
 BLOCKS = [
     Block([5, 6, 7], 2, 8, 3, [0.5] * 3, [0.5] * 3),
@@ -65,6 +66,44 @@ def test_the_streamed_text_is_the_shown_text_without_its_marks():
     for mark in ("⟦", "⟧", "⟪", "⟫", "⏎"):
         shown = shown.replace(mark, "")
     assert shown.rstrip("\n") == streamed.rstrip("\n")
+
+
+def stream_of(*blocks: bytes) -> tuple[list[str], str]:
+    """What is on the screen after each block of bytes, and in the end; a token is a byte."""
+    out, screens = io.StringIO(), []
+    show = generation.Stream(lambda ids: bytes(ids).decode(errors="replace"), out)
+    for block in blocks:
+        show(0, list(block))
+        screens.append(out.getvalue())
+    show.finish()
+    return screens, out.getvalue()
+
+
+def test_a_character_is_printed_when_all_of_its_bytes_are_there():
+    first, second = "nai\u0308ve 😀!".encode()[:-3], "nai\u0308ve 😀!".encode()[-3:]
+    screens, end = stream_of(first[:4], first[4:], second)
+    assert screens == ["nai", "nai\u0308ve ", "nai\u0308ve 😀!"] and end == screens[-1]
+
+
+def test_a_last_block_that_ends_within_a_character_is_printed_all_the_same():
+    screens, end = stream_of(b"ab", "cd😀".encode()[:-1])
+    assert screens == ["ab", "abcd"] and end == "abcd\ufffd"
+
+
+def test_bytes_that_are_no_character_hold_nothing_up():
+    screens, end = stream_of(b"a\xff", b"b\xff\xff", b"c")
+    assert screens == ["a", "a\ufffdb", "a\ufffdb\ufffd\ufffdc"] and end == screens[-1]
+
+
+def test_the_command_prints_the_end_of_a_text_that_is_cut_within_a_character(monkeypatch):
+    def made(target, drafter, prompts, k, settings, choices) -> Generation:
+        ids = pair.tokenizer.encode("x 😀")[:-1]
+        settings.on_tokens(0, ids)
+        return Generation([ids], [[]], target_passes=1, seconds=1.0)
+
+    pair = load_pair()
+    monkeypatch.setattr(generation, "speculative_generate", made)
+    assert run("def ").startswith("def x \ufffd\n\nthe built-in pair")
 
 
 def test_the_same_seed_gives_the_same_text_and_another_another():

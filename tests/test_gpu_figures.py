@@ -39,6 +39,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Workbench:
     monkeypatch.setattr("specdec_lib.measure.workbench.accepted", lambda name: RATES)
     monkeypatch.setattr("specdec_lib.measure.runs.ROUNDS", 1)
     gpu.graph_costs.cache_clear()
+    monkeypatch.setitem(COSTS, "built-in", Growth(width=1, layers=4))
     sizes = dict.fromkeys(("7b", "1b"), "built-in")
     return Workbench(prompts(4, length=16), 1, 8, card=CPU, smaller=sizes)
 

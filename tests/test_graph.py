@@ -16,6 +16,7 @@ from specdec_lib.decoding.step import Step
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp, choices_for
+from specdec_lib.theory import acceptance_from_counts
 
 PROMPTS = [[5, 9], [7, 1, 2, 3, 4, 5, 6, 8], [1, 2, 3]]
 COUNT = 25
@@ -65,6 +66,27 @@ def test_a_row_ends_with_its_end_of_text_and_the_others_go_on(models, k: int):
     made = graph_generate(*models, PROMPTS, k, settings, [])
     assert made.tokens == eager(models, PROMPTS, k, settings).tokens
     assert made.tokens[0][-1] == eos
+
+
+@pytest.mark.parametrize("decode", [graph_generate, eager], ids=["fixed shapes", "eager"])
+@pytest.mark.parametrize("count", [COUNT, 6, 3])
+def test_what_stands_behind_the_end_of_a_text_is_in_no_block(models, decode, count: int):
+    target, _ = models
+    plain = eager(models, PROMPTS[:1], 0, Settings(COUNT, Warp(0))).tokens[0]
+    # Seven tokens with the end of text: 5 of the first block, and of the second two draft tokens.
+    settings = Settings(count, Warp(0), eos_id=plain[6])
+    if decode is graph_generate:
+        made = graph_generate(target, target, PROMPTS[:1], 4, settings, [])
+    else:
+        made = eager((target, target), PROMPTS[:1], 4, settings)
+    assert sum(block.kept for block in made.blocks[0]) == min(count, 7)
+    # The draft is the target: all that was judged was accepted.
+    accepted, judged = acceptance_from_counts(
+        [(b.accepted, len(b.drafted)) for b in made.blocks[0]]
+    )
+    assert accepted == judged > 0
+    ended = made.blocks[0][-1]
+    assert ended.drafted[: ended.kept] == made.tokens[0][-ended.kept :][: len(ended.drafted)]
 
 
 def test_plain_decoding_needs_no_draft_and_nothing_is_made_of_nothing(models):

@@ -1,8 +1,8 @@
 """Which of our modules may import which.
 
 theory, sampling <- models <- drafters <- decoding <- measure: each may import what stands to its
-left. Lessons import sampling and theory only, chapters specdec_lib only, and specdec_lib, which is
-all that students have, never imports autograde.
+left, and from models on `files`. Lessons import sampling and theory only, chapters specdec_lib
+only, and specdec_lib, which is all that students have, never imports autograde.
 """
 
 import ast
@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("specdec_lib", "autograde")
 BASE = {"theory", "sampling"}
+TOOLS = {"files"}
 LAYERS = ("models", "drafters", "decoding", "measure")
 
 
@@ -20,10 +21,12 @@ def areas_open_to(area: str) -> set[str] | None:
     """The parts of specdec_lib that `area`, one of them, may import; None where it may any."""
     if area in BASE:
         return BASE
+    if area in TOOLS:
+        return TOOLS
     if area == "lessons":
         return BASE | {"lessons"}
     if area in LAYERS:
-        return BASE | set(LAYERS[: LAYERS.index(area) + 1])
+        return BASE | TOOLS | set(LAYERS[: LAYERS.index(area) + 1])
     return None
 
 
@@ -93,6 +96,8 @@ def test_chapters_import_the_library_only(file: Path):
     [
         ("theory", "import specdec_lib.models", ["specdec_lib.models"]),
         ("sampling", "from specdec_lib import measure", ["specdec_lib.measure"]),
+        ("files", "from specdec_lib.sampling import x", ["specdec_lib.sampling.x"]),
+        ("theory", "from specdec_lib.files import x", ["specdec_lib.files.x"]),
         ("models.hf", "from specdec_lib.drafters import x", ["specdec_lib.drafters.x"]),
         ("models.hf", "from ..decoding.plain import x", ["specdec_lib.decoding.plain.x"]),
         ("models.__init__", "from ..decoding import x", ["specdec_lib.decoding.x"]),
@@ -113,6 +118,7 @@ def test_a_forbidden_import_of_the_library_is_seen(module: str, source: str, fou
     ("module", "source"),
     [
         ("theory", "from specdec_lib.sampling import sample_from\nimport numpy"),
+        ("models.hub", "from specdec_lib.files import write_whole"),
         ("models.hf", "from . import protocol\nfrom ..sampling import sample_from"),
         ("measure.bench", "from specdec_lib.decoding import plain"),
         ("lessons.ch02", "from .widgets import bars\nfrom specdec_lib import __version__"),

@@ -8,7 +8,7 @@ import torch
 from random_models import VOCAB, llama
 from torch import Tensor
 
-from specdec_lib.models.checkpoint import read_weights, write_weights
+from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.linear import ROWS, Linear, can_pack
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, Growth, grown, parameters, scaled
@@ -152,19 +152,6 @@ def test_parameters_are_counted_as_they_are(tmp_path: Path):
     model.save_pretrained(tmp_path)
     shape = Llama.from_folder(tmp_path).shape
     assert parameters(shape) == sum(weights.numel() for weights in model.parameters())
-
-
-def test_weights_that_were_written_are_read_again(folder: Path, tmp_path: Path):
-    weights = read_weights(folder, "cpu", torch.float64)
-    other = tmp_path / "again"
-    write_weights(weights, other)
-    first, second = (
-        Llama.from_folder(folder, dtype=torch.float64),
-        Llama.from_folder(other, dtype=torch.float64),
-    )
-    text = tokens(1, 9)
-    expected = first.forward(text, first.new_cache())
-    assert torch.equal(second.forward(text, second.new_cache()), expected)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])

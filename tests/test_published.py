@@ -40,18 +40,17 @@ def fake_pair(kind: str) -> Pair:
 def test_a_published_pair_gives_rows(machine, monkeypatch, tmp_path, kind: str):
     monkeypatch.setattr(published, "CHARACTERS", 60)
     monkeypatch.setattr("specdec_lib.measure.costs.CONTEXT", 8)
-    monkeypatch.setattr(
-        published, "contests",
-        lambda *args: [
-            (kind, "small", published.PublishedContest(machine, fake_pair(kind), LIBRARY))
-        ],
-    )  # fmt: skip
+    pair = fake_pair(kind)
+    contest = published.PublishedContest(machine, pair, LIBRARY)
+    monkeypatch.setattr(published, "contests", lambda *args: [(kind, "small", contest)])
     results = experiment.begin(machine, LIBRARY, tmp_path / "out.json")
     rows = list(experiment.run_published(machine, LIBRARY, results))
     tasks = ["prose"] if kind == "gpt2" else ["translation", "summarisation"]
     assert [(row.task, row.temperature) for row in rows] == [(t, w) for t in tasks for w in (0, 1)]
     assert all(row.empirical["median"] > 0 and 0 <= row.alpha <= 1 for row in rows)
     assert len(read(tmp_path / "out.json")["rows"]) == len(rows)
+    for side in (pair.target, pair.draft):  # all that is timed runs the counting once a pass
+        assert len(side.model._forward_pre_hooks) == 1
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path):
 
 def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     results = Results(tmp_path / "a.json", "your", MACHINE)
-    monkeypatch.setattr(Path, "write_text", lambda *args, **kwargs: 1 / 0)
+    monkeypatch.setattr(Path, "write_bytes", lambda *args, **kwargs: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         results.add(ROW)
     monkeypatch.undo()

@@ -12,7 +12,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.drafters.vocabulary import OtherVocabulary, common
-from specdec_lib.sampling import Uniforms
+from specdec_lib.models.table import TableModel
+from specdec_lib.sampling import Uniforms, Warp
 
 
 def test_every_row_gets_what_it_gets_alone_and_the_cache_holds_its_text():
@@ -28,6 +29,24 @@ def test_every_row_gets_what_it_gets_alone_and_the_cache_holds_its_text():
         return found
 
     assert made([0, 1, 2]) == [tokens for row in range(3) for tokens in made([row])]
+
+
+def test_a_row_without_shared_mass_ends_there_and_the_others_draft_on():
+    only_own = torch.tensor([0.5, 0, 0.5, 0, 0], dtype=torch.float64)
+    usual = torch.tensor([0, 0.25, 0, 0.25, 0.5], dtype=torch.float64)
+    # Behind its 3, the target's 0, the draft wants tokens of its own only.
+    draft = TableModel(torch.stack([usual, usual, usual, only_own, usual]))
+    drafter = OtherVocabulary(draft, TO_TARGET, V, translate)
+    prompts = [[1, 0], [1, 2]]
+    drafter.start(prompts, Warp(), 9)
+    numbers = Uniforms([np.random.default_rng(row) for row in range(2)])
+    numbers.begin([3, 3])
+    proposal = drafter.propose(prompts, [3, 3], numbers)
+    assert proposal.limits[0] == 0 < proposal.limits[1]
+    for row, limit in enumerate(proposal.limits):  # what counts is drawn from shared mass
+        for index in range(limit):
+            assert proposal.q[row, index, proposal.tokens[row, index]] > 0
+    assert proposal.tokens.max() < V
 
 
 def test_mass_on_tokens_of_its_own_is_dropped_and_the_rest_normed():

@@ -137,13 +137,13 @@ def test_a_lost_record_is_said_and_costs_no_work(release: Path, tmp_path: Path, 
 
 
 def test_an_interrupted_copy_is_made_again(release: Path, tmp_path: Path, monkeypatch):
-    def stopped(source: Path, target: Path) -> None:
-        Path(target).write_text("half")
+    def stopped(path: Path, data: bytes) -> None:
+        path.write_text("half")
         raise KeyboardInterrupt
 
     work = tmp_path / "work"
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(workspace.shutil, "copyfile", stopped)
+        patch.setattr(Path, "write_bytes", stopped)
         workspace.copy_missing(work, release)
     assert words(workspace.copy_missing(work, release))[FIRST] == "copied"
     assert (work / FIRST / f"{FIRST}.ipynb").read_text() == f"{FIRST}, version 1"

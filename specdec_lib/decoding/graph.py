@@ -13,7 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.progress import Block, Generation, Progress, Settings, check_prompts
+from specdec_lib.decoding.progress import (
+    Block,
+    Generation,
+    Progress,
+    Settings,
+    check_prompts,
+    drafted_in_text,
+)
 from specdec_lib.decoding.speculative import check_pair
 from specdec_lib.decoding.step import BUCKET, Step, bucket
 from specdec_lib.decoding.verify import require_finite
@@ -182,9 +189,10 @@ def graph_generate(
     return decoder.generate(prompts, settings, generators)
 
 
-def wait_for(device: torch.device) -> None:
-    """Wait until a GPU is done; nothing on other devices."""
-    if device.type == "cuda":
+def wait_for(device: torch.device | None = None) -> None:
+    """Wait until a GPU is done: `device`, or by default the present one; nothing without one."""
+    on_gpu = torch.cuda.is_available() if device is None else device.type == "cuda"
+    if on_gpu:
         torch.cuda.synchronize(device)
 
 
@@ -220,6 +228,7 @@ def read(step: Step, progress: Progress, generation: Generation) -> None:
         require_finite(bool(sound), "target")
         kept = progress.add(row, [*drafted[:accepted], token])
         if step.k:
+            drafted = drafted[: drafted_in_text(step.k, accepted, kept)]
             block = Block(drafted, min(accepted, kept), token, kept, [], [])
             generation.blocks[row].append(block)
         if not progress.left[row]:

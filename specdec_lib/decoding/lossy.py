@@ -11,7 +11,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.decoding.verify import Verdict, next_distribution, probability_of
+from specdec_lib.decoding.verify import (
+    Verdict,
+    accepted_prefix,
+    next_distribution,
+    probability_of,
+)
 from specdec_lib.sampling import LAST, Choices
 
 
@@ -86,12 +91,6 @@ class LossyTypical:
         least = (self.delta * torch.exp(-entropy)).clamp(max=self.epsilon)
         count = accepted_prefix(p_drafted > least, limits)
         return Verdict(count, choices.draw(behind(p, count), LAST), p_drafted, q_drafted)
-
-
-def accepted_prefix(accepted: Tensor, limits: Tensor) -> Tensor:
-    """How many of `accepted` (B, n) stand before the first refusal and a row's limit: (B,)."""
-    counts = torch.arange(accepted.shape[1], device=accepted.device) < limits[:, None]
-    return (accepted & counts).long().cumprod(-1).sum(-1)
 
 
 def behind(p: Tensor, count: Tensor) -> Tensor:

@@ -61,6 +61,12 @@ class Generation:
     target_passes: int = 0  # over the whole batch, without the prompts'
     seconds: float = 0.0  # without the prompts'
 
+    def add(self, blocks: Sequence[Block]) -> None:
+        """Note a pass of the target, and the block of every row that was not done."""
+        for written, block in zip(self.blocks, blocks, strict=True):
+            written += [block] if block.kept else []
+        self.target_passes += 1
+
 
 class Progress:
     """The sequences of a generation, which grow until they end."""
@@ -104,6 +110,14 @@ class Progress:
         if tokens and self.settings.on_tokens:
             self.settings.on_tokens(row, tokens)
         return len(tokens)
+
+
+def drafted_in_text(drafted: int, accepted: int, kept: int) -> int:
+    """How many of a block's `drafted` tokens are in it, after `kept` tokens were added.
+
+    Where the text ended among the `accepted` ones, nothing behind that was judged.
+    """
+    return drafted if kept > accepted else kept
 
 
 def check_request(

@@ -12,13 +12,20 @@ from dataclasses import replace
 
 import torch
 
-from specdec_lib.decoding.progress import Block, Generation, Progress, Settings, check_request
+from specdec_lib.decoding.progress import (
+    Block,
+    Generation,
+    Progress,
+    Settings,
+    check_request,
+    drafted_in_text,
+)
 from specdec_lib.decoding.verify import Verdict, Verifier, check_finite, verify
 from specdec_lib.drafters.adaptive import Fixed, Schedule
 from specdec_lib.drafters.protocol import Drafter, OnTarget, Proposal
 from specdec_lib.models.protocol import Cache, Model
 from specdec_lib.models.reading import read_up_to
-from specdec_lib.sampling import Choices
+from specdec_lib.sampling import Choices, Warp
 
 
 @torch.inference_mode()
@@ -45,20 +52,26 @@ def speculative_generate(
     generation = Generation(progress.written, [[] for _ in prompts])
     if not progress.running:
         return generation
-    cache = target.new_cache(len(prompts), capacity)
-    read_up_to(target, cache, prompts, leave=1)
-    drafter.start(prompts, settings.warp, capacity)
-    if isinstance(drafter, OnTarget):
-        drafter.follow(cache)
+    cache = read_prompts(target, drafter, prompts, settings.warp, capacity)
     start = time.perf_counter()
     while progress.running:
         blocks = decode_block(target, cache, drafter, progress, schedule.k, choices, verifier)
-        for written, block in zip(generation.blocks, blocks, strict=True):
-            written += [block] if block.kept else []
+        generation.add(blocks)
         schedule.record([(block.accepted, len(block.drafted)) for block in blocks])
-        generation.target_passes += 1
     generation.tokens, generation.seconds = progress.written, time.perf_counter() - start
     return generation
+
+
+def read_prompts(
+    target: Model, drafter: Drafter, prompts: Sequence[Sequence[int]], warp: Warp, capacity: int
+) -> Cache:
+    """The target's cache with all of `prompts` but their last tokens; the drafter begins there."""
+    cache = target.new_cache(len(prompts), capacity)
+    read_up_to(target, cache, prompts, leave=1)
+    drafter.start(prompts, warp, capacity)
+    if isinstance(drafter, OnTarget):
+        drafter.follow(cache)
+    return cache
 
 
 def decode_block(
@@ -96,9 +109,8 @@ def keep(progress: Progress, proposal: Proposal, verdict: Verdict) -> list[Block
         if any(map(math.isnan, q)):
             raise ValueError("the drafter gave probabilities that are not finite: see its weights")
         kept = progress.add(row, [*drafted[:accepted], token])
-        # Where the text ended among the accepted tokens, nothing behind that was judged.
-        judged = max(proposal.limits[row], 0) if kept > accepted else kept
-        drafted, p, q = drafted[:judged], p[:judged], q[:judged]
+        count = drafted_in_text(max(proposal.limits[row], 0), accepted, kept)
+        drafted, p, q = drafted[:count], p[:count], q[:count]
         blocks.append(Block(drafted, min(accepted, kept), token, kept, p, q))
     return blocks
 

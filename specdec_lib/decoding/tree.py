@@ -46,8 +46,7 @@ def tree_generate(
     drafter.start(prompt, settings.warp, capacity, cache)
     start = time.perf_counter()
     while progress.running:
-        generation.blocks[0].append(decode_tree(target, cache, drafter, progress, depth, choices))
-        generation.target_passes += 1
+        generation.add([decode_tree(target, cache, drafter, progress, depth, choices)])
     generation.tokens, generation.seconds = progress.written, time.perf_counter() - start
     return generation
 

@@ -36,11 +36,15 @@ def verify(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choic
     for the device.
     """
     p_drafted, q_drafted = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
-    counts = torch.arange(drafted.shape[1], device=p.device) < limits[:, None]
-    accepted = choices.accept(p_drafted, q_drafted) & counts
-    count = accepted.cumprod(-1).sum(-1)
+    count = accepted_prefix(choices.accept(p_drafted, q_drafted), limits)
     token = choices.draw(next_distribution(p, q, count, limits), LAST)
     return Verdict(count, token, p_drafted, q_drafted)
+
+
+def accepted_prefix(accepted: Tensor, limits: Tensor) -> Tensor:
+    """How many of `accepted` (B, n) stand before the first refusal and a row's limit: (B,)."""
+    counts = torch.arange(accepted.shape[1], device=accepted.device) < limits[:, None]
+    return (accepted & counts).cumprod(-1).sum(-1)
 
 
 def probability_of(tokens: Tensor, probs: Tensor) -> Tensor:

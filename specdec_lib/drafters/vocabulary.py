@@ -38,6 +38,7 @@ class OtherVocabulary:
             raise ValueError("the two vocabularies have no token in common")
         self.to_draft = torch.zeros(vocab_size, dtype=torch.long, device=self.device)
         self.to_draft[self.to_target[shared]] = shared.nonzero()[:, 0]
+        self.stand_in = int(self.to_target[shared][0])
 
     @classmethod
     def between(cls, model: Model, own: Tokenizer, targets: Tokenizer) -> "OtherVocabulary":
@@ -65,11 +66,12 @@ class OtherVocabulary:
             feed = self._catch_up([self.translate(sequence) for sequence in sequences])
         for index in range(max(limits)):
             q = self.shared(self.warp(self.model.forward(feed, self.cache)[:, -1]))
-            possible = (q.sum(-1) > 0).tolist()
-            pairs = zip(limits, possible, strict=True)
-            limits = [limit if there else min(limit, index) for limit, there in pairs]
+            empty = q.sum(-1) == 0
+            pairs = zip(limits, empty.tolist(), strict=True)
+            limits = [min(limit, index) if nothing else limit for limit, nothing in pairs]
             if max(limits) <= index:
                 break
+            q[empty, self.stand_in] = 1  # drawn in vain: these rows have ended
             token = choices.draw(q, index)
             drafted.append((token, q))
             feed = self.to_draft[token][:, None]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
+from specdec_lib.decoding.graph import wait_for
 from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
@@ -14,7 +15,8 @@ from specdec_lib.measure.held_out import prompts
 from specdec_lib.measure.ours import Ours
 from specdec_lib.measure.runs import SAMPLED, choices
 from specdec_lib.measure.survey import Machine
-from specdec_lib.measure.timing import spread, wait
+from specdec_lib.measure.timing import spread
+from specdec_lib.models.protocol import Model
 
 BATCHES = (1, 2, 4, 8)
 KS = (2, 4)
@@ -42,33 +44,37 @@ Serve = Callable[[Sequence[list[int]], int], list[float]]
 
 def measure(ours: Ours, machine: Machine, target: str, draft: str) -> list[Served]:
     """Every batch by plain decoding and at every K, by turns, at temperature 1."""
-    large, small = machine.targets[target], machine.drafts[draft]
+    ways = ways_to_serve(ours, machine.targets[target], machine.drafts[draft])
+    found = []
+    for batch in tqdm(BATCHES, desc="batches", leave=False, disable=None):
+        found += of_batch(batch, ways, machine.effort.rounds)
+    return found
+
+
+def ways_to_serve(ours: Ours, target: Model, draft: Model) -> dict[int, Serve]:
+    """Plain decoding, as number 0, and speculative decoding at every K."""
 
     def plain(rows: Sequence[list[int]], seed: int) -> list[float]:
         return timed_rows(
             len(rows),
             lambda settings: plain_generate(
-                large, rows, settings, choices(SAMPLED, seed, len(rows))
+                target, rows, settings, choices(SAMPLED, seed, len(rows))
             ),
         )
 
     def blocks(k: int) -> Serve:
         def run(rows: Sequence[list[int]], seed: int) -> list[float]:
-            made, drafter = choices(SAMPLED, seed, len(rows)), ModelDrafter(small)
+            made, drafter = choices(SAMPLED, seed, len(rows)), ModelDrafter(draft)
             return timed_rows(
                 len(rows),
                 lambda settings: speculative_generate(
-                    large, drafter, rows, k, settings, made, ours.verifier
+                    target, drafter, rows, k, settings, made, ours.verifier
                 ),
             )
 
         return run
 
-    ways = {0: plain} | {k: blocks(k) for k in KS}
-    found = []
-    for batch in tqdm(BATCHES, desc="batches", leave=False, disable=None):
-        found += of_batch(batch, ways, machine.effort.rounds)
-    return found
+    return {0: plain} | {k: blocks(k) for k in KS}
 
 
 def of_batch(batch: int, ways: dict[int, Serve], rounds: int) -> list[Served]:
@@ -96,7 +102,7 @@ def of_batch(batch: int, ways: dict[int, Serve], rounds: int) -> list[Served]:
 def timed_rows(rows: int, run: Callable[[Settings], object]) -> list[float]:
     """The seconds until every row had its last token."""
     ends = [0.0] * rows
-    wait()
+    wait_for()
     start = time.perf_counter()
 
     def note(row: int, tokens: list[int]) -> None:

@@ -8,7 +8,6 @@ device, the figures of the GPU are measured too.
 
 import argparse
 import json
-import platform
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -19,6 +18,8 @@ from types import MappingProxyType
 import torch
 from tqdm import tqdm
 
+from specdec_lib.files import write_whole
+from specdec_lib.measure.doctor import processor_name
 from specdec_lib.measure.figures import FIGURES, GPU_FIGURES, Value
 from specdec_lib.measure.held_out import prompts
 from specdec_lib.measure.timing import Spread
@@ -131,18 +132,13 @@ def write(
     if smaller:
         values["gpu_sizes"] = dict(smaller)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    path.with_suffix(".notes.txt").write_text(
-        "\n".join([machine(), *notes]) + "\n", encoding="utf-8"
-    )
+    write_whole(path, json.dumps(values, indent=2) + "\n")
+    write_whole(path.with_suffix(".notes.txt"), "\n".join([machine(), *notes]) + "\n")
 
 
 def machine() -> str:
     """What the figures were measured on."""
-    names = Path("/proc/cpuinfo")
-    lines = names.read_text().splitlines() if names.exists() else []
-    model = next((line.split(": ")[1] for line in lines if line.startswith("model name")), "")
-    name, threads = model or platform.machine(), torch.get_num_threads()
+    name, threads = processor_name(), torch.get_num_threads()
     card = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
     return f"{name}, {threads} threads{card}, torch {torch.__version__}, {date.today()}"
 

@@ -43,12 +43,21 @@ def report() -> Iterator[str]:
 
 def processor() -> str:
     """The processor's name, its cores and the instructions that matter."""
-    text = CPUINFO.read_text() if CPUINFO.exists() else ""
-    name = re.search(r"^model name\s*: (.*)$", text, re.M)
-    flags = [flag for flag in FLAGS if re.search(rf"\b{flag}\b", text)]
-    named = name[1] if name else platform.processor() or platform.machine()
+    flags = [flag for flag in FLAGS if re.search(rf"\b{flag}\b", cpuinfo())]
     with_flags = f", {' '.join(flags)}" if flags else ""
-    return f"Processor: {named}, {torch.get_num_threads()} of {os.cpu_count()} threads{with_flags}"
+    threads = f"{torch.get_num_threads()} of {os.cpu_count()} threads"
+    return f"Processor: {processor_name()}, {threads}{with_flags}"
+
+
+def processor_name() -> str:
+    """The processor's name as Linux tells it; elsewhere at least its kind."""
+    name = re.search(r"^model name\s*: (.*)$", cpuinfo(), re.M)
+    return name[1] if name else platform.processor() or platform.machine()
+
+
+def cpuinfo() -> str:
+    """What Linux tells of the processor; nothing elsewhere."""
+    return CPUINFO.read_text() if CPUINFO.exists() else ""
 
 
 def graphics(device: torch.device) -> Iterator[str]:

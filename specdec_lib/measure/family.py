@@ -26,9 +26,10 @@ import torch
 from tqdm import tqdm
 
 from specdec_lib.decoding.progress import Generation
+from specdec_lib.files import write_whole
 from specdec_lib.measure.held_out import prompts
 from specdec_lib.measure.members import Member, Variant, family
-from specdec_lib.measure.runs import SAMPLED, Decoder, plain
+from specdec_lib.measure.runs import SAMPLED, Decoder, Recorded, plain
 from specdec_lib.measure.timing import Spread, interleaved, ratios
 from specdec_lib.measure.workbench import DTYPES, target
 from specdec_lib.models.pairs import BUILT_IN_DRAFTS, cost_label
@@ -54,33 +55,22 @@ class Row(NamedTuple):
     lines: int
 
 
-class Recorder:
-    """A decoder that keeps what it made."""
-
-    def __init__(self, decode: Decoder) -> None:
-        self.decode, self.made = decode, list[Generation]()
-
-    def __call__(self, prompt: list[int]) -> None:
-        """Decode."""
-        self.made.append(self.decode(prompt))
-
-
 def measured(
     members: Mapping[str, Member], baseline: Decoder, texts: Sequence[list[int]], rounds: int
 ) -> list[Row]:
     """Choose the variants on the first of `texts`, and compare on the others, `rounds` times."""
     with tqdm(members.items(), desc="settings") as bar:
         best = {name: fastest(member, texts[0]) for name, member in bar}
-    recorders = {PLAIN: Recorder(baseline)}
-    recorders |= {name: Recorder(variant.decode) for name, variant in best.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in recorders}
+    decoders = {PLAIN: Recorded(baseline)}
+    decoders |= {name: Recorded(variant.decode) for name, variant in best.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in decoders}
     for prompt in tqdm(texts[1:], desc="prompts"):
-        tasks = {name: partial(recorder, prompt) for name, recorder in recorders.items()}
+        tasks = {name: partial(decode, prompt) for name, decode in decoders.items()}
         for name, taken in interleaved(tasks, rounds, warm_up=0).items():
             seconds[name] += taken
-    token = statistics.mean(each.seconds / len(each.tokens[0]) for each in recorders[PLAIN].made)
+    token = statistics.mean(each.seconds / len(each.tokens[0]) for each in decoders[PLAIN].made)
     return [
-        row(name, member, best[name], recorders[name].made, token, ratios(seconds[PLAIN], taken))
+        row(name, member, best[name], decoders[name].made, token, ratios(seconds[PLAIN], taken))
         for (name, member), taken in zip(members.items(), list(seconds.values())[1:], strict=True)
     ]
 
@@ -176,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(found)
     if options.markdown:
         options.markdown.parent.mkdir(parents=True, exist_ok=True)
-        options.markdown.write_text(found + "\n", encoding="utf-8")
+        write_whole(options.markdown, found + "\n")
     return 0
 
 

@@ -31,8 +31,8 @@ BATCH = 8
 RESERVE = 3_000_000_000
 
 
-def size_for(bench: Workbench, wanted: str) -> str | None:
-    """The largest size up to `wanted` that the card has room for, None for the built-in target.
+def size_for(bench: Workbench, wanted: str) -> str:
+    """The largest size up to `wanted` that the card has room for.
 
     What stands in for `wanted` is remembered in `bench.smaller` and named in the figure's row.
     Raises ValueError where not even the smallest has room.
@@ -44,8 +44,7 @@ def size_for(bench: Workbench, wanted: str) -> str | None:
         if found is None:
             raise ValueError(f"{bench.card} has no room for the {rest[-1]} size; free its memory")
         bench.smaller[wanted] = found
-    found = bench.smaller[wanted]
-    return None if found == "built-in" else found
+    return bench.smaller[wanted]
 
 
 def has_room(size: str, device: torch.device) -> bool:
@@ -75,7 +74,8 @@ def cache_numbers(shape: Shape, positions: int) -> int:
 def weights_on(size: str | None, dtype: torch.dtype, device: torch.device) -> Weights:
     """The target's weights on the device, made there matrix by matrix and kept.
 
-    Our model and Hugging Face's stand on the same tensors.
+    With None they are those of the built-in target, not grown. Our model and Hugging Face's stand
+    on the same tensors.
     """
     weights = read_weights(ASSETS / "target", device, dtype)
     if size is not None:
@@ -98,7 +98,7 @@ def draft_on(name: str, dtype: torch.dtype, device: torch.device) -> Llama:
 
 
 @cache
-def hugging_on(size: str | None, dtype: torch.dtype, device: torch.device) -> hugging.Counted:
+def hugging_on(size: str, dtype: torch.dtype, device: torch.device) -> hugging.Counted:
     """The same target in transformers, on the same tensors."""
     return hugging.Counted.of_weights(weights_on(size, dtype, device))
 
@@ -113,7 +113,7 @@ def layers_on(device: torch.device, mode: str | None) -> Compiled:
 
 @cache
 def graph_costs(
-    size: str | None, draft: str, device: torch.device, mode: str | None, batch: int = 1
+    size: str, draft: str, device: torch.device, mode: str | None, batch: int = 1
 ) -> tuple[Costs, float]:
     """c and v from captured bare passes, and the seconds of a target pass over one token."""
     dtype = default_dtype(device)
@@ -123,20 +123,19 @@ def graph_costs(
     return costs, seconds / REPLAYS
 
 
-def best_on(bench: Workbench, size: str | None, warp: Warp, batch: int = 1) -> Choice:
+def best_on(bench: Workbench, size: str, warp: Warp, batch: int = 1) -> Choice:
     """The draft and K that the cost model makes fastest, from captured bare passes."""
     names = BUILT_IN_DRAFTS
     measured = {name: graph_costs(size, name, bench.card, bench.mode, batch) for name in names}
     found = options_from(measured, default_dtype(bench.card))[warp.temperature]
-    where = f"{bench.card} at {size or 'built-in'}"
+    where = f"{bench.card} at {size}"
     best = bench.fastest(f"{where}, temperature {warp.temperature:g}, batch {batch}", found)
-    if size is not None:
-        bench.notes.append(f"{where}: {cost_label(size, best.draft)}")
+    bench.notes.append(f"{where}: {cost_label(size, best.draft)}")
     return best
 
 
 def graphs(
-    bench: Workbench, size: str | None, draft: str | None, k: int, warp: Warp,
+    bench: Workbench, size: str, draft: str | None, k: int, warp: Warp,
     rows: int | None = None,
 ) -> Graphs:  # fmt: skip
     """A captured decoder on the card; with k = 0 and no draft, plain decoding."""

@@ -45,7 +45,7 @@ def bandwidth_share(bench: Workbench, wanted: str) -> Spread:
         shares.append(read / made.seconds / copied)
     found, layers = spread(shares), layers_on(bench.card, bench.mode).reason
     bench.notes.append(
-        f"{bench.card} at {size or 'built-in'}, share of the copy bandwidth "
+        f"{bench.card} at {size}, share of the copy bandwidth "
         f"({spread(rates).median / 1e9:,.0f} GB/s): {found}; {layers}"
     )
     return found
@@ -57,7 +57,7 @@ def over_plain(bench: Workbench, wanted: str, warp: Warp) -> Spread:
     best = best_on(bench, size, warp)
     return run_comparison(
         bench,
-        f"{bench.card} at {size or 'built-in'} over plain at temperature {warp.temperature:g}",
+        f"{bench.card} at {size} over plain at temperature {warp.temperature:g}",
         graphs(bench, size, None, 0, warp),
         graphs(bench, size, best.draft, best.k, warp),
         bench.prompts_for(warp, best.dtype, bench.card),
@@ -71,7 +71,7 @@ def batch_over_plain(bench: Workbench, wanted: str) -> Spread:
     pool = list(bench.pool[: BATCH * bench.most])
     return run_comparison(
         bench,
-        f"{bench.card} at {size or 'built-in'} over plain, {BATCH} rows",
+        f"{bench.card} at {size} over plain, {BATCH} rows",
         graphs(bench, size, None, 0, SAMPLED, rows=BATCH),
         graphs(bench, size, best.draft, best.k, SAMPLED, rows=BATCH),
         [pool[first : first + BATCH] for first in range(0, len(pool) - BATCH + 1, BATCH)],
@@ -85,7 +85,7 @@ def over_hugging(bench: Workbench, wanted: str) -> Spread:
     prompts = bench.prompts_for(GREEDY, dtype, bench.card)
     targets = {dtype: hugging_on(size, dtype, bench.card)}
     theirs, name = fastest_hugging(targets, prompts[0], bench.tokens, best.draft)
-    what = f"{bench.card} at {size or 'built-in'} over Hugging Face assisted, {name}"
+    what = f"{bench.card} at {size} over Hugging Face assisted, {name}"
     ours = graphs(bench, size, best.draft, best.k, GREEDY)
     return run_comparison(bench, what, theirs, ours, prompts)
 
@@ -100,7 +100,7 @@ def share_of_bound(bench: Workbench, wanted: str) -> float:
         decoders[0] = graphs(bench, size, None, 0, warp)
         prompts = bench.prompts_for(warp, dtype, bench.card)[:SHARE_PROMPTS]
         shares = shares_of(costs, decoders, prompts)
-        name = f"{bench.card} at {size or 'built-in'}, temperature {warp.temperature:g}"
+        name = f"{bench.card} at {size}, temperature {warp.temperature:g}"
         bench.notes.append(in_words(name, shares, costs))
         least.append(min(shares))
     return min(least)

@@ -66,9 +66,7 @@ def line_numbers(text: str) -> list[int]:
     return numbers
 
 
-def prompts(
-    count: int, length: int = 64, assets: Path = ASSETS, ending: str = ""
-) -> list[list[int]]:
+def prompts(count: int, length: int = 64, ending: str = "") -> list[list[int]]:
     """`count` prompts of `length` tokens in a fixed order, from documents with this `ending`.
 
     They begin at the middle of every document that is long enough, then at its first and third
@@ -76,7 +74,7 @@ def prompts(
 
     Raises ValueError where there are not so many.
     """
-    texts = [each for each in all_tokens(assets) if each.name.endswith(ending)]
+    texts = [each for each in all_tokens() if each.name.endswith(ending)]
     documents = [each.ids for each in texts if len(each.ids) >= 4 * length]
     shares = [(odd, parts) for parts in (2, 4, 8, 16) for odd in range(1, parts, 2)]
     starts = [(ids, len(ids) * odd // parts) for odd, parts in shares for ids in documents]

@@ -52,13 +52,13 @@ def acceptances(
 
 
 def accepted_counts(
-    pair: Pair, prompts: Sequence[Sequence[int]], k: int, tokens: int, warp: Warp, seed: int = 0
+    pair: Pair, prompts: Sequence[Sequence[int]], k: int, tokens: int, warp: Warp
 ) -> list[int]:
     """How many tokens were accepted in every whole block of `k`, over all prompts.
 
     Blocks at the end of a text, which draft fewer, are left out.
     """
-    settings, made = Settings(tokens, warp), choices(warp, seed, len(prompts))
+    settings, made = Settings(tokens, warp), choices(warp, 0, len(prompts))
     drafter = ModelDrafter(pair.draft)
     run = speculative_generate(pair.target, drafter, prompts, k, settings, made)
     return [b.accepted for blocks in run.blocks for b in blocks if len(b.drafted) == k]

@@ -6,7 +6,7 @@ differ) is said, and the next pair is taken.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import torch
 
@@ -80,8 +80,7 @@ class PublishedContest:
     def outcome(self, texts: Sequence[str], k: int, warp: Warp) -> Outcome:
         """Ours over plain decoding and over Hugging Face's two, by turns."""
         target, draft, tokens = self.pair.target, self.pair.draft, self.machine.effort.tokens
-        sides = (hugging.Counted(model.model) for model in (target, draft))
-        large, small = sides
+        large, small = self.hugging_sides
         theirs = partial(hugging.generate, large, new_tokens=tokens, sample=warp.temperature > 0)
         decoders = {
             "plain": self._from_text(
@@ -98,6 +97,11 @@ class PublishedContest:
         over = {name: ratios(taken, seconds["ours"]) for name, taken in seconds.items()}
         at_4 = ratios(seconds["plain"], seconds["ours at 4"])
         return Outcome(over["plain"], at_4, over["hugging"], over["assisted"])
+
+    @cached_property
+    def hugging_sides(self) -> tuple[hugging.Counted, hugging.Counted]:
+        """Target and draft in transformers: once, since each adds a hook to its model."""
+        return hugging.Counted(self.pair.target.model), hugging.Counted(self.pair.draft.model)
 
     def _from_text(self, decode: Callable[[list[int]], Generation]) -> Callable[[str], Generation]:
         """`decode` behind a text, which an encoder reads first: `generate` counts that, too."""

@@ -16,12 +16,12 @@ import torch
 from tqdm import tqdm
 
 from specdec_lib.decoding.progress import Block, Generation, Progress, Settings
-from specdec_lib.decoding.speculative import decode_block, speculative_generate
+from specdec_lib.decoding.speculative import decode_block, read_prompts, speculative_generate
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.files import write_whole
 from specdec_lib.measure.held_out import prompts
 from specdec_lib.measure.runs import SAMPLED, choices
 from specdec_lib.models.pairs import Pair, load_pair
-from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Uniforms
 
 PATH = Path(__file__).resolve().parents[1] / "lessons" / "recorded.json"
@@ -49,9 +49,7 @@ def run_of(pair: Pair, passage: int, seed: int, k: int) -> dict[str, Any]:
     settings = Settings(RUN + k + 1, SAMPLED)  # so much that no block is cut short
     progress, drafter = Progress([prompt], settings), ModelDrafter(pair.draft)
     capacity = PROMPT + settings.max_new_tokens
-    cache = pair.target.new_cache(1, capacity)
-    read_up_to(pair.target, cache, [prompt], leave=1)
-    drafter.start([prompt], SAMPLED, capacity)
+    cache = read_prompts(pair.target, drafter, [prompt], SAMPLED, capacity)
     made = Noted([np.random.default_rng([passage, seed, k])])
     blocks = []
     while len(progress.written[0]) < RUN:
@@ -90,12 +88,12 @@ def requests_of(pair: Pair, k: int) -> dict[str, Any]:
         rows = pool[start : start + ROWS]
         found.append(speculative_generate(pair.target, drafter, rows, k, settings, made))
     return {"k": k, "blocks": [len(row) for each in found for row in each.blocks]} | {
-        "accepted": accepted_counts(found, k)
+        "accepted": blocks_by_accepted(found, k)
     }
 
 
-def accepted_counts(found: list[Generation], k: int) -> list[int]:
-    """Blocks by accepted tokens, without the last ones of a text, which draft fewer than `k`."""
+def blocks_by_accepted(found: list[Generation], k: int) -> list[int]:
+    """How many blocks had 0 to `k` tokens accepted; not the last of a text, which draft fewer."""
     blocks = [block for each in found for row in each.blocks for block in row]
     whole = [block.accepted for block in blocks if len(block.drafted) == k]
     return np.bincount(whole, minlength=k + 1).tolist()
@@ -152,7 +150,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
     out = parser.parse_args().out
     text = json.dumps(record(load_pair(draft=DRAFT)), separators=(",", ":"))
-    out.write_text(text + "\n", encoding="utf-8")
+    write_whole(out, text + "\n")
     print(f"{out}: {len(text) / 1000:.0f} kB")
 
 

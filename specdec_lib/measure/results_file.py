@@ -4,15 +4,15 @@ Nothing here needs torch, so that `specdec compare` answers at once.
 """
 
 import json
-import os
 import platform
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from specdec_lib.files import write_whole
 
 PACKAGES = ("torch", "transformers", "numpy", "specdec-course")
 KEYS = ("target", "draft", "task", "temperature")  # what a row is about
@@ -57,18 +57,13 @@ class Results:
         self._write()
 
     def _write(self) -> None:
-        new = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
         try:
-            new.write_text(json.dumps(self.content, indent=1) + "\n", encoding="utf-8")
-            new.replace(self.path)  # at once: nobody reads half a file
+            write_whole(self.path, json.dumps(self.content, indent=1) + "\n")
         except OSError as error:
             raise ResultsError(
                 f"{self.path} cannot be written: {error.strerror or error}. Make room there, or "
                 "begin the results in another folder"
             ) from None
-        finally:
-            with suppress(OSError):  # of a folder that cannot be reached
-                new.unlink(missing_ok=True)
 
 
 def fresh_path(folder: Path | str = ".") -> Path:

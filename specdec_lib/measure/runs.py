@@ -81,29 +81,27 @@ class Graphs:
 
 
 class Recorded:
-    """A decoder that remembers how many tokens its blocks brought, and how repetitive they were."""
+    """A decoder that keeps what it made, to be looked at later: its calls are timed."""
 
     def __init__(self, decoder: Decoder) -> None:
-        self.decoder, self.tokens, self.passes = decoder, 0, 0
-        self.texts: list[list[int]] = []
+        self.decoder, self.made = decoder, list[Generation]()
 
     def __call__(self, prompt: list[int]) -> Generation:
-        """Decode, and count."""
-        generation = self.decoder(prompt)
-        self.tokens += sum(map(len, generation.tokens)) / len(generation.tokens)
-        self.passes += generation.target_passes
-        self.texts += generation.tokens  # looked at later: this call is timed
-        return generation
+        """Decode."""
+        self.made.append(self.decoder(prompt))
+        return self.made[-1]
 
     @property
     def repeated(self) -> float:
-        """The share of repeated 8-grams, on average."""
-        return sum(map(repeated_share, self.texts)) / len(self.texts)
+        """The share of repeated 8-grams, on average over the texts."""
+        texts = [tokens for each in self.made for tokens in each.tokens]
+        return sum(map(repeated_share, texts)) / len(texts)
 
     @property
     def tokens_a_block(self) -> float:
         """Tokens of a row for every target pass so far."""
-        return self.tokens / self.passes
+        tokens = sum(sum(map(len, each.tokens)) / len(each.tokens) for each in self.made)
+        return tokens / sum(each.target_passes for each in self.made)
 
 
 def compare(slower: Decoder, faster: Decoder, prompts: Sequence[list[int]]) -> Spread:

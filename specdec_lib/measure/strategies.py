@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -116,9 +115,9 @@ def built_in(*names: str) -> dict[str, Llama]:
     return {name: Llama.from_folder(ASSETS / name) for name in names}
 
 
-def first_layers(layers: int, folder: Path = ASSETS / "target") -> Llama:
-    """The Llama of `folder` cut after its first `layers` layers; it keeps its norm and its head."""
-    weights = read_weights(folder, "cpu", torch.float32)
+def first_layers(layers: int) -> Llama:
+    """The built-in target cut after its first `layers` layers; it keeps its norm and its head."""
+    weights = read_weights(ASSETS / "target", "cpu", torch.float32)
     shape = replace(weights.shape, layers=layers)
     return Llama(replace(weights, shape=shape, layers=list(weights.layers)[:layers]))
 

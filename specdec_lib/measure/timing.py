@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-import torch
+from specdec_lib.decoding.graph import wait_for
 
 Key = TypeVar("Key")
 
@@ -54,14 +54,8 @@ def interleaved(
 
 def timed(task: Callable[[], object]) -> float:
     """The seconds that `task` takes, until the GPU is done where there is one."""
-    wait()
+    wait_for()
     start = time.perf_counter()
     task()
-    wait()
+    wait_for()
     return time.perf_counter() - start
-
-
-def wait() -> None:
-    """Wait until a GPU has nothing left to do."""
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 # What a configuration must say for this file to run the model.
@@ -115,19 +114,7 @@ def read_shape(folder: Path) -> Shape:
         raise ValueError(f"{folder}: no config.json here; name the folder of a saved model")
     config = json.loads(path.read_text(encoding="utf-8"))
     rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
-    found = {
-        "model_type": config.get("model_type"),
-        "hidden_act": config.get("hidden_act", "silu"),
-        "rope_type": rope.get("rope_type", rope.get("type", "default")),
-        "attention_bias": config.get("attention_bias", False),
-        "mlp_bias": config.get("mlp_bias", False),
-    }
-    for name, needed in PLAIN.items():
-        if found[name] != needed:
-            raise ValueError(
-                f"{path}: {name} is {found[name]!r}, and Llama runs {needed!r} only; "
-                "models/hf.py runs any model of transformers"
-            )
+    require_plain(config, rope, path)
     heads = config["num_attention_heads"]
     return Shape(
         vocab_size=config["vocab_size"],
@@ -143,17 +130,21 @@ def read_shape(folder: Path) -> Shape:
     )
 
 
-def write_weights(weights: Weights, folder: Path) -> None:
-    """Write a Hugging Face Llama folder, which transformers loads too.
-
-    All of it is in memory at once: for the smaller sizes.
-    """
-    # A copy of each: safetensors refuses tensors that share memory.
-    tensors = {name: tensor.clone() for name, tensor in named_tensors(weights).items()}
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    config = json.dumps(configuration(weights.shape, weights.embedding.dtype), indent=2)
-    (folder / "config.json").write_text(config + "\n", encoding="utf-8")
+def require_plain(config: dict, rope: dict, path: Path) -> None:
+    """Raise ValueError unless the configuration, and its part on the rotation, says PLAIN."""
+    found = {
+        "model_type": config.get("model_type"),
+        "hidden_act": config.get("hidden_act", "silu"),
+        "rope_type": rope.get("rope_type", rope.get("type", "default")),
+        "attention_bias": config.get("attention_bias", False),
+        "mlp_bias": config.get("mlp_bias", False),
+    }
+    for name, needed in PLAIN.items():
+        if found[name] != needed:
+            raise ValueError(
+                f"{path}: {name} is {found[name]!r}, and Llama runs {needed!r} only; "
+                "models/hf.py runs any model of transformers"
+            )
 
 
 def named_tensors(weights: Weights) -> dict[str, Tensor]:

@@ -161,19 +161,15 @@ class EncoderDecoder(HuggingFace):
 
 
 def load(
-    folder: Path | str,
-    device: torch.device | str = "cpu",
-    dtype: torch.dtype = torch.float32,
-    revision: str | None = None,
+    folder: Path | str, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
 ) -> Causal | EncoderDecoder:
-    """Load a folder, or a repository of the hub at `revision`; its config tells the kind.
+    """Load a folder; its config tells the kind.
 
     Raises ValueError where the model's cache cannot be cut back, OSError where nothing is found.
     """
-    config = AutoConfig.from_pretrained(folder, revision=revision)
-    seq2seq = config.is_encoder_decoder
+    seq2seq = AutoConfig.from_pretrained(folder).is_encoder_decoder
     auto = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
-    model = auto.from_pretrained(folder, revision=revision, dtype=dtype).to(device)
+    model = auto.from_pretrained(folder, dtype=dtype).to(device)
     return EncoderDecoder(model) if seq2seq else Causal(model)
 
 

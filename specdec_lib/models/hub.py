@@ -11,7 +11,6 @@ begins d60acb12 in both), so the pair takes the tokenizer from there.
 """
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,8 @@ from pathlib import Path
 import huggingface_hub
 from huggingface_hub import constants
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+
+from specdec_lib.files import write_whole
 
 PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text(encoding="utf-8"))
 PINS = "specdec_revisions.json"
@@ -145,9 +146,7 @@ def pin(repository: str, revision: str) -> None:
     """Keep the commit that `repository` has now, and say so."""
     path = Path(constants.HF_HOME) / PINS
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(f".{os.getpid()}")
-    new.write_text(json.dumps(read_pins() | {repository: revision}, indent=2), encoding="utf-8")
-    new.replace(path)  # so that nobody reads half a file
+    write_whole(path, json.dumps(read_pins() | {repository: revision}, indent=2))
     print(f"{repository} is pinned at {revision} from now on ({path})")
 
 
