@@ -48,7 +48,7 @@ def pairs(count: int, size: int) -> list[tuple[np.ndarray, np.ndarray]]:
     return [tuple(rng.dirichlet(np.ones(size), 2)) for _ in range(count)]
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
 def test_law_of_the_rule_in_turn_is_the_target(n: int):
     for p, q in [(P, Q), (P, POOR), *pairs(5, 3)]:
         law = laws.candidates_law(FUNCTIONS["multi_candidate_accept"], p, q, n)

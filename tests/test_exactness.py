@@ -1,7 +1,7 @@
 """The law of speculative decoding is the target's: enumerated, so to rounding.
 
 Every branch of the decoder is walked on models of three tokens, with every drafter and with a
-mistake in each (exact_drafters.py); and ten mistakes that are easily made in drafting or judging
+mistake in each (exact_drafters.py); and mistakes that are easily made in drafting or judging
 are shown to change the law.
 """
 
@@ -14,6 +14,7 @@ import torch
 from exact_drafters import DRAFT, EXACT, NO_DRAFTERS, PROMPT, ROWS, TARGET, Llamas, tiny_llama
 from tape import Tape, autoregressive, distance, law
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from specdec_lib import drafters
 from specdec_lib.decoding import verify
@@ -28,7 +29,7 @@ from specdec_lib.sampling import LAST, Warp
 from specdec_lib.theory import Costs
 
 N = 4
-PLAIN = Warp()
+PLAIN, FILTER = Warp(), Warp(top_k=2)
 SIZES = [(name, size) for name, row in ROWS.items() for size in row.sizes]
 
 
@@ -159,6 +160,42 @@ class RatioSwapped(Tape):
         return super().accept(q, p.clamp(min=1e-300))
 
 
+class OneCoin(Tape):
+    """Judges every token with the same uniform number, as a loop that seeds itself does."""
+
+    def accept(self, p, q):
+        return (0.4963 * q <= p).cumprod(-1).bool()
+
+
+class FilteredUnsaid(Tape):
+    """Draws the draft token from the warped distribution; the q beside it is as it was."""
+
+    def draw(self, probs, index):
+        return super().draw(probs if index == LAST else FILTER(probs.log()), index)
+
+
+class Unfiltered(ModelDrafter):
+    """Knows nothing of the warp."""
+
+    def start(self, sequences, warp, capacity):
+        super().start(sequences, PLAIN, capacity)
+
+
+class Filtered(ModelDrafter):
+    """Warps by itself, whatever is asked."""
+
+    def start(self, sequences, warp, capacity):
+        super().start(sequences, FILTER, capacity)
+
+
+class OneHotQ(ModelDrafter):
+    """Draws its tokens and says that they were certain."""
+
+    def propose(self, sequences, limits, choices):
+        proposal = super().propose(sequences, limits, choices)
+        return proposal._replace(q=one_hot(proposal.tokens, proposal.q.shape[-1]).to(proposal.q))
+
+
 class UnsureDropped(ModelDrafter):
     """Throws the token away that made it stop."""
 
@@ -205,17 +242,27 @@ def stale_bonus(p: Tensor, q: Tensor, count: Tensor, limits: Tensor) -> Tensor:
 
 
 class Mutant(NamedTuple):
-    """One mistake: in the drafter, in the choices, or in a function of verify.py."""
+    """One mistake: in the drafter, in the choices, in a function of verify.py, or in the warp.
+
+    `asked` is the warp that was asked for, `warp` the one that the decoder gets.
+    """
 
     drafter: Callable[[], Drafter] = lambda: ModelDrafter(DRAFT)
     tape: type[Tape] = Tape
     function: tuple[str, Callable] | None = None
+    warp: Warp = PLAIN
+    asked: Warp = PLAIN
 
 
 MUTANTS = {
     "argmax draft with the full q": Mutant(tape=ArgmaxDraft),
     "match, then resample": Mutant(tape=MatchThenResample),
     "ratio swapped": Mutant(tape=RatioSwapped),
+    "one coin for all": Mutant(tape=OneCoin),
+    "filtered draft, raw q": Mutant(
+        lambda: Unfiltered(DRAFT), FilteredUnsaid, warp=FILTER, asked=FILTER
+    ),
+    "filtered draft, raw target": Mutant(lambda: Filtered(DRAFT), asked=FILTER),
     "low-confidence token dropped": Mutant(lambda: UnsureDropped(DRAFT, stop_below=0.4)),
     "q of another position": Mutant(lambda: ShiftedQ(DRAFT)),
     "residual equal to p": Mutant(function=("residual", target_again)),
@@ -231,5 +278,30 @@ def test_the_enumeration_sees_the_mistake(name: str, monkeypatch: pytest.MonkeyP
     mutant = MUTANTS[name]
     if mutant.function:
         monkeypatch.setattr(verify, *mutant.function)
-    found = law(decoder(mutant.drafter(), 2, count=3), mutant.tape)
-    assert distance(found, autoregressive(TARGET, PROMPT, 3)) > 0.01
+    found = law(decoder(mutant.drafter(), 2, mutant.warp, count=3), mutant.tape)
+    assert distance(found, autoregressive(warped(mutant.asked), PROMPT, 3)) > 0.01
+
+
+def next_token_law(model: TableModel) -> Tensor:
+    """The model's distribution (V,) behind the prompt."""
+    return PLAIN(model.forward(torch.tensor([PROMPT]), model.new_cache()))[0, -1]
+
+
+def acceptance(drafter: Drafter) -> float:
+    """The probability that the first draft token of a text is accepted."""
+
+    def run(choices: Tape) -> Sequence[int]:
+        settings = Settings(2)
+        written = speculative_generate(TARGET, drafter, [PROMPT], 1, settings, choices)
+        return (written.blocks[0][0].accepted,)
+
+    return law(run)[1,]
+
+
+def test_a_draft_is_accepted_as_often_as_both_distributions_overlap():
+    """A q that is called certain keeps the law, and costs acceptance: only this shows it."""
+    p, q = (next_token_law(model) for model in (TARGET, DRAFT))
+    assert acceptance(ModelDrafter(DRAFT)) == pytest.approx(float(torch.minimum(p, q).sum()))
+    assert acceptance(OneHotQ(DRAFT)) == pytest.approx(float((p * q).sum()))
+    certain = law(decoder(OneHotQ(DRAFT), 2, count=3))
+    assert distance(certain, autoregressive(TARGET, PROMPT, 3)) < EXACT
