@@ -13,3 +13,8 @@ CHAPTER_TESTS = ROOT / "autograde" / "chapters"
 def course_dir() -> Path:
     """The folder of the class that nbgrader works on: `course/`, or `$SPECDEC_COURSE`."""
     return (ROOT / os.environ.get("SPECDEC_COURSE", "course")).resolve()
+
+
+def notebook_path(folder: Path, chapter: str) -> Path:
+    """FOLDER/CHAPTER/CHAPTER.ipynb, nbgrader's layout."""
+    return folder / chapter / f"{chapter}.ipynb"

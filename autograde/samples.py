@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from autograde.files import write_if_changed
 from autograde.grading.misconceptions import misconceptions_of
 from autograde.intake import is_answer, release_of
+from autograde.paths import notebook_path
 from autograde.submissions import filled, solutions_of
 
 TROUBLES = (
@@ -88,7 +89,7 @@ def as_text(notebook: NotebookNode) -> bytes:
 
 
 def _write(submitted: Path, student: str, chapter: str, text: bytes) -> None:
-    write_if_changed(submitted / student / chapter / f"{chapter}.ipynb", text)
+    write_if_changed(notebook_path(submitted / student, chapter), text)
 
 
 # --- a class of any size --------------------------------------------------------------------

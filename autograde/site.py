@@ -12,9 +12,9 @@ from autograde.builder.browser import exercises_json, payload
 from autograde.builder.execute import execute
 from autograde.builder.mistakes import told
 from autograde.builder.pages import page
-from autograde.builder.release import CHAPTER_GLOB, build, notebook_path
+from autograde.builder.release import CHAPTER_GLOB, build
 from autograde.files import files_below, write_if_changed
-from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS
+from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS, notebook_path
 from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
 
 DOCS = ROOT / "docs"

@@ -9,13 +9,13 @@ from nbformat import NotebookNode
 
 from autograde.builder.views import solution_view
 from autograde.intake import is_answer
-from autograde.paths import SOLUTIONS
+from autograde.paths import SOLUTIONS, notebook_path
 
 
 @cache
 def solutions_of(chapter: str) -> dict[str, str]:
     """The right answer of every cell that a student writes in, by its name."""
-    source = nbformat.read(SOLUTIONS / chapter / f"{chapter}.ipynb", as_version=4)
+    source = nbformat.read(notebook_path(SOLUTIONS, chapter), as_version=4)
     cells = solution_view(source).cells
     return {cell.metadata.nbgrader.grade_id: cell.source for cell in cells if is_answer(cell)}
 

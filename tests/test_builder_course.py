@@ -10,8 +10,8 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.utils import find_all_files
 
 from autograde.builder import course
-from autograde.builder.release import build, notebook_path, release_into
-from autograde.paths import BUILD, ROOT
+from autograde.builder.release import build, release_into
+from autograde.paths import BUILD, ROOT, notebook_path
 
 KEPT = ["timestamp.txt", "02_rejection_sampling.ipynb", "01_tiny.ipynb", "02_rejection_sampling"]
 IGNORED = [

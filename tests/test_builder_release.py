@@ -17,11 +17,11 @@ from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from traitlets.config import Config
 
 from autograde.builder import gates, release
-from autograde.builder.release import BuildError, Built, build, check, notebook_path, release_into
+from autograde.builder.release import BuildError, Built, build, check, release_into
 from autograde.builder.source import read_chapter
 from autograde.builder.text import ChapterError
 from autograde.files import write_if_changed
-from autograde.paths import NOTEBOOKS, ROOT, SOLUTIONS
+from autograde.paths import NOTEBOOKS, ROOT, SOLUTIONS, notebook_path
 
 CHAPTERS = sorted(path.stem for path in SOLUTIONS.glob(release.CHAPTER_GLOB))
 TWO = TINY.replace("# A tiny chapter", "# Another")

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from autograde.files import files_below, zip_of
 from autograde.intake import is_answer, is_demo
-from autograde.paths import NOTEBOOKS, ROOT
+from autograde.paths import NOTEBOOKS, ROOT, notebook_path
 
 LIBRARY = ROOT / "specdec_lib"
 # Everything that a visible check imports, pytest and what pytest imports. All of it is Python.
@@ -26,7 +26,7 @@ def exercises(chapter: str) -> list[dict]:
     Each has its name, its stub, the names of the exercises above it, and the code that stands above
     it in the notebook.
     """
-    release = nbformat.read(NOTEBOOKS / chapter / f"{chapter}.ipynb", as_version=4)
+    release = nbformat.read(notebook_path(NOTEBOOKS, chapter), as_version=4)
     above: list[str] = []
     found: list[dict] = []
     for cell in release.cells:

@@ -25,7 +25,7 @@ from autograde.builder.course import load_config, set_folders
 from autograde.builder.mistakes import Mistake
 from autograde.builder.source import read_chapter
 from autograde.files import write_if_changed
-from autograde.paths import NOTEBOOKS, SOLUTIONS
+from autograde.paths import NOTEBOOKS, SOLUTIONS, notebook_path
 
 CHAPTER_GLOB = "[0-9][0-9]_*.py"
 
@@ -58,11 +58,6 @@ class Staged:
             (notebook_path(solutions, self.chapter), self.source),
             (notebook_path(notebooks, self.chapter), self.release),
         ]
-
-
-def notebook_path(folder: Path, chapter: str) -> Path:
-    """FOLDER/CHAPTER/CHAPTER.ipynb, nbgrader's layout."""
-    return folder / chapter / f"{chapter}.ipynb"
 
 
 def build(

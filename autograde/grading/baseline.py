@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograde.intake import is_demo
-from autograde.paths import SOLUTIONS
+from autograde.paths import SOLUTIONS, notebook_path
 
 CELL = """### BEGIN HIDDEN TESTS
 from autograde.grading.in_kernel import points
@@ -24,7 +24,7 @@ c.CourseDirectory.ignore = [".*"]
 
 def write_course(course: Path, chapter: str) -> None:
     """Make a plain nbgrader course with this chapter, its demonstrations left out."""
-    source = nbformat.read(SOLUTIONS / chapter / f"{chapter}.ipynb", as_version=4)
+    source = nbformat.read(notebook_path(SOLUTIONS, chapter), as_version=4)
     source.cells = [_plain(cell, chapter) for cell in source.cells if not is_demo(cell)]
     folder = course / "source" / chapter
     folder.mkdir(parents=True)

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from autograde.files import digest_of, files_below, write_if_changed
 from autograde.grading.results import Result
 from autograde.intake import is_demo
-from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS
+from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS, notebook_path
 
 PACKAGES = ("ipython", "matplotlib", "numpy", "pytest", "torch", "transformers")
 FOLDER = BUILD / "cache" / "results"
@@ -34,7 +34,7 @@ def key(notebook: NotebookNode, chapter: str) -> str:
 @cache
 def grader_fingerprint(chapter: str) -> str:
     """What the result depends on beside the answers."""
-    files = [SOLUTIONS / f"{chapter}.py", NOTEBOOKS / chapter / f"{chapter}.ipynb"]
+    files = [SOLUTIONS / f"{chapter}.py", notebook_path(NOTEBOOKS, chapter)]
     files += [*files_below(ROOT / "autograde"), *files_below(ROOT / "specdec_lib")]
     names = [path.relative_to(ROOT).as_posix() for path in files]
     return digest_of(files, platform.python_version(), *map(_version, PACKAGES), *names)

@@ -14,7 +14,7 @@ from autograde.grading.engine import exercises_of, pending_of
 from autograde.grading.results import Result
 from autograde.grading.spreading import Job, Open, Outcome, local_processes, spread
 from autograde.intake import Submission, release_of, take_in
-from autograde.paths import NOTEBOOKS
+from autograde.paths import NOTEBOOKS, notebook_path
 
 Grades = dict[str, dict[str, dict]]
 Seconds = dict[str, dict[str, float]]
@@ -30,7 +30,7 @@ class Task:
 
     @property
     def path(self) -> Path:
-        return Path(self.student, self.chapter, f"{self.chapter}.ipynb")
+        return notebook_path(Path(self.student), self.chapter)
 
     def take_in(self) -> Submission:
         """What intake makes of the submission."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from nbgrader.utils import rmtree
 
 from autograde.intake import Refused, read_submitted
+from autograde.paths import notebook_path
 
 # nbgrader's later steps leave names with a leading dot alone.
 STAMP = ".graded"
@@ -50,7 +51,7 @@ def stamp(notebooks: list[str], **_: object) -> None:
 
 def fingerprint(submitted: Path) -> str:
     """The SHA-256 of the notebook in submitted/STUDENT/CHAPTER, or what is in place of one."""
-    path = Path(submitted.parent.name, submitted.name, f"{submitted.name}.ipynb")
+    path = notebook_path(Path(submitted.parent.name), submitted.name)
     try:
         return hashlib.sha256(read_submitted(submitted.parents[1], path)).hexdigest()
     except Refused as refusal:

@@ -19,6 +19,7 @@ from zipfile import ZipFile
 
 from autograde.files import printable, write_if_changed
 from autograde.lms.archives import Handed, files_of, open_zip, read
+from autograde.paths import notebook_path
 
 CANVAS = re.compile(
     r"(?P<name>[^_/]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<order>\d+)_(?P<file>[^/]+)\.ipynb"
@@ -131,7 +132,7 @@ def _place(
     result: Collected,
 ) -> None:
     """The last to where it is graded, what it replaces and the others to where they are kept."""
-    target = submitted / student / chapter / f"{chapter}.ipynb"
+    target = notebook_path(submitted / student, chapter)
     aside = _put_aside(notebooks, target, attempts / student / chapter)
     result.kept_apart += [f"{student}: {what}, as {file.stem}" for what, file in aside]
     latest, data = notebooks[-1]
