@@ -13,6 +13,7 @@ if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
 from autograde.builder import course, offline  # noqa: E402
+from autograde.grading import timestamps  # noqa: E402
 from autograde.paths import course_dir  # noqa: E402
 
 c = get_config()  # noqa: F821  traitlets puts it here
@@ -21,6 +22,7 @@ c = get_config()  # noqa: F821  traitlets puts it here
 course.own_commands_first()
 course.set_folders(c, course_dir())
 c.CourseDirectory.ignore = course.IGNORE
+timestamps.guard()  # nbgrader opens whatever a student calls timestamp.txt
 
 # ------------------------------------------------------------------- The release: stubs that say
 c.GenerateAssignment.preprocessors = course.RELEASE_PREPROCESSORS

@@ -10,6 +10,7 @@ import copy
 import json
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import nbformat
@@ -20,6 +21,8 @@ from autograde.inert import inert
 from autograde.paths import NOTEBOOKS
 
 MAX_BYTES = 20 * 2**20
+MOST_CELLS = 2000  # a release has about 60
+MOST_PICTURES = 20  # in one cell
 PICTURES = ("image/png", "image/jpeg")
 
 
@@ -68,35 +71,76 @@ _TO_DO = {
 
 
 def parse(data: bytes) -> NotebookNode:
-    """The notebook in `data`, in the present format. Raises Refused."""
+    """The cells of the notebook in `data`, as `_plain_cell` keeps them. Raises Refused."""
     if not data.strip():
         raise Refused("the file is empty; save the notebook and hand it in again")
     try:
         plain = json.loads(data)
         if not isinstance(plain, dict) or "nbformat" not in plain:
             raise Refused("the file is not a notebook (it has no nbformat number)")
-        notebook = nbformat.convert(nbformat.from_dict(plain), 4)
-        cells = [_plain_cell(cell) for cell in notebook["cells"] if isinstance(cell, dict)]
-        return nbformat.from_dict({"cells": cells})
+        # Counted before anything is made of them: this runs in the grader's own process.
+        cells = _few([cell for cell in _cells_of(plain) if isinstance(cell, dict)])
+        return nbformat.from_dict({"cells": [_plain_cell(cell) for cell in cells]})
     except Refused:
         raise
     except (UnicodeDecodeError, json.JSONDecodeError):
         raise Refused("the file is not valid JSON; was it cut off or edited by hand?") from None
-    except Exception as error:  # the converter meets whatever a student's file holds
+    except Exception as error:  # a student's file may hold anything
         raise Refused(f"the file is not a notebook that can be read ({error})") from None
+
+
+def _cells_of(plain: dict) -> list:
+    """The cells of a notebook in format 4, or in 2 or 3 with the names that 4 has for its parts.
+
+    Nothing but cells is looked at. nbformat's own conversion would copy and validate all the rest,
+    and a heading of level 10^10 would become as many characters.
+    """
+    if plain["nbformat"] == 4:
+        return plain["cells"]
+    if plain["nbformat"] not in (2, 3):
+        raise Refused("the file's nbformat number is none of 2, 3 and 4; save it with JupyterLab")
+    old = [cell for sheet in plain["worksheets"] for cell in sheet["cells"]]
+    return [_renewed(cell) for cell in _few(old) if isinstance(cell, dict)]
+
+
+def _few(cells: list) -> list:
+    """The same list. Raises Refused where it is longer than a notebook's."""
+    if len(cells) > MOST_CELLS:
+        raise Refused(
+            f"the file has {len(cells):,} cells, {MOST_CELLS:,} are allowed; "
+            "remove the cells that are not needed"
+        )
+    return cells
+
+
+def _renewed(cell: dict) -> dict:
+    """A cell of format 2 or 3 as one of format 4: code has `source`, a heading is Markdown."""
+    if cell.get("cell_type") == "code":
+        return cell | {"source": cell.get("input", "")}
+    if cell.get("cell_type") == "heading":
+        level = cell.get("level", 1)
+        hashes = "#" * min(level, 6) if isinstance(level, int) else "#"
+        line = " ".join(_text_of(cell).splitlines())
+        return cell | {"cell_type": "markdown", "source": f"{hashes} {line}"}
+    return cell | {"cell_type": "markdown"} if cell.get("cell_type") == "html" else cell
 
 
 def _plain_cell(cell: dict) -> dict:
     """What is kept of a submitted cell: its kind, names, text and pictures, each of a sane type."""
-    source = cell.get("source", "")
-    source = "".join(map(str, source)) if isinstance(source, list) else str(source)
     return {
         "kind": str(cell.get("cell_type")),
         "id": str(cell.get("id")),
         "grade_id": _grade_id(cell),
-        "source": source.encode("utf-8", "replace").decode(),
+        "source": _text_of(cell),
         "attachments": _pictures(cell.get("attachments")),
     }
+
+
+def _text_of(cell: dict) -> str:
+    """A cell's text, which a file may hold line by line."""
+    source = cell.get("source", "")
+    source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    return source.encode("utf-8", "replace").decode()
 
 
 def _grade_id(cell: dict) -> str | None:
@@ -107,10 +151,10 @@ def _grade_id(cell: dict) -> str | None:
 
 
 def _pictures(attachments: object) -> dict[str, dict[str, str]]:
-    """The attachments that can be shown, by name, each as {kind: base64}."""
+    """The first attachments that can be shown, by name, each as {kind: base64}."""
     given = attachments.items() if isinstance(attachments, dict) else ()
-    shown = {str(name): _picture(data) for name, data in given if isinstance(data, dict)}
-    return {name: picture for name, picture in shown.items() if picture}
+    shown = ((name, _picture(data)) for name, data in given if isinstance(data, dict))
+    return dict(islice(((name, picture) for name, picture in shown if picture), MOST_PICTURES))
 
 
 def _picture(data: dict) -> dict[str, str]:

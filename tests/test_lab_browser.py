@@ -9,6 +9,7 @@ from submitting import CHAPTER, right
 
 from autograde.grading.misconceptions import misconceptions_of
 from autograde.intake import release_of
+from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
 
 pytestmark = pytest.mark.browser
 
@@ -105,7 +106,44 @@ def test_the_simulator_moves_and_is_there_when_the_notebook_is_opened_again(lab,
 
 
 def _numbers(lab: Lab) -> list[str]:
-    """The simulator's three large numbers. It draws nothing before it is scrolled to."""
-    lab.cell("acceptance_simulator(")
-    lab.panel.locator(".sd-chart svg").first.wait_for()
-    return lab.panel.locator(".sd-number").all_text_contents()
+    """The simulator's three large numbers."""
+    return lab.simulator("acceptance_simulator(").locator(".sd-number").all_text_contents()
+
+
+def test_a_simulator_from_elsewhere_is_empty_until_the_notebook_is_trusted(lab, student_server):
+    nbformat.write(_run_elsewhere(), student_server.work / "elsewhere.ipynb")
+    lab.open("elsewhere.ipynb")
+    lab.wait_for_output("acceptance_simulator(", "Beside it")
+    shown = lab.cell("acceptance_simulator(").locator(".jp-OutputArea-output")
+    assert shown.inner_text().strip() == "Beside it"  # and nothing else
+    _choose_in_palette(lab, "Trust Notebook")
+    lab.page.locator(".jp-Dialog").get_by_role("button", name="Trust").click()
+    assert _numbers(lab) == ["1.00", "0.80", "0.20"]
+
+
+def _choose_in_palette(lab: Lab, command: str) -> None:
+    """Search the command palette for a command and take it, by keyboard.
+
+    The palette may draw its list anew at any time, and a click on a line of it would be lost.
+    """
+    lab.page.keyboard.press("ControlOrMeta+Shift+c")
+    lab.page.locator(".lm-CommandPalette-input").fill(command)
+    lab.page.locator(".lm-CommandPalette-item.lm-mod-active", has_text=command).wait_for()
+    lab.page.keyboard.press("Enter")
+
+
+def _run_elsewhere() -> nbformat.NotebookNode:
+    """A notebook with a simulator's output and state as another machine has saved them.
+
+    The words beside it say when the output is drawn, and show that words would be.
+    """
+    simulator = acceptance_simulator()
+    data = simulator._repr_mimebundle_()
+    data["text/html"] = f"<p>Beside it</p>{data['text/html']}"
+    shown = nbformat.v4.new_output("display_data", data)
+    made = nbformat.v4.new_notebook()
+    made.cells = [nbformat.v4.new_code_cell("acceptance_simulator()", outputs=[shown])]
+    made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    state = simulator.widget.get_manager_state()
+    made.metadata.widgets = {"application/vnd.jupyter.widget-state+json": state}
+    return made

@@ -7,11 +7,14 @@ import pytest
 import torch
 from test_session import call, session
 
+from autograde.grading.engine import grade
+from autograde.intake import release_of
 from autograde.sandbox.inside import wire
 from autograde.sandbox.launch import Limits
 from autograde.sandbox.lending import Desk, Lent
 from autograde.sandbox.proxy import Student
 from autograde.sandbox.session import Gone, StudentError
+from autograde.submissions import filled, solutions_of
 from specdec_lib.models.table import TableModel
 
 WITH_TORCH = Limits(preload=(("torch", ()),))  # its import can outlast the limit of a call
@@ -161,6 +164,82 @@ def test_uses_are_bounded(monkeypatch: pytest.MonkeyPatch):
     code = "def f(model):\n    return [model(i) for i in range(4)]"
     with session(code) as s, pytest.raises(Gone, match="more than 3 uses"):
         call(s, "f", (lambda x: x,))
+
+
+TOO_MANY = [
+    "rng.random(3 * 10**9)",
+    "rng.random(-200_000)",
+    "rng.random((1000, 1000))",
+    "rng.random([4, 5, 10_000])",
+    "rng.random(np.array([1000, 1000]))",
+    "rng.random(size=200_000)",
+    "rng.random([10**9] * 10_000)",
+]
+
+
+@pytest.mark.parametrize("use", TOO_MANY)
+def test_a_generator_gives_no_more_numbers_than_anybody_needs(use: str):
+    """They are drawn in the grader's process: 24 GB for the first of these, for a whole class."""
+    code = f"import numpy as np\ndef f(rng):\n    return {use}"
+    with session(code) as s, pytest.raises(StudentError, match="may ask for 100,000 numbers"):
+        call(s, "f", (np.random.default_rng(3),))
+
+
+def test_a_generator_gives_as_many_numbers_as_an_answer_may_take():
+    code = "def f(rng):\n    return rng.random(100_000), rng.random((4, 5)), rng.random(size=3)"
+    rng = np.random.default_rng(3)
+    with session(code) as s:
+        many, table, three = call(s, "f", (np.random.default_rng(3),)).value
+    assert np.array_equal(many, rng.random(100_000)) and np.array_equal(table, rng.random((4, 5)))
+    assert np.array_equal(three, rng.random(3))
+
+
+def test_another_thing_is_asked_for_no_size_either():
+    code = "def f(model):\n    return model.new_cache(10**9)"
+    with session(code, limits=WITH_TORCH) as s, pytest.raises(StudentError, match="may ask for"):
+        call(s, "f", (lent_model(),))
+
+
+@pytest.mark.parametrize("given", ["[1] * 11", "[[1, 1]] * 4", "np.ones((3, 4))", "'x' * 20"])
+def test_what_a_use_may_be_given_is_bounded(given: str):
+    lent = Lent(len, call=True, most_given=10)
+    code = f"import numpy as np\ndef f(model):\n    return model([5] * 8), model({given})"
+    with session(code) as s, pytest.raises(StudentError, match="given 10 numbers"):
+        call(s, "f", (lent,))
+
+
+def told_to(chapter: str, **answer: str) -> str:
+    """The messages on one exercise, answered with this code and everything else right."""
+    ((name, _),) = answer.items()
+    notebook = filled(release_of(chapter), solutions_of(chapter) | answer)
+    exercise = grade(notebook, chapter).exercises[name]
+    assert exercise.score == 0
+    return " ".join([exercise.note or "", *exercise.messages])
+
+
+def test_a_rule_makes_no_table_of_all_coins_and_numbers():
+    """16 bytes of a message made 10^10 numbers of it; a list times a number is as long a list."""
+    rule = "def is_lossless(rule, p, q):\n    {}\n    return True"
+    tables = "n = np.zeros((2000, 1)); rule(p, q, n.astype(int), n, n.T)"
+    assert "takes 1,000,000 draft tokens" in told_to("03_lossless", is_lossless=rule.format(tables))
+    indexed = "rule(p[None], q[None], np.zeros(9, int), np.zeros(9), np.zeros(9))"
+    assert "p and q of shape (V,)" in told_to("03_lossless", is_lossless=rule.format(indexed))
+    text = "rule(p, ['x'] * len(q), 0, 10**4, 0.5)"
+    assert "arrays of numbers" in told_to("03_lossless", is_lossless=rule.format(text))
+
+
+def test_models_read_no_text_longer_than_the_tests_need():
+    long = "def score_block(target_model, prefix, drafted):\n    target_model([1] * 1001)"
+    assert "given 1,000 numbers" in told_to("01_draft_then_verify", score_block=long)
+    long = (
+        "def speculative_generate(target, *rest, **more):\n"
+        "    cache = target.new_cache()\n"
+        "    for _ in range(3):\n"
+        "        target.forward(torch.zeros(1, 90, dtype=torch.long), cache)\n"
+        "    return []\n"
+    )
+    told = told_to("08_full_generation", speculative_generate=long)
+    assert "longer than the 200 tokens" in told
 
 
 def test_the_same_thing_is_the_same_handle_and_is_not_called_changed():

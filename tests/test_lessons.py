@@ -10,7 +10,14 @@ from autograde.chapters import ch02_wrong
 from specdec_lib.lessons import ch02
 from specdec_lib.lessons.answers import answered, committed, reveal
 from specdec_lib.lessons.drawing import drawn_from
-from specdec_lib.lessons.examples import Different, Unwritten, describe, difference, expect
+from specdec_lib.lessons.examples import (
+    MOST_SHOWN,
+    Different,
+    Unwritten,
+    describe,
+    difference,
+    expect,
+)
 from specdec_lib.lessons.hints import has_own_line, open_hints
 
 
@@ -74,6 +81,63 @@ def test_a_text_is_the_same_in_every_run():
     assert describe([describe, model.forward]) == "[describe, forward]"
     assert describe(model).startswith("<") and " at 0x" not in describe([model])
     assert describe(np.random.default_rng(0)) == "Generator(PCG64)"  # its address is in capitals
+
+
+def nested(depth: int, width: int = 10) -> list:
+    """Lists in lists: width ** depth numbers."""
+    return [nested(depth - 1, width) if depth > 1 else 0.5] * width
+
+
+LONG = "x" * 10**6
+MANY = [
+    LONG,
+    {LONG: 1},
+    {"a": {LONG: {LONG: 2}}},
+    [LONG] * 40,
+    {f"{i}{LONG}": i for i in range(40)},
+    nested(6),
+    [[{"key": nested(6)}]],
+    [list(range(10**5))] * 12,
+    np.full(12, LONG),
+]
+
+
+@pytest.mark.parametrize("value", MANY, ids=lambda value: type(value).__name__)
+def test_a_value_of_any_size_is_told_shortly(value: object):
+    text = describe(value)
+    assert len(text) <= MOST_SHOWN + 4 and text.endswith((" ...", "]", "}"))
+    with pytest.raises(Different) as caught:
+        expect(lambda: value, gives=3)
+    assert len(str(caught.value)) < MOST_SHOWN + 200
+
+
+def test_a_long_value_is_not_written_out_before_it_is_cut():
+    """Forty in forty in forty: most of it would be written for nothing."""
+    value: list = [0.5]
+    for _ in range(12):
+        value = [value] * 40  # 40 ** 12 numbers
+    assert describe(value).startswith("[" * 13 + "0.5], [0.5], ")
+
+
+def test_a_value_of_ordinary_size_is_whole():
+    value = [[0.5 + i] * 12 for i in range(25)]
+    assert describe(value) == repr(value)
+
+
+@pytest.mark.parametrize("got", [{LONG: 1}, {f"{i}{LONG}": i for i in range(40)}, [1, [2, LONG]]])
+def test_a_remark_on_a_value_of_any_size_is_short(got: object):
+    with pytest.raises(Different) as caught:
+        expect(lambda: got, gives={"a": 1} if isinstance(got, dict) else [1, [2, LONG + "y"]])
+    assert len(str(caught.value)) < 4 * MOST_SHOWN
+
+
+def test_long_answers_are_told_shortly():
+    with pytest.raises(Different, match=r"quiz_02 is 'x{199} \.\.\.; write one letter of a, b"):
+        answered("quiz_02", LONG)
+    with pytest.raises(Different, match=r"^p is 'x{199} \.\.\.; write a number from 0 to 1\. Any"):
+        committed("p", LONG, 0, 1)
+    with pytest.raises(Different, match=r"^p is \[2.0\]; write a number"):
+        committed("p", [2.0], 0, 1)
 
 
 def test_message_names_parameters_and_shortens_large_arrays():

@@ -8,7 +8,7 @@ import json
 
 import nbformat
 import pytest
-from jupyter_lab import Lab, StudentServer
+from jupyter_lab import RUN, Lab, StudentServer
 from simulator_cells import SimulatorCell, simulator_cells
 from simulator_numbers import agree, expected
 
@@ -35,8 +35,7 @@ def source_of(cell: SimulatorCell) -> str:
 
 def move(lab: Lab, number: int) -> None:
     """Move every slider of a simulator by some steps; what has none is stepped by its button."""
-    inside = lab.cell(f"# simulator {number:02}")
-    inside.locator(".sd-chart svg").first.wait_for()
+    inside = lab.simulator(f"# simulator {number:02}")
     sliders = inside.get_by_role("slider").all()
     for slider in sliders:
         at_end = slider.input_value() == slider.get_attribute("max")
@@ -49,8 +48,8 @@ def move(lab: Lab, number: int) -> None:
 
 def states(lab: Lab) -> list[dict]:
     """Every simulator's state, as the kernel has it now."""
-    lab.cell(STATES).locator(".jp-InputArea-editor").click()
-    lab.page.keyboard.press("Shift+Enter")
+    lab.click_into(STATES)
+    lab.page.keyboard.press(RUN)
     lab.wait_until_idle()
     return json.loads(lab.cell(STATES).locator(".jp-OutputArea-output").inner_text())
 

@@ -23,6 +23,12 @@ OWN_WORK = (
     "specdec_lib.decoding.verify.verify_block",
     "specdec_lib.lessons.ch03_rules.residual",
     "specdec_lib.lessons.ch07_laws.residual",
+    "specdec_lib.decoding.verify.accepted_prefix",
+    "specdec_lib.decoding.block_verification.prefix_weights",
+    "specdec_lib.decoding.law.OneSide.accept",
+    "specdec_lib.lessons.ch07_laws.block_decisions",
+    "specdec_lib.lessons.recorded.verdict",
+    "specdec_lib.measure.recording.accepted_of",
 )
 
 P = np.array([0.45, 0.30, 0.15, 0.10])

@@ -1,5 +1,6 @@
 """Hidden tests of chapter 03. Points attach to behaviours; see autograde/grading/behaviours.py."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -13,9 +14,11 @@ from autograde.grading.behaviours import (
     own_array,
     untouched,
 )
+from autograde.sandbox.lending import MOST_GIVEN
 from specdec_lib.lessons.ch03_rules import (
     IMPOSTORS,
     Named,
+    Rule,
     coarse_coin,
     from_target,
     one_coin,
@@ -33,6 +36,22 @@ OWN_WORK = (
     "specdec_lib.lessons.ch03_rules.residual",
     "specdec_lib.sampling.Warp",
     "specdec_lib.decoding.verify.residual",
+    "specdec_lib.lessons.ch01.distance",
+    "specdec_lib.lessons.ch03._tv",
+    "specdec_lib.lessons.ch03_laws.lenient",
+    "specdec_lib.lessons.ch03_laws.mixture",
+    "specdec_lib.lessons.ch02.exact_law",
+    "specdec_lib.lessons.ch07_laws.residual",
+    "specdec_lib.lessons.ch07_laws.refused_in_turn",
+    "specdec_lib.lessons.ch07_laws.best_acceptance",
+    "specdec_lib.lessons.ch07_laws.block_decisions",
+    "specdec_lib.lessons.ch07_laws.block_accepted",
+    "specdec_lib.lessons.ch07_laws.one_hot_law",
+    "specdec_lib.lessons.ch07_laws.candidates_law",
+    "specdec_lib.sampling._nucleus",
+    "specdec_lib.decoding.law.one_token",
+    "specdec_lib.measure.acceptance.acceptance",
+    "specdec_lib.training.stages.distillation",
 )
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
@@ -435,11 +454,31 @@ def one_cell(p, q, tokens, r, u):
     return np.where(corner, 0, right_rule(p, q, tokens, r, u))
 
 
+def bounded(rule: Rule) -> Rule:
+    """The rule, for numbers in the shapes that the exercise names, and about as many.
+
+    It runs in the grader's own process, where a row of coins against a column of numbers would make
+    a table of any size, and a list times a number a list of any length.
+    """
+
+    def asked(p, q, tokens, r, u):
+        given = [np.asarray(x) if isinstance(x, list) else x for x in (p, q, tokens, r, u)]
+        if any(np.asarray(x).dtype.kind not in "biuf" for x in given):
+            raise TypeError("a rule takes arrays of numbers")
+        if [np.ndim(x) for x in given[:2]] != [1, 1]:
+            raise ValueError("a rule takes p and q of shape (V,)")
+        if math.prod(np.broadcast_shapes(*map(np.shape, given[2:]))) > MOST_GIVEN:
+            raise ValueError(f"a rule takes {MOST_GIVEN:,} draft tokens at once, not more")
+        return rule(*given)
+
+    return asked
+
+
 def judged(student, rule: Callable, pair: tuple, gives: bool) -> None:
     """Expect a verdict on a rule, which a message shows by its name and its text."""
 
     def is_lossless(rule, p, q):
-        return student.is_lossless(rule.rule, p, q)
+        return student.is_lossless(bounded(rule.rule), p, q)
 
     hint = f"This rule {rule.__doc__[0].lower()}{rule.__doc__[1:].rstrip('.')}."
     expect(is_lossless, Named(rule), *pair, gives=gives, hint=hint)

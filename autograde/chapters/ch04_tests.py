@@ -20,6 +20,12 @@ OWN_WORK = (
     "specdec_lib.theory.expected_tokens",
     "specdec_lib.theory.walltime_speedup",
     "specdec_lib.drafters.lookup.lookup",
+    "specdec_lib.lessons.ch04.steep",
+    "specdec_lib.lessons.ch04.best_steep",
+    "specdec_lib.lessons.ch06_service.block_law",
+    "specdec_lib.lessons.ch06_service.mean_and_variance",
+    "specdec_lib.lessons.ch07_laws.tree_tokens",
+    "specdec_lib.training.stages.distillation",
 )
 
 # --- predictions and quiz -------------------------------------------------------------------

@@ -9,7 +9,12 @@ from autograde.grading.behaviours import behaviour, choose, guessed, untouched
 from specdec_lib.lessons.examples import expect, expect_value_error
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = ("specdec_lib.theory.acceptance_from_counts",)
+OWN_WORK = (
+    "specdec_lib.theory.acceptance_from_counts",
+    "specdec_lib.lessons.ch05.conditional_rates",
+    "specdec_lib.lessons.recorded.Request.alpha",
+    "specdec_lib.lessons.recorded.Request.judged",
+)
 
 
 def tokens_a_block(alpha: float, k: int) -> float:

@@ -20,7 +20,14 @@ from specdec_lib.lessons.ch07_laws import candidate_ways
 from specdec_lib.lessons.examples import Different, describe, expect, type_name
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = ("specdec_lib.drafters.vocabulary.OtherVocabulary",)
+OWN_WORK = (
+    "specdec_lib.drafters.vocabulary.OtherVocabulary",
+    "specdec_lib.models.cache.Tree.of",
+    "specdec_lib.decoding.tree.walk",
+    "specdec_lib.decoding.verify.verify",
+    "specdec_lib.decoding.verify.verify_block",
+    "specdec_lib.decoding.verify.next_distribution",
+)
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])

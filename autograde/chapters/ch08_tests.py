@@ -35,9 +35,13 @@ OWN_WORK = (
     "specdec_lib.decoding.verify.verify_block",
     "specdec_lib.decoding.verify.residual",
     "specdec_lib.decoding.verify.next_distribution",
+    "specdec_lib.decoding.verify.accepted_prefix",
     "specdec_lib.decoding.speculative.speculative_generate",
+    "specdec_lib.decoding.speculative.decode_block",
     "specdec_lib.decoding.plain.plain_generate",
 )
+
+LONGEST = 200  # tokens in a text: of each that is read, the models keep every beginning
 
 
 class LentCache(WatchedCache, Lent):
@@ -60,6 +64,12 @@ class LentModel(WatchedModel, Lent):
         if batch != 1:
             raise ValueError(f"this model takes one row, not {batch}")
         return LentCache()
+
+    def forward(self, tokens: Tensor, cache: LentCache) -> Tensor:
+        """The logits, as of every WatchedModel. ValueError where the text gets too long."""
+        if len(cache.tokens) + len(tokens[0]) > LONGEST:
+            raise ValueError(f"the text gets longer than the {LONGEST} tokens that the model takes")
+        return super().forward(tokens, cache)
 
 
 # --- predictions and quiz -------------------------------------------------------------------

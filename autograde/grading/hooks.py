@@ -15,6 +15,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_locked
 
 from autograde.builder.regions import without_hidden
+from autograde.grading import timestamps
 from autograde.grading.engine import grade
 from autograde.grading.finished import begin, drop_outdated, graded_folder
 from autograde.grading.receipts import make_receipt, receipt_markdown
@@ -40,6 +41,7 @@ class Intake(NotebookExporter):
         super().__init__(*arguments, **settings)
         self.optimistic_validation = True  # the notebook once at the end, not after every step
         self._leave_out_markup()
+        timestamps.copy_nothing(self.parent)
         for folder in getattr(self.parent, "assignments", ()):
             drop_outdated(Path(self.parent.coursedir.root, folder))
 
@@ -59,6 +61,7 @@ class Intake(NotebookExporter):
         submitted = Path(root, path).absolute().parent
         drop_strays(graded_folder(submitted))
         begin(submitted)
+        timestamps.keep(submitted, graded_folder(submitted))
         submission = take_in(root, path, resources["nbgrader"]["assignment"])
         return self.from_notebook_node(submission.notebook, resources=resources, **kw)
 

@@ -8,6 +8,8 @@ from autograde.sandbox.proxy import Call, Student
 from autograde.sandbox.session import Gone, NotDefined, StudentError
 from specdec_lib.lessons.examples import Different
 
+MOST_TOLD = 4000  # characters of a case's message: a student's value may be in it
+
 
 @dataclass
 class Case:
@@ -76,6 +78,7 @@ class Marks:
     def _note(self, item: pytest.Item, call: pytest.CallInfo) -> None:
         exercise, name, after, weight = item.get_closest_marker("behaviour").args
         error, unwritten = _reason(call.excinfo.value if call.excinfo else None)
+        error = error and _cut(error)
         case = Case(exercise, name, after, error, unwritten, self.of_student.calls, weight)
         self.cases.append(case)
 
@@ -88,6 +91,13 @@ def _own_arguments(item: pytest.Function) -> dict[str, object]:
         if not mark.kwargs.get("indirect"):
             names.update(listed.replace(" ", "").split(",") if isinstance(listed, str) else listed)
     return {name: item.callspec.params[name] for name in names}
+
+
+def _cut(message: str) -> str:
+    """A message of bounded length: it stands in every report on the submission."""
+    if len(message) <= MOST_TOLD:
+        return message
+    return f"{message[:MOST_TOLD]} ... (cut here, after {MOST_TOLD} of {len(message)} characters)"
 
 
 def exercise_of(item: pytest.Item) -> str:

@@ -12,13 +12,21 @@ import numpy as np
 from autograde.sandbox.inside import wire
 
 MOST_USES = 100_000  # by one call of a student's function
+# A use happens in the grader's own process, which no limit of memory or time holds.
+MOST_ASKED = 100_000  # numbers that one use may ask for
+MOST_GIVEN = 1_000_000  # numbers in the arguments of one use
 
 
 class Lent:
-    """`thing` with the names that may be used; with `call`, it may be called."""
+    """`thing` with the names that may be used; with `call`, it may be called.
 
-    def __init__(self, thing: Any, *names: str, call: bool = False) -> None:
-        self.thing, self.names, self.call = thing, names, call
+    The arguments of one use may hold `most_given` numbers.
+    """
+
+    def __init__(
+        self, thing: Any, *names: str, call: bool = False, most_given: int = MOST_GIVEN
+    ) -> None:
+        self.thing, self.names, self.call, self.most_given = thing, names, call, most_given
 
 
 class Desk:
@@ -52,6 +60,7 @@ class Desk:
             raise wire.ProtocolError(f"more than {MOST_USES} uses of what it was given")
         thing, name, args, kwargs = self._read(question)
         try:
+            _refuse_large(thing, [*args, *kwargs.values()])
             return {"value": wire.encode(self.lend(self._use(thing, name, args, kwargs)))}
         except Exception as error:
             return {"refused": {"name": type(error).__name__[:80], "text": str(error)[:2000]}}
@@ -86,3 +95,35 @@ class Desk:
         if name in lent.names and not args and not kwargs:
             return getattr(lent.thing, name)
         raise AttributeError(f"{name or 'a call'} is not among what may be used here")
+
+
+def _refuse_large(lent: Lent, given: list) -> None:
+    """Raise ValueError where a use gives or asks for more than the grader should make of it."""
+    if _count(given) > lent.most_given:
+        most = f"{lent.most_given:,}"
+        raise ValueError(f"one use may be given {most} numbers, and this one was given more")
+    draws = isinstance(lent.thing, np.random.Generator)
+    if any(_size(value) > MOST_ASKED for value in given if draws or type(value) is int):
+        raise ValueError(
+            f"one use may ask for {MOST_ASKED:,} numbers, and this one asked for more; "
+            "draw only what is needed"
+        )
+
+
+def _count(value: Any) -> int:
+    """The numbers in an argument, about; a text counts by its letters."""
+    if isinstance(value, list | tuple | dict):
+        items = value.values() if isinstance(value, dict) else value
+        return 1 + sum(map(_count, items))
+    if isinstance(value, np.ndarray | str):
+        return np.size(value) if isinstance(value, np.ndarray) else len(value)
+    return value.numel() if type(value).__name__ == "Tensor" else 1
+
+
+def _size(value: Any) -> int:
+    """The numbers that a size asks for: the product of its whole numbers, as far as it matters."""
+    asked = 1
+    for part in np.ravel(value).tolist():
+        if type(part) is int and asked <= MOST_ASKED:
+            asked *= max(1, abs(part))
+    return asked

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from specdec_lib.lessons.examples import Different, Unwritten
+from specdec_lib.lessons.examples import Different, Unwritten, shortened
 
 
 def committed(name: str, guess: object, low: float, high: float) -> None:
@@ -19,7 +19,8 @@ def require_guess(name: str, guess: object, low: float, high: float) -> None:
     is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
     if not is_number or math.isnan(guess) or not low <= guess <= high:
         raise Different(
-            f"{name} is {guess!r}; write a number from {low:g} to {high:g}. Any guess counts."
+            f"{name} is {shortened(guess)}; write a number from {low:g} to {high:g}. "
+            "Any guess counts."
         )
 
 
@@ -47,5 +48,5 @@ def letter_of(name: str, choice: object, options: Sequence[str] = tuple("abcd"))
         raise Unwritten(f"{name}: no answer yet")
     letter = choice.strip().strip(".)(").lower() if isinstance(choice, str) else None
     if letter not in options:
-        raise Different(f"{name} is {choice!r}; write one letter of {', '.join(options)}")
+        raise Different(f"{name} is {shortened(choice)}; write one letter of {', '.join(options)}")
     return letter

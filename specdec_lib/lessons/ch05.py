@@ -78,7 +78,8 @@ def needed_costs(rows: Sequence) -> str:
     for row in rows:
         needed = (expected_tokens(row.alpha, row.k) / row.measured - 1) / row.k
         kindest = expected_tokens(row.alpha + HALF, row.k) / (row.measured - TENTH) - 1
-        remark = "  no cost explains this" if kindest < 0 else "  0, as rounded" if needed < 0 else ""
+        rounded = "  0, as rounded" if needed < 0 else ""
+        remark = "  no cost explains this" if kindest < 0 else rounded
         name = f"{row.task:6} {row.draft:9} T={row.temperature}"
         lines.append(f"{name}  c {row.c:.2f}, needed {needed:6.3f}{remark}")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ import re
 import textwrap
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 try:
@@ -22,6 +22,7 @@ else:
     INTS, FLOATS = (int, np.integer), (float, np.floating)
 
 VALUE_TOLERANCE = 1e-9
+MOST_SHOWN = 2000  # characters of one value in a message; a student's may have millions
 
 
 class Different(AssertionError):
@@ -110,7 +111,7 @@ def _outcome(got: Any, gives: Any, why: str) -> str:
     """What came back and what was expected, with all digits where the first five are equal."""
     texts = describe(got), describe(gives)
     if texts[0] == texts[1]:
-        texts = repr(got), repr(gives)
+        texts = shortened(got, MOST_SHOWN), shortened(gives, MOST_SHOWN)
     return f"returned {texts[0]}, expected {texts[1]}{why}."
 
 
@@ -167,7 +168,8 @@ def _sequence(got: Any, expected: Any) -> str | None:
 def _entries(got: dict, expected: dict) -> str | None:
     """The difference of two dictionaries, whatever the order of their keys."""
     if got.keys() != expected.keys():
-        return f" (its keys are {list(got)}, they should be {list(expected)})"
+        keys = describe(list(got)), describe(list(expected))
+        return f" (its keys are {keys[0]}, they should be {keys[1]})"
     return _sequence([got[key] for key in expected], list(expected.values()))
 
 
@@ -182,29 +184,54 @@ def type_name(value: Any) -> str:
 
 
 def describe(value: Any) -> str:
-    """`value` as a student would write it, with at most five significant digits."""
+    """`value` as a student would write it, with at most five significant digits.
+
+    What is longer than `MOST_SHOWN` characters is cut there, before the rest of it is written.
+    """
+    text = ""
+    for piece in _pieces(value):
+        text += piece
+        if len(text) > MOST_SHOWN:
+            return text[:MOST_SHOWN] + " ..."
+    return text
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    """The text of `value`, in pieces of which none is long."""
     if isinstance(value, ARRAYS):
         shown = 0 < value.size <= 12
-        return describe(value.tolist()) if shown else f"an array of shape {value.shape}"
-    if type(value).__name__ == "Tensor":
+        yield from _pieces(value.tolist()) if shown else [f"an array of shape {value.shape}"]
+    elif type(value).__name__ == "Tensor":
         shown = 0 < value.numel() <= 12
         shape = tuple(value.shape)
-        return f"tensor({describe(value.tolist())})" if shown else f"a tensor of shape {shape}"
-    if isinstance(value, BOOLS):
-        return str(bool(value))
-    if isinstance(value, types.FunctionType | types.MethodType):
-        return value.__name__
-    if isinstance(value, FLOATS):
-        return f"{value:.5g}"
-    if isinstance(value, list | tuple) and len(value) <= 40:
-        inside = ", ".join(describe(item) for item in value)
-        if isinstance(value, tuple):
-            return f"({inside},)" if len(value) == 1 else f"({inside})"
-        return f"[{inside}]"
-    if isinstance(value, dict) and len(value) <= 40:
-        return f"{{{', '.join(f'{key!r}: {describe(item)}' for key, item in value.items())}}}"
-    text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))  # the same in every run
-    return text if len(text) <= 200 else text[:200] + " ..."
+        yield f"tensor({describe(value.tolist())})" if shown else f"a tensor of shape {shape}"
+    elif isinstance(value, list | tuple | dict) and len(value) <= 40:
+        yield from _items(value)
+    elif isinstance(value, BOOLS):
+        yield str(bool(value))
+    elif isinstance(value, types.FunctionType | types.MethodType):
+        yield value.__name__
+    else:
+        yield f"{value:.5g}" if isinstance(value, FLOATS) else shortened(value)
+
+
+def _items(value: list | tuple | dict) -> Iterator[str]:
+    """The pieces of a list, a tuple or a dict."""
+    if isinstance(value, dict):
+        brackets, items = "{}", [(f"{shortened(key)}: ", item) for key, item in value.items()]
+    else:
+        brackets, items = "()" if isinstance(value, tuple) else "[]", [("", item) for item in value]
+    yield brackets[0]
+    for i, (name, item) in enumerate(items):
+        yield f"{', ' * bool(i)}{name}"
+        yield from _pieces(item)
+    yield ",)" if brackets == "()" and len(value) == 1 else brackets[1]
+
+
+def shortened(value: Any, most: int = 200) -> str:
+    """`repr` of a value, the same in every run, and cut where it is longer than `most`."""
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+    return text if len(text) <= most else text[:most] + " ..."
 
 
 def format_call(function: Callable, args: tuple) -> str:

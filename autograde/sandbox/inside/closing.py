@@ -12,12 +12,15 @@ from typing import Any
 
 
 class Closing(MetaPathFinder):
-    """Replaces the functions `names`, as "package.module.function", when their module is loaded."""
+    """Replaces the functions `names` when their module is loaded.
+
+    They are given as "package.module.function", or as "package.module.Class.method".
+    """
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names: dict[str, list[str]] = {}
         for name in names:
-            module, _, function = name.rpartition(".")
+            module, function = parted(name)
             self.names.setdefault(module, []).append(function)
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
@@ -30,7 +33,7 @@ class Closing(MetaPathFinder):
         def exec_module(module: ModuleType) -> None:
             load(module)
             for function in self.names[fullname]:
-                setattr(module, function, closed(f"{fullname}.{function}"))
+                replace(module, function, closed(f"{fullname}.{function}"))
 
         spec.loader.exec_module = exec_module
         return spec
@@ -39,6 +42,21 @@ class Closing(MetaPathFinder):
 def close(names: Sequence[str]) -> None:
     """Close functions of modules that are not loaded yet."""
     sys.meta_path.insert(0, Closing(names))
+
+
+def parted(name: str) -> tuple[str, str]:
+    """The module of a closed name and what follows it: "function", or "Class.method"."""
+    module, _, function = name.rpartition(".")
+    package, _, last = module.rpartition(".")
+    return (package, f"{last}.{function}") if last[:1].isupper() else (module, function)
+
+
+def replace(module: ModuleType, function: str, other: Callable) -> None:
+    """Put `other` in the place of a module's function, or of a method or property in a class."""
+    *within, name = function.split(".")
+    owner = getattr(module, within[0]) if within else module
+    is_property = isinstance(vars(owner).get(name), property)
+    setattr(owner, name, property(other) if is_property else other)
 
 
 def closed(name: str) -> Callable:
