@@ -39,12 +39,14 @@ class Server:
         options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
         options += ["--ServerApp.port_retries=0", "--IdentityProvider.token="]
         options += ["--ServerApp.answer_yes=True"]  # nobody is there to be asked at Ctrl+C
-        with self.log.open("w") as log:
+        # JupyterLab listens for Ctrl+C at a terminal only: elsewhere it may be lost in a request.
+        self.terminal, stdin = os.openpty()
+        with self.log.open("w") as log, os.fdopen(stdin):
             self.process = subprocess.Popen(
                 [sys.executable, "-m", *command, *options],
                 cwd=at,
                 env=_own_folders(folder) | variables,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -71,6 +73,7 @@ class Server:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+            os.close(self.terminal)
 
 
 class StudentServer(Server):
