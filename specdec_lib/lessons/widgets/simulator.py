@@ -89,6 +89,7 @@ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inlin
 <script type="module">__SCRIPT__</script></body></html>"""
 
 # Sets a frame's height to what it reports; one that cannot report scrolls at its first height.
+_DROPPED = "Run this cell to see the simulator."
 _FIT_HEIGHT = """<script>addEventListener("message", (event) => {
 for (const frame of document.querySelectorAll("iframe.specdec-simulator")) {
 const height = event.data && event.data.specdecHeight;
@@ -171,12 +172,15 @@ class Simulator:
         return page
 
     def frame(self) -> str:
-        """The page as a sandboxed `<iframe srcdoc>` that takes the height of its content."""
+        """The page as a sandboxed `<iframe srcdoc>` that takes the height of its content.
+
+        JupyterLab drops it from a notebook that is not trusted, and leaves the words inside it.
+        """
         style = f"display:block;width:100%;height:{self.height}px;border:0"
         return (
             f'<iframe class="specdec-simulator" title="{html.escape(self.title)}" '
             f'sandbox="allow-scripts" style="{style}" '
-            f'srcdoc="{html.escape(self.page())}"></iframe>\n{_FIT_HEIGHT}'
+            f'srcdoc="{html.escape(self.page())}">{_DROPPED}</iframe>\n{_FIT_HEIGHT}'
         )
 
     def __repr__(self) -> str:
