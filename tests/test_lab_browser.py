@@ -110,9 +110,7 @@ def _numbers(lab: Lab) -> list[str]:
     return lab.simulator("acceptance_simulator(").locator(".sd-number").all_text_contents()
 
 
-def test_a_simulator_from_elsewhere_says_what_to_do_until_it_is_trusted(
-    lab, student_server
-):
+def test_a_simulator_from_elsewhere_says_what_to_do_until_it_is_trusted(lab, student_server):
     nbformat.write(_run_elsewhere(), student_server.work / "elsewhere.ipynb")
     lab.open("elsewhere.ipynb")
     lab.wait_for_output("acceptance_simulator(", "Run this cell to see the simulator.")
