@@ -1,6 +1,7 @@
 """The student bundle: what is in it, and that a student can work with it alone."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,13 @@ def test_students_get_the_notebooks_and_the_library_and_no_answers(unpacked: Pat
     text = "".join(path.read_text() for path in (unpacked / "notebooks").rglob("*.ipynb"))
     assert "BEGIN SOLUTION" not in text and "HIDDEN TESTS" not in text
     assert not [name for name, _ in contents() if "__pycache__" in name]
+
+
+def test_its_readme_points_at_nothing_that_it_lacks(unpacked: Path):
+    text = (unpacked / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+    assert [link for link in links if not (unpacked / link).exists()] == []
+    assert not re.search(r"\bmake [a-z]+`|\bautograde\b", text)  # the instructor's commands
 
 
 def test_made_twice_it_is_the_same(tmp_path: Path):
