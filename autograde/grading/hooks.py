@@ -3,7 +3,6 @@ grade them and save the marks. `nbgrader_config.py` names all three.
 """
 
 import re
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -59,23 +58,10 @@ class Intake(NotebookExporter):
         root = Path(self.parent.coursedir.root, self.parent.coursedir.submitted_directory)
         path = Path(self.parent.coursedir.root, filename).relative_to(root)
         submitted = Path(root, path).absolute().parent
-        drop_strays(graded_folder(submitted))
         begin(submitted)
         timestamps.keep(submitted, graded_folder(submitted))
         submission = take_in(root, path, resources["nbgrader"]["assignment"])
         return self.from_notebook_node(submission.notebook, resources=resources, **kw)
-
-
-def drop_strays(graded: Path) -> None:
-    """Remove what nbgrader has copied beside the notebook, except the time of the submission.
-
-    It follows links as it copies, and the feedback carries the copies back to the student: a link
-    in a submission would bring home any file that the grader can read.
-    """
-    for entry in graded.iterdir() if graded.is_dir() else ():
-        if entry.name == "timestamp.txt":
-            continue
-        shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
 
 
 class Grade(NbGraderPreprocessor):
@@ -107,19 +93,19 @@ class Grade(NbGraderPreprocessor):
 
 def refuse_other_points(nb: NotebookNode, chapter: str) -> None:
     """Raise RuntimeError where the gradebook's points, which nbgrader has put in, are outdated."""
-    ours = {
-        cell.metadata.nbgrader.grade_id: cell
-        for cell in release_of(chapter).cells
-        if is_grade(cell)
-    }
-    for cell in filter(is_grade, nb.cells):
-        name, points = cell.metadata.nbgrader.grade_id, cell.metadata.nbgrader.points
-        if points != ours[name].metadata.nbgrader.points:
+    released, given = map(_points, (release_of(chapter), nb))
+    for name, points in given.items():
+        if points != released[name]:
             raise RuntimeError(
-                f"{name} has {points:g} points in the gradebook, "
-                f"{ours[name].metadata.nbgrader.points:g} in the release: "
-                f"run nbgrader generate_assignment {chapter} --force, and then this again"
+                f"{name} has {points:g} points in the gradebook, {released[name]:g} in the "
+                f"release: run nbgrader generate_assignment {chapter} --force, and then this again"
             )
+
+
+def _points(nb: NotebookNode) -> dict[str, float]:
+    """What each grade cell is worth."""
+    marked = (cell.metadata.nbgrader for cell in nb.cells if is_grade(cell))
+    return {cell.grade_id: cell.points for cell in marked}
 
 
 class SaveMarks(SaveAutoGrades):
