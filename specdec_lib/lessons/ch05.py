@@ -33,9 +33,10 @@ TRUTHS = {
     ),
 }
 
-# The clock of a machine that slows down by half, and the two ways to time twenty runs on it.
+# How far a printed number may be from the one that was rounded.
 HALF = 0.005  # alpha and c are printed with two places
 TENTH = 0.05  # speed-ups with one
+# The clock of a machine that slows down by half, and the two ways to time twenty runs on it.
 RUNS = 10
 DRIFT = 0.5
 BASELINE_SECONDS, SPECULATIVE_SECONDS = 1.0, 0.8

@@ -88,8 +88,9 @@ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inlin
 <style>__STYLE__</style></head><body><noscript>This simulator needs JavaScript.</noscript>
 <script type="module">__SCRIPT__</script></body></html>"""
 
-# Sets a frame's height to what it reports; one that cannot report scrolls at its first height.
+# What is left where a frame is dropped.
 _DROPPED = "Run this cell to see the simulator."
+# Sets a frame's height to what it reports; one that cannot report scrolls at its first height.
 _FIT_HEIGHT = """<script>addEventListener("message", (event) => {
 for (const frame of document.querySelectorAll("iframe.specdec-simulator")) {
 const height = event.data && event.data.specdecHeight;
