@@ -26,7 +26,7 @@ LAB_SETTINGS := $(CURDIR)/autograde/jupyter
 .PHONY: course test lab grader build solutions grade bench site lint clean help
 
 course: $(READY)  ## build everything, run every solution, grade a sample class
-	@$(PY) -m autograde.course
+	@$(PY) -m autograde.tools.demo
 
 test: $(READY)  ## run the tests (not the slow ones: see CONTRIBUTING.md)
 	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -49,10 +49,10 @@ grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
 
 bench: $(READY)  ## measure the decoder (9 minutes), and grading against plain nbgrader (4)
 	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
-	@$(PY) -m autograde.grading.bench --json build/grading-bench.json
+	@$(PY) -m autograde.tools.bench --json build/grading-bench.json
 
 site: $(VENV)/.site  ## make the web pages of chapters and guides in build/site/
-	@$(PY) -m autograde.site
+	@$(PY) -m autograde.tools.site
 
 lint: $(READY)  ## check style, and that the notebooks are in step with their sources
 	@$(PY) -m pre_commit run --all-files

@@ -12,8 +12,9 @@ ROOT = str(Path(__file__).resolve().parent)
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
-from autograde.builder import course, offline  # noqa: E402
-from autograde.grading import timestamps  # noqa: E402
+from autograde.nbgrader import config as course
+from autograde.build import offline
+from autograde.nbgrader import timestamps
 from autograde.paths import course_dir  # noqa: E402
 
 c = get_config()  # noqa: F821  traitlets puts it here
@@ -33,19 +34,19 @@ c.HTMLExporter.sanitize_html = True
 c.HTMLExporter.exclude_anchor_links = True
 # A page is written anew each time: nbgrader would keep one from before a later mark.
 c.GenerateFeedback.force = True
-c.GenerateFeedback.exporter_class = "autograde.reports.feedback_page.FeedbackPage"
+c.GenerateFeedback.exporter_class = "autograde.report.feedback_page.FeedbackPage"
 offline.set_formgrader(c)
 
 # --------------------------------------------------------------------------------------- Grading
 # Submissions pass intake before nbgrader sees them; our engine stands where a kernel would run.
-c.Autograde.exporter_class = "autograde.grading.hooks.Intake"
-c.Autograde.post_convert_hook = "autograde.grading.finished.stamp"
+c.Autograde.exporter_class = "autograde.nbgrader.plugin.Intake"
+c.Autograde.post_convert_hook = "autograde.nbgrader.stamps.stamp"
 c.Autograde.autograde_preprocessors = [
-    "autograde.grading.hooks.Grade",
+    "autograde.nbgrader.plugin.Grade",
     "nbgrader.preprocessors.IgnorePattern",
     "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "nbgrader.preprocessors.LimitOutput",
-    "autograde.grading.hooks.SaveMarks",
+    "autograde.nbgrader.plugin.SaveMarks",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]

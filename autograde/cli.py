@@ -5,11 +5,11 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from autograde.builder.mistakes import told
+from autograde.build.mistakes import told
 from autograde.grading import commands as grading
 from autograde.lms import commands as lms
 from autograde.paths import BUILD, SOLUTIONS
-from autograde.reports import commands as reports
+from autograde.report import commands as reports
 from autograde.sandbox.isolation import NoIsolation
 from specdec_lib.pipes import until_closed
 
@@ -158,8 +158,8 @@ def _add_bundle(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 @told
 def run_build(options: argparse.Namespace) -> int:
     """`autograde build`: exit code 1 where the text is wrong or, with --check, out of date."""
-    from autograde.builder.execute import execute
-    from autograde.builder.release import build, check
+    from autograde.build.execute import execute
+    from autograde.build.release import build, check
 
     chapters = options.chapters or None
     if options.check:
@@ -177,8 +177,8 @@ def run_build(options: argparse.Namespace) -> int:
 
 def run_bundle(options: argparse.Namespace) -> int:
     """`autograde bundle`: notebooks and specdec_lib, without solutions, hidden tests and grader."""
-    from autograde.builder.bundle import write_bundle
-    from autograde.grading.classroom import require_chapter
+    from autograde.build.bundle import write_bundle
+    from autograde.pool import require_chapter
 
     for name in options.chapters or ():
         require_chapter(name)

@@ -54,8 +54,8 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons import ch00 as lesson
-from specdec_lib.lessons.ch00 import MACHINES, MODELS, hints
+from specdec_lib.lessons.ch00 import checks as lesson
+from specdec_lib.lessons.ch00.checks import MACHINES, MODELS, hints
 
 # %% [markdown]
 # ## Token 5 needs tokens 1 to 4
@@ -66,8 +66,8 @@ from specdec_lib.lessons.ch00 import MACHINES, MODELS, hints
 # **autoregressive**.
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch00_figures as figures
-from specdec_lib.lessons import ch00_machines as machines
+from specdec_lib.lessons.ch00 import figures as figures
+from specdec_lib.lessons.ch00 import machines as machines
 
 figures.serial_and_parallel(tokens=5)
 
@@ -254,7 +254,7 @@ import os
 
 import torch
 
-from specdec_lib.measure.machine import copy_bandwidth, matrix_rate
+from specdec_lib.measure.doctor.machine import copy_bandwidth, matrix_rate
 
 torch.set_num_threads(max(1, os.cpu_count() // 2))  # leave cores for the rest
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -279,7 +279,7 @@ prediction_00_b = 2.0
 lesson.committed("prediction_00_b", prediction_00_b, 1, 8)
 
 # %% tags=["demo"]
-from specdec_lib.measure.machine import pass_seconds, weights_read
+from specdec_lib.measure.doctor.machine import pass_seconds, weights_read
 from specdec_lib.models.pairs import load_pair
 
 models = {

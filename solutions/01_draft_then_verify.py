@@ -29,12 +29,12 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons import ch01 as lesson
-from specdec_lib.lessons.ch01 import DRAFT, TARGET, WORDS, hints, tokens
+from specdec_lib.lessons.ch01 import checks as lesson
+from specdec_lib.lessons.ch01.checks import DRAFT, TARGET, WORDS, hints, tokens
 from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch01_figures as figures
+from specdec_lib.lessons.ch01 import figures as figures
 
 figures.recorded_blocks(lesson.RECORDED, first=0, count=1)
 
@@ -391,7 +391,7 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 # %% tags=["demo"]
 import torch
 
-from specdec_lib.measure.acceptance import model_reader
+from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
 
 pair = load_pair(dtype=torch.float64)  # so that rounding cannot part the two texts

@@ -38,12 +38,12 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons import ch02 as lesson
-from specdec_lib.lessons.ch02 import P, Q, hints
+from specdec_lib.lessons.ch02 import checks as lesson
+from specdec_lib.lessons.ch02.checks import P, Q, hints
 from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch02_figures as figures
+from specdec_lib.lessons.ch02 import figures as figures
 
 figures.two_distributions(P, Q)
 

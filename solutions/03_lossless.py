@@ -16,8 +16,8 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons import ch03 as lesson
-from specdec_lib.lessons.ch03 import P, Q, hints
+from specdec_lib.lessons.ch03 import checks as lesson
+from specdec_lib.lessons.ch03.checks import P, Q, hints
 
 # %% [markdown]
 # ## The rule, and how far apart two distributions are
@@ -60,7 +60,7 @@ def total_variation(p: np.ndarray, q: np.ndarray) -> float:
 hints(total_variation)
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch03_figures as figures
+from specdec_lib.lessons.ch03 import figures as figures
 
 figures.shared_mass(total_variation, P, Q)
 
@@ -179,7 +179,7 @@ lesson.reveal("prediction_03", prediction_03)
 # of a perfect sampler. Then choose a wrong one: after how many draws does it leave the floor?
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch03_sampling as sampling
+from specdec_lib.lessons.ch03 import sampling as sampling
 from specdec_lib.lessons.widgets.two_paths import two_paths_simulator
 
 sampling.running_distance(P, Q)
@@ -382,7 +382,7 @@ sampling.line_up(is_lossless, lesson.GRID_P, lesson.GRID_Q)
 lesson.check_is_lossless(is_lossless)
 
 # %% [markdown]
-# The rules are in `specdec_lib/lessons/ch03_rules.py`, two lines each. `sampler_match` is no
+# The rules are in `specdec_lib/lessons/ch03/rules.py`, two lines each. `sampler_match` is no
 # impostor: it draws from `p` and looks whether the draft has guessed it. It is exact, but accepts
 # only the sum of `p q`, .305 for the pair in place of .80.
 #

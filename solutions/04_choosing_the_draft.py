@@ -18,11 +18,11 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons import ch04 as lesson
-from specdec_lib.lessons.ch04 import hints
+from specdec_lib.lessons.ch04 import checks as lesson
+from specdec_lib.lessons.ch04.checks import hints
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch04_figures as figures
+from specdec_lib.lessons.ch04 import figures as figures
 
 # %% [markdown]
 # ## The two numbers of a draft
@@ -386,7 +386,7 @@ lesson.table_of_drafts(measured, walltime_speedup)
 # `alpha` stays, `c` falls, and every draft gains. Look at `v` too: it may jump.
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch04_measured as charts
+from specdec_lib.lessons.ch04 import measured as charts
 from specdec_lib.models.pairs import load_pair
 
 pair = load_pair(draft="small", target_cost="40m")

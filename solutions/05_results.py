@@ -26,12 +26,12 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons import ch05 as lesson
-from specdec_lib.lessons.ch05 import hints
+from specdec_lib.lessons.ch05 import checks as lesson
+from specdec_lib.lessons.ch05.checks import hints
 from specdec_lib.theory import expected_tokens
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch05_figures as figures
+from specdec_lib.lessons.ch05 import figures as figures
 
 figures.six_blocks(lesson.BLOCKS, lesson.K)
 
@@ -276,7 +276,7 @@ print(f"half .95, half .45: {mixed:.2f} tokens a block; all .70: {expected_token
 # same most probable token is the acceptance at temperature 0. Nothing is sampled.
 
 # %% tags=["demo"]
-from specdec_lib.measure import held_out
+from specdec_lib.measure.core import held_out
 from specdec_lib.measure.own_table import acceptances, readers
 
 (target, drafts), tokenizer = readers(), held_out.tokenizer()
@@ -288,7 +288,7 @@ for kind, documents in texts.items():
     measured |= {(kind, name): a for name, a in acceptances(target, drafts, tokens, 2000).items()}
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch05_measured as own
+from specdec_lib.lessons.ch05 import measured as own
 
 own.acceptance_table(measured, papers.table("leviathan_3"))
 
@@ -364,7 +364,7 @@ lesson.check_acceptance_by_class(acceptance_by_class)
 
 # %% tags=["demo"]
 from specdec_lib.measure.own_table import accepted_counts
-from specdec_lib.measure.runs import SAMPLED
+from specdec_lib.measure.core.runs import SAMPLED
 from specdec_lib.models.pairs import load_pair
 
 pair = load_pair(draft="large")
@@ -433,7 +433,7 @@ lesson.check_paired_speedup(paired_speedup)
 # %% tags=["demo"]
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.own_table import seconds_by_turns
-from specdec_lib.measure.runs import plain, speculative
+from specdec_lib.measure.core.runs import plain, speculative
 
 slow = load_pair(draft="small", target_cost="40m")
 fast = speculative(slow.target, ModelDrafter(slow.draft), 2, SAMPLED, 16)
@@ -442,7 +442,7 @@ print(slow.label)
 own.pairs(paired_speedup, *seconds)
 
 # %% tags=["demo"]
-from specdec_lib.measure.costs import costs_of
+from specdec_lib.measure.core.costs import costs_of
 
 costs, _ = costs_of(slow.target, slow.draft, k_max=2, rounds=10)
 alpha = measured["code", "small"].alpha

@@ -25,11 +25,12 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons import ch06 as lesson, recorded
-from specdec_lib.lessons.ch06 import hints
+from specdec_lib.lessons.ch06 import checks as lesson
+from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.ch06.checks import hints
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch06_figures as figures, ch06_records as records
+from specdec_lib.lessons.ch06 import figures as figures, records as records
 
 records.blocks_as_recorded(k=5, rows=8)
 
@@ -345,7 +346,7 @@ records.oracle(c=0.1)
 # as slow as a model five times its size.
 
 # %% tags=["demo"]
-from specdec_lib.measure.costs import costs_of
+from specdec_lib.measure.core.costs import costs_of
 from specdec_lib.models.pairs import load_pair
 
 pair = load_pair(draft=recorded.record()["draft"], target_cost="40m")
@@ -398,9 +399,9 @@ records.past_the_optimum(c=0.1, costs=costs)
 #
 # You need not believe this chapter. Four things to look at:
 #
-# 1. `specdec_lib/lessons/recorded.json`: `p`, `q` and coin of every judged token, for the next
+# 1. `specdec_lib/lessons/common/recorded.json`: `p`, `q` and coin of every judged token, for the next
 #    cell.
-# 2. `specdec_lib/measure/recording.py`, which made the file. A test computes `p` and `q` of a
+# 2. `specdec_lib/training/recording.py`, which made the file. A test computes `p` and `q` of a
 #    sample anew.
 # 3. The table of theory and Monte Carlo above, with its standard errors. Change the seed.
 # 4. `c` and `v`, measured in this notebook. Measure again, and see how much they move.

@@ -24,8 +24,8 @@
 # %%
 import numpy as np
 
-from specdec_lib.lessons import ch07 as lesson
-from specdec_lib.lessons.ch07 import SHAPES, TREE, P, Q, hints
+from specdec_lib.lessons.ch07 import checks as lesson
+from specdec_lib.lessons.ch07.checks import SHAPES, TREE, P, Q, hints
 from specdec_lib.sampling import sample_from
 
 
@@ -36,8 +36,8 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch07_figures as figures
-from specdec_lib.lessons import ch07_pictures as pictures
+from specdec_lib.lessons.ch07 import figures as figures
+from specdec_lib.lessons.ch07 import pictures as pictures
 
 pictures.shapes()
 
@@ -94,7 +94,7 @@ lesson.check_one_hot_accept(one_hot_accept)
 
 # %% tags=["demo"]
 from specdec_lib.measure import strategies
-from specdec_lib.measure.held_out import prompts
+from specdec_lib.measure.core.held_out import prompts
 
 lab, texts = strategies.Laboratory(positions=400), prompts(8, 128)
 measured = strategies.tokens_a_block(lab.target, strategies.three_drafters(lab.vocab_size), texts)
@@ -112,7 +112,7 @@ pictures.drafters(measured, k=4)
 # target, which was not trained for it, behind each of its layers, at 400 positions of held-out text.
 
 # %% tags=["demo"]
-from specdec_lib.measure.acceptance import model_reader
+from specdec_lib.measure.core.acceptance import model_reader
 
 cut = {e: lab.alpha(model_reader(strategies.first_layers(e))) for e in (1, 2, 3, 4)}
 pictures.early_exit(cut)

@@ -26,16 +26,17 @@
 import numpy as np
 import torch
 
-from specdec_lib.lessons import ch08 as lesson
-from specdec_lib.lessons.ch08 import hints
+from specdec_lib.lessons.ch08 import checks as lesson
+from specdec_lib.lessons.ch08.checks import hints
 from specdec_lib.sampling import Warp, sample_rows
 
 # %% tags=["demo"]
-from specdec_lib.lessons import ch08_figures as figures
-from specdec_lib.lessons import ch08_measured as own
+from specdec_lib.lessons.ch08 import figures as figures
+from specdec_lib.lessons.ch08 import measured as own
 from specdec_lib.lessons.widgets.trace import trace_picture
-from specdec_lib.measure import batches, engineering, experiment, identity, papers, seq2seq, survey, traces
-from specdec_lib.measure import ours as decoders
+from specdec_lib.measure.experiment import batches, engineering, experiment, identity, seq2seq, survey, traces
+from specdec_lib.measure import papers
+from specdec_lib.measure.experiment import ours as decoders
 
 LONGER = 1
 machine = survey.look(LONGER)

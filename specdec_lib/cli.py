@@ -291,7 +291,7 @@ def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
     if importlib.util.find_spec("transformers") is None:
         print(f"specdec: {NO_MODELS}", file=sys.stderr)
         return 2
-    from specdec_lib.measure import doctor  # takes seconds: it brings torch
+    from specdec_lib.measure.doctor import doctor
 
     for line in doctor.report():
         print(line, flush=True)
@@ -300,7 +300,7 @@ def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
 
 def run_compare(options: argparse.Namespace, _: list[str]) -> int:
     """`specdec compare`. A file that is no table of results is told in a line, exit code 2."""
-    from specdec_lib.measure import results_file
+    from specdec_lib.measure.experiment import results_file
 
     try:
         for line in results_file.compare(options.first, options.second):

@@ -7,8 +7,8 @@ from typing import TextIO
 import numpy as np
 import torch
 
-from specdec_lib.decoding.progress import Block, Generation, Settings
 from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.pipes import takes_colour

@@ -107,7 +107,7 @@ def reader(browser) -> Iterator:
 
     At the end there must be no error on the console and no request.
     """
-    from browsing import Reader
+    from pages.browsing import Reader
 
     opened = []
 
@@ -124,7 +124,7 @@ def reader(browser) -> Iterator:
 @pytest.fixture
 def module(browser) -> Iterator:
     """`module(simulator)` gives `call(name, *arguments)` for what its module exports."""
-    from browsing import exported
+    from pages.browsing import exported
 
     pages = []
 
@@ -140,7 +140,7 @@ def module(browser) -> Iterator:
 @pytest.fixture(scope="module")
 def machine():
     """A machine with the built-in models (built_in_machine), one for a test module."""
-    from built_in_machine import built_in_machine
+    from decoders.built_in_machine import built_in_machine
 
     return built_in_machine()
 
@@ -148,7 +148,7 @@ def machine():
 @pytest.fixture(scope="module")
 def student_server(tmp_path_factory) -> Iterator:
     """The JupyterLab of `specdec start` (jupyter_lab.StudentServer), one for a test module."""
-    from jupyter_lab import StudentServer
+    from pages.jupyter_lab import StudentServer
 
     server = StudentServer(tmp_path_factory.mktemp("lab"))
     try:
@@ -162,7 +162,7 @@ def student_server(tmp_path_factory) -> Iterator:
 @pytest.fixture
 def lab(browser, student_server) -> Iterator:
     """JupyterLab in a fresh browser. At the end nothing may have asked another machine."""
-    from jupyter_lab import Lab
+    from pages.jupyter_lab import Lab
 
     one = Lab(browser, student_server)
     yield one
@@ -184,7 +184,7 @@ def painted(monkeypatch) -> list[str]:
 
 def _words_of_figures(monkeypatch: pytest.MonkeyPatch, paint: Callable) -> list[str]:
     import matplotlib.pyplot as plt
-    from chapter_cases import CHAPTERS, figure_modules
+    from classes.chapter_cases import CHAPTERS, figure_modules
 
     texts: list[str] = []
 

@@ -1,12 +1,12 @@
-"""Hidden tests of chapter 00. Points attach to behaviours; see autograde/grading/behaviours.py."""
+"""Hidden tests of chapter 00. Points attach to behaviours; see autograde/check.py."""
 
 import pytest
 
-from autograde.grading.behaviours import behaviour, choose, guessed
-from specdec_lib.lessons.examples import expect
+from autograde.check import behaviour, choose, guessed
+from specdec_lib.lessons.common.examples import expect
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = ("specdec_lib.measure.gpu.cache_numbers",)
+OWN_WORK = ("specdec_lib.measure.bench.gpu.cache_numbers",)
 
 A100 = (2.039e12, 312e12)
 H100 = (3.35e12, 989.5e12)

@@ -1,4 +1,4 @@
-"""Hidden tests of chapter 01. Points attach to behaviours; see autograde/grading/behaviours.py.
+"""Hidden tests of chapter 01. Points attach to behaviours; see autograde/check.py.
 
 Models are lent to the student's function. They look at all tokens before a position, and refuse
 more calls than a case allows.
@@ -9,16 +9,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograde.grading.behaviours import behaviour, choose, guessed, untouched
+from autograde.check import behaviour, choose, guessed, untouched
 from autograde.sandbox.lending import Lent
-from specdec_lib.lessons.ch01_models import (
+from specdec_lib.lessons.ch01.models import (
     Calls,
     DraftModel,
     TargetModel,
     differing_row,
     expect_rows,
 )
-from specdec_lib.lessons.examples import (
+from specdec_lib.lessons.common.examples import (
     Different,
     describe,
     difference,
@@ -33,7 +33,7 @@ OWN_WORK = (
     "specdec_lib.decoding.plain.plain_generate",
     "specdec_lib.decoding.speculative.speculative_generate",
     "specdec_lib.decoding.verify.accepted_prefix",
-    "specdec_lib.lessons.ch01_models.greedy_decode",
+    "specdec_lib.lessons.ch01.models.greedy_decode",
 )
 
 V = 6

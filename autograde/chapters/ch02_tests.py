@@ -1,10 +1,10 @@
-"""Hidden tests of chapter 02. Points attach to behaviours; see autograde/grading/behaviours.py."""
+"""Hidden tests of chapter 02. Points attach to behaviours; see autograde/check.py."""
 
 import numpy as np
 import pytest
 
 from autograde.chapters.laws import autoregressive_law, step_law, token_law
-from autograde.grading.behaviours import (
+from autograde.check import (
     behaviour,
     choose,
     guessed,
@@ -12,7 +12,7 @@ from autograde.grading.behaviours import (
     own_array,
     untouched,
 )
-from specdec_lib.lessons.examples import Different, describe, expect, type_name
+from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 OWN_WORK = (
@@ -21,14 +21,14 @@ OWN_WORK = (
     "specdec_lib.decoding.verify.next_distribution",
     "specdec_lib.decoding.verify.verify",
     "specdec_lib.decoding.verify.verify_block",
-    "specdec_lib.lessons.ch03_rules.residual",
-    "specdec_lib.lessons.ch07_laws.residual",
+    "specdec_lib.lessons.ch03.rules.residual",
+    "specdec_lib.lessons.ch07.laws.residual",
     "specdec_lib.decoding.verify.accepted_prefix",
-    "specdec_lib.decoding.block_verification.prefix_weights",
-    "specdec_lib.decoding.law.OneSide.accept",
-    "specdec_lib.lessons.ch07_laws.block_decisions",
-    "specdec_lib.lessons.recorded.verdict",
-    "specdec_lib.measure.recording.accepted_of",
+    "specdec_lib.decoding.variants.block_verification.prefix_weights",
+    "specdec_lib.exact.OneSide.accept",
+    "specdec_lib.lessons.ch07.laws.block_decisions",
+    "specdec_lib.lessons.common.recorded.verdict",
+    "specdec_lib.training.recording.accepted_of",
 )
 
 P = np.array([0.45, 0.30, 0.15, 0.10])

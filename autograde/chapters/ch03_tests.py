@@ -1,4 +1,4 @@
-"""Hidden tests of chapter 03. Points attach to behaviours; see autograde/grading/behaviours.py."""
+"""Hidden tests of chapter 03. Points attach to behaviours; see autograde/check.py."""
 
 import math
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograde.grading.behaviours import (
+from autograde.check import (
     behaviour,
     choose,
     guessed,
@@ -15,7 +15,7 @@ from autograde.grading.behaviours import (
     untouched,
 )
 from autograde.sandbox.lending import MOST_GIVEN
-from specdec_lib.lessons.ch03_rules import (
+from specdec_lib.lessons.ch03.rules import (
     IMPOSTORS,
     Named,
     Rule,
@@ -27,30 +27,30 @@ from specdec_lib.lessons.ch03_rules import (
     right_rule,
     sampler_match,
 )
-from specdec_lib.lessons.examples import Different, describe, expect, type_name
+from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 OWN_WORK = (
-    "specdec_lib.lessons.ch03_laws.mixed_up",
-    "specdec_lib.lessons.ch03_laws.rule_law",
-    "specdec_lib.lessons.ch03_rules.residual",
+    "specdec_lib.lessons.ch03.laws.mixed_up",
+    "specdec_lib.lessons.ch03.laws.rule_law",
+    "specdec_lib.lessons.ch03.rules.residual",
     "specdec_lib.sampling.Warp",
     "specdec_lib.decoding.verify.residual",
-    "specdec_lib.lessons.ch01.distance",
-    "specdec_lib.lessons.ch03._tv",
-    "specdec_lib.lessons.ch03_laws.lenient",
-    "specdec_lib.lessons.ch03_laws.mixture",
-    "specdec_lib.lessons.ch02.exact_law",
-    "specdec_lib.lessons.ch07_laws.residual",
-    "specdec_lib.lessons.ch07_laws.refused_in_turn",
-    "specdec_lib.lessons.ch07_laws.best_acceptance",
-    "specdec_lib.lessons.ch07_laws.block_decisions",
-    "specdec_lib.lessons.ch07_laws.block_accepted",
-    "specdec_lib.lessons.ch07_laws.one_hot_law",
-    "specdec_lib.lessons.ch07_laws.candidates_law",
+    "specdec_lib.lessons.ch01.checks.distance",
+    "specdec_lib.lessons.ch03.checks._tv",
+    "specdec_lib.lessons.ch03.laws.lenient",
+    "specdec_lib.lessons.ch03.laws.mixture",
+    "specdec_lib.lessons.ch02.checks.exact_law",
+    "specdec_lib.lessons.ch07.laws.residual",
+    "specdec_lib.lessons.ch07.laws.refused_in_turn",
+    "specdec_lib.lessons.ch07.laws.best_acceptance",
+    "specdec_lib.lessons.ch07.laws.block_decisions",
+    "specdec_lib.lessons.ch07.laws.block_accepted",
+    "specdec_lib.lessons.ch07.laws.one_hot_law",
+    "specdec_lib.lessons.ch07.laws.candidates_law",
     "specdec_lib.sampling._nucleus",
-    "specdec_lib.decoding.law.one_token",
-    "specdec_lib.measure.acceptance.acceptance",
+    "specdec_lib.exact.one_token",
+    "specdec_lib.measure.core.acceptance.acceptance",
     "specdec_lib.training.stages.distillation",
 )
 

@@ -6,7 +6,7 @@ behaves exactly like one of them is told so. Several are in published code and e
 
 import numpy as np
 
-from autograde.grading.misconceptions import Misconceptions
+from autograde.wrong import Misconceptions
 
 WRONG = Misconceptions()
 

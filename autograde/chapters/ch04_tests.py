@@ -1,10 +1,10 @@
-"""Hidden tests of chapter 04. Points attach to behaviours; see autograde/grading/behaviours.py."""
+"""Hidden tests of chapter 04. Points attach to behaviours; see autograde/check.py."""
 
 import numpy as np
 import pytest
 import torch
 
-from autograde.grading.behaviours import (
+from autograde.check import (
     behaviour,
     choose,
     guessed,
@@ -12,19 +12,19 @@ from autograde.grading.behaviours import (
     own_array,
     untouched,
 )
-from specdec_lib.lessons.ch04_loss import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
-from specdec_lib.lessons.examples import Different, describe, expect
+from specdec_lib.lessons.ch04.loss import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
+from specdec_lib.lessons.common.examples import Different, describe, expect
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 OWN_WORK = (
     "specdec_lib.theory.expected_tokens",
     "specdec_lib.theory.walltime_speedup",
     "specdec_lib.drafters.lookup.lookup",
-    "specdec_lib.lessons.ch04.steep",
-    "specdec_lib.lessons.ch04.best_steep",
-    "specdec_lib.lessons.ch06_service.block_law",
-    "specdec_lib.lessons.ch06_service.mean_and_variance",
-    "specdec_lib.lessons.ch07_laws.tree_tokens",
+    "specdec_lib.lessons.ch04.checks.steep",
+    "specdec_lib.lessons.ch04.checks.best_steep",
+    "specdec_lib.lessons.ch06.service.block_law",
+    "specdec_lib.lessons.ch06.service.mean_and_variance",
+    "specdec_lib.lessons.ch07.laws.tree_tokens",
     "specdec_lib.training.stages.distillation",
 )
 

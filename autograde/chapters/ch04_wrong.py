@@ -7,7 +7,7 @@ behaves exactly like one of them is told so. Several are in published code and l
 import numpy as np
 import torch
 
-from autograde.grading.misconceptions import Misconceptions
+from autograde.wrong import Misconceptions
 
 WRONG = Misconceptions()
 

@@ -1,19 +1,19 @@
-"""Hidden tests of chapter 05. Points attach to behaviours; see autograde/grading/behaviours.py."""
+"""Hidden tests of chapter 05. Points attach to behaviours; see autograde/check.py."""
 
 import math
 
 import numpy as np
 import pytest
 
-from autograde.grading.behaviours import behaviour, choose, guessed, untouched
-from specdec_lib.lessons.examples import expect, expect_value_error
+from autograde.check import behaviour, choose, guessed, untouched
+from specdec_lib.lessons.common.examples import expect, expect_value_error
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 OWN_WORK = (
     "specdec_lib.theory.acceptance_from_counts",
-    "specdec_lib.lessons.ch05.conditional_rates",
-    "specdec_lib.lessons.recorded.Request.alpha",
-    "specdec_lib.lessons.recorded.Request.judged",
+    "specdec_lib.lessons.ch05.checks.conditional_rates",
+    "specdec_lib.lessons.common.recorded.Request.alpha",
+    "specdec_lib.lessons.common.recorded.Request.judged",
 )
 
 

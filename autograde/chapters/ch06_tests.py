@@ -1,21 +1,21 @@
-"""Hidden tests of chapter 06. Points attach to behaviours; see autograde/grading/behaviours.py."""
+"""Hidden tests of chapter 06. Points attach to behaviours; see autograde/check.py."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autograde.grading.behaviours import behaviour, choose, guessed, no_warning, untouched
+from autograde.check import behaviour, choose, guessed, no_warning, untouched
 from autograde.sandbox.lending import Lent
-from specdec_lib.lessons.ch06 import Coins, expect_run, run_of
-from specdec_lib.lessons.examples import Different, expect
+from specdec_lib.lessons.ch06.checks import Coins, expect_run, run_of
+from specdec_lib.lessons.common.examples import Different, expect
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 # theory.expected_tokens is none: with which alpha it gives the lock-step is what is asked.
 OWN_WORK = (
     "specdec_lib.decoding.verify.accepted_prefix",
-    "specdec_lib.lessons.recorded.verdict",
-    "specdec_lib.measure.recording.accepted_of",
+    "specdec_lib.lessons.common.recorded.verdict",
+    "specdec_lib.training.recording.accepted_of",
 )
 
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is

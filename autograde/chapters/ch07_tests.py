@@ -1,4 +1,4 @@
-"""Hidden tests of chapter 07. Points attach to behaviours; see autograde/grading/behaviours.py."""
+"""Hidden tests of chapter 07. Points attach to behaviours; see autograde/check.py."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograde.chapters.laws import answered, pieces, reference_residual
-from autograde.grading.behaviours import (
+from autograde.check import (
     behaviour,
     choose,
     guessed,
@@ -15,9 +15,9 @@ from autograde.grading.behaviours import (
     untouched,
 )
 from autograde.sandbox.session import StudentError
-from specdec_lib.lessons.ch07 import expect_mask
-from specdec_lib.lessons.ch07_laws import candidate_ways
-from specdec_lib.lessons.examples import Different, describe, expect, type_name
+from specdec_lib.lessons.ch07.checks import expect_mask
+from specdec_lib.lessons.ch07.laws import candidate_ways
+from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 OWN_WORK = (

@@ -6,7 +6,7 @@ behaves exactly like one of them is told so. Several are in published code.
 
 import numpy as np
 
-from autograde.grading.misconceptions import Misconceptions
+from autograde.wrong import Misconceptions
 from specdec_lib.sampling import sample_from
 
 WRONG = Misconceptions()

@@ -1,4 +1,4 @@
-"""Hidden tests of chapter 08. Points attach to behaviours; see autograde/grading/behaviours.py.
+"""Hidden tests of chapter 08. Points attach to behaviours; see autograde/check.py.
 
 Models and caches are lent to the student's functions: what is read, and how often, is seen here. No
 GPU is needed.
@@ -11,15 +11,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograde.grading.behaviours import behaviour, choose, guessed, untouched
+from autograde.check import behaviour, choose, guessed, untouched
 from autograde.sandbox.lending import Lent
-from specdec_lib.decoding.progress import Generation, Settings
 from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.lessons.ch08 import FAULTS, expect_verdict
-from specdec_lib.lessons.ch08_models import WatchedCache, WatchedModel, closer, dyadic_table
-from specdec_lib.lessons.examples import (
+from specdec_lib.lessons.ch08.checks import FAULTS, expect_verdict
+from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, closer, dyadic_table
+from specdec_lib.lessons.common.examples import (
     Different,
     describe,
     expect,

@@ -7,7 +7,7 @@ behaves exactly like one of them is told so. Most are in published code.
 import numpy as np
 import torch
 
-from autograde.grading.misconceptions import Misconceptions
+from autograde.wrong import Misconceptions
 from specdec_lib.sampling import Warp, sample_rows
 
 WRONG = Misconceptions()

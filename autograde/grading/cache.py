@@ -13,9 +13,9 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from autograde.files import digest_of, files_below, write_if_changed
-from autograde.grading.results import Result
-from autograde.intake import is_demo
 from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS, notebook_path
+from autograde.result import Result
+from autograde.submission import is_demo
 
 PACKAGES = ("ipython", "matplotlib", "numpy", "pytest", "torch", "transformers")
 FOLDER = BUILD / "cache" / "results"

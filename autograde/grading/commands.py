@@ -145,8 +145,8 @@ def _add_sample(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run_grade(options: argparse.Namespace) -> int:
     """`autograde grade`: a table, and the results as JSON. Failed submissions are results too."""
-    from autograde.grading.classroom import grade_and_time, require_chapter
     from autograde.grading.receipts import write_receipts
+    from autograde.pool import grade_and_time, require_chapter
     from autograde.sandbox import doctor
 
     require_chapter(options.chapter)
@@ -169,7 +169,7 @@ def run_grade(options: argparse.Namespace) -> int:
 def _write(file: Path, grades: dict, seconds: dict) -> None:
     """The results, and the times beside them."""
     from autograde.files import write_json
-    from autograde.reports.commands import seconds_beside
+    from autograde.report.commands import seconds_beside
 
     write_json(file, {"students": grades})
     write_json(seconds_beside(file), {"students": seconds})
@@ -177,9 +177,9 @@ def _write(file: Path, grades: dict, seconds: dict) -> None:
 
 def _print(submitted: Path, grades: dict) -> None:
     """The table and, for the class of course/, the marks by hand that hide another one."""
+    from autograde.nbgrader.gradebook import overrides
     from autograde.paths import course_dir
-    from autograde.reports.gradebook import overrides
-    from autograde.reports.table import print_overrides, print_table
+    from autograde.report.table import print_overrides, print_table
 
     print_table(grades)
     if submitted.resolve() == course_dir() / "submitted":
@@ -190,7 +190,7 @@ def run_receipt(options: argparse.Namespace) -> int:
     """`autograde receipt`: exit code 1 where a verified receipt is not this submission's."""
     from autograde.files import write_json
     from autograde.grading import receipts
-    from autograde.grading.classroom import require_chapter
+    from autograde.pool import require_chapter
 
     require_chapter(options.chapter)
     *verify, submission = map(Path, options.words)
@@ -210,8 +210,8 @@ def run_receipt(options: argparse.Namespace) -> int:
 
 def run_sample(options: argparse.Namespace) -> int:
     """`autograde sample`: write the class, and say how it is graded."""
-    from autograde.grading.classroom import chapters, require_chapter
-    from autograde.samples import write_large_class
+    from autograde.pool import chapters, require_chapter
+    from autograde.tools.samples import write_large_class
 
     require_chapter(options.chapter)
     _require_positive("--students", options.students)

@@ -6,7 +6,7 @@ import pytest
 
 from autograde.sandbox.proxy import Call, Student
 from autograde.sandbox.session import Gone, NotDefined, StudentError
-from specdec_lib.lessons.examples import Different
+from specdec_lib.lessons.common.examples import Different
 
 MOST_TOLD = 4000  # characters of a case's message: a student's value may be in it
 

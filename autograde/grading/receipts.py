@@ -14,10 +14,10 @@ from typing import Any
 from nbformat import NotebookNode
 
 from autograde.files import printable, write_json
+from autograde.grade import grade_submission
 from autograde.grading import cache
-from autograde.grading.classroom import Task, chapters
-from autograde.grading.engine import grade_submission
-from autograde.intake import Submission, is_answer, take_in
+from autograde.pool import Task, chapters
+from autograde.submission import Submission, is_answer, take_in
 
 VERSION = 1
 OWN_CELLS = "the student's own cells"

@@ -12,8 +12,8 @@ from multiprocessing import connection, get_context, parent_process
 
 from nbformat import NotebookNode
 
-from autograde.grading.engine import grade_anew
-from autograde.grading.results import Result
+from autograde.grade import grade_anew
+from autograde.result import Result
 
 PER_WORKER = 4  # jobs on their way to a worker: enough to keep it busy, and memory stays flat
 Open = Callable[[int], AbstractContextManager[Executor]]  # makes an executor of so many workers

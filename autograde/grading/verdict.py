@@ -1,8 +1,8 @@
 """From test cases to behaviours and their messages: one message for one root cause."""
 
 from autograde.grading.marks import Case
-from autograde.grading.misconceptions import Misconception, Misconceptions, likely_cause
-from autograde.grading.results import Behaviour, Exercise
+from autograde.result import Behaviour, Exercise
+from autograde.wrong import Misconception, Misconceptions, likely_cause
 
 
 def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercise]) -> None:

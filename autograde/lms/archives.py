@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from autograde.intake import MAX_BYTES
+from autograde.submission import MAX_BYTES
 
 MAX_FILES = 20_000
 

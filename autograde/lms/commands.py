@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from autograde.files import printable
-from autograde.grading.classroom import require_chapter
 from autograde.lms.collect import FORMATS, collect
 from autograde.lms.export import (
     WHO,
@@ -19,7 +18,8 @@ from autograde.lms.export import (
     write_table,
 )
 from autograde.paths import course_dir
-from autograde.reports.commands import read_grades
+from autograde.pool import require_chapter
+from autograde.report.commands import read_grades
 
 UNFINISHED = {
     "failed": "could not be graded, and stand with 0",

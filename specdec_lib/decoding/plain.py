@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_lib.decoding.progress import Generation, Progress, Settings, check_request
+from specdec_lib.decoding.state import Generation, Progress, Settings, check_request
 from specdec_lib.decoding.verify import check_finite
+from specdec_lib.models.prefill import read_up_to
 from specdec_lib.models.protocol import Model
-from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import LAST, Choices
 
 

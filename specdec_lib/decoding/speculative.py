@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import torch
 
-from specdec_lib.decoding.progress import (
+from specdec_lib.decoding.state import (
     Block,
     Generation,
     Progress,
@@ -23,8 +23,8 @@ from specdec_lib.decoding.progress import (
 from specdec_lib.decoding.verify import Verdict, Verifier, check_finite, verify
 from specdec_lib.drafters.adaptive import Fixed, Schedule
 from specdec_lib.drafters.protocol import Drafter, OnTarget, Proposal
+from specdec_lib.models.prefill import read_up_to
 from specdec_lib.models.protocol import Cache, Model
-from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Choices, Warp
 
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.progress import Block, Generation, Progress, Settings, check_request
 from specdec_lib.decoding.speculative import check_pair
+from specdec_lib.decoding.state import Block, Generation, Progress, Settings, check_request
 from specdec_lib.decoding.verify import check_finite, residual
 from specdec_lib.drafters.tree import TreeDrafter, TreeProposal
 from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.reading import read_up_to
+from specdec_lib.models.prefill import read_up_to
 from specdec_lib.sampling import LAST, Choices
 
 

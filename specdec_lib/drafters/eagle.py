@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.drafters import states
+from specdec_lib.drafters import hidden as states
 from specdec_lib.drafters.protocol import Proposal, proposal
 from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
 from specdec_lib.models.cache import Hidden, KVCache, Tree

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.models.prefill import read_up_to
 from specdec_lib.models.protocol import Model
-from specdec_lib.models.reading import read_up_to
 from specdec_lib.sampling import Choices, Warp
 
 UNWARPED = Warp()

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.reading import read_up_to
+from specdec_lib.models.prefill import read_up_to
 from specdec_lib.sampling import Choices, Warp
 
 ROOT = 0  # the text's last token; draft tokens are numbered from 1

@@ -5,20 +5,20 @@ from contextlib import redirect_stderr
 from functools import cache, partial
 from io import StringIO
 
-from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.measure.acceptance import (
+from specdec_lib.measure.core.acceptance import (
     Acceptance,
     Reader,
     acceptance,
     model_reader,
     ngram_reader,
 )
-from specdec_lib.measure.held_out import Tokens
-from specdec_lib.measure.runs import Decoder, choices
-from specdec_lib.measure.timing import interleaved
+from specdec_lib.measure.core.held_out import Tokens
+from specdec_lib.measure.core.runs import Decoder, choices
+from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, Pair
 from specdec_lib.sampling import Warp

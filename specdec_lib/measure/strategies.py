@@ -15,20 +15,20 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from specdec_lib.decoding.progress import Settings
 from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.medusa import Medusa, load_heads
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.measure.acceptance import Reader, acceptance, model_reader, ngram_reader
-from specdec_lib.measure.costs import CONTEXT, K_MAX, pass_task
-from specdec_lib.measure.held_out import all_tokens, prompts, repeated_share
+from specdec_lib.measure.core.acceptance import Reader, acceptance, model_reader, ngram_reader
+from specdec_lib.measure.core.costs import CONTEXT, K_MAX, pass_task
+from specdec_lib.measure.core.held_out import all_tokens, prompts, repeated_share
+from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices, compare, plain, speculative
+from specdec_lib.measure.core.timing import Key, Spread, interleaved
 from specdec_lib.measure.own_table import remembered
-from specdec_lib.measure.runs import GREEDY, SAMPLED, choices, compare, plain, speculative
-from specdec_lib.measure.timing import Key, Spread, interleaved
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import ASSETS

@@ -4,8 +4,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.measure.acceptance import acceptance, bits_per_byte, model_reader, ngram_reader
-from specdec_lib.measure.held_out import all_tokens
+from specdec_lib.measure.core.acceptance import (
+    acceptance,
+    bits_per_byte,
+    model_reader,
+    ngram_reader,
+)
+from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.llama import Llama
 
 MODELS = ("target", "small", "base", "large")

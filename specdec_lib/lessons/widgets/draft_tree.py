@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specdec_lib.lessons.ch07 import SHAPES
+from specdec_lib.lessons.ch07.checks import SHAPES
 from specdec_lib.lessons.widgets.fields import probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 

@@ -18,7 +18,7 @@ from specdec_lib.lessons.widgets.fields import Field
 
 HERE = Path(__file__).parent
 PALETTE: dict[str, dict[str, str]] = json.loads(
-    (HERE.parent / "palette.json").read_text(encoding="utf-8")
+    (HERE.parent / "common" / "palette.json").read_text(encoding="utf-8")
 )
 
 #: What every simulator's module begins with; each part may use those before it.

@@ -1,6 +1,6 @@
 """Chapter 07: a timeline of the family that one can walk along."""
 
-from specdec_lib.lessons.ch07_family import as_data
+from specdec_lib.lessons.ch07.family import as_data
 from specdec_lib.lessons.widgets.fields import unchecked, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 

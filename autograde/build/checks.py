@@ -1,0 +1,211 @@
+"""The checks on a chapter's cells: what nbgrader would refuse, or take silently for granted."""
+
+import ast
+import math
+
+from autograde.build.regions import (
+    BEGIN_SOLUTION,
+    END_SOLUTION,
+    HIDDEN_WORDS,
+    SOLUTION_WORDS,
+    code_lines,
+    split_at_region,
+)
+from autograde.build.text import OPTIONS, TextCell
+
+# nbgrader acts on these words wherever they stand; the builder alone writes the first two.
+RESERVED_WORDS = (*HIDDEN_WORDS, "BEGIN MARK SCHEME", "END MARK SCHEME", "AUTOTEST")
+MAX_ID = 64  # nbformat's limit on the id of a cell
+
+
+def check_cells(cells: list[TextCell]) -> None:
+    """Raise ChapterError at the first mistake in a chapter's cells."""
+    for cell in cells:
+        _check_options(cell)
+        _check_regions(cell)
+        if cell.cell_type == "code":
+            _check_code(cell)
+    _check_names(cells)
+
+
+def _check_options(cell: TextCell) -> None:
+    if "incorrectly_encoded_metadata" in cell.options:
+        raise cell.error(
+            f"the cell's options cannot be read: {cell.options['incorrectly_encoded_metadata']}",
+            'Write them as key=value, text in double quotes, as in test="name" points=3',
+        )
+    if cell.cell_type not in ("code", "markdown"):
+        raise cell.error(
+            f"a cell of type {cell.cell_type}", "Use `# %%` for code or `# %% [markdown]` for text"
+        )
+    unknown = sorted(set(cell.options) - OPTIONS[cell.kind] - {"tags"})
+    if unknown:
+        allowed = ", ".join(sorted(OPTIONS[cell.kind] | {"tags"}))
+        raise cell.error(
+            f"unknown option {', '.join(unknown)} for a {cell.kind} cell",
+            f"It takes: {allowed}",
+        )
+    _check_kind(cell)
+    if cell.kind in ("test", "written"):
+        _check_points(cell)
+
+
+def _check_kind(cell: TextCell) -> None:
+    """A named cell has a name that Python and nbgrader take, and is of the right type."""
+    if cell.kind == "plain":
+        return
+    if not (isinstance(cell.name, str) and cell.name.isascii() and cell.name.isidentifier()):
+        raise cell.error(
+            f"{cell.kind}={cell.name!r} is not a name",
+            "Use letters, digits and underscores, and no digit first",
+        )
+    if len(f"test_{cell.name}") > MAX_ID:
+        raise cell.error(f"the name {cell.name} is too long", f"At most {MAX_ID - 5} characters")
+    wanted = "markdown" if cell.kind == "written" else "code"
+    if cell.cell_type != wanted:
+        marker = "# %% [markdown]" if wanted == "markdown" else "# %%"
+        raise cell.error(
+            f"a {cell.kind} cell cannot be {cell.cell_type}", f"Begin it with `{marker}`"
+        )
+
+
+def _check_points(cell: TextCell) -> None:
+    points = cell.options.get("points")
+    if points is None:
+        raise cell.error(
+            f"the {cell.kind} cell of {cell.name} has no points",
+            f'Write {cell.kind}="{cell.name}" points=3',
+        )
+    number = isinstance(points, int | float) and not isinstance(points, bool)
+    if not (number and math.isfinite(points) and points > 0):
+        raise cell.error(f"points={points!r} is not a positive number", "Write points=3")
+
+
+def _check_regions(cell: TextCell) -> None:
+    """Exactly one closed region in a solution cell, none elsewhere, and no reserved word."""
+    for number, line in enumerate(cell.source.split("\n"), cell.line + 1):
+        _check_marker_line(cell, line, number)
+    _check_region_count(cell, _region_begins(cell))
+
+
+def _region_begins(cell: TextCell) -> list[int]:
+    """The lines on which a region begins; every one of them is closed before the next."""
+    begins: list[int] = []
+    is_open = False
+    for number, line in enumerate(cell.source.split("\n"), cell.line + 1):
+        if line.strip() == BEGIN_SOLUTION:
+            if is_open:
+                remedy = f"Close the one of line {begins[-1]} first, with `{END_SOLUTION}`"
+                raise cell.error("a solution region begins inside another", remedy, number)
+            begins.append(number)
+            is_open = True
+        elif line.strip() == END_SOLUTION:
+            if not is_open:
+                remedy = f"Put `{BEGIN_SOLUTION}` above it, or take it out"
+                raise cell.error(f"`{END_SOLUTION}` without a beginning", remedy, number)
+            is_open = False
+    if is_open:
+        remedy = f"Add `{END_SOLUTION}` below it"
+        raise cell.error("the solution region is not closed", remedy, begins[-1])
+    return begins
+
+
+def _check_marker_line(cell: TextCell, line: str, number: int) -> None:
+    """nbgrader takes any line with these words for a marker, and drops the rest of the line."""
+    for word in RESERVED_WORDS:
+        if word in line:
+            raise cell.error(f"nbgrader acts on `{word}`", "Take it out of the text", number)
+    markers = (BEGIN_SOLUTION, END_SOLUTION)
+    if any(word in line for word in SOLUTION_WORDS) and line.strip() not in markers:
+        raise cell.error(
+            "a line that nbgrader would take for a solution marker",
+            f"Write `{BEGIN_SOLUTION}` or `{END_SOLUTION}` alone on its line",
+            number,
+        )
+
+
+def _check_region_count(cell: TextCell, begins: list[int]) -> None:
+    if cell.kind != "solution":
+        if begins:
+            raise cell.error(
+                "a solution region in a cell that is no solution",
+                'Give the cell the option solution="name", or take the region out',
+                begins[0],
+            )
+        return
+    if not begins:
+        raise cell.error(
+            f"the solution cell of {cell.name} has no region",
+            f"Put the answer between `{BEGIN_SOLUTION}` and `{END_SOLUTION}`",
+        )
+    if len(begins) > 1:
+        raise cell.error(
+            f"the solution cell of {cell.name} has more than one region",
+            "Join them, or make a cell of each",
+            begins[1],
+        )
+    if not code_lines(split_at_region(cell.source)[1]):
+        raise cell.error(
+            f"the solution region of {cell.name} holds no code", "Write the answer", begins[0]
+        )
+
+
+def _check_code(cell: TextCell) -> None:
+    """Plain Python, not empty where it is a check, defining the name where it is a solution."""
+    try:
+        tree = ast.parse(cell.source)
+    except SyntaxError as error:
+        line = cell.line + (error.lineno or 1)
+        raise cell.error(
+            f"syntax error: {error.msg}", "Chapters are plain Python: no magics", line
+        ) from error
+    if cell.kind == "test" and not tree.body:
+        raise cell.error(
+            f"the test cell of {cell.name} shows no code",
+            "Write the line that calls the check: it is what the student runs",
+        )
+    if cell.kind == "solution" and cell.name not in _defined(tree):
+        raise cell.error(
+            f"the solution cell of {cell.name} does not define {cell.name}",
+            "Name the cell after the function or the answer in it",
+        )
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    """The names that a cell defines or assigns at its top level."""
+    names = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names.update(target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+    return names
+
+
+def _check_names(cells: list[TextCell]) -> None:
+    """Every name once; every solution with one test below it, every test with its solution."""
+    seen: dict[str, TextCell] = {}
+    for cell in cells:
+        if cell.kind == "plain":
+            continue
+        if cell.grade_id in seen:
+            first = seen[cell.grade_id]
+            raise cell.error(
+                f"the {cell.kind} cell {cell.name} is the second of this name, "
+                f"after line {first.line}",
+                "Rename one of them",
+            )
+        if cell.kind == "test" and cell.name not in seen:
+            raise cell.error(
+                f"the test of {cell.name} has no solution cell above it",
+                f'Write one above it: # %% solution="{cell.name}"',
+            )
+        seen[cell.grade_id] = cell
+    for cell in cells:
+        if cell.kind == "solution" and f"test_{cell.name}" not in seen:
+            raise cell.error(
+                f"the solution of {cell.name} has no test cell",
+                f'Write one below it: # %% test="{cell.name}" points=3',
+            )

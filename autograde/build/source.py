@@ -1,0 +1,98 @@
+"""Read a chapter's text (jupytext percent format) into nbgrader's source notebook.
+
+# %% solution="speculative_accept"           a stub with one solution region
+# %% test="speculative_accept" points=3      the check; the hidden region is appended here
+# %% [markdown] written="why_exact" points=2
+# %% tags=["demo"]                          only shows something
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograde.build import colab
+from autograde.build.checks import MAX_ID, check_cells
+from autograde.build.regions import HIDDEN_TESTS
+from autograde.build.text import TextCell, text_cells
+
+METADATA = {
+    "kernelspec": {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    },
+    "language_info": {"name": "python"},
+}
+
+
+def read_chapter(path: Path) -> NotebookNode:
+    """The nbgrader source notebook of one chapter: solutions in it, hidden regions appended.
+
+    Below its title stand what no chapter's text has: a link and a cell for Colab.
+
+    The same text gives the same notebook: ids come from names and headings, outputs are empty.
+    Raises ChapterError for anything that nbgrader would refuse, or take silently for granted.
+    """
+    cells = text_cells(path)
+    check_cells(cells)
+    ids = list(_cell_ids(cells))
+    title, *built = [_build_cell(cell, cell_id) for cell, cell_id in zip(cells, ids, strict=True)]
+    title.source += colab.link(path.stem)
+    install = new_code_cell(colab.cell(), id="colab", metadata={"tags": ["demo"]})
+    return new_notebook(cells=[title, install, *built], metadata=METADATA)
+
+
+def _cell_ids(cells: list[TextCell]) -> Iterator[str]:
+    """One id a cell: its grade_id, else the slug of the nearest heading above and a counter.
+
+    A name has no hyphen and the others always have one, so that the two are never the same.
+    """
+    slug = "top"
+    used: Counter[str] = Counter()
+    for cell in cells:
+        slug = _heading_slug(cell) or slug
+        if cell.kind != "plain":
+            yield cell.grade_id
+            continue
+        used[slug] += 1
+        yield f"{slug}-{used[slug]}"
+
+
+def _heading_slug(cell: TextCell) -> str:
+    """The heading that a markdown cell begins with, as letters, digits and hyphens, or ""."""
+    first = cell.source.split("\n", 1)[0]
+    if cell.cell_type != "markdown" or not re.match(r"#{1,6} ", first):
+        return ""
+    plain = unicodedata.normalize("NFKD", first).encode("ascii", "ignore").decode().lower()
+    # Room is left for a hyphen and the counter: what stands before an id's last hyphen is the slug.
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[: MAX_ID - 10].strip("-")
+
+
+def _build_cell(cell: TextCell, cell_id: str) -> NotebookNode:
+    metadata = {"nbgrader": _nbgrader(cell)} if cell.kind != "plain" else {}
+    if cell.options.get("tags"):
+        metadata["tags"] = cell.options["tags"]
+    source = f"{cell.source}\n{HIDDEN_TESTS}" if cell.kind == "test" else cell.source
+    new_cell = new_code_cell if cell.cell_type == "code" else new_markdown_cell
+    return new_cell(source, id=cell_id, metadata=metadata)
+
+
+def _nbgrader(cell: TextCell) -> dict[str, Any]:
+    """nbgrader's metadata, schema 3; `checksum` and `cell_type` are added by nbgrader itself."""
+    metadata = {
+        "schema_version": 3,
+        "grade_id": cell.grade_id,
+        "solution": cell.kind in ("solution", "written"),
+        "grade": cell.kind in ("test", "written"),
+        "locked": cell.kind == "test",
+        "task": False,
+    }
+    if metadata["grade"]:
+        metadata["points"] = cell.options["points"]
+    return metadata

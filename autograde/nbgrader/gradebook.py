@@ -1,0 +1,81 @@
+"""nbgrader's gradebook: reading the automatic marks, and holding them against the engine's."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.api import Gradebook, SubmittedAssignment
+
+from autograde.pool import Grades
+
+Scores = dict[str, dict[str, dict[str, float]]]
+
+
+def read_scores(course: Path) -> Scores:
+    """The automatic mark of every graded code cell, by student, chapter and exercise."""
+    scores: Scores = {}
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        for assignment in gradebook.assignments:
+            for submission in assignment.submissions:
+                marks = scores.setdefault(submission.student.id, {})
+                marks[assignment.name] = {
+                    grade.name.removeprefix("test_"): grade.auto_score
+                    for notebook in submission.notebooks
+                    for grade in notebook.grades
+                    if grade.cell.cell_type == "code"
+                }
+    return scores
+
+
+@dataclass(frozen=True)
+class Override:
+    """A mark given by hand that stands in place of another one from the tests."""
+
+    student: str
+    chapter: str
+    exercise: str
+    by_hand: float
+    automatic: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.student}, {self.chapter}, {self.exercise}: {self.by_hand:g} points by hand "
+            f"stand, the tests give {self.automatic:g}"
+        )
+
+
+def overrides(course: Path, grades: Grades) -> list[Override]:
+    """Where the gradebook of `course` holds a mark by hand and `grades` another one.
+
+    nbgrader keeps a mark by hand through every grading, so a new automatic mark would not be seen.
+    There are none where the class has no gradebook.
+    """
+    if not (course / "gradebook.db").is_file():
+        return []
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        submissions = [s for a in gradebook.assignments for s in a.submissions]
+        return [each for submission in submissions for each in _overrides_in(submission, grades)]
+
+
+def _overrides_in(submission: SubmittedAssignment, grades: Grades) -> Iterator[Override]:
+    result = grades.get(submission.student.id, {}).get(submission.assignment.name)
+    for notebook in submission.notebooks if result else ():
+        for grade in notebook.grades:
+            exercise = grade.name.removeprefix("test_")
+            automatic = result["exercises"].get(exercise, {}).get("score", grade.manual_score)
+            if grade.manual_score is not None and grade.manual_score != automatic:
+                place = (submission.student.id, submission.assignment.name, exercise)
+                yield Override(*place, grade.manual_score, automatic)
+
+
+def compare(grades: Grades, scores: Scores) -> None:
+    """Raise ValueError where a mark of the engine is not the gradebook's, to the last digit."""
+    for student, chapters in grades.items():
+        for chapter, result in chapters.items():
+            ours = {name: e["score"] for name, e in result["exercises"].items()}
+            theirs = scores.get(student, {}).get(chapter)
+            if ours != theirs:
+                raise ValueError(
+                    f"{student}, {chapter}: the gradebook has {theirs}, the engine {ours}. "
+                    "Grade the class again with nbgrader autograde --force."
+                )

@@ -1,0 +1,165 @@
+"""Where nbgrader calls the engine: an exporter that takes submissions in, preprocessors that
+grade them and save the marks. `nbgrader_config.py` names all three.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import is_grade, is_locked
+
+from autograde.build.regions import without_hidden
+from autograde.grade import grade
+from autograde.grading.receipts import make_receipt, receipt_markdown
+from autograde.nbgrader import timestamps
+from autograde.nbgrader.stamps import begin, drop_outdated, graded_folder
+from autograde.report.feedback import exercise_html, exercise_text, summary_markdown, to_read
+from autograde.report.sections import Section, add_places, sections_of
+from autograde.result import Result
+from autograde.sandbox import doctor
+from autograde.sandbox.isolation import NoIsolation
+from autograde.submission import Submission, is_ours, release_of, take_in
+
+# Characters that make markup of a name: formgrader writes names into its pages as they are.
+MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
+
+
+class Intake(NotebookExporter):
+    """nbgrader's way of opening a notebook, with `take_in` between the file and everything else.
+
+    nbgrader converts twice: the submission, then its own sanitised copy. Only the first is a
+    student's file. It makes one exporter a run, before it looks which folders are there.
+    """
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.optimistic_validation = True  # the notebook once at the end, not after every step
+        self._leave_out_markup()
+        timestamps.copy_nothing(self.parent)
+        for folder in getattr(self.parent, "assignments", ()):
+            drop_outdated(Path(self.parent.coursedir.root, folder))
+
+    def _leave_out_markup(self) -> None:
+        """Leave out students whose folder's name is markup; with a newline it would stop all."""
+        assignments = getattr(self.parent, "assignments", {})
+        for folder in [folder for folder in assignments if MARKUP.search(Path(folder).parent.name)]:
+            student = Path(folder).parent.name
+            self.log.error('%r is left out: rename this folder, without < > " or newline', student)
+            del assignments[folder]
+
+    def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
+        if not getattr(self.parent, "_sanitizing", False):
+            return super().from_filename(filename, resources=resources, **kw)
+        root = Path(self.parent.coursedir.root, self.parent.coursedir.submitted_directory)
+        path = Path(self.parent.coursedir.root, filename).relative_to(root)
+        submitted = Path(root, path).absolute().parent
+        begin(submitted)
+        timestamps.keep(submitted, graded_folder(submitted))
+        submission = take_in(root, path, resources["nbgrader"]["assignment"])
+        return self.from_notebook_node(submission.notebook, resources=resources, **kw)
+
+
+class Grade(NbGraderPreprocessor):
+    """Stands where nbgrader would execute the notebook: grades it and writes the marks.
+
+    Without isolation nothing is graded and no mark is saved, unless `$SPECDEC_ISOLATION` is none.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        try:
+            doctor.require()
+        except NoIsolation as error:
+            raise RuntimeError(f"could not be graded: {error}") from None
+        chapter = resources["nbgrader"]["assignment"]
+        refuse_other_points(nb, chapter)
+        result = grade(nb, chapter)
+        receipt = make_receipt(Submission(nb), chapter, result.to_json())
+        sections = sections_of(chapter)
+        summary = f"{summary_markdown(result, sections)}\n\n{receipt_markdown(receipt)}"
+        add_places(cell for cell in nb.cells if is_ours(cell))
+        for cell in nb.cells:
+            if cell.cell_type == "code":
+                cell.outputs = _outputs(cell, result, sections)
+            if is_locked(cell):  # ours: nbgrader has put the hidden lines back in
+                cell.source = without_hidden(cell.source)
+        nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary, id="result"))
+        return nb, resources
+
+
+def refuse_other_points(nb: NotebookNode, chapter: str) -> None:
+    """Raise RuntimeError where the gradebook's points, which nbgrader has put in, are outdated."""
+    released, given = map(_points, (release_of(chapter), nb))
+    for name, points in given.items():
+        if points != released[name]:
+            raise RuntimeError(
+                f"{name} has {points:g} points in the gradebook, {released[name]:g} in the "
+                f"release: run nbgrader generate_assignment {chapter} --force, and then this again"
+            )
+
+
+def _points(nb: NotebookNode) -> dict[str, float]:
+    """What each grade cell is worth."""
+    marked = (cell.metadata.nbgrader for cell in nb.cells if is_grade(cell))
+    return {cell.grade_id: cell.points for cell in marked}
+
+
+class SaveMarks(SaveAutoGrades):
+    """nbgrader's saving of marks, which refuses a grade cell that our engine has not marked.
+
+    nbgrader would read a missing output as full marks.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        for cell in nb.cells:
+            if cell.cell_type == "code" and is_grade(cell):
+                kinds = [output.output_type for output in cell.outputs]
+                if kinds != ["display_data", "execute_result"]:
+                    raise RuntimeError(f"{cell.id} carries no mark; no score is saved")
+        return super().preprocess(nb, resources)
+
+
+def _outputs(
+    cell: NotebookNode, result: Result, sections: Mapping[str, Section]
+) -> list[NotebookNode]:
+    nbgrader = cell.metadata.get("nbgrader", {})
+    if nbgrader.get("grade"):
+        return mark(result, nbgrader["grade_id"].removeprefix("test_"), sections)
+    return _transcript(result.cells.get(cell.id, {}))
+
+
+def mark(result: Result, name: str, sections: Mapping[str, Section]) -> list[NotebookNode]:
+    """The feedback on an exercise and then its mark, the one output that nbgrader decides by.
+
+    nbgrader reads nan, None, a NumPy number and a missing output as full marks, so the mark is
+    exactly one execute_result holding a plain finite float between 0 and the cell's points.
+    """
+    exercise = result.exercises[name]
+    score = float(exercise.score)
+    if not 0.0 <= score <= exercise.max_score:
+        raise ValueError(f"{name}: the mark {score} is not within 0 and {exercise.max_score}")
+    html = exercise_html(exercise, to_read(name, exercise, sections))
+    feedback = {"text/html": html, "text/plain": exercise_text(exercise)}
+    return [
+        nbformat.v4.new_output("display_data", data=feedback),
+        nbformat.v4.new_output(
+            "execute_result", data={"text/plain": repr(score)}, execution_count=1
+        ),
+    ]
+
+
+def _transcript(report: dict) -> list[NotebookNode]:
+    """What the student's cell printed, and the error that ended it."""
+    outputs = []
+    if report.get("printed"):
+        outputs.append(nbformat.v4.new_output("stream", name="stdout", text=report["printed"]))
+    if error := report.get("error"):
+        line = f" (line {error['line']})" if error["line"] else ""
+        text = f"{error['name']}{line}: {error['text']}"
+        fields = {"ename": error["name"], "evalue": error["text"], "traceback": [text]}
+        outputs.append(nbformat.v4.new_output("error", **fields))
+    return outputs

@@ -1,0 +1,96 @@
+"""The feedback under one exercise, for the feedback page and for formgrader.
+
+Lists, divisions and emphasis only: nbgrader's sanitizer shows every other tag as text. Every text
+may hold a student's values, so every text is escaped.
+"""
+
+from collections.abc import Mapping
+from html import escape
+
+from autograde.report.points import points
+from autograde.report.sections import Section
+from autograde.result import Behaviour, Exercise, Result
+
+
+def summary_markdown(result: Result, sections: Mapping[str, Section]) -> str:
+    """The first cell of a graded notebook: every exercise with its points and a link to it."""
+    lines = [
+        f"- [{name}](#test_{name}): {_points(e)}{_behaviours(e)}"
+        for name, e in result.exercises.items()
+    ]
+    by_hand = [f"- [{name}](#{name}): marked by a person" for name in result.pending]
+    title = f"### Result: {_points(result)} from the tests"
+    return "\n".join([title, "", *lines, *by_hand, *_read_again(result, sections)])
+
+
+def _points(marked: Result | Exercise) -> str:
+    return f"{points(marked.score)} of {points(marked.max_score)} points"
+
+
+def _read_again(result: Result, sections: Mapping[str, Section]) -> list[str]:
+    """A line with the sections to read again, each once."""
+    found = {to_read(name, e, sections): None for name, e in result.exercises.items()}
+    links = [f"[{section.title}](#{section.place})" for section in found if section]
+    return ["", f"Read again: {'; '.join(links)}."] if links else []
+
+
+def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> Section | None:
+    """The section that explains what is wrong in an exercise, if any is.
+
+    None too where there is no answer, and where the same fault is explained in an exercise above:
+    that one sends there.
+    """
+    if exercise.note or exercise.see_first or exercise.passed == len(exercise.behaviours):
+        return None
+    return sections.get(name)
+
+
+def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
+    """A list of the exercise's behaviours: met ones by name, the others with their message.
+
+    Below it a link to `section`, which is to be read again. MathJax leaves the class
+    tex2jax_ignore alone: a student's value may look like a formula.
+    """
+    if exercise.note is not None:
+        said = f": {escape(exercise.note)}</div>"
+    else:
+        rows = "".join(_row(b) for b in exercise.behaviours)
+        said = f"{_behaviours(exercise)}</div><ul>{rows}</ul>"
+    return (
+        f'<div class="feedback tex2jax_ignore"><div><strong>{_points(exercise)}</strong>{said}'
+        f"{_link(exercise, section)}</div>"
+    )
+
+
+def _link(exercise: Exercise, section: Section | None) -> str:
+    if exercise.see_first:
+        first = escape(exercise.see_first)
+        return f'<div class="again">Read first: <a href="#test_{first}">{first}</a></div>'
+    if section is None:
+        return ""
+    title = escape(section.title)
+    return f'<div class="again">Read again: <a href="#{section.place}">{title}</a></div>'
+
+
+def _behaviours(exercise: Exercise) -> str:
+    total = len(exercise.behaviours)
+    return f", {exercise.passed} of {total} behaviours right" if total > 1 else ""
+
+
+def _row(behaviour: Behaviour) -> str:
+    name = escape(behaviour.name)
+    if behaviour.passed:
+        return f'<li class="right">right: {name}</li>'
+    text = escape(behaviour.message)
+    return f'<li class="wrong"><strong>not yet: {name}</strong><div>{text}</div></li>'
+
+
+def exercise_text(exercise: Exercise) -> str:
+    """The same as plain text."""
+    if exercise.note is not None:
+        return exercise.note
+    lines = [
+        f"right: {b.name}" if b.passed else f"not yet: {b.name}\n    {b.message}"
+        for b in exercise.behaviours
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Programs around the grader: the bench, the site, the demo class."""

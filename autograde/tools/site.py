@@ -1,0 +1,73 @@
+"""`make site`: the chapters and the guides as web pages, in build/site/. Nothing is fetched."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+
+from autograde.build.execute import execute
+from autograde.build.mistakes import told
+from autograde.build.release import CHAPTER_GLOB, build
+from autograde.files import files_below, write_if_changed
+from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS, notebook_path
+from autograde.tools.browser import exercises_json, payload
+from autograde.tools.pages import page
+from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
+
+DOCS = ROOT / "docs"
+SOURCE = BUILD / "site-source"
+SITE = BUILD / "site"
+# Pages that stand at the repository's root; they link to the licences.
+ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "LICENSE-text.md")
+# A link of a guide to a file of the repository, which is no page of the site.
+_CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
+
+
+@told
+def main() -> int:
+    """Gather the pages in build/site-source, then have Sphinx make build/site of them."""
+    build()
+    executed = {e.chapter: e.notebook for e in execute(sorted(SOLUTIONS.glob(CHAPTER_GLOB)))}
+    gather(executed)
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    done = subprocess.run([*command, str(SOURCE), str(SITE)])
+    if done.returncode == 0:
+        print(f"The site is made: {SITE / 'index.html'}")
+    return done.returncode
+
+
+def gather(executed: dict[str, Path]) -> None:
+    """Write everything that Sphinx reads below SOURCE, and take away what is there no more.
+
+    Files that have not changed keep their time, so that Sphinx makes only what is new.
+    """
+    wanted = {path.relative_to(DOCS).as_posix(): path.read_bytes() for path in files_below(DOCS)}
+    for name in filter(lambda name: name.endswith(".md"), wanted):
+        wanted[name] = _CODE.sub(rb"`\1`", wanted[name])
+    for name in ROOT_PAGES:  # beside the guides there
+        wanted[name] = (ROOT / name).read_bytes().replace(b"](docs/", b"](")
+    for chapter, notebook in executed.items():
+        wanted[f"chapters/{chapter}.ipynb"] = nbformat.writes(page(chapter, notebook)).encode()
+        release = notebook_path(NOTEBOOKS, chapter)
+        wanted[f"notebooks/{chapter}.ipynb"] = release.read_bytes()
+    wanted["_static/exercises.json"] = exercises_json(list(executed))
+    wanted["_static/library.zip"] = payload()
+    wanted["simulator.html"] = acceptance_simulator(p=0.3, q=0.6).frame().encode()
+    for name, data in wanted.items():
+        write_if_changed(SOURCE / name, data)
+    gone = [path for path in files_below(SOURCE) if _name(path) not in wanted]
+    for path in gone:
+        path.unlink()
+    if gone:  # Sphinx would leave their pages
+        shutil.rmtree(SITE, ignore_errors=True)
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+"""Known wrong answers, and finding out which of them a student's function behaves like."""
+
+import copy
+import importlib
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from autograde.sandbox.inside import operations, wire
+from autograde.sandbox.lending import Lent
+from autograde.sandbox.proxy import Call, traces_of
+from specdec_lib.lessons.common.examples import difference
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong answer with its refutation.
+
+    `think` is what somebody may believe, `because` why it is not so, both as sentences; the
+    third part, the numbers, comes from the case that failed. `code` is the wrong function under
+    the exercise's own name. Misconceptions of one chapter with the same `thought` are one belief
+    that shows in several exercises.
+    """
+
+    exercise: str
+    name: str
+    think: str
+    because: str
+    function: Callable
+    code: str
+    thought: str
+
+    def explain(self, numbers: str) -> str:
+        """The refutation in three parts."""
+        return f"You might think: {self.think} It is not so: {self.because} Look: {numbers}"
+
+
+class Misconceptions:
+    """The wrong answers of one chapter, in order: where several match, the first one counts."""
+
+    def __init__(self) -> None:
+        self.all: list[Misconception] = []
+
+    def add(
+        self, exercise: str, think: str, because: str, same_as: str | None = None
+    ) -> Callable[[Callable], Callable]:
+        """Decorate a wrong version of `exercise`, named after what is wrong with it.
+
+        `same_as` names the wrong answer of an exercise above that comes of the same belief.
+        """
+
+        def register(function: Callable) -> Callable:
+            code = _answer_code(function, exercise)
+            name = function.__name__
+            thought = self.thought_of(same_as) if same_as else name
+            self.all.append(Misconception(exercise, name, think, because, function, code, thought))
+            return function
+
+        return register
+
+    def thought_of(self, name: str) -> str:
+        """The belief behind the wrong answer of that name. Raises ValueError if none is above."""
+        found = next((wrong.thought for wrong in self.all if wrong.name == name), None)
+        if found is None:
+            raise ValueError(f"same_as={name!r} names no wrong answer that stands above")
+        return found
+
+    def of(self, exercise: str) -> list[Misconception]:
+        """Those of one exercise."""
+        return [wrong for wrong in self.all if wrong.exercise == exercise]
+
+
+def _answer_code(function: Callable, exercise: str) -> str:
+    """What a student with this misconception would hand in, the helpers it uses above it."""
+    source = inspect.getsource(function)
+    helpers = [inspect.getsource(helper) for helper in _helpers(function)]
+    body = source[source.index("def ") :]
+    answer = body.replace(f"def {function.__name__}(", f"def {exercise}(", 1)
+    return "\n\n".join([*helpers, answer])
+
+
+def _helpers(function: Callable) -> list[Callable]:
+    """The file's own `_helpers` that a function calls, those that they call before them."""
+    used = [function.__globals__.get(name) for name in _names(function.__code__)]
+    mine = [f for f in used if inspect.isfunction(f) and f.__name__.startswith("_")]
+    return list(dict.fromkeys(helper for f in mine for helper in [*_helpers(f), f]))
+
+
+def _names(code: CodeType) -> list[str]:
+    """The global names in a function's code, those of the functions within it included."""
+    inner = [
+        name for const in code.co_consts if isinstance(const, CodeType) for name in _names(const)
+    ]
+    return [*code.co_names, *inner]
+
+
+@cache
+def misconceptions_of(chapter: str) -> Misconceptions:
+    """The registry `WRONG` of the chapter's wrong answers, `autograde/chapters/chNN_wrong.py`."""
+    return importlib.import_module(f"autograde.chapters.ch{chapter[:2]}_wrong").WRONG
+
+
+def likely_cause(
+    candidates: Iterable[Misconception], calls: list[Call], failing: list[Call], whole_only: bool
+) -> Misconception | None:
+    """The first wrong answer that gives what the student's function gave in every call.
+
+    Where none does, the first that agrees on the `failing` calls: a student may hold one
+    misconception and have made another slip. Not so with `whole_only`.
+    """
+    if not failing:
+        return None
+    agree = [wrong for wrong in candidates if _agrees(wrong, failing)]
+    whole = [wrong for wrong in agree if _agrees(wrong, calls)]
+    return next(iter(whole if whole_only else whole + agree), None)
+
+
+def _agrees(wrong: Misconception, calls: list[Call]) -> bool:
+    return all(_same(wrong, call) for call in calls)
+
+
+def _same(wrong: Misconception, call: Call) -> bool:
+    """Whether the wrong answer does with the call's arguments what the student's function did."""
+    copies = copy.deepcopy(call.args)
+    args = tuple(a.thing if isinstance(a, Lent) else a for a in copies)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            value, work = _run(wrong, args, call)
+    except Exception as error:
+        return call.error == type(error).__name__ and call.traces == traces_of(copies)
+    before = [wire.encode(arg) for arg in call.args]
+    changed = [i for i in wire.changed(before, args) if not isinstance(call.args[i], Lent)]
+    if call.reply is None or call.reply.changed != changed or call.traces != traces_of(copies):
+        return False
+    return work and _same_value(call.reply.value, value)
+
+
+def _run(wrong: Misconception, args: tuple, call: Call) -> tuple[object, bool]:
+    """What the wrong answer returns, and whether it does about as much with torch.
+
+    Looked at only where the student's uses of torch were counted.
+    """
+    if call.reply is None or not call.reply.operators:
+        return wrong.function(*args), True
+    value, done = operations.counted(wrong.function, list(args))
+    ratio = done["operators"] / call.reply.operators
+    return value, bool(done["waits"]) == bool(call.reply.waits) and 1 / 2 < ratio < 2
+
+
+def _same_value(got: object, value: object) -> bool:
+    if isinstance(value, np.ndarray) and isinstance(got, np.ndarray) and value.shape == got.shape:
+        return bool(np.allclose(got, value, rtol=0, atol=1e-9, equal_nan=True))
+    if type(value).__name__ == type(got).__name__ == "Tensor":  # torch is loaded then
+        return got.dtype == value.dtype and _same_tensor(got.detach(), value.detach())
+    if isinstance(value, float) and isinstance(got, float) and value != value:
+        return got != got
+    return difference(got, value) is None
+
+
+def _same_tensor(got: Any, value: Any) -> bool:
+    """Equal to the rounding of their dtype: two processes may add float32 up in another order."""
+    if got.shape != value.shape:
+        return False
+    floats = got.is_floating_point()
+    room = 32 * sys.modules["torch"].finfo(got.dtype).eps * (1 + value.abs()) if floats else 0
+    return bool(((got - value).abs() <= room).all())

@@ -1,0 +1,1 @@
+"""Decoding in steps of fixed shape, which a GPU can replay as one CUDA graph."""

@@ -1,0 +1,235 @@
+"""Decoding in steps of fixed shape, each captured in one CUDA graph.
+
+On a GPU a small model's pass takes less time than Python needs to start its operations. A step of
+fixed shape (step.py) is recorded once and then started as a whole; the host reads one small tensor
+a step. Without a GPU the same step runs as it is, which is how it is tested.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from specdec_lib.decoding.fixed_shape.step import BUCKET, Step, bucket
+from specdec_lib.decoding.speculative import check_pair
+from specdec_lib.decoding.state import (
+    Block,
+    Generation,
+    Progress,
+    Settings,
+    check_prompts,
+    drafted_in_text,
+)
+from specdec_lib.decoding.verify import require_finite
+from specdec_lib.models.llama import Llama, RunLayer
+from specdec_lib.sampling import Greedy, Warp
+
+WARM_UP = 3  # runs before a capture: the libraries choose their kernels and set memory aside
+
+
+def captured(
+    work: Callable[[], None], state: Sequence[Tensor], device: torch.device
+) -> Callable[[], None]:
+    """`work` as a CUDA graph; on another device `work` itself.
+
+    What it changes of `state` while it is warmed up is put back after every run. Warm-up and
+    capture use one stream, so that what cuBLAS sets aside for a stream is there before the capture
+    and is not part of the graph's memory.
+    """
+    if device.type != "cuda":
+        return work
+    before = [part.clone() for part in state]
+    stream = side_stream(device)
+    stream.wait_stream(torch.cuda.current_stream(device))
+    with torch.cuda.stream(stream):
+        for _ in range(WARM_UP):
+            work()
+            for part, was in zip(state, before, strict=True):
+                part.copy_(was)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):  # recorded, not run: the state stays
+        work()
+    torch.cuda.current_stream(device).wait_stream(stream)
+    return graph.replay
+
+
+@cache
+def side_stream(device: torch.device) -> "torch.cuda.Stream":
+    """The stream of all captures: the default stream cannot be captured."""
+    return torch.cuda.Stream(device)
+
+
+class GraphDecoder:
+    """Decoding of `rows` texts of up to `capacity` positions with K = `k` in every block.
+
+    With k = 0 it is plain decoding. Memory is set aside and graphs are captured once, for as many
+    generations as one likes. There is a graph for every BUCKET positions, so that a pass reads less
+    than BUCKET positions more than its longest text has.
+    """
+
+    def __init__(
+        self,
+        target: Llama,
+        draft: Llama | None,
+        rows: int,
+        capacity: int,
+        k: int,
+        warp: Warp,
+        run: RunLayer | None = None,
+    ) -> None:
+        """`run` runs layers (models/compiled.py).
+
+        Raises ValueError where the models do not go together or cannot hold so much.
+        """
+        if draft is not None:
+            check_pair(target, draft, capacity)
+        if capacity > target.max_length:
+            raise ValueError(
+                f"the text and the drafts need {capacity} positions, and the model has "
+                f"{target.max_length}: shorten the prompt or ask for fewer tokens"
+            )
+        self.capacity = capacity
+        self.step = Step(target, draft, rows, capacity, k, warp, run)
+        self.graphs: dict[int, Callable[[], None]] = {}
+
+    @torch.inference_mode()
+    def generate(
+        self,
+        prompts: Sequence[Sequence[int]],
+        settings: Settings,
+        generators: Sequence[np.random.Generator],
+    ) -> Generation:
+        """Generate behind every prompt; `generators` as in `Uniforms`, none for greedy decoding.
+
+        Raises ValueError where a prompt is empty, unknown to the model, too long for the capacity
+        or, with drafts, of one token, and where the target's logits are not finite.
+        """
+        self._check(prompts, settings, generators)
+        progress = Progress(prompts, settings)
+        generation = Generation(progress.written, [[] for _ in prompts if self.step.k])
+        if progress.running:
+            self.step.begin(prompts, settings.max_new_tokens)
+            self._prepare(prompts, settings)
+            wait_for(self.step.target.device)  # the prompts' passes are not in the time
+        start = time.perf_counter()
+        while progress.running:
+            fill(self.step, generators, progress)
+            self.graphs[self._bucket(progress)]()
+            read(self.step, progress, generation)
+            generation.target_passes += 1
+        generation.tokens, generation.seconds = progress.written, time.perf_counter() - start
+        return generation
+
+    def _check(
+        self, prompts: Sequence[Sequence[int]], settings: Settings, generators: Sequence
+    ) -> None:
+        step = self.step
+        check_prompts(prompts, step.target.vocab_size)
+        if step.k and min(map(len, prompts)) < 2:
+            raise ValueError(
+                "drafting in steps of fixed shape needs prompts of at least two tokens"
+            )
+        if len(prompts) != step.rows or settings.warp != step.warp:
+            raise ValueError(
+                f"the decoder was made for {step.rows} rows and {step.warp}, and asked for "
+                f"{len(prompts)} and {settings.warp}: make one for these"
+            )
+        if not isinstance(step.choices, Greedy) and len(generators) != step.rows:
+            raise ValueError(f"{step.rows} rows need as many generators, not {len(generators)}")
+        needed = capacity_for(prompts, step.k, settings)
+        if needed > self.capacity:
+            raise ValueError(
+                f"the text and the drafts need {needed} positions, and the decoder has "
+                f"{self.capacity}: make a larger one"
+            )
+
+    def _prepare(self, prompts: Sequence[Sequence[int]], settings: Settings) -> None:
+        """Capture the graphs that these texts will need and that are not there yet."""
+        step = self.step
+        first = bucket(max(map(len, prompts)) + spare(step.k))
+        last = bucket(capacity_for(prompts, step.k, settings))
+        for positions in range(first, last + 1, BUCKET):
+            if positions not in self.graphs:
+                self.graphs[positions] = self._graph(positions)
+
+    def _graph(self, positions: int) -> Callable[[], None]:
+        step = self.step
+
+        def work() -> None:
+            step.look_at(positions)
+            step()
+
+        return captured(work, (step.tokens, step.length), step.target.device)
+
+    def _bucket(self, progress: Progress) -> int:
+        """The positions that the next step reads."""
+        return bucket(max(progress.lengths) + spare(self.step.k))
+
+
+def graph_generate(
+    target: Llama,
+    draft: Llama | None,
+    prompts: Sequence[Sequence[int]],
+    k: int,
+    settings: Settings,
+    generators: Sequence[np.random.Generator],
+) -> Generation:
+    """Speculative decoding with K = `k` in every block, or with k = 0 plain decoding.
+
+    A row's tokens are those of `speculative_generate` from the same generators as long as that
+    drafts k tokens; here the last block does too, and what is too much is cut off. Raises
+    ValueError as that does, and where a prompt has less than two tokens.
+    """
+    check_prompts(prompts, target.vocab_size)
+    capacity = capacity_for(prompts, k, settings)
+    decoder = GraphDecoder(target, draft, len(prompts), capacity, k, settings.warp)
+    return decoder.generate(prompts, settings, generators)
+
+
+def wait_for(device: torch.device | None = None) -> None:
+    """Wait until a GPU is done: `device`, or by default the present one; nothing without one."""
+    on_gpu = torch.cuda.is_available() if device is None else device.type == "cuda"
+    if on_gpu:
+        torch.cuda.synchronize(device)
+
+
+def spare(k: int) -> int:
+    """The positions that a row may need beyond its text.
+
+    Up to k + 1 that its last block had too much, and k + 1 of the block that it drafts from there.
+    """
+    return 2 * k + 2
+
+
+def capacity_for(prompts: Sequence[Sequence[int]], k: int, settings: Settings) -> int:
+    """The positions of the longest row, with a block that goes past its goal and one behind it."""
+    return max(map(len, prompts)) + settings.max_new_tokens + spare(k)
+
+
+def fill(step: Step, generators: Sequence[np.random.Generator], progress: Progress) -> None:
+    """Fresh uniform numbers for every row that is not done."""
+    if isinstance(step.choices, Greedy):
+        return
+    numbers = np.zeros(step.choices.uniform.shape)
+    for row, generator in enumerate(generators):
+        if progress.left[row]:
+            numbers[row] = generator.random(numbers.shape[1])
+    step.choices.send(numbers)
+
+
+def read(step: Step, progress: Progress, generation: Generation) -> None:
+    """Append what the step made."""
+    for row, (*drafted, token, accepted, sound) in enumerate(step.result()):
+        if not progress.left[row]:
+            continue
+        require_finite(bool(sound), "target")
+        kept = progress.add(row, [*drafted[:accepted], token])
+        if step.k:
+            drafted = drafted[: drafted_in_text(step.k, accepted, kept)]
+            block = Block(drafted, min(accepted, kept), token, kept, [], [])
+            generation.blocks[row].append(block)
+        if not progress.left[row]:
+            step.stop(row)  # at an end of text it stands still before its goal

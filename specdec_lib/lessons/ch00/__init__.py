@@ -1,0 +1,1 @@
+"""Chapter 00: its checks, hints, figures and exact numbers."""

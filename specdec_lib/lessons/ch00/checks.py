@@ -1,0 +1,205 @@
+"""Chapter 00, why generation is slow: its examples, the visible checks on them, and the hints."""
+
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from specdec_lib.lessons.common import answers
+from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.examples import agreed, expect, visible_check
+from specdec_lib.lessons.common.hints import Hints, open_hints
+
+__all__ = ["answered", "committed"]
+
+
+class Machine(NamedTuple):
+    """A chip by its data sheet: bytes/s, FLOP/s in bfloat16 without sparsity, bytes of memory."""
+
+    bandwidth: float
+    peak_flops: float
+    memory: float
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The two limits of the roofline, by name."""
+        return {"bandwidth": self.bandwidth, "peak_flops": self.peak_flops}
+
+
+class Model(NamedTuple):
+    """A model's parameters, and what its KV cache is made of."""
+
+    n_params: float
+    n_layers: int
+    n_kv_heads: int
+    head_dim: int
+
+
+NEVER = float("inf")  # a limit that is never reached
+
+# The data sheets of NVIDIA (A100 80GB SXM, H100 SXM: half of the 1,979 TFLOP/s that it has with
+# sparsity) and Google Cloud's page on TPU v4.
+MACHINES = {
+    "A100": Machine(2.039e12, 312e12, 80e9),
+    "H100": Machine(3.35e12, 1979e12 / 2, 80e9),
+    "TPU v4": Machine(1.2e12, 275e12, 32 * 2**30),
+}
+
+# Brown et al., Table 2.1, and the published config.json of the two Llamas; rounded parameters.
+MODELS = {
+    "Llama 2 7B": Model(7e9, 32, 32, 128),
+    "Llama 2 70B": Model(70e9, 80, 8, 128),
+    "GPT-3 175B": Model(175e9, 96, 96, 128),
+}
+
+# Chen et al.: a 70B model on 16 TPU v4.
+CHEN_PARAMS, CHEN_CHIPS, CHEN_SECONDS = 70e9, 16, 0.0141
+
+BYTES = {"float32": 4, "bfloat16": 2}  # a parameter
+_BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s for each byte/s
+
+# What the predictions are held against, and why it is so.
+TRUTHS = {
+    "prediction_00": (
+        max(1.0, 5 / _BALANCE),
+        "Reading the weights takes all of that time, and five tokens share one reading.",
+    ),
+    "prediction_00_c": (
+        round(350e9 / 0.01 / MACHINES["A100"].bandwidth, 1),
+        "350 GB in 10 ms are 35 TB/s, and a chip has about 2: whole chips, so 18 of them.",
+    ),
+}
+
+
+def reveal(name: str, guess: object) -> None:
+    """Set a committed prediction of this chapter beside the truth."""
+    answers.reveal(name, guess, *TRUTHS[name])
+
+
+class Passes(NamedTuple):
+    """Measured passes of a model: its cost and dtype, and the seconds of every round by tokens."""
+
+    name: tuple[str, str]
+    n_params: int
+    bytes_per_param: int
+    peak_flops: float
+    seconds: dict[int, Sequence[float]]
+
+    def ratio(self, tokens: int) -> float:
+        """How many times as long a pass over `tokens` takes as one over a single token."""
+        return median(self.seconds[tokens]) / median(self.seconds[1])
+
+
+def passes_of(
+    seconds: dict[tuple[str, str], dict[int, Sequence[float]]],
+    sizes: dict[tuple[str, str], int],
+    rates: dict[str, float],
+) -> list[Passes]:
+    """What was measured of each model, by (cost, dtype); `rates` are the FLOP/s by dtype."""
+    return [
+        Passes(name, sizes[name], BYTES[name[1]], rates[name[1]], each)
+        for name, each in seconds.items()
+    ]
+
+
+def look() -> None:
+    """Print the numbers of "What you may read elsewhere", worked out."""
+    a100, weight_bytes, flop = MACHINES["A100"], 175e9 * 2, 175e9 * 2
+    for chips in (1, 18):
+        read, product = weight_bytes / (chips * a100.bandwidth), flop / (chips * a100.peak_flops)
+        print(f"{chips} x A100: read {1e3 * read:.1f} ms, product {1e3 * product:.2f} ms")
+    line = 64 / a100.bandwidth
+    print(f"64 bytes every {1e9 * line:.3f} ns; light goes {1e3 * line * 299_792_458:.1f} mm in it")
+    print("12 ms a pass:", {f"{n} accepted": f"{12 / (n + 1):.1f} ms a token" for n in (5, 2, 0)})
+    for rows in (1, 64):
+        longer = max(1, 6 * rows / _BALANCE)
+        print(f"{rows} rows of 6 tokens on an H100: {longer:.2f} times as long")
+
+
+def reveal_passes(name: str, guess: object, passes: Sequence[Passes], tokens: int) -> None:
+    """Set a guess beside the first model's pass over `tokens`, and then list all models' passes."""
+    why = "That is your machine, in this run. All passes, as multiples of one over a single token:"
+    answers.reveal(name, guess, round(passes[0].ratio(tokens), 2), why)
+    if guess is None:
+        return
+    for each in passes:
+        some = [n for n in each.seconds if n in (2, 4, 8, 16, 64)]
+        longer = ", ".join(f"{n} tokens {each.ratio(n):.2f}" for n in some)
+        print(f"{', '.join(each.name)}: {1e3 * median(each.seconds[1]):.2f} ms; {longer}")
+
+
+@visible_check
+def check_arithmetic_intensity(function: Callable) -> None:
+    """One token in three formats, and a longer pass."""
+    expect(function, 1, 2, gives=1.0, hint="Two FLOP over two bytes.")
+    expect(function, 1, 4, gives=0.5, hint="More bytes a parameter, fewer FLOP per byte.")
+    expect(function, 1, 0.5, gives=4.0, hint="Bytes may be a fraction: no whole-number division.")
+    hint = "The FLOP grow with the tokens; the weights are read once all the same."
+    expect(function, 5, 2, gives=5.0, hint=hint)
+    agreed("arithmetic_intensity", 4)
+
+
+@visible_check
+def check_forward_time(function: Callable) -> None:
+    """The machine of the smallest example (100 bytes/s, 1,000 FLOP/s), and the H100."""
+    hint = "Reading 100 bytes takes 1 s, 200 FLOP take .2 s, and both happen at once."
+    expect(function, 1, 100, 1, 100, 1000, gives=1.0, hint=hint)
+    hint = "Five tokens: 1,000 FLOP take 1 s, and the weights are read once, in 1 s."
+    expect(function, 5, 100, 1, 100, 1000, gives=1.0, hint=hint)
+    hint = "Twenty tokens: 4,000 FLOP take 4 s, longer than the reading."
+    expect(function, 20, 100, 1, 100, 1000, gives=4.0, hint=hint)
+    hint = "14 GB at 3.35 TB/s, in seconds."
+    expect(function, 1, 7e9, 2, *MACHINES["H100"][:2], gives=14 / 3350, hint=hint)
+    agreed("forward_time", 4)
+
+
+@visible_check
+def check_free_tokens(function: Callable) -> None:
+    """The smallest example, the A100, 4-bit weights on it, and a machine that is never idle."""
+    expect(function, 1, 100, 1000, gives=5, hint="Where is b N / B equal to 2 n N / F?")
+    expect(function, 2, *MACHINES["A100"][:2], gives=153, hint="Did you round down, to an int?")
+    hint = "Fewer bytes are read sooner, so fewer tokens are free."
+    expect(function, 0.5, *MACHINES["A100"][:2], gives=38, hint=hint)
+    hint = "One token never takes longer than one token."
+    expect(function, 1, 100, 50, gives=1, hint=hint)
+    agreed("free_tokens", 4)
+
+
+@visible_check
+def check_kv_cache_bytes(function: Callable) -> None:
+    """A cache that can be counted by hand, one token of Llama 2 70B, and several rows."""
+    hint = "3 tokens in 2 layers, 1 head of width 4: 24 numbers of keys, 24 of values."
+    expect(function, 3, 2, 1, 4, 2, gives=96, hint=hint)
+    expect(function, 1, 80, 8, 128, 2, gives=327680, hint="Keys and values, in every layer.")
+    hint = "Every row of the batch has a cache of its own."
+    expect(function, 3, 2, 1, 4, 2, 5, gives=480, hint=hint)
+    agreed("kv_cache_bytes", 3)
+
+
+HINTS = {
+    "arithmetic_intensity": (
+        "Take a model of one parameter. What is calculated with it in the pass, what is read?",
+        "The FLOP grow with the tokens, the bytes do not. The number of parameters cancels.",
+        "Return two times the tokens over the bytes of a parameter, with / and not with //.",
+    ),
+    "forward_time": (
+        "Two jobs run at the same time. When is the pass over?",
+        "The bytes are n_params * bytes_per_param, and the tokens do not appear in them.",
+        "Compute the bytes over bandwidth and 2 * n_tokens * n_params over peak_flops, and return "
+        "the larger of the two with max.",
+    ),
+    "free_tokens": (
+        "Put the two times equal and solve for the number of tokens.",
+        "A token more than that takes longer, so round down; int(...) does so.",
+        "Return the larger of 1 and int(bytes_per_param * peak_flops / (2 * bandwidth)).",
+    ),
+    "kv_cache_bytes": (
+        "Count the numbers that one token leaves behind in one layer first.",
+        "One layer keeps n_kv_heads * head_dim numbers as keys, and as many as values.",
+        "Multiply 2 with all six arguments.",
+    ),
+}
+
+
+def hints(function: Callable) -> Hints:
+    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
+    return open_hints(function, HINTS[function.__name__])

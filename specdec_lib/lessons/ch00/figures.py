@@ -1,0 +1,215 @@
+"""The figures of chapter 00, drawn from the student's functions, each with its words.
+
+They show what the function does, also where it is wrong: no line, label or text assumes the right
+answer.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from specdec_lib.lessons.ch00.checks import NEVER, Machine, Model
+from specdec_lib.lessons.common.drawing import (
+    LINES,
+    bars,
+    drawn_from,
+    legend_below,
+    log_log,
+    named_rows,
+    panels,
+    picture,
+    write_beside,
+)
+from specdec_lib.lessons.common.style import TARGET, role, show
+
+READ = role("target") | {"label": "reading the weights"}
+CALCULATE = role("residual") | {"label": "calculating"}
+
+
+def serial_and_parallel(tokens: int) -> None:
+    """Left, a pass for every token, each waiting for the one before; right, one pass for all."""
+    axes = panels(2, (8.6, 3.8), sharey=True)
+    every = range(1, tokens + 1)
+    _grid(axes[0], [(i, j, j == i) for i in every for j in range(1, i + 1)])
+    _grid(axes[1], [(1, j, True) for j in every])
+    axes[0].set_title(f"Writing: {tokens} passes, each waits")
+    axes[1].set_title("Checking: 1 pass")
+    for ax in axes:
+        ax.set_xlim(0.4, tokens + 0.6)
+        ax.set_xticks(every)
+        ax.set_xlabel("pass")
+    axes[0].set_yticks(every, [f"token {i}" for i in every])
+    axes[0].set_ylim(tokens + 0.6, 0.4)
+    axes[1].legend(loc="upper right")
+    show(
+        axes[0].figure,
+        f"Left: writing {tokens} tokens takes {tokens} passes; pass {tokens} reads tokens 1 to "
+        f"{tokens - 1}, which the passes before it gave, and gives token {tokens}. Right: checking "
+        f"{tokens} tokens that are there takes 1 pass, which scores all of them.",
+    )
+
+
+def hundred_tokens(tokens: int, seconds: float) -> None:
+    """`tokens` passes of `seconds` in a row, and one pass that scores as many."""
+    total = tokens * seconds
+    ax = picture("The same text, written and checked", size=(8.6, 2.4))
+    write, check = named_rows(ax, [f"write: {tokens} passes", "check: 1 pass"])
+    dress = role("target") | {"linewidth": 0.5, "label": None}
+    ax.barh([write] * tokens, seconds, 0.5, left=np.arange(tokens) * seconds, **dress)
+    ax.barh([check], [seconds], 0.5, **dress)
+    write_beside(ax, [seconds], [check], [f"{seconds:g} s, if {tokens} are free"])
+    ax.set_xlabel(f"seconds; {tokens} x {1e3 * seconds:g} ms = {total:g} s")
+    ax.set_xlim(0, 1.02 * total)
+    show(
+        ax.figure,
+        f"A time line. Writing: {tokens} passes of {1e3 * seconds:g} ms one after the other end at "
+        f"{total:g} s. Checking: one pass, drawn with {1e3 * seconds:g} ms.",
+    )
+
+
+@drawn_from("arithmetic_intensity")
+def roofline(intensity: Callable, machine: Machine, bytes_per_param: float) -> None:
+    """What the machine can reach by FLOP per byte, and where the student's passes stand on it."""
+    tokens = (1, 5, 32, 256, 2048)
+    x = np.array([intensity(n, bytes_per_param) for n in tokens], dtype=float)
+    y = np.minimum(machine.peak_flops, x * machine.bandwidth)
+    ax = picture("An H100: what a pass can reach", "TFLOP/s", size=(7.0, 3.8))
+    line = np.geomspace(min(0.3, x.min()), max(9000, x.max()), 200)
+    roof = np.minimum(machine.peak_flops, line * machine.bandwidth)
+    ax.plot(line, roof / 1e12, color="black", linewidth=2)
+    ax.plot(x, y / 1e12, "o", color=TARGET, markersize=9)
+    for n, a, b in zip(tokens, x, y / 1e12, strict=True):
+        text = f"{n} token{'s' * (n > 1)}"
+        ax.annotate(text, (a, b), xytext=(8, -17), textcoords="offset points")
+    log_log(ax, "FLOP per byte, by your function")
+    parts = [f"{a:.4g} for {n}" for n, a in zip(tokens, x, strict=True)]
+    ridge = machine.peak_flops / machine.bandwidth
+    show(
+        ax.figure,
+        f"A roofline: it rises with {machine.bandwidth / 1e12:g} TB/s up to {ridge:.0f} FLOP per "
+        f"byte and is flat at {machine.peak_flops / 1e12:g} TFLOP/s from there. Your passes, in "
+        f"FLOP per byte by tokens: {', '.join(parts)}.",
+    )
+
+
+@drawn_from("forward_time")
+def pass_times(
+    forward: Callable, machines: Mapping[str, Machine], n_params: float, bytes_per_param: float
+) -> None:
+    """The student's time of a pass over 1 to 4096 tokens, a line for each machine."""
+    tokens = np.unique(np.geomspace(1, 4096, 100).round().astype(int))
+    marked = [int(np.argmin(abs(tokens - 4**i))) for i in range(7)]
+    title = f"A pass of a model with {n_params / 1e9:g}B parameters"
+    ax = picture(title, "ms, by your function", size=(7.0, 3.8))
+    parts = []
+    for (name, machine), (colour, dash, marker) in zip(machines.items(), LINES, strict=False):
+        times = [
+            1e3 * forward(int(n), n_params, bytes_per_param, *machine.limits.values())
+            for n in tokens
+        ]
+        look = {"marker": marker, "markersize": 6, "markevery": marked, "color": colour}
+        ax.plot(tokens, times, dash, label=name, **look)
+        parts.append(f"{name}: {times[0]:.3g} ms for 1 token, {times[-1]:.3g} ms for {tokens[-1]}")
+    log_log(ax, "tokens in the pass")
+    ax.legend()
+    show(ax.figure, f"Time of a pass against its tokens, by your function. {'; '.join(parts)}.")
+
+
+@drawn_from("free_tokens")
+def free_by_machine(
+    free: Callable, machines: Mapping[str, Machine], bytes_per_param: Sequence[float]
+) -> None:
+    """The student's number of free tokens, by machine and format of the weights."""
+    title = "Tokens that cost no more than one"
+    ax = picture(title, "free tokens, by your function", size=(7.0, 3.8))
+    x, parts = np.arange(len(machines)), []
+    kinds = zip(bytes_per_param, ("target", "draft", "residual"), strict=True)
+    for i, (size, kind) in enumerate(kinds):
+        counts = [free(size, *machine.limits.values()) for machine in machines.values()]
+        name = f"{8 * size:g} bits"
+        bars(ax, x + 0.27 * (i - 1), counts, kind, 0.25, label=name, text="g")
+        listed = ", ".join(f"{m} {c:g}" for m, c in zip(machines, counts, strict=True))
+        parts.append(f"weights of {name}: {listed}")
+    ax.set_xticks(x, list(machines))
+    ax.legend(title="a weight has")
+    ax.margins(y=0.12)
+    show(ax.figure, f"Free tokens by your function. {'; '.join(parts)}.")
+
+
+@drawn_from("kv_cache_bytes")
+def cache_beside_weights(cache: Callable, models: Mapping[str, Model], batch_size: int) -> None:
+    """The student's cache size against the text's length, and the weights as level lines."""
+    tokens = 2 ** np.arange(8, 18)
+    axes, parts = panels(2, (8.8, 4.0), sharey=True), []
+    for ax, rows in zip(axes, (1, batch_size), strict=True):
+        for (name, model), (colour, dash, marker) in zip(models.items(), LINES, strict=False):
+            sizes = np.array([cache(int(n), *model[1:], 2, rows) / 1e9 for n in tokens])
+            ax.plot(tokens, sizes, dash, marker=marker, markersize=5, color=colour, label=name)
+            ax.axhline(2 * model.n_params / 1e9, color=colour, linestyle=dash, linewidth=1)
+            parts.append(f"{name}, {rows} row(s): {sizes[0]:.3g} to {sizes[-1]:.3g} GB")
+        ax.set_title("1 row" if rows == 1 else f"{rows} rows")
+        log_log(ax, "tokens of text in each row")
+        ax.set_xticks(tokens[::3], [f"{n}" for n in tokens[::3]])
+        ax.minorticks_off()
+    axes[0].set_ylabel("GB")
+    axes[0].legend(title="cache; level: weights", fontsize=9)
+    weights = ", ".join(f"{name} {2 * m.n_params / 1e9:g} GB" for name, m in models.items())
+    show(
+        axes[0].figure,
+        f"Cache by your function for {tokens[0]} to {tokens[-1]} tokens. {'; '.join(parts)}. "
+        f"Weights in bfloat16: {weights}.",
+    )
+
+
+@drawn_from("forward_time")
+def busy_and_idle(
+    forward: Callable, machine: Machine, model: Model, tokens: int, less: float
+) -> None:
+    """Writing and checking as in the simulator, with the machine's peak and a `less`th of it."""
+    axes = panels(2, (8.6, 4.8), stacked=True, sharex=True)
+    peaks = (machine.peak_flops, machine.peak_flops / less)
+    heads = ("As it is", f"With 1/{less:g} of its arithmetic")
+    words = []
+    for ax, peak, head in zip(axes, peaks, heads, strict=True):
+        limits = (model.n_params, 2, machine.bandwidth, peak)
+        one, all_of_them = (1e3 * forward(n, *limits) for n in (1, tokens))
+        named_rows(ax, [f"write {tokens}", f"check {tokens}"])
+        for row, count, n in ((1, tokens, 1), (0, 1, tokens)):
+            _lanes(ax, forward, row, count, n, limits)
+        text = f"{head}: write {tokens * one:.3g} ms, check {all_of_them:.3g} ms"
+        ax.set_title(text)
+        words.append(f"{text}; a pass over one token takes {one:.3g} ms")
+    axes[1].set_xlabel("ms, by your function")
+    legend_below(axes[1], 2)
+    show(axes[1].figure, f"When memory and arithmetic are busy. {'. '.join(words)}.")
+
+
+# --- parts of figures -----------------------------------------------------------------------
+
+
+def _lanes(ax: Axes, forward: Callable, row: int, count: int, n: int, limits: tuple) -> None:
+    """`count` passes over n tokens in a row: above when memory is busy, below the arithmetic."""
+    n_params, size, bandwidth, peak = limits
+    starts = 1e3 * forward(n, *limits) * np.arange(count)
+    read = 1e3 * forward(n, n_params, size, bandwidth, NEVER)
+    calculate = 1e3 * forward(n, n_params, size, NEVER, peak)
+    first = {"label": None} if row else {}
+    ax.barh([row + 0.17] * count, read, 0.3, left=starts, **READ | first)
+    ax.barh([row - 0.17] * count, calculate, 0.3, left=starts, **CALCULATE | first)
+
+
+def _grid(ax: Axes, cells: Sequence[tuple[int, int, bool]]) -> None:
+    """A box for each (pass, token, whether the pass gives it); else the pass reads the token."""
+    given = role("target") | {"label": "scored in this pass"}
+    read = role("target") | {"facecolor": "white", "linestyle": "--", "label": "must be there"}
+    for dress, wanted in ((given, True), (read, False)):
+        some = [(x, y) for x, y, gives in cells if gives == wanted]
+        if some:
+            x, y = np.array(some).T
+            ax.bar(x, 0.7, 0.7, bottom=y - 0.35, **dress)
+        else:
+            ax.bar([-9], [0], **dress)  # out of sight: for the legend
+        for one, other in some:
+            ax.annotate(str(other), (one, other), ha="center", va="center")
+    ax.grid(visible=False)

@@ -1,0 +1,1 @@
+"""Chapter 01: its checks, hints, figures and exact numbers."""

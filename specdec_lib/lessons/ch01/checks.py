@@ -1,0 +1,214 @@
+"""Chapter 01, draft then verify: its examples, the visible checks on them, and the hints."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from specdec_lib.lessons.ch01.models import (
+    DRAFT,
+    END,
+    TARGET,
+    WORDS,
+    expect_rows,
+    greedy_decode,
+    named,
+    pair,
+    text,
+    tokens,
+)
+from specdec_lib.lessons.ch01.puzzle import check_puzzle
+from specdec_lib.lessons.common import answers
+from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.examples import agreed, expect, visible_check
+from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.theory import expected_tokens, walltime_speedup
+
+__all__ = ["DRAFT", "END", "TARGET", "WORDS", "answered", "check_puzzle", "committed"]
+__all__ += ["greedy_decode", "named", "pair", "text", "tokens"]
+
+# The text and the block that the chapter works on: the draft's favourites after "the cat".
+PREFIX = tokens("the cat")
+BLOCK = tokens("sat on the cat")
+UNIFORMS = np.array([0.1, 0.5, 0.95])
+LONG = 12  # new tokens, where a whole decode is asked for
+
+# Five blocks of the built-in pair on a Python prompt; classes/record_ch01.py makes the file.
+RECORDED = json.loads(Path(__file__).with_name("blocks.json").read_text(encoding="utf-8"))
+# Greedy text of the built-in target soon runs in circles; behind this prompt its first 32 tokens do
+# not repeat any four tokens in a row.
+REAL_PROMPT = (
+    'class Stack:\n    """A list that is used from one end."""\n\n    def __init__(self):\n'
+)
+WRITTEN = sum(block["accepted"] + 1 for block in RECORDED["blocks"])
+
+# What the predictions are held against, and why it is so.
+TRUTHS = {
+    "prediction_01": (
+        float(6 - 1),
+        "Row i tells what follows token i. The first draft token follows the last token of the "
+        "prefix, which has the index 5.",
+    ),
+    "prediction_01_b": (
+        float(WRITTEN),
+        "The five blocks accept "
+        + ", ".join(str(block["accepted"]) for block in RECORDED["blocks"])
+        + " draft tokens, and each of the five passes adds one token of the target's.",
+    ),
+    "prediction_01_c": (
+        20 / (4 + 1),
+        "Every pass writes its four draft tokens and the bonus: five tokens.",
+    ),
+}
+
+
+def reveal(name: str, guess: object) -> None:
+    """Set a committed prediction of this chapter beside the truth."""
+    answers.reveal(name, guess, *TRUTHS[name])
+
+
+# The pair of chapter 02, for what happens where two papers' letters are mixed.
+P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
+
+
+def exchanged() -> np.ndarray:
+    """The law that comes out where the draft is Q and the rule takes P for it, and Q for P."""
+    accepted = Q * np.minimum(1, Q / P)
+    missing = np.maximum(0, Q - P)
+    return accepted + (1 - accepted.sum()) * missing / missing.sum()
+
+
+def distance(one: np.ndarray, other: np.ndarray) -> float:
+    """The total variation of two distributions (V,): half the sum of the differences, at most 1."""
+    return float(np.abs(one - other).sum() / 2)
+
+
+def look() -> None:
+    """Print the numbers of "What you may read elsewhere", worked out."""
+    read = TARGET(tokens("the cat sat on"))
+    print(f"row 0 in place of row 3: a total variation of {distance(read[0], read[3]):.2f}")
+    print(f"lost without the bonus at alpha = .7, K = 5: {0.7**5 / expected_tokens(0.7, 5):.1%}")
+    speeds = ", ".join(f"{walltime_speedup(0.7, 0.05, k):.2f} at K = {k}" for k in (5, 50))
+    print(f"1/(1 - .7) = {1 / (1 - 0.7):.2f}; speed-up with c = .05: {speeds}")
+    print("two blocks, the end not looked for:", text(greedy_decode(TARGET, PREFIX, 7)))
+    print(f"letters exchanged: a total variation of {distance(exchanged(), P):.3f}")
+
+
+def drafted_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:
+    """What the small draft gives before each token of `drafted` (k, V)."""
+    return np.array([DRAFT.row([*prefix, *drafted[:i]]) for i in range(len(drafted))])
+
+
+def target_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:
+    """What the small target gives from the prefix's last token on (k + 1, V)."""
+    return np.array([TARGET.row([*prefix, *drafted[:i]]) for i in range(len(drafted) + 1)])
+
+
+def outcomes(block: dict) -> list[str]:
+    """What became of each draft token of a recorded block, and last what ended the block."""
+    k, n = len(block["drafted"]), block["accepted"]
+    judged = ["accepted"] * n + ["rejected"] * (n < k) + ["dropped"] * (k - n - 1)
+    return [*judged, "corrected" if n < k else "bonus"]
+
+
+def shown(token: str) -> str:
+    """A token with its white space made visible, in a few characters."""
+    spaces = len(token) - len(token.lstrip(" \n")) if token.startswith("\n") else 0
+    if spaces > 2:
+        return f"⏎␣×{spaces - 1}{token[spaces:]}"
+    return token.replace("\n", "⏎").replace(" ", "␣")
+
+
+@visible_check
+def check_draft_block(function: Callable) -> None:
+    """The block of the card, one token alone, and a block whose every token is a rare one."""
+    for prefix, uniforms, drafted, hint in (
+        ("the cat", UNIFORMS, "sat on mat", "Is every draft token in the next call's list?"),
+        ("the dog", UNIFORMS[2:], "ran", "u = .95 picks the second of two words."),
+        ("mat .", np.array([0.9, 0.2, 0.99]), "dog sat .", "Token i is picked by uniforms[i]."),
+    ):
+        before, out = tokens(prefix), tokens(drafted)
+        gives = (out, drafted_rows(before, out))
+        _, draft = pair(in_a_block=len(out))
+        expect_rows(function, draft, before, len(out), uniforms, gives=gives, hint=hint)
+    agreed("draft_block", 3)
+
+
+@visible_check
+def check_score_block(function: Callable) -> None:
+    """The block of the card, a prefix of one token, and no draft tokens at all."""
+    for prefix, drafted in (("the cat", "sat on the cat"), ("the", "dog ran"), ("the cat sat", "")):
+        before, block = tokens(prefix), tokens(drafted)
+        hint = f"{len(block) + 1} rows, from the one that follows the last token of the prefix."
+        target, _ = pair(targets=1)
+        gives = target_rows(before, block)
+        expect_rows(function, target, before, block, gives=gives, hint=hint)
+    agreed("score_block", 3)
+
+
+@visible_check
+def check_greedy_prefix(function: Callable) -> None:
+    """A block that parts at its last token, at its first, and nowhere."""
+    for drafted, count, hint in (
+        ("sat on the cat", 3, "The target says sat, on, the, mat."),
+        ("ran . the dog", 0, "Later tokens do not count, however good they are."),
+        ("sat on the mat", 4, "All four are the target's own."),
+    ):
+        block = tokens(drafted)
+        rows = target_rows(PREFIX, block)
+        expect(function, block, rows, gives=count, hint=hint)
+    agreed("greedy_prefix", 3)
+
+
+@visible_check
+def check_greedy_speculative_decode(function: Callable) -> None:
+    """Twelve tokens in four passes, the same text up to its end, and no tokens at all."""
+    whole = greedy_decode(TARGET, PREFIX, LONG)
+    hint = "The target alone writes: " + text(whole) + "."
+    target, draft = pair(targets=4, in_a_block=4)
+    expect(function, target, draft, PREFIX, 4, LONG, None, gives=whole, hint=hint)
+    target, draft = pair(targets=2, in_a_block=4)
+    end = whole.index(END) + 1
+    hint = "The text ends with its first eos, also where that stands inside a block."
+    expect(function, target, draft, PREFIX, 4, LONG, END, gives=whole[:end], hint=hint)
+    target, draft = pair(targets=0, drafts=0)
+    expect(function, target, draft, PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
+    agreed("greedy_speculative_decode", 3)
+
+
+HINTS = {
+    "draft_block": (
+        "What does the draft model read before it gives the distribution of token i?",
+        "Each call reads the prefix and all tokens drafted so far, as a new list. Keep the "
+        "distribution before you draw from it.",
+        "Loop over range(k): call the model on [*prefix, *drafted], append what came back to a "
+        "list, then append sample_from(that, uniforms[i]) to drafted. Return drafted and the list "
+        "as an array.",
+    ),
+    "score_block": (
+        "One call on the prefix and the draft gives a row for every token that it read.",
+        "Row i is the distribution of the token after token i. Which row tells what comes right "
+        "after the prefix?",
+        "Call target_model([*prefix, *drafted]) and return its rows from len(prefix) - 1 on.",
+    ),
+    "greedy_prefix": (
+        "Compare token by token, and stop at the first that differs.",
+        "The target's own choice at position i is int(np.argmax(p[i])). p has rows to spare.",
+        "Loop with enumerate(drafted). Where the token is not the target's choice, return the "
+        "index; after the loop return len(drafted).",
+    ),
+    "greedy_speculative_decode": (
+        "The puzzle above is the loop. What is missing are the two ends: eos, and the limit.",
+        "How many tokens may this block draft, if one more comes on top and max_new_tokens must "
+        "not be passed? And look for eos in the whole block, not only at its end.",
+        "With left tokens to go, draft min(k, left - 1). The block is drafted[:n] and the argmax "
+        "of p[n]. If eos is in the block, return what is written and the block up to eos; else "
+        "add the block and go on.",
+    ),
+}
+
+
+def hints(function: Callable) -> Hints:
+    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
+    return open_hints(function, HINTS[function.__name__])

@@ -1,0 +1,198 @@
+"""Models as chapter 01 sees them: functions of a list of tokens, small enough to read.
+
+The draft looks at the last word alone, the target at the last two. So they part in places that
+one can see coming.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from specdec_lib.lessons.common.examples import (
+    VALUE_TOLERANCE,
+    Different,
+    describe,
+    difference,
+    expect,
+    format_call,
+)
+
+WORDS = ("the", "cat", "sat", "on", "mat", ".", "dog", "ran")
+END = WORDS.index(".")
+
+# What follows a word, and for the target after some pairs of words something else.
+_DRAFT = {
+    "the": {"cat": 0.5, "dog": 0.3, "mat": 0.2},
+    "cat": {"sat": 0.7, "ran": 0.3},
+    "sat": {"on": 0.8, ".": 0.2},
+    "on": {"the": 0.9, "mat": 0.1},
+    "mat": {".": 0.9, "ran": 0.1},
+    ".": {"the": 0.8, "dog": 0.2},
+    "dog": {"ran": 0.6, "sat": 0.4},
+    "ran": {".": 0.6, "on": 0.4},
+}
+_TARGET = {
+    "the": {"cat": 0.45, "dog": 0.35, "mat": 0.2},
+    "on the": {"mat": 0.7, "cat": 0.2, "dog": 0.1},
+    ". the": {"dog": 0.6, "cat": 0.4},
+    "cat": {"sat": 0.6, "ran": 0.4},
+    "sat": {"on": 0.9, ".": 0.1},
+    "on": {"the": 0.95, "mat": 0.05},
+    "mat": {".": 0.8, "ran": 0.2},
+    ".": {"the": 0.7, "dog": 0.3},
+    "dog": {"ran": 0.7, "sat": 0.3},
+    "ran": {".": 0.75, "on": 0.25},
+}
+
+
+def tokens(text: str) -> list[int]:
+    """The tokens of a text of known words: "the cat" is [0, 1]. ValueError for another word."""
+    return [WORDS.index(word) for word in text.split()]
+
+
+def text(tokens: Sequence[int]) -> str:
+    """The words of `tokens`, spaces between them."""
+    return " ".join(WORDS[token] for token in tokens)
+
+
+def named(row: np.ndarray) -> str:
+    """A distribution (V,) in words, without the impossible ones: "cat .50, dog .30"."""
+    return ", ".join(f"{WORDS[i]} {row[i]:.2f}".replace(" 0.", " .") for i in np.flatnonzero(row))
+
+
+def lookup(table: Mapping[str, Mapping[str, float]]) -> Callable[[list[int]], np.ndarray]:
+    """The distribution (V,) after a list of tokens: by its last two words, else by its last."""
+
+    def row(tokens: list[int]) -> np.ndarray:
+        known = table.get(text(tokens[-2:])) or table[text(tokens[-1:])]
+        return np.array([known.get(word, 0.0) for word in WORDS])
+
+    return row
+
+
+class Calls:
+    """Counts the calls of a target and its draft, and refuses more than are allowed.
+
+    `targets` and `drafts` in all, `in_a_block` of the draft between two calls of the target. For
+    each call of the target `blocks` keeps how many of the draft came before it, and how many tokens
+    the target read.
+    """
+
+    def __init__(self, targets: int = 10**6, drafts: int = 10**6, in_a_block: int = 10**6) -> None:
+        self.allowed = targets, drafts, in_a_block
+        self.drafts = self.in_this_block = 0
+        self.blocks: list[tuple[int, int]] = []
+
+    def __deepcopy__(self, memo: dict) -> "Calls":
+        return Calls(*self.allowed)  # who repeats a call counts from 0
+
+    def of_target(self, reads: int) -> None:
+        """Count a call of the target that reads so many tokens. ValueError: it is one too many."""
+        self.blocks.append((self.in_this_block, reads))
+        self.in_this_block = 0
+        if len(self.blocks) > self.allowed[0]:
+            raise ValueError(f"the target is called more often than the {self.allowed[0]} allowed")
+
+    def of_draft(self) -> None:
+        """Count a call of the draft. ValueError: it is one too many."""
+        self.drafts, self.in_this_block = self.drafts + 1, self.in_this_block + 1
+        if self.in_this_block > self.allowed[2]:
+            raise ValueError(f"the draft is called more than {self.allowed[2]} times for one block")
+        if self.drafts > self.allowed[1]:
+            raise ValueError(f"the draft is called more often than the {self.allowed[1]} allowed")
+
+
+class TargetModel:
+    """`model(tokens)` gives (len(tokens), V): row i is the distribution after tokens[: i + 1].
+
+    `row(tokens)` gives one of them.
+    """
+
+    def __init__(self, row: Callable[[list[int]], np.ndarray], calls: Calls | None = None) -> None:
+        self.row, self.calls = row, calls or Calls()
+
+    def __call__(self, tokens: list[int]) -> np.ndarray:
+        tokens = _read(tokens)
+        self.calls.of_target(len(tokens))
+        return np.array([self.row(tokens[: i + 1]) for i in range(len(tokens))])
+
+    def __repr__(self) -> str:
+        return "<the target>"
+
+
+class DraftModel:
+    """`model(tokens)` gives (V,): the distribution after them, which is `row(tokens)`."""
+
+    def __init__(self, row: Callable[[list[int]], np.ndarray], calls: Calls | None = None) -> None:
+        self.row, self.calls = row, calls or Calls()
+
+    def __call__(self, tokens: list[int]) -> np.ndarray:
+        tokens = _read(tokens)
+        self.calls.of_draft()
+        return np.array(self.row(tokens))
+
+    def __repr__(self) -> str:
+        return "<the draft>"
+
+
+def _read(tokens: object) -> list[int]:
+    """`tokens` as a list of whole numbers. ValueError where there is none."""
+    given = list(np.asarray(tokens).reshape(-1).tolist()) if np.ndim(tokens) == 1 else None
+    if not given or not all(type(token) is int for token in given):
+        raise ValueError(f"a model reads a list of one token or more, not {tokens!r}")
+    return given
+
+
+TARGET = TargetModel(lookup(_TARGET))
+DRAFT = DraftModel(lookup(_DRAFT))
+
+
+def pair(**allowed: int) -> tuple[TargetModel, DraftModel]:
+    """The small target and draft with one count of their calls; `allowed` as in `Calls`."""
+    calls = Calls(**allowed)
+    return TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)
+
+
+def greedy_decode(
+    target_model: Callable, prompt: Sequence[int], max_new_tokens: int, eos: int | None = None
+) -> list[int]:
+    """Plain greedy decoding, one pass a token: the new tokens, up to `eos`, which is kept."""
+    written: list[int] = []
+    while len(written) < max_new_tokens and (not written or written[-1] != eos):
+        written.append(int(np.argmax(target_model([*prompt, *written])[-1])))
+    return written
+
+
+def expect_rows(function: Callable, *args: Any, gives: Any, hint: str = "") -> None:
+    """`expect`, for an array (N, V), or a tuple that ends with one: names the row that differs."""
+    seen: list[Any] = []
+
+    def kept(*given: Any) -> Any:
+        seen.append(function(*given))
+        return seen[-1]
+
+    kept.__name__, kept.__signature__ = function.__name__, inspect.signature(function)
+    try:
+        expect(kept, *args, gives=gives, hint=hint)
+    except Different:
+        row = differing_row(seen[-1] if seen else None, gives)
+        if row is None:
+            raise
+        raise Different(f"{format_call(function, args)} returned {row}. {hint}".strip()) from None
+
+
+def differing_row(got: Any, gives: Any) -> str | None:
+    """The first row of an array that is not as expected, in words; None where all else differs."""
+    if isinstance(gives, tuple):
+        if not isinstance(got, tuple) or len(got) != 2 or difference(got[0], gives[0]) is not None:
+            return None
+        got, gives = got[1], gives[1]
+    if not isinstance(got, np.ndarray) or got.shape != gives.shape or got.dtype.kind not in "biuf":
+        return None
+    wrong = np.flatnonzero(~(np.abs(got - gives) <= VALUE_TOLERANCE).all(axis=1))
+    if not len(wrong):
+        return None
+    i = wrong[0]
+    return f"an array whose row {i} is {describe(got[i])}, expected {describe(gives[i])}"

@@ -1,0 +1,1 @@
+"""Chapter 02: its checks, hints, figures and exact numbers."""

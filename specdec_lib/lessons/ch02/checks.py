@@ -1,0 +1,148 @@
+"""Chapter 02, rejection sampling: its examples, the visible checks on them, and the hints."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from specdec_lib.lessons.ch02 import block as ch02_block
+from specdec_lib.lessons.common import answers
+from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.examples import agreed, expect, visible_check
+from specdec_lib.lessons.common.hints import Hints, open_hints
+
+__all__ = ["answered", "committed"]
+
+# The pair that the whole chapter works on.
+P = np.array([0.45, 0.30, 0.15, 0.10])
+Q = np.array([0.30, 0.45, 0.20, 0.05])
+
+# What the predictions are held against, and why it is so.
+TRUTHS = {
+    "prediction_02": (
+        float(np.minimum(P, Q).sum()),
+        "It is the area that the two rows of bars share: .30 + .30 + .15 + .05.",
+    ),
+    "prediction_02_b": (
+        max(0.0, 0.5 - 0.75),
+        "Token 0 was proposed too often, so it lacks nothing; only token 1 does.",
+    ),
+}
+
+BLOCK = ch02_block.BLOCK
+BLOCK_P = np.array(ch02_block.BLOCK_P)
+BLOCK_Q = np.array(ch02_block.BLOCK_Q)
+BLOCK_R = np.array(ch02_block.BLOCK_R)
+
+
+def reveal(name: str, guess: object) -> None:
+    """Set a committed prediction of this chapter beside the truth."""
+    answers.reveal(name, guess, *TRUTHS[name])
+
+
+@visible_check
+def check_acceptance_probability(function: Callable) -> None:
+    """Two ratios below one, one above, and the two zeros."""
+    expect(function, P, Q, 1, gives=0.3 / 0.45, hint="Is it the target over the draft?")
+    expect(function, P, Q, 2, gives=0.75, hint="Is it the target over the draft?")
+    expect(function, P, Q, 0, gives=1.0, hint="A probability is at most 1.")
+    never, impossible = np.array([0.0, 1.0]), np.array([1.0, 0.0])
+    expect(function, never, impossible, 0, gives=0.0, hint="What if the target gives it nothing?")
+    expect(function, impossible, never, 0, gives=1.0, hint="What if the draft gives it nothing?")
+    agreed("acceptance_probability", 5)
+
+
+@visible_check
+def check_speculative_accept(function: Callable) -> None:
+    """The block of the card, with coins that reject its second token, none, and the first."""
+    ch02_block.check_block(function, np.array)
+    agreed("speculative_accept", 3)
+
+
+@visible_check
+def check_residual_distribution(function: Callable) -> None:
+    """The chapter's pair, the pair the other way round, and two equal distributions."""
+    gives = np.array([0.75, 0.0, 0.0, 0.25])
+    expect(function, P, Q, gives=gives, hint="Which tokens has the draft proposed too rarely?")
+    gives = np.array([0.0, 0.75, 0.25, 0.0])
+    expect(function, Q, P, gives=gives, hint="Did you divide by the mass that is left?")
+    expect(function, P, P, gives=P, hint="Where no mass is left, return a copy of p.")
+    agreed("residual_distribution", 3)
+
+
+@visible_check
+def check_correct_token(function: Callable) -> None:
+    """Token 1 of the pair, ratio 2/3, accepted by a small coin, replaced after a large one."""
+    expect(function, P, Q, 1, 0.6, 0.9, gives=(1, True), hint="Its ratio is 2/3.")
+    hint = "After a rejection the token comes from the residual, here [.75, 0, 0, .25]."
+    expect(function, P, Q, 1, 0.7, 0.1, gives=(0, False), hint=hint)
+    expect(function, P, Q, 1, 0.7, 0.8, gives=(3, False), hint=hint)
+    agreed("correct_token", 3)
+
+
+@visible_check
+def check_speculative_step(function: Callable) -> None:
+    """A block stopped in the middle, a block accepted whole, and an empty block."""
+    p, q = np.array([P, P, Q]), np.array([Q, Q])
+    hint = "Is speculative_accept right? Then: the residual of the row that was rejected."
+    expect(function, [0, 1], p, q, np.array([0.5, 0.9]), 0.8, gives=[0, 3], hint=hint)
+    hint = "Is speculative_accept right? Then: all accepted, so the bonus, from the last row of p."
+    expect(function, [0, 1], p, q, np.array([0.5, 0.5]), 0.5, gives=[0, 1, 1], hint=hint)
+    empty = np.zeros((0, 4))
+    hint = "With no draft tokens the bonus token is all there is."
+    expect(function, [], p[:1], empty, np.zeros(0), 0.5, gives=[1], hint=hint)
+    agreed("speculative_step", 3)
+
+
+HINTS = {
+    "acceptance_probability": (
+        "Three questions in this order: is p zero, is q zero, and if neither, what is the ratio?",
+        "Ask about zero before you divide, so that no division by zero happens at all.",
+        "The last line returns the smaller of 1 and p[token] / q[token].",
+    ),
+    "speculative_accept": (
+        "Walk through the block position by position. What ends the walk?",
+        "Position i has a token, a row of p, a row of q and a coin of its own.",
+        "Loop with an index. Where r[i] is above the acceptance probability, or p[i] gives the "
+        "token nothing, leave the loop; else append the token. Return the list after the loop.",
+    ),
+    "residual_distribution": (
+        "The residual is the part of p that sticks out above q.",
+        "np.maximum works entry by entry; Python's max compares whole arrays and raises.",
+        "Compute the positive part of p - q and its sum. Where the sum is 0, return p.copy(); "
+        "else return the positive part over its sum.",
+    ),
+    "correct_token": (
+        "Two of your functions and sample_from do all the work.",
+        "Accept the token on exactly the condition of speculative_accept.",
+        "If accepted, return (token, True). Else return sample_from(residual, u) with False.",
+    ),
+    "speculative_step": (
+        "First the accepted prefix, then exactly one more token, whatever happened.",
+        "The length of the accepted prefix tells which row the last token comes from.",
+        "With n accepted: if n is less than the block's length, draw from the residual of p[n] and "
+        "q[n]; else draw from p[n], the extra row.",
+    ),
+}
+
+
+def hints(function: Callable) -> Hints:
+    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
+    return open_hints(function, HINTS[function.__name__])
+
+
+def exact_law(correct_token: Callable, p: np.ndarray, q: np.ndarray, cells: int = 60) -> np.ndarray:
+    """The law (2, V) of the token that `correct_token` puts out when the draft comes from `q`.
+
+    Row 0 is the mass that comes by acceptance, row 1 by correction. Nothing is sampled: the unit
+    square of r and u is cut into `cells` by `cells` equal cells, and the function is called at
+    every midpoint. The sum is exact where the ratios, and the cumulative sums of what u picks
+    from, are multiples of 1/cells.
+    """
+    middles = (np.arange(cells) + 0.5) / cells
+    law = np.zeros((2, len(p)))
+    for token in np.flatnonzero(q):
+        for r in middles:
+            for u in middles:
+                out, accepted = correct_token(p, q, int(token), float(r), float(u))
+                law[0 if accepted else 1, out] += q[token] / cells**2
+    return law

@@ -1,0 +1,1 @@
+"""Chapter 03: its checks, hints, figures and exact numbers."""

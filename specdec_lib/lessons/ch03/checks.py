@@ -1,0 +1,244 @@
+"""Chapter 03, lossless: its examples, the visible checks on them, and the hints."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from specdec_lib.lessons.ch02.checks import P, Q
+from specdec_lib.lessons.ch03.laws import bfloat16, mixed_up, noise
+from specdec_lib.lessons.ch03.rules import Named, from_target, one_coin, right_rule, sampler_match
+from specdec_lib.lessons.common import answers
+from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.examples import agreed, expect, visible_check
+from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.wording import TOKENS
+from specdec_lib.theory import walltime_speedup
+
+__all__ = ["P", "Q", "answered", "committed"]
+
+# Two tokens, for everything that can be done in one's head.
+COINS = np.array([0.5, 0.5]), np.array([0.6, 0.4])
+# Target and draft for the argmax draft: the coins, a report of the bug, and chapter 02's pair.
+ARGMAX_PAIRS = (COINS, (np.array([0.6, 0.4]), np.array([0.8, 0.2])), (P, Q))
+
+# Logits of five tokens, whose softmax is about .52, .31, .12, .05, .01.
+LOGITS = np.array([2.0, 1.5, 0.5, -0.4, -2.0])
+# Two flat models of eight tokens: a filter takes much away from them.
+FLAT_TARGET = np.array([1.6, 1.0, 0.7, 0.4, 0.3, -0.1, -0.2, -0.8])
+FLAT_DRAFT = np.array([1.0, 1.1, 0.8, 0.4, 0.2, 0.1, -0.2, -0.4])
+
+# On this pair every ratio p/q, q/p and residual is a multiple of 1/64.
+GRID_P = np.array([0.375, 0.25, 0.125, 0.25])
+GRID_Q = np.array([0.1875, 0.5, 0.0625, 0.25])
+# So it is on this one, where the draft is nearly right.
+QUIET_P = np.array([0.5, 0.25, 0.21875, 0.03125])
+QUIET_Q = np.array([0.46875, 0.25, 0.21875, 0.0625])
+
+# Two models that look at one token only: row t follows token t, the last row the empty text.
+TARGET = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
+DRAFT = np.array([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
+
+# What the predictions are held against, and why it is so.
+TRUTHS = {
+    "prediction_03": (
+        round(0.2 * (noise(P, 200_000) / 1e-4) ** 2, 1),
+        "Noise falls with the square root of the number of draws: a fourteenth of it takes about "
+        "two hundred times as many.",
+    ),
+    "prediction_03_b": (
+        float(COINS[0][0] / COINS[1][0]),
+        "Token 0 is drafted every time and accepted with .5/.6. Token 1 comes only after a "
+        "rejection, although the target wants it half of the time.",
+    ),
+}
+
+
+def reveal(name: str, guess: object) -> None:
+    """Set a committed prediction of this chapter beside the truth."""
+    answers.reveal(name, guess, *TRUTHS[name])
+
+
+@visible_check
+def check_total_variation(function: Callable) -> None:
+    """Two coins, the chapter's pair, equal and disjoint distributions."""
+    expect(function, *COINS, gives=0.1, hint="Is it half the sum of all differences?")
+    expect(function, P, Q, gives=0.2, hint="Do the differences count without their signs?")
+    expect(function, P, P, gives=0.0, hint="Equal distributions are 0 apart.")
+    apart = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    expect(function, *apart, gives=1.0, hint="Distributions that share nothing are 1 apart.")
+    agreed("total_variation", 4)
+
+
+@visible_check
+def check_acceptance_rate(function: Callable) -> None:
+    """Two coins, the chapter's pair, equal and disjoint distributions."""
+    expect(function, *COINS, gives=0.9, hint="Sum what both share, token by token.")
+    expect(function, P, Q, gives=0.8, hint="Sum what both share, token by token.")
+    expect(function, Q, Q, gives=1.0, hint="Equal distributions share everything.")
+    apart = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    expect(function, *apart, gives=0.0, hint="They share nothing. Did you divide by 0?")
+    agreed("acceptance_rate", 4)
+
+
+@visible_check
+def check_two_paths(function: Callable) -> None:
+    """The chapter's pair, the pair the other way round, and two equal distributions."""
+    gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.15, 0.0, 0.0, 0.05])
+    expect(function, P, Q, gives=gives, hint="Token A: .30 by acceptance, .15 by correction.")
+    gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.0, 0.15, 0.05, 0.0])
+    expect(function, Q, P, gives=gives, hint="The second mass is what p has beyond q.")
+    hint = "Nothing is rejected, so nothing is corrected."
+    expect(function, P, P, gives=(P, np.zeros(4)), hint=hint)
+    agreed("two_paths", 3)
+
+
+@visible_check
+def check_argmax_draft_law(function: Callable) -> None:
+    """Two coins, a draft that is too modest, the chapter's pair, and two equal models."""
+    hint = "Token 0 is drafted every time; a rejection goes to the residual of the full q."
+    expect(function, *COINS, gives=np.array([5 / 6, 1 / 6]), hint=hint)
+    modest = np.array([0.6, 0.4]), np.array([0.55, 0.45])
+    hint = "p/q is above 1 on the drafted token, so it is always accepted."
+    expect(function, *modest, gives=np.array([1.0, 0.0]), hint=hint)
+    gives = np.array([0.25, 2 / 3, 0.0, 1 / 12])
+    expect(function, P, Q, gives=gives, hint="Token B is drafted every time, and its ratio is 2/3.")
+    gives = np.array([1.0, 0.0, 0.0, 0.0])
+    expect(function, P, P, gives=gives, hint="The ratio is 1; did you divide by an empty residual?")
+    agreed("argmax_draft_law", 4)
+
+
+@visible_check
+def check_warp(function: Callable) -> None:
+    """No filter, temperatures 2 and 0, and each filter alone, on logits with a known softmax."""
+    logits = np.log([0.5, 0.25, 0.125, 0.125])
+    expect(function, logits, gives=np.exp(logits), hint="Without any filter it is the softmax.")
+    roots = np.sqrt(np.exp(logits))
+    gives = roots / roots.sum()
+    expect(function, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
+    hint = "Temperature 0 puts everything on the largest logit."
+    expect(function, logits, 0.0, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
+    gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
+    expect(function, logits, 1.0, 2, gives=gives, hint="Did you renormalise after top-k?")
+    hint = "Token 1 is kept: the mass before it is .5, below .6."
+    expect(function, logits, 1.0, None, 0.6, gives=gives, hint=hint)
+    hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
+    expect(function, logits, 1.0, 3, gives=np.exp(logits), hint=hint)
+    agreed("warp", 6)
+
+
+@visible_check
+def check_is_lossless(function: Callable) -> None:
+    """Two right rules, one that draws from p after a rejection, and one that reuses its coin."""
+    pair = GRID_P, GRID_Q
+    hint = "This is chapter 02's rule. Does every draft token weigh q(token)?"
+    expect(function, Named(right_rule), *pair, gives=True, hint=hint)
+    hint = "It draws from p, whatever the draft says: its law is p, though it accepts less."
+    expect(function, Named(sampler_match), *pair, gives=True, hint=hint)
+    hint = "After a rejection it draws from p, so overstated tokens are paid twice."
+    expect(function, Named(from_target), *pair, gives=False, hint=hint)
+    hint = "It uses r again for u. Has your grid all pairs of r and u?"
+    expect(function, Named(one_coin), *pair, gives=False, hint=hint)
+    agreed("is_lossless", 4)
+
+
+def rounding(vocab_size: int = 32_000, seed: int = 3) -> None:
+    """Print how far rounding moves the law, on one random target and draft of `vocab_size`."""
+    rng = np.random.default_rng(seed)
+    target = 3 * rng.normal(size=vocab_size)
+    draft = target + rng.normal(size=vocab_size)
+    p, q = _softmax(target), _softmax(draft)
+    p32, q32 = (_softmax(logits.astype(np.float32)).astype(float) for logits in (target, draft))
+    law, _ = mixed_up(p32, q32, q32 / q32.sum())
+    print(f"{vocab_size} tokens, rule and models in float32: law off by TV {_tv(law, p):.1e}")
+    drawn = _softmax(bfloat16(draft).astype(float))
+    law, _ = mixed_up(p, q, drawn)
+    print(f"draft drawn in bfloat16, q handed over in float32: law off by TV {_tv(law, p):.1e}")
+    law, _ = mixed_up(p, drawn, drawn)
+    print(f"draft in bfloat16, and that q handed over: law off by TV {_tv(law, p):.1e}")
+
+
+def speed_table(alphas: Sequence[float], costs: Sequence[float], k: int) -> None:
+    """Print the speed over plain decoding for each share accepted and each c, with v = 1."""
+    print(f"speed over plain decoding, K = {k}; the law of the text is the target's in every row")
+    print("accepted  " + "".join(f"{f'c = {c:g}':>10}" for c in costs).replace("0.", "."))
+    for alpha in alphas:
+        speeds = (walltime_speedup(alpha, c, k) for c in costs)
+        print(f"{alpha:8.0%}  " + "".join(f"{speed:9.2f}x" for speed in speeds))
+
+
+def look() -> None:
+    """Print the numbers of "What you may read elsewhere", worked out."""
+    law, _ = mixed_up(*COINS, np.array([1.0, 0.0]))
+    _, rate = mixed_up(P, Q, np.eye(4)[np.argmax(Q)])
+    plain, speculative = one_seed(P, Q, tokens=20)
+    parts = np.random.default_rng(0).random(1000).astype(np.float32)
+    print(f"argmax draft: the law is {np.round(law, 3)}; on the pair {rate:.3f} is accepted")
+    print(f"nothing accepted, K = 5, c = .1: {walltime_speedup(0, 0.1, 5):.2f} times the speed")
+    print(f"one seed, plain:       {plain}\none seed, speculative: {speculative}")
+    print(f"one sum, two orders: off by {abs(np.cumsum(parts)[-1] / parts.sum() - 1):.1e} of it")
+
+
+def one_seed(p: np.ndarray, q: np.ndarray, tokens: int, seed: int = 1) -> tuple[str, str]:
+    """`tokens` letters by plain sampling of p, and by the rule with drafts from q, one seed each.
+
+    The models look at no token before, so every position has the same p and q (V,).
+    """
+    plain, drafted = np.random.default_rng(seed), np.random.default_rng(seed)
+    texts = plain.choice(len(p), tokens, p=p), drafted.choice(len(q), tokens, p=q)
+    speculative = right_rule(p, q, texts[1], drafted.random(tokens), drafted.random(tokens))
+    return tuple("".join(TOKENS[t] for t in text) for text in (texts[0], speculative))
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    weights = np.exp(logits - logits.max())
+    return weights / weights.sum()
+
+
+def _tv(p: np.ndarray, q: np.ndarray) -> float:
+    return float(np.abs(p - q).sum() / 2)
+
+
+HINTS = {
+    "total_variation": (
+        "What p has beyond q is as much as what q has beyond p. How often does the sum of all "
+        "differences count it?",
+        "np.abs works entry by entry; the sum of the signed differences is always 0.",
+        "Return half the sum of np.abs(p - q), as a float.",
+    ),
+    "acceptance_rate": (
+        "What does one token contribute: how often is it drafted, and how often does it then pass?",
+        "q times min(1, p/q) is the smaller of p and q, also where q is 0: no division is needed.",
+        "Return the sum of np.minimum(p, q), as a float.",
+    ),
+    "two_paths": (
+        "You have summed the first mass already, in acceptance_rate.",
+        "The second is the rejected mass times the residual, and the divisor cancels.",
+        "Return np.minimum(p, q) and np.maximum(p - q, 0), in this order.",
+    ),
+    "argmax_draft_law": (
+        "The draft token is the same every time. Two things can happen to it.",
+        "With a = min(1, p/q) of that token it is written itself; with 1 - a the residual decides.",
+        "Where a is below 1, begin with 1 - a times the residual of p and q, else with zeros; then "
+        "add a on the drafted token.",
+    ),
+    "warp": (
+        "One step after the other: divide, cut by rank, softmax, cut by mass, renormalise.",
+        "A token that top-k cuts gets the logit minus infinity, so its softmax is 0. Top-p needs "
+        "the probabilities that top-k has left.",
+        "For top-p: order by np.argsort(-probs, kind='stable'); the mass before a token is the "
+        "cumulative sum less the token itself; set to 0 where that is at least top_p, but never "
+        "the first; divide by the sum.",
+    ),
+    "is_lossless": (
+        "The law adds up over draft tokens and cells. How much does one cell of one token weigh?",
+        "np.meshgrid of the 64 midpoints (i + .5)/64 gives all pairs of r and u; ravel makes them "
+        "(4096,).",
+        "For every token with q > 0 call the rule once, add q[token] / 4096 times "
+        "np.bincount(out, minlength=len(p)) to the law, and compare it with p at 1e-12.",
+    ),
+}
+
+
+def hints(function: Callable) -> Hints:
+    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
+    return open_hints(function, HINTS[function.__name__])

@@ -1,0 +1,1 @@
+"""Chapter 04: its checks, hints, figures and exact numbers."""

@@ -1,0 +1,245 @@
+"""Chapter 04, choosing the draft: its examples, the visible checks on them, and the hints."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from specdec_lib import theory
+from specdec_lib.lessons.ch04.loss import CUT, expect_gradient, expect_loss, is_cut
+from specdec_lib.lessons.common import answers
+from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.examples import Different, agreed, expect, visible_check
+from specdec_lib.lessons.common.hints import Hints, open_hints
+
+__all__ = ["answered", "committed"]
+
+# The grid of the map of best K.
+ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+
+# A text in words, for the figures of the two drafts without a model.
+_TEXT = "the cat sat on the mat and the cat ran to the cat sat"
+WORDS = _TEXT.split()
+
+# The pair of chapter 02, and a second position.
+P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25]]
+Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15]]
+
+
+def steep(alpha: float, c: float, k: int, s: float) -> float:
+    """The speed-up where every token of a pass after the first costs `s`: v(m) = 1 + s (m - 1)."""
+    # Written out, as the truths are: where grading imports this, theory's functions are closed.
+    return sum(alpha**i for i in range(k + 1)) / (c * k + 1 + s * k)
+
+
+def best_steep(alpha: float, c: float, s: float, k_max: int) -> int:
+    """The smallest best K from 0 to `k_max` of `steep`; speed-ups within 1e-12 are equal."""
+    speeds = [steep(alpha, c, k, s) for k in range(k_max + 1)]
+    return next(k for k, speed in enumerate(speeds) if speed >= max(speeds) - 1e-12)
+
+
+# What the predictions are held against, and why it is so.
+TRUTHS = {
+    "prediction_04": (
+        round((1 - 0.7**6) / (1 - 0.7), 2),
+        "It is 1 + .7 + .49 + .34 + .24 + .17: the later draft tokens are seldom reached.",
+    ),
+    "prediction_04_b": (
+        round(1 / (5 * 0.1 + 1), 2),
+        "A block writes one token, as plain decoding does, and takes 1.5 passes for it.",
+    ),
+    "prediction_04_c": (
+        best_steep(0.8, 0.05, 0.1, 20),
+        "Each draft token is drafted for .05 and verified for .1: as if c were .15.",
+    ),
+}
+
+
+def reveal(name: str, guess: object) -> None:
+    """Set a committed prediction of this chapter beside the truth."""
+    answers.reveal(name, guess, *TRUTHS[name])
+
+
+@visible_check
+def check_expected_accepted(function: Callable) -> None:
+    """One token, two tokens, and both ends of alpha."""
+    hint = "The second token counts only where the first was accepted too."
+    expect(function, 0.5, 1, gives=0.5, hint="One draft token is accepted with alpha.")
+    expect(function, 0.5, 2, gives=0.75, hint=hint)
+    expect(function, 0.0, 4, gives=0.0, hint="Nothing is ever accepted.")
+    expect(function, 1.0, 4, gives=4.0, hint="Everything is accepted.")
+    agreed("expected_accepted", 4)
+
+
+@visible_check
+def check_expected_tokens(function: Callable) -> None:
+    """Two tokens, both ends of alpha, and no draft at all."""
+    hint = "Is expected_accepted right? Then: every block gets one token from the target."
+    expect(function, 0.5, 2, gives=1.75, hint=hint)
+    expect(function, 0.0, 4, gives=1.0, hint=hint)
+    expect(function, 1.0, 4, gives=5.0, hint=hint)
+    expect(function, 0.5, 0, gives=1.0, hint="Without a draft a block is one pass, one token.")
+    agreed("expected_tokens", 4)
+
+
+@visible_check
+def check_walltime_speedup(function: Callable) -> None:
+    """The card's numbers, and a draft that is never accepted."""
+    hint = "Is expected_tokens right? Then: a block takes k draft steps and one verification."
+    expect(function, 0.5, 0.1, 2, gives=1.75 / 1.2, hint=hint)
+    expect(function, 0.5, 0.1, 2, 1.3, gives=1.75 / 1.5, hint="verify_cost is the whole v(k + 1).")
+    expect(function, 0.0, 0.1, 5, gives=1 / 1.5, hint="Below 1 is a slow-down; do not hide it.")
+    agreed("walltime_speedup", 3)
+
+
+@visible_check
+def check_best_k(function: Callable) -> None:
+    """An optimum inside, a limit, a draft that never pays, and a tie."""
+    hint = "Is walltime_speedup right? Then: compare all K from 1 to k_max."
+    expect(function, 0.5, 0.1, 10, gives=2, hint=hint)
+    expect(function, 0.9, 0.01, 10, gives=10, hint="k_max itself may be the answer.")
+    expect(function, 0.05, 0.3, 10, gives=0, hint="Plain decoding, K = 0, has the speed-up 1.")
+    expect(function, 0.5, 0.2, 10, gives=1, hint="K = 1 and K = 2 both give 1.25.")
+    agreed("best_k", 4)
+
+
+@visible_check
+def check_prompt_lookup(function: Callable) -> None:
+    """The card's text, two occurrences, an overlap, and nothing to be found."""
+    expect(function, [4, 5, 6, 9, 5, 6], 3, gives=[9, 5, 6], hint="What followed [5, 6]?")
+    hint = "[1, 2] stands at 0 and at 3; the latest earlier occurrence counts."
+    expect(function, [1, 2, 7, 1, 2, 8, 1, 2], 1, gives=[8], hint=hint)
+    hint = "[7, 7] ends the text and stands one earlier too, overlapping it."
+    expect(function, [7, 7, 7], 2, gives=[7], hint=hint)
+    expect(function, [1, 2, 3], 2, gives=[], hint="3 does not occur before.")
+    agreed("prompt_lookup", 4)
+
+
+@visible_check
+def check_bigram_probs(function: Callable) -> None:
+    """The card's text, with two smoothings, and a token that nothing follows."""
+    gives = np.array([[0.25, 0.75], [0.5, 0.5]])
+    expect(function, [0, 1, 0, 1, 1], 2, gives=gives, hint="Row: the token before. All start at 1.")
+    gives = np.array([[0.0, 1.0], [0.5, 0.5]])
+    expect(function, [0, 1, 0, 1, 1], 2, 0.0, gives=gives, hint="Here the counts start at 0.")
+    gives = np.array([[0.0, 1.0], [0.5, 0.5]])
+    expect(function, [0, 1], 2, 0.0, gives=gives, hint="Nothing follows 1: a uniform row.")
+    agreed("bigram_probs", 3)
+
+
+@visible_check
+def check_distillation_loss(function: Callable) -> None:
+    """The pair, two positions, equal models, and the gradient that training needs."""
+    import torch
+
+    p, q = torch.tensor(P).log(), torch.tensor(Q).log()
+    hint = "It is half of sum |p - q|, or 1 minus the shared mass."
+    expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint)
+    hint = "The two positions have .20 and .25: take their mean."
+    expect_loss(function, p, q, gives=0.225, hint=hint)
+    expect_loss(function, p + 3, p, gives=0.0, hint="Logits may be shifted: softmax first.")
+    draft = q.clone().requires_grad_()
+    try:
+        function(p, draft).backward()
+    except RuntimeError as error:
+        raise Different(CUT) if is_cut(error) else error from None
+    expect_gradient(draft.grad.double().numpy(), p.numpy(), q.numpy())
+    agreed("distillation_loss", 4)
+
+
+def table_of_drafts(rows: Mapping[str, Any], walltime_speedup: Callable) -> None:
+    """Print what was measured of each draft, and what the student's function makes of it."""
+    try:
+        lines = [_line(name, row, walltime_speedup) for name, row in rows.items()]
+    except NotImplementedError:
+        print("This table uses your own walltime_speedup. Write it first.")
+        return
+    except Exception as error:  # whatever a half-written function does
+        print(f"Your walltime_speedup cannot be used yet: {error!r}")
+        return
+    head = ("draft", "parameters", "tokens/s", "alpha", "c", "with v = 1", "with measured v")
+    for line in (head, *lines):
+        print(f"{line[0]:12}{line[1]:>11}{line[2]:>10}{line[3]:>7}{line[4]:>7}", end="")
+        print(f"{line[5]:>16}{line[6]:>17}")
+
+
+def _line(name: str, row: Any, speedup: Callable) -> tuple[str, ...]:
+    """A draft's row; the last two columns are the best K and its speed-up."""
+    c, v = row.costs.c, row.costs.v
+    flat = [speedup(row.alpha, c, m - 1) for m in sorted(v)]
+    real = [speedup(row.alpha, c, m - 1, v[m]) for m in sorted(v)]
+    best = [f"K = {int(np.argmax(each))}: {max(each):.2f}" for each in (flat, real)]
+    size = f"{row.parameters / 1e6:.2f}M"
+    return (name, size, f"{row.tokens_per_second:.0f}", f"{row.alpha:.3f}", f"{c:.2f}", *best)
+
+
+def look() -> None:
+    """Print the numbers of "What you may read elsewhere", worked out by the formulas."""
+    speed = theory.walltime_speedup
+    implied = 0.8343  # E[tokens] = 4 at K = 5
+    lists = {
+        "alpha .7, c .05, K = 5, 20, 50": [speed(0.7, 0.05, k) for k in (5, 20, 50)],
+        "alpha .7, c .02, K = 3, 8": [speed(0.7, 0.02, k) for k in (3, 8)],
+        "nothing accepted, K = 5, c = .02, .05, .1": [speed(0, c, 5) for c in (0.02, 0.05, 0.1)],
+        "alpha .3, c .1, K = 5": [speed(0.3, 0.1, 5)],
+        "3 accepted of 5, c = 0, .1": [4 / (5 * c + 1) for c in (0.0, 0.1)],
+        "alpha .7, K = 5: accepted, no bonus, tokens": [
+            sum(0.7**i for i in powers) for powers in (range(1, 6), range(5), range(6))
+        ],
+        "alpha .05, c .3, K = 1": [speed(0.05, 0.3, 1)],
+        f"alpha {implied}, c .1, K = 5, 7": [speed(implied, 0.1, k) for k in (5, 7)],
+        "best of alpha .8, c .1 and of .75, .02": [
+            max(speed(a, c, k) for k in range(30)) for a, c in ((0.8, 0.1), (0.75, 0.02))
+        ],
+    }
+    for what, numbers in lists.items():
+        print(f"{what + ':':46}", "  ".join(f"{number:.2f}" for number in numbers))
+
+
+HINTS: dict[str, Sequence[str]] = {
+    "expected_accepted": (
+        "With which probability is the first draft token accepted? And the second?",
+        "Token i counts only where all tokens before it were accepted too: alpha to the power i.",
+        "Sum alpha**i over i from 1 to k. A sum needs no special case; the fraction does, at 1.",
+    ),
+    "expected_tokens": (
+        "A block writes its accepted tokens, and then exactly one token more. From whom?",
+        "After a rejection the correction, after none the bonus: one more in either case.",
+        "Call expected_accepted and add 1.",
+    ),
+    "walltime_speedup": (
+        "Write down what plain decoding takes for a token, and what a block takes for its tokens.",
+        "A block takes k draft steps of c each, and one verification of verify_cost.",
+        "Divide expected_tokens(alpha, k) by c * k + verify_cost.",
+    ),
+    "best_k": (
+        "Plain decoding is the one to beat: K = 0 with a speed-up of 1.",
+        "Go through K from 1 to k_max and remember the best so far; start with 0 and 1.0.",
+        "Replace the best only where the new speed-up is above it by more than 1e-12.",
+    ),
+    "prompt_lookup": (
+        "Two loops: the length of the suffix from long to short, the position from late to early.",
+        "A suffix of n tokens may start anywhere before its own position, len(tokens) - n.",
+        "For n from min(max_ngram, len(tokens) - 1) down to 1, and for start from "
+        "len(tokens) - n - 1 down to 0: where tokens[start : start + n] is the suffix, return the "
+        "k tokens behind it.",
+    ),
+    "bigram_probs": (
+        "Pair each token with the next one: tokens[:-1] and tokens[1:].",
+        "counts[a, b] += 1 with index arrays adds a pair that occurs twice only once; np.add.at "
+        "does not, and a loop does not.",
+        "Start from np.full((V, V), smoothing), add the pairs, set rows that sum to 0 to 1, and "
+        "divide each row by its sum (keepdims=True).",
+    ),
+    "distillation_loss": (
+        "Softmax over the last axis turns logits into p and q. What do they share?",
+        "torch.minimum works entry by entry, and gradients flow through it.",
+        "One minus the mean of torch.minimum(p, q).sum(-1), with p and q from logits.float().",
+    ),
+}
+
+
+def hints(function: Callable) -> Hints:
+    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
+    return open_hints(function, HINTS[function.__name__])

@@ -1,0 +1,1 @@
+"""Chapter 05: its checks, hints, figures and exact numbers."""

@@ -1,0 +1,214 @@
+"""Chapter 05, results: its examples, the visible checks on them, the hints, the predictions."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from specdec_lib.lessons.common import answers
+from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.examples import agreed, expect, expect_value_error, visible_check
+from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.theory import expected_tokens, walltime_speedup
+
+__all__ = ["answered", "committed"]
+
+# Six blocks of four draft tokens each: how many of them were accepted.
+BLOCKS = [4, 0, 2, 4, 1, 3]
+K = 4
+
+# What the predictions are held against, and why it is so. `prediction_05_b` is the figure that
+# Leviathan et al. print in Table 2; `prediction_05_c` is measured in the notebook.
+TRUTHS = {
+    "prediction_05": (
+        sum(BLOCKS) / sum(min(n + 1, K) for n in BLOCKS),
+        "14 tokens were accepted and 4 rejected. The other 6 were never looked at.",
+    ),
+    "prediction_05_b": (
+        1.7,
+        "The formula says 2.5. The clock disagrees, and the largest draft is the slowest choice.",
+    ),
+    "prediction_05_c": (
+        None,
+        "Line ends and indentation are the easiest tokens of Python, and far from certain.",
+    ),
+}
+
+# How far a printed number may be from the one that was rounded.
+HALF = 0.005  # alpha and c are printed with two places
+TENTH = 0.05  # speed-ups with one
+# The clock of a machine that slows down by half, and the two ways to time twenty runs on it.
+RUNS = 10
+DRIFT = 0.5
+BASELINE_SECONDS, SPECULATIVE_SECONDS = 1.0, 0.8
+
+
+def reveal(name: str, guess: object, truth: float | None = None) -> None:
+    """Set a committed prediction of this chapter beside the truth, or beside a measured one."""
+    known, why = TRUTHS[name]
+    answers.reveal(name, guess, round(float(known if truth is None else truth), 3), why)
+
+
+def rounding_interval(alpha: float, c: float, k: int) -> tuple[float, float]:
+    """The speed-ups that fit a printed alpha and c (two places each) and one more printed place.
+
+    The least and the largest value of Theorem 3.8 for alpha and c within .005, widened by the .05
+    of a speed-up that is itself rounded to one place.
+    """
+    low = walltime_speedup(max(alpha - HALF, 0.0), c + HALF, k)
+    high = walltime_speedup(min(alpha + HALF, 1.0), max(c - HALF, 0.0), k)
+    return low - TENTH, high + TENTH
+
+
+def recomputed(rows: Sequence) -> str:
+    """The rows of Tables 2 and 4 (named tuples) as text, beside what the formula gives exactly."""
+    lines = ["task   draft     T  K  exact  interval      printed  measured  over exact"]
+    for row in rows:
+        exact = walltime_speedup(row.alpha, row.c, row.k)
+        low, high = rounding_interval(row.alpha, row.c, row.k)
+        far = "*" if abs(exact - row.expected) > TENTH else " "
+        lines.append(
+            f"{row.task:6} {row.draft:9} {row.temperature}  {row.k}  {exact:.3f}  {low:.2f} to "
+            f"{high:.2f}  {row.expected}{far}     {row.measured}       {row.measured / exact:.2f}"
+        )
+    return "\n".join([*lines, "* more than .05 from the exact value"])
+
+
+def needed_costs(rows: Sequence) -> str:
+    """The c at which the formula would give what each row of Table 2 measured, as text."""
+    lines = []
+    for row in rows:
+        needed = (expected_tokens(row.alpha, row.k) / row.measured - 1) / row.k
+        kindest = expected_tokens(row.alpha + HALF, row.k) / (row.measured - TENTH) - 1
+        rounded = "  0, as rounded" if needed < 0 else ""
+        remark = "  no cost explains this" if kindest < 0 else rounded
+        name = f"{row.task:6} {row.draft:9} T={row.temperature}"
+        lines.append(f"{name}  c {row.c:.2f}, needed {needed:6.3f}{remark}")
+    return "\n".join(lines)
+
+
+def look(rows: Sequence, sizes: Sequence) -> None:
+    """Print the numbers of "What you may read elsewhere": rows of Table 2, and the T5 sizes."""
+    for r in rows:
+        print(f"{r.task} T={r.temperature} {r.draft} K={r.k}: {r.measured}x")
+    print("measured:", min(r.measured for r in rows), "to", max(r.measured for r in rows))
+    target, *smaller = sizes
+    for name, size in smaller:
+        print(f"{name}: {size / 1e6:.0f} million, c_hat = {size / target.parameters:.3f}")
+
+
+def drifting_seconds(by_turns: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Seconds (RUNS,) of plain and of speculative runs on the clock that slows down.
+
+    By turns: plain, speculative, plain, ...; otherwise all plain runs first. Run t of all 2 RUNS
+    takes 1 + DRIFT t / (2 RUNS - 1) times as long as the first one would.
+    """
+    slower = 1 + DRIFT * np.arange(2 * RUNS) / (2 * RUNS - 1)
+    plain, speculative = (slower[::2], slower[1::2]) if by_turns else np.split(slower, 2)
+    return BASELINE_SECONDS * plain, SPECULATIVE_SECONDS * speculative
+
+
+@visible_check
+def check_alpha_from_blocks(function: Callable) -> None:
+    """The six blocks, blocks without a rejection, and what cannot be."""
+    hint = "A block stopped after n judged n + 1 tokens; a whole block judged K."
+    expect(function, BLOCKS, K, gives=14 / 18, hint=hint)
+    hint = "A whole block has no rejected token: K tokens were judged, not K + 1."
+    expect(function, [1, 0, 1, 1], 1, gives=0.75, hint=hint)
+    expect(function, [0, 0], 3, gives=0.0, hint="Nothing was accepted.")
+    expect_value_error(function, [2, 5], 4, why="a block of 4 cannot have 5 accepted tokens")
+    expect_value_error(function, [], 4, why="without a block nothing was judged")
+    agreed("alpha_from_blocks", 5)
+
+
+@visible_check
+def check_operations_factor(function: Callable) -> None:
+    """Two rows of Table 1, a draft with operations of its own, and a draft never accepted."""
+    hint = "K + 1 positions of the target, over the tokens that the block brings."
+    expect(function, 0.8, 0.0, 5, gives=6 / 3.68928, hint=hint)
+    expect(function, 0.6, 0.0, 2, gives=3 / 1.96, hint=hint)
+    hint = "The K draft tokens cost c_hat each, in operations of the target's."
+    expect(function, 0.5, 0.25, 2, gives=2.0, hint=hint)
+    expect(function, 0.0, 0.1, 4, gives=5.4, hint="Nothing accepted: one token a block.")
+    agreed("operations_factor", 4)
+
+
+@visible_check
+def check_implied_alpha(function: Callable) -> None:
+    """A rate to find, both ends, and a clock that no rate explains."""
+    hint = "1.75 tokens a block of 2 are 1 + alpha + alpha^2 at alpha = .5."
+    expect(function, 4.0, 5.0, 1.0, 2, gives=0.5, hint=hint)
+    expect(function, 7.0, 5.0, 1.0, 2, gives=0.0, hint="One token a block: nothing accepted.")
+    expect(function, 7 / 3, 5.0, 1.0, 2, gives=1.0, hint="K + 1 tokens a block: all accepted.")
+    expect_value_error(function, 8.0, 5.0, 1.0, 2, why="even alpha = 0 takes only 7 s a token")
+    agreed("implied_alpha", 4)
+
+
+@visible_check
+def check_acceptance_by_class(function: Callable) -> None:
+    """Two labels of unequal weight, one label alone, and lists that do not fit together."""
+    labels = ["name", "space", "name", "space", "space", "space"]
+    hint = "Each label has a mean of its own, over its own tokens."
+    expect(function, [1, 1, 0, 1, 1, 0], labels, gives={"name": 0.5, "space": 0.75}, hint=hint)
+    hint = "A label of which nothing was accepted has the mean 0, and is in the result."
+    expect(function, [0, 0], ["name", "name"], gives={"name": 0.0}, hint=hint)
+    expect_value_error(function, [1, 0], ["name"], why="two verdicts and one label")
+    agreed("acceptance_by_class", 3)
+
+
+@visible_check
+def check_paired_speedup(function: Callable) -> None:
+    """Ratios 2 and 8, ratios that cancel, a slow-down, and runs without a partner."""
+    hint = "The ratios are 2 and 8; the geometric mean of two is the root of their product."
+    expect(function, [2.0, 8.0], [1.0, 1.0], gives=4.0, hint=hint)
+    hint = "Twice as fast and half as fast cancel."
+    expect(function, [2.0, 1.0], [1.0, 2.0], gives=1.0, hint=hint)
+    expect(function, [1.0], [1.25], gives=0.8, hint="Baseline over speculative: below 1 is slower.")
+    expect_value_error(function, [1.0, 2.0], [1.0], why="the second run has no partner")
+    agreed("paired_speedup", 4)
+
+
+HINTS = {
+    "alpha_from_blocks": (
+        "Two counts are enough: how many tokens were accepted, and how many were judged at all.",
+        "After n accepted tokens one more was judged, unless the block was over: min(n + 1, k).",
+        "Raise ValueError where a count is below 0 or above k, or where nothing was judged. Else "
+        "return the sum of the counts over the sum of min(n + 1, k).",
+    ),
+    "operations_factor": (
+        "Count the operations of one block, in units of one target token; divide by its tokens.",
+        "The target works on k + 1 positions, the draft on k of them at c_hat each.",
+        "Return (c_hat * k + k + 1) / expected_tokens(alpha, k).",
+    ),
+    "implied_alpha": (
+        "First: how many tokens must a block have brought, to make the time a token what it is?",
+        "That number grows with alpha, from 1 to k + 1: halve the interval from 0 to 1 until it is "
+        "small enough. The two ends are answers of their own.",
+        "Compute wanted = (k * draft_seconds + target_seconds) / seconds_per_token. Return 0.0 or "
+        "1.0 where it is within 1e-9 of 1 or of k + 1; raise ValueError where it is outside them; "
+        "else keep low and high, and 60 times move one of them to the middle.",
+    ),
+    "acceptance_by_class": (
+        "Collect what belongs to each label, then take each mean.",
+        "A dictionary of lists does it; the labels are whatever stands in `classes`.",
+        "Raise ValueError on unequal lengths. For each pair append the verdict to its label's "
+        "list; return {label: sum(list) / len(list)}.",
+    ),
+    "paired_speedup": (
+        "A speed-up is a ratio, and ratios multiply: which mean treats 2 and 1/2 alike?",
+        "Divide pair by pair, baseline over speculative, and average the logarithms.",
+        "Raise ValueError where the lists are empty or unequal. Else return "
+        "float(np.exp(np.mean(np.log(ratios)))).",
+    ),
+}
+
+
+def hints(function: Callable) -> Hints:
+    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
+    return open_hints(function, HINTS[function.__name__])
+
+
+def conditional_rates(accepted: Sequence[int], k: int) -> list[tuple[float, int]]:
+    """For each position of a block: its acceptance rate given the earlier ones, and the trials."""
+    reached = [sum(n >= i for n in accepted) for i in range(k + 1)]
+    pairs = zip(reached[1:], reached[:-1], strict=True)
+    return [(passed / tried if tried else float("nan"), tried) for passed, tried in pairs]

@@ -1,0 +1,216 @@
+"""The figures of chapter 05 on the papers' tables, and those that need no model.
+
+Rows are the named tuples of the papers' tables. What a student's function is asked for is drawn as
+it answers, also where it is wrong.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from specdec_lib.lessons.ch05.checks import (
+    BASELINE_SECONDS,
+    DRIFT,
+    RUNS,
+    SPECULATIVE_SECONDS,
+    drifting_seconds,
+    rounding_interval,
+)
+from specdec_lib.lessons.common.drawing import (
+    CROSS,
+    UNUSED,
+    bars,
+    drawn_from,
+    legend_below,
+    legend_beside,
+    named_rows,
+    panels,
+    picture,
+    swatches,
+)
+from specdec_lib.lessons.common.style import ACCEPTED, BAND, DRAFT, GREY, TARGET, role, show
+
+SAMPLES = 2000  # seeded blocks behind each point of the one figure that samples
+FATE = {
+    "accepted": role("accepted") | {"label": "accepted"},
+    "rejected": role("excess") | {"label": "rejected"},
+    "never judged": UNUSED | {"label": "never judged"},
+}
+PRINTED = {"color": TARGET, "markerfacecolor": "white", "markersize": 7, "markeredgewidth": 1.8}
+
+
+def six_blocks(accepted: Sequence[int], k: int) -> None:
+    """Every draft token of some blocks as a square: accepted, rejected, or never judged."""
+    ax = picture(f"{len(accepted)} blocks of {k} draft tokens", size=(6.4, 3.2))
+    names = [f"block {i + 1}" for i in range(len(accepted))]
+    for y, n in zip(named_rows(ax, names), accepted, strict=True):
+        fates = (["accepted"] * n + ["rejected"] + ["never judged"] * k)[:k]
+        for x, fate in enumerate(fates):
+            ax.add_patch(Rectangle((x + 0.1, y - 0.38), 0.8, 0.76, **FATE[fate]))
+    ax.set_xlim(0, k)
+    ax.set_xticks(np.arange(k) + 0.5, [str(x) for x in range(k)])
+    ax.set_xlabel("position in the block")
+    ax.grid(visible=False)
+    legend_beside(ax, handles=swatches(FATE.values()))
+    texts = [f"{name}: {n} accepted" for name, n in zip(names, accepted, strict=True)]
+    show(
+        ax.figure,
+        f"Blocks of {k} draft tokens. {'; '.join(texts)}. A block that was stopped has one "
+        "rejected token behind the accepted ones; the rest of it was never judged.",
+    )
+
+
+@drawn_from("alpha_from_blocks")
+def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
+    """Seeded blocks of known alpha: what the student's function finds, and accepted by drafted."""
+    truths = np.linspace(0.1, 0.9, 9)
+    blocks = [_sampled_blocks(alpha, k, seed) for seed, alpha in enumerate(truths)]
+    found = np.array([float(alpha_from_blocks(list(each), k)) for each in blocks])
+    naive = np.array([sum(each) / (k * len(each)) for each in blocks])
+    ax = picture(f"Blocks of {k} made with a known alpha", "estimate", size=(6.4, 3.8))
+    ax.plot([0, 1], [0, 1], color="black", linewidth=1, label="the alpha they were made with")
+    ax.plot(truths, found, "o", color=ACCEPTED, markersize=9, label="your function")
+    ax.plot(truths, naive, color=DRAFT, label="accepted by drafted", **CROSS)
+    ax.set_xlabel("alpha")
+    ax.set_ylim(0, 1.02)
+    ax.legend(loc="upper left")
+    pairs = zip(truths, found, naive, strict=True)
+    text = "; ".join(f"{t:.1f}: yours {f:.3f}, accepted by drafted {n:.3f}" for t, f, n in pairs)
+    show(ax.figure, f"Estimates of alpha from {SAMPLES} seeded blocks each. Made with {text}.")
+
+
+def _sampled_blocks(alpha: float, k: int, seed: int) -> list[int]:
+    """Accepted counts of SAMPLES blocks whose tokens pass with `alpha`, each on its own."""
+    passed = np.random.default_rng(seed).random((SAMPLES, k)) < alpha
+    return passed.cumprod(axis=1).sum(axis=1).tolist()
+
+
+@drawn_from("operations_factor")
+def operations_against_speed(operations_factor: Callable, rows: Sequence[Any]) -> None:
+    """Table 1: the student's operations and the tokens a block, beside what the paper prints."""
+    mine = [float(operations_factor(row.alpha, 0.0, row.k)) for row in rows]
+    ax = picture("Table 1: what a token costs, and what it gains", "times plain decoding")
+    x = np.arange(len(rows))
+    speeds, printed = [row.speed for row in rows], [row.operations for row in rows]
+    bars(ax, x - 0.2, mine, "draft", 0.38, label="operations, by your function", text=".2f")
+    bars(ax, x + 0.2, speeds, "accepted", 0.38, label="speed at c = 0, printed", text=".2f")
+    ax.plot(x - 0.33, printed, "D", color="black", label="operations, printed")
+    ax.set_xticks(x, [f"{row.alpha:g}\nK = {row.k}" for row in rows])
+    ax.set_xlabel("alpha and block length")
+    ax.set_ylim(0, 1.15 * max(*mine, *speeds))
+    ax.legend(loc="upper left")
+    parts = [
+        f"alpha {row.alpha:g}, K {row.k}: yours {value:.2f}, printed {row.operations:.2f}, "
+        f"speed {row.speed:.2f}"
+        for row, value in zip(rows, mine, strict=True)
+    ]
+    show(ax.figure, f"Operations a token over plain decoding. {'; '.join(parts)}.")
+
+
+def expected_and_measured(rows: Sequence[Any]) -> None:
+    """Tables 2 and 4: the interval of the formula, the printed value in it, the measured one."""
+    ax = picture("T5-XXL: what the formula expects, what the clock said", size=(7.6, 5.0))
+    y = named_rows(ax, [setting_name(row) for row in rows])
+    lows, highs = np.array([rounding_interval(r.alpha, r.c, r.k) for r in rows]).T
+    band = {"color": BAND, "edgecolor": GREY, "label": "formula, with the rounding"}
+    ax.barh(y, highs - lows, 0.55, left=lows, **band)
+    ax.plot([r.expected for r in rows], y, "s", label="expected, printed", **PRINTED)
+    ax.plot([r.measured for r in rows], y, "D", color="black", markersize=7, label="measured")
+    ax.set_xlim(1.0, 3.7)
+    ax.set_xlabel("times as fast as plain decoding")
+    legend_below(ax)
+    parts = [
+        f"{setting_name(row)}: formula {low:.2f} to {high:.2f}, printed {row.expected}, "
+        f"measured {row.measured}"
+        for row, low, high in zip(rows, lows, highs, strict=True)
+    ]
+    show(ax.figure, f"Speed-ups of T5-XXL. {'; '.join(parts)}.")
+
+
+def setting_name(row: Any) -> str:
+    """A row of Tables 2 and 4 in a few words."""
+    return f"{row.task}, {row.draft}, T = {row.temperature}"
+
+
+@drawn_from("implied_alpha")
+def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Sequence[Any]) -> None:
+    """The alpha that each clock implies, by the student's function, beside the printed one."""
+    names = [setting_name(row) for row in settings]
+    names += [f"Chen, {row.benchmark}, {row.sampling}" for row in loops]
+    times = [(1 / row.measured, 1.0, row.c, row.k) for row in settings]
+    times += [(row.speculative_ms, row.plain_ms, row.draft_ms, row.k) for row in loops]
+    implied = [_alpha_or_nan(implied_alpha, *each) for each in times]
+    ax = picture("The acceptance rate that the clock implies", size=(7.6, 5.6))
+    y = named_rows(ax, names)
+    printed = np.array([row.alpha for row in settings])
+    ax.hlines(y[: len(printed)], printed, implied[: len(printed)], color=GREY, linewidth=1.5)
+    ax.plot(printed, y[: len(printed)], "s", label="alpha, printed", **PRINTED)
+    ax.plot(implied, y, "D", color="black", markersize=7, label="implied, by your function")
+    ax.set_xlim(0, 1)
+    ax.set_xlabel("alpha")
+    legend_below(ax, 2)
+    shown = [f"{row.alpha:.2f} printed, " for row in settings] + [""] * len(loops)
+    parts = [f"{n}: {s}{a:.3f} implied" for n, s, a in zip(names, shown, implied, strict=True)]
+    show(ax.figure, f"Acceptance rates. {'; '.join(parts)}.")
+
+
+def _alpha_or_nan(implied_alpha: Callable, *times: float) -> float:
+    """What the student's function returns, NaN where it says that no alpha fits."""
+    try:
+        return float(implied_alpha(*times))
+    except ValueError:
+        return float("nan")
+
+
+@drawn_from("paired_speedup")
+def two_orders(paired_speedup: Callable) -> None:
+    """The same slowing machine, timed one side after the other, and by turns."""
+    left, right = panels(2, (8.6, 3.6), sharey=True)
+    parts = []
+    for ax, by_turns, name in ((left, False, "one after the other"), (right, True, "by turns")):
+        seconds = drifting_seconds(by_turns)
+        speedup = float(paired_speedup(*(list(map(float, each)) for each in seconds)))
+        _draw_runs(ax, *seconds, by_turns)
+        ax.set_title(f"{name.capitalize()}: {speedup:.3f}")
+        parts.append(f"timed {name}, your function gives {speedup:.3f}")
+    left.set_ylabel("seconds a run")
+    left.legend(loc="upper left")
+    show(
+        left.figure,
+        f"A machine that becomes {DRIFT:.0%} slower over {2 * RUNS} runs, and a method that is "
+        f"{BASELINE_SECONDS / SPECULATIVE_SECONDS:g} times as fast: {'; '.join(parts)}.",
+    )
+
+
+def _draw_runs(ax: Axes, plain: np.ndarray, fast: np.ndarray, by_turns: bool) -> None:
+    """Both sides at the places in time that the order gives them."""
+    n = len(plain)
+    at = (np.arange(n) * 2, np.arange(n) * 2 + 1) if by_turns else np.split(np.arange(2 * n), 2)
+    ax.plot(at[0], plain, "o", color=TARGET, label="plain")
+    ax.plot(at[1], fast, "^", color=DRAFT, label="speculative")
+    ax.set_ylim(0, 1.9)
+    ax.set_xticks(range(0, 2 * n, 5))
+    ax.set_xlabel("run, in the order of the clock")
+
+
+def two_devices(rows: Sequence[Any]) -> None:
+    """Tokens a step and speed-up of the same methods on two machines."""
+    ax = picture("Spec-Bench, Vicuna 7B: the same tokens, other speed-ups", size=(7.6, 4.2))
+    names = [f"{r.method}\n{r.rtx3090_tokens:.2f} and {r.a100_tokens:.2f} tokens" for r in rows]
+    y = named_rows(ax, names)
+    slow, fast = [r.rtx3090_speedup for r in rows], [r.a100_speedup for r in rows]
+    ax.hlines(y, slow, fast, color=GREY, linewidth=1.5)
+    ax.plot(slow, y, "o", color=TARGET, markersize=9, label="RTX 3090")
+    ax.plot(fast, y, "s", color=DRAFT, markersize=8, label="A100")
+    ax.set_xlim(1.0, 2.5)
+    ax.set_xlabel("times as fast as plain decoding on the same machine")
+    legend_below(ax, 2)
+    parts = [
+        f"{r.method}: {r.rtx3090_tokens} tokens and {r.rtx3090_speedup}x on the RTX 3090, "
+        f"{r.a100_tokens} tokens and {r.a100_speedup}x on the A100"
+        for r in rows
+    ]
+    show(ax.figure, f"Speed-ups on two machines. {'; '.join(parts)}.")

@@ -1,0 +1,1 @@
+"""Chapter 06: its checks, hints, figures and exact numbers."""

@@ -1,0 +1,204 @@
+"""Chapter 06, the simulator: its examples, the visible checks on them, and the hints."""
+
+import contextlib
+import functools
+import io
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from specdec_lib.lessons.common import answers, recorded
+from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.examples import (
+    Different,
+    agreed,
+    describe,
+    difference,
+    expect,
+    format_call,
+    visible_check,
+)
+from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.theory import expected_tokens
+
+__all__ = ["answered", "committed"]
+
+# The setting that most of the chapter works in.
+ALPHA, C, K = 0.7, 0.1, 5
+# Easy and hard text, half of each: the mean is ALPHA.
+EASY, HARD = 0.95, 0.45
+
+# The block of the first card, and the three blocks of the second.
+COINS = [0.2, 0.6, 0.9, 0.1, 0.3]
+THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+# What the predictions are held against, and why it is so.
+TRUTHS = {
+    "prediction_06": (
+        _digits(expected_tokens(0.8**8, 5)),
+        "All eight rows pass their first coin with .8^8 = .17 only; one row alone writes 3.69.",
+    ),
+    "prediction_06_b": (
+        _digits((expected_tokens(EASY, K) + expected_tokens(HARD, K)) / 2),
+        "Easy blocks bring 5.30 tokens and hard ones 1.80. The long ones win more than the short "
+        "ones lose.",
+    ),
+    "prediction_06_c": (
+        _digits(recorded.speeds(lambda k: C * k + 1)[16][0]),
+        "That is the mean of all recorded blocks at K = 16. They write few tokens more than at "
+        "K = 5, and the draft is paid for sixteen.",
+    ),
+}
+
+
+def reveal(name: str, guess: object) -> None:
+    """Set a committed prediction of this chapter beside the truth."""
+    answers.reveal(name, guess, *TRUTHS[name])
+
+
+class Coins:
+    """Stands in for a NumPy Generator: hands out the numbers of a list, and counts them."""
+
+    def __init__(self, numbers: Sequence[float]) -> None:
+        self.numbers, self.used = list(numbers), 0
+
+    def random(self, size: int | None = None) -> np.ndarray | float:
+        """The next number, or the next `size` of them. Raises ValueError behind the last one."""
+        count = 1 if size is None else int(size)
+        given = self.numbers[self.used : self.used + count]
+        if len(given) < count:
+            held = len(self.numbers)
+            raise ValueError(f"after {self.used} of its {held} numbers {count} more were asked for")
+        self.used += count
+        return given[0] if size is None else np.array(given, dtype=float)
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{number:g}" for number in self.numbers[:12])
+        return f"<a generator of {first}{', ...' if len(self.numbers) > 12 else ''}>"
+
+
+def expect_run(function: Callable, *args: object, gives: dict, hint: str = "") -> None:
+    """`expect` for a function that returns a dict of numbers, each compared within 1e-9."""
+
+    @functools.wraps(function)
+    def run(*given: object) -> object:
+        got = function(*given)
+        return gives if _remark(got, gives) is None else got
+
+    got = expect(run, *args, gives=gives, hint=hint)
+    if got is not gives:  # equal in Python's eyes, as 9.0 and 9 are, but of another type
+        call, remark = format_call(function, args), _remark(got, gives)
+        told = f"{call} returned {describe(got)}, expected {describe(gives)}{remark}."
+        raise Different(f"{told} {hint}".strip())
+
+
+def _remark(got: object, gives: dict) -> str | None:
+    """None where two dicts hold the same numbers; else a remark on the first that differs."""
+    if not isinstance(got, dict) or got.keys() != gives.keys():
+        return ""
+    remarks = (difference(got[name], value) for name, value in gives.items())
+    return next((remark for remark in remarks if remark is not None), None)
+
+
+def run_of(tokens: int, target_passes: int, time: float) -> dict:
+    """What simulate_decode returns."""
+    return {"tokens": tokens, "target_passes": target_passes, "time": time}
+
+
+@visible_check
+def check_simulate_block(function: Callable) -> None:
+    """The block of the card, one whose first coin fails, and one accepted whole."""
+    hint = "The first coin that is not below alpha ends the block."
+    expect(function, ALPHA, 5, np.array(COINS), gives=2, hint=hint)
+    hint = "A coin of .75 is not below .7, so nothing is accepted."
+    expect(function, ALPHA, 3, np.array([0.75, 0.1, 0.2]), gives=0, hint=hint)
+    hint = "All four pass: the accepted draft tokens are counted, not the bonus token."
+    expect(function, ALPHA, 4, np.array([0.2, 0.69, 0.1, 0.0]), gives=4, hint=hint)
+    agreed("simulate_block", 3)
+
+
+@visible_check
+def check_simulate_decode(function: Callable) -> None:
+    """The run of the card, one that ends just on its number, and one that has nothing to do."""
+    hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x .1 + 1."
+    gives = run_of(9, 3, 4.2)
+    expect_run(function, ALPHA, C, 4, 8, Coins(THREE_BLOCKS), gives=gives, hint=hint)
+    hint = "The first two blocks write 3 + 1 tokens, which is enough."
+    gives = run_of(4, 2, 2.8)
+    expect_run(function, ALPHA, C, 4, 4, Coins(THREE_BLOCKS), gives=gives, hint=hint)
+    hint = "No token is wanted, so no block is needed."
+    expect_run(function, ALPHA, C, 4, 0, Coins([]), gives=run_of(0, 0, 0.0), hint=hint)
+    agreed("simulate_decode", 3)
+
+
+@visible_check
+def check_lockstep_tokens(function: Callable) -> None:
+    """The number of the card, one row alone, and four rows."""
+    hint = "Both rows pass with .5 x .5, and one token is written in any case."
+    expect(function, 0.5, 1, 2, gives=1.25, hint=hint)
+    hint = "One row waits for nobody: 1 + .8 + .64."
+    expect(function, 0.8, 2, 1, gives=2.44, hint=hint)
+    hint = "The batch gets past position i only if all four rows do."
+    expect(function, 0.8, 2, 4, gives=1 + 0.8**4 + 0.8**8, hint=hint)
+    agreed("lockstep_tokens", 3)
+
+
+HINTS = {
+    "simulate_block": (
+        "Walk along the coins. What ends the walk, and what is known at that moment?",
+        "Where coin i is the first that fails, exactly i tokens were accepted before it.",
+        "Loop over range(k). Where r[i] is not below alpha, return i. After the loop return k.",
+    ),
+    "simulate_decode": (
+        "Count two things while blocks are written: tokens, and blocks. The time follows from one.",
+        "A block writes its accepted tokens and one more, whatever happened in it.",
+        "While tokens is below n_tokens: draw rng.random(k), add simulate_block(...) + 1 to tokens "
+        "and 1 to the passes. The time is the passes times (c k + 1).",
+    ),
+    "lockstep_tokens": (
+        "How likely is it that the batch gets past position i, with all of its rows?",
+        "One row gets past i positions with alpha^i; independent rows multiply.",
+        "Add up alpha ** (batch_size * i) for i from 0 to k. The term of i = 0 is the token that "
+        "is written in any case.",
+    ),
+}
+
+# After the exercises: a question to answer before the code does.
+NEXT_PROMPT = (
+    "Now predict, then run: simulate_decode(0.9, 0.05, 12, 1000, np.random.default_rng(1)). "
+    "How many target passes?"
+)
+
+
+def hints(function: Callable) -> Hints:
+    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
+    return open_hints(function, HINTS[function.__name__])
+
+
+def readiness(*functions: Callable) -> None:
+    """Print how many of the exercises are ready, and one thing to do next. Never raises."""
+    states = {f.__name__: _state(f) for f in functions}
+    ready = sum(state == "ready" for state in states.values())
+    print(f"ready: {ready} of {len(states)}")
+    for name, state in states.items():
+        print(f"  {name}: {state}")
+    todo = next((name for name, state in states.items() if state != "ready"), None)
+    print(NEXT_PROMPT if todo is None else f"Next: {todo}. Hint: {HINTS[todo][0]}")
+
+
+def _state(function: Callable) -> str:
+    """Of an exercise: ready, not written yet, or what the first wrong example says."""
+    check = globals()[f"check_{function.__name__}"]
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            check(function)
+    except NotImplementedError:
+        return "not written yet"
+    except Different as wrong:
+        return str(wrong)
+    return "ready"

@@ -1,0 +1,205 @@
+"""The figures of chapter 06 that are drawn from the student's functions, each with its words.
+
+They show what the function does, also where it is wrong: what is called computed does not use it.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from specdec_lib.lessons.ch06.drawing import boxes, dress, outcome, rectangle
+from specdec_lib.lessons.ch06.service import (
+    block_law,
+    mean_and_variance,
+    of_sample,
+    quantile,
+    request_law,
+)
+from specdec_lib.lessons.common.drawing import (
+    CROSS,
+    bars,
+    drawn_from,
+    legend_below,
+    panels,
+    picture,
+    swatches,
+    write_above,
+)
+from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, GREY, RESIDUAL, TARGET, show
+
+BLOCKS = 3000  # behind the histogram
+RUNS = 40  # behind every point of the speed
+REQUESTS = 400  # behind every point of the tails
+STEPS = 2000  # behind every point of the lock-step
+SHOWN = 8  # blocks drawn as rows
+KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
+ROWS = (1, 2, 4, 8, 16)
+SHARES = {"p50": (0.5, "o", TARGET), "p95": (0.95, "s", RESIDUAL), "p99": (0.99, "^", EXCESS)}
+
+
+@drawn_from("simulate_block")
+def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
+    """A few blocks of coins with the student's verdicts, and the counts of many beside the law."""
+    coins = np.random.default_rng(3).random((BLOCKS, k))
+    counts = [int(simulate(alpha, k, row.copy())) for row in coins]
+    left, right = panels(2, (9.4, 3.9), width_ratios=(1.15, 1))
+    texts = [[f"{coin:.2f}".lstrip("0") for coin in row] for row in coins[:SHOWN]]
+    rows = [outcome(n, text, "+1") for n, text in zip(counts, texts, strict=False)]
+    boxes(left, rows, [f"returned {n}" for n in counts[:SHOWN]], k * 5.1 + 3.4)
+    left.set_title(f"{SHOWN} blocks, alpha = {alpha:g}")
+    seen = np.bincount(np.clip(counts, 0, None), minlength=k + 1) / BLOCKS
+    exact = np.append(block_law(alpha, k), np.zeros(max(0, len(seen) - k - 1)))
+    bars(right, np.arange(len(seen)), seen, "target", label="your function")
+    right.plot(np.arange(len(exact)), exact, color="black", label="computed", **CROSS)
+    right.set_title(f"{BLOCKS} blocks")
+    right.set_xticks(np.arange(len(seen)))
+    right.set_xlabel("accepted tokens")
+    right.set_ylabel("share of the blocks")
+    legend_below(right)
+    pairs = zip(seen, exact, strict=True)
+    parts = [f"{n}: {share:.3f}, computed {law:.3f}" for n, (share, law) in enumerate(pairs)]
+    first = f"{SHOWN} blocks of {k} coins, for which your function returned {counts[:SHOWN]}."
+    show(right.figure, f"{first} Share of {BLOCKS} blocks by accepted tokens: {'; '.join(parts)}.")
+
+
+@drawn_from("simulate_decode")
+def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
+    """Speed by K from the student's function, with standard errors, beside the formula."""
+    means, errors = zip(*(_speed(simulate, alpha, c, k) for k in KS), strict=True)
+    all_k = np.arange(0, max(KS) + 1)
+    exact = np.array([mean_and_variance(alpha, k)[0] / (c * k + 1) for k in all_k])
+    best = int(exact.argmax())
+    ax = picture(f"Speed by K, alpha = {alpha:g}, c = {c:g}", "times plain decoding", (7.0, 4.0))
+    ax.plot(all_k, exact, color="black", linewidth=1.2, label="computed")
+    look = {"fmt": "o", "color": TARGET, "capsize": 4}
+    ax.errorbar(KS, means, errors, label="your function, one standard error", **look)
+    ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
+    ax.axvline(best, color=ACCEPTED, linestyle="--", label=f"best K = {best}")
+    ax.set_xlabel("K")
+    ax.set_ylim(0, 1.15 * max(exact.max(), *means))
+    legend_below(ax, 2)
+    points = zip(KS, means, errors, strict=True)
+    parts = [f"{k}: {m:.2f} plus or minus {e:.2f}, computed {exact[k]:.2f}" for k, m, e in points]
+    show(ax.figure, f"Speed by K, by your function. {'; '.join(parts)}. The best K is {best}.")
+
+
+def _speed(simulate: Callable, alpha: float, c: float, k: int) -> tuple[float, float]:
+    """The mean speed of runs of 200 tokens, and its standard error."""
+    runs = [simulate(alpha, c, k, 200, np.random.default_rng([k, seed])) for seed in range(RUNS)]
+    speeds = np.array([run["tokens"] / run["time"] for run in runs])
+    return float(speeds.mean()), float(speeds.std(ddof=1) / np.sqrt(len(speeds)))
+
+
+@drawn_from("simulate_decode")
+def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
+    """p50, p95 and p99 of a request's time by K, from the student's function and computed."""
+    ax = picture(f"How long a request of {n_tokens} tokens takes", "target passes", (7.4, 4.2))
+    laws = {k: request_law(alpha, k, n_tokens) for k in KS}
+    times = {k: _times(simulate, alpha, c, k, n_tokens) for k in KS}
+    parts = []
+    for name, (share, marker, colour) in SHARES.items():
+        exact = [quantile(laws[k], share) * (c * k + 1) for k in KS]
+        seen = [of_sample(times[k], share) for k in KS]
+        ax.plot(KS, exact, color=colour, linewidth=1.3)
+        looks = {"color": colour, "markersize": 8, "markerfacecolor": "white"}
+        best = KS[int(np.argmin(exact))]
+        ax.plot(KS, seen, marker, label=f"{name}, lowest at K = {best}", **looks)
+        points = zip(KS, seen, exact, strict=True)
+        numbers = ", ".join(f"{k}: {time:.0f} ({law:.1f})" for k, time, law in points)
+        parts.append(f"{name} by K, by your function (computed): {numbers}; lowest at K = {best}")
+    points = f"points: {REQUESTS} requests by your function; lines: computed"
+    ax.set_xlabel(f"K\n{points}; alpha = {alpha:g}, c = {c:g}")
+    ax.set_ylim(0, None)
+    legend_below(ax)
+    show(ax.figure, f"Time of a request in target passes. {'. '.join(parts)}.")
+
+
+def _times(simulate: Callable, alpha: float, c: float, k: int, n_tokens: int) -> np.ndarray:
+    rng = np.random.default_rng([6, k])
+    runs = [simulate(alpha, c, k, n_tokens, rng) for _ in range(REQUESTS)]
+    return np.array([run["time"] for run in runs], dtype=float)
+
+
+@drawn_from("lockstep_tokens")
+def lockstep_against_rows(tokens: Callable, alpha: float, k: int) -> None:
+    """Tokens a step and row by the number of rows, from the student's function and simulated."""
+    yours = np.array([float(tokens(alpha, k, size)) for size in ROWS])
+    means, errors = _simulated_steps(alpha, k)
+    ax = picture(f"Lock-step: tokens a step and row, alpha = {alpha:g}, K = {k}", "tokens a step")
+    x = np.arange(len(ROWS))
+    bars(ax, x, yours, "target", label="your function")
+    write_above(ax, x, np.maximum(yours, means), (f"{value:.2f}" for value in yours), gap=9)
+    label = f"{STEPS} steps of coins, one standard error"
+    ax.errorbar(x, means, errors, color="black", capsize=5, label=label, **CROSS)
+    ax.set_xticks(x, [str(size) for size in ROWS])
+    ax.set_xlabel("rows of the batch")
+    ax.set_yticks(range(k + 2))
+    ax.set_ylim(0, 1.2 * max(yours.max(), means.max()))
+    legend_below(ax)
+    columns = zip(ROWS, yours, means, strict=True)
+    parts = [f"{size} rows: {value:.2f}, simulated {mean:.2f}" for size, value, mean in columns]
+    show(ax.figure, f"Tokens a step and row by your function. {'; '.join(parts)}.")
+
+
+def _simulated_steps(alpha: float, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Means and standard errors of a step's tokens, for each number of rows."""
+    coins = np.random.default_rng(5).random((STEPS, max(ROWS), k)) < alpha
+    accepted = coins.cumprod(axis=2).sum(axis=2)
+    slowest = np.array([accepted[:, :size].min(axis=1) + 1 for size in ROWS])
+    return slowest.mean(axis=1), slowest.std(axis=1, ddof=1) / np.sqrt(STEPS)
+
+
+@drawn_from("simulate_block")
+def two_batches(simulate: Callable, alpha: float, k: int, rows: int, n_tokens: int = 16) -> None:
+    """The same coins in lock-step and ragged: what each row writes, pass by pass."""
+    coins = np.random.default_rng(6).random((rows, n_tokens, k))
+    wrote = np.array([[int(simulate(alpha, k, r.copy())) + 1 for r in row] for row in coins])
+    slowest = wrote.min(axis=0)
+    steps = _passes(slowest, n_tokens)
+    ends = [_passes(row, n_tokens) for row in wrote]
+    kept = np.tile(slowest[:steps], (rows, 1))
+    lost, own = wrote[:, :steps] - kept, wrote[:, : max(ends)]
+    top, low = panels(2, (8.6, 1.9 + 0.62 * rows), stacked=True, sharex=True)
+    _tracks(top, kept, lost, [steps] * rows, k)
+    _tracks(low, own, 0 * own, ends, k)
+    low.set_xlim(0, max(steps, *ends))
+    top.set_title(f"Lock-step: {steps} passes for {n_tokens} tokens, {lost.sum()} thrown away")
+    low.set_title(f"Ragged: the rows end after {', '.join(map(str, ends))} passes")
+    low.set_xlabel("target passes; the number is what the row writes")
+    _legend_of_tracks(low)
+    show(
+        low.figure,
+        f"{rows} rows of {n_tokens} tokens. In lock-step {steps} passes, which write "
+        f"{kept[0].tolist()} tokens in each row; {lost.sum()} accepted tokens are thrown away. "
+        f"Ragged, the rows end after {ends} passes.",
+    )
+
+
+def _passes(wrote: np.ndarray, n_tokens: int) -> int:
+    """Passes until `n_tokens` are written."""
+    return int(np.searchsorted(np.cumsum(wrote), n_tokens)) + 1
+
+
+def _tracks(ax: Axes, kept: np.ndarray, lost: np.ndarray, ends: Sequence[int], k: int) -> None:
+    """One track a row: each pass as wide as 1, filled by tokens written and thrown away."""
+    unit = 0.92 / (k + 1)
+    for row, step in np.ndindex(*kept.shape):
+        if step >= ends[row]:
+            ax.add_patch(rectangle(step, row, 0.92, "dropped"))
+            continue
+        width = unit * kept[row, step]
+        ax.add_patch(rectangle(step, row, width, "accepted"))
+        if lost[row, step]:
+            ax.add_patch(rectangle(step + width, row, unit * lost[row, step], "rejected"))
+        ax.text(step + 0.03, row, str(kept[row, step]), va="center", fontsize=9)
+    ax.set_xlim(0, kept.shape[1])
+    ax.set_ylim(len(ends) - 0.5, -0.5)
+    ax.set_yticks(range(len(ends)), [f"row {row + 1}" for row in range(len(ends))])
+    ax.grid(visible=False, axis="y")
+
+
+def _legend_of_tracks(ax: Axes) -> None:
+    words = {"accepted": "written", "rejected": "accepted, thrown away", "dropped": "idle"}
+    looks = [dress(kind) | {"label": label} for kind, label in words.items()]
+    legend_below(ax, handles=swatches(looks))

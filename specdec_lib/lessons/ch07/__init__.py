@@ -1,0 +1,1 @@
+"""Chapter 07: its checks, hints, figures and exact numbers."""

@@ -1,0 +1,236 @@
+"""Chapter 07, connections: its examples, the visible checks on them, and the hints."""
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+from specdec_lib.lessons.ch07.family import FamilyTable, of
+from specdec_lib.lessons.ch07.laws import refused_in_turn, shares_of, tree_tokens, typical_law
+from specdec_lib.lessons.common import answers
+from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.examples import Different, agreed, expect, visible_check
+from specdec_lib.lessons.common.hints import Hints, open_hints
+
+__all__ = ["answered", "committed", "family_table"]
+
+# The pair that the whole chapter works on, and a draft that fits the same target badly.
+P = np.array([0.45, 0.30, 0.15, 0.10])
+Q = np.array([0.30, 0.45, 0.20, 0.05])
+POOR = np.array([0.05, 0.15, 0.20, 0.60])
+
+# Trees of six draft tokens, by the parent of each; -1 is the text before.
+TREE = [-1, -1, 0, 0, 1, 2]
+SHAPES = {
+    "chain of six": [-1, 0, 1, 2, 3, 4],
+    "two by two": [-1, -1, 0, 0, 1, 1],
+    "three short chains": [-1, -1, -1, 0, 1, 2],
+    "one level of six": [-1, -1, -1, -1, -1, -1],
+}
+
+# A draft vocabulary of three tokens in a target vocabulary of four: token 1 is not shared.
+SMALL_DRAFT = np.array([0.5, 0.3, 0.2])
+TO_TARGET = np.array([2, -1, 0])
+
+# A target that looks at the last two tokens: AFTER[a][b] is its argmax behind a, b.
+AFTER = [[2, 2, 1, 4, 1], [1, 4, 0, 2, 1], [0, 3, 4, 3, 1], [2, 4, 1, 2, 4], [0, 4, 3, 2, 3]]
+PROMPT = [1]
+GUESS = [2, 4, 1, 3, 0, 2, 4]
+
+# What the predictions are held against, and why it is so.
+TRUTHS = {
+    "prediction_07": (
+        sum(refused_in_turn(P, Q, 2)),
+        "The second candidate meets the residual [.75, 0, 0, .25], which shares only "
+        ".30 + .05 with q: .80 + .20 x .35.",
+    ),
+    "prediction_07_b": (
+        tree_tokens(SHAPES["two by two"], refused_in_turn(P, Q, 2)),
+        "Each level accepts one of its two with .87: 1 + .87 + .87^2. The chain brings 3.95.",
+    ),
+}
+
+
+def two_back(tokens: list[int]) -> list[int]:
+    """The argmax of a small made-up target behind every token; it looks at the last two."""
+    return [AFTER[before][token] for before, token in zip([0, *tokens], tokens, strict=False)]
+
+
+def plus_one(tokens: list[int]) -> list[int]:
+    """A target that always counts on by one."""
+    return [token + 1 for token in tokens]
+
+
+def reveal(name: str, guess: object) -> None:
+    """Set a committed prediction of this chapter beside the truth."""
+    answers.reveal(name, guess, *TRUTHS[name])
+
+
+def accepted_shares(accept: Callable) -> dict[str, list[float]]:
+    """How likely each of six candidates is the accepted one, by the student's function, by draft.
+
+    Where the function is unwritten or fails, a line says so and the rule's own numbers come back.
+    """
+    drafts = {"good draft": Q, "poor draft": POOR}
+    try:
+        return {name: shares_of(accept, P, draft) for name, draft in drafts.items()}
+    except Exception as error:  # whatever a half-written function does
+        unwritten = isinstance(error, NotImplementedError)
+        why = "is not written yet" if unwritten else f"cannot be used yet: {error!r}"
+        print(f"Your multi_candidate_accept {why}. The numbers below are the rule's own.")
+        return {name: refused_in_turn(P, draft, 6) for name, draft in drafts.items()}
+
+
+def look(measured: dict[tuple[str, float], tuple[float, float]]) -> None:
+    """Print the numbers of "What you may read elsewhere"; `measured` is that of the drafters."""
+    names = ("Blockwise parallel decoding", "Speculative decoding", "Draft & Verify", "LayerSkip")
+    for method in map(of, names):
+        print(f"{method.year}-{method.month:02d}  {method.name}: {method.drafts}")
+    for (name, temperature), (tokens, _) in measured.items():
+        print(f"{name} at temperature {temperature:g}: {tokens:.2f} tokens a block")
+    law = typical_law(P, Q, 0.09, 0.3)
+    print("typical acceptance:", law, "in total variation", round(np.abs(law - P).sum() / 2, 3))
+    print("0.1 + 0.2 == 0.3:", 0.1 + 0.2 == 0.3)
+    paper = of("Speculative decoding")
+    print("months from the paper to the rule:", 12 * (2023 - paper.year) + 12 - paper.month)
+
+
+def family_table() -> FamilyTable:
+    """The table of all methods of this chapter."""
+    return FamilyTable()
+
+
+@visible_check
+def check_one_hot_accept(function: Callable) -> None:
+    """Token B of the pair accepted, and replaced twice; a token that is certain."""
+    expect(function, 1, P, 0.25, 0.7, gives=(1, True), hint="q is 1 on this token, so p/q is p.")
+    hint = "Without B the target is [.643, 0, .214, .143]."
+    expect(function, 1, P, 0.5, 0.7, gives=(2, False), hint=hint)
+    expect(function, 1, P, 0.5, 0.1, gives=(0, False), hint=hint)
+    certain = np.array([0.0, 1.0, 0.0])
+    hint = "A token that is certain is always accepted."
+    expect(function, 1, certain, 0.9, 0.5, gives=(1, True), hint=hint)
+    agreed("one_hot_accept", 4)
+
+
+@visible_check
+def check_jacobi_decode(function: Callable) -> None:
+    """A counting target behind a wrong guess, a right one and none; the target of the figure."""
+    hint = "Every pass makes one token more right; the pass that changes nothing counts too."
+    expect(function, plus_one, [0], [5, 5, 3], gives=([1, 2, 3], 4), hint=hint)
+    expect(function, plus_one, [0], [1, 2, 3], gives=([1, 2, 3], 1), hint="One pass confirms it.")
+    expect(function, plus_one, [3, 7], [], gives=([], 1), hint="An empty guess takes one pass.")
+    hint = "All positions are renewed from the same pass."
+    expect(function, two_back, PROMPT, GUESS, gives=([2, 0, 0, 2, 1, 3, 2], 4), hint=hint)
+    agreed("jacobi_decode", 4)
+
+
+@visible_check
+def check_multi_candidate_accept(function: Callable) -> None:
+    """One candidate, two, and two that are both rejected."""
+    coins = np.array([0.7, 0.9])
+    hint = "For token B r q = .7 x .45 = .315, which is not below .30."
+    expect(function, [0], P, Q, coins[:1], 0.5, gives=0, hint="r q = .21 is below .45.")
+    expect(function, [1], P, Q, coins[:1], 0.5, gives=0, hint=hint)
+    hint = "After the rejection the residual is [.75, 0, 0, .25]; for token D r q = .045."
+    expect(function, [1, 3], P, Q, coins, 0.5, gives=3, hint=hint)
+    hint = "Both rejected: the residual of [.75, 0, 0, .25] and q is [.692, 0, 0, .308]."
+    expect(function, [1, 2], P, Q, coins, 0.7, gives=3, hint=hint)
+    agreed("multi_candidate_accept", 4)
+
+
+@visible_check
+def check_tree_attention_mask(function: Callable) -> None:
+    """A chain, one level, and the tree of the figure."""
+    expect_mask(function, [-1, 0, 1], [[0], [0, 1], [0, 1, 2]], "A chain is the causal mask.")
+    expect_mask(function, [-1, -1], [[0], [1]], "Siblings do not see each other.")
+    sees = [[0], [1], [0, 2], [0, 3], [1, 4], [0, 2, 5]]
+    expect_mask(function, TREE, sees, "Node 5 sees its parent 2, and that one's parent 0.")
+    agreed("tree_attention_mask", 3)
+
+
+def expect_mask(
+    function: Callable, parents: list[int], sees: list[list[int]], hint: str = ""
+) -> None:
+    """Raise Different unless row i of `function(parents)` is true at the nodes `sees[i]` alone."""
+    wanted = np.array([[j in row for j in range(len(sees))] for row in sees], dtype=bool)
+    wanted = wanted.reshape(len(sees), len(sees))
+    returned: list = []
+
+    @functools.wraps(function)
+    def watched(parents: list[int]) -> object:
+        returned.append(function(parents))
+        return returned[-1]
+
+    try:
+        expect(watched, parents, gives=wanted.astype(int), hint=hint)
+    except Different as wrong:
+        raise Different(f"{wrong} {_first_wrong_row(returned, wanted)}".strip()) from None
+    if returned[-1].dtype != bool:
+        raise Different(
+            f"tree_attention_mask({parents}) holds {returned[-1].dtype}; a mask is True or False."
+        )
+
+
+def _first_wrong_row(returned: list, wanted: np.ndarray) -> str:
+    got = returned[-1] if returned else None
+    if not isinstance(got, np.ndarray) or got.shape != wanted.shape:
+        return ""
+    row = next((i for i, seen in enumerate(wanted) if not np.array_equal(got[i], seen)), None)
+    if row is None:
+        return ""
+    there, should = (np.flatnonzero(mask[row]).tolist() for mask in (got, wanted))
+    return f"Row {row} is true at {there}; it should be at {should}."
+
+
+@visible_check
+def check_map_draft(function: Callable) -> None:
+    """The card's example, and two draft tokens of one target token."""
+    hint = "Put .5 on token 2 and .2 on token 0, then divide by .7."
+    gives = np.array([0.2, 0.0, 0.5, 0.0]) / 0.7
+    expect(function, SMALL_DRAFT, TO_TARGET, 4, gives=gives, hint=hint)
+    gives = np.array([0.0, 0.625, 0.375])
+    hint = "Two draft tokens stand for target token 1: their masses add."
+    arguments = (np.array([0.25, 0.2, 0.25, 0.3]), np.array([1, -1, 1, 2]), 3)
+    expect(function, *arguments, gives=gives, hint=hint)
+    agreed("map_draft", 2)
+
+
+HINTS = {
+    "one_hot_accept": (
+        "Put q = 1 on the draft token into the rule. What are the ratio and the residual?",
+        "The residual is p with a 0 at the draft token, divided by what is left. Work on a copy.",
+        "rest = p.copy(); rest[draft_token] = 0. Accept where r < p[draft_token] or rest.sum() is "
+        "0; else return sample_from(rest / rest.sum(), u) with False.",
+    ),
+    "jacobi_decode": (
+        "One pass over prompt and guess gives a new token for every place of the guess.",
+        "The token behind the last prompt token belongs to the first place, so the slice begins at "
+        "len(prompt) - 1.",
+        "Loop: call target_greedy once, count it, cut the slice out as a list. Where it equals the "
+        "present guess, return it with the count; else it is the next guess.",
+    ),
+    "multi_candidate_accept": (
+        "It is the rule of one token, repeated: what changes from one candidate to the next?",
+        "Only p changes. Keep it in a variable that starts as p and becomes the residual.",
+        "for i, x in enumerate(candidates): return x where r[i] * q[x] < residual[x]; then "
+        "residual = residual_distribution(residual, q). Behind the loop sample from it.",
+    ),
+    "tree_attention_mask": (
+        "What a node sees is what its parent sees, and the node itself.",
+        "Parents stand before their children, so the parent's row is finished when you need it.",
+        "Start with np.eye(n, dtype=bool). For every node with a parent of 0 or more: "
+        "mask[i] |= mask[parents[i]].",
+    ),
+    "map_draft": (
+        "Walk through the draft tokens. Each one either has a place in the target or not.",
+        "mapped[ids] += masses counts a repeated id only once; np.add.at or a loop adds them all.",
+        "Leave out the entries with -1, add the others up in np.zeros(vocab_size), raise "
+        "ValueError where the sum is 0, and divide by the sum.",
+    ),
+}
+
+
+def hints(function: Callable) -> Hints:
+    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
+    return open_hints(function, HINTS[function.__name__])

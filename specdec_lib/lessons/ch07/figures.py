@@ -1,0 +1,234 @@
+"""The figures of chapter 07 that draw the student's functions, each with its words.
+
+They show what the function does, also where it is wrong: no bar, label or text assumes the right
+answer.
+"""
+
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+from specdec_lib.lessons.ch07 import laws as laws
+from specdec_lib.lessons.common.drawing import (
+    bars,
+    drawn_from,
+    legend_below,
+    masses_by_path,
+    panels,
+    picture,
+    target_lines,
+    token_axis,
+)
+from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, GREY, RESIDUAL, TARGET, show
+from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
+
+WRITTEN = 16  # tokens that the figure on prompts writes
+
+
+@drawn_from("one_hot_accept")
+def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
+    """The exact law of the student's function for one certain draft token, by its two paths."""
+    law = laws.one_hot_law(accept, p, token)
+    total = law.sum(axis=0)
+    ax = picture("One certain draft token, B: two paths into each token", "probability")
+    labels = ("came by acceptance", "came by correction")
+    masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in total))
+    show(
+        ax.figure,
+        f"The draft always proposes token {token}. Mass by acceptance {by_token(law[0])}, by "
+        f"correction {by_token(law[1])}, together {by_token(total)}; the target {by_token(p)}.",
+    )
+
+
+@drawn_from("jacobi_decode")
+def renewed_together(
+    decode: Callable, target_greedy: Callable, prompt: list[int], guess: list[int]
+) -> None:
+    """What the student's function asks the target in every pass, and where it stops changing."""
+    asked: list[list[int]] = []
+
+    def watched(tokens: list[int]) -> list[int]:
+        asked.append(list(tokens[len(prompt) :]))
+        return target_greedy(list(tokens))
+
+    out, passes = decode(watched, list(prompt), list(guess))
+    rows = [*asked, list(out)]
+    ax = picture("What each pass reads, by your function", size=(7.0, 0.45 * len(rows) + 1.4))
+    for number, row in enumerate(rows):
+        for place, token in enumerate(row[: len(guess)]):
+            right = place < len(out) and token == out[place]
+            _cell(ax, place, number, str(token), right)
+    names = ["the guess"] + [f"after pass {n}" for n in range(1, len(asked))] + ["returned"]
+    ax.set_yticks(range(len(rows)), names[: len(rows)])
+    ax.set_xticks(range(len(guess)), [f"place {i}" for i in range(len(guess))])
+    ax.set(xlim=(-0.6, len(guess) - 0.4), ylim=(len(rows) - 0.4, -0.6))
+    ax.set_xlabel(f"filled and underlined: as returned; your function counts {passes} passes")
+    ax.grid(visible=False)
+    parts = [f"{name}: {row}" for name, row in zip(names, rows, strict=False)]
+    show(ax.figure, f"{'; '.join(parts)}. Your function counts {passes} passes.")
+
+
+def _cell(ax: Axes, x: int, y: int, text: str, right: bool) -> None:
+    """A token in its box; filled and underlined where it is right."""
+    face = (0.78, 0.9, 0.86) if right else "white"
+    edge = ACCEPTED if right else GREY
+    ax.add_patch(plt.Rectangle((x - 0.4, y - 0.38), 0.8, 0.76, facecolor=face, edgecolor=edge))
+    ax.text(x, y, text, ha="center", va="center", fontweight="bold" if right else "normal")
+    if right:
+        ax.plot([x - 0.15, x + 0.15], [y + 0.25, y + 0.25], color=ACCEPTED, linewidth=2)
+
+
+@drawn_from("jacobi_decode")
+def passes_on_prompts(
+    decode: Callable, target_greedy: Callable, prompts: list[list[int]], count: int = WRITTEN
+) -> None:
+    """Passes that the student's function takes for `count` tokens behind every prompt."""
+    passes = [decode(target_greedy, list(text), list(text[-count:]))[1] for text in prompts]
+    ax = picture(f"Passes for {count} tokens on the built-in target", "passes")
+    x = np.arange(len(passes))
+    bars(ax, x, passes, "target", label="your function", text="g")
+    ax.axhline(count, color="black", linestyle="--", label="plain decoding, one token a pass")
+    ax.set_xticks(x, [str(i + 1) for i in x])
+    ax.set_xlabel(f"prompt; {np.mean(passes):.2f} passes on average")
+    ax.set_ylim(0, 1.3 * max(count, *passes))
+    ax.legend(loc="upper right", ncol=2)
+    show(
+        ax.figure,
+        f"Passes for {count} tokens on {len(passes)} prompts: {passes}, {np.mean(passes):.2f} on "
+        f"average; plain decoding takes {count}.",
+    )
+
+
+@drawn_from("multi_candidate_accept")
+def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -> None:
+    """The exact law by number of candidates, and what is accepted against two comparisons."""
+    counts = np.arange(1, most + 1)
+    found = [laws.candidates_law(accept, p, q, int(n)) for n in counts]
+    accepted = [float(law[0].sum()) for law in found]
+    tries = [1 - (1 - accepted[0]) ** n for n in counts]
+    best = [laws.best_acceptance(p, q, int(n)) for n in counts]
+    left, right = panels(2, (9.4, 3.9), width_ratios=[1.15, 1])
+    _laws_side_by_side(left, found, p)
+    for values, mark, colour, name in (
+        (best, "^:", TARGET, "best possible rule"),
+        (tries, "s--", DRAFT, "independent tries"),
+        (accepted, "o-", RESIDUAL, "your function"),
+    ):
+        right.plot(counts, values, mark, color=colour, label=name, linewidth=2, markersize=8)
+    for n, value in zip(counts, accepted, strict=True):
+        right.annotate(f"{value:.3f}", (n, value), xytext=(0, -17), textcoords="offset points",
+                       ha="center")  # fmt: skip
+    right.set_title("One of them is accepted")
+    right.set(xlabel="candidates", xticks=counts, ylim=(min(0.6, *accepted) - 0.05, 1.03))
+    right.set_xlim(0.7, most + 0.3)
+    legend_below(right, columnspacing=1)
+    parts = [f"n = {n}: {by_token(law.sum(axis=0))}" for n, law in zip(counts, found, strict=True)]
+    show(
+        right.figure,
+        f"Left, the law of your function. {'; '.join(parts)}; the target {by_token(p)}. Right, "
+        f"accepted for 1 to {most} candidates: {listed(accepted)}; independent tries would give "
+        f"{listed(tries)}, the best possible rule {listed(best)}.",
+    )
+
+
+def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray) -> None:
+    width = 0.8 / len(found)
+    for number, law in enumerate(found):
+        x = np.arange(len(p)) + (number - (len(found) - 1) / 2) * width
+        first = number == 0
+        bars(ax, x, law[0], "accepted", width=0.9 * width, label="a candidate" if first else "_")
+        bars(ax, x, law[1], "residual", bottom=law[0], width=0.9 * width,
+             label="drawn at the end" if first else "_")  # fmt: skip
+    target_lines(ax, p)
+    ax.set_ylabel("probability")
+    ax.set_title(f"The law, with 1 to {len(found)} candidates")
+    token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in found)))
+    legend_below(ax)
+
+
+@drawn_from("tree_attention_mask")
+def tree_and_mask(make: Callable, parents: list[int]) -> None:
+    """A draft tree, and the mask that the student's function makes of it."""
+    mask = np.asarray(make(list(parents)), dtype=bool)
+    left, right = panels(2, (8.6, 3.6), width_ratios=[1, 1])
+    draw_tree(left, parents)
+    left.set_title("Six draft tokens behind the text")
+    for i, row in enumerate(mask):
+        for j, seen in enumerate(row):
+            _cell(right, j, i, "●" if seen else "", seen)
+    n = len(parents)
+    right.set_title("Your mask: row i sees column j")
+    right.set(xticks=range(n), yticks=range(n), xlim=(-0.6, n - 0.4), ylim=(n - 0.4, -0.6))
+    right.set(xlabel="seen node", ylabel="node")
+    right.grid(visible=False)
+    rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
+    show(right.figure, f"A tree with the parents {list(parents)}. By your mask, {'; '.join(rows)}.")
+
+
+def draw_tree(ax: Axes, parents: list[int], radius: float = 0.2) -> None:
+    """A tree as circles and lines, the text before it as a box at the left."""
+    places = layout(parents)
+    ax.text(0, 0, "text", ha="center", va="center",
+            bbox={"boxstyle": "round", "facecolor": "white"})  # fmt: skip
+    for node, parent in enumerate(parents):
+        (x, y), (x0, y0) = places[node], places.get(parent, (0.0, 0.0))
+        ax.plot([x0 + 0.24, x - radius], [y0, y], color=GREY, zorder=1)
+        ax.add_patch(plt.Circle((x, y), radius, facecolor="white", edgecolor=TARGET, linewidth=1.6))
+        ax.text(x, y, str(node), ha="center", va="center", zorder=3)
+    depths, heights = zip((0.0, 0.0), *places.values(), strict=True)
+    ax.set(xlim=(-0.5, max(depths) + 0.5), ylim=(min(heights) - 0.5, max(heights) + 0.5))
+    ax.set_aspect("equal")
+    ax.axis("off")
+
+
+def layout(parents: list[int]) -> dict[int, tuple[float, float]]:
+    """(depth, height) of every node; leaves stand one below the other, parents in their middle."""
+    children = {i: [c for c, p in enumerate(parents) if p == i] for i in range(-1, len(parents))}
+    places: dict[int, tuple[float, float]] = {}
+    leaves = 0
+
+    def place(node: int, depth: int) -> float:
+        nonlocal leaves
+        if children[node]:
+            heights = [place(child, depth + 1) for child in children[node]]
+            height = (heights[0] + heights[-1]) / 2
+        else:
+            height, leaves = float(-leaves), leaves + 1
+        if node >= 0:
+            places[node] = (float(depth), height)
+        return height
+
+    middle = place(-1, 0)
+    return {node: (x, y - middle) for node, (x, y) in places.items()}
+
+
+@drawn_from("map_draft")
+def over_the_targets_tokens(
+    mapped: Callable, q: np.ndarray, draft_to_target: np.ndarray, p: np.ndarray
+) -> None:
+    """The draft over its own tokens, and over the target's by the student's function."""
+    out = np.asarray(mapped(q.copy(), draft_to_target.copy(), len(p)), dtype=float)
+    left, right = panels(2, (8.6, 3.6), width_ratios=[0.8, 1])
+    x = np.arange(len(q))
+    shared = draft_to_target >= 0
+    bars(left, x, np.where(shared, q, 0), "draft", label="shared")
+    bars(left, x, np.where(shared, 0, q), "excess", label="not shared")
+    names = [f"{i}\nis {TOKENS[t] if t >= 0 else 'nothing'}" for i, t in enumerate(draft_to_target)]
+    left.set_title("The draft's own tokens")
+    left.set_xticks(x, names)
+    left.set_ylim(0, 1.2 * q.max())
+    left.legend(loc="upper right")
+    bars(right, np.arange(len(out)), out, "draft", label="your function", text=".3f")
+    target_lines(right, p)
+    overlap = float(np.minimum(out, p).sum()) if len(out) == len(p) else float("nan")
+    right.set_title(f"Over the target's: {overlap:.3f} is accepted")
+    token_axis(right, len(out), top=max(out.max(), p.max()))
+    legend_below(right)
+    show(
+        right.figure,
+        f"The draft over its own tokens {listed(q)}, of which {listed(q[shared])} are shared. By "
+        f"your function {by_token(out)} over the target's tokens, whose p is {by_token(p)}; the "
+        f"overlap is {overlap:.3g}.",
+    )

@@ -1,0 +1,1 @@
+"""Chapter 08: its checks, hints, figures and exact numbers."""

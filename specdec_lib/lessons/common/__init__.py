@@ -1,0 +1,1 @@
+"""What all chapters' lessons are made of: examples, hints, drawing, answers."""

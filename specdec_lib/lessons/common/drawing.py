@@ -1,0 +1,207 @@
+"""Figures: one way to draw axes, bars, labels and legends, and to wait for a student's function.
+
+The look is that of style.py; numbers in words are in wording.py.
+"""
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from matplotlib.transforms import ScaledTranslation
+
+from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, GREY, TARGET, role, style
+from specdec_lib.lessons.common.wording import TOKENS
+
+#: Colour, dash and marker of the lines of a figure: any one of the three tells them apart.
+LINES = ((TARGET, "-", "o"), (ACCEPTED, "--", "s"), (EXCESS, "-.", "^"), (DRAFT, ":", "D"))
+#: A mark that stands across what it is compared with.
+CROSS = {"marker": "x", "linestyle": "none", "markersize": 10, "markeredgewidth": 2.5}
+#: Black marks and lines with white insides.
+HOLLOW = {"color": "black", "markerfacecolor": "white"}
+#: A box that does not count: never judged, idle, dropped.
+UNUSED = {"facecolor": "white", "edgecolor": GREY, "linestyle": (0, (2, 2)), "linewidth": 1.2}
+#: What keeps words legible on a hatch or a line.
+PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+
+
+def drawn_from(*names: str) -> Callable[[Callable], Callable]:
+    """Decorate a figure that calls the student's functions `names`.
+
+    An unwritten function is asked for, and an error of a wrong one is told in one line, so that
+    the picture never stops the notebook. The names are the figure's attribute `functions`.
+    """
+
+    def decorate(figure: Callable) -> Callable:
+        @functools.wraps(figure)
+        def draw(*args, **kwargs) -> None:
+            try:
+                figure(*args, **kwargs)
+            except NotImplementedError:
+                print(f"This figure draws your own {' and '.join(names)}. Write it first.")
+            except Exception as error:  # whatever a half-written function does
+                print(f"Your {' and '.join(names)} cannot be drawn yet: {error!r}")
+            finally:
+                plt.close("all")  # else the notebook would show a picture that is half made
+
+        draw.functions = names
+        return draw
+
+    return decorate
+
+
+# --- axes ---------------------------------------------------------------------------------------
+
+
+def picture(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)) -> Axes:
+    """One pair of axes with a title; `size` in inches."""
+    (ax,) = panels(1, size)
+    ax.set_title(title)
+    ax.set_ylabel(ylabel)
+    return ax
+
+
+def panels(count: int, size: tuple[float, float], stacked: bool = False, **more: Any) -> list[Axes]:
+    """`count` pairs of axes side by side, or one below the other; `more` is for plt.subplots."""
+    style()
+    shape = (count, 1) if stacked else (1, count)
+    _, axes = plt.subplots(*shape, figsize=size, squeeze=False, **more)
+    return list(axes.flat)
+
+
+def token_axis(ax: Axes, count: int, top: float, low: float = 0.0) -> None:
+    """The names of `count` tokens, and room from `low` to above `top` for the labels of bars."""
+    ax.set_xticks(np.arange(count), list(TOKENS[:count]))
+    ax.set_ylim(min(0.0, 1.2 * low), 1.2 * max(top, 1e-3))
+
+
+def named_rows(ax: Axes, names: Sequence[str]) -> np.ndarray:
+    """Name the rows of a horizontal picture, the first on top; returns their heights (n,)."""
+    y = np.arange(len(names))[::-1]
+    ax.set_yticks(y, names)
+    ax.set_ylim(-0.6, len(names) - 0.4)
+    ax.grid(visible=True, axis="x")
+    ax.grid(visible=False, axis="y")
+    return y
+
+
+def log_log(ax: Axes, xlabel: str) -> None:
+    """Both axes logarithmic, with plain numbers."""
+    ax.set(xscale="log", yscale="log", xlabel=xlabel)
+    ax.grid(axis="both", visible=True)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(plain_ticks)
+
+
+def plain_ticks(value: float, _: int) -> str:
+    """A tick as 1,000 and not as a power of ten."""
+    return f"{value:,.10g}"
+
+
+# --- bars and their labels ----------------------------------------------------------------------
+
+
+def bars(
+    ax: Axes,
+    x: Sequence[float],
+    heights: Sequence[float],
+    name: str,
+    width: float = 0.6,
+    *,
+    bottom: np.ndarray | float = 0.0,
+    label: str | None = None,
+    text: str | None = None,
+) -> None:
+    """Bars in the dress of a role; a bar of no height leaves no line behind.
+
+    `text`, such as ".2f", writes the height of every bar above it in this format, smaller above
+    narrow bars.
+    """
+    x, heights = np.asarray(x, dtype=float), np.asarray(heights, dtype=float)
+    drawn = np.abs(heights) > 1e-12
+    if drawn.any():
+        floor = np.broadcast_to(bottom, heights.shape)[drawn]
+        dress = role(name) | ({"label": label} if label else {})
+        ax.bar(x[drawn], heights[drawn], width, bottom=floor, **dress)
+    if text:
+        look = {"fontsize": 9} if width < 0.5 else {}
+        texts = (format(height, text) for height in heights)
+        write_above(ax, x, np.maximum(heights, 0), texts, **look)
+
+
+def masses_by_path(
+    ax: Axes,
+    paths: Sequence[np.ndarray],
+    p: np.ndarray,
+    labels: Sequence[str],
+    texts: Iterable[str],
+) -> None:
+    """Mass by acceptance and, on it, by correction, each (V,), against the target p (V,)."""
+    accepted, corrected = paths
+    x, total = np.arange(len(p)), accepted + corrected
+    bars(ax, x, accepted, "accepted", label=labels[0])
+    bars(ax, x, corrected, "residual", bottom=accepted, label=labels[1])
+    target_lines(ax, p)
+    write_above(ax, x, np.maximum(total, p), texts)
+    token_axis(ax, len(p), top=max(total.max(), p.max()))
+    legend_below(ax)
+
+
+def target_lines(ax: Axes, p: np.ndarray) -> None:
+    """The target p (V,) as a black line across each token."""
+    x = np.arange(len(p))
+    ax.hlines(p, x - 0.38, x + 0.38, color="black", linewidth=2.5, label="target p")
+
+
+def write_above(
+    ax: Axes,
+    x: Iterable[float],
+    heights: Iterable[float],
+    texts: Iterable[str],
+    gap: int = 4,
+    **look: Any,
+) -> None:
+    """Write a text above each point, `gap` points away."""
+    place = {"xytext": (0, gap), "textcoords": "offset points", "ha": "center"}
+    for at, height, text in zip(x, heights, texts, strict=True):
+        ax.annotate(text, (at, height), **place, **look)
+
+
+def write_beside(ax: Axes, x: Iterable[float], y: Iterable[float], texts: Iterable[str]) -> None:
+    """Write a text at the right of each point, as at the end of a horizontal bar."""
+    for at, height, text in zip(x, y, texts, strict=True):
+        ax.annotate(text, (at, height), xytext=(7, -4), textcoords="offset points")
+
+
+def write_inside(ax: Axes, x: float, y: float, text: str, **look: Any) -> None:
+    """Write a text in the middle of an area, legible on its hatch."""
+    ax.text(x, y, text, ha="center", va="center", **{"bbox": PAPER} | look)
+
+
+# --- legends ------------------------------------------------------------------------------------
+
+
+def legend_below(ax: Axes, columns: int = 3, **more: Any) -> None:
+    """The legend under the picture, clear of the ticks and their words; call it last."""
+    ticks = max((_lines(tick.get_text()) for tick in ax.get_xticklabels()), default=0)
+    points = 8 + 14 * (ticks + _lines(ax.get_xlabel()))
+    down = ScaledTranslation(0, -points / 72, ax.figure.dpi_scale_trans)
+    place = {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": ax.transAxes + down}
+    ax.legend(loc="upper center", ncol=columns, **place, **more)
+
+
+def _lines(text: str) -> int:
+    return len(text.splitlines())
+
+
+def legend_beside(ax: Axes, **more: Any) -> None:
+    """The legend at the right of the picture."""
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **more)
+
+
+def swatches(dresses: Iterable[dict]) -> list[Patch]:
+    """Handles for a legend, one for each dress with a label."""
+    return [Patch(**dress) for dress in dresses]

@@ -1,0 +1,101 @@
+"""Real blocks of the built-in pair, recorded once, for lessons that load no models.
+
+The file is made by specdec_lib/training/recording.py; a test holds it against a fresh computation.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+PATH = Path(__file__).with_name("recorded.json")
+
+
+class Block(NamedTuple):
+    """One block. p, q and r are those of the draft tokens up to the first rejection."""
+
+    drafted: list[int]
+    p: list[float]
+    q: list[float]
+    r: list[float]
+    accepted: int
+    token: int  # the correction, or the bonus
+
+
+class Request(NamedTuple):
+    """What many requests did at one K."""
+
+    k: int
+    blocks: np.ndarray  # (requests,) blocks that each request took
+    accepted: np.ndarray  # (k + 1,) blocks by accepted tokens
+
+    @property
+    def tokens(self) -> tuple[float, float]:
+        """Tokens a block, bonus included: the mean and its standard error."""
+        values = np.arange(1, self.k + 2)
+        count = self.accepted.sum()
+        mean = values @ self.accepted / count
+        variance = (values - mean) ** 2 @ self.accepted / (count - 1)
+        return float(mean), float(np.sqrt(variance / count))
+
+    @property
+    def judged(self) -> int:
+        """Draft tokens that were judged: the accepted ones, and the first rejected one."""
+        return int(np.minimum(np.arange(self.k + 1) + 1, self.k) @ self.accepted)
+
+    @property
+    def alpha(self) -> float:
+        """The acceptance rate: accepted over judged draft tokens, chapter 05's estimate."""
+        return float(np.arange(self.k + 1) @ self.accepted / self.judged)
+
+
+@cache
+def record() -> dict[str, Any]:
+    """All of the file, as it is."""
+    return json.loads(PATH.read_text(encoding="utf-8"))
+
+
+def runs(k: int) -> list[list[Block]]:
+    """The recorded runs at this K, each a list of blocks."""
+    return [[Block(*block) for block in run["blocks"]] for run in record()["runs"] if run["k"] == k]
+
+
+def requests() -> dict[int, Request]:
+    """The recorded requests by K."""
+    return {
+        each["k"]: Request(each["k"], np.array(each["blocks"]), np.array(each["accepted"]))
+        for each in record()["requests"]
+    }
+
+
+def alpha() -> float:
+    """The acceptance rate of all recorded requests: accepted over judged draft tokens."""
+    found = requests().values()
+    return sum(each.alpha * each.judged for each in found) / sum(each.judged for each in found)
+
+
+def speeds(time: Callable[[int], float]) -> dict[int, tuple[float, float]]:
+    """The mean speed by K and its standard error, where a block of k takes `time(k)` passes."""
+    found = {k: (each.tokens, time(k)) for k, each in requests().items()}
+    return {k: (mean / passes, error / passes) for k, ((mean, error), passes) in found.items()}
+
+
+def verdict(block: Block) -> int:
+    """How many draft tokens pass, from the first, recomputed from the coins: r q < p."""
+    rows = zip(block.p, block.q, block.r, strict=True)
+    return [*(r * q < p for p, q, r in rows), False].index(False)
+
+
+def visible(piece: str) -> str:
+    """A token's text with its spaces and line ends to be seen: "\\n    x" is "↵·4x"."""
+    marked = re.sub(r" {2,}", lambda found: f"·{len(found[0])}", piece)
+    return marked.replace(" ", "·").replace("\n", "↵").replace("\t", "⇥")
+
+
+def text_of(token: int) -> str:
+    """The visible text of a token."""
+    return visible(record()["pieces"][str(token)])

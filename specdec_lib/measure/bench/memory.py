@@ -1,0 +1,62 @@
+"""The memory that generation takes beyond weights and cache.
+
+Run in a process of its own, so that nothing else has taken memory before.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.models.pairs import load_pair
+from specdec_lib.models.scale import parameters
+from specdec_lib.sampling import Greedy, Warp
+
+TOKENS = 64
+STATUS = Path("/proc/self/status")
+
+
+def overhead(cost: str, dtype: str) -> float:
+    """Peak over weights and cache, at this cost and in "float32" or "bfloat16"."""
+    command = [sys.executable, "-m", "specdec_lib.measure.bench.memory", cost, dtype]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(result.stdout)
+
+
+def main(cost: str, dtype: str) -> None:
+    """Load the pair, generate, and print the ratio."""
+    before = peak()
+    # On the CPU, also where there is a GPU: it is this process's memory that is looked at.
+    pair = load_pair(target_cost=cost, device="cpu", dtype=getattr(torch, dtype))
+    prompt = prompts(1)
+    settings = Settings(TOKENS, Warp(temperature=0))
+    speculative_generate(pair.target, ModelDrafter(pair.draft), prompt, 4, settings, Greedy())
+    needed = 0
+    for model in (pair.target, pair.draft):
+        cache = model.new_cache(1, len(prompt[0]) + TOKENS)
+        numbers = parameters(model.shape) + cache.keys.numel() + cache.values.numel()
+        needed += numbers * model.dtype.itemsize
+    print(json.dumps((peak() - before) / needed))
+
+
+def peak() -> int:
+    """The most memory that this process has held so far, in bytes.
+
+    Where Linux tells it, from there: getrusage begins with what the parent process has held.
+    """
+    if STATUS.exists():
+        lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
+        return int(lines["VmHWM"].split()[0]) * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

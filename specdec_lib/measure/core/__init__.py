@@ -1,0 +1,1 @@
+"""What every measurement is made of: timing, runs, costs of passes, acceptance, held-out text."""

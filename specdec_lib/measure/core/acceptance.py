@@ -1,0 +1,95 @@
+"""How often the target would accept a draft, position by position on held-out text.
+
+The acceptance rate is E[sum_x min(p(x), q(x))] (Leviathan et al., 2023, Theorem 3.5): both models
+read the same text, nothing is sampled, and the figure has no noise of its own.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from specdec_lib.drafters.ngram import NgramDrafter
+from specdec_lib.measure.core.held_out import Tokens
+from specdec_lib.models.protocol import Model
+from specdec_lib.sampling import Warp
+
+WINDOW = 512  # tokens read at once
+
+# The distributions (T, V) behind each of T tokens.
+Reader = Callable[[list[int]], Tensor]
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """Means over `positions` positions."""
+
+    alpha: float  # at temperature 1
+    greedy: float  # how often the most probable token of both is the same
+    positions: int
+
+
+def acceptance(p: Reader, q: Reader, texts: Sequence[Tokens], most: int = 8000) -> Acceptance:
+    """How often q's tokens are accepted by p on the first `most` novel positions of `texts`."""
+    overlap, agreed, positions = 0.0, 0, 0
+    for ids, judged in windows(texts, most):
+        target, draft = p(ids)[judged], q(ids)[judged]
+        overlap += torch.minimum(target, draft).sum().item()
+        agreed += int((target.argmax(-1) == draft.argmax(-1)).sum())
+        positions += len(judged)
+    return Acceptance(overlap / positions, agreed / positions, positions)
+
+
+def bits_per_byte(p: Reader, texts: Sequence[Tokens]) -> float:
+    """The bits that p needs for a byte of the novel lines of `texts`."""
+    bits, sizes = 0.0, 0
+    for text in texts:
+        for start in range(0, len(text.ids) - 1, WINDOW):
+            ids = text.ids[start : start + WINDOW + 1]
+            probs = p(ids[:-1])[torch.arange(len(ids) - 1), torch.tensor(ids[1:])]
+            for i, probability in enumerate(probs.tolist(), start + 1):
+                if text.novel[i]:
+                    bits -= math.log2(probability)
+                    sizes += text.sizes[i]
+    return bits / sizes
+
+
+def windows(texts: Sequence[Tokens], most: int) -> Iterator[tuple[list[int], Tensor]]:
+    """Up to WINDOW tokens at a time, and those of their positions whose next token is novel.
+
+    Ends after `most` such positions.
+    """
+    with tqdm(total=most, desc="positions", leave=False) as bar:
+        for text in texts:
+            for start in range(0, len(text.ids) - 1, WINDOW):
+                ids = text.ids[start : start + WINDOW]
+                novel = text.novel[start + 1 : start + WINDOW + 1]
+                judged = torch.tensor(novel).nonzero()[: most - bar.n, 0]
+                if len(judged):
+                    yield ids, judged
+                    bar.update(len(judged))
+                if bar.n >= most:
+                    return
+
+
+def model_reader(model: Model) -> Reader:
+    """The distributions of a model at temperature 1."""
+
+    def read(ids: list[int]) -> Tensor:
+        tokens = torch.tensor([ids], device=model.device)
+        return Warp()(model.forward(tokens, model.new_cache(1, len(ids)))[0]).cpu()
+
+    return read
+
+
+def ngram_reader(drafter: NgramDrafter) -> Reader:
+    """The distributions of an n-gram drafter at temperature 1."""
+
+    def read(ids: list[int]) -> Tensor:
+        drafter.start([ids], Warp(), len(ids))
+        return torch.stack([drafter.distribution(ids[: i + 1]) for i in range(len(ids))])
+
+    return read

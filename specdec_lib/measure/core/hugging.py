@@ -1,0 +1,94 @@
+"""Hugging Face `generate`, plain and assisted, on the same weights, with its passes counted."""
+
+from pathlib import Path
+
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    GenerationConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+)
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+from transformers.utils import logging
+
+from specdec_lib.decoding.state import Generation
+from specdec_lib.models.checkpoint import Weights, configuration, named_tensors
+
+
+class Counted:
+    """A transformers model that counts its passes and the tokens that they read."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        logging.set_verbosity_error()  # each assisted call warns of its own draft's settings
+        self.model = model.eval()
+        self.model.register_forward_pre_hook(self._count, with_kwargs=True)
+        self.reset()
+
+    @classmethod
+    def of_folder(
+        cls, folder: Path, dtype: torch.dtype, device: torch.device | str = "cpu"
+    ) -> "Counted":
+        """The model of `folder`, on `device`."""
+        logging.disable_progress_bar()
+        return cls(AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(device))
+
+    @classmethod
+    def of_weights(cls, weights: Weights) -> "Counted":
+        """A model on the very tensors of `weights`: no number is copied, whatever the device."""
+        config = LlamaConfig(**configuration(weights.shape, weights.embedding.dtype))
+        with torch.device("meta"):
+            model = LlamaForCausalLM(config)
+        model.load_state_dict(named_tensors(weights), assign=True)
+        # The rotation's frequencies are no weights: they are computed, here on the device.
+        model.model.rotary_emb = LlamaRotaryEmbedding(config).to(weights.embedding.device)
+        return cls(model)
+
+    def reset(self) -> None:
+        """Count from 0."""
+        self.passes, self.tokens = 0, 0
+
+    def _count(self, module: torch.nn.Module, arguments: tuple, keywords: dict) -> None:
+        names = ("decoder_input_ids", "input_ids")
+        ids = next((keywords[name] for name in names if keywords.get(name) is not None), None)
+        self.passes += 1
+        self.tokens += (arguments[0] if ids is None else ids).shape[1]
+
+
+@torch.inference_mode()
+def generate(
+    target: Counted,
+    prompt: list[int],
+    new_tokens: int,
+    draft: Counted | None = None,
+    k: int | None = None,
+    sample: bool = False,
+) -> Generation:
+    """`new_tokens` tokens behind `prompt`, greedy or sampled at temperature 1, no early end.
+
+    With `draft`, assisted generation: with `k` draft tokens in every block, or without `k` as many
+    as its own heuristic decides.
+    """
+    ids = torch.tensor([prompt], device=target.model.device)
+    options: dict = {"do_sample": sample, "max_new_tokens": new_tokens}
+    if sample:
+        options |= {"temperature": 1.0, "top_k": 0, "top_p": 1.0}
+    if draft is not None:
+        draft.model.generation_config = drafting(k)
+        options["assistant_model"] = draft.model
+    target.model.generation_config.eos_token_id = None
+    before, mask = target.passes, torch.ones_like(ids)
+    output = target.model.generate(ids, attention_mask=mask, pad_token_id=0, **options)
+    return Generation([output[0, len(prompt) :].tolist()], target_passes=target.passes - before)
+
+
+def drafting(k: int | None) -> GenerationConfig:
+    """Always `k` draft tokens and no early stop; None: the defaults of transformers."""
+    if k is None:
+        return GenerationConfig()
+    return GenerationConfig(
+        num_assistant_tokens=k,
+        num_assistant_tokens_schedule="constant",
+        assistant_confidence_threshold=0.0,
+    )

@@ -1,0 +1,61 @@
+"""Times that can be compared on a machine whose speed drifts: interleaved, and as ratios."""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from specdec_lib.decoding.fixed_shape.graph import wait_for
+
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A median and the quartiles beside it."""
+
+    median: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Median and quartiles; of one value, that value."""
+    if len(values) == 1:
+        return Spread(values[0], values[0], values[0])
+    low, median, high = statistics.quantiles(values, n=4, method="inclusive")
+    return Spread(median, low, high)
+
+
+def ratios(slower: Sequence[float], faster: Sequence[float]) -> Spread:
+    """How many times as long `slower` takes, pair by pair."""
+    return spread([one / other for one, other in zip(slower, faster, strict=True)])
+
+
+def interleaved(
+    tasks: Mapping[Key, Callable[[], object]], rounds: int, warm_up: int = 1
+) -> dict[Key, list[float]]:
+    """The seconds of every task in every round, all tasks once a round, one after the other.
+
+    The first `warm_up` rounds are not counted.
+    """
+    seconds: dict[Key, list[float]] = {key: [] for key in tasks}
+    for number in range(warm_up + rounds):
+        for key, task in tasks.items():
+            taken = timed(task)
+            if number >= warm_up:
+                seconds[key].append(taken)
+    return seconds
+
+
+def timed(task: Callable[[], object]) -> float:
+    """The seconds that `task` takes, until the GPU is done where there is one."""
+    wait_for()
+    start = time.perf_counter()
+    task()
+    wait_for()
+    return time.perf_counter() - start

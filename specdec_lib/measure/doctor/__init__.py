@@ -1,0 +1,1 @@
+"""`specdec doctor`: what this machine has and what it can run."""

@@ -1,0 +1,107 @@
+"""`specdec doctor`: what this machine has, what it can do, and which pairs fit."""
+
+import os
+import platform
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+import transformers
+
+from specdec_lib.measure.doctor.drivers import advice, cards, dotted
+from specdec_lib.measure.doctor.machine import copy_bandwidth, matrix_rate
+from specdec_lib.models.checks import free_memory
+from specdec_lib.models.hub import PUBLISHED
+from specdec_lib.models.linear import can_pack
+from specdec_lib.models.pairs import default_dtype
+
+FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")  # what products on a CPU are fast with
+CPUINFO = Path("/proc/cpuinfo")
+GIGA = 1e9
+
+
+def report() -> Iterator[str]:
+    """The lines, each as soon as it is known."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    yield f"Python {platform.python_version()}, torch {torch.__version__}, " + (
+        f"transformers {transformers.__version__}"
+    )
+    yield processor()
+    yield from graphics(device)
+    dtype = default_dtype(device)
+    yield f"Runs on {device.type} in {str(dtype).removeprefix('torch.')}"
+    yield f"Copy bandwidth: {copy_bandwidth(device) / GIGA:.1f} GB/s"
+    for kind in (torch.float32, torch.bfloat16):
+        name, rate = str(kind).removeprefix("torch."), matrix_rate(kind, device)
+        packed = (
+            ", packed weights" if can_pack(torch.zeros(1, 1, dtype=kind, device=device)) else ""
+        )
+        yield f"Matrix product in {name}: {rate / GIGA:,.0f} GFLOP/s{packed}"
+    yield pairs_that_fit(device, dtype)
+
+
+def processor() -> str:
+    """The processor's name, its cores and the instructions that matter."""
+    flags = [flag for flag in FLAGS if re.search(rf"\b{flag}\b", cpuinfo())]
+    with_flags = f", {' '.join(flags)}" if flags else ""
+    threads = f"{torch.get_num_threads()} of {os.cpu_count()} threads"
+    return f"Processor: {processor_name()}, {threads}{with_flags}"
+
+
+def processor_name() -> str:
+    """The processor's name as Linux tells it; elsewhere at least its kind."""
+    name = re.search(r"^model name\s*: (.*)$", cpuinfo(), re.M)
+    return name[1] if name else platform.processor() or platform.machine()
+
+
+def cpuinfo() -> str:
+    """What Linux tells of the processor; nothing elsewhere."""
+    return CPUINFO.read_text() if CPUINFO.exists() else ""
+
+
+def graphics(device: torch.device) -> Iterator[str]:
+    """The graphics cards, their driver, and the build of torch that suits them."""
+    found = cards()
+    for card in found or ():
+        yield (
+            f"GPU: {card.name}, compute capability {dotted(card.capability)}, "
+            f"{card.megabytes * 2**20 / GIGA:.0f} GB, driver {card.driver}; {advice(card)}"
+        )
+    if device.type == "cuda":
+        yield f"torch is built for CUDA {torch.version.cuda} and uses {own_card(device)}"
+    elif not found:
+        yield "GPU: none that an NVIDIA driver answers for; everything works without one"
+    elif torch.version.cuda is None:
+        yield "This torch is built for the CPU: install the build that suits, and run this again"
+    else:
+        yield (
+            f"This torch is built for CUDA {torch.version.cuda} and sees no GPU: install the build "
+            "that suits, or a newer driver, and look at CUDA_VISIBLE_DEVICES"
+        )
+
+
+def own_card(device: torch.device) -> str:
+    """The card that torch runs on, and whether its build has kernels for it."""
+    card = torch.cuda.get_device_properties(device)
+    kernels = {name.split("_")[1] for name in torch.cuda.get_arch_list()}
+    # Kernels run on later minor versions of their own major one.
+    runs = {f"{card.major}{minor}" for minor in range(card.minor + 1)} & kernels
+    known = "" if runs else f"; it has no kernels for {card.major}.{card.minor}, see above"
+    return f"{card.name}, {card.total_memory / GIGA:.0f} GB{known}"
+
+
+def pairs_that_fit(device: torch.device, dtype: torch.dtype) -> str:
+    """The published pairs whose weights fit into what memory is free, by their largest draft."""
+    free = free_memory(device)
+    sizes = {name: entry["gigabytes"] for name, entry in PUBLISHED["repositories"].items()}
+    fit = []
+    for name, pair in PUBLISHED["pairs"].items():
+        needed = sizes[pair["target"]] + max(sizes[draft] for draft in pair["drafts"].values())
+        # Files hold two bytes a parameter or four: so counted, the weights are never larger.
+        if free is None or needed * GIGA * dtype.itemsize / 2 < free:
+            fit.append(name)
+    shown = "unknown" if free is None else f"{free / GIGA:.1f} GB free"
+    return (
+        f"Memory: {shown}; pairs that fit: stdlib (built in){''.join(f', {name}' for name in fit)}"
+    )

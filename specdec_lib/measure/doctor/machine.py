@@ -1,0 +1,73 @@
+"""The two limits of a machine, measured: bytes a second from memory, FLOP a second in a product.
+
+Both are the best of several rounds, since they stand for what the machine can do at most. Passes
+that are held against them take turns, for about as long as one wants to wait.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+
+from specdec_lib.measure.core.costs import pass_task
+from specdec_lib.measure.core.timing import Key, interleaved, timed
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.scale import parameters
+
+COPY_MEGABYTES = 256  # much more than a processor's cache holds
+NARROWEST, WIDEST = 256, 8192  # of the square matrices
+LONG_ENOUGH = 0.01  # seconds of a product, so that starting it does not count
+
+
+def copy_bandwidth(
+    device: torch.device | str = "cpu", megabytes: float = COPY_MEGABYTES, rounds: int = 7
+) -> float:
+    """Bytes a second of a copy within the device's memory, those read and those written together.
+
+    Needs twice `megabytes` of memory there.
+    """
+    source = torch.ones(int(megabytes * 2**20 / 4), device=device)
+    copy = torch.empty_like(source)
+    return 2 * source.nbytes / fastest(lambda: copy.copy_(source), rounds)
+
+
+def matrix_rate(
+    dtype: torch.dtype = torch.float32, device: torch.device | str = "cpu", rounds: int = 7
+) -> float:
+    """FLOP a second of a product of two square matrices; a multiplication and an addition are two.
+
+    The matrices grow until a product takes a hundredth of a second, so that a GPU is kept busy and
+    a processor without instructions for `dtype` is not kept for minutes.
+    """
+    width = NARROWEST
+    while True:
+        left, right = (torch.rand(width, width, device=device).to(dtype) for _ in range(2))
+        seconds = fastest(lambda a=left, b=right: a @ b, rounds)
+        if seconds >= LONG_ENOUGH or width >= WIDEST:
+            return 2 * width**3 / seconds
+        width *= 2
+
+
+def fastest(task: Callable[[], object], rounds: int) -> float:
+    """The seconds of the fastest of `rounds` rounds, after one that is not counted."""
+    timed(task)
+    return min(timed(task) for _ in range(rounds))
+
+
+def pass_seconds(
+    models: Mapping[Key, Llama], widths: Sequence[int], seconds: float = 6, most: int = 15
+) -> dict[Key, dict[int, list[float]]]:
+    """The seconds of passes over so many tokens, by model and width; all passes take turns.
+
+    They go round as often as fits into about `seconds`: at least twice, at most `most` times. A
+    first round, not counted, tells how long one takes.
+    """
+    tasks = {(key, n): pass_task(model, n) for key, model in models.items() for n in widths}
+    once = timed(lambda: [task() for task in tasks.values()])
+    taken = interleaved(tasks, rounds=max(2, min(most, int(seconds / once))), warm_up=0)
+    return {key: {n: taken[key, n] for n in widths} for key in models}
+
+
+def weights_read(model: Llama) -> int:
+    """The parameters that a pass reads: all but the embedding, of which it looks up a few rows."""
+    shape = model.shape
+    return parameters(shape) - shape.vocab_size * shape.width

@@ -1,0 +1,1 @@
+"""Every drafter side by side: `python -m specdec_lib.measure.drafters`."""

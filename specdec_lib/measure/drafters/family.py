@@ -1,0 +1,169 @@
+"""Every drafter on the built-in target, as a table: `python -m specdec_lib.measure.drafters`.
+
+Each runs with the K, or the shape of tree, that was fastest on a trial. Then all of them and plain
+decoding take turns on the same held-out prompts, at temperature 1. A drafter that loses is in the
+table too. With `--target-cost` the target has the same distribution and costs more (scale.py): the
+drafters that read its states and layers are made for it, and the drafts stay as they are. Its added
+layers add nothing, so that an early exit keeps the alpha that it has on the small target, and costs
+less beside it.
+
+Alpha is the share of judged draft tokens that are accepted (theory.acceptance_from_counts). In a
+tree several candidates share a position: there it is the share of judged levels at which one of
+them is accepted, so it grows with their number and is no figure of the draft alone. Tokens a block
+counts the correction or the bonus, c is the time of a draft step over that of a plain token, and
+the lines are those of the drafter's file, or the verifier's, that are not blank.
+"""
+
+import argparse
+import statistics
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from tqdm import tqdm
+
+from specdec_lib.decoding.state import Generation
+from specdec_lib.files import write_whole
+from specdec_lib.measure.bench.workbench import DTYPES, target
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.core.runs import SAMPLED, Decoder, Recorded, plain
+from specdec_lib.measure.core.timing import Spread, interleaved, ratios
+from specdec_lib.measure.drafters.members import Member, Variant, family
+from specdec_lib.models.pairs import BUILT_IN_DRAFTS, cost_label
+from specdec_lib.models.scale import COSTS
+from specdec_lib.theory import acceptance_from_counts
+
+PLAIN = "plain decoding"
+TRIALS = 2  # rounds that choose a variant; one more goes before them
+HEAD = """\
+| drafter | setting | alpha | tokens a block | c | speed over plain | lines |
+| --- | --- | --- | --- | --- | --- | --- |"""
+
+
+class Row(NamedTuple):
+    """A line of the table."""
+
+    name: str
+    setting: str
+    alpha: float
+    tokens_a_block: float
+    c: float  # seconds of a draft step over those of a plain token
+    speed: Spread
+    lines: int
+
+
+def measured(
+    members: Mapping[str, Member], baseline: Decoder, texts: Sequence[list[int]], rounds: int
+) -> list[Row]:
+    """Choose the variants on the first of `texts`, and compare on the others, `rounds` times."""
+    with tqdm(members.items(), desc="settings") as bar:
+        best = {name: fastest(member, texts[0]) for name, member in bar}
+    decoders = {PLAIN: Recorded(baseline)}
+    decoders |= {name: Recorded(variant.decode) for name, variant in best.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in decoders}
+    for prompt in tqdm(texts[1:], desc="prompts"):
+        tasks = {name: partial(decode, prompt) for name, decode in decoders.items()}
+        for name, taken in interleaved(tasks, rounds, warm_up=0).items():
+            seconds[name] += taken
+    token = statistics.mean(each.seconds / len(each.tokens[0]) for each in decoders[PLAIN].made)
+    return [
+        row(name, member, best[name], decoders[name].made, token, ratios(seconds[PLAIN], taken))
+        for (name, member), taken in zip(members.items(), list(seconds.values())[1:], strict=True)
+    ]
+
+
+def fastest(member: Member, prompt: list[int]) -> Variant:
+    """The variant that takes the shortest time behind `prompt`, by the median of some rounds."""
+    seconds = interleaved(
+        {number: partial(each.decode, prompt) for number, each in enumerate(member.variants)},
+        TRIALS,
+    )
+    return member.variants[min(seconds, key=lambda number: statistics.median(seconds[number]))]
+
+
+def row(
+    name: str,
+    member: Member,
+    variant: Variant,
+    made: Sequence[Generation],
+    token: float,
+    speed: Spread,
+) -> Row:
+    """The line of a member that ran as `variant` and `made` this; a plain token takes `token` s."""
+    blocks = [block for generation in made for block in generation.blocks[0]]
+    accepted, judged = acceptance_from_counts(
+        [counts for generation in made for counts in judged_levels(generation, variant.depth)]
+    )
+    return Row(
+        name,
+        variant.setting,
+        accepted / max(judged, 1),
+        sum(block.kept for block in blocks) / len(blocks),
+        statistics.mean(block.draft_seconds for block in blocks) / variant.depth / token,
+        speed,
+        lines_of(member.file),
+    )
+
+
+def judged_levels(generation: Generation, depth: int) -> list[tuple[int, int]]:
+    """(accepted, drafted) levels of every block: in a chain its draft tokens, in a tree its depth.
+
+    A tree has at most `depth` levels, and one fewer than there were tokens left.
+    """
+    left, found = len(generation.tokens[0]), []
+    for block in generation.blocks[0]:
+        found.append((block.accepted, min(depth, left - 1, len(block.drafted))))
+        left -= block.kept
+    return found
+
+
+def lines_of(file: str) -> int:
+    """Its lines that are not blank."""
+    with open(file, encoding="utf-8") as text:
+        return sum(1 for line in text if line.strip())
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Markdown, the fastest first."""
+    lines = [HEAD]
+    for each in sorted(rows, key=lambda row: -row.speed.median):
+        lines.append(
+            f"| {each.name} | {each.setting} | {each.alpha:.2f} | {each.tokens_a_block:.2f} | "
+            f"{each.c:.3f} | {each.speed} | {each.lines} |"
+        )
+    return "\n".join(lines)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    made = argparse.ArgumentParser(
+        prog="python -m specdec_lib.measure.drafters",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--prompts", type=int, default=8, help="prompts that count (8)")
+    made.add_argument("--tokens", type=int, default=64, help="new tokens a prompt (64)")
+    made.add_argument("--rounds", type=int, default=2, help="times that each is decoded (2)")
+    made.add_argument("--target-cost", choices=list(COSTS), help="make the target as dear as this")
+    names = [str(dtype).removeprefix("torch.") for dtype in DTYPES]
+    made.add_argument("--dtype", choices=names, default=names[0], help=f"the target's ({names[0]})")
+    made.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there too")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    options = parser().parse_args(arguments)
+    model = target(options.target_cost, getattr(torch, options.dtype))
+    members = family(model, options.tokens)
+    baseline = plain(model, SAMPLED, options.tokens)
+    found = table(measured(members, baseline, prompts(options.prompts + 1), options.rounds))
+    if options.target_cost:
+        found += f"\n\nThe drafts: {cost_label(options.target_cost, *BUILT_IN_DRAFTS)}."
+    print(found)
+    if options.markdown:
+        options.markdown.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(options.markdown, found + "\n")
+    return 0

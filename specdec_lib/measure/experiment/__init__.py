@@ -1,0 +1,1 @@
+"""Chapter 08: the papers' experiment on the reader's machine."""

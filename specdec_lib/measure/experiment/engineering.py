@@ -1,0 +1,90 @@
+"""What the work between the passes costs: four versions of one decoder, by turns."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from specdec_lib.decoding.fixed_shape.graph import graph_generate
+from specdec_lib.decoding.state import Generation, Settings
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.core.runs import SAMPLED, plain
+from specdec_lib.measure.core.timing import Spread, ratios
+from specdec_lib.measure.experiment.contest import by_turns
+from specdec_lib.measure.experiment.ours import LIBRARY, Ours
+from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.models.cache import KVCache
+from specdec_lib.models.llama import Llama
+
+GROWING, GRAPH = "a cache that grows", "CUDA graph"
+FIXED = "fixed shape, no graph"
+
+
+class Version(NamedTuple):
+    """A version, and how many times as fast as plain decoding it is."""
+
+    name: str
+    speedup: Spread
+
+
+class GrowingCache(KVCache):
+    """Keys and values just as long as the text: every pass copies all of them into new memory."""
+
+    def advance(self, count: int) -> Tensor:
+        """Make every row longer by `count`; returns the new positions (B, count)."""
+        held = self.longest
+        self.capacity = held + count
+        self.keys, self.values = (
+            F.pad(part[:, :, :held], (0, 0, 0, 0, 0, count)) for part in (self.keys, self.values)
+        )
+        return super().advance(count)
+
+
+class Growing:
+    """A Llama whose caches grow."""
+
+    def __init__(self, model: Llama) -> None:
+        self.model, self.vocab_size, self.max_length = model, model.vocab_size, model.max_length
+        self.device, self.dtype = model.device, model.dtype
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> GrowingCache:
+        """An empty cache of `batch` rows, which takes memory as it is used."""
+        shape = self.model.shape
+        sizes = (shape.layers, batch, 0, shape.kv_heads, shape.head_width)
+        return GrowingCache(*sizes, self.device, self.dtype)
+
+    def forward(self, tokens: Tensor, cache: GrowingCache) -> Tensor:
+        """As the model's."""
+        return self.model.forward(tokens, cache)
+
+
+def versions(ours: Ours, machine: Machine, target: str, draft: str, k: int) -> list[Version]:
+    """Every version over plain decoding at temperature 1, on the same held-out prompts."""
+    large, small = machine.targets[target], machine.drafts[draft]
+    tokens = machine.effort.tokens
+    graph = GRAPH if machine.device.type == "cuda" else FIXED
+    decoders = {
+        "plain": plain(large, SAMPLED, tokens),
+        GROWING: LIBRARY.decoder(Growing(large), Growing(small), k, SAMPLED, tokens),
+        f"{ours.whose} loop": ours.decoder(large, small, k, SAMPLED, tokens),
+        "the library's loop": LIBRARY.decoder(large, small, k, SAMPLED, tokens),
+        graph: fixed_steps(large, small, k, tokens),
+    }
+    seconds = by_turns(decoders, prompts(machine.effort.prompts), machine.effort.rounds)
+    base = seconds.pop("plain")
+    return [Version(name, ratios(base, taken)) for name, taken in seconds.items()]
+
+
+def fixed_steps(target: Llama, draft: Llama, k: int, tokens: int):
+    """Steps of fixed shape as a decoder; on a GPU each generation captures its graph anew."""
+    settings = Settings(tokens, SAMPLED)
+
+    def run(prompt: Sequence[int]) -> Generation:
+        generators = [np.random.default_rng(len(prompt))]
+        with torch.inference_mode():
+            return graph_generate(target, draft, [prompt], k, settings, generators)
+
+    return run

@@ -1,0 +1,273 @@
+"""The paper's experiment on this machine: the columns of Leviathan et al. (2023), Tables 2 to 4.
+
+Targets x drafts x temperature 0 and 1 x two tasks. For each: alpha on held-out text, c and v from
+bare passes, K and the speed-up that the formula and the measured cost promise, and, where it is run
+end to end, how many times as fast as plain decoding it was, with Hugging Face beside it. The
+distribution of a cost-scaled target is the built-in one's, and so is its alpha.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from specdec_lib.drafters.early_exit import EarlyExit
+from specdec_lib.drafters.lookup import PromptLookup, lookup
+from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.drafters.protocol import Drafter, OnTarget
+from specdec_lib.measure.core import held_out
+from specdec_lib.measure.core.acceptance import Acceptance, model_reader
+from specdec_lib.measure.core.costs import K_MAX, costs_by_draft, pass_task
+from specdec_lib.measure.core.runs import GREEDY, SAMPLED
+from specdec_lib.measure.experiment import published, survey
+from specdec_lib.measure.experiment.contest import CHEN_K, Contest
+from specdec_lib.measure.experiment.ours import LIBRARY, Ours
+from specdec_lib.measure.experiment.results_file import Results, ResultsError, fresh_path
+from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.own_table import NGRAMS, acceptances, readers, remembered
+from specdec_lib.measure.strategies import first_layers, lookup_reader
+from specdec_lib.models.checkpoint import read_shape
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS
+from specdec_lib.models.prefill import read_up_to
+from specdec_lib.sampling import Greedy
+from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
+
+TASKS = {"code": ".py", "prose": ".txt"}
+LOOKUP, EARLY_EXIT = "prompt lookup", "early exit"
+NGRAM = 3  # tokens that prompt lookup looks for at most
+TEMPERATURES = {0: GREEDY, 1: SAMPLED}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One setting. `formula` counts a verification as one pass, `expected` as measured.
+
+    `empirical` is over plain decoding by the same forward pass, `at_4` the same with K = 4, as Chen
+    et al. had it; `over_hugging` and `over_assisted` are ours over Hugging Face's two. All have a
+    median and quartiles, or are None where the setting was not run. `tokens_a_block` counts the
+    correction or bonus.
+    """
+
+    target: str
+    draft: str
+    task: str
+    temperature: int
+    alpha: float
+    c: float
+    k: int
+    formula_k: int
+    formula: float
+    expected: float
+    expected_at_4: float
+    tokens_a_block: float
+    empirical: dict[str, float] | None = None
+    at_4: dict[str, float] | None = None
+    over_hugging: dict[str, float] | None = None
+    over_assisted: dict[str, float] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As data."""
+        return asdict(self)
+
+
+def acceptance_rates(positions: int) -> dict[tuple[str, str], Acceptance]:
+    """By task and draft, on `positions` held-out positions each; nothing is sampled."""
+    target, drafts = readers()
+    vocabulary = Llama.from_folder(ASSETS / "target").vocab_size
+    drafts[LOOKUP] = lookup_reader(partial(lookup, max_ngram=NGRAM), vocabulary)
+    drafts[EARLY_EXIT] = remembered(model_reader(first_layers(exit_layer())))
+    tokenizer = held_out.tokenizer()
+    found = {}
+    with tqdm(total=len(TASKS), desc="acceptance rates", leave=False, disable=None) as bar:
+        for task, end in TASKS.items():
+            chosen = [each for each in held_out.documents() if each.name.endswith(end)]
+            texts = [held_out.encoded(each, tokenizer) for each in chosen]
+            rates = acceptances(target, drafts, texts, positions)
+            found |= {(task, name): rate for name, rate in rates.items()}
+            bar.update()
+    return found
+
+
+def exit_layer() -> int:
+    """Where the early exit leaves the built-in target: behind half of its layers."""
+    return read_shape(ASSETS / "target").layers // 2
+
+
+def costs_on(machine: Machine, target: Llama) -> tuple[dict[str, Costs], float]:
+    """c and v of every draft beside `target`, and the seconds of a plain pass."""
+    steps = {name: pass_task(draft, 1) for name, draft in machine.drafts.items()}
+    for name, drafter in other_drafters(target).items():
+        steps[name] = step_task(drafter, target)
+    return costs_by_draft(target, steps, K_MAX, machine.effort.passes)
+
+
+def other_drafters(target: Llama) -> dict[str, Drafter]:
+    """The drafters that are no model of their own."""
+    counts = Counts.load(ASSETS / "ngrams.npz")
+    found: dict[str, Drafter] = {
+        name: NgramDrafter(counts, order, target.device) for name, order in NGRAMS.items()
+    }
+    found[LOOKUP] = PromptLookup(target.vocab_size, target.device, NGRAM)
+    found[EARLY_EXIT] = EarlyExit(target, exit_layer())
+    return found
+
+
+def step_task(drafter: Drafter, target: Llama) -> Callable[[], object]:
+    """One draft token of a drafter, behind a held-out prompt, as a task that can be timed."""
+    prompts = held_out.prompts(1)
+    capacity = len(prompts[0]) + 1
+    drafter.start(prompts, GREEDY, capacity)
+    if isinstance(drafter, OnTarget):
+        cache = target.new_cache(1, capacity)
+        read_up_to(target, cache, prompts, leave=1)
+        drafter.follow(cache)
+    return lambda: drafter.propose(prompts, [1], Greedy())
+
+
+def promised(
+    name: str, rates: Mapping[tuple[str, str], Acceptance], costs: Mapping[str, Costs]
+) -> list[Row]:
+    """The rows of one target, with nothing run end to end."""
+    return [
+        row_of(name, draft, task, temperature, alpha, costs[draft])
+        for (task, draft), rate in rates.items()
+        for temperature, alpha in ((0, rate.greedy), (1, rate.alpha))
+    ]
+
+
+def row_of(target: str, draft: str, task: str, temperature: int, alpha: float, costs: Costs) -> Row:
+    """What the formula and the measured cost promise; K is at least 1, so that there is a block."""
+    flat = Costs(costs.c, dict.fromkeys(costs.v, 1.0))
+    formula_k, k = (max(1, each.best_k(alpha)) for each in (flat, costs))
+    return Row(
+        target, draft, task, temperature, alpha, costs.c, k, formula_k,
+        formula=walltime_speedup(alpha, costs.c, formula_k),
+        expected=costs.speedup(alpha, k),
+        expected_at_4=costs.speedup(alpha, CHEN_K),
+        tokens_a_block=expected_tokens(alpha, k),
+    )  # fmt: skip
+
+
+def to_run(rows: Sequence[Row], everything: bool) -> list[Row]:
+    """The rows that are run end to end: the best model draft at each temperature, or all of them.
+
+    Drafts that are no models are left out: the student's loop drives models.
+    """
+    models = [row for row in rows if row.draft in BUILT_IN_DRAFTS]
+    if everything:
+        return models
+    return [
+        max((row for row in models if row.temperature == t), key=lambda row: row.expected)
+        for t in TEMPERATURES
+    ]
+
+
+def run(machine: Machine, ours: Ours, results: Results) -> Iterator[Row]:
+    """Every row of every target, the measured ones last; each is in `results` when it comes out.
+
+    Only costlier targets are run end to end on a CPU: on the built-in one nothing is gained.
+    """
+    rates = acceptance_rates(machine.effort.positions)
+    for name, target in machine.targets.items():
+        costs, _ = costs_on(machine, target)
+        rows = promised(name, rates, costs)
+        chosen = [] if name == "built-in" else to_run(rows, machine.whole_grid)
+        for row in rows:
+            if row not in chosen:
+                results.add(row.to_json())
+                yield row
+        contest = Contest(machine, name, target, ours) if chosen else None
+        for row in chosen:
+            warp = TEMPERATURES[row.temperature]
+            outcome = contest.outcome(row.draft, row.k, TASKS[row.task], warp)
+            measured = replace(row, **outcome.to_json())
+            results.add(measured.to_json())
+            yield measured
+    yield from run_published(machine, ours, results)
+
+
+def run_published(machine: Machine, ours: Ours, results: Results) -> Iterator[Row]:
+    """The rows of the published pairs, all of them end to end; alpha is counted on blocks."""
+    for name, draft, contest in published.contests(machine, ours):
+        for task, texts in contest.tasks().items():
+            costs = contest.costs(texts[0])
+            for temperature, warp in TEMPERATURES.items():
+                alpha = contest.alpha(texts, warp)
+                row = row_of(name, draft, task, temperature, alpha, costs)
+                outcome = contest.outcome(texts, row.k, warp)
+                measured = replace(row, **outcome.to_json())
+                results.add(measured.to_json())
+                yield measured
+
+
+def begin(machine: Machine, ours: Ours, path: Path | str | None = None) -> Results:
+    """A new results file for this machine, by default named after the present time."""
+    about = machine.to_json()
+    return Results(path or fresh_path(), ours.whose, about)
+
+
+def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
+    """The measured row with the largest median speed-up, of one temperature or of all.
+
+    Raises ValueError where none was measured, as in a run that was stopped early.
+    """
+    wanted = TEMPERATURES if temperature is None else (temperature,)
+    measured = [row for row in rows if row.empirical and row.temperature in wanted]
+    if not measured:
+        raise ValueError(
+            f"of {len(rows)} rows none was measured end to end: let the experiment run to its end"
+        )
+    return max(measured, key=lambda row: row.empirical["median"])
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as text, a line each."""
+    heads = ("draft", "task", "T", "alpha", "c", "K", "formula", "with v", "measured", "at K = 4")
+    lines = ["{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>9}{:>8}{:>22}{:>22}".format(*heads)]
+    for row in rows:
+        ends = (shown(row.empirical), shown(row.at_4))
+        lines.append(
+            f"{row.draft:14}{row.task:7}{row.temperature:>2}{row.alpha:7.3f}{row.c:7.3f}{row.k:4}"
+            f"{row.formula:9.2f}{row.expected:8.2f}{ends[0]:>22}{ends[1]:>22}"
+        )
+    return "\n".join(lines)
+
+
+def shown(measured: Mapping[str, float] | None) -> str:
+    """A median with its quartiles; nothing where the setting was not run."""
+    if measured is None:
+        return ""
+    return f"{measured['median']:.2f} ({measured['low']:.2f} to {measured['high']:.2f})"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure everything, print the table, leave the JSON; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m specdec_lib.measure.experiment.experiment", description=__doc__
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="the results file (a new name)")
+    parser.add_argument("--longer", type=float, default=1, help="so many times the usual effort")
+    options = parser.parse_args(arguments)
+    machine = survey.look(options.longer)
+    try:
+        results = begin(machine, LIBRARY, options.json)
+    except (FileExistsError, ResultsError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    rows: dict[str, list[Row]] = {}
+    for row in run(machine, LIBRARY, results):
+        rows.setdefault(row.target, []).append(row)
+    for name, found in rows.items():
+        print(f"\nTarget {name}\n{table(found)}")
+    print(f"\n{results.path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

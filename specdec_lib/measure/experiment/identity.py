@@ -1,0 +1,77 @@
+"""Greedy text of our decoder against plain decoding, token by token, near-ties counted apart."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+
+from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.core.runs import GREEDY
+from specdec_lib.measure.experiment.ours import Ours
+from specdec_lib.measure.experiment.survey import Effort
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.protocol import Model
+from specdec_lib.sampling import Greedy
+
+EVERY = 3  # so many times the prompts of a timed comparison
+NEAR = 1e-3  # between the two largest logits, in float32
+
+
+class Identity(NamedTuple):
+    """How many prompts gave the same text, one that parts at a near-tie, or another one.
+
+    `gaps` are the differences of the target's two largest logits where texts part.
+    """
+
+    same: int
+    near_ties: int
+    different: int
+    gaps: list[float]
+    near: float
+
+    def __str__(self) -> str:
+        total = self.same + self.near_ties + self.different
+        parted = f"; gaps {', '.join(f'{gap:.2g}' for gap in self.gaps)}" if self.gaps else ""
+        return (
+            f"{self.same} of {total} greedy texts are plain decoding's, {self.near_ties} part at a "
+            f"near-tie (logits within {self.near:.2g}), {self.different} are different{parted}"
+        )
+
+
+def compare(ours: Ours, target: Llama, draft: Llama, k: int, effort: Effort) -> Identity:
+    """Write behind held-out prompts by both decoders, and compare."""
+    found = [
+        gap_where_parted(ours, target, draft, k, prompt, effort.tokens)
+        for prompt in prompts(EVERY * effort.prompts)
+    ]
+    near, gaps = near_tie(target), [gap for gap in found if gap is not None]
+    ties = sum(gap <= near for gap in gaps)
+    return Identity(found.count(None), ties, len(gaps) - ties, gaps, near)
+
+
+def near_tie(target: Model) -> float:
+    """How far apart two logits may be and still count as a tie.
+
+    In float32 NEAR. In a narrower dtype two rounding steps of a logit of 16: one for each of them.
+    """
+    step = 16 * torch.finfo(target.dtype).eps
+    return NEAR if target.dtype.itemsize >= 4 else 2 * step
+
+
+def gap_where_parted(
+    ours: Ours, target: Model, draft: Model, k: int, prompt: Sequence[int], tokens: int
+) -> float | None:
+    """The gap of the target's two largest logits where the texts part; None where they do not."""
+    right = plain_generate(target, [prompt], Settings(tokens, GREEDY), Greedy()).tokens[0]
+    mine = ours.decoder(target, draft, k, GREEDY, tokens)(prompt).tokens[0]
+    if mine == right:
+        return None
+    pairs = enumerate(zip(mine, right, strict=False))
+    at = next((i for i, (a, b) in pairs if a != b), min(len(mine), len(right)))
+    text = torch.tensor([[*prompt, *right[:at]]], device=target.device)
+    logits = target.forward(text, target.new_cache(1, text.shape[1]))[0, -1].float()
+    largest = logits.topk(2).values
+    same_length = len(mine) == len(right)
+    return float(largest[0] - largest[1]) if same_length else float("inf")

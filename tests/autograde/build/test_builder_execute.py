@@ -1,0 +1,106 @@
+"""The executed solution view."""
+
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from classes.builder_fixtures import TINY, changed, write_chapter
+
+from autograde.build import execute as executing
+from autograde.build.execute import ExecutionError, execute
+from autograde.build.source import read_chapter
+from autograde.build.views import solution_view
+
+SHOWS = """
+# %%
+import sys
+
+print(sys.executable)
+
+
+class Both:
+    def _repr_mimebundle_(self, **_):
+        return {"text/plain": "plain", "text/html": "<b>page</b>",
+                "application/vnd.jupyter.widget-view+json": {"model_id": "1", "version_major": 2}}
+
+
+Both()
+"""
+
+
+def chapter(folder: Path, text: str = TINY, name: str = "01_tiny") -> Path:
+    return write_chapter(folder, text, name) / f"{name}.py"
+
+
+def test_the_view_keeps_answers_and_hides_the_rest(tmp_path: Path) -> None:
+    source = read_chapter(chapter(tmp_path))
+    before = nbformat.writes(source)
+    view = {cell.id: cell.source for cell in solution_view(source).cells}
+    assert view["square"].endswith("    # why this is so\n    return product_of_both")
+    assert view["quiz_01"] == 'quiz_01 = "c"'
+    assert view["test_square"] == "check(square)"
+    assert "BEGIN" not in "".join(view.values())
+    assert nbformat.writes(source) == before
+
+
+def test_a_chapter_is_executed_once_by_this_interpreter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executing, "ROOT", tmp_path)  # nobody edits the library meanwhile
+    path, out = chapter(tmp_path, TINY + SHOWS), tmp_path / "out"
+    (first,) = execute([path], out)
+    assert first.ran
+    outputs = [
+        output
+        for cell in nbformat.read(first.notebook, as_version=4).cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+    ]
+    assert outputs[0].text == "9\n"
+    assert outputs[1].text == f"{sys.executable}\n"
+    page = first.html.read_text(encoding="utf-8")
+    assert "<b>page</b>" in page
+    assert "BEGIN SOLUTION" not in page
+
+    (again,) = execute([path], out)
+    assert not again.ran
+
+
+def test_what_makes_a_result_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executing, "ROOT", tmp_path)
+    library = tmp_path / "specdec_lib" / "theory.py"
+    library.parent.mkdir()
+    library.write_text("")
+    path, out = chapter(tmp_path), tmp_path / "out"
+    digest = executing._digest(path)
+    out.mkdir()
+    for name in ("01_tiny.ipynb", "01_tiny.html"):
+        (out / name).write_text("")
+    assert not executing._is_fresh("01_tiny", out, digest)  # no stamp: it was interrupted
+    (out / ".01_tiny.stamp").write_text(digest)
+    assert executing._is_fresh("01_tiny", out, digest)
+    library.write_text("changed")
+    assert not executing._is_fresh("01_tiny", out, executing._digest(path))
+    library.write_text("")
+    chapter(tmp_path, changed("Some text.", "Some more text."))
+    assert not executing._is_fresh("01_tiny", out, executing._digest(path))
+
+
+def test_a_failure_names_chapter_cell_and_exception_and_the_others_run(tmp_path: Path) -> None:
+    bad = chapter(tmp_path, changed("return product_of_both", "return x + 1"), "02_bad")
+    slow = chapter(tmp_path, changed("print(square(3))", "while True: pass"), "03_slow")
+    good = chapter(tmp_path)
+    out = tmp_path / "out"
+    with pytest.raises(ExecutionError) as caught:
+        execute([bad, slow, good], out, timeout=4)
+    first, second = str(caught.value).split("\n\n03_slow: ")
+    assert first.startswith("02_bad: cell 5 (test_square) failed.\n")
+    assert "AssertionError: 3" in first
+    assert "\x1b" not in first
+    assert second.startswith("cell 12 (a-quiz-2) failed.")
+    assert sorted(path.name for path in out.iterdir()) == [
+        ".01_tiny.stamp",
+        "01_tiny.html",
+        "01_tiny.ipynb",
+    ]

@@ -1,0 +1,433 @@
+"""Source notebook to student release: same bytes by every way, nothing leaked, nothing lost."""
+
+import json
+import os
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+from classes.builder_fixtures import TINY, changed, write_chapter
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
+from traitlets.config import Config
+
+from autograde.build import gates, release
+from autograde.build.release import BuildError, Built, build, check, release_into
+from autograde.build.source import read_chapter
+from autograde.build.text import ChapterError
+from autograde.files import write_if_changed
+from autograde.paths import NOTEBOOKS, ROOT, SOLUTIONS, notebook_path
+
+CHAPTERS = sorted(path.stem for path in SOLUTIONS.glob(release.CHAPTER_GLOB))
+TWO = TINY.replace("# A tiny chapter", "# Another")
+
+
+@pytest.fixture(autouse=True)
+def no_real_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever reads the configuration gets a class of its own."""
+    monkeypatch.setenv("SPECDEC_COURSE", str(tmp_path / "course"))
+
+
+def built(folder: Path, text: str = TINY) -> tuple[Path, Path]:
+    """(solutions, notebooks) after a build of one chapter."""
+    solutions = write_chapter(folder, text)
+    build(solutions, folder / "notebooks")
+    return solutions, folder / "notebooks"
+
+
+def read(folder: Path, chapter: str = "01_tiny") -> NotebookNode:
+    return nbformat.read(notebook_path(folder, chapter), as_version=4)
+
+
+def all_bytes(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+# ------------------------------------------------------------------------------- what is built
+
+
+def test_build_reports_what_it_made(tmp_path: Path) -> None:
+    solutions = write_chapter(tmp_path)
+    assert build(solutions, tmp_path / "nb") == [Built("01_tiny", True, 4, 7.0)]
+    assert build(solutions, tmp_path / "nb") == [Built("01_tiny", False, 4, 7.0)]
+
+
+def test_two_builds_are_byte_identical(tmp_path: Path) -> None:
+    for run in ("a", "b"):
+        write_chapter(tmp_path / run, TWO, "02_other")
+        built(tmp_path / run)
+    first, second = all_bytes(tmp_path / "a"), all_bytes(tmp_path / "b")
+    assert first == second
+    assert sorted(first) == [
+        "notebooks/01_tiny/01_tiny.ipynb",
+        "notebooks/02_other/02_other.ipynb",
+        "solutions/01_tiny.py",
+        "solutions/01_tiny/01_tiny.ipynb",
+        "solutions/02_other.py",
+        "solutions/02_other/02_other.ipynb",
+    ]
+
+
+def test_only_the_chosen_chapter_is_built(tmp_path: Path) -> None:
+    write_chapter(tmp_path, TWO, "02_other")
+    solutions = write_chapter(tmp_path)
+    assert [b.chapter for b in build(solutions, tmp_path / "nb", ["02_other"])] == ["02_other"]
+    assert not (tmp_path / "nb" / "01_tiny").exists()
+    with pytest.raises(ValueError, match="no chapter 03_none. There are: 01_tiny, 02_other"):
+        build(solutions, tmp_path / "nb", ["03_none"])
+
+
+def test_an_unchanged_notebook_is_not_written_again(tmp_path: Path) -> None:
+    solutions, notebooks = built(tmp_path)
+    target = notebook_path(notebooks, "01_tiny")
+    os.utime(target, (1, 1))
+    build(solutions, notebooks)
+    assert target.stat().st_mtime == 1
+
+
+def test_the_stubs(tmp_path: Path) -> None:
+    cells = {cell.id: cell.source for cell in read(built(tmp_path)[1]).cells}
+    assert cells["square"].split("\n") == [
+        "def square(x):",
+        '    """The square of x."""',
+        "    # a comment that stays",
+        "    # Your code: about 2 lines.",
+        '    raise NotImplementedError("square: not written yet")',
+    ]
+    assert cells["quiz_01"] == 'quiz_01 = ""  # a, b, c or d'
+    assert cells["prediction_01"] == "prediction_01 = None  # your guess, before you look"
+    assert cells["why"] == "YOUR ANSWER HERE"
+    assert cells["test_square"] == "check(square)"
+
+
+def test_one_line_is_counted_as_one(tmp_path: Path) -> None:
+    text = changed("    product_of_both = x * x\n\n    # why this is so\n", "").replace(
+        "return product_of_both", "return x * x"
+    )
+    cells = {cell.id: cell.source for cell in read(built(tmp_path, text)[1]).cells}
+    assert "    # Your code: about 1 line.\n" in cells["square"]
+
+
+def test_grade_cells_are_locked_and_notebooks_valid(tmp_path: Path) -> None:
+    for folder in built(tmp_path):
+        nbformat.validate(read(folder))
+    for cell in read(tmp_path / "notebooks").cells:
+        nbgrader = cell.metadata.get("nbgrader", {})
+        if nbgrader.get("grade") and not nbgrader["solution"]:
+            assert nbgrader["locked"]
+            assert cell.metadata.editable is False
+            assert cell.metadata.deletable is False
+
+
+def test_check_says_what_is_out_of_date(tmp_path: Path) -> None:
+    solutions, notebooks = built(tmp_path)
+    assert check(solutions, notebooks) == []
+    write_chapter(tmp_path, changed("Some text.", "Some more text."))
+    stale = [notebook_path(folder, "01_tiny") for folder in (solutions, notebooks)]
+    before = all_bytes(tmp_path)
+    assert check(solutions, notebooks) == [f"{path}: out of date" for path in stale]
+    assert all_bytes(tmp_path) == before
+
+
+def test_check_finds_a_notebook_whose_text_is_gone(tmp_path: Path) -> None:
+    solutions, notebooks = built(tmp_path)
+    (solutions / "01_tiny.py").unlink()
+    assert [line.split(": ")[0] for line in check(solutions, notebooks)] == [
+        str(notebooks / "01_tiny"),
+        str(solutions / "01_tiny"),
+    ]
+
+
+# ---------------------------------------------------------------------- the same by every way
+
+
+def nbgrader_command(solutions: Path, course: Path, cwd: Path, *more: str) -> None:
+    """`nbgrader generate_assignment` as a person runs it, the environment not activated."""
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "nbgrader", "generate_assignment", "01_tiny"),
+            f"--CourseDirectory.source_directory={solutions}",
+            *more,
+        ],
+        cwd=cwd,
+        env={
+            **os.environ,
+            "SPECDEC_COURSE": str(course),
+            "PYTHONPATH": str(ROOT),
+            "PATH": "/usr/bin:/bin",
+        },
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("from_root", [True, False])
+def test_the_command_line_gives_the_same_bytes(tmp_path: Path, from_root: bool) -> None:
+    solutions, notebooks = built(tmp_path)
+    cwd, more = (ROOT, []) if from_root else (tmp_path, [f"--course-dir={ROOT}"])
+    nbgrader_command(solutions, tmp_path / "class", cwd, *more)
+    assert all_bytes(tmp_path / "class" / "release") == all_bytes(notebooks)
+
+
+def test_formgraders_button_gives_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solutions, notebooks = built(tmp_path)
+    monkeypatch.chdir(ROOT)
+    formgrader = FormgradeExtension()
+    formgrader.initialize([])
+    formgrader.coursedir.source_directory = str(solutions)
+    json.dumps(formgrader.config)  # its page shows the configuration
+    api = NbGraderAPI(formgrader.coursedir, parent=formgrader, log_level="ERROR")
+    assert [assignment["name"] for assignment in api.get_assignments()] == ["01_tiny"]
+    for _ in range(2):
+        assert api.generate_assignment("01_tiny")["success"]
+    assert all_bytes(tmp_path / "course" / "release") == all_bytes(notebooks)
+
+
+# ------------------------------------------------------------------------------ nothing is lost
+
+
+def answer(notebook: Path, cell_id: str, source: str) -> bytes:
+    """Write an answer as a student would; returns the file's bytes."""
+    content = nbformat.read(notebook, as_version=4)
+    next(cell for cell in content.cells if cell.id == cell_id).source = source
+    nbformat.write(content, notebook)
+    return notebook.read_bytes()
+
+
+@pytest.mark.parametrize("cell_id", ["square", "quiz_01", "why"])
+def test_answers_are_never_overwritten(tmp_path: Path, cell_id: str) -> None:
+    solutions, notebooks = built(tmp_path)
+    target = notebook_path(notebooks, "01_tiny")
+    answers = answer(target, cell_id, "mine")
+    with pytest.raises(BuildError) as caught:
+        build(solutions, notebooks)
+    assert f"{target} holds answers ({cell_id})" in str(caught.value)
+    assert "Move it to work/" in str(caught.value)
+    assert target.read_bytes() == answers
+
+
+def test_one_answered_notebook_stops_the_build_before_anything_is_written(tmp_path: Path) -> None:
+    write_chapter(tmp_path, TWO, "02_other")
+    solutions, notebooks = built(tmp_path)
+    answer(notebook_path(notebooks, "02_other"), "square", "mine")
+    write_chapter(tmp_path, changed("Some text.", "Some more text."))
+    before = all_bytes(tmp_path)
+    with pytest.raises(BuildError):
+        build(solutions, notebooks)
+    assert all_bytes(tmp_path) == before
+
+
+def test_a_file_that_is_no_notebook_is_not_overwritten(tmp_path: Path) -> None:
+    solutions, notebooks = built(tmp_path)
+    target = notebook_path(notebooks, "01_tiny")
+    target.write_text("<<<<<<< a merge conflict")
+    with pytest.raises(BuildError, match="is not a readable notebook .* delete it"):
+        build(solutions, notebooks)
+
+
+def test_a_release_without_answers_is_replaced(tmp_path: Path) -> None:
+    solutions, notebooks = built(tmp_path)
+    write_chapter(tmp_path, changed("Some text.", "Some more text."))
+    assert build(solutions, notebooks)[0].changed
+    assert "Some more text." in read(notebooks).cells[0].source
+
+
+def test_a_broken_chapter_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    write_chapter(tmp_path, TWO, "02_other")
+    solutions, notebooks = built(tmp_path)
+    before = all_bytes(notebooks)
+    write_chapter(tmp_path, changed("Some text.", "Some more text."))
+    write_chapter(tmp_path, TWO.replace("points=3", "points=0"), "02_other")
+    with pytest.raises(ChapterError):
+        build(solutions, notebooks)
+    assert all_bytes(notebooks) == before
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "file"
+    target.write_bytes(b"old")
+
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="no space left"):
+        write_if_changed(target, b"new")
+    assert all_bytes(tmp_path) == {"file": b"old"}
+
+
+# ------------------------------------------------------- the gates, and that each can fail
+
+
+def both(folder: Path, text: str = TINY) -> tuple[NotebookNode, NotebookNode]:
+    solutions, notebooks = built(folder, text)
+    return read(solutions), read(notebooks)
+
+
+def with_source(notebook: NotebookNode, cell_id: str, source: str) -> NotebookNode:
+    copy = deepcopy(notebook)
+    next(cell for cell in copy.cells if cell.id == cell_id).source = source
+    return copy
+
+
+def test_a_right_release_passes_every_gate(tmp_path: Path) -> None:
+    assert gates.problems(*both(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("cell_id", "source"),
+    [
+        ("square", 'def square(x):\n    raise NotImplementedError("square: not written yet")'),
+        ("quiz_01", 'quiz_01 = ""'),
+        ("test_square", "check(square) "),
+        ("why", ""),
+        ("a-tiny-chapter-1", "# A tiny chapter\n\nSome text"),
+    ],
+)
+def test_the_line_gate_can_fail(tmp_path: Path, cell_id: str, source: str) -> None:
+    ours, theirs = both(tmp_path)
+    assert gates.differences(ours, with_source(theirs, cell_id, source)) == [
+        f"cell {cell_id}: the release is not the source less its solution region"
+    ]
+
+
+def test_the_line_gate_counts_cells(tmp_path: Path) -> None:
+    ours, theirs = both(tmp_path)
+    del theirs.cells[0]
+    assert gates.differences(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("Like this:\n\n    product_of_both = x * x\n    return product_of_both", "square"),
+        ('The answer:\n\n    quiz_01 = "c"', "quiz_01"),
+        ("Because a number times itself is never below zero.", "why"),
+        ('raise RuntimeError("graded only with the repository\'s nbgrader_config.py")', "graded"),
+        ("### END SOLUTION", "END SOLUTION"),
+        ("### BEGIN HIDDEN TESTS", "BEGIN HIDDEN TESTS"),
+    ],
+)
+def test_the_leak_gate_can_fail(tmp_path: Path, text: str, secret: str) -> None:
+    ours, theirs = both(tmp_path)
+    found = gates.leaks(ours, with_source(theirs, "a-tiny-chapter-1", text))
+    assert len(found) == 1
+    assert secret in found[0]
+
+
+def test_a_shuffled_line_is_no_leak(tmp_path: Path) -> None:
+    ours, theirs = both(tmp_path)
+    shuffled = "return product_of_both\nproduct_of_both = x * x"
+    assert gates.leaks(ours, with_source(theirs, "a-tiny-chapter-1", shuffled)) == []
+
+
+def test_an_answer_told_in_the_text_stops_the_build(tmp_path: Path) -> None:
+    text = changed("# Some text.", "# product_of_both = x * x\n# return product_of_both")
+    with pytest.raises(BuildError, match="01_tiny: cell square: the release holds its answer"):
+        built(tmp_path, text)
+
+
+def test_a_region_of_half_a_statement_stops_the_build(tmp_path: Path) -> None:
+    text = changed(
+        "    product_of_both = x * x\n", "    product_of_both = (\n        x * x\n"
+    ).replace("    return product_of_both\n    ### END SOLUTION", "    ### END SOLUTION\n    )")
+    with pytest.raises(BuildError, match="cell square: .* whole statements"):
+        built(tmp_path, text)
+
+
+# ------------------------------------------------------------------------ the course's chapters
+
+
+def test_there_are_chapters() -> None:
+    assert CHAPTERS
+
+
+def test_the_committed_notebooks_are_in_step_with_their_texts() -> None:
+    assert check() == []
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_answer_and_no_hidden_line_in_a_release(chapter: str) -> None:
+    source, student = read_chapter(SOLUTIONS / f"{chapter}.py"), read(NOTEBOOKS, chapter)
+    assert gates.leaks(source, student) == []
+    assert gates.leaks(source, source) != []  # the same search finds them where they are
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_solution_less_its_regions_is_the_students_notebook(chapter: str) -> None:
+    source, student = read_chapter(SOLUTIONS / f"{chapter}.py"), read(NOTEBOOKS, chapter)
+    assert gates.differences(source, student) == []
+
+
+# -------------------------------------------------------------------------------------- a class
+
+
+def gradebook_of(course: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{course / 'gradebook.db'}")
+
+
+def submit(course: Path) -> None:
+    with gradebook_of(course) as gradebook:
+        gradebook.add_student("ada")
+        gradebook.add_submission("01_tiny", "ada")
+
+
+def test_release_into_a_class(tmp_path: Path) -> None:
+    solutions, notebooks = built(tmp_path)
+    course = tmp_path / "a class"
+    assert release_into(course, None, solutions, notebooks) == ["01_tiny"]
+    assert all_bytes(course / "release") == all_bytes(notebooks)
+    with gradebook_of(course) as gradebook:
+        assert gradebook.find_assignment("01_tiny").max_score == 7.0
+        hidden = gradebook.find_source_cell("test_square", "01_tiny", "01_tiny").source
+    assert "graded only with" in hidden
+
+
+def test_release_into_a_class_with_submissions(tmp_path: Path) -> None:
+    """Again: nothing. New prose: released. Other exercises: refused, and nothing is deleted."""
+    solutions, notebooks = built(tmp_path)
+    course = tmp_path / "class"
+    release_into(course, None, solutions, notebooks)
+    submit(course)
+    assert release_into(course, None, solutions, notebooks) == []
+
+    built(tmp_path, changed("Some text.", "Some more text."))
+    assert release_into(course, None, solutions, notebooks) == ["01_tiny"]
+    assert all_bytes(course / "release") == all_bytes(notebooks)
+
+    before = all_bytes(course / "release")
+    built(tmp_path, TINY.replace("square", "cube"))
+    with pytest.raises(BuildError, match="added or removed .* SPECDEC_COURSE"):
+        release_into(course, None, solutions, notebooks)
+    assert all_bytes(course / "release") == before
+    with gradebook_of(course) as gradebook:
+        assert len(gradebook.find_assignment("01_tiny").submissions) == 1
+
+
+def test_plain_nbgrader_gives_nothing_and_says_why(tmp_path: Path) -> None:
+    """Without the repository's configuration a right answer is not marked as if it were tested."""
+    solutions = built(tmp_path)[0]
+    config = Config()
+    config.CourseDirectory.root = str(tmp_path)
+    config.CourseDirectory.source_directory = "solutions"
+    api = NbGraderAPI(config=config, log_level="CRITICAL")
+    assert api.generate_assignment("01_tiny")["success"]
+    submitted = notebook_path(tmp_path / "submitted" / "ada", "01_tiny")
+    submitted.parent.mkdir(parents=True)
+    submitted.write_bytes(notebook_path(solutions, "01_tiny").read_bytes())
+    assert api.autograde("01_tiny", "ada")["success"]
+    with api.gradebook as gradebook:
+        assert gradebook.find_submission("01_tiny", "ada").score == 0
+    graded = notebook_path(tmp_path / "autograded" / "ada", "01_tiny").read_text()
+    assert graded.count('"evalue": "graded only with the repository\'s nbgrader_config.py"') == 3

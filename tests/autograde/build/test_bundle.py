@@ -1,0 +1,160 @@
+"""The student bundle: what is in it, and that a student can work with it alone."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograde.build.bundle import FOLDER, contents, project, write_bundle
+from autograde.cli import main
+from autograde.pool import chapters, grade_class
+from autograde.paths import ROOT
+from autograde.tools.submissions import filled, solutions_of
+
+CHAPTER = "02_rejection_sampling"
+SOME = ["00_bottleneck", CHAPTER]
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bundle")
+    write_bundle(folder / "course.zip")
+    with zipfile.ZipFile(folder / "course.zip") as bundle:
+        bundle.extractall(folder)
+    return folder / FOLDER
+
+
+def test_students_get_the_notebooks_and_the_library_and_no_answers(unpacked: Path):
+    top = {path.name for path in unpacked.iterdir()}
+    assert {"README.md", "pyproject.toml", "notebooks", "specdec_lib", "environment.yml"} <= top
+    assert not top & {"solutions", "autograde", "tests", "docs", "nbgrader_config.py"}
+    assert sorted(path.name for path in (unpacked / "notebooks").iterdir()) == chapters()
+    text = "".join(path.read_text() for path in (unpacked / "notebooks").rglob("*.ipynb"))
+    assert "BEGIN SOLUTION" not in text and "HIDDEN TESTS" not in text
+    assert not [name for name, _ in contents() if "__pycache__" in name]
+
+
+def test_its_readme_points_at_nothing_that_it_lacks(unpacked: Path):
+    text = (unpacked / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+    assert [link for link in links if not (unpacked / link).exists()] == []
+    assert not re.search(r"\bmake [a-z]+`|\bautograde\b", text)  # the instructor's commands
+
+
+def test_made_twice_it_is_the_same(tmp_path: Path):
+    sizes = {write_bundle(tmp_path / name) for name in ("a.zip", "b.zip")}
+    assert len(sizes) == 1
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle of `SOME`, made by the command and unpacked."""
+    folder = tmp_path_factory.mktemp("some")
+    asked = [word for name in reversed(SOME) for word in ("--chapter", name)]
+    assert main(["bundle", str(folder / "some.zip"), *asked]) == 0
+    with zipfile.ZipFile(folder / "some.zip") as bundle:
+        bundle.extractall(folder)
+    return folder / FOLDER
+
+
+def test_with_chapters_it_has_their_notebooks_only_and_all_else(some: Path, tmp_path: Path):
+    ours = {name for name, _ in contents(SOME)}
+    left = {name for name, _ in contents()} - ours
+    assert left == {f"notebooks/{n}/{n}.ipynb" for n in chapters() if n not in SOME}
+    there = {path.relative_to(some).as_posix() for path in some.rglob("*") if path.is_file()}
+    assert there == ours
+    assert sorted(path.name for path in (some / "notebooks").iterdir()) == SOME
+    write_bundle(tmp_path / "again.zip", [*SOME, CHAPTER])
+    assert (tmp_path / "again.zip").read_bytes() == (some.parent / "some.zip").read_bytes()
+
+
+def specdec(bundle: Path, *arguments: object) -> str:
+    """What `specdec` prints with the bundle's own library."""
+    command = [sys.executable, "-B", "-m", "specdec_lib.cli", *map(str, arguments)]
+    done = subprocess.run(command, cwd=bundle, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_student_starts_with_some_chapters_and_gets_the_others_later(
+    some: Path, unpacked: Path, tmp_path: Path
+):
+    work = tmp_path / "work"
+    told = specdec(some, "start", "--no-lab", "--work", work)
+    assert told.count(": copied") == len(SOME)
+    assert sorted(path.name for path in work.glob("[0-9]*")) == SOME
+    assert specdec(some, "update", "--work", work).count("no change") == len(SOME)
+    told = specdec(unpacked, "update", "--work", work)
+    assert told.count("no change") == len(SOME)
+    assert told.count(": new") == len(chapters()) - len(SOME)
+    specdec(unpacked, "start", "--no-lab", "--work", work)
+    told = specdec(some, "update", "--work", work)  # a smaller zip again takes nothing away
+    assert told.count("no change") == len(SOME)
+    assert sorted(path.name for path in work.glob("[0-9]*")) == chapters()
+
+
+def test_its_project_asks_for_what_the_course_asks():
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    theirs = tomllib.loads(project())["project"]
+    assert theirs["dependencies"] == ours["dependencies"]
+    assert theirs["optional-dependencies"] == {"course": ours["optional-dependencies"]["course"]}
+    assert theirs["scripts"] == {"specdec": ours["scripts"]["specdec"]}
+
+
+def test_nothing_of_the_grader_is_imported_by_what_students_get(unpacked: Path):
+    source = "".join(path.read_text() for path in (unpacked / "specdec_lib").rglob("*.py"))
+    assert "import autograde" not in source and "from autograde" not in source
+
+
+@pytest.mark.slow
+def test_a_student_installs_it_solves_a_chapter_and_is_graded(unpacked: Path, tmp_path: Path):
+    """A fresh environment with the bundle alone; the seven packages come from this one."""
+    python = _environment_with(unpacked, tmp_path / "venv")
+    work = tmp_path / "work"
+    start = [python, "-m", "specdec_lib.cli", "start", "--no-lab", "--work", work]
+    subprocess.run(start, cwd=tmp_path, check=True)
+    path = work / CHAPTER / f"{CHAPTER}.ipynb"
+    solved = filled(nbformat.read(path, as_version=4), solutions_of(CHAPTER))
+    nbformat.write(solved, path)
+    _run_all_cells(python, path, unpacked)
+    handed_in = tmp_path / "submitted" / "ada" / CHAPTER
+    shutil.copytree(path.parent, handed_in)
+    result = grade_class(tmp_path / "submitted")["ada"][CHAPTER]
+    assert result["score"] == result["max_score"]
+
+
+def _environment_with(bundle: Path, folder: Path) -> Path:
+    """A virtual environment in which the bundle is installed and this one's packages are seen."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    install = [python, "-m", "pip", "install", "-q", "--no-deps", "-e", bundle]
+    subprocess.run(install, check=True)
+    asked = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = Path(subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip())
+    others = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
+    (site / "others.pth").write_text("\n".join(others) + "\n")
+    return python
+
+
+def _run_all_cells(python: Path, path: Path, bundle: Path) -> None:
+    """Execute the notebook there with the bundle's library; an exception fails the test."""
+    code = (
+        "import json, sys; from IPython.core.interactiveshell import InteractiveShell;"
+        "shell = InteractiveShell.instance();"
+        "cells = json.load(open(sys.argv[1]))['cells'];"
+        "[shell.run_cell(''.join(c['source'])).raise_error() "
+        "for c in cells if c['cell_type'] == 'code'];"
+        "import specdec_lib; print(json.dumps(specdec_lib.__file__))"
+    )
+    command = [python, "-c", code, path]
+    done = subprocess.run(command, cwd=path.parent, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]).startswith(str(bundle))

@@ -1,0 +1,138 @@
+"""The instructor's path in Chromium: formgrader in JupyterLab, a submission in it, the feedback.
+
+JupyterLab is what `make grader` opens, at the repository's root.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from classes import graded_class
+from classes.graded_class import STUDENTS
+from classes.submitting import CHAPTER
+from nbgrader.api import Gradebook
+from pages.accessibility import faults, pictures_without_words
+from pages.jupyter_lab import InstructorServer, Lab
+
+pytestmark = pytest.mark.browser
+
+ADA, CLEO = STUDENTS
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    course = tmp_path_factory.mktemp("course")
+    graded_class.make(course)
+    return course
+
+
+@pytest.fixture(scope="module")
+def server(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstructorServer]:
+    server = InstructorServer(tmp_path_factory.mktemp("grader"), course)
+    try:
+        server.wait_until_it_answers()
+        yield server
+    finally:
+        code = server.stop()
+    assert code == 0
+
+
+class Formgrader(Lab):
+    """JupyterLab with formgrader open in it."""
+
+    def start(self) -> None:
+        self.page.goto(f"{self.server.url}/lab")
+        self.choose("Nbgrader", "Formgrader")
+        self.frame = self.page.wait_for_selector("iframe[src*=formgrader]").content_frame()
+        self.frame.get_by_role("link", name="Manual Grading").wait_for()
+
+    def follow(self, link: str, leads_to: str) -> None:
+        """Press a link of the page, and wait for the page that it leads to."""
+        self.frame.get_by_role("link", name=link, exact=True).last.click()
+        self.frame.wait_for_url(f"**/formgrader/{leads_to}")
+
+    def open_submission(self, student: str) -> None:
+        """Walk from the list of chapters to the submission."""
+        self.follow("Manual Grading", "gradebook")
+        self.follow(CHAPTER, f"gradebook/{CHAPTER}")
+        self.list_submissions()
+        self.follow(student, "submissions/**")
+
+    def list_submissions(self) -> None:
+        """From a chapter's page on to its submissions, with the students' names."""
+        self.follow(CHAPTER, f"gradebook/{CHAPTER}/{CHAPTER}")
+        self.row("Submission #1")  # there are rows that the button can change
+        self.frame.get_by_role("button", name="Show All Names").click()
+
+    def row(self, link: str) -> list[str]:
+        """The texts of the table's row with that link, once it is there."""
+        row = self.frame.locator("tr", has=self.frame.get_by_role("link", name=link, exact=True))
+        return [text.strip() for text in row.inner_text().split("\t")]
+
+    def points(self) -> dict[str, float]:
+        """The points beside the tests of an open submission, once they are all there.
+
+        nbgrader shows an automatic mark as the placeholder of the box for one by hand.
+        """
+        boxes = "[...document.querySelectorAll('input.score[id^=test_]')]"
+        self.frame.wait_for_function(f"{boxes}.length && {boxes}.every(box => box.placeholder)")
+        pairs = f"{boxes}.map(box => [box.id.replace('test_', ''), Number(box.placeholder)])"
+        return dict(self.frame.evaluate(pairs))
+
+
+@pytest.fixture
+def formgrader(browser: Any, server: InstructorServer) -> Iterator[Formgrader]:
+    """Formgrader in a fresh browser. At the end nothing may have asked another machine."""
+    opened = Formgrader(browser, server)
+    opened.start()
+    yield opened
+    opened.context.close()
+    assert opened.outside == []
+
+
+def points_of(course: Path, student: str) -> dict[str, float]:
+    """The engine's points by exercise."""
+    exercises = graded_class.grades(course)[student][CHAPTER]["exercises"]
+    return {name: exercise["score"] for name, exercise in exercises.items()}
+
+
+def test_the_class_and_its_marks_are_seen(formgrader: Formgrader, course: Path):
+    totals = {student: sum(points_of(course, student).values()) for student in STUDENTS}
+    assert totals[ADA] == 22.0 > totals[CLEO] > 0
+    formgrader.follow("Manual Grading", "gradebook")
+    assert formgrader.row(CHAPTER)[2:] == ["2", f"{sum(totals.values()) / 2:g} / 24"]
+    formgrader.follow(CHAPTER, f"gradebook/{CHAPTER}")
+    assert formgrader.row(CHAPTER)[3] == "0 / 2"  # the written answers are not marked yet
+    formgrader.list_submissions()
+    for student, total in totals.items():
+        assert formgrader.row(student)[1:4] == [student, f"{total:g} / 24", f"{total:g} / 22"]
+    # No question about news.
+    assert formgrader.page.locator(".Toastify__toast, .jp-Dialog").count() == 0
+
+
+def test_a_submission_is_opened_and_a_written_answer_marked(formgrader: Formgrader, course: Path):
+    formgrader.open_submission(CLEO)
+    assert formgrader.points() == points_of(course, CLEO)
+    text = formgrader.frame.locator("body").inner_text()
+    assert "You might think: the ratio is draft over target." in text
+    with formgrader.page.expect_response("**/api/grade/**") as saved:
+        box = formgrader.frame.locator("input.score#why_residual")
+        box.fill("1.5")
+        box.press("Tab")
+    assert saved.value.ok
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        marked = gradebook.find_grade("why_residual", CHAPTER, CHAPTER, CLEO)
+        assert marked.manual_score == 1.5
+
+
+def test_the_feedback_page_says_what_was_wrong(formgrader: Formgrader, course: Path):
+    page = formgrader.page
+    page.goto(graded_class.feedback_page(course, CLEO).as_uri())
+    points = points_of(course, CLEO)
+    text = page.locator("body").inner_text()
+    assert f"Result: {sum(points.values()):g} of 22 points from the tests" in text
+    page.get_by_role("link", name="acceptance_probability", exact=True).first.click()
+    assert page.url.endswith("#test_acceptance_probability")
+    assert page.get_by_text("You might think: the ratio is draft over target.").first.is_visible()
+    assert faults(page) == [] and pictures_without_words(page) == []

@@ -1,0 +1,112 @@
+"""The mark as nbgrader reads it, and the refusal to save where there is none."""
+
+import copy
+
+import nbformat
+import pytest
+from classes.submitting import CHAPTER, right
+from nbgrader.utils import determine_grade
+
+from autograde import grade as engine
+from autograde.grading import cache
+from autograde.nbgrader.plugin import Grade, SaveMarks, mark
+from autograde.report.feedback import exercise_html, summary_markdown
+from autograde.result import Behaviour, Exercise, Result
+from autograde.submission import release_of
+
+RESOURCES = {"nbgrader": {"assignment": CHAPTER}}
+
+
+def exercise(passed: int, total: int, points: float) -> Exercise:
+    return Exercise(points, [Behaviour(f"b{i}", i < passed, "why") for i in range(total)])
+
+
+@pytest.mark.parametrize("passed, total, points", [(0, 3, 2), (1, 3, 2), (2, 3, 2), (3, 3, 2)])
+def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, total: int, points: float):
+    wanted = exercise(passed, total, points)
+    cell = next(c for c in release_of(CHAPTER).cells if c.id == "test_correct_token")
+    cell = copy.deepcopy(cell)
+    cell.metadata.nbgrader.points = points
+    cell.outputs = mark(Result({"x": wanted}), "x", {})
+    assert determine_grade(cell) == (wanted.score, points)
+
+
+@pytest.mark.parametrize("score", [float("nan"), -1.0, 2.5])
+def test_a_mark_out_of_range_is_never_written(score: float, monkeypatch):
+    monkeypatch.setattr(Exercise, "score", score)
+    with pytest.raises(ValueError, match="is not within"):
+        mark(Result({"x": exercise(1, 2, 2)}), "x", {})
+
+
+def test_an_unmarked_grade_cell_is_not_saved():
+    notebook = copy.deepcopy(release_of(CHAPTER))
+    with pytest.raises(RuntimeError, match="carries no mark"):
+        SaveMarks().preprocess(notebook, RESOURCES)
+
+
+def test_graded_notebook_has_a_summary_the_feedback_and_no_hidden_line():
+    notebook, _ = Grade().preprocess(copy.deepcopy(right()), RESOURCES)
+    assert notebook.cells[0].source.startswith("### Result: 22 of 22 points")
+    sources = "\n".join(cell.source for cell in notebook.cells)
+    assert "HIDDEN TESTS" not in sources
+    assert all(c.outputs for c in notebook.cells if c.metadata.get("nbgrader", {}).get("locked"))
+    nbformat.validate(notebook)
+
+
+def test_a_student_cannot_hide_code_from_the_person_who_marks():
+    code = "x = 1\n# BEGIN HIDDEN TESTS\ny = 2\n# END HIDDEN TESTS"
+    notebook, _ = Grade().preprocess(copy.deepcopy(right(quiz_02=code)), RESOURCES)
+    assert code in [cell.source for cell in notebook.cells]
+
+
+def test_students_text_is_escaped_in_the_feedback():
+    evil = Exercise(1, [Behaviour("b", False, "returned '<script>alert(1)</script>'")])
+    assert "<script>" not in exercise_html(evil)
+    noted = Exercise(1, [Behaviour("b", False)], note="<img src=x>")
+    assert "<img" not in exercise_html(noted)
+    assert "(#test_x)" in summary_markdown(Result({"x": evil}), {})
+
+
+# --- the result cache -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "FOLDER", tmp_path)
+    return tmp_path
+
+
+def test_a_submission_is_graded_once(empty_cache, monkeypatch):
+    first = engine.grade(right(), CHAPTER)
+    monkeypatch.setattr(engine, "grade_anew", None)  # a second grading would fail
+    assert engine.grade(right(), CHAPTER) == first
+
+
+def test_a_damaged_entry_counts_as_none(empty_cache):
+    engine.grade(right(), CHAPTER)
+    (entry,) = empty_cache.iterdir()
+    entry.write_text('{"exercises": ')
+    assert engine.grade(right(), CHAPTER).score == 22.0
+
+
+def test_the_key_covers_answers_and_grader_but_no_output(monkeypatch):
+    key = cache.key(right(), CHAPTER)
+    printed = copy.deepcopy(right())
+    for cell in printed.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [nbformat.v4.new_output("stream", text="x")]
+    assert cache.key(printed, CHAPTER) == key
+    assert cache.key(right(quiz_02='quiz_02 = "a"'), CHAPTER) != key
+    monkeypatch.setattr(cache, "grader_fingerprint", lambda chapter: "another")
+    assert cache.key(right(), CHAPTER) != key
+
+
+def test_a_result_at_a_limit_is_repeated_once(empty_cache, monkeypatch):
+    made = []
+
+    def slow_at_first(*_: object) -> Result:
+        made.append(Result({}, limited=not made))
+        return made[-1]
+
+    monkeypatch.setattr(engine, "grade_anew", slow_at_first)
+    assert engine.grade(right(), CHAPTER) is made[1] and len(made) == 2

@@ -1,0 +1,202 @@
+"""By the instructor's guide: late penalty, extensions, marks by hand, graded again."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
+from nbgrader.api import Gradebook, SubmittedNotebook
+
+from autograde.build.release import build, release_into
+from autograde.cli import main
+from autograde.grading import cache
+from autograde.grading.receipts import of_file
+from autograde.nbgrader.gradebook import overrides
+from autograde.nbgrader.stamps import STAMP
+from autograde.paths import ROOT, SOLUTIONS
+from autograde.result import Behaviour
+from autograde.submission import take_in
+
+GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
+DUE = re.search(r"`nbgrader (db assignment add .*)`", GUIDE)[1]
+EXTENSION = re.search(r"^(python -c .*grant_extension.*)$", GUIDE, re.M)[1]
+LATE = "2027-02-01 13:00:00 UTC"
+ZERO_IF_LATE = "--LateSubmissionPlugin.penalty_method=zero"
+WRONG = "def correct_token(p, q, token, r, u):\n    return token, True"
+
+
+def file_of(course: Path, student: str) -> Path:
+    return course / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
+
+
+def grade(course: Path, *options: str) -> None:
+    done = run_nbgrader(course, "autograde", CHAPTER, ZERO_IF_LATE, *options)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A class that was graded, worked on by hand, and graded again after the due date had moved.
+
+    ada was late, bob too but has an extension; cleo has points and a comment by hand, and then
+    handed in something else; dora's stored result was made unlike any that grading gives.
+    """
+    course = tmp_path_factory.mktemp("class") / "course"
+    release_into(course, [CHAPTER])
+    for student in ("ada", "bob", "cleo", "dora"):
+        notebook = right(quiz_02=f'quiz_02 = "b"  # {student} of {course.name}')
+        folder = hand_in(course / "submitted", student, text(notebook)).parent
+        if student in ("ada", "bob"):
+            (folder / "timestamp.txt").write_text(LATE)
+    entry = spoil_stored_result(course, "dora")
+    run_nbgrader(course, *shlex.split(DUE)).check_returncode()
+    grade(course)
+    extension = [sys.executable, *shlex.split(EXTENSION.replace("STUDENT", "bob"))[1:]]
+    subprocess.run(extension, cwd=course.parent, check=True)
+    with gradebook_of(course) as gradebook:
+        mark_by_hand(gradebook)
+    file_of(course, "cleo").write_text(text(right(correct_token=WRONG)))
+    grade(course, "--force")
+    yield course
+    entry.unlink()
+
+
+def gradebook_of(course: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{course / 'gradebook.db'}")
+
+
+def spoil_stored_result(course: Path, student: str) -> Path:
+    """Store, for one submission, a result that says what no grading would; returns its place."""
+    from autograde.grade import grade as grade_now
+
+    path = file_of(course, student)
+    notebook = take_in(path.parent, Path(path.name), CHAPTER).notebook
+    result = grade_now(notebook, CHAPTER)
+    result.exercises["correct_token"].behaviours[0] = Behaviour("read from the cache", False, "x")
+    cache.store(cache.key(notebook, CHAPTER), result)
+    return cache.FOLDER / f"{cache.key(notebook, CHAPTER)}.json"
+
+
+def mark_by_hand(gradebook: Gradebook) -> None:
+    place = (CHAPTER, CHAPTER, "cleo")
+    gradebook.find_grade("why_residual", *place).manual_score = 2.0
+    gradebook.find_grade("test_correct_token", *place).manual_score = 1.5
+    gradebook.find_comment("why_residual", *place).manual_comment = "Well said."
+    gradebook.db.commit()
+
+
+@pytest.fixture
+def gradebook(course: Path) -> Iterator[Gradebook]:
+    with gradebook_of(course) as gradebook:
+        yield gradebook
+
+
+def notebook_of(gradebook: Gradebook, student: str) -> SubmittedNotebook:
+    return gradebook.find_submission_notebook(CHAPTER, CHAPTER, student)
+
+
+def test_late_submission_loses_its_points_also_after_grading_again(gradebook: Gradebook):
+    ada = notebook_of(gradebook, "ada")
+    assert (ada.score, ada.late_submission_penalty) == (22.0, 22.0)
+    assert gradebook.find_submission(CHAPTER, "ada").total_seconds_late == 3600
+
+
+def test_extension_takes_the_penalty_away(gradebook: Gradebook):
+    bob = notebook_of(gradebook, "bob")
+    assert (bob.score, bob.late_submission_penalty) == (22.0, None)
+
+
+def test_points_and_comments_by_hand_survive(gradebook: Gradebook):
+    grades = {grade.name: grade for grade in notebook_of(gradebook, "cleo").grades}
+    written, tested = grades["why_residual"], grades["test_correct_token"]
+    assert (written.score, tested.score, tested.auto_score) == (2.0, 1.5, 0.0)
+    comment = gradebook.find_comment("why_residual", CHAPTER, CHAPTER, "cleo")
+    assert comment.comment == "Well said."
+
+
+def test_every_cell_marked_by_hand_asks_for_attention_again(gradebook: Gradebook):
+    waiting = [
+        grade.name for grade in notebook_of(gradebook, "cleo").grades if grade.needs_manual_grade
+    ]
+    assert sorted(waiting) == ["test_correct_token", "why_residual"]
+
+
+def test_grading_lists_marks_by_hand_that_hide_another(course: Path, monkeypatch, capsys):
+    monkeypatch.setenv("SPECDEC_COURSE", str(course))
+    assert main(["grade", str(course / "submitted")]) == 0
+    line = f"cleo, {CHAPTER}, correct_token: 1.5 points by hand stand, the tests give 0"
+    assert [row for row in capsys.readouterr().out.splitlines() if "by hand" in row] == [line]
+
+
+def test_a_class_without_a_gradebook_has_none(tmp_path: Path):
+    assert overrides(tmp_path, {}) == []
+    assert not list(tmp_path.iterdir())
+
+
+def test_nbgrader_reads_the_stored_results(gradebook: Gradebook):
+    grades = {grade.name: grade.auto_score for grade in notebook_of(gradebook, "dora").grades}
+    assert 0 < grades["test_correct_token"] < 4
+
+
+def test_the_graded_notebook_bears_the_receipt(course: Path):
+    receipt = of_file(file_of(course, "ada"))
+    page = (course / "autograded" / "ada" / CHAPTER / f"{CHAPTER}.ipynb").read_text()
+    assert receipt["answers"] in page and receipt["result"]["hash"] in page
+
+
+@pytest.fixture
+def handed_in_again(tmp_path: Path) -> Path:
+    """A class in which eva and finn were graded and given feedback, and finn then handed in more.
+
+    The commands are those of the instructor's guide: no --force.
+    """
+    release_into(tmp_path, [CHAPTER])
+    for student in ("eva", "finn"):
+        hand_in(tmp_path / "submitted", student, text(right(correct_token=WRONG)))
+    for again in (False, True):
+        if again:
+            file_of(tmp_path, "finn").write_text(text(right()))
+        for step in ("autograde", "generate_feedback"):
+            done = run_nbgrader(tmp_path, step, CHAPTER)
+            assert done.returncode == 0, done.stderr[-3000:]
+        if not again:
+            stamp_of(tmp_path, "eva").with_name("seen").touch()
+    return tmp_path
+
+
+def stamp_of(course: Path, student: str) -> Path:
+    return course / "autograded" / student / CHAPTER / STAMP
+
+
+def test_what_is_handed_in_again_is_graded_again_and_nothing_else(handed_in_again: Path):
+    with gradebook_of(handed_in_again) as gradebook:
+        scores = {s: notebook_of(gradebook, s).score for s in ("eva", "finn")}
+    assert scores["finn"] == 22.0 > scores["eva"]
+    assert stamp_of(handed_in_again, "eva").with_name("seen").exists()
+    page = handed_in_again / "feedback" / "finn" / CHAPTER / f"{CHAPTER}.html"
+    assert "22 of 22 points from the tests" in page.read_text()
+
+
+def test_other_points_in_the_gradebook_are_refused_by_name(tmp_path: Path):
+    """The chapter's points were changed after it had been released to the class."""
+    course, solutions, notebooks = (tmp_path / n for n in ("course", "solutions", "notebooks"))
+    solutions.mkdir()
+    before = (SOLUTIONS / f"{CHAPTER}.py").read_text()
+    before = before.replace('test="correct_token" points=4', 'test="correct_token" points=3')
+    (solutions / f"{CHAPTER}.py").write_text(before)
+    build(solutions, notebooks)
+    release_into(course, None, solutions, notebooks)
+    hand_in(course / "submitted", "ada", text(right()))
+    done = run_nbgrader(course, "autograde", CHAPTER)
+    assert done.returncode == 1
+    assert "test_correct_token has 3 points in the gradebook, 4 in the release" in done.stderr
+    assert f"run nbgrader generate_assignment {CHAPTER} --force" in done.stderr
+    for command in (["generate_assignment", CHAPTER, "--force"], ["autograde", CHAPTER]):
+        done = run_nbgrader(course, *command)
+        assert done.returncode == 0, done.stderr[-3000:]
+    with gradebook_of(course) as gradebook:
+        assert notebook_of(gradebook, "ada").score == 22.0

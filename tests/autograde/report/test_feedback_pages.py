@@ -1,0 +1,246 @@
+"""What a student reads after grading: one refutation for one belief, and where to read again."""
+
+import copy
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from classes.submitting import CHAPTER, right
+from nbformat import NotebookNode
+
+from autograde.grade import grade_anew, parameters_of
+from autograde.nbgrader.plugin import Grade
+from autograde.pool import chapters
+from autograde.report.feedback import to_read
+from autograde.report.feedback_page import FeedbackPage
+from autograde.report.sections import add_places, sections_of, titles
+from autograde.result import Exercise, Result
+from autograde.submission import release_of
+from autograde.wrong import Misconceptions, misconceptions_of
+
+# One belief in two exercises, and an answer to a third that only builds on the first of them.
+INVERTED = """def acceptance_probability(p, q, token):
+    if p[token] == 0:
+        return 0.0
+    return min(1.0, float(q[token] / p[token]))"""
+BUILT_ON_IT = """def speculative_accept(draft_tokens, p, q, r):
+    accepted = []
+    for i, t in enumerate(draft_tokens):
+        if p[i, t] == 0 or r[i] > acceptance_probability(p[i], q[i], t):
+            break
+        accepted.append(t)
+    return accepted"""
+
+
+def code_of(name: str) -> str:
+    return next(wrong.code for wrong in misconceptions_of(CHAPTER).all if wrong.name == name)
+
+
+def result_of(**answers: str) -> Result:
+    return grade_anew(right(**answers), CHAPTER)
+
+
+def messages(exercise: Exercise) -> str:
+    return "\n".join(exercise.messages)
+
+
+# --- one message for one root cause -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def one_belief() -> Result:
+    """Drawn from the target after a rejection, in two exercises."""
+    wrong = {"residual_distribution": "target_again", "correct_token": "replaced_from_target"}
+    return result_of(**{name: code_of(which) for name, which in wrong.items()})
+
+
+def test_one_belief_in_two_exercises_is_refuted_once(one_belief: Result):
+    first, second = (one_belief.exercises[n] for n in ("residual_distribution", "correct_token"))
+    assert first.see_first is None and messages(first).count("You might think") == 1
+    assert second.see_first == "residual_distribution" and "You might think" not in messages(second)
+    assert "the same thought as under residual_distribution" in messages(second)
+    assert "correct_token(p=" in messages(second) and "expected" in messages(second)
+    assert second.to_json()["causes"] == ["replaced_from_target"]
+
+
+def test_another_belief_is_refuted_where_it_shows():
+    code = {
+        "residual_distribution": code_of("target_again"),
+        "correct_token": code_of("flag_reversed"),
+    }
+    second = result_of(**code).exercises["correct_token"]
+    assert second.see_first is None
+
+
+def test_what_builds_on_a_wrong_answer_is_told_where_the_fault_is():
+    exercises = result_of(acceptance_probability=INVERTED, speculative_accept=BUILT_ON_IT).exercises
+    accept = exercises["speculative_accept"]
+    assert "You might think" not in messages(accept)
+    assert accept.see_first == "acceptance_probability"
+
+
+def test_an_answer_that_is_not_written_is_sent_nowhere_else():
+    exercises = result_of(acceptance_probability=INVERTED, speculative_accept="").exercises
+    blank, sections = exercises["speculative_accept"], sections_of(CHAPTER)
+    assert blank.note and not blank.see_first and not to_read("speculative_accept", blank, sections)
+
+
+def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():
+    """The two have nothing to do with each other: each gets its own refutation."""
+    exercises = result_of(
+        acceptance_probability=INVERTED, speculative_accept=code_of("no_coin")
+    ).exercises
+    assert all(
+        messages(exercises[name]).count("You might think") == 1
+        for name in ("acceptance_probability", "speculative_accept")
+    )
+
+
+def test_same_as_must_name_an_answer_above():
+    with pytest.raises(ValueError, match="names no wrong answer that stands above"):
+        Misconceptions().add("f", "a.", "b.", same_as="nowhere")(code_of)
+
+
+# --- the section to read again ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_every_function_has_a_section_and_its_place_is_in_the_page_once(chapter: str):
+    release = copy.deepcopy(release_of(chapter))
+    before = [cell.source for cell in release.cells]
+    add_places(release.cells)
+    page = "\n".join(c.source for c in release.cells if c.cell_type == "markdown")
+    sections = sections_of(chapter)
+    assert set(sections) == set(parameters_of(chapter))
+    for section in sections.values():
+        assert page.count(f'id="{section.place}"') == 1 and section.title != "Quiz"
+    without = [re.sub(r'<a id="[^"]*"></a>', "", cell.source) for cell in release.cells]
+    assert without == before
+
+
+def test_headings_in_code_are_no_sections():
+    assert titles("## One\n```\n## not this\n```\n### nor this\n## Two") == ["One", "Two"]
+
+
+# --- the page ---------------------------------------------------------------------------------
+
+
+def marked(notebook: NotebookNode, **by_hand: float) -> NotebookNode:
+    """A graded notebook with what nbgrader's gradebook adds to it."""
+    notebook, _ = Grade().preprocess(notebook, {"nbgrader": {"assignment": CHAPTER}})
+    for cell in notebook.cells:
+        nbgrader = cell.metadata.get("nbgrader", {})
+        if nbgrader.get("grade"):
+            outputs = [o for o in cell.get("outputs", ()) if o.output_type == "execute_result"]
+            tests = float(outputs[0].data["text/plain"]) if outputs else 0.0
+            nbgrader["score"] = by_hand.get(nbgrader["grade_id"], tests)
+        if nbgrader.get("grade_id") == "why_residual":
+            nbgrader["comment"] = "Right, *but* $p < q$ <script>x</script>"
+    return notebook
+
+
+def page_of(notebook: NotebookNode, late_penalty: float = 0.0) -> str:
+    told = {"notebook": CHAPTER, "score": 9.5, "max_score": 24, "late_penalty": late_penalty}
+    return FeedbackPage().from_notebook_node(notebook, {"nbgrader": told})[0]
+
+
+@pytest.fixture(scope="module")
+def page() -> BeautifulSoup:
+    """The page of somebody with two beliefs, points by hand, a comment and a late penalty."""
+    notebook = right(
+        acceptance_probability=INVERTED,
+        residual_distribution=code_of("target_again"),
+        correct_token=code_of("replaced_from_target"),
+        why_residual="The missing mass, $\\frac{1}{2}$, and $\\nothing{known}$.",
+    )
+    made = marked(notebook, why_residual=1.5, test_quiz_02=0.0)
+    return BeautifulSoup(page_of(made, late_penalty=0.5), "html.parser")
+
+
+def test_the_page_starts_with_the_score_and_every_exercise(page: BeautifulSoup):
+    head = page.header.get_text(" ", strip=True)
+    assert f"{CHAPTER}: 9.5 of 24 points" in head and "0.5 points were taken off" in head
+    assert "why_residual : 1.5 of 2 points" in head and "quiz_02 : 0 of 1 points" in head
+    assert "prediction_02" not in head  # its mark is the tests'
+    summary = page.find(class_="summary").get_text(" ", strip=True)
+    assert all(f"{name} :" in summary for name in parameters_of(CHAPTER))
+    assert summary.count("What to write instead: the residual") == 1
+
+
+def test_every_link_of_the_page_leads_to_a_place_in_it(page: BeautifulSoup):
+    places = [tag["id"] for tag in page.find_all(id=True)]
+    links = [tag["href"] for tag in page.find_all("a", href=True)]
+    inner = {link[1:] for link in links if link.startswith("#")}
+    assert inner <= set(places) and len(places) == len(set(places))
+    assert all(link.startswith(("#", "https://")) for link in links)
+
+
+def test_a_failed_exercise_names_behaviour_call_cause_and_section(page: BeautifulSoup):
+    grade = page.find(id="test_acceptance_probability")
+    text = grade.get_text(" ", strip=True)
+    assert "not yet: the ratio of target to draft" in text and "You might think:" in text
+    assert "acceptance_probability(p=" in text and "returned" in text and "expected" in text
+    assert grade.find(class_="again").get_text() == (
+        "Read again: The rule: accept with probability min(1, p/q)"
+    )
+    second = page.find(id="test_correct_token").find(class_="again")
+    assert second.get_text() == "Read first: residual_distribution"
+    third = page.find(id="test_speculative_step").find(class_="again")
+    assert third.get_text() == "Read first: acceptance_probability"  # it builds on it
+
+
+def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page: BeautifulSoup):
+    assert page.find("script") is None and len(page.find_all("math")) > 5
+    answer = page.find(id="why_residual")
+    assert answer.find("mfrac") and answer.find("code").get_text() == r"\nothing{known}"
+    comment = answer.find(class_="comment")
+    assert comment.find("em") and "<script>" in comment.get_text()
+
+
+def test_the_mark_stands_once_and_no_prompt(page: BeautifulSoup):
+    assert "Out[" not in page.get_text() and "In [" not in page.get_text()
+    label = page.find(id="test_correct_token").find(class_="label").get_text(" ", strip=True)
+    assert label == "correct_token 1 of 4 points Top"
+
+
+# --- in a browser -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def file(page: BeautifulSoup, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    path.write_text(str(page))
+    return path
+
+
+@pytest.fixture
+def tab(browser, file: Path) -> Iterator:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(file.as_uri())
+    yield page
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_page_is_wider_than_the_window(tab, width: int):
+    tab.set_viewport_size({"width": width, "height": 900})
+    assert tab.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.browser
+def test_on_paper_stand_answers_and_feedback_without_the_chapter(tab):
+    tab.emulate_media(media="print")
+    text = tab.inner_text("body")
+    assert "Your answer: correct_token" in text and "not yet: replaces from the residual" in text
+    assert "Why a coin" not in text and "Top" not in text
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+@pytest.mark.browser
+def test_the_link_to_a_section_goes_there(tab):
+    tab.locator("#test_acceptance_probability .again a").click()
+    top = tab.locator("h2", has_text="The rule: accept with probability").bounding_box()["y"]
+    assert -5 < top < 200

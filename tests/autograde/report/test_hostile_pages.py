@@ -1,0 +1,205 @@
+"""Nothing that a student writes runs in the browser of whoever marks, or of whoever reads feedback.
+
+A class of hostile submissions goes through nbgrader's own commands; every page of formgrader and
+every feedback page is then opened in Chromium. The twins show that the payloads are alive: where
+the protection is off each of them runs.
+"""
+
+import copy
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from classes.hostile import PAYLOADS, PLACES, everything, file_names, name_of, notebook, unreadable
+from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
+from decoders.watched import Watched
+from nbconvert.exporters import HTMLExporter
+from nbconvert.filters.markdown_mistune import InvalidNotebook
+from nbformat import NotebookNode
+from pages.jupyter_lab import InstructorServer
+
+from autograde.build.release import release_into
+from autograde.report import feedback
+from autograde.result import Behaviour, Exercise
+
+pytestmark = pytest.mark.browser
+
+LISTS = (
+    *("manage_assignments", f"manage_submissions/{CHAPTER}", "manage_students", "gradebook"),
+    *(f"gradebook/{CHAPTER}", f"gradebook/{CHAPTER}/{CHAPTER}", "manage_students/mallory"),
+)
+DEAD_LINKS = """[...document.querySelectorAll('#notebook a[href^="#"]')]
+  .map((link) => link.hash.slice(1)).filter((id) => !document.getElementById(id))"""
+HEADING = "# test_correct_token"  # becomes an id where nbconvert gives headings one
+# Where a text is shown: in the others nothing of it is left.
+SHOWN = {
+    *("own text", "own raw cell", "own code cell", "written answer", "code of an answer"),
+    *("comments in an answer", "stdout", "stderr", "error of a cell", "value returned"),
+    *("error of a function", "warning of a function", "error that keeps an answer out"),
+    *("quiz answer", "prediction", "attachment"),
+}
+MARKDOWN = ("own text", "written answer", "markdown output")
+HTML = (
+    *("own code cell", "code of an answer", "comments in an answer"),
+    *("stdout", "stderr", "error of a cell", "html output"),
+)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The class, graded and with its feedback."""
+    course = tmp_path_factory.mktemp("course")
+    release_into(course, [CHAPTER])
+    folder = hand_in(course / "submitted", "mallory", text(with_heading(notebook()))).parent
+    for name in file_names("name of a file"):
+        (folder / name).write_text(name)
+        (folder / f"{name}.html").write_text(name)
+    hand_in(course / "submitted", "oscar", unreadable())
+    for name in file_names("name of the student"):
+        hand_in(course / "submitted", name, text(right()))
+    for command in ("autograde", "generate_feedback"):
+        done = run_nbgrader(course, command, CHAPTER)
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert ("is left out: rename this folder" in done.stderr) == (command == "autograde")
+    return course
+
+
+def with_heading(notebook: NotebookNode) -> NotebookNode:
+    """The notebook with a heading called like a grade cell before all others."""
+    notebook.cells.insert(0, copy.deepcopy(notebook.cells[0]))
+    notebook.cells[0].update(id="heading", source=HEADING)
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def formgrader(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of formgrader, in a server of its own."""
+    server = InstructorServer(tmp_path_factory.mktemp("server"), course)
+    try:
+        server.wait_until_it_answers()
+        yield f"{server.url}/formgrader"
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def watched(browser) -> Iterator[Watched]:
+    page = Watched(browser)
+    yield page
+    page.page.close()
+
+
+def told(numbers: set[int]) -> list[str]:
+    return [name_of(number) for number in sorted(numbers)]
+
+
+def shown(watched: Watched) -> set[str]:
+    """The places whose payloads can be read in the page."""
+    numbers = re.findall(r"hits\.push\((\d+)\)", watched.page.inner_text("body"))
+    return {name_of(int(number)).split(":")[0] for number in numbers}
+
+
+def submissions(course: Path) -> dict[str, str]:
+    """The id of everybody's notebook in the gradebook, by student."""
+    with sqlite3.connect(course / "gradebook.db") as gradebook:
+        rows = gradebook.execute(
+            "select student_id, notebook.id from submitted_notebook notebook "
+            "join submitted_assignment on submitted_assignment.id = notebook.assignment_id"
+        )
+        return dict(rows.fetchall())
+
+
+def test_students_whose_name_is_markup_stop_nobody(course: Path):
+    graded = {"mallory", "oscar"}
+    assert set(submissions(course)) == graded
+    assert {path.parent.parent.name for path in course.glob("feedback/*/*/*")} == graded
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", LISTS)
+def test_lists_of_formgrader(formgrader: str, watched: Watched, place: str):
+    assert told(watched.visit(f"{formgrader}/{place}")) == []
+
+
+def test_submissions_in_formgrader(formgrader: str, watched: Watched, course: Path):
+    places = {}
+    for student, one in submissions(course).items():
+        assert told(watched.visit(f"{formgrader}/submissions/{one}/")) == [], student
+        places[student] = shown(watched)
+        assert watched.page.locator("[id=test_correct_token]").count() == 1
+        assert watched.page.evaluate(DEAD_LINKS) == []
+    assert places["mallory"] == SHOWN and places["oscar"] <= {"file that cannot be read"}
+
+
+def test_feedback_pages(watched: Watched, course: Path):
+    places = {}
+    for page in course.glob(f"feedback/*/{CHAPTER}/*"):
+        assert page.name == f"{CHAPTER}.html"
+        assert told(watched.visit(page.as_uri())) == [], page
+        assert watched.asked == [page.as_uri()]  # nothing at all was fetched
+        places[page.parent.parent.name] = shown(watched)
+    assert places["mallory"] == SHOWN
+
+
+def test_the_policy_of_a_feedback_page_stops_what_would_get_past(watched: Watched, course: Path):
+    """With every payload put into the page as it is, none of them runs."""
+    page = course / "feedback" / "mallory" / CHAPTER / f"{CHAPTER}.html"
+    live = page.read_text().replace("<main>", "<main>" + everything("html output"))
+    tampered = course / "tampered.html"
+    tampered.write_text(live)
+    assert told(watched.visit(tampered.as_uri())) == []
+    tampered.write_text(re.sub("<meta[^>]*Content-Security[^>]*>", "", live))
+    assert len(watched.visit(tampered.as_uri())) > 5
+
+
+# --- the twins: what would run ----------------------------------------------------------------
+
+
+def unprotected(notebook: NotebookNode, folder: Path) -> str:
+    """The address of a page made without intake and without a sanitizer."""
+    names = ("ansi2html", "clean_html", "highlight_code")
+    plain = {name: lambda text, **_: text for name in names}
+    exporter = HTMLExporter(template_name="classic", filters=plain)
+    page = folder / "page.html"
+    page.write_text(exporter.from_notebook_node(notebook)[0])
+    return page.as_uri()
+
+
+def test_without_protection_every_payload_runs(watched: Watched, tmp_path: Path):
+    made = copy.deepcopy(right())
+    for place in (*MARKDOWN, *HTML):
+        PLACES[place](made, place)
+    hits = watched.visit(unprotected(made, tmp_path))
+    ran = [name_of(number).split(": ") for number in hits]
+    assert {payload for _, payload in ran} == set(PAYLOADS)
+    for place in (*MARKDOWN, *HTML):
+        assert sum(where == place for where, _ in ran) > len(PAYLOADS) / 2, place
+
+
+def test_without_protection_a_script_as_output_runs(watched: Watched, tmp_path: Path):
+    made = copy.deepcopy(right())
+    PLACES["javascript output"](made, "javascript output")
+    watched.page.add_init_script("window.$ = () => null")  # the template asks for jQuery
+    assert len(watched.visit(unprotected(made, tmp_path))) == len(PAYLOADS)
+
+
+def test_without_protection_a_message_runs(watched: Watched, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(feedback, "escape", str)
+    wrong = Exercise(1, [Behaviour("b", False, everything("value returned"))])
+    page = tmp_path / "page.html"
+    page.write_text("<!DOCTYPE html>" + feedback.exercise_html(wrong))
+    assert len(watched.visit(page.as_uri())) > len(PAYLOADS) / 2
+
+
+def test_without_protection_an_attachment_ends_the_page(tmp_path: Path):
+    made = copy.deepcopy(right())
+    PLACES["attachment"](made, "attachment")
+    with pytest.raises(InvalidNotebook):
+        unprotected(made, tmp_path)
+
+
+def test_without_protection_a_heading_takes_a_grade_cells_name():
+    ids = HTMLExporter(exclude_anchor_links=False).markdown2html({}, HEADING)
+    assert 'id="test_correct_token"' in ids

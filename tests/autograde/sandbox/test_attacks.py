@@ -1,0 +1,148 @@
+"""Hostile submissions earn nothing and reach nothing; their honest twins are graded as ever.
+
+Each is a notebook that passes intake and is graded by the engine, under every isolation that this
+machine has; cold sandboxes, which take a second each, are among the slow tests.
+"""
+
+import copy
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from attacks import inside, outside
+from attacks.kinds import LISTENER, Attack
+from attacks.notebooks import CHANGES, Change
+from attacks.twins import TWINS, Twin
+from classes.submitting import CHAPTER, hand_in, right, text
+from nbformat import NotebookNode
+
+from autograde import grade as engine
+from autograde.result import Result
+from autograde.sandbox import isolation
+from autograde.sandbox.isolation import Isolation, why_not
+from autograde.submission import release_of, take_in
+from autograde.tools.submissions import filled, solutions_of
+
+ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
+FULL = 22.0
+HONEST = (
+    *("acceptance_probability", "residual_distribution"),
+    *("prediction_02", "prediction_02_b"),
+)
+# What these do to the functions of their own process may cost their author the points for them.
+SPOILS_ITSELF = ("tampering", "frames", "checker", "protocol")
+WAYS = [name for name in isolation.ways() if not name.startswith("container")]
+
+
+def cases(tries: list, everywhere: list) -> list:
+    """Every try under every way. Slow: cold ones, and what does not depend on the way again."""
+    return [
+        pytest.param(name, each, id=f"{name}-{getattr(each, 'name', '') or each.__name__}",
+                     marks=[pytest.mark.slow] if _is_slow(name, each, everywhere) else [])
+        for name in WAYS
+        for each in tries
+    ]  # fmt: skip
+
+
+def _is_slow(name: str, each: object, everywhere: list) -> bool:
+    return name.endswith("-cold") or (name != WAYS[0] and each not in everywhere)
+
+
+@pytest.fixture(scope="module")
+def way(request: pytest.FixtureRequest) -> Iterator[Isolation]:
+    """Each isolation of this machine in turn, used by everything below."""
+    how = Isolation(request.param)
+    if reason := why_not(how):
+        pytest.fail(f"{how.name} is installed and does not work: {reason}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(isolation, "chosen", lambda: how)
+        yield how
+
+
+@pytest.fixture(scope="module")
+def listener() -> Iterator[None]:
+    """A socket of the grader's machine that an attack tries to reach by its name."""
+    with socket.socket(socket.AF_UNIX) as ours:
+        ours.bind(f"\0{LISTENER}")
+        ours.listen(1)
+        yield
+
+
+def graded(folder: Path, notebook: NotebookNode) -> Result:
+    """The result of a notebook handed in as a file, not taken from the cache."""
+    path = hand_in(folder, f"s{len(list(folder.iterdir()))}", text(notebook))
+    submission = take_in(folder, path.relative_to(folder), CHAPTER)
+    assert submission.reason is None
+    return engine.grade_anew(submission.notebook, CHAPTER)
+
+
+def with_cell(notebook: NotebookNode, source: str) -> NotebookNode:
+    """The notebook with a cell of the student's own before all others."""
+    notebook = copy.deepcopy(notebook)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(source, id="own"))
+    return notebook
+
+
+def output_of(result: Result) -> str:
+    """All that the student's cells printed."""
+    return "\n".join(report["printed"] for report in result.cells.values())
+
+
+@pytest.fixture(scope="module")
+def earned(way: Isolation, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    """The points of the honest half of every attacker's notebook, by exercise."""
+    result = graded(tmp_path_factory.mktemp("honest"), half())
+    points = {name: exercise.score for name, exercise in result.exercises.items()}
+    assert 0 < sum(points.values()) < FULL
+    return points
+
+
+def half(**answers: str) -> NotebookNode:
+    """A notebook with two right functions and, beside them, `answers`."""
+    return filled(
+        release_of(CHAPTER), {name: solutions_of(CHAPTER)[name] for name in HONEST} | answers
+    )
+
+
+@pytest.mark.parametrize("way, attack", cases(ATTACKS, outside.ATTACKS), indirect=["way"])
+def test_an_attack_earns_and_reaches_nothing(attack: Attack, way, earned, listener, tmp_path: Path):
+    if attack.before:
+        before = Attack("before", attack.group, attack.before)
+        graded(tmp_path, with_cell(release_of(CHAPTER), before.source))
+    result = graded(tmp_path, with_cell(half(**attack.answers), attack.source))
+    points = {name: exercise.score for name, exercise in result.exercises.items()}
+    honest = {name: 0.0 if name in attack.answers else earned[name] for name in earned}
+    assert all(points[name] <= honest[name] for name in honest)
+    assert points == honest or attack.group in SPOILS_ITSELF
+    printed = output_of(result)
+    assert "REACHED" not in printed
+    assert attack.loses or result.limited or "TRIED" in printed  # a busy machine ends it sooner
+
+
+@pytest.mark.parametrize("way, change", cases(CHANGES, []), indirect=["way"])
+def test_an_edited_notebook_earns_nothing(change: Change, way, tmp_path: Path):
+    notebook = copy.deepcopy(release_of(CHAPTER))
+    change(notebook)
+    result = graded(tmp_path, json.loads(json.dumps(notebook)))
+    assert result.score == 0 and result.max_score == FULL
+
+
+@pytest.mark.parametrize("way, twin", cases(TWINS, []), indirect=["way"])
+def test_a_twin_is_graded_as_ever(twin: Twin, way, tmp_path: Path):
+    result = graded(tmp_path, with_cell(right(**twin.answers), twin.cell))
+    messages = {name: e.messages for name, e in result.exercises.items() if e.messages}
+    assert messages == {} and result.score == FULL
+    own = [report["error"] for key, report in result.cells.items() if key.startswith("extra-")]
+    assert [error for error in own if error and "error in" not in twin.name] == []
+
+
+def test_the_suite_is_as_large_as_it_says():
+    assert len(ATTACKS) + len(CHANGES) >= 40 and len(TWINS) >= 20
+    groups = {attack.group for attack in ATTACKS}
+    assert groups == {
+        *("tampering", "frames", "checker", "protocol", "output", "hard-coded"),
+        *("reach", "resources", "persistence", "server"),
+    }

@@ -1,0 +1,278 @@
+"""The worker: cells run, calls come back, and a crash costs only what crashed."""
+
+import time
+
+import numpy as np
+import pytest
+from classes.sessions import call, session
+from classes.submitting import CHAPTER, right
+
+from autograde.grade import grade_anew
+from autograde.sandbox.launch import Limits
+from autograde.sandbox.proxy import Student
+from autograde.sandbox.session import Cell, Gone, NotDefined, Session, StudentError
+from autograde.sandbox.workers import FenceError
+
+
+def test_call_brings_back_value_warnings_changes_and_sharing():
+    code = (
+        "import numpy as np, warnings\n"
+        "def f(p, q):\n    p[0] = 9\n    warnings.warn('careful')\n    return q[1:]\n"
+    )
+    with session(code) as s:
+        reply = call(s, "f", (np.ones(2), np.arange(3.0)))
+    assert reply.value.tolist() == [1.0, 2.0]
+    assert reply.warnings == ["careful"]
+    assert reply.changed == [0]
+    assert reply.shares
+
+
+def test_errors_carry_name_text_and_line():
+    with session("x = 1\ndef f():\n    return [][1]") as s, pytest.raises(StudentError) as caught:
+        call(s, "f", ())
+    assert (
+        caught.value.what_happened
+        == "raised IndexError: list index out of range (line 3 of the cell)"
+    )
+
+
+def test_missing_name_says_which_error_kept_it_out():
+    with session("def f(:\n    pass") as s:
+        assert s.reports["cell-0"]["error"]["name"] == "SyntaxError"
+        with pytest.raises(NotDefined, match="f is not defined in the notebook"):
+            call(s, "f", ())
+    with Session([Cell("f", "1 / 0", 5.0)]) as s, pytest.raises(NotDefined, match="ZeroDivision"):
+        call(s, "f", ())
+
+
+@pytest.mark.parametrize(
+    "killer, why",
+    [
+        ("while True: pass", "longer than"),
+        ("import os; os._exit(0)", "ended the Python process"),
+        # Where it is the first process of its namespace, the kernel lets it not end itself so.
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "|ended the Python process"),
+        ("import sys; sys.setrecursionlimit(10**9)\ndef g(): g()\ng()", ""),  # differs by Python
+    ],
+)
+def test_a_cell_that_ends_the_process_costs_only_itself(killer: str, why: str):
+    with session("def f(): return 1", killer, "def h(): return 3", seconds=2.0) as s:
+        assert (call(s, "f", ()).value, call(s, "h", ()).value) == (1, 3)
+        text = (s.reports["cell-1"]["error"] or {"text": ""})["text"]
+    assert any(word in text for word in why.split("|"))
+
+
+def test_a_call_that_ends_the_process_costs_only_itself():
+    code = "import os\ndef out(): os._exit(0)\ndef loop():\n    while True: pass\ndef f(): return 1"
+    with session(code) as s:
+        for name in ("out", "loop", "loop"):
+            with pytest.raises(Gone):
+                call(s, name, ())
+        assert call(s, "f", ()).value == 1
+        assert s.limited
+
+
+def test_a_fence_that_fails_later_on_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch):
+    """The answer to the first hidden test ends the process, and another cannot be had."""
+    ends = "import os\ndef acceptance_probability(p, q, token):\n    os._exit(0)"
+    notebook = right(acceptance_probability=ends)
+    whole, starts = Session._run_cells, []
+
+    def run_cells(self: Session) -> bool:
+        starts.append(self)
+        if len(starts) > 1:
+            raise FenceError("no user namespace")
+        return whole(self)
+
+    monkeypatch.setattr(Session, "_run_cells", run_cells)
+    with pytest.raises(FenceError, match="no user namespace"):
+        grade_anew(notebook, CHAPTER)
+
+
+def test_a_function_that_loops_is_waited_for_once():
+    with session("def loop():\n    while True: pass") as s:
+        with pytest.raises(Gone):
+            call(s, "loop", ())
+        start = time.monotonic()
+        with pytest.raises(Gone, match="not called again"):
+            call(s, "loop", ())
+    assert time.monotonic() - start < 0.4
+
+
+def test_the_submission_as_a_whole_has_a_limit():
+    loops = ["while True: pass"] * 50
+    start = time.monotonic()
+    with session(*loops, seconds=0.3, total_seconds=2.0) as s, pytest.raises((Gone, NotDefined)):
+        call(s, "f", ())
+    assert time.monotonic() - start < 10
+    assert s.limited
+
+
+def test_memory_and_output_are_bounded():
+    with session("x = bytearray(3 * 2**30)", "print('x' * 10**8)", "def f(): return 1") as s:
+        assert s.reports["cell-0"]["error"]["name"] == "MemoryError"
+        assert len(s.reports["cell-1"]["printed"]) < 30_000
+        assert call(s, "f", ()).value == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%matplotlib inline\nx = 3",
+        "!ls /\nx = 3",
+        "%%time\nx = 3",
+        "%time x = 3",
+        "%%capture out\nx = 3",
+        "get_ipython().run_line_magic('load_ext', 'autoreload')\nx = 3",
+        "display(1)\nx = 3",
+        "x = 3\nx?",
+        "try:\n    input('name? ')\nexcept RuntimeError:\n    x = 3",
+        "import matplotlib\nx = 3 if matplotlib.get_backend().lower() == 'agg' else 0",
+    ],
+)
+def test_notebook_habits_do_no_harm(source: str):
+    with session(source) as s:
+        assert s.reports["cell-0"]["error"] is None
+        assert s.value("x") == 3
+
+
+def test_the_worker_has_no_secrets_in_reach():
+    code = (
+        "import os, sys\n"
+        "names = [os.getcwd(), os.environ.get('HOME'), os.environ.get('PATH')]\n"
+        "others = [m for m in sys.modules if m.startswith(('autograde', 'pytest'))]\n"
+        "left = os.listdir('.')\n"
+    )
+    with session(code) as s:
+        where, home, path = s.value("names")
+        assert where == home and "specdec-" in where
+        assert ".venv" not in path
+        assert s.value("others") == [] and s.value("left") == []
+
+
+def test_large_answers_are_refused_by_name():
+    with (
+        session("def f(): return list(range(10**7))", seconds=5.0) as s,
+        pytest.raises((StudentError, Gone)),
+    ):
+        call(s, "f", ())
+
+
+def test_a_module_that_cannot_be_loaded_before_is_the_cells_own_trouble():
+    limits = Limits(preload=(("no_such_module", ()), ("fractions", ("Fraction",))))
+    code = "import sys\nloaded = 'fractions' in sys.modules"
+    with session(code, "import no_such_module", limits=limits) as s:
+        assert s.value("loaded") is True
+        assert s.reports["cell-1"]["error"]["name"] == "ModuleNotFoundError"
+
+
+def test_proxy_reads_like_a_function():
+    with session("def f(a, b): return a + b") as s:
+        student = Student(s, {"f": ["a", "b"]})
+        assert student.f(1, 2) == 3
+        assert student.f.__name__ == "f"
+        assert [(c.function, c.args, c.reply.value) for c in student.calls] == [("f", (1, 2), 3)]
+
+
+def test_stub_comes_back_as_itself():
+    stub = "def f(): raise NotImplementedError('f: not written yet')"
+    with session(stub) as s, pytest.raises(NotImplementedError, match="f: not written yet"):
+        Student(s, {}).f()
+
+
+COUNTED = """
+seen = []
+def f(x):
+    seen.append(x)
+    if x < 0:
+        raise ValueError(f"{x} is below 0")
+    return x, len(seen)
+"""
+
+
+def test_calls_together_are_calls_one_after_the_other():
+    array = np.arange(3.0)
+    changing = "def g(a, b):\n    a[:] = 0\n    return a.sum() + b"
+    with session(COUNTED, changing) as s:
+        student = Student(s, {})
+        assert list(student.f.each([(5,), (6,), (5,)])) == [(5, 1), (6, 2), (5, 3)]
+        assert [(c.args, c.reply.value) for c in student.calls[:2]] == [
+            ((5,), (5, 1)),
+            ((6,), (6, 2)),
+        ]
+        assert list(student.g.each([(array, 1), (array, 2)])) == [1, 2]  # a new array for each call
+        assert [call.reply.changed for call in student.calls[3:]] == [[0], [0]]
+        assert array[1] == 1 and list(student.f.each([])) == []
+
+
+def test_calls_together_end_with_the_first_error():
+    with session(COUNTED) as s:
+        student = Student(s, {})
+        values = student.f.each([(5,), (-1,), (7,)])
+        assert next(values) == (5, 1) and len(student.calls) == 1
+        with pytest.raises(StudentError, match="-1 is below 0"):
+            next(values)
+        assert [call.error for call in student.calls] == [None, "ValueError"]
+        assert student.f(9) == (9, 3)  # 7 was never asked, and no answer is left over
+
+
+def test_each_of_the_calls_together_has_the_limit_of_a_call():
+    slow = "import time\ndef f(x):\n    time.sleep(x)\n    return x\ndef g(): return 1"
+    with session(slow) as s:
+        student = Student(s, {})
+        assert list(student.f.each([(0.8,)] * 3)) == [0.8] * 3
+        values = student.f.each([(0.0,), (30,), (0.0,)])
+        assert next(values) == 0.0
+        with pytest.raises(Gone, match="longer than 1.5 s"):
+            next(values)
+        assert student.g() == 1
+
+
+FORGED = """
+import json, os, struct
+def f():
+    body = json.dumps(BODY).encode()
+    for handle in range(3, 64):
+        try:
+            os.write(handle, struct.pack(">I", len(body)) + body)
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": "text"},
+        {"error": {"name": 5, "text": ["x"], "line": "last"}},
+        {"value": 1, "changed": 3, "warnings": 4},
+        {"value": 1, "changed": [9], "warnings": [], "shares": 1},
+        {"ask": {"of": 0}},
+        {"missing": [1]},
+        {},
+    ],
+)
+def test_an_answer_of_no_known_form_ends_the_call_and_nothing_else(body: dict):
+    with (
+        session(FORGED.replace("BODY", repr(body))) as s,
+        pytest.raises((Gone, NotDefined, StudentError)),
+    ):
+        call(s, "f", ())
+
+
+def test_a_forged_report_of_a_cell_has_the_types_of_a_report():
+    code = FORGED.replace("BODY", "{'error': 3, 'printed': {'a': 1}}") + "f()"
+    with session(code) as s:
+        report = s.reports["cell-0"]
+    assert report == {
+        "error": {"name": "Exception", "text": "", "line": None},
+        "printed": "",
+    }
+
+
+def test_text_that_no_file_could_hold_is_repaired():
+    with session("print('a\\ud800b')", "def f(): raise ValueError('\\udfff')") as s:
+        assert s.reports["cell-0"]["printed"] == "a?b\n"
+        with pytest.raises(StudentError) as caught:
+            call(s, "f", ())
+    assert str(caught.value) == "?"

@@ -1,0 +1,133 @@
+"""`autograde` as an instructor types it: results, messages and exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from classes.submitting import CHAPTER, hand_in, right, text
+
+from autograde import cli
+from autograde import pool as classroom
+from autograde.build import release
+from autograde.cli import main
+
+KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}
+EXERCISE_KEYS = {"score", "max_score", "passed", "total", "messages", "causes"}
+
+
+@pytest.fixture
+def submitted(tmp_path: Path) -> Path:
+    hand_in(tmp_path / "submitted", "ada", text(right()))
+    hand_in(tmp_path / "submitted", "ben", "{")
+    (tmp_path / "submitted" / ".hidden").mkdir()
+    return tmp_path / "submitted"
+
+
+def test_grade_writes_the_machine_readable_result(submitted: Path, tmp_path: Path, capsys):
+    out = tmp_path / "new" / "grades.json"
+    assert main(["grade", str(submitted), "--json", str(out), "--chapter", CHAPTER]) == 0
+    students = json.loads(out.read_text())["students"]
+    assert list(students) == ["ada", "ben"]
+    ada = students["ada"][CHAPTER]
+    assert set(ada) == KEYS and ada["status"] == "graded" and ada["reason"] is None
+    assert ada["score"] == ada["max_score"] == 22.0 and ada["pending"] == ["why_residual"]
+    assert all(set(e) == EXERCISE_KEYS for e in ada["exercises"].values())
+    assert students["ben"][CHAPTER]["status"] == "failed"
+    seconds = json.loads((tmp_path / "new" / "grades.seconds.json").read_text())["students"]
+    assert seconds["ada"][CHAPTER] > 0 and list(seconds) == ["ada", "ben"]
+    printed = capsys.readouterr().out
+    assert "ada" in printed and "ben: not graded, the file is not valid JSON" in printed
+
+
+def test_names_of_students_cannot_spoil_the_table(tmp_path: Path, capsys):
+    for name in ("[red]x", "line\nbreak", "\udce9"):
+        hand_in(tmp_path, name, "{")
+    assert main(["grade", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "[red]x" in printed and "line?break" in printed
+
+
+def test_same_class_twice_gives_the_same_bytes(submitted: Path, tmp_path: Path):
+    for name, workers in (("a", "1"), ("b", "2")):
+        arguments = ["--json", str(tmp_path / name), "--workers", workers]
+        assert main(["grade", str(submitted), *arguments]) == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_without_a_chapter_only_what_was_handed_in_is_graded(submitted: Path):
+    (submitted / "cleo").mkdir()
+    assert [t.student for t in classroom.tasks_in(submitted, None)] == ["ada", "ben"]
+    assert [t.student for t in classroom.tasks_in(submitted, CHAPTER)] == ["ada", "ben", "cleo"]
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["grade", "no/such/folder"], "there is no folder of submissions at no/such/folder"),
+        (["grade", ".", "--chapter", "99_none"], "there is no chapter 99_none. There are: 00"),
+        (["grade", ".", "--workers", "0"], "at least 1"),
+        (["grade", ".", "--workers", "2", "--scheduler", "tcp://x:1"], "give one"),
+    ],
+)
+def test_what_cannot_start_says_why(arguments: list[str], words: str, capsys):
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_an_empty_class_is_a_result_too(tmp_path: Path):
+    (tmp_path / "submitted").mkdir()
+    assert main(["grade", str(tmp_path / "submitted"), "--json", str(tmp_path / "j")]) == 0
+    assert json.loads((tmp_path / "j").read_text()) == {"students": {}}
+
+
+def disk_full(*_: object) -> None:
+    raise OSError("disk full")
+
+
+def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, monkeypatch):
+    monkeypatch.setattr(classroom.cache, "key", disk_full)
+    result = classroom.grade_class(submitted)["ada"][CHAPTER]
+    assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
+    assert result["score"] == 0 and result["max_score"] == 22.0
+
+
+def test_a_result_that_cannot_be_stored_is_not_lost(submitted: Path, tmp_path, monkeypatch):
+    monkeypatch.setattr(classroom.cache, "FOLDER", tmp_path / "cache")
+    monkeypatch.setattr(classroom.cache, "store", disk_full)
+    with pytest.warns(UserWarning, match="cannot be stored.*disk full"):
+        grades = classroom.grade_class(submitted)
+    assert grades["ada"][CHAPTER]["score"] == 22.0
+
+
+def test_build_check_says_that_all_is_in_step(capsys):
+    assert main(["build", "--check"]) == 0
+    assert "up to date" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["build", "99_none"],
+        ["build", "--check", CHAPTER, "99_none"],
+        ["bundle", "new.zip", "--chapter", CHAPTER, "--chapter", "99_none"],
+    ],
+    ids=" ".join,
+)
+def test_an_unknown_chapter_is_refused_with_the_known_ones(
+    arguments: list[str], tmp_path: Path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    told = capsys.readouterr().err
+    assert "there is no chapter 99_none. There are: 00" in told and CHAPTER in told
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_chapter_that_has_no_release_yet_can_be_built(tmp_path: Path, monkeypatch):
+    """A new one gets its release by this very command."""
+    (tmp_path / "09_new.py").write_text("")
+    asked = []
+    monkeypatch.setattr(cli, "SOLUTIONS", tmp_path)
+    monkeypatch.setattr(release, "build", lambda chapters: asked.append(chapters) or [])
+    assert main(["build", "09_new"]) == 0
+    assert asked == [["09_new"]]

@@ -1,0 +1,260 @@
+"""Whatever is handed in gets a clear result, and nobody else's result changes by it.
+
+Each row of the table is graded twice: by our engine, and by nbgrader's own command.
+"""
+
+import copy
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import pytest
+from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
+from nbformat import NotebookNode
+
+from autograde.build.release import release_into
+from autograde.nbgrader.gradebook import compare, read_scores
+from autograde.nbgrader.stamps import STAMP
+from autograde.pool import grade_class
+from autograde.submission import release_of
+
+FULL = 22.0
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A submission, the score it gets, and what is said about it.
+
+    `reason` is None where it is graded; `messages` gives words that an exercise's message has.
+    """
+
+    content: Callable[[], str | bytes] | None
+    score: float = FULL
+    reason: str | None = None
+    messages: dict[str, str] = field(default_factory=dict)
+    place: Callable[[Path], None] | None = None  # instead of `content`: makes the file itself
+
+
+def edited(change: Callable[[NotebookNode], None]) -> Callable[[], str]:
+    """The right notebook after `change`."""
+
+    def make() -> str:
+        notebook = copy.deepcopy(right())
+        change(notebook)
+        return text(notebook)
+
+    return make
+
+
+def answer(name: str, source: str) -> Callable[[], str]:
+    """The right notebook with another answer to one exercise."""
+    return lambda: text(right(**{name: source}))
+
+
+def cell_of(notebook: NotebookNode, name: str) -> NotebookNode:
+    return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == name)
+
+
+def remove(notebook: NotebookNode) -> None:
+    notebook.cells.remove(cell_of(notebook, "speculative_step"))
+
+
+def remove_grade_cell(notebook: NotebookNode) -> None:
+    notebook.cells.remove(cell_of(notebook, "test_speculative_step"))
+
+
+def copy_stub_below(notebook: NotebookNode) -> None:
+    """The student copied the cell before writing, and the copy is still the stub."""
+    stub = copy.deepcopy(cell_of(release_of(CHAPTER), "speculative_step"))
+    notebook.cells.insert(notebook.cells.index(cell_of(notebook, "speculative_step")), stub)
+
+
+def copy_grade_cell(notebook: NotebookNode) -> None:
+    notebook.cells.append(copy.deepcopy(cell_of(notebook, "test_speculative_step")))
+
+
+def rename(notebook: NotebookNode) -> None:
+    cell_of(notebook, "speculative_step").metadata.nbgrader.grade_id = "my_step"
+
+
+def rename_all_names(notebook: NotebookNode) -> None:
+    cell = cell_of(notebook, "speculative_step")
+    cell.id = "mine"
+    del cell.metadata["nbgrader"]
+
+
+def edit_grade_cell(notebook: NotebookNode) -> None:
+    cell = cell_of(notebook, "test_acceptance_probability")
+    cell.source = "3.0"
+    cell.metadata.nbgrader.points = 300
+    cell_of(notebook, "acceptance_probability").source = "acceptance_probability = None"
+
+
+def add_grade_cell(notebook: NotebookNode) -> None:
+    extra = copy.deepcopy(cell_of(notebook, "test_acceptance_probability"))
+    extra.id = extra.metadata.nbgrader.grade_id = "test_of_my_own"
+    notebook.cells.append(extra)
+
+
+def magics(notebook: NotebookNode) -> None:
+    step = cell_of(notebook, "speculative_step")
+    step.source = "%%time\n" + step.source
+    accept = cell_of(notebook, "speculative_accept")
+    accept.source = "%matplotlib inline\n!ls /\n" + accept.source + "\nget_ipython()"
+
+
+def loop_in_own_cell(notebook: NotebookNode) -> None:
+    cell = nbformat.v4.new_code_cell("while True:\n    pass", id="loop")
+    notebook.cells.insert(5, cell)
+
+
+def old_format() -> str:
+    """The right notebook as nbformat 3 stored it."""
+    notebook = copy.deepcopy(right())
+    return nbformat.v3.nbjson.writes(nbformat.convert(notebook, 3))
+
+
+def other_chapter() -> str:
+    notebook = nbformat.v4.new_notebook()
+    cell = nbformat.v4.new_code_cell("expected_tokens = 1", id="expected_tokens")
+    cell.metadata["nbgrader"] = {"grade_id": "expected_tokens", "solution": True}
+    notebook.cells = [cell]
+    return text(notebook)
+
+
+def link(path: Path) -> None:
+    path.symlink_to("/etc/passwd")
+
+
+def big(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(21 * 2**20)
+
+
+ENDLESS = "def correct_token(p, q, token, r, u):\n    while True:\n        pass"
+EXIT = "import os\nos._exit(0)"
+MEMORY = "def correct_token(p, q, token, r, u):\n    return bytearray(3 * 2**30)"
+OUTPUT = "print('x' * 10**8)\n"
+SYNTAX = "def correct_token(p, q, token, r, u)\n    return token, True"
+WRONG_TYPE = "def correct_token(p, q, token, r, u):\n    return {'token': token}"
+WITHOUT = FULL - 4  # one exercise of four points, correct_token or speculative_step
+
+TABLE = {
+    "invalid-json": Bad(lambda: '{"cells": [', 0, "not valid JSON"),
+    "not-a-notebook": Bad(lambda: "[1, 2, 3]", 0, "not a notebook"),
+    "empty": Bad(lambda: b"", 0, "empty"),
+    "binary": Bad(lambda: bytes(range(256)) * 10, 0, "not valid JSON"),
+    "deep-json": Bad(lambda: "[" * 100_000, 0, "not a notebook|not valid JSON"),
+    "another-chapter": Bad(other_chapter, 0, "another chapter"),
+    "link": Bad(None, 0, "is a link", place=link),
+    "directory": Bad(None, 0, "regular file", place=Path.mkdir),
+    "named-pipe": Bad(None, 0, "regular file", place=os.mkfifo),
+    "too-large": Bad(None, 0, "20 are allowed", place=big),
+    "removed-cell": Bad(edited(remove), WITHOUT, None, {"speculative_step": "not written"}),
+    "removed-grade-cell": Bad(edited(remove_grade_cell)),
+    "copied-stub": Bad(edited(copy_stub_below)),
+    "copied-grade-cell": Bad(edited(copy_grade_cell)),
+    "renamed-cell": Bad(edited(rename)),
+    "retyped-cell": Bad(edited(rename_all_names)),
+    "edited-grade-cell": Bad(
+        edited(edit_grade_cell), 7.0, None, {"acceptance_probability": "not defined"}
+    ),
+    "added-grade-cell": Bad(edited(add_grade_cell)),
+    "old-format": Bad(old_format),
+    "syntax-error": Bad(
+        answer("correct_token", SYNTAX), WITHOUT, None, {"correct_token": "SyntaxError in line 1"}
+    ),
+    "magics": Bad(edited(magics)),
+    "endless-loop": Bad(
+        answer("correct_token", ENDLESS), WITHOUT, None, {"correct_token": "longer than 2 s"}
+    ),
+    "endless-cell": Bad(edited(loop_in_own_cell)),
+    "exit": Bad(
+        answer("correct_token", EXIT), WITHOUT, None, {"correct_token": "ended the Python"}
+    ),
+    "memory": Bad(answer("correct_token", MEMORY), WITHOUT, None, {"correct_token": "MemoryError"}),
+    "output": Bad(lambda: text(right(correct_token=OUTPUT + right_source("correct_token")))),
+    "wrong-type": Bad(
+        answer("correct_token", WRONG_TYPE), WITHOUT, None, {"correct_token": "not a dict"}
+    ),
+}
+
+
+def right_source(name: str) -> str:
+    return cell_of(right(), name).source
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class with one student for each row of the table, and one whose notebook is right."""
+    course = tmp_path_factory.mktemp("course")
+    beside = hand_in(course / "submitted", "zz-right", text(right())).parent
+    (beside / "12_secret").symlink_to("/etc/passwd")
+    (beside / CHAPTER).symlink_to("/etc/passwd")
+    (beside / "notes.txt").write_text("mine")
+    (beside / "timestamp.txt").write_text("2026-01-31 12:00:00 UTC")
+    for name, bad in TABLE.items():
+        path = hand_in(course / "submitted", name, bad.content() if bad.content else "")
+        if bad.place:
+            path.unlink()
+            bad.place(path)
+    return course
+
+
+@pytest.fixture(scope="module")
+def grades(course: Path) -> dict:
+    return grade_class(course / "submitted")
+
+
+@pytest.fixture(scope="module")
+def scores(course: Path, grades: dict) -> dict:
+    """The gradebook after nbgrader's own run over the same class."""
+    release_into(course, [CHAPTER])
+    done = run_nbgrader(course, "autograde", CHAPTER)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return read_scores(course)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_engine(grades: dict, name: str):
+    result, bad = grades[name][CHAPTER], TABLE[name]
+    assert result["score"] == bad.score
+    assert result["max_score"] == FULL
+    assert result["status"] == ("graded" if bad.reason is None else "failed")
+    if bad.reason:
+        assert any(word in result["reason"] for word in bad.reason.split("|"))
+    for exercise, words in bad.messages.items():
+        assert words in " ".join(result["exercises"][exercise]["messages"])
+
+
+def test_right_student_among_them(grades: dict, scores: dict):
+    assert grades["zz-right"][CHAPTER]["score"] == FULL
+    assert sum(scores["zz-right"][CHAPTER].values()) == FULL
+
+
+def test_nbgrader_agrees_to_the_last_digit(grades: dict, scores: dict):
+    assert set(scores) == set(grades)
+    compare(grades, scores)
+
+
+def test_disagreement_is_seen(grades: dict, scores: dict):
+    changed = copy.deepcopy(scores)
+    changed["zz-right"][CHAPTER]["correct_token"] -= 1e-12
+    with pytest.raises(ValueError, match="zz-right"):
+        compare(grades, changed)
+
+
+def test_refused_submission_says_so_in_the_notebook(course: Path, scores: dict):
+    path = course / "autograded" / "link" / CHAPTER / f"{CHAPTER}.ipynb"
+    note = nbformat.read(path, as_version=4).cells[1].source
+    assert "could not be read" in note and "is a link" in note
+    assert "root:" not in path.read_text()
+
+
+def test_links_beside_the_notebook_bring_nothing_home(course: Path, scores: dict):
+    """nbgrader copies such a link's target beside the graded notebook, and from there on."""
+    graded = course / "autograded" / "zz-right" / CHAPTER
+    names = sorted(path.name for path in graded.iterdir())
+    assert names == [STAMP, f"{CHAPTER}.ipynb", "timestamp.txt"]

@@ -1,0 +1,82 @@
+"""The main job on a class of its own: five students, nbgrader's gradebook, feedback pages."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from classes.submitting import CHAPTER
+
+from autograde.build.text import ChapterError
+from autograde.nbgrader.gradebook import compare, read_scores
+from autograde.pool import chapters, grade_class
+from autograde.tools import demo as course
+from autograde.tools import site
+from autograde.tools.samples import STUDENTS
+
+
+def grade_samples(folder: Path, names: list[str]) -> None:
+    """What `make course` does after the build, for some chapters, in a folder of its own."""
+    places = {"CLASS": folder, "LOG": folder / "log", "GRADES": folder / "grades.json"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (places | {"chapters": lambda: names}).items():
+            patch.setattr(course, name, value)
+        course.grade_sample_class()
+
+
+@pytest.fixture(scope="module")
+def sample_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sample")
+    grade_samples(folder, [CHAPTER, "07_connections"])
+    return folder
+
+
+def test_marks_are_as_the_samples_are_made(sample_class: Path):
+    grades = grade_class(sample_class / "submitted")
+    scores = {student: result[CHAPTER]["score"] for student, result in grades.items()}
+    assert list(scores) == sorted(STUDENTS)
+    assert scores["ada-right"] == 22.0 and scores["dan-blank"] == 0.0
+    assert 0 < scores["cleo-misconceived"] < scores["ben-half"] < 22.0
+    assert 0 < scores["eve-crashing"] < scores["ben-half"]
+
+
+def test_engine_and_gradebook_agree(sample_class: Path):
+    compare(grade_class(sample_class / "submitted"), read_scores(sample_class))
+
+
+@pytest.mark.slow
+def test_engine_and_gradebook_agree_on_every_chapter(tmp_path: Path):
+    grade_samples(tmp_path, chapters())
+    grades = grade_class(tmp_path / "submitted")
+    assert all(sorted(result) == sorted(chapters()) for result in grades.values())
+    compare(grades, read_scores(tmp_path))
+
+
+def test_feedback_names_the_cause(sample_class: Path):
+    page = sample_class / "feedback" / "cleo-misconceived" / CHAPTER / f"{CHAPTER}.html"
+    html = page.read_text()
+    assert "You might think: the ratio is draft over target." in html
+    assert "&lt;div&gt;" not in html and "&lt;p&gt;" not in html
+    assert "graded only with" not in html
+
+
+def test_second_run_does_nothing_again(monkeypatch, tmp_path: Path):
+    (tmp_path / "stamp").write_text(course.fingerprint())
+    monkeypatch.setattr(course, "STAMP", tmp_path / "stamp")
+    monkeypatch.setattr(course, "grade_sample_class", None)  # a call would fail
+    assert course.is_graded(course.fingerprint())
+
+
+def test_a_failing_nbgrader_command_shows_the_end_of_its_log(sample_class: Path, monkeypatch):
+    monkeypatch.setattr(course, "LOG", sample_class / "other-log")
+    with pytest.raises(SystemExit, match="No notebooks were matched"):
+        course.nbgrader("autograde", "99_none")
+
+
+@pytest.mark.parametrize("command", [course.main, site.main])
+def test_an_authors_mistake_is_a_line_and_no_traceback(command, monkeypatch, capsys):
+    def build() -> list:
+        raise ChapterError("solutions/02.py, line 3: two cells are called f")
+
+    monkeypatch.setattr(sys.modules[command.__module__], "build", build)
+    assert command() == 1
+    assert capsys.readouterr().err == "solutions/02.py, line 3: two cells are called f\n"

@@ -1,0 +1,248 @@
+"""Intake: the release with the student's answers in it, whatever else was handed in."""
+
+import copy
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from classes.submitting import CHAPTER, hand_in, right, text, with_cell_source
+from nbconvert.exporters import HTMLExporter
+from nbformat import NotebookNode
+
+from autograde.inert import JOINER
+from autograde.submission import (
+    MOST_CELLS,
+    MOST_PICTURES,
+    Refused,
+    parse,
+    read_submitted,
+    rebuild,
+    release_of,
+    take_in,
+)
+
+
+def rebuilt(notebook: NotebookNode) -> NotebookNode:
+    return rebuild(parse(text(notebook).encode()), release_of(CHAPTER))
+
+
+def ids(notebook: NotebookNode) -> list[str]:
+    return [cell.id for cell in notebook.cells]
+
+
+def source_of(notebook: NotebookNode, name: str) -> str:
+    return next(cell.source for cell in notebook.cells if cell.id == name)
+
+
+def test_answers_are_moved_and_nothing_else_changes():
+    notebook = rebuilt(right())
+    assert ids(notebook) == ids(release_of(CHAPTER))
+    assert source_of(notebook, "correct_token") == source_of(right(), "correct_token")
+    nbformat.validate(notebook)
+
+
+def test_blank_release_comes_back_as_it_is():
+    assert rebuilt(release_of(CHAPTER)) == release_of(CHAPTER)
+
+
+def test_metadata_and_outputs_of_the_submission_are_dropped():
+    notebook = copy.deepcopy(right())
+    notebook.metadata["kernelspec"] = {"name": "evil", "display_name": "x", "language": "x"}
+    for cell in notebook.cells:
+        cell.metadata["student"] = True
+        if cell.cell_type == "code":
+            html = {"text/html": "<script>alert(1)</script>"}
+            cell.outputs = [nbformat.v4.new_output("display_data", data=html)]
+    back = rebuilt(notebook)
+    assert back.metadata == release_of(CHAPTER).metadata
+    assert "student" not in json.dumps(back) and "alert" not in json.dumps(back)
+
+
+def test_locked_and_demo_cells_come_from_the_release():
+    changed = with_cell_source(right(), "test_correct_token", "4.0")
+    assert source_of(rebuilt(changed), "test_correct_token").startswith("lesson.check")
+
+
+def test_an_edited_import_cell_is_the_students():
+    name = next(c.id for c in right().cells if c.source.startswith("import numpy"))
+    changed = with_cell_source(right(), name, "import numpy as np\nimport math")
+    assert source_of(rebuilt(changed), name).endswith("import math")
+
+
+def test_own_cells_keep_their_place_and_get_new_names():
+    notebook = copy.deepcopy(right())
+    own = nbformat.v4.new_code_cell("helper = 1", id="mine")
+    at = ids(notebook).index("correct_token")
+    notebook.cells.insert(at, own)
+    back = rebuilt(notebook)
+    place = ids(back).index("correct_token")
+    assert back.cells[place - 1].source == "helper = 1"
+    assert back.cells[place - 1].id.startswith("extra-")
+
+
+def test_cell_retyped_by_hand_runs_after_the_stub_that_takes_its_place():
+    notebook = copy.deepcopy(right())
+    at = ids(notebook).index("correct_token")
+    notebook.cells[at] = nbformat.v4.new_code_cell(notebook.cells[at].source, id="mine")
+    back = rebuilt(notebook)
+    order = [c.source for c in back.cells if "def correct_token" in c.source]
+    assert "NotImplementedError" in order[0] and "NotImplementedError" not in order[1]
+
+
+def test_first_copy_that_is_no_stub_is_the_answer_and_the_other_does_not_run():
+    notebook = copy.deepcopy(right())
+    at = ids(notebook).index("correct_token")
+    second = copy.deepcopy(notebook.cells[at])
+    second.source = "def correct_token(*args):\n    return None"
+    notebook.cells.insert(at + 1, second)
+    stub = copy.deepcopy(release_of(CHAPTER).cells[at])
+    notebook.cells.insert(at, stub)
+    back = rebuilt(notebook)
+    code = [c for c in back.cells if c.cell_type == "code" and "def correct_token" in c.source]
+    assert [c.source for c in code] == [source_of(right(), "correct_token")]
+    assert any("was not graded" in c.source and "return None" in c.source for c in back.cells)
+
+
+def written(source: str, **attachments: object) -> NotebookNode:
+    """What intake makes of a written answer."""
+    notebook = with_cell_source(right(), "why_residual", source)
+    next(c for c in notebook.cells if c.id == "why_residual").attachments = attachments
+    return next(c for c in rebuilt(notebook).cells if c.id == "why_residual")
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        "<img src=x onerror=alert(1)>",
+        "</div>",
+        "<!-- x -->",
+        "<javascript:alert(1)>",
+        "[x](javascript:alert(1))",
+        "[x]\n\n[x]: javascript:alert(1)",
+        "![x](http://127.0.0.1/x.png)",
+        "[![x](attachment:none)](javascript:alert(1))",
+        "![<b>](attachment:<b>)",
+        r"$\href{javascript:alert(1)}{x}$",
+        r"$\cssId{test_correct_token}{x}$",
+    ],
+)
+def test_what_is_live_in_a_written_answer_is_broken_and_looks_the_same(live: str):
+    source = written(live).source
+    assert source != live and source.replace(JOINER, "") == live
+    page = HTMLExporter().markdown2html({}, source)
+    harmless = r'</?p>|<a href="http://[^"]*">|</a>'  # an address that somebody has to follow
+    assert "<" not in re.sub(harmless, "", page) and "\\href" not in page
+
+
+@pytest.mark.parametrize("text", ["a < b", "$p<0$ and x[1] = 2", r"$\frac{p}{q}$", "# A title"])
+def test_text_that_does_nothing_stays_as_it_is(text: str):
+    assert written(text).source == text
+
+
+def test_pictures_of_written_answers_stay_and_other_attachments_go():
+    cell = written(
+        "![mine](attachment:my%20plot.png) ![gone](attachment:b.png) ![no](attachment:c.png)",
+        **{
+            "my plot.png": {"image/png": "aGk=", "image/svg+xml": "<svg onload=alert(1)>"},
+            "b.png": {"image/png": 'x" onerror="alert(1)'},
+            "c.png": {"text/html": "<script>alert(1)</script>"},
+            "d.png": "not a dict",
+        },
+    )
+    assert cell.attachments == {"picture-1": {"image/png": "aGk="}}
+    page = HTMLExporter().markdown2html({"cell": cell}, cell.source)
+    assert page.count("<img") == 1 and 'src="data:image/png;base64,aGk="' in page
+
+
+def test_pictures_in_cells_of_ones_own_are_shown_too():
+    notebook = copy.deepcopy(right())
+    own = nbformat.v4.new_markdown_cell("![mine](attachment:a.png)", id="mine")
+    own.attachments = {"a.png": {"image/png": "aGk="}}
+    notebook.cells.insert(1, own)
+    (back,) = [cell for cell in rebuilt(notebook).cells if "attachments" in cell]
+    assert back.source == "![mine](attachment:picture-1)"
+
+
+def file_with(**parts: object) -> bytes:
+    """A notebook file with these parts."""
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}} | parts).encode()
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [{"cells": [{}] * (MOST_CELLS + 1)}, {"nbformat": 3, "worksheets": [{"cells": [{}] * 2001}]}],
+    ids=["present format", "old format"],
+)
+def test_more_cells_than_a_notebook_has_are_refused_before_anything_is_made_of_them(
+    parts: dict, monkeypatch: pytest.MonkeyPatch
+):
+    """20 MiB of `{},` took gigabytes and minutes in the process that grades everybody."""
+    monkeypatch.setattr(nbformat, "from_dict", None)  # a call would be refused with other words
+    with pytest.raises(Refused, match="2,001 cells, 2,000 are allowed; remove the cells"):
+        parse(file_with(**parts))
+
+
+def test_what_is_not_a_cell_is_not_even_copied(monkeypatch: pytest.MonkeyPatch):
+    """nbformat took half a minute and 3.5 GB to copy 20 MiB of metadata."""
+    seen: list = []
+    monkeypatch.setattr(nbformat, "from_dict", seen.append)
+    parse(file_with(cells=[{"outputs": [{}] * 9}], metadata={"mine": [{}] * 9}))
+    (kept,) = seen
+    assert json.dumps(kept).count("{") == 3
+
+
+def test_a_heading_of_an_old_notebook_has_six_levels():
+    """nbformat wrote as many # as the file said, and there is a number of any size in JSON."""
+    cells = [{"cell_type": "heading", "level": n, "source": ["a\n", "b"]} for n in (2, 10**6, "x")]
+    (two, large, odd) = parse(file_with(nbformat=3, worksheets=[{"cells": cells}])).cells
+    assert [two.source, large.source, odd.source] == ["## a b", "###### a b", "# a b"]
+    assert {cell.kind for cell in (two, large, odd)} == {"markdown"}
+
+
+@pytest.mark.parametrize("number", [1, 5, "4", None, [4]])
+def test_another_format_is_named(number: object):
+    with pytest.raises(Refused, match="none of 2, 3 and 4; save it with JupyterLab"):
+        parse(file_with(nbformat=number, cells=[]))
+
+
+def test_the_first_pictures_of_a_cell_are_kept():
+    pictures = {f"{i}.png": {"image/png": "aGk="} for i in range(MOST_PICTURES + 5)}
+    cell = written("![a](attachment:0.png) ![b](attachment:24.png)", **pictures)
+    assert len(cell.attachments) == MOST_PICTURES
+    assert cell.source.startswith("![a](attachment:picture-1) ") and JOINER in cell.source
+
+
+@pytest.mark.parametrize("metadata", [None, [], {"nbgrader": 3}, {"nbgrader": {"grade_id": [1]}}])
+def test_odd_metadata_does_no_harm(metadata: object):
+    plain = json.loads(text(right()))
+    for cell in plain["cells"]:
+        cell["metadata"] = metadata
+    back = rebuild(parse(json.dumps(plain).encode()), release_of(CHAPTER))
+    assert source_of(back, "correct_token") == source_of(right(), "correct_token")
+
+
+def test_text_that_cannot_be_written_again_is_repaired():
+    changed = with_cell_source(right(), "correct_token", "x = '\ud800'")
+    json.dumps(rebuilt(changed), ensure_ascii=False).encode("utf-8")
+
+
+@pytest.mark.parametrize("what", ["student", "chapter"])
+def test_linked_folders_are_refused(tmp_path: Path, what: str):
+    elsewhere = hand_in(tmp_path / "elsewhere", "ada", text(right())).parent
+    submitted = tmp_path / "submitted"
+    if what == "student":
+        submitted.mkdir()
+        (submitted / "ada").symlink_to(elsewhere.parent)
+    else:
+        (submitted / "ada").mkdir(parents=True)
+        (submitted / "ada" / CHAPTER).symlink_to(elsewhere)
+    with pytest.raises(Refused, match="is a link"):
+        read_submitted(submitted, Path("ada", CHAPTER, f"{CHAPTER}.ipynb"))
+
+
+def test_missing_file_is_named(tmp_path: Path):
+    submission = take_in(tmp_path, Path("ada", CHAPTER, f"{CHAPTER}.ipynb"), CHAPTER)
+    assert "there is no file" in submission.reason
+    assert submission.notebook.cells[0].source.startswith("**This submission could not be read")

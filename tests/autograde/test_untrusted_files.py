@@ -1,0 +1,155 @@
+"""What a student's folder may hold in place of a notebook, and the one helper that opens it."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from autograde.files import Trap, read_untrusted
+from autograde.submission import Refused, read_submitted
+
+MOST = 1000
+SECRET = b"the gradebook"
+
+
+@pytest.fixture
+def submitted(tmp_path: Path) -> Path:
+    (tmp_path / "secret").write_bytes(SECRET)
+    (tmp_path / "submitted" / "ada").mkdir(parents=True)
+    return tmp_path / "submitted"
+
+
+def link(path: Path) -> None:
+    path.symlink_to(path.parent.parent.parent / "secret")
+
+
+def dangling_link(path: Path) -> None:
+    path.symlink_to("/no/such/file")
+
+
+def hard_link(path: Path) -> None:
+    os.link(path.parent.parent.parent / "secret", path)
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def sparse_file(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 2**40)
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+def socket_file(path: Path) -> None:
+    import socket
+
+    with socket.socket(socket.AF_UNIX) as ours:
+        ours.bind(str(path))
+
+
+@pytest.mark.parametrize(
+    "trap, kind",
+    [
+        (link, "link"),
+        (dangling_link, "link"),
+        (hard_link, "names"),
+        (pipe, "odd"),
+        (sparse_file, "large"),
+        (folder, "odd"),
+        (socket_file, "odd"),
+        (lambda path: None, "missing"),
+    ],
+)
+def test_a_trap_is_refused_by_its_kind(trap, kind: str, submitted: Path):
+    trap(submitted / "ada" / "x.ipynb")
+    with pytest.raises(Trap) as caught:
+        read_untrusted(submitted, Path("ada/x.ipynb"), MOST)
+    assert caught.value.kind == kind
+    with pytest.raises(Refused, match="x.ipynb.*; (hand|clear)"):
+        read_submitted(submitted, Path("ada/x.ipynb"))
+
+
+def test_a_link_among_the_folders_above_is_refused(submitted: Path):
+    (submitted / "ben").symlink_to(submitted.parent)
+    with pytest.raises(Trap, match="ben is a link"):
+        read_untrusted(submitted, Path("ben/secret"), MOST)
+
+
+@pytest.mark.parametrize("path", ["../secret", "ada/../../secret", "/etc/passwd"])
+def test_a_path_that_leads_out_is_refused(path: str, submitted: Path):
+    with pytest.raises(Trap, match="leads out of its folder"):
+        read_untrusted(submitted, Path(path), MOST)
+
+
+def test_a_name_with_a_newline_is_a_name_like_others(submitted: Path):
+    (submitted / "ada" / "x\ny").write_bytes(b"{}")
+    assert read_untrusted(submitted, Path("ada/x\ny"), MOST) == b"{}"
+
+
+def test_a_hundred_thousand_files_beside_it_are_not_looked_at(submitted: Path, monkeypatch):
+    (submitted / "ada" / "x.ipynb").write_bytes(b"{}")
+    for number in range(100_000):
+        os.mknod(submitted / "ada" / str(number))
+    monkeypatch.setattr(os, "listdir", None)
+    monkeypatch.setattr(os, "scandir", None)
+    assert read_untrusted(submitted, Path("ada/x.ipynb"), MOST) == b"{}"
+    monkeypatch.undo()
+
+
+def test_the_largest_that_is_allowed_is_read_whole(submitted: Path):
+    path = submitted / "ada" / "x.ipynb"
+    path.write_bytes(bytes(MOST))
+    assert len(read_untrusted(submitted, Path("ada/x.ipynb"), MOST)) == MOST
+    path.write_bytes(bytes(MOST + 1))
+    with pytest.raises(Trap, match="MB, 0 are allowed"):
+        read_untrusted(submitted, Path("ada/x.ipynb"), MOST)
+
+
+@pytest.mark.parametrize("level", ["file", "folder"])
+def test_a_swap_between_check_and_open_brings_nothing(level: str, submitted: Path):
+    """Honest and hostile entries change places all the while: the secret never comes out."""
+    honest, place = submitted / "honest", submitted / "ada" / "x.ipynb"
+    evil = submitted / "evil"
+    if level == "file":
+        place.write_bytes(b"{}")
+        evil.symlink_to(submitted.parent / "secret")
+    else:
+        place = submitted / "ada"
+        (place / "x.ipynb").write_bytes(b"{}")
+        (submitted.parent / "other").mkdir()
+        (submitted.parent / "other" / "x.ipynb").write_bytes(SECRET)
+        evil.symlink_to(submitted.parent / "other")
+    done = threading.Event()
+
+    def swap() -> None:
+        while not done.is_set():
+            os.rename(place, honest), os.rename(evil, place)
+            os.rename(place, evil), os.rename(honest, place)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    seen = set()
+    try:
+        for _ in range(3000):
+            try:
+                seen.add(read_untrusted(submitted, Path("ada/x.ipynb"), MOST))
+            except Trap as trap:
+                seen.add(trap.kind)
+    finally:
+        done.set()
+        thread.join()
+    assert SECRET not in seen and b"{}" in seen
+
+
+def test_no_file_is_left_open(submitted: Path):
+    before = os.listdir("/proc/self/fd")
+    for trap in (link, pipe):
+        trap(submitted / "ada" / trap.__name__)
+        with pytest.raises(Trap):
+            read_untrusted(submitted, Path("ada", trap.__name__), MOST)
+    assert len(os.listdir("/proc/self/fd")) == len(before)

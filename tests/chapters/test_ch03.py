@@ -1,0 +1,268 @@
+"""Chapter 03: its exact laws, figures and simulator, beyond what every chapter has."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from classes.chapter_cases import draw, functions_of, random_pairs, text_of, unwritten
+
+from autograde.chapters import ch03_tests as hidden
+from autograde.grade import grade
+from autograde.submission import release_of
+from autograde.tools.submissions import filled, solutions_of
+from specdec_lib.lessons.ch03 import checks as ch03
+from specdec_lib.lessons.ch03 import laws as ch03_laws
+from specdec_lib.lessons.ch03 import rules as ch03_rules
+from specdec_lib.lessons.ch03 import sampling as ch03_sampling
+from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.widgets.two_paths import SAMPLERS, two_paths_simulator
+from specdec_lib.sampling import sample_from
+
+CHAPTER = "03_lossless"
+TEXT = text_of(CHAPTER)
+P, Q = ch03.P, ch03.Q
+FUNCTIONS = functions_of(CHAPTER)
+
+
+# --- checks, hints, predictions, quiz -------------------------------------------------------
+
+
+def test_messages_show_a_rule_by_its_name():
+    with pytest.raises(Different, match=r"\(rule=right_rule, p=\[0.375.*returned False"):
+        ch03.check_is_lossless(lambda rule, p, q: False)
+    result = grade(
+        filled(
+            release_of(CHAPTER),
+            solutions_of(CHAPTER)
+            | {"is_lossless": "def is_lossless(rule, p, q):\n    return bool(len(p))"},
+        ),
+        CHAPTER,
+    )
+    messages = " ".join(result.exercises["is_lossless"].messages)
+    assert "is_lossless(rule=from_target, p=[0.375" in messages and "0x" not in messages
+
+
+def test_predictions_are_held_against_computed_truths(capsys):
+    millions, share = (ch03.TRUTHS[name][0] for name in ("prediction_03", "prediction_03_b"))
+    assert ch03_laws.noise(P, millions * 1e6) == pytest.approx(1e-4, rel=1e-3)
+    assert share == pytest.approx(FUNCTIONS["argmax_draft_law"](*ch03.COINS)[0], abs=1e-12)
+    ch03.reveal("prediction_03", None)
+    assert "41" not in capsys.readouterr().out
+
+
+# --- exact laws -----------------------------------------------------------------------------
+
+
+def test_rules_as_students_meet_them():
+    for rule in (ch03_rules.right_rule, ch03_rules.sampler_match, *ch03_rules.IMPOSTORS):
+        law = ch03_laws.rule_law(rule, ch03.GRID_P, ch03.GRID_Q)
+        assert law.sum() == pytest.approx(1, abs=1e-12)
+        off = np.abs(law - ch03.GRID_P).max()
+        assert (off > 1e-3) == (rule in ch03_rules.IMPOSTORS) and rule.__doc__.endswith(".")
+    assert len(ch03_rules.IMPOSTORS) == 8 and set(ch03_rules.SEEN) <= set(dir(ch03_rules))
+
+
+@pytest.mark.parametrize("name", ["GRID", "ODD", "SPLIT", "QUIET", "TWO", "SAME"])
+def test_pairs_of_the_hidden_tests_are_counted_exactly(name: str):
+    p, q = getattr(hidden, name)
+    ratios = np.minimum(1, np.divide(p, q, out=np.ones(len(p)), where=q > 0))
+    sums = np.cumsum(ch03_rules.residual(p, q))
+    for values in (64 * ratios, 64 * sums):
+        assert np.array_equal(values, np.round(values))
+    assert p.sum() == q.sum() == 1
+
+
+def test_grid_and_formula_agree_on_mixed_up_drafts():
+    p, q = ch03.GRID_P, ch03.GRID_Q
+    law, accepted = ch03_laws.mixed_up(p, q, q)
+    assert np.abs(law - p).max() < 1e-12 and accepted == pytest.approx(np.minimum(p, q).sum())
+    one_hot = np.eye(4)[np.argmax(q)]
+    broken, _ = ch03_laws.mixed_up(p, q, one_hot)
+    assert np.abs(broken - FUNCTIONS["argmax_draft_law"](p, q)).max() < 1e-12
+    counted = ch03_laws.rule_law(lambda p, _, *rest: ch03_rules.right_rule(p, q, *rest), p, one_hot)
+    assert np.abs(broken - counted).max() < 1e-12
+
+
+@pytest.mark.parametrize("knob, values", [("lenient", (1, 0.7, 0.3)), ("mixture", (1, 0.6, 0.1))])
+def test_a_point_of_acceptance_costs_a_point_of_total_variation(knob: str, values: tuple):
+    for p, q in random_pairs(60, seed=33):
+        for value in values:
+            law, accepted = getattr(ch03_laws, knob)(p, q, value)
+            gained = accepted - np.minimum(p, q).sum()
+            assert law.sum() == pytest.approx(1, abs=1e-9)
+            assert FUNCTIONS["total_variation"](law, p) == pytest.approx(gained, abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_law_of_whole_texts(k: int):
+    plain = ch03_laws.plain_law(ch03.TARGET, 3)
+    assert plain.sum() == pytest.approx(1, abs=1e-12)
+    law = ch03_laws.text_law(ch03.TARGET, ch03.DRAFT, k, 3)
+    assert np.abs(law - plain).max() < 1e-12
+    stale = ch03_laws.text_law(ch03.TARGET, ch03.DRAFT, k, 3, stale=True)
+    assert (np.abs(stale - plain).max() > 1e-3) == (k < 3)
+
+
+def test_bfloat16_rounds_to_nearest_even():
+    values = np.random.default_rng(0).normal(size=1000).astype(np.float32)
+    values[:2] = 1 + 2**-8, 1 + 3 * 2**-8
+    rounded = torch.from_numpy(values).bfloat16().float().numpy()
+    assert np.array_equal(ch03_laws.bfloat16(values), rounded)
+
+
+def test_numbers_that_the_text_prints():
+    pairs = ((p, FUNCTIONS["argmax_draft_law"](p, q)) for p, q in ch03.ARGMAX_PAIRS)
+    distances = [round(float(np.abs(law - p).sum() / 2), 3) for p, law in pairs]
+    assert distances == [0.333, 0.15, 0.367]
+    assert f"{(P * Q).sum():.3f}" == "0.305" and (P / Q).max() == pytest.approx(2)
+    assert round(ch03_laws.noise(P, 200_000), 4) == 0.0014
+    even = [ch03_laws.noise(np.full(v, 1 / v), 200_000) for v in (8, 32)]
+    assert [round(x, 3) for x in even] == [0.002, 0.005]
+    warp, flat = FUNCTIONS["warp"], (ch03.FLAT_TARGET, ch03.FLAT_DRAFT)
+    p, drawn = (warp(logits, 1.0, 4) for logits in flat)
+    law, accepted = ch03_laws.mixed_up(p, warp(ch03.FLAT_DRAFT), drawn)
+    assert accepted == pytest.approx(1) and round(float(np.abs(law - p).sum() / 2), 3) == 0.155
+
+
+# --- figures --------------------------------------------------------------------------------
+
+
+def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
+    draw(CHAPTER, "line_up", is_lossless=lambda rule, p, q: True)
+    assert "coarse_coin 0.007812, lossless" in shown[0]
+    draw(CHAPTER, "stacked_paths", two_paths=lambda p, q: (q, p - p))
+    assert "by acceptance A 0.3, B 0.45" in shown[1]
+
+
+def test_figures_without_a_student(shown: list[str], capsys):
+    for name in ("running_distance", "whole_texts", "noise_hides_a_bug"):
+        draw(CHAPTER, name)
+    ch03_sampling.draw_and_compare()
+    assert "counted 0.0009765625" in shown[2] and "bonus from the row before" in shown[1]
+    assert "exactly 0.80" in capsys.readouterr().out
+
+
+def test_the_four_witnesses(capsys):
+    ch03_sampling.witnesses(FUNCTIONS["two_paths"], FUNCTIONS["is_lossless"])
+    out = capsys.readouterr().out
+    assert out.count("holds") == 4 and "impostors seen: 8 of 8" in out
+    ch03_sampling.witnesses(lambda p, q: (p, p), lambda rule, p, q: True)
+    assert capsys.readouterr().out.count("FAILS") == 2
+    ch03_sampling.witnesses(unwritten, unwritten)
+    assert "Write it first" in capsys.readouterr().out
+
+
+def test_rounding_and_one_seed(capsys):
+    ch03.rounding(vocab_size=1000)
+    errors = [float(x) for x in re.findall(r"off by TV (\S+)", capsys.readouterr().out)]
+    assert errors[0] < 1e-6 and 1e-4 < errors[1] < 1e-1 and errors[2] < 1e-12
+    plain, speculative = ch03.one_seed(P, Q, tokens=20)
+    assert len(plain) == len(speculative) == 20 and plain != speculative
+
+
+# --- coverage -------------------------------------------------------------------------------
+
+
+def test_no_model_is_loaded():
+    assert "import torch" not in TEXT and "transformers" not in re.findall(r"import (\w+)", TEXT)
+
+
+# --- simulator ------------------------------------------------------------------------------
+
+
+def test_simulator_is_checked():
+    simulator = two_paths_simulator(P, Q, "argmax")
+    assert simulator.state["counts"] == [0, 0, 0, 0] and simulator.state["sampler"] == "argmax"
+    with pytest.raises(ValueError, match="sampler is 'best': choose one of rule, from_target"):
+        two_paths_simulator(sampler="best")
+    with pytest.raises(ValueError, match="draft sums to 0.9"):
+        two_paths_simulator(draft=(0.3, 0.3, 0.2, 0.1))
+
+
+def exact_law(sampler: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """A sampler's law by the library."""
+    drawn = np.eye(len(q))[np.argmax(q)] if sampler == "argmax" else q
+    if sampler == "from_target":
+        overlap = np.minimum(p, q)
+        return overlap + (1 - overlap.sum()) * p
+    return ch03_laws.mixed_up(p, q, drawn)[0]
+
+
+@pytest.mark.browser
+def test_formulas_equal_the_library(module):
+    call = module(two_paths_simulator())
+    for p, q in random_pairs(60, seed=33):
+        accepted, corrected = call("paths", p.tolist(), q.tolist())
+        np.testing.assert_allclose([accepted, corrected], FUNCTIONS["two_paths"](p, q), atol=1e-12)
+        want = FUNCTIONS["total_variation"](p, q)
+        assert call("totalVariation", p.tolist(), q.tolist()) == pytest.approx(want, abs=1e-12)
+        assert call("noise", p.tolist(), 5000) == pytest.approx(ch03_laws.noise(p, 5000), rel=1e-9)
+        for sampler in SAMPLERS:
+            law = call("law", sampler, p.tolist(), q.tolist())
+            np.testing.assert_allclose(law, exact_law(sampler, p, q), rtol=0, atol=1e-12)
+        u = float(p.cumsum()[1] - 1e-6)
+        assert call("pick", p.tolist(), u) == sample_from(p, u)
+
+
+def mulberry32(seed: int):
+    """The simulator's random numbers, once more."""
+    word = 2**32
+    while True:
+        seed = (seed + 0x6D2B79F5) % word
+        t = (seed ^ (seed >> 15)) * (seed | 1) % word
+        t ^= (t + (t ^ (t >> 7)) * (t | 61)) % word
+        yield (t ^ (t >> 14)) / word, seed
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_draws_are_those_of_the_rule(module, sampler: str):
+    numbers, counts = mulberry32(3), [0, 0, 0, 0]
+    replacement = P if sampler == "from_target" else ch03_rules.residual(P, Q)
+    for _ in range(500):
+        (u, _), (r, _), (v, seed) = next(numbers), next(numbers), next(numbers)
+        token = int(np.argmax(Q)) if sampler == "argmax" else sample_from(Q, u)
+        counts[token if r * Q[token] < P[token] else sample_from(replacement, v)] += 1
+    drawn = module(two_paths_simulator())("draw", sampler, P.tolist(), Q.tolist(), 3, 500)
+    assert drawn == {"counts": counts, "seed": seed}
+
+
+@pytest.mark.browser
+def test_worked_pair_and_a_sample(reader):
+    page = reader(two_paths_simulator())
+    assert page.numbers() == ["0.80", "0.20", "–", "–"]
+    assert "A: by acceptance 0.30, by correction 0.15, target 0.45" in page.description(0)
+    page.press("Sample 1,000")
+    page.press("Sample 100")
+    seen, floor = (float(x) for x in page.numbers()[2:])
+    assert floor == round(ch03_laws.noise(P, 1100), 4) and 0 < seen < 4 * floor
+    assert "After 1,100 draws" in page.verdict(1)
+    assert page.frame.locator(".sd-chart circle[r='4']").count() == 2
+    page.press("Start again")
+    assert page.numbers()[2:] == ["–", "–"]
+
+
+@pytest.mark.browser
+def test_a_wrong_sampler_leaves_the_noise_floor(reader):
+    page = reader(two_paths_simulator())
+    page.frame.get_by_label("Sampler").select_option("argmax")
+    assert "The exact law is 0.3667 from the target" in page.verdict(1)
+    page.press("Sample 10,000")
+    assert "off by 0.3667, and by now it shows" in page.verdict(1)
+    page.slider("A target weight").press("ArrowRight")
+    assert page.numbers()[2:] == ["–", "–"]
+    page.press("Reset to the worked pair")
+    assert page.numbers()[:2] == ["0.80", "0.20"]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("draft, said", [(P, "equal"), ((0, 0, 0, 1), "By acceptance 0.10")])
+def test_the_masses_add_up_to_p_for_every_draft(reader, draft, said):
+    page = reader(two_paths_simulator(draft=draft))
+    assert said in page.verdict()
+    sums = re.findall(
+        r"acceptance (\S+), by correction (\S+), target (\S+?)[;.](?= |$)", page.description(0)
+    )
+    assert len(sums) == 4
+    assert all(float(a) + float(c) == pytest.approx(float(t)) for a, c, t in sums)

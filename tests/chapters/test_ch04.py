@@ -1,0 +1,304 @@
+"""Chapter 04: its lesson, its figures, its simulator, and the library that it measures with."""
+
+import numpy as np
+import pytest
+import torch
+from classes.chapter_cases import ROW, draw, functions_of, unwritten
+from classes.regrading import grade_with
+
+from autograde.chapters import ch04_wrong
+from autograde.paths import SOLUTIONS
+from specdec_lib import theory
+from specdec_lib.drafters.lookup import lookup
+from specdec_lib.lessons.ch04 import checks as ch04
+from specdec_lib.lessons.ch04.loss import loss_gradient
+from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.widgets.tradeoff import K_MAX, tradeoff_simulator
+from specdec_lib.measure import strategies
+from specdec_lib.measure.core.acceptance import model_reader
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import ASSETS
+from specdec_lib.training.short import distil, factor, trainable
+
+CHAPTER = "04_choosing_the_draft"
+FUNCTIONS = functions_of(CHAPTER)
+
+
+# --- grading --------------------------------------------------------------------------------
+
+
+LOSS = "def distillation_loss(t, d):\n    p, q = t.float().softmax(-1), d.float().softmax(-1)\n"
+
+
+@pytest.mark.parametrize(
+    "last, passed, told",
+    [
+        ("return 1 - torch.minimum(p, q).sum(-1)", 0, "the mean over all positions"),
+        ("return (1 - torch.minimum(p, q).sum(-1).mean()).item()", 0, "a tensor of shape ()"),
+        ("return (p - q).abs().sum(-1).mean() / 2", 4, ""),
+        ("return 1 - (p - (p - q).clamp(min=0)).sum(-1).mean()", 4, ""),
+        ("return torch.tensor(1 - torch.minimum(p, q).sum(-1).mean().item())", 2, "no gradient"),
+        (
+            "return torch.from_numpy(np.abs(p.numpy() - q.numpy()).sum(-1) / 2).mean()",
+            2,
+            "no gradient",
+        ),
+    ],
+    ids=["per position", "a float", "L1", "clamp", "new tensor", "NumPy"],
+)
+def test_losses_of_other_students(last: str, passed: int, told: str):
+    result = grade_with(CHAPTER, distillation_loss=f"{LOSS}    {last}")
+    exercise = result.exercises["distillation_loss"]
+    assert exercise.passed == passed and told in " ".join(exercise.messages)
+
+
+# --- the solution and the library agree -----------------------------------------------------
+
+
+def test_the_formulas_are_those_of_the_library():
+    for alpha in np.linspace(0, 1, 11):
+        for k in range(12):
+            tokens = FUNCTIONS["expected_tokens"](alpha, k)
+            assert tokens == pytest.approx(theory.expected_tokens(alpha, k), abs=1e-12)
+            speed = FUNCTIONS["walltime_speedup"](alpha, 0.07, k, 1.2)
+            assert speed == pytest.approx(theory.walltime_speedup(alpha, 0.07, k, 1.2), abs=1e-12)
+
+
+def test_a_k_pays_exactly_where_alpha_is_above_c():
+    for alpha in np.linspace(0.02, 0.98, 25):
+        for c in np.linspace(0.01, 0.99, 29):
+            assert (FUNCTIONS["best_k"](alpha, c, 40) > 0) == (alpha > c + 1e-12)
+
+
+def test_the_lookup_is_that_of_the_library():
+    rng = np.random.default_rng(4)
+    for _ in range(300):
+        tokens = rng.integers(0, 4, rng.integers(0, 14)).tolist()
+        k, size = int(rng.integers(0, 6)), int(rng.integers(1, 5))
+        assert FUNCTIONS["prompt_lookup"](tokens, k, size) == lookup(tokens, k, size)
+
+
+def test_the_gradient_worked_out_by_hand_is_autograds():
+    p, q = torch.randn(3, 4, 6), torch.randn(3, 4, 6, requires_grad=True)
+    FUNCTIONS["distillation_loss"](p, q).backward()
+    by_hand = loss_gradient(p.numpy(), q.detach().numpy())
+    np.testing.assert_allclose(q.grad.numpy(), by_hand, rtol=0, atol=1e-6)
+
+
+# --- the visible side -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        (ch04_wrong.no_gradient, "no gradient flows"),
+        (ch04_wrong.summed, "returned 0.45, expected 0.225"),
+        (lambda p, q: 1 - torch.minimum(p.softmax(-1), q.softmax(-1)).sum(-1), "the mean over all"),
+        (lambda p, q: p.nothing, "raised AttributeError"),
+    ],
+)
+def test_the_check_of_the_loss_names_what_is_wrong(wrong, told: str):
+    with pytest.raises(Different) as caught:
+        ch04.check_distillation_loss(wrong)
+    assert told in str(caught.value)
+
+
+def test_predictions_are_held_against_computed_numbers(capsys):
+    truths = {name: truth for name, (truth, _) in ch04.TRUTHS.items()}
+    assert truths == {"prediction_04": 2.94, "prediction_04_b": 0.67, "prediction_04_c": 5}
+    ch04.reveal("prediction_04_b", None)
+    assert "0.67" not in capsys.readouterr().out
+    ch04.reveal("prediction_04_b", 1.0)
+    assert "It is 0.67" in capsys.readouterr().out
+
+
+def test_numbers_of_the_errata_stand_in_the_text(capsys):
+    ch04.look()
+    printed = capsys.readouterr().out
+    section = (SOLUTIONS / f"{CHAPTER}.py").read_text().split("What you may read elsewhere")[1]
+    numbers = [word for line in printed.splitlines() for word in line.rsplit(":", 1)[1].split()]
+    text = section.split("## Sources")[0].replace("4.0 ", "4.00 ")
+    missing = [n for n in numbers if n not in text and n.removeprefix("0") not in text]
+    assert missing == [] and len(numbers) == 19
+
+
+# --- figures --------------------------------------------------------------------------------
+
+
+def test_figures_say_their_numbers(shown: list[str]):
+    for name in ("one_block", "best_k_map", "strategies", "learning_curve"):
+        draw(CHAPTER, name)
+    assert "75 ms for 4 tokens: 18.75 ms each, 2.67 times as fast" in shown[0]
+    assert "alpha 0.7: 9, 8, 6, 4, 3, 2" in shown[1]
+    assert shown[2].endswith("small: alpha 0.60, c 0.15; table: alpha 0.20.")
+    assert "0.310 after 0, 0.400 after 10" in shown[3]
+
+
+def test_the_table_uses_the_students_function(capsys):
+    ch04.table_of_drafts({"small": ROW}, FUNCTIONS["walltime_speedup"])
+    out = capsys.readouterr().out
+    assert "0.600   0.10" in out and "K = 3: 1.67" in out and "K = 2: 1.45" in out
+    ch04.table_of_drafts({"small": ROW}, unwritten)
+    assert "Write it first" in capsys.readouterr().out
+
+
+# --- the simulator --------------------------------------------------------------------------
+
+
+def test_state_is_checked_and_plain():
+    simulator = tradeoff_simulator(np.float64(0.5), 1, 3.0, 0.25)
+    assert simulator.state == {"alpha": 0.5, "c": 1.0, "k": 3, "s": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alpha": 1.2}, "alpha is 1.2: a probability"),
+        ({"k": 2.5}, "k is 2.5: give a whole number from 0 to 20"),
+        ({"k": 21}, "k is 21: give a whole number"),
+        ({"k": "five"}, "k is 'five'"),
+        ({"k": True}, "k is True"),
+        ({"s": -0.1}, "s is -0.1"),
+    ],
+)
+def test_what_is_out_of_range_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        tradeoff_simulator(**arguments)
+
+
+@pytest.mark.browser
+def test_functions_equal_the_library(module):
+    call = module(tradeoff_simulator())
+    rng = np.random.default_rng(3)
+    settings = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0.5, 0.2, 0), (0.3, 0.3, 0), (0.25, 0.0, 0.3)]
+    settings += [tuple(float(x) for x in each) for each in rng.random((40, 3)).round(2)]
+    for alpha, c, s in settings:
+        for k in (0, 1, 5, K_MAX):
+            want = theory.walltime_speedup(alpha, c, k, 1 + s * k)
+            assert call("speedup", alpha, c, k, s) == pytest.approx(want, abs=1e-12)
+            tokens = call("expectedTokens", alpha, k)
+            assert tokens == pytest.approx(theory.expected_tokens(alpha, k), abs=1e-12)
+            assert call("blockTime", c, k, s) == pytest.approx(c * k + 1 + s * k, abs=1e-12)
+        assert call("bestK", alpha, c, s) == ch04.best_steep(alpha, c, s, K_MAX)
+
+
+MOVES = (("K draft tokens in a block", 1), ("s cost of each further token of a pass", 10))
+
+
+@pytest.mark.browser
+def test_keyboard_moves_every_slider_and_reset_brings_them_back(reader):
+    page = reader(tradeoff_simulator())
+    assert page.numbers() == ["2.941", "1.25", "2.353", "6"]
+    for name, presses in MOVES:
+        for _ in range(presses):
+            page.slider(name).press("ArrowRight")
+    want = theory.walltime_speedup(0.7, 0.05, 6, 1 + 0.1 * 6)
+    assert page.numbers()[2:] == [f"{want:.3f}", str(ch04.best_steep(0.7, 0.05, 0.1, K_MAX))]
+    assert f"K = 6: {want:.3f}" in page.description(0)
+    page.press("Reset")
+    assert page.numbers() == ["2.941", "1.25", "2.353", "6"]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({"alpha": 0.2, "c": 0.3}, "no K pays"),
+        ({"alpha": 0.7, "c": 0.05, "k": 6}, "This is the best K"),
+        ({"alpha": 0.7, "c": 0.05, "k": 2}, "Too few"),
+        ({"alpha": 0.3, "c": 0.2, "k": 9}, "slower than plain decoding"),
+        ({"alpha": 0.9, "c": 0.0, "k": 3}, "no best K at all"),
+    ],
+)
+def test_each_setting_is_said(reader, state, words):
+    assert words in reader(tradeoff_simulator(**state)).verdict()
+
+
+# --- what the chapter measures with ---------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def lab() -> strategies.Laboratory:
+    return strategies.Laboratory(positions=600)
+
+
+def test_the_target_accepts_itself_and_halves_do_not_overlap(lab):
+    assert lab.alpha(model_reader(lab.target)) == pytest.approx(1, abs=1e-5)
+    unseen = {text.name for text in lab.unseen}
+    assert len(lab.learn) + sum(len(text.ids) for text in lab.unseen) == 111202
+    assert len(unseen) == 17
+
+
+def test_all_layers_of_a_cut_model_are_the_model_and_one_is_less(lab):
+    whole, first = strategies.first_layers(4), strategies.first_layers(1)
+    tokens = torch.tensor([lab.learn[:20]])
+    expected = lab.target.forward(tokens, lab.target.new_cache())
+    torch.testing.assert_close(whole.forward(tokens, whole.new_cache()), expected)
+    assert 0.2 < lab.alpha(model_reader(first)) < 0.45
+
+
+def test_the_models_in_training_are_the_built_in_ones(lab):
+    read = strategies.module_reader(trainable("small"))
+    small = model_reader(Llama.from_folder(ASSETS / "small"))
+    torch.testing.assert_close(read(lab.learn[:30]), small(lab.learn[:30]), rtol=0, atol=1e-5)
+    first = model_reader(strategies.first_layers(1))
+    read = strategies.module_reader(trainable("target", layers=1))
+    torch.testing.assert_close(read(lab.learn[:30]), first(lab.learn[:30]), rtol=0, atol=1e-5)
+
+
+def test_tables_and_lookups_as_drafts(lab):
+    one = np.zeros((3, 3)) + np.array([[1.0, 0, 0], [0, 0.5, 0.5], [0, 0, 1.0]])
+    assert strategies.table_reader(one)([2, 0]).tolist() == [[0, 0, 1], [1, 0, 0]]
+    read = strategies.lookup_reader(FUNCTIONS["prompt_lookup"], 3)
+    assert read([0, 1, 0]).tolist() == [[0, 0, 0], [0, 0, 0], [0, 1, 0]]
+    calls = []
+    again = strategies.remembered(lambda ids: calls.append(ids) or torch.ones(1))
+    assert again([1, 2]) is again([1, 2]) and calls == [[1, 2]]
+
+
+def test_what_is_measured_of_a_draft(lab):
+    row = lab.measured({"small": Llama.from_folder(ASSETS / "small")})["small"]
+    assert row.parameters == 475_520 and 0.5 < row.alpha < 0.7
+    assert row.costs.v[1] == 1 and 0 < row.costs.c < 1 and row.tokens_per_second > 0
+    assert 0 < lab.cost(lambda text: text[-1]) < 0.1
+
+
+def test_a_few_steps_of_distillation_raise_alpha(lab):
+    draft = trainable("target", layers=1)
+    before = lab.alpha(strategies.module_reader(draft))
+    steps = list(distil(FUNCTIONS["distillation_loss"], draft, lab.target, lab.learn, 8))
+    assert steps == list(range(1, 9))
+    assert lab.alpha(strategies.module_reader(draft)) > before + 0.03
+
+
+def test_a_learning_curve_ends_where_the_loss_does(lab, capsys):
+    draft = trainable("target", layers=1)
+    curve = strategies.learning_curve(lab, draft, iter(range(1, 5)), every=2)
+    assert list(curve) == [0, 2, 4] and len(set(curve.values())) == 1
+    steps = distil(unwritten, draft, lab.target, lab.learn, 4)
+    assert list(strategies.learning_curve(lab, draft, steps, every=1)) == [0]
+    assert "your own loss: not written yet" in capsys.readouterr().out
+
+
+def test_the_students_drafts_are_judged_as_all_others_and_may_be_missing(lab, capsys):
+    bigram, own = FUNCTIONS["bigram_probs"], FUNCTIONS["prompt_lookup"]
+    yours = strategies.own_drafts(lab, bigram, own)
+    assert list(yours.alphas) == list(yours.costs) == ["bigram, yours", "prompt lookup"]
+    reader = strategies.table_reader(bigram(lab.learn, lab.vocab_size, 0.01))
+    assert yours.alphas["bigram, yours"] == lab.alpha(reader)
+    assert strategies.own_drafts(lab, unwritten, own) == strategies.OwnDrafts({}, {})
+    assert "Without your own drafts: not written yet" in capsys.readouterr().out
+
+
+def test_the_rate_of_learning_rises_and_falls():
+    rates = [factor(step, 100) for step in range(100)]
+    assert rates[0] == pytest.approx(0.2) and max(rates) == 1 and rates[-1] < 0.03
+
+
+# --- the chapter ----------------------------------------------------------------------------
+
+
+def test_the_notebook_shows_no_answer_of_the_library():
+    text = (SOLUTIONS / f"{CHAPTER}.py").read_text()
+    assert "specdec_lib.theory" not in text and "drafters.lookup" not in text
+    assert "training.stages" not in text

@@ -1,0 +1,219 @@
+"""Chapter 05: its checks, figures, predictions, simulator, and what its text promises."""
+
+import re
+
+import numpy as np
+import pytest
+from classes.chapter_cases import SETTINGS, draw, functions_of, text_of, unwritten
+
+from specdec_lib.lessons.ch05 import checks as ch05
+from specdec_lib.lessons.ch05 import figures as ch05_figures
+from specdec_lib.lessons.ch05 import measured as ch05_measured
+from specdec_lib.lessons.ch05.checks import conditional_rates, drifting_seconds, rounding_interval
+from specdec_lib.lessons.common.examples import Different, expect_value_error
+from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
+from specdec_lib.measure import papers
+from specdec_lib.theory import expected_tokens, walltime_speedup
+
+CHAPTER = "05_results"
+FUNCTIONS = functions_of(CHAPTER)
+TEXT = text_of(CHAPTER)
+
+
+# --- the visible checks ---------------------------------------------------------------------
+
+
+def test_an_expected_error_is_asked_for_by_its_name():
+    def refuses(x):
+        raise ValueError("no")
+
+    def breaks(x):
+        return x.missing
+
+    assert expect_value_error(refuses, 1, why="it is odd") is None
+    with pytest.raises(Different, match=r"breaks\(x=1\) raised AttributeError, expected ValueErr"):
+        expect_value_error(breaks, 1, why="it is odd")
+    with pytest.raises(Different, match=r"returned \[1\], expected ValueError: it is odd\."):
+        expect_value_error(lambda x: [x], 1, why="it is odd")
+    with pytest.raises(NotImplementedError):
+        expect_value_error(unwritten, 1, why="it is odd")
+
+
+# --- predictions ----------------------------------------------------------------------------
+
+
+def test_known_truths():
+    truth, _ = ch05.TRUTHS["prediction_05"]
+    assert truth == FUNCTIONS["alpha_from_blocks"](ch05.BLOCKS, ch05.K) == 14 / 18
+    truth, _ = ch05.TRUTHS["prediction_05_b"]
+    (row,) = [r for r in SETTINGS if (r.task, r.draft, r.temperature) == ("EnDe", "T5-large", 0)]
+    assert truth == row.measured
+
+
+# --- numbers --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", SETTINGS)
+def test_interval_holds_the_printed_value(row: papers.Setting):
+    low, high = rounding_interval(row.alpha, row.c, row.k)
+    assert low <= row.expected <= high and low < walltime_speedup(row.alpha, row.c, row.k) < high
+
+
+def test_interval_ends_where_alpha_and_c_end():
+    assert rounding_interval(1.0, 0.0, 3)[1] == 4.05
+    assert rounding_interval(0.0, 0.0, 3)[0] == pytest.approx(1 / 1.015 - 0.05)
+
+
+def test_recomputed_rows_star_three_values():
+    lines = ch05.recomputed(SETTINGS).splitlines()
+    starred = [line for line in lines[1:-1] if "*" in line]
+    assert len(lines) == 14 and len(starred) == 3
+    assert " ".join(lines[1].split()) == "EnDe T5-small 0 7 3.157 2.97 to 3.35 3.2 3.4 1.08"
+    assert len({line.index("to") for line in lines[1:-1]}) == 1
+
+
+def test_three_rows_need_a_cost_below_zero_and_one_needs_none_as_rounded():
+    lines = ch05.needed_costs(SETTINGS).splitlines()
+    assert sum(line.endswith("no cost explains this") for line in lines) == 3
+    (none,) = [line for line in lines if line.endswith("needed -0.001  0, as rounded")]
+    assert none.startswith("EnDe   T5-small  T=1")
+    assert "T5-large  T=0  c 0.11, needed  0.229" in lines[2]
+
+
+def test_one_clock_two_orders():
+    for by_turns, low, high in ((False, 1.0, 1.02), (True, 1.2, 1.25)):
+        plain, fast = drifting_seconds(by_turns)
+        assert len(plain) == len(fast) == ch05.RUNS
+        assert low < FUNCTIONS["paired_speedup"](list(plain), list(fast)) < high
+    turns, after = drifting_seconds(True), drifting_seconds(False)
+    assert turns[0][0] == after[0][0] == 1.0
+    assert turns[1][-1] == after[1][-1] == pytest.approx(1.2)
+
+
+def test_rates_by_position_are_conditional():
+    assert conditional_rates([2, 0, 1, 2], 2) == [(0.75, 4), (2 / 3, 3)]
+    rates = conditional_rates([0, 0], 2)
+    assert rates[0] == (0.0, 2) and np.isnan(rates[1][0]) and rates[1][1] == 0
+
+
+# --- figures --------------------------------------------------------------------------------
+
+
+def test_words_of_the_figures_without_a_function(shown: list[str], capsys):
+    for name in ("six_blocks", "expected_and_measured", "two_devices", "acceptance_table"):
+        draw(CHAPTER, name)
+    assert "block 3: 2 accepted" in shown[0]
+    assert "EnDe, T5-large, T = 0: formula 2.36 to 2.64, printed 2.5, measured 1.7" in shown[1]
+    assert "Medusa: 2.32 tokens and 1.44x on the RTX 3090" in shown[2]
+    assert "code, small: 0.500 and 0.600" in shown[3]
+    assert "GPT-like 97M (lm1b)  unigram      0.03  0.03" in capsys.readouterr().out
+
+
+def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
+    ch05_measured.pairs(lambda plain, fast: 7.0, [2.0, 3.0], [1.0, 2.0])
+    assert "geometric mean by your function is 7.000" in shown[0]
+    ch05_figures.two_orders(lambda plain, fast: 3.0)
+    assert "one after the other, your function gives 3.000" in shown[1]
+
+
+def test_a_rate_that_does_not_exist_leaves_a_gap(shown: list[str]):
+    def refuses(*times):
+        raise ValueError("never")
+
+    ch05_figures.implied_rates(refuses, SETTINGS[:1], [])
+    assert "nan implied" in shown[0]
+
+
+# --- the simulator --------------------------------------------------------------------------
+
+
+def test_simulator_starts_at_its_row():
+    simulator = paper_rows_simulator(SETTINGS, row=2)
+    state = simulator.state
+    assert (state["row"], state["alpha"], state["c"], state["k"]) == (2, 0.82, 0.11, 7)
+    assert len(state["rows"]) == 12 and state["rows"][2]["measured"] == 1.7
+    simulator.update(row=0, k=3)
+    assert simulator.state["k"] == 3
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"row": 12}, "row is 12: give a whole number from 0 to 11"),
+        ({"k": 2.5}, "k is 2.5: give a whole number"),
+        ({"k": K_MAX + 1}, "from 0 to 12"),
+        ({"alpha": 1.2}, "alpha is 1.2: a probability"),
+        ({"c": -0.1}, "c is -0.1"),
+    ],
+)
+def test_what_is_no_setting_is_named(part: dict, message: str):
+    with pytest.raises(ValueError, match=message):
+        paper_rows_simulator(SETTINGS).update(**part)
+
+
+def test_simulator_needs_a_row():
+    with pytest.raises(ValueError, match="rows is empty"):
+        paper_rows_simulator([])
+    with pytest.raises(ValueError, match="from 0 to 11"):
+        paper_rows_simulator(SETTINGS, row=12)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("alpha", [0.0, 0.003, 0.5, 0.82, 0.997, 1.0])
+def test_javascript_gives_the_numbers_of_the_library(module, alpha: float):
+    call = module(paper_rows_simulator(SETTINGS))
+    for c in (0.0, 0.003, 0.02, 0.11, 0.5):
+        for k in (0, 1, 5, K_MAX):
+            assert call("expectedTokens", alpha, k) == pytest.approx(expected_tokens(alpha, k))
+            want = walltime_speedup(alpha, c, k)
+            assert call("speedup", alpha, c, k) == pytest.approx(want, abs=1e-12)
+            want = rounding_interval(alpha, c, k)
+            assert call("interval", alpha, c, k) == pytest.approx(want, abs=1e-12)
+
+
+@pytest.mark.browser
+def test_javascript_says_what_the_clock_would_need(module):
+    call = module(paper_rows_simulator(SETTINGS))
+    rows = paper_rows_simulator(SETTINGS).state["rows"]
+    told = [call("verdict", row, row["alpha"], row["c"], row["k"]) for row in rows]
+    assert sum("no cost explains the clock" in text for text in told) == 3
+    assert "would need c = 0.229; printed is 0.11." in told[2]
+    assert "You have left the row's own numbers" in call("verdict", rows[2], 0.5, 0.11, 7)
+
+
+@pytest.mark.browser
+def test_keyboard_moves_the_sliders_and_the_row(reader):
+    page = reader(paper_rows_simulator(SETTINGS, row=2))
+    assert page.numbers() == ["2.50", "2.36 to 2.64"]
+    for _ in range(12):
+        page.slider("c time of a draft step in target steps").press("ArrowRight")
+    assert page.numbers()[0] == f"{walltime_speedup(0.82, 0.23, 7):.2f}"
+    page.frame.get_by_label("Row of the paper").select_option("6")
+    assert page.numbers()[0] == f"{walltime_speedup(0.65, 0.02, 5):.2f}"
+    page.slider("K draft tokens a block").press("ArrowLeft")
+    assert page.numbers()[0] == f"{walltime_speedup(0.65, 0.02, 4):.2f}"
+    page.press("Back to the row's numbers")
+    assert page.numbers()[0] == f"{walltime_speedup(0.65, 0.02, 5):.2f}"
+    assert "CNNDM, T5-small, T = 0: expected 2.4, measured 3.1" in page.description(1)
+
+
+# --- the text -------------------------------------------------------------------------------
+
+
+def test_the_library_s_answers_are_not_in_the_text():
+    assert not re.search(r"acceptance_from_counts|walltime_speedup", TEXT)
+
+
+def test_numbers_in_the_prose_are_the_computed_ones():
+    mixed = (expected_tokens(0.95, 5) + expected_tokens(0.45, 5)) / 2
+    assert f"bring {mixed:.2f} tokens" in TEXT and f"says {expected_tokens(0.7, 5):.2f}" in TEXT
+    row = SETTINGS[2]
+    needed = (expected_tokens(row.alpha, row.k) / row.measured - 1) / row.k
+    assert f"a `c` of {needed:.2f} would do".replace("0.", ".") in TEXT
+    assert f"{expected_tokens(0.65, 5):.2f}" in TEXT
+    intervals = [rounding_interval(row.alpha, row.c, row.k) for row in SETTINGS]
+    pairs = zip(SETTINGS, intervals, strict=True)
+    inside = [row for row, (low, high) in pairs if low <= row.measured <= high]
+    assert len(inside) == 1 and "one measured value lies inside" in TEXT
+    implied = FUNCTIONS["implied_alpha"](7.52, 14.1, 1.8, 4)
+    assert f"give {implied:.3f}".replace("0.", ".") in TEXT

@@ -1,0 +1,215 @@
+"""Chapter 06: its visible side, its figures, the recorded blocks, and its hidden tests' parts."""
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from classes.chapter_cases import draw, functions_of, text_of
+
+from autograde.chapters.ch06_tests import LentCoins, Seeded, law_of_slowest
+from specdec_lib.lessons.ch06 import checks as ch06
+from specdec_lib.lessons.ch06 import service as ch06_service
+from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.common.examples import Different
+from specdec_lib.theory import expected_tokens, walltime_speedup
+
+CHAPTER = "06_simulator"
+FUNCTIONS = functions_of(CHAPTER)
+TEXT = text_of(CHAPTER)
+
+
+# --- the visible checks -----------------------------------------------------------------------
+
+
+def test_a_run_is_compared_number_by_number():
+    gives = ch06.run_of(9, 3, 4.2)
+    ch06.expect_run(lambda: {"time": 3 * 1.4, "target_passes": 3, "tokens": 9}, gives=gives)
+    with pytest.raises(Different, match="a whole number, not a float"):
+        ch06.expect_run(lambda: ch06.run_of(9.0, 3, 4.2), gives=gives)
+    with pytest.raises(Different, match="returned .*'time': 4.3"):
+        ch06.expect_run(lambda: ch06.run_of(9, 3, 4.3), gives=gives, hint="Look.")
+    with pytest.raises(Different, match="returned .*extra"):
+        ch06.expect_run(lambda: gives | {"extra": 1}, gives=gives)
+
+
+def test_coins_are_handed_out_once_and_counted():
+    coins = ch06.Coins([0.1, 0.2, 0.3])
+    assert coins.random(2).tolist() == [0.1, 0.2] and coins.random() == 0.3 and coins.used == 3
+    assert coins.random(0).shape == (0,)
+    with pytest.raises(ValueError, match="after 3 of its 3 numbers 1 more were asked for"):
+        coins.random()
+    assert "0.1, 0.2, 0.3" in repr(coins)
+
+
+def test_readiness_counts_and_asks_the_next_question(capsys):
+    ch06.readiness(*(FUNCTIONS[name] for name in ch06.HINTS))
+    out = capsys.readouterr().out
+    assert "ready: 3 of 3" in out and ch06.NEXT_PROMPT in out
+
+    def simulate_block(alpha, k, r):
+        return 0
+
+    def simulate_decode(*args):
+        raise NotImplementedError("not written yet")
+
+    ch06.readiness(simulate_block, simulate_decode)
+    out = capsys.readouterr().out
+    assert "ready: 0 of 2" in out and "returned 0, expected 2" in out
+    assert "simulate_decode: not written yet" in out and "Next: simulate_block." in out
+
+
+# --- the laws ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 0.85, 1.0])
+@pytest.mark.parametrize("k", [0, 1, 2, 8])
+def test_block_law_has_the_formulas_mean(alpha: float, k: int):
+    law = ch06_service.block_law(alpha, k)
+    assert law.sum() == pytest.approx(1, abs=1e-12) and len(law) == k + 1
+    assert ch06_service.mean_and_variance(alpha, k)[0] == pytest.approx(expected_tokens(alpha, k))
+
+
+def test_request_law_is_that_of_all_coins():
+    """Three tokens with K = 2: every outcome of at most three blocks, one by one."""
+    alpha, law = 0.6, np.zeros(4)
+    block = ch06_service.block_law(alpha, 2)
+
+    def walk(written: int, blocks: int, weight: float) -> None:
+        if written >= 3:
+            law[blocks] += weight
+            return
+        for accepted, share in enumerate(block):
+            walk(written + accepted + 1, blocks + 1, weight * share)
+
+    walk(0, 0, 1.0)
+    np.testing.assert_allclose(ch06_service.request_law(alpha, 2, 3), law, rtol=0, atol=1e-12)
+
+
+def test_quantiles_do_not_depend_on_rounding():
+    law = np.array([0.0, 0.5, 0.45, 0.05])
+    assert [ch06_service.quantile(law, share) for share in (0.5, 0.95, 0.99)] == [1, 2, 3]
+    values = np.arange(1, 101)
+    assert [ch06_service.of_sample(values, s) for s in (0.01, 0.5, 0.99, 1)] == [1, 50, 99, 100]
+
+
+@pytest.mark.parametrize(
+    ("alpha", "k", "rows"), [(0.8, 5, 1), (0.8, 5, 8), (0.5, 2, 3), (1.0, 3, 4)]
+)
+def test_lockstep_is_the_mean_block_of_a_rarer_coin(alpha: float, k: int, rows: int):
+    assert law_of_slowest(alpha, k, rows) == pytest.approx(expected_tokens(alpha**rows, k))
+
+
+def test_numbers_in_the_text_are_right():
+    assert walltime_speedup(0.7, 0.1, 5) == pytest.approx(1.96, abs=5e-3)
+    assert expected_tokens(0.7, 5) == pytest.approx(2.94, abs=5e-3)
+    tails = {k: ch06_service.request_law(0.7, k, 128) for k in (1, 3, 4, 12)}
+    p99 = {k: ch06_service.quantile(law, 0.99) for k, law in tails.items()}
+    p50 = {k: ch06_service.quantile(law, 0.5) for k, law in tails.items()}
+    assert round(100 * p99[1] / p50[1]) == 108 and round(100 * p99[12] / p50[12]) == 131
+    assert p99[3] * 1.3 < p99[4] * 1.4 and "here 4 and 3" in TEXT
+    speeds = recorded.speeds(lambda k: 0.1 * k + 1)
+    best = max(speeds, key=speeds.__getitem__)
+    assert f"fastest at `K = {best}`, {speeds[best][0]:.2f} times" in TEXT
+    seen = recorded.requests()[8]
+    assert f"{len(seen.blocks)} requests of {recorded.record()['request_tokens']} tokens" in TEXT
+    assert len(recorded.runs(5)) == 12 and "twelve recorded runs" in TEXT
+    first = 1 - seen.accepted[0] / seen.accepted.sum()
+    assert first < seen.alpha and "The first position is the worst" in TEXT
+
+
+# --- figures ----------------------------------------------------------------------------------
+
+
+def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
+    draw(CHAPTER, "rows_of_coins", simulate_block=lambda alpha, k, r: 1)
+    assert (
+        "returned [1, 1, 1, 1, 1, 1, 1, 1]" in shown[0] and "1: 1.000, computed 0.210" in shown[0]
+    )
+
+
+# --- the recorded blocks ----------------------------------------------------------------------
+
+PACKAGE = Path(recorded.__file__).parent
+
+
+def test_the_record_is_small_and_whole():
+    assert recorded.PATH.stat().st_size <= 300_000
+    record = recorded.record()
+    assert record["columns"] == list(recorded.Block._fields)
+    ks = [each["k"] for each in record["requests"]]
+    assert {run["k"] for run in record["runs"]} == set(ks) and ks == sorted(ks)
+    for each in record["requests"]:
+        assert len(each["accepted"]) == each["k"] + 1
+    for run in record["runs"]:
+        blocks = [recorded.Block(*block) for block in run["blocks"]]
+        assert all(len(block.drafted) == run["k"] for block in blocks)
+        assert sum(block.accepted + 1 for block in blocks) >= 40
+
+
+def test_every_verdict_follows_from_the_recorded_coin():
+    for k in recorded.requests():
+        for run in recorded.runs(k):
+            for block in run:
+                assert recorded.verdict(block) == block.accepted
+                assert len(block.p) == len(block.q) == len(block.r) == min(block.accepted + 1, k)
+
+
+def test_the_record_agrees_with_a_fresh_computation():
+    from specdec_lib.models.pairs import load_pair
+    from specdec_lib.training.recording import recomputed
+
+    pair, record = load_pair(draft=recorded.record()["draft"]), recorded.record()
+    assert pair.label == record["pair"]
+    for run in record["runs"][5::34]:  # K of 1, 4, 8 and 16
+        sample = run | {"blocks": run["blocks"][:6]}
+        for block, (p, q) in zip(sample["blocks"], recomputed(pair, sample), strict=True):
+            np.testing.assert_allclose(block[1], p, rtol=2e-3, atol=1e-6)
+            np.testing.assert_allclose(block[2], q, rtol=2e-3, atol=1e-6)
+
+
+def test_a_recorded_run_can_be_made_again():
+    """With the same seed the first block drafts the same tokens and judges them alike."""
+    from specdec_lib.models.pairs import load_pair
+    from specdec_lib.training import recording
+
+    run = recorded.record()["runs"][-1]
+    pair = load_pair(draft=recording.DRAFT)
+    made = recording.run_of(pair, run["passage"], run["seed"], run["k"])["blocks"][0]
+    assert made[0] == run["blocks"][0][0] and made[4:] == run["blocks"][0][4:]
+    assert made[3] == run["blocks"][0][3]
+
+
+def test_digits_are_added_where_a_verdict_needs_them():
+    from specdec_lib.decoding.state import Block
+    from specdec_lib.training.recording import block_record
+
+    block = Block([7, 8], 1, 9, 2, p=[0.30001, 0.1], q=[0.60002, 0.9])
+    _, p, q, r, accepted, token = block_record(block, [0.4999999, 0.5])
+    assert (accepted, token) == (1, 9) and r[0] * q[0] < p[0] and len(p) == 2
+
+
+@pytest.mark.parametrize(
+    ("piece", "seen"),
+    [
+        ("\n        ", "↵·8"),
+        (" def", "·def"),
+        ("\n\n    ", "↵↵·4"),
+        ("x", "x"),
+        ("\t", "⇥"),
+        ("  a b", "·2a·b"),
+    ],
+)
+def test_spaces_can_be_seen(piece: str, seen: str):
+    assert recorded.visible(piece) == seen
+
+
+# --- hidden tests -----------------------------------------------------------------------------
+
+
+def test_a_copy_of_what_was_lent_begins_again():
+    coins, generator = LentCoins([0.1, 0.2]), Seeded(3)
+    assert coins.random(2).tolist() == copy.deepcopy(coins).random(2).tolist()
+    first = generator.random(4)
+    assert np.array_equal(first, copy.deepcopy(generator).random(4))
+    assert np.array_equal(first, np.random.default_rng(3).random(4))

@@ -1,0 +1,231 @@
+"""Chapter 07: its visible side, its exact numbers, and its family."""
+
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+from classes.chapter_cases import draw, functions_of, unwritten
+
+from autograde.chapters import ch07_tests, ch07_wrong
+from specdec_lib.lessons.ch07 import checks as ch07
+from specdec_lib.lessons.ch07 import family as ch07_family
+from specdec_lib.lessons.ch07 import laws as laws
+from specdec_lib.lessons.common.examples import Different
+from specdec_lib.measure import strategies
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.theory import expected_tokens, walltime_speedup
+
+CHAPTER = "07_connections"
+P, Q, POOR = ch07.P, ch07.Q, ch07.POOR
+FUNCTIONS = functions_of(CHAPTER)
+
+
+# --- checks, hints, predictions -------------------------------------------------------------
+
+
+def test_a_wrong_mask_is_told_by_its_row_and_an_integer_one_by_its_dtype():
+    with pytest.raises(Different, match=r"Row 1 is true at \[0, 1\]; it should be at \[1\]"):
+        ch07.expect_mask(ch07_wrong.mask_causal, [-1, -1], [[0], [1]])
+    with pytest.raises(Different, match="holds int"):
+        ch07.expect_mask(ch07_wrong.mask_of_integers, [-1, 0], [[0], [0, 1]])
+
+
+def test_predictions_are_held_against_computed_numbers(capsys):
+    assert ch07.TRUTHS["prediction_07"][0] == pytest.approx(0.87, abs=1e-12)
+    assert ch07.TRUTHS["prediction_07_b"][0] == pytest.approx(1 + 0.87 + 0.87**2, abs=1e-12)
+    ch07.reveal("prediction_07", None)
+    assert "0.87" not in capsys.readouterr().out
+    ch07.reveal("prediction_07_b", 4)
+    assert "You said 4. It is 2.6269." in capsys.readouterr().out
+
+
+# --- exact numbers --------------------------------------------------------------------------
+
+
+def pairs(count: int, size: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Random pairs of distributions (size,)."""
+    rng = np.random.default_rng(7)
+    return [tuple(rng.dirichlet(np.ones(size), 2)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
+def test_law_of_the_rule_in_turn_is_the_target(n: int):
+    for p, q in [(P, Q), (P, POOR), *pairs(5, 3)]:
+        law = laws.candidates_law(FUNCTIONS["multi_candidate_accept"], p, q, n)
+        assert np.abs(law.sum(axis=0) - p).max() < 1e-12
+        assert law[0].sum() == pytest.approx(sum(laws.refused_in_turn(p, q, n)), abs=1e-12)
+
+
+def test_shares_of_the_solution_are_the_closed_form():
+    for draft in (Q, POOR):
+        shares = laws.shares_of(FUNCTIONS["multi_candidate_accept"], P, draft)
+        assert shares == pytest.approx(laws.refused_in_turn(P, draft, 6), abs=1e-12)
+    assert laws.refused_in_turn(P, Q, 2) == pytest.approx([0.8, 0.07], abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_no_rule_in_turn_beats_the_best(n: int):
+    for p, q in [(P, Q), (P, POOR), *pairs(20, 4)]:
+        best = laws.best_acceptance(p, q, n)
+        assert sum(laws.refused_in_turn(p, q, n)) <= best + 1e-12 and best <= 1
+        # A lower bound on what can be transported: greedy filling of the targets, tuple by tuple.
+        assert _filled(p, q, n) <= best + 1e-12
+    assert laws.best_acceptance(P, Q, 1) == pytest.approx(np.minimum(P, Q).sum(), abs=1e-12)
+
+
+def _filled(p: np.ndarray, q: np.ndarray, n: int) -> float:
+    room, moved = p.copy(), 0.0
+    for drawn in product(range(len(q)), repeat=n):
+        left = float(np.prod(q[list(drawn)]))
+        for token in sorted(set(drawn), key=lambda t: -room[t]):
+            step = min(left, room[token])
+            room[token] -= step
+            left -= step
+            moved += step
+    return moved
+
+
+def test_the_best_acceptance_of_two_candidates_is_reached():
+    """By hand: p = [.5, .5], q = [.75, .25], of 16 pairs 9 are (0, 0), of which 8 can stay."""
+    p, q = np.array([0.5, 0.5]), np.array([0.75, 0.25])
+    assert laws.best_acceptance(p, q, 2) == pytest.approx(15 / 16, abs=1e-12)
+    assert sum(laws.refused_in_turn(p, q, 2)) == pytest.approx(13 / 16, abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_block_verification_keeps_the_law_and_accepts_no_less(k: int):
+    for p, q in [(P, Q), (Q, P), (P, P), *pairs(4, 3)]:
+        law, mean = laws.block_law(p, q, k)
+        target = np.ones(())
+        for _ in range(k + 1):
+            target = np.multiply.outer(target, p)
+        assert np.abs(law - target).max() < 1e-12
+        assert mean == pytest.approx(laws.block_accepted(p, q, k), abs=1e-12)
+        beta = float(np.minimum(p, q).sum())
+        assert mean >= expected_tokens(beta, k) - 1 - 1e-12
+
+
+def test_block_verification_meets_the_papers_example():
+    """Sun et al. (2024), section 2: 10/9 accepted token by token, 11/9 as a block."""
+    p, q = np.array([1 / 3, 2 / 3]), np.array([2 / 3, 1 / 3])
+    assert laws.block_accepted(p, q, 2) == pytest.approx(11 / 9, abs=1e-12)
+    assert expected_tokens(2 / 3, 2) - 1 == pytest.approx(10 / 9, abs=1e-12)
+
+
+def test_typical_acceptance_of_the_pair_is_the_draft():
+    law = laws.typical_law(P, Q, 0.09, 0.3)
+    assert np.array_equal(law, Q)
+    assert np.abs(law - P).sum() / 2 == pytest.approx(0.2, abs=1e-12)
+    strict = laws.typical_law(P, Q, 0.2, 1.0)
+    assert strict == pytest.approx([0.3 + 0.25 * 0.45, 0.45 + 0.25 * 0.3, 0.0375, 0.025], abs=1e-12)
+
+
+def test_certain_token_law():
+    law = laws.one_hot_law(FUNCTIONS["one_hot_accept"], P, 1)
+    assert law.sum(axis=0) == pytest.approx(P, abs=1e-12)
+    assert law[0] == pytest.approx([0, 0.3, 0, 0], abs=1e-12)
+    assert laws.one_hot_law(ch07_wrong.certain_replaced_from_target, P, 1).sum(axis=0)[
+        1
+    ] == pytest.approx(0.3 + 0.7 * 0.3, abs=1e-2)
+
+
+def test_times():
+    tokens = expected_tokens(0.8, 4)
+    assert laws.overlapped_speedup(tokens, 0.1, 4, hit=1.0) == pytest.approx(tokens)
+    slow = laws.overlapped_speedup(tokens, 0.5, 4, hit=1.0)
+    assert slow == pytest.approx(tokens / 2)  # the larger of 2 and 1
+    assert laws.overlapped_speedup(tokens, 0.1, 4, hit=0.0) == pytest.approx(tokens / 1.4)
+    single = laws.batched_speedup(tokens, 0.02, 4, batch=1, free=295)
+    assert single == pytest.approx(walltime_speedup(0.8, 0.02, 4))
+    assert laws.batched_speedup(tokens, 0.02, 4, batch=512, free=295) < 1
+
+
+def test_numbers_that_the_text_prints():
+    assert laws.tree_tokens(ch07.SHAPES["chain of six"], [0.8]) == pytest.approx(3.95, abs=2e-3)
+    assert np.minimum(P, Q).sum() == pytest.approx(0.8)
+    mapped = FUNCTIONS["map_draft"](ch07.SMALL_DRAFT, ch07.TO_TARGET, 4)
+    assert np.round(mapped, 3).tolist() == [0.286, 0, 0.714, 0]
+    entropy = -(P * np.log(P)).sum()
+    assert min(0.09, 0.3 * np.exp(-entropy)) == pytest.approx(0.087, abs=5e-4)
+    rest = P.copy()
+    rest[1] = 0
+    assert np.round(rest / rest.sum(), 3).tolist() == [0.643, 0, 0.214, 0.143]
+    assert round(989e12 / 3.35e12) == 295
+
+
+def test_smallest_example_counts_as_told():
+    """16 pairs of candidates: 12 accepted at first, 1 at second, 3 drawn; 8 and 8."""
+    p, q = np.array([0.5, 0.5]), np.array([0.75, 0.25])
+    assert [16 * share for share in laws.refused_in_turn(p, q, 2)] == pytest.approx([12, 1])
+    law = 16 * laws.candidates_law(FUNCTIONS["multi_candidate_accept"], p, q, 2)
+    assert law.tolist() == [pytest.approx([8, 5]), pytest.approx([0, 3])]
+
+
+def test_trajectories_of_the_hidden_tests_end_in_greedy_text():
+    for target, prompt, guess in ch07_tests.JACOBI:
+        written: list[int] = []
+        for _ in guess:
+            written.append(target([*prompt, *written])[-1])
+        steps = ch07_tests.trajectory(target, prompt, guess)
+        assert steps[-1] == written and len(steps) <= len(guess) + 2
+
+
+# --- figures --------------------------------------------------------------------------------
+
+
+def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
+    draw(CHAPTER, "more_candidates", multi_candidate_accept=ch07_wrong.candidates_against_p)
+    assert "n = 2: A 0.43" not in shown[0] and "the target A 0.45" in shown[0]
+    draw(CHAPTER, "tree_and_mask", tree_attention_mask=ch07_wrong.mask_causal)
+    assert "5 sees [0, 1, 2, 3, 4, 5]" in shown[1]
+
+
+def test_simulator_waits_for_no_answer(capsys):
+    numbers = ch07.accepted_shares(unwritten)
+    assert "is not written yet" in capsys.readouterr().out
+    assert numbers["good draft"] == laws.refused_in_turn(P, Q, 6)
+    ch07.accepted_shares(lambda *args: 1 / 0)
+    assert "cannot be used yet: ZeroDivisionError" in capsys.readouterr().out
+
+
+# --- what the chapter measures with ---------------------------------------------------------
+
+
+def test_drafters_are_measured_at_both_temperatures():
+    target, texts = strategies.built_in("target")["target"], prompts(1, 32)
+    found = strategies.tokens_a_block(target, strategies.three_drafters(target.vocab_size), texts)
+    assert list(found) == [(n, t) for n in ("lookup", "bigram", "model") for t in (0, 1)]
+    assert all(1 <= tokens <= 5 and 0 <= repeated <= 1 for tokens, repeated in found.values())
+    assert found["model", 1][0] > found["lookup", 1][0]
+
+
+# --- the family -----------------------------------------------------------------------------
+
+
+def test_family_is_in_order_complete_and_sourced():
+    entries = ch07_family.as_data()
+    assert [(e["year"], e["month"]) for e in entries] == sorted(
+        (e["year"], e["month"]) for e in entries
+    )
+    assert len({e["name"] for e in entries}) == len(entries) >= 18
+    assert all(e["source"] and e["relation"] and e["kept"] in ch07_family.KEPT for e in entries)
+    assert all(1 <= e["month"] <= 12 for e in entries)
+    assert all(re.search(r"arXiv \d{4}\.\d{4,5}|github\.com", e["source"]) for e in entries)
+    for name in ("Medusa", "EAGLE", "Lookahead decoding", "Draft & Verify", "LayerSkip"):
+        assert ch07_family.of(name).year in (2023, 2024)
+
+
+def test_table_has_a_row_for_every_method():
+    table = ch07.family_table()
+    assert len(table.rows()) == len(ch07_family.FAMILY)
+    assert table._repr_html_().count("<tr>") == len(table.rows()) + 1
+    assert repr(table).startswith("| method | year | what drafts")
+    assert "Draft &amp; Verify" in table._repr_html_()
+
+
+def test_trained_heads_draft_for_the_chapter():
+    target, texts = strategies.built_in("target")["target"], prompts(1, 32)
+    found = strategies.tokens_a_block(target, strategies.trained_heads(target), texts, k=3)
+    assert {name for name, _ in found} == {"Medusa", "EAGLE"}
+    assert all(1 <= tokens <= 4 for tokens, _ in found.values())

@@ -1,0 +1,404 @@
+"""Chapter 08: what only its checks, puzzle, laws and figures have."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from classes.chapter_cases import BLOCKS, draw, functions_of, text_of
+from classes.regrading import grade_with
+
+from autograde.chapters import ch08_tests, ch08_wrong
+from autograde.tools.submissions import solutions_of
+from autograde.wrong import misconceptions_of
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.lessons.ch08 import checks as ch08
+from specdec_lib.lessons.ch08 import laws as ch08_laws
+from specdec_lib.lessons.ch08 import measured as ch08_measured
+from specdec_lib.lessons.ch08 import puzzle as ch08_puzzle
+from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, dyadic_table
+from specdec_lib.lessons.common.examples import Different, describe
+from specdec_lib.measure.experiment.ours import library_generate
+from specdec_lib.models.checkpoint import read_shape
+from specdec_lib.models.pairs import ASSETS, ratio
+from specdec_lib.sampling import Warp, choices_for
+
+CHAPTER = "08_full_generation"
+TEXT = text_of(CHAPTER)
+FUNCTIONS = functions_of(CHAPTER)
+
+
+# --- the visible checks ---------------------------------------------------------------------
+
+
+def test_a_rollback_that_does_nothing_fails_the_check():
+    with pytest.raises(Different, match=r"called truncate with \[\], expected \[11\]"):
+        ch08.check_rollback(lambda cache, length: None)
+    with pytest.raises(Different, match="positions, length=4.* returned None, expected ValueError"):
+        ch08.check_rollback(ch08_wrong.clamped)
+
+
+def test_the_check_sees_what_is_read_twice():
+    with pytest.raises(Different, match="read the prompt again"):
+        ch08.check_speculative_generate(ch08_wrong.prompt_read_every_block)
+
+
+def test_the_texts_of_the_check_are_the_decoders():
+    for (k, temperature, eos_id, seed), text in ch08.TEXTS.items():
+        settings = Settings(ch08.TOKENS, Warp(temperature), eos_id)
+        choices = choices_for(settings.warp, [np.random.default_rng(seed)])
+        target, draft = ch08.models()
+        drafter = ModelDrafter(draft)
+        out = speculative_generate(target, drafter, [ch08.PROMPT], k, settings, choices)
+        assert out.tokens[0] == text
+
+
+def test_what_is_measured_waits_for_its_check(monkeypatch):
+    monkeypatch.setattr(ch08, "_passed", {})
+    rollback = FUNCTIONS["rollback"]
+    with pytest.raises(Different, match="runs your rollback, and its check has not passed"):
+        ch08.checked(rollback)
+    ch08.check_rollback(rollback)
+    ch08.checked(rollback)
+    changed = functions_of.__wrapped__(CHAPTER)["rollback"]  # the cell was run again
+    with pytest.raises(Different, match="since you last changed it"):
+        ch08.checked(rollback, changed)
+
+
+MEASURING = ("identity.", "experiment.run(", "engineering.", "traces.", "batches.", "seq2seq.")
+
+
+@pytest.mark.parametrize("name", MEASURING)
+def test_cells_that_measure_ask_for_the_checks(name: str):
+    asking = "    lesson.checked(rollback, verify_block, speculative_generate)\n"
+    assert TEXT.count("decoders.yours(") == TEXT.count(asking) == 1
+    cells = [cell for cell in re.split(r"^# %%", TEXT, flags=re.MULTILINE) if name in cell]
+    code = [cell for cell in cells if not cell.startswith(" [markdown]")]
+    assert code and all("our_decoder()" in cell for cell in code)
+
+
+# --- the hidden tests -----------------------------------------------------------------------
+
+WAITING = """
+def verify_block(p, q, drafted, r, u):
+    at = drafted[..., None]
+    verdicts = (r * q.gather(-1, at)[..., 0] < p[:, :-1].gather(-1, at)[..., 0]).tolist()
+    count = torch.tensor([[*row, False].index(False) for row in verdicts])
+    rows = torch.arange(len(p))
+    behind = torch.nn.functional.pad(q, (0, 0, 0, 1))
+    rest = (p[rows, count] - behind[rows, count]).clamp(min=0)
+    mass = rest.sum(-1, keepdim=True)
+    return count, sample_rows(torch.where(mass > 0, rest / mass, p[rows, count]), u)
+"""
+
+
+def graded(**answers: str):
+    """The exercises of the solution with other answers in it."""
+    return grade_with(CHAPTER, **answers).exercises
+
+
+def test_a_right_verdict_that_waits_for_the_device_loses_a_tenth_and_is_told_so():
+    exercise = graded(verify_block=WAITING)["verify_block"]
+    assert exercise.score == pytest.approx(0.9 * exercise.max_score)
+    (message,) = exercise.messages
+    assert "used tolist" in message and "loop over the rows is clearer" not in message
+
+
+def test_the_loop_over_rows_loses_a_tenth():
+    (wrong,) = (w for w in misconceptions_of(CHAPTER).all if w.name == "loop_over_rows")
+    exercise = graded(verify_block=wrong.code)["verify_block"]
+    assert exercise.score == pytest.approx(0.9 * exercise.max_score)
+
+
+PREFILLED = '''
+def speculative_generate(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    """The prompt is read apart, which is as good."""
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches = target.new_cache(), draft.new_cache()
+    if max_new_tokens and len(text) > 1:
+        for model, cache in zip((target, draft), caches):
+            model.forward(torch.tensor([text[:-1]]), cache)
+    while len(text) < end:
+        n = min(k, end - len(text) - 1)
+        numbers = np.zeros(2 * n + 1)
+        if temperature:
+            numbers = np.array([*rng.random(n), *rng.random(n), rng.random()])
+        drafted, q = [], []
+        for u_i in numbers[:n]:
+            q.append(warp(feed(draft, caches[1], text + drafted)[:, -1:]))
+            drafted.append(int(sample_rows(q[-1][0], torch.tensor([u_i]))))
+        p = warp(feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        coins, last = torch.tensor(numbers[None, n:-1]), torch.tensor(numbers[-1:])
+        block = torch.tensor([drafted]).long()
+        count, token = verify_block(p, torch.cat([*q, p[:, :0]], 1), block, coins, last)
+        for new in [*drafted[: int(count)], int(token)]:
+            text.append(new)
+            if new == eos_id:
+                return text[len(prompt_ids) :]
+        for cache in caches:
+            rollback(cache, min(int(cache.length), len(text) - 1))
+    return text[len(prompt_ids) :]
+'''
+
+
+def test_reading_the_prompt_apart_is_as_good():
+    exercise = graded(speculative_generate=PREFILLED)["speculative_generate"]
+    assert exercise.messages == []
+
+
+def test_the_visible_check_asks_for_long_counts_and_for_nothing_read_for_0_tokens():
+    with pytest.raises(Different, match=r"a tensor of torch.float64. Both are to be torch.long"):
+        ch08.check_verify_block(ch08_wrong.count_in_floats)
+
+    with pytest.raises(Different, match="0 tokens are asked for, and a model was called"):
+        ch08.check_speculative_generate(ch08_wrong.prompt_read_for_nothing)
+
+
+def test_temperatures_tell_the_law_that_judges_from_another():
+    def texts(function) -> list[list[int]]:
+        return [
+            function(
+                *map(WatchedModel, ch08_tests.tables(seed)),
+                *(request[name] for name in ("prompt", "k", "tokens", "temperature")),
+                np.random.default_rng(seed),
+            )
+            for seed, temperature in ch08_tests.TEMPERATURES
+            for request in [ch08_tests.setting(seed, temperature=temperature)]
+        ]
+
+    right = texts(FUNCTIONS["speculative_generate"])
+    before = texts(ch08_wrong.draft_law_before_its_temperature)
+    assert right[4:] != before[4:]
+    assert texts(in_precision(torch.float32)) == right != texts(in_precision(torch.float16))
+
+
+def in_precision(dtype: torch.dtype):
+    """The solution's loop with distributions of `dtype`."""
+    names = dict(FUNCTIONS)
+    names["Warp"] = lambda temperature: lambda logits: Warp(temperature)(logits).to(dtype).double()
+    exec(solutions_of(CHAPTER)["speculative_generate"], names)
+    return names["speculative_generate"]
+
+
+BROKEN = "def verify_block(p, q, drafted, r, u):\n    return p[:, 0, 0].long(), p[:, 0, 0].long()"
+
+
+def test_a_loop_of_wrong_parts_is_sent_to_them_first():
+    messages = graded(verify_block=BROKEN)["speculative_generate"].messages
+    assert messages and all("not checked: first verify_block. Seen here" in m for m in messages)
+
+
+RAISES_LATE = """
+def rollback(cache, length):
+    if length < 0:
+        cache.truncate(0)
+        raise ValueError(length)
+    if length > cache.length[0]:
+        raise ValueError(length)
+    if length < cache.length[0]:
+        cache.truncate(length)
+"""
+
+
+def test_a_refusal_behind_a_cut_is_not_taken_for_another_mistake():
+    (message,) = graded(rollback=RAISES_LATE)["rollback"].messages
+    assert "raised ValueError, but behind truncate(0)" in message
+    assert "You might think" not in message
+
+
+def test_models_of_the_tests_keep_the_protocol():
+    model = ch08_tests.LentModel(dyadic_table(3), "target", prompt=2)
+    cache = model.new_cache()
+    assert model.forward(torch.tensor([[1, 2]]), cache).shape == (1, 2, 4)
+    assert cache.length.tolist() == [2] and model.trace == []
+    again = model.new_cache()
+    model.forward(torch.tensor([[1]]), again)
+    assert model.trace == ["read the prompt again"]
+    cache.truncate(1)
+    model.forward(torch.tensor([[3]]), cache)
+    cache.truncate(torch.tensor([2]))
+    cache.truncate([1])
+    model.forward(torch.tensor([[3, 0]]), cache)
+    assert model.again == [[1], [1, 3]] and cache.cuts == [1, 2, 1]
+    with pytest.raises(ValueError, match="cannot be cut to 4"):
+        cache.truncate(4)
+    with pytest.raises(ValueError, match="takes one row, not 2"):
+        model.new_cache(2)
+
+
+def test_a_model_looks_two_tokens_back():
+    table = dyadic_table(5)
+    model = WatchedModel(table)
+    rows = model.forward(torch.tensor([[2, 1, 3]]), model.new_cache())[0].exp()
+    expected = [table[0, 2], table[2, 1], table[1, 3]]
+    assert torch.allclose(rows, torch.tensor(np.array(expected)))
+
+
+# --- predictions and puzzle -----------------------------------------------------------------
+
+
+def test_predictions_are_held_against_computed_numbers(capsys):
+    assert ch08.TRUTHS["prediction_08"][0] == 14 - 11 == 3
+    ch08.reveal("prediction_08", None)
+    ch08.reveal("prediction_08_b", None, 1.5)
+    waiting = capsys.readouterr().out
+    assert waiting.count("this cell waits for it") == 2 and "1.5" not in waiting
+    ch08.reveal("prediction_08_b", 2.0, 1.5)
+    assert capsys.readouterr().out.startswith("You said 2. It is 1.5. That is the middle")
+
+
+def test_puzzle_is_printed_shuffled(capsys):
+    ch08.check_puzzle("", "", "")
+    printed = capsys.readouterr().out
+    assert dict(re.findall(r"^([A-L])  ( *\S.*)$", printed, re.MULTILINE)) == ch08_puzzle.LINES
+
+
+@pytest.mark.parametrize("order", ch08_puzzle.ORDERS)
+def test_puzzle_solved_is_a_decoder(order: str):
+    lines = dict(ch08_puzzle.LINES)
+    for letter, filled_in in ch08_puzzle.FILLED.items():
+        lines[letter] = lines[letter].replace("____", filled_in)
+    body = "\n".join("        " + lines[letter] for letter in order)
+    names = dict(FUNCTIONS)
+    names["as_tensors"] = lambda *each: [
+        torch.tensor([part]).long() if i == 0 else torch.tensor(np.array([part]))
+        for i, part in enumerate(each)
+    ]
+    exec(
+        "def write(target, draft, text, k, end, warp, rng):\n"
+        "    target_cache, draft_cache = target.new_cache(), draft.new_cache()\n"
+        f"    while len(text) < end - 1:\n{body}\n    return text",
+        names,
+    )
+    text, length = list(ch08.PROMPT), len(ch08.PROMPT)
+    args = text, 3, length + ch08.TOKENS, Warp(1.0), np.random.default_rng(3)
+    out = names["write"](*ch08.models(), *args)
+    assert out[length:] == ch08.TEXTS[3, 1.0, None, 3][: len(out) - length] and len(out) > 9
+    assert set(ch08_puzzle.LINES) - set(order) == {"E"}
+
+
+@pytest.mark.parametrize(
+    ("order", "blanks", "told"),
+    [
+        ("g, j", ("", ""), "Right so far. 9 lines are still missing"),
+        ("GE", ("", ""), "Line E does not come next. Line E throws away"),
+        ("GJLDAHCKFIB", ("end - len(text)", "-n - 1"), "The blank in line G is not"),
+        ("GJLDAHCKFIB", ("end-len(text)-1", "-n"), "The blank in line C is not"),
+        ("GJLDAHCKFBI", ("end-len(text)-1", "-n-1"), "That is a block"),
+    ],
+)
+def test_puzzle_says_how_far_it_is_right(order: str, blanks: tuple, told: str, capsys):
+    ch08.check_puzzle(order, *blanks)
+    assert told in capsys.readouterr().out
+
+
+# --- what the text says ---------------------------------------------------------------------
+
+
+def test_the_quiz_tells_what_the_missing_token_costs(monkeypatch):
+    blocks: list[tuple[int, int]] = []
+
+    def verdict(p, q, drafted, r, u):
+        new = real(p, q, drafted, r, u)
+        blocks.append((len(new) - 1, len(drafted)))
+        return new
+
+    real = ch08_wrong._verdict
+    monkeypatch.setattr(ch08_wrong, "_verdict", verdict)
+    for seed in range(20):
+        first, rng = len(blocks), np.random.default_rng(seed)
+        itself = [WatchedModel(dyadic_table(seed)) for _ in range(2)]
+        ch08_wrong.bonus_not_fed(*itself, [1, 2, 3], 4, 60, 1.0, rng)
+        assert blocks[first] == (4, 4)
+    accepted, drafted = map(sum, zip(*blocks, strict=True))
+    assert accepted / drafted == pytest.approx(0.75, abs=0.005)
+    assert "In the first block all are; over the whole text only .75 are." in TEXT
+
+
+def test_the_ratios_of_the_pairs_are_those_of_the_text():
+    target = read_shape(ASSETS / "target")
+    ratios = [ratio(target, read_shape(ASSETS / name)) for name in ("small", "base", "large")]
+    assert ratios == ["a 17:1", "an 8:1", "a 4:1"]
+    assert "as a 17:1, 8:1 or 4:1" in TEXT.replace("\n# ", " ")
+
+
+# --- laws -----------------------------------------------------------------------------------
+
+
+def test_the_solutions_verdict_has_the_targets_law():
+    accepted, added, rows = ch08_laws.block_law(FUNCTIONS["verify_block"])
+    open_mass = 1 - (accepted + added).sum(-1, keepdims=True)
+    assert np.abs(accepted + added + open_mass * ch08_laws.P - ch08_laws.P).max() < 1e-12
+    assert rows == 3456 and f"{rows:,} rows" in TEXT
+
+
+def test_the_solutions_loop_has_the_targets_law_and_a_wrong_one_has_not():
+    law, runs = ch08_laws.text_law(FUNCTIONS["speculative_generate"])
+    assert np.abs(law - ch08_laws.plain_law()).max() < 1e-15 and runs == 56
+    law, _ = ch08_laws.text_law(library_generate)
+    assert np.abs(law - ch08_laws.plain_law()).max() < 1e-15
+    for wrong in (ch08_wrong.argmax_draft, ch08_wrong.numbers_used_again):
+        law, _ = ch08_laws.text_law(wrong)
+        assert np.abs(law - ch08_laws.plain_law()).max() > 0.05
+
+
+def test_a_loop_that_draws_or_writes_too_much_is_told_so_soon():
+    with pytest.raises(ValueError, match="does it still draw numbers for k"):
+        ch08_laws.text_law(ch08_wrong.numbers_for_k)
+    with pytest.raises(ValueError, match="for 2 tokens your loop gave 3"):
+        ch08_laws.text_law(ch08_wrong.limit_overshot)
+
+
+# --- figures --------------------------------------------------------------------------------
+
+
+def test_figures_of_an_interrupted_experiment_say_what_is_missing():
+    for figure, more in ((ch08_measured.against_hugging_face, ()),
+                         (ch08_measured.beside_the_papers, ([], []))):  # fmt: skip
+        with pytest.raises(ValueError, match="let the experiment's cell run to its end"):
+            figure([], *more)
+
+
+def test_figures_tell_what_a_wrong_function_did(shown: list[str]):
+    draw(CHAPTER, "going_back", rollback=ch08_wrong.one_too_many)
+    assert "Behind your rollback to 11 it holds 10." in shown[0]
+    draw(CHAPTER, "law_of_texts", speculative_generate=ch08_wrong.argmax_draft)
+    assert not shown[1].endswith("Total variation 0.0e+00.")
+    draw(CHAPTER, "passes", speculative_generate=ch08_wrong.prompt_read_every_block)
+    assert shown[2].count("the target reads positions 0 to") > 1
+
+
+WORDS = {
+    "beside_the_papers": "base on 234m, code, T = 1: promised 1.60, formula 1.90, measured 1.50",
+    "against_hugging_face": "over Hugging Face generate: 1.50, 1.50",
+    "alpha_beside_table_3": "base, code: 0.580 and 0.640",
+    "engineering": "a loop: 1.50 (1.25 to 1.75)",
+    "blocks_over_time": "Tokens of each block: 4, 2, 2. Mean 2.67.",
+    "timeline": "block 2: 1.0 and 20.0 ms",
+    "by_position": "position 2: 0.500 of 2",
+    "by_class": "keyword, 12 tokens: 0.500 and 0.750",
+    "batches": "batch 1, K = 2: 15 tokens/s, 1.50 times plain",
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_words_of_the_measured_figures(name: str, shown: list[str]):
+    draw(CHAPTER, name)
+    assert WORDS[name] in shown[0]
+
+
+def test_fates_of_a_block():
+    assert [ch08_measured.fates(block) for block in BLOCKS] == [(3, 0, 1), (1, 1, 0), (2, 0, 0)]
+
+
+# --- what the parts share -------------------------------------------------------------------
+
+
+def test_tensors_are_described_in_short():
+    assert describe(torch.tensor([1, 2])) == "tensor([1, 2])"
+    assert describe(torch.zeros(20, 3)) == "a tensor of shape (20, 3)"
+    assert describe(WatchedCache([1, 2])) == "a cache of 2 positions"

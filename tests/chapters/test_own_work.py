@@ -1,0 +1,207 @@
+"""A function of the library that answers an exercise is no answer: in the worker it raises."""
+
+import importlib
+from operator import attrgetter
+
+import pytest
+from classes.sessions import call, session
+
+from autograde.grade import grade, own_work_of
+from autograde.pool import chapters
+from autograde.sandbox.inside.closing import parted
+from autograde.sandbox.launch import Limits
+from autograde.sandbox.session import StudentError
+from autograde.submission import release_of
+from autograde.tools.submissions import filled, solutions_of
+
+NAME = "specdec_lib.theory.expected_tokens"
+LIBRARY = """
+import torch
+from specdec_lib.decoding.verify import residual
+
+
+def residual_distribution(p, q):
+    rows = (torch.from_numpy(array)[None] for array in (p, q))
+    return residual(*rows)[0].numpy()
+"""
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "from specdec_lib.theory import expected_tokens as f",
+        "import specdec_lib.theory as t\nf = t.expected_tokens",
+    ],
+)
+def test_a_closed_function_says_that_the_work_is_to_be_ones_own(how: str):
+    message = f"{NAME} answers this exercise; .* your own work"
+    closing = session(how, limits=Limits(own_work=(NAME,)))
+    with closing as s, pytest.raises(StudentError, match=message):
+        call(s, "f", (0.5, 2))
+
+
+def test_what_is_not_closed_is_open():
+    code = "from specdec_lib.theory import walltime_speedup as f"
+    with session(code, limits=Limits(own_work=("specdec_lib.nothing.at_all",))) as s:
+        assert call(s, "f", (0.0, 0.0, 1)).value == 1.0
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_every_closed_name_is_a_function_of_the_library(chapter: str):
+    for name in own_work_of(chapter):
+        module, function = parted(name)
+        found = attrgetter(function)(importlib.import_module(module))
+        assert callable(found) or isinstance(found, property)
+
+
+def test_methods_and_properties_are_closed_too():
+    names = (
+        "specdec_lib.models.cache.Tree.of",
+        "specdec_lib.lessons.common.recorded.Request.alpha",
+    )
+    code = (
+        "from specdec_lib.lessons.common.recorded import Request\n"
+        "def f():\n    from specdec_lib.models.cache import Tree\n    return Tree.of([0])\n"
+        "def g():\n    return Request(2, [], []).k, Request(2, [], []).alpha\n"
+    )
+    limits = Limits(own_work=names, preload=(("torch", ()),))
+    for function, name in zip("fg", names, strict=True):
+        with session(code, limits=limits) as s, pytest.raises(StudentError, match=f"{name} answ"):
+            call(s, function, ())
+
+
+# Answers that ask the library: chapter, function, and its body, with imports that go above it.
+BORROWED = [
+    (
+        "00_bottleneck",
+        "kv_cache_bytes(n_tokens, layers, heads, width, size, batch_size=1)",
+        "from types import SimpleNamespace\n"
+        "from specdec_lib.measure.bench.gpu import cache_numbers\n"
+        "shape = SimpleNamespace(layers=layers, kv_heads=heads, head_width=width)\n"
+        "return cache_numbers(shape, n_tokens) * size * batch_size",
+    ),
+    (
+        "01_draft_then_verify",
+        "greedy_prefix(drafted, p)",
+        "import torch\n"
+        "from specdec_lib.decoding.verify import accepted_prefix\n"
+        "same = torch.tensor([[t == int(r.argmax()) for t, r in zip(drafted, p)]])\n"
+        "return int(accepted_prefix(same, torch.tensor([len(drafted)])))",
+    ),
+    (
+        "01_draft_then_verify",
+        "greedy_speculative_decode(target, draft, prompt, k, max_new_tokens, eos=None)",
+        "from specdec_lib.lessons.ch01.models import greedy_decode\n"
+        "return greedy_decode(target, prompt, max_new_tokens, eos)",
+    ),
+    (
+        "02_rejection_sampling",
+        "acceptance_probability(p, q, token)",
+        "from specdec_lib.lessons.ch07.laws import block_decisions\n"
+        "return float(block_decisions(p, q, [token])[1][1])",
+    ),
+    (
+        "02_rejection_sampling",
+        "speculative_accept(tokens, p, q, r)",
+        "from specdec_lib.training.recording import accepted_of\n"
+        "pairs = [(p[i, t], q[i, t]) for i, t in enumerate(tokens)]\n"
+        "return tokens[: accepted_of([a for a, _ in pairs], [b for _, b in pairs], list(r))]",
+    ),
+    (
+        "03_lossless",
+        "total_variation(p, q)",
+        "from specdec_lib.lessons.ch01.checks import distance\nreturn distance(p, q)",
+    ),
+    ("03_lossless", "total_variation(p, q)", "return lesson._tv(p, q)"),
+    (
+        "03_lossless",
+        "acceptance_rate(p, q)",
+        "from specdec_lib.lessons.ch03.laws import mixture\nreturn mixture(p, q, 1)[1]",
+    ),
+    (
+        "03_lossless",
+        "is_lossless(rule, p, q)",
+        "from specdec_lib.lessons.ch02.checks import exact_law\n"
+        "def one(p, q, *rest):\n"
+        "    return int(rule(p, q, *map(np.atleast_1d, rest))[0]), True\n"
+        "return bool(abs(exact_law(one, p, q, 64).sum(0) - p).max() < 1e-12)",
+    ),
+    (
+        "04_choosing_the_draft",
+        "walltime_speedup(a, c, k, v=1.0)",
+        "return lesson.steep(a, c, k, 0)",
+    ),
+    ("04_choosing_the_draft", "best_k(a, c, k_max)", "return lesson.best_steep(a, c, 0, k_max)"),
+    (
+        "04_choosing_the_draft",
+        "expected_tokens(alpha, k)",
+        "from specdec_lib.lessons.ch07.laws import tree_tokens\n"
+        "return tree_tokens(range(-1, k - 1), [alpha])",
+    ),
+    (
+        "04_choosing_the_draft",
+        "expected_accepted(alpha, k)",
+        "from specdec_lib.lessons.ch06.service import mean_and_variance\n"
+        "return mean_and_variance(alpha, k)[0] - 1",
+    ),
+    (
+        "04_choosing_the_draft",
+        "distillation_loss(p, q)",
+        "from specdec_lib.training.stages import distillation\n"
+        "return distillation(p.double().softmax(-1), q.double(), False)[0]",
+    ),
+    (
+        "05_results",
+        "alpha_from_blocks(accepted, k)",
+        "from specdec_lib.lessons.common.recorded import Request\n"
+        "return Request(k, None, np.bincount(accepted, minlength=k + 1)).alpha",
+    ),
+    (
+        "05_results",
+        "alpha_from_blocks(accepted, k)",
+        "rows = lesson.conditional_rates(accepted, k)\n"
+        "return sum(rate * n for rate, n in rows if n) / sum(n for _, n in rows)",
+    ),
+    (
+        "06_simulator",
+        "simulate_block(alpha, k, r)",
+        "block = recorded.Block([], [alpha] * k, [1] * k, list(r), 0, 0)\n"
+        "return recorded.verdict(block)",
+    ),
+    (
+        "07_connections",
+        "tree_attention_mask(parents)",
+        "from specdec_lib.models.cache import Tree\n"
+        "return Tree.of([p + 1 for p in parents]).ancestors[1:, 1:].numpy()",
+    ),
+    (
+        "07_connections",
+        "one_hot_accept(draft_token, p, r, u)",
+        "import torch\n"
+        "from specdec_lib.decoding.verify import verify_block\n"
+        "q = torch.zeros(1, 1, len(p), dtype=torch.double)\n"
+        "q[0, 0, draft_token] = 1\n"
+        "rows = torch.tensor(np.stack([p, p]))[None]\n"
+        "numbers = torch.tensor([[draft_token]]), torch.tensor([[r]]), torch.tensor([u])\n"
+        "count, token = verify_block(rows, q, *numbers)\n"
+        "return (draft_token, True) if count else (int(token), False)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("chapter", "call", "body"), BORROWED, ids=[c for _, c, _ in BORROWED])
+def test_the_librarys_own_function_earns_nothing_and_says_why(chapter: str, call: str, body: str):
+    name, lines = call.partition("(")[0], body.splitlines()
+    above = [line for line in lines if line.startswith(("import", "from"))]
+    code = "\n".join([*above, f"def {call}:", *(f"    {each}" for each in lines[len(above) :])])
+    result = grade(filled(release_of(chapter), solutions_of(chapter) | {name: code}), chapter)
+    exercise = result.exercises[name]
+    assert exercise.score == 0 and "your own work" in exercise.messages[0]
+
+
+def test_the_librarys_residual_earns_nothing_and_says_why():
+    chapter = "02_rejection_sampling"
+    answers = solutions_of(chapter) | {"residual_distribution": LIBRARY}
+    result = grade(filled(release_of(chapter), answers), chapter)
+    exercise = result.exercises["residual_distribution"]
+    assert exercise.score == 0 and "your own work" in exercise.messages[0]

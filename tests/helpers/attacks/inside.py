@@ -1,0 +1,191 @@
+"""Attacks from within the process: on the checks, on the protocol, on what is printed."""
+
+from attacks.kinds import Attack, answers
+
+_ALWAYS_EQUAL = """
+class Yes:
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __float__(self): return 1.0
+    def __len__(self): return 1
+    def __iter__(self): return iter(())
+    __array_ufunc__ = None
+def NAME(*args): return Yes()
+"""
+_EQUAL_ARRAY = """
+import numpy as np
+class Yes(np.ndarray):
+    def __eq__(self, other): return np.array(True)
+def NAME(*args): return np.zeros(4).view(Yes)
+"""
+_EQUAL_FLOAT = """
+class Yes(float):
+    def __eq__(self, other): return True
+    def __sub__(self, other): return 0.0
+def NAME(*args): return Yes(0.5)
+"""
+_FRAMES = """
+import sys
+def NAME(*args):
+    frame = sys._getframe()
+    while frame is not None:
+        for name, value in frame.f_locals.items():
+            if "expect" in name or "gives" in name or "result" == name:
+                return value
+        frame = frame.f_back
+    return None
+"""
+_COLLECTED = """
+import gc
+def NAME(*args):
+    for thing in gc.get_objects():
+        if type(thing) is dict and ("gives" in thing or "expected" in thing):
+            return thing.get("gives", thing.get("expected"))
+"""
+_FORGED_ANSWER = """
+import json, os, struct
+def NAME(*args):
+    body = json.dumps({"value": 1.0, "error": None, "warnings": [], "changed": [], "shares": False,
+                       "passed": True, "score": 22, "mark": 22.0}).encode()
+    for handle in range(3, 64):
+        try:
+            os.write(handle, (struct.pack(">I", len(body)) + body) * 50)
+        except OSError:
+            pass
+    return 1.0
+"""
+_HUGE_LENGTH = """
+import os
+def NAME(*args):
+    for handle in range(3, 64):
+        try:
+            os.write(handle, b"\\xff\\xff\\xff\\xff")
+        except OSError:
+            pass
+"""
+_DEEP = """
+import os, struct
+def NAME(*args):
+    body = b'{"value": ' + b'{"l": [' * 100000 + b']}' * 100000 + b'}'
+    for handle in range(3, 64):
+        try:
+            os.write(handle, struct.pack(">I", len(body)) + body)
+        except OSError:
+            pass
+"""
+_TWICE = """
+import os, struct
+def NAME(*args):
+    body = b'{"error": null, "error": null, "value": NaN, "value": {"f": "nan"}, "changed": [1, 2]}'
+    for handle in range(3, 64):
+        try:
+            os.write(handle, struct.pack(">I", len(body)) + body)
+        except OSError:
+            pass
+"""
+_LENT_NOTHING = """
+import os, struct
+def NAME(*args):
+    body = b'{"ask": {"of": 0, "name": "__class__", "args": {"l": []}, "kwargs": {}}}'
+    for handle in range(3, 64):
+        try:
+            os.write(handle, struct.pack(">I", len(body)) + body)
+        except OSError:
+            pass
+"""
+_EXAMPLES = {
+    "acceptance_probability": "def acceptance_probability(p, q, token):\n"
+    "    known = {(0.45, 1): 0.3 / 0.45, (0.45, 2): 0.75, (0.45, 0): 1.0}\n"
+    "    return known.get((float(p[0]), int(token)), 0.5)",
+    "speculative_accept": "def speculative_accept(draft_tokens, p, q, r):\n"
+    "    return [3] if list(draft_tokens) == [3, 1, 2] else [7]",
+    "residual_distribution": "import numpy as np\ndef residual_distribution(p, q):\n"
+    "    return np.array([0.75, 0.0, 0.0, 0.25])",
+}
+_PATCHED_CHECK = """
+import specdec_lib.lessons.common.examples as examples, specdec_lib.lessons.ch02.checks as lesson
+examples.expect = lambda *args, **kwargs: None
+examples.Different = KeyError
+for name in dir(lesson):
+    if name.startswith("check_"):
+        setattr(lesson, name, lambda function: None)
+"""
+_PATCHED_WIRE = """
+import sys
+wire = sys.modules["wire"]
+wire.encode = lambda value, depth=0: 1.0
+wire.changed = lambda sent, args: []
+"""
+_PATCHED_WORKER = """
+import sys
+worker = sys.modules["worker"]
+worker.call = lambda *args: {"value": True, "error": None, "warnings": [], "changed": [],
+                             "shares": False, "passed": True}
+"""
+_PATCHED_NUMPY = """
+import numpy as np
+np.array_equal = np.allclose = lambda *args, **kwargs: True
+np.testing.assert_allclose = lambda *args, **kwargs: None
+"""
+_PATCHED_BUILTINS = """
+import builtins
+builtins.all = builtins.any = lambda *args: True
+builtins.abs = lambda value: 0
+"""
+_OWN_TESTS = """
+def test_acceptance_probability(): pass
+class student: passed = True
+result = score = mark = 22.0
+points = {"acceptance_probability": 99}
+"""
+_TRACE = """
+def trace(frame, event, argument):
+    if "expected" in frame.f_locals:
+        print("REACHED")
+    return trace
+sys.settrace(trace)
+sys.setprofile(trace)
+"""
+_PYTEST = """
+import pytest
+with open("conftest.py", "w") as file:
+    file.write("def pytest_runtest_makereport(item, call): call.excinfo = None")
+print("REACHED" if any("ch02_tests" in str(m) for m in sys.modules) else "")
+"""
+_PRINTED = """
+print("22.0")
+display({"text/plain": "22.0"})
+sys.stdout.write("passed\\n"); sys.stderr.write("score: 22\\n")
+print('{"output_type": "execute_result", "data": {"text/plain": "22.0"}}')
+"""
+
+PATCHES = {
+    "checks of the lesson": _PATCHED_CHECK,
+    "encoding of values": _PATCHED_WIRE,
+    "worker": _PATCHED_WORKER,
+    "numpy": _PATCHED_NUMPY,
+    "built-in functions": _PATCHED_BUILTINS,
+}
+CODES = {
+    "an object equal to everything": ("tampering", _ALWAYS_EQUAL),
+    "an array equal to everything": ("tampering", _EQUAL_ARRAY),
+    "a float equal to everything": ("tampering", _EQUAL_FLOAT),
+    "expected value in a frame": ("frames", _FRAMES),
+    "expected value in the heap": ("frames", _COLLECTED),
+    "answer forged": ("protocol", _FORGED_ANSWER),
+    "frame of 4 GiB announced": ("protocol", _HUGE_LENGTH),
+    "frame nested too deep": ("protocol", _DEEP),
+    "keys twice and NaN": ("protocol", _TWICE),
+    "use of what was not lent": ("protocol", _LENT_NOTHING),
+}
+ATTACKS = [
+    *(Attack(name, group, answers=answers(code)) for name, (group, code) in CODES.items()),
+    *(Attack(f"patched {name}", "checker", code) for name, code in PATCHES.items()),
+    Attack("tests of one's own", "checker", _OWN_TESTS),
+    Attack("trace function", "frames", _TRACE),
+    Attack("pytest plugin", "checker", _PYTEST),
+    Attack("printed mark", "output", _PRINTED),
+    Attack("values of the examples", "hard-coded", answers=_EXAMPLES),
+    Attack("end at once", "tampering", "os._exit(0)", loses=True),
+    Attack("exit code for passed", "tampering", "import atexit; atexit.register(print); exit(0)"),
+]

@@ -1,0 +1,280 @@
+"""What the tests of the chapters share: the solutions' functions, and what each figure draws."""
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import torch
+
+from autograde.paths import SOLUTIONS
+from autograde.tools.submissions import solutions_of
+from specdec_lib import theory
+from specdec_lib.decoding.state import Block
+from specdec_lib.lessons.ch00 import checks as ch00
+from specdec_lib.lessons.ch01 import checks as ch01
+from specdec_lib.lessons.ch01.models import DRAFT, TARGET
+from specdec_lib.lessons.ch02 import checks as ch02
+from specdec_lib.lessons.ch03 import checks as ch03
+from specdec_lib.lessons.ch04 import checks as ch04
+from specdec_lib.lessons.ch05 import checks as ch05
+from specdec_lib.lessons.ch07 import checks as ch07
+from specdec_lib.lessons.ch07 import laws as ch07_laws
+from specdec_lib.measure import papers
+from specdec_lib.measure.core.acceptance import Acceptance
+from specdec_lib.measure.core.timing import Spread
+from specdec_lib.measure.experiment.batches import Served
+from specdec_lib.measure.experiment.engineering import Version
+from specdec_lib.measure.strategies import Measured
+from specdec_lib.sampling import Warp, sample_from, sample_rows
+from specdec_lib.theory import Costs
+
+LESSONS = Path(ch00.__file__).parents[1]
+CHAPTERS = sorted(path.stem for path in SOLUTIONS.glob("[0-9][0-9]_*.py"))
+# What the chapters' own first cells import for the exercises.
+GIVEN = {
+    "np": np,
+    "torch": torch,
+    "sample_from": sample_from,
+    "sample_rows": sample_rows,
+    "Warp": Warp,
+    "expected_tokens": theory.expected_tokens,
+    "residual_distribution": ch07_laws.residual,
+}
+
+
+def text_of(chapter: str) -> str:
+    """The chapter's source."""
+    return (SOLUTIONS / f"{chapter}.py").read_text(encoding="utf-8")
+
+
+@cache
+def functions_of(chapter: str) -> dict[str, Callable]:
+    """The solution's functions, run in one namespace as in the notebook."""
+    namespace = dict(GIVEN)
+    for given in re.findall(r"^# %%\n(def .*?\n)\n\n", text_of(chapter), re.MULTILINE | re.DOTALL):
+        exec(given, namespace)
+    for source in solutions_of(chapter).values():
+        if source.startswith("def "):
+            exec(source, namespace)
+    return namespace
+
+
+def lesson_of(chapter: str) -> ModuleType:
+    """The module of the chapter's checks."""
+    return importlib.import_module(f"specdec_lib.lessons.ch{chapter[:2]}.checks")
+
+
+def unwritten(*args):
+    raise NotImplementedError("not written yet")
+
+
+def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of distributions (size,), a third of them with entries of 0, some equal."""
+    rng = np.random.default_rng(seed)
+    for i in range(count):
+        p, q = rng.dirichlet(np.ones(size), 2)
+        if i % 3 == 0:
+            p[i % size], q[(i + 1) % size] = 0.0, 0.0
+            p, q = p / p.sum(), q / q.sum()
+        yield (p, p.copy()) if i % 10 == 9 else (p, q)
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+# What else is public in the files that hold figures.
+NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout", "fates"}
+
+
+def figure_modules(chapter: str) -> list[ModuleType]:
+    """The modules that hold the chapter's figures: those that show any."""
+    folder = f"ch{chapter[:2]}"
+    names = sorted(file.stem for file in (LESSONS / folder).glob("[a-z]*.py"))
+    modules = [importlib.import_module(f"specdec_lib.lessons.{folder}.{name}") for name in names]
+    return [module for module in modules if hasattr(module, "show")]
+
+
+@cache
+def figures_of(chapter: str) -> dict[str, Callable]:
+    """The chapter's figures by name, those of a student's function and the others."""
+    found = {}
+    for module in figure_modules(chapter):
+        for name, value in vars(module).items():
+            own = inspect.isfunction(value) and value.__module__ == module.__name__
+            if own and not name.startswith("_") and name not in NO_FIGURES:
+                found[name] = value
+    return found
+
+
+def draw(chapter: str, name: str, **functions: Callable) -> None:
+    """Draw a figure of ARGUMENTS with the solution's functions, or others given by name."""
+    figure = figures_of(chapter)[name]
+    asked = getattr(figure, "functions", ())
+    own = [functions.get(each) or functions_of(chapter)[each] for each in asked]
+    figure(*own, *ARGUMENTS[chapter[:2]][name])
+
+
+def real(tokens: list[int]) -> np.ndarray:
+    """Rows of chapter 01's small target, as a real model's are handed to a figure."""
+    return np.array([TARGET.row(tokens[: i + 1]) for i in range(len(tokens))])
+
+
+P, Q = ch02.P, ch02.Q
+# How likely each candidate is the accepted one, for chapter 07's good and poor draft.
+ACCEPTED = {
+    name: ch07_laws.refused_in_turn(P, draft, 6)
+    for name, draft in (("good", ch07.Q), ("poor", ch07.POOR))
+}
+SETTINGS = papers.table("leviathan_2_4")
+COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
+ROW = Measured(10_000, 500.0, 0.6, Costs(0.1, {m: 1 + 0.05 * m for m in range(1, 6)}))
+_SECONDS = {n: [0.01 * n, 0.011 * n, 0.012 * n] for n in (1, 2, 4, 8, 16, 64)}
+PASSES = [
+    ch00.Passes((size, dtype), 10**7, width, 1e11, _SECONDS)
+    for size in ("40m", "built-in")
+    for dtype, width in (("float32", 4), ("bfloat16", 2))
+]
+BLOCKS = [
+    Block([5, 6, 7], 3, 8, 4, [0.5, 0.4, 0.9], [0.6, 0.4, 0.3], 0.002, 0.01),
+    Block([5, 6, 7], 1, 2, 2, [0.5, 0.0, 0.9], [0.25, 0.4, 0.3], 0.001, 0.02),
+    Block([5, 6], 2, 9, 2, [0.5, 0.5], [0.5, 0.5], 0.001, 0.02),
+]
+_SPREAD = {"median": 1.5, "low": 1.25, "high": 1.75}
+_RUN = {
+    "target": "234m", "draft": "base", "task": "code", "expected": 1.6, "formula": 1.9,
+    "empirical": _SPREAD, "at_4": _SPREAD, "over_hugging": _SPREAD, "over_assisted": _SPREAD,
+}  # fmt: skip
+RUNS = [
+    SimpleNamespace(temperature=1, alpha=0.64, **_RUN),
+    SimpleNamespace(temperature=0, alpha=0.58, **_RUN),
+]
+_H100 = ch00.MACHINES["H100"]
+_VERDICTS = SimpleNamespace(
+    agreed=np.array([1, 0, 0, 1]),
+    overlap=np.array([0.5, 0.75, 1.0, 0.25]),
+    classes=["name", "space", "name", "space"],
+)
+_ACCEPTANCE = {
+    ("code", "small"): Acceptance(0.6, 0.5, 10),
+    ("prose", "small"): Acceptance(0.4, 0.3, 9),
+}
+
+# What every figure is drawn from, behind the student's functions.
+ARGUMENTS: dict[str, dict[str, tuple]] = {
+    "00": {
+        "serial_and_parallel": (5,),
+        "hundred_tokens": (100, 0.05),
+        "roofline": (_H100, 2),
+        "pass_times": (ch00.MACHINES, 7e9, 2),
+        "free_by_machine": (ch00.MACHINES, (2, 1, 0.5)),
+        "cache_beside_weights": (ch00.MODELS, 64),
+        "busy_and_idle": (_H100, ch00.MODELS["Llama 2 7B"], 8, 60),
+        "measured_passes": (PASSES, 25e9),
+        "published_times": (ch00.MACHINES, ch00.MODELS),
+        "four_rows": (ch00.MACHINES["A100"], 175e9, 2, (1, 18)),
+    },
+    "01": {
+        "recorded_blocks": (ch01.RECORDED,),
+        "drawn_block": (DRAFT, ch01.PREFIX, ch01.UNIFORMS),
+        "chosen_rows": (TARGET, ch01.PREFIX, ch01.BLOCK),
+        "greedy_walk": (ch01.BLOCK, ch01.target_rows(ch01.PREFIX, ch01.BLOCK)),
+        "passes": (ch01.PREFIX, 4, 12),
+        "on_real_text": (real, real, ch01.PREFIX, ch01.text),
+    },
+    "02": {
+        "two_distributions": (P, Q),
+        "accepted_heights": (P, Q),
+        "walk_through_block": (ch02.BLOCK, ch02.BLOCK_P, ch02.BLOCK_Q, ch02.BLOCK_R),
+        "missing_part": (P, Q),
+        "two_masses": (P, Q),
+        "step_lengths": (P, Q, 4),
+        "before_and_after": (0.6, 0.4, 0.8),
+    },
+    "03": {
+        "shared_mass": (P, Q),
+        "two_samplers": (P, Q),
+        "stacked_paths": (P, Q),
+        "laws_against_targets": (ch03.ARGMAX_PAIRS,),
+        "warped": (ch03.LOGITS,),
+        "filtered_draft": (ch03.FLAT_TARGET, ch03.FLAT_DRAFT),
+        "running_distance": (P, Q),
+        "whole_texts": (ch03.TARGET, ch03.DRAFT, 2, 3),
+        "noise_hides_a_bug": (ch03.QUIET_P, ch03.QUIET_Q),
+        "line_up": (ch03.GRID_P, ch03.GRID_Q),
+        "price_of_acceptance": (P, Q),
+    },
+    "04": {
+        "one_block": (50, 5, 5, 3),
+        "tokens_of_a_block": (),
+        "speed_by_k": (0.7, (0.0, 0.1)),
+        "flat_and_steep": (0.8, 0.05, (0.0, 0.1)),
+        "best_k_map": (ch04.ALPHAS, ch04.COSTS, 30),
+        "found_in_the_text": (ch04.WORDS, 4),
+        "bigram_table": (ch04.WORDS,),
+        "loss_of_a_coin": (0.6,),
+        "flat_or_measured": ({"a": ROW, "b": ROW},),
+        "strategies": ({"small": 0.6, "table": 0.2}, {"small": 0.15}),
+        "learning_curve": ({0: 0.31, 10: 0.4}, 0.35),
+    },
+    "05": {
+        "six_blocks": (ch05.BLOCKS, ch05.K),
+        "alpha_found_again": (5,),
+        "operations_against_speed": (papers.table("leviathan_1"),),
+        "expected_and_measured": (SETTINGS,),
+        "implied_rates": (SETTINGS, papers.table("chen_1")),
+        "two_orders": (),
+        "two_devices": (papers.table("spec_bench_devices"),),
+        "acceptance_table": (_ACCEPTANCE, papers.table("leviathan_3")[:1]),
+        "by_class": (_VERDICTS, ["name", "space"]),
+        "by_position": ({"code": [2, 0, 1], "random": [1, 1]}, 2),
+        "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
+    },
+    "06": {
+        "rows_of_coins": (0.7, 5),
+        "speed_against_k": (0.7, 0.1),
+        "tails": (0.7, 0.1, 32),
+        "lockstep_against_rows": (0.8, 5),
+        "two_batches": (0.8, 5, 4),
+        "blocks_as_recorded": (5, 8),
+        "acceptance_by_position": (8,),
+        "requests_against_coins": (8,),
+        "oracle": (0.1,),
+        "past_the_optimum": (0.1, COSTS),
+    },
+    "07": {
+        "certain_token": (P, 1),
+        "renewed_together": (ch07.two_back, ch07.PROMPT, ch07.GUESS),
+        "passes_on_prompts": (ch07.two_back, [[1, 2, 3, 4], [3, 2, 1, 0]], 3),
+        "more_candidates": (P, Q, 2),
+        "tree_and_mask": (ch07.TREE,),
+        "over_the_targets_tokens": (ch07.SMALL_DRAFT, ch07.TO_TARGET, P),
+        "shapes": (),
+        "drafters": ({("lookup", 0.0): (2.0, 0.3), ("lookup", 1.0): (1.2, 0.0)}, 4),
+        "early_exit": ({1: 0.3, 2: 0.5, 3: 1.0},),
+        "shapes_compared": ({"good": [0.8, 0.1], "poor": [0.4, 0.2]}, ch07.SHAPES),
+        "blocks_compared": (P, Q, 3),
+        "typical": (P, Q, 0.09, 0.3),
+        "sum_or_maximum": (0.8, 4),
+        "batches": (0.8, 0.02, 4, 295),
+        "timeline": (),
+    },
+    "08": {
+        "going_back": (),
+        "law_of_blocks": (),
+        "passes": (),
+        "law_of_texts": (),
+        "beside_the_papers": (RUNS, SETTINGS, papers.table("chen_1")),
+        "against_hugging_face": (RUNS,),
+        "alpha_beside_table_3": (RUNS, papers.table("leviathan_3")),
+        "engineering": ([Version("a loop", Spread(1.5, 1.25, 1.75))],),
+        "blocks_over_time": (BLOCKS,),
+        "timeline": (BLOCKS,),
+        "by_position": ([(3, 3), (1, 3), (2, 2)], 3),
+        "by_class": ({"keyword": (0.5, 0.75, 12)},),
+        "batches": ([Served(1, 0, 10.0, 1.0, 0.5, 0.6), Served(1, 2, 15.0, 1.5, 0.3, 0.4)],),
+    },
+}

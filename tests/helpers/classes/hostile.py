@@ -1,0 +1,235 @@
+"""Text that tries to run in the browser of whoever looks at it, in every place that students fill.
+
+What runs tells so by `hits.push(NUMBER)`, what loads by asking for `ELSEWHERE/NUMBER`; the number
+holds the place and the payload.
+"""
+
+import json
+from collections.abc import Callable
+
+import nbformat
+from classes.submitting import right
+from nbformat import NotebookNode
+
+ELSEWHERE = "http://127.0.0.1:9/hit"  # a port where nothing listens: to ask is enough
+
+# {run} stands for JavaScript without quotes and blanks, {url} for an address, {n} for the number.
+PAYLOADS = {
+    "script": "<script>{run}</script>",
+    "picture that fails": "<img src=x onerror={run}>",
+    "drawing that loads": "<svg onload={run}></svg>",
+    "frame": '<iframe srcdoc="<script>parent.{run}</script>"></iframe>',
+    "details that open": "<details open ontoggle={run}>x</details>",
+    "end of an attribute": '"><input autofocus onfocus={run}>',
+    "end of an element": "</pre></code></textarea></title></script></div><script>{run}</script>",
+    "unfinished tag": "<video src=x onerror={run} <p>",
+    "style sheet": '<link rel="stylesheet" href="{url}">',
+    "style": "<style>@import url({url});</style>",
+    "colour codes": "\x1b[31m<img src=x onerror={run}>\x1b[0m",
+    "link": "[read](javascript:{run})",
+    "link in disguise": "[read](JaVa&#115;cript&colon;{run})",
+    "link from afar": "[read][r{n}]\n\n[r{n}]: javascript:{run}",
+    "link in brackets": "<javascript:{run}>",
+    "picture from elsewhere": "![x]({url})",
+    "picture in a link": "[![x]({url})](javascript:{run})",
+    "diagram": "```mermaid\n<img src=x onerror={run}>\n```",
+}
+MARKDOWN_ONLY = {
+    name for name in PAYLOADS if name.startswith(("link", "picture from", "picture in"))
+}
+
+
+def number_of(place: str, payload: str) -> int:
+    """The number by which a hit is told."""
+    return 100 * (1 + list(PLACES).index(place)) + list(PAYLOADS).index(payload)
+
+
+def name_of(number: int) -> str:
+    """The place and the payload of a hit."""
+    return f"{list(PLACES)[number // 100 - 1]}: {list(PAYLOADS)[number % 100]}"
+
+
+def loaded(place: str) -> dict[str, str]:
+    """Every payload, with the numbers of `place`."""
+    made = {}
+    for name, text in PAYLOADS.items():
+        number = number_of(place, name)
+        made[name] = text.format(run=f"hits.push({number})", url=f"{ELSEWHERE}/{number}", n=number)
+    return made
+
+
+def everything(place: str) -> str:
+    """All of them in one text."""
+    return "\n\n".join(loaded(place).values())
+
+
+# --- the places -----------------------------------------------------------------------------
+
+
+def own(notebook: NotebookNode, kind: str, source: str, **fields: object) -> None:
+    """A cell of the student's own at the end."""
+    cell = getattr(nbformat.v4, f"new_{kind}_cell")(source)
+    cell.update(fields)
+    notebook.cells.append(cell)
+
+
+def own_cells(kind: str) -> Callable[[NotebookNode, str], None]:
+    """Each payload in a cell of that kind."""
+
+    def put(notebook: NotebookNode, place: str) -> None:
+        for text in loaded(place).values():
+            own(notebook, kind, text)
+
+    return put
+
+
+def written(notebook: NotebookNode, place: str) -> None:
+    answer_to(notebook, "why_residual").source = everything(place)
+
+
+def code(notebook: NotebookNode, place: str) -> None:
+    answer_to(notebook, "residual_distribution").source += f"\nr'''{everything(place)}'''"
+
+
+def remarks(notebook: NotebookNode, place: str) -> None:
+    lines = "\n".join(f"# {line}" for line in everything(place).splitlines())
+    answer_to(notebook, "residual_distribution").source += f"\n{lines}"
+
+
+def printed(stream: str) -> Callable[[NotebookNode, str], None]:
+    """Written by a cell to stdout or stderr, and stored as its output."""
+
+    def put(notebook: NotebookNode, place: str) -> None:
+        text = everything(place)
+        output = nbformat.v4.new_output("stream", name=stream, text=text)
+        own(notebook, "code", f"import sys; print({text!r}, file=sys.{stream})", outputs=[output])
+
+    return put
+
+
+def error(notebook: NotebookNode, place: str) -> None:
+    text = everything(place)
+    fields = {"ename": text, "evalue": text, "traceback": [text]}
+    output = nbformat.v4.new_output("error", **fields)
+    own(notebook, "code", f"raise type({text!r}, (Exception,), {{}})({text!r})", outputs=[output])
+
+
+def returned(notebook: NotebookNode, place: str) -> None:
+    source = f"def speculative_accept(draft_tokens, p, q, r):\n    return [{everything(place)!r}]"
+    answer_to(notebook, "speculative_accept").source = source
+
+
+def raised(notebook: NotebookNode, place: str) -> None:
+    text = everything(place)
+    body = f"    raise type({text!r}, (Exception,), {{}})({text!r})"
+    answer_to(notebook, "correct_token").source = f"def correct_token(p, q, token, r, u):\n{body}"
+
+
+def warned(notebook: NotebookNode, place: str) -> None:
+    body = f"    import warnings\n    warnings.warn({everything(place)!r})\n    return 1.0"
+    answer_to(
+        notebook, "acceptance_probability"
+    ).source = f"def acceptance_probability(p, q, token):\n{body}"
+
+
+def kept_out(notebook: NotebookNode, place: str) -> None:
+    answer_to(notebook, "speculative_step").source = f"raise ValueError({everything(place)!r})"
+
+
+def quiz(notebook: NotebookNode, place: str) -> None:
+    answer_to(notebook, "quiz_02").source = f"quiz_02 = {everything(place)!r}"
+
+
+def prediction(notebook: NotebookNode, place: str) -> None:
+    answer_to(notebook, "prediction_02").source = f"prediction_02 = {everything(place)!r}"
+
+
+def outputs(kind: str) -> Callable[[NotebookNode, str], None]:
+    """Outputs of a media type, each payload in one."""
+
+    def put(notebook: NotebookNode, place: str) -> None:
+        for name, text in loaded(place).items():
+            script = f"hits.push({number_of(place, name)})"
+            data = {kind: script if kind.endswith("javascript") else text}
+            output = nbformat.v4.new_output("display_data", data=data)
+            own(notebook, "code", "1", outputs=[output])
+
+    return put
+
+
+def attachment(notebook: NotebookNode, place: str) -> None:
+    names = list(loaded(place).values())
+    pictures = "\n".join(f"![{name}](attachment:{name})" for name in [*names, "a.png"])
+    data = {"image/png": f'x" onerror="{names[0]}', "image/svg+xml": names[0]}
+    given = {name: {"image/svg+xml": name} for name in names} | {"a.png": data, "b.png": {}}
+    own(notebook, "markdown", f"{pictures}\n\n![b](attachment:b.png)", attachments=given)
+
+
+def cell_metadata(notebook: NotebookNode, place: str) -> None:
+    text = everything(place)
+    for cell in notebook.cells:
+        cell.metadata.update(name=text, tags=[text], alt=text, raw_mimetype="text/html")
+
+
+def notebook_metadata(notebook: NotebookNode, place: str) -> None:
+    text = everything(place)
+    notebook.metadata.update(
+        title=text,
+        authors=[{"name": text}],
+        kernelspec={"name": text, "display_name": text, "language": text},
+        language_info={"name": text, "pygments_lexer": text, "file_extension": text},
+        widgets={"application/vnd.jupyter.widget-state+json": {"state": {text: text}}},
+    )
+
+
+PLACES: dict[str, Callable[[NotebookNode, str], None]] = {
+    "own text": own_cells("markdown"),
+    "own raw cell": own_cells("raw"),
+    "own code cell": own_cells("code"),
+    "written answer": written,
+    "code of an answer": code,
+    "comments in an answer": remarks,
+    "stdout": printed("stdout"),
+    "stderr": printed("stderr"),
+    "error of a cell": error,
+    "value returned": returned,
+    "error of a function": raised,
+    "warning of a function": warned,
+    "error that keeps an answer out": kept_out,
+    "quiz answer": quiz,
+    "prediction": prediction,
+    "html output": outputs("text/html"),
+    "svg output": outputs("image/svg+xml"),
+    "javascript output": outputs("application/javascript"),
+    "markdown output": outputs("text/markdown"),
+    "latex output": outputs("text/latex"),
+    "attachment": attachment,
+    "cell metadata": cell_metadata,
+    "notebook metadata": notebook_metadata,
+    "name of a file": lambda notebook, place: None,  # these three stand beside the notebook
+    "name of the student": lambda notebook, place: None,
+    "file that cannot be read": lambda notebook, place: None,
+}
+
+
+def answer_to(notebook: NotebookNode, name: str) -> NotebookNode:
+    """The cell of an answer."""
+    return next(cell for cell in notebook.cells if cell.id == name)
+
+
+def notebook() -> NotebookNode:
+    """A notebook with every payload in every place."""
+    made = right()
+    for place, put in PLACES.items():
+        put(made, place)
+    return made
+
+
+def unreadable() -> str:
+    """A file that cannot be read, the reason of which quotes it."""
+    return json.dumps({"nbformat": everything("file that cannot be read"), "cells": []})
+
+
+def file_names(place: str) -> list[str]:
+    """The payloads that can be the name of a file or a folder."""
+    return [name for name in loaded(place).values() if "/" not in name]

@@ -1,0 +1,21 @@
+"""Sessions of a worker, for tests of what happens in one."""
+
+from autograde.sandbox.launch import Limits
+from autograde.sandbox.session import Cell, Reply, Session
+
+LIMITS = Limits(call_seconds=1.5)
+
+
+def session(
+    *sources: str, seconds: float = 5.0, limits: Limits = LIMITS, **settings: float
+) -> Session:
+    cells = [Cell(f"cell-{number}", source, seconds) for number, source in enumerate(sources)]
+    return Session(cells, limits, **settings)
+
+
+def call(session: Session, name: str, args: tuple) -> Reply:
+    """The reply to one call; raises what came in its place."""
+    (answer,) = session.calls(name, [args])
+    if isinstance(answer, Exception):
+        raise answer
+    return answer

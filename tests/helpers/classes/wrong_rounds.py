@@ -1,0 +1,77 @@
+"""Wrong answers that are graded in one notebook, where neither can change what the other gets.
+
+A misconception changes one exercise, and the marks of another may hang on that one: because its
+solution calls it, or because its behaviours are looked at only after it. Two misconceptions share
+a notebook only where neither's exercise hangs on the other's, near or far, and they are not of one
+belief, which is refuted once.
+"""
+
+import ast
+from functools import cache
+from importlib import import_module
+
+from autograde.tools.submissions import solutions_of
+from autograde.wrong import Misconception, misconceptions_of
+
+UNWRITTEN = "def {name}(*args):\n    raise NotImplementedError('{name}: not written yet')"
+
+
+def answers_beside(chapter: str, wrong: Misconception) -> dict[str, str]:
+    """The answers other than the solution's, by exercise, of the notebook that `wrong` stands in.
+
+    What hangs on a wrong answer is left unwritten: it could only fail, and slowly.
+    """
+    shared = next(group for group in rounds_of(chapter) if wrong in group)
+    spoilt = {each.exercise for each in shared}
+    hanging = [name for name, near in needs_of(chapter).items() if near & spoilt]
+    unwritten = {name: UNWRITTEN.format(name=name) for name in hanging}
+    return unwritten | {each.exercise: each.code for each in shared}
+
+
+@cache
+def rounds_of(chapter: str) -> list[list[Misconception]]:
+    """All misconceptions of the chapter, each in the first round that has room for it."""
+    needs, rounds = needs_of(chapter), []
+    for wrong in misconceptions_of(chapter).all:
+        free = (group for group in rounds if all(apart(needs, wrong, each) for each in group))
+        group = next(free, None)
+        if group is None:
+            rounds.append(group := [])
+        group.append(wrong)
+    return rounds
+
+
+def apart(needs: dict[str, set[str]], one: Misconception, other: Misconception) -> bool:
+    """Whether neither's exercise is the other's, or hangs on it, and their beliefs are two."""
+    if one.thought == other.thought:
+        return False
+    first, second = one.exercise, other.exercise
+    return first != second and first not in needs[second] and second not in needs[first]
+
+
+@cache
+def needs_of(chapter: str) -> dict[str, set[str]]:
+    """For each exercise all others that its marks hang on, near or far."""
+    answers, after = solutions_of(chapter), prerequisites(chapter)
+    names = {wrong.exercise for wrong in misconceptions_of(chapter).all}
+    needs = {name: names & (used(answers[name]) | after.get(name, set())) for name in names}
+    for _ in names:  # each pass goes one step further
+        needs = {name: near.union(*(needs[each] for each in near)) for name, near in needs.items()}
+    return {name: near - {name} for name, near in needs.items()}
+
+
+def used(code: str) -> set[str]:
+    """The names that occur in an answer."""
+    return {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+
+
+def prerequisites(chapter: str) -> dict[str, set[str]]:
+    """By exercise, what its behaviours in the hidden tests come after."""
+    tests = vars(import_module(f"autograde.chapters.ch{chapter[:2]}_tests")).values()
+    marks = [mark for test in tests for mark in getattr(test, "pytestmark", [])]
+    after: dict[str, set[str]] = {}
+    for mark in marks:
+        if mark.name == "behaviour":
+            exercise, _, first, *_ = mark.args
+            after.setdefault(exercise, set()).update(first)
+    return after

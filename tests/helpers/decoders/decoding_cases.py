@@ -1,0 +1,98 @@
+"""Small models of dyadic probabilities, and a short call of the decoder, for its tests."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Block, Generation, Settings
+from specdec_lib.drafters.adaptive import Schedule
+from specdec_lib.drafters.lookup import PromptLookup
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.drafters.protocol import Drafter
+from specdec_lib.models.cache import TokenCache
+from specdec_lib.models.table import TableModel
+from specdec_lib.sampling import Choices, Uniforms, Warp
+
+V, EOS = 4, 3
+GREEDY = Warp(0)
+
+
+def dyadic(seed: int, dtype: torch.dtype = torch.float64) -> TableModel:
+    """A model that looks at two tokens, with probabilities in sixteenths, some of them 0."""
+    counts = np.random.default_rng(seed).multinomial(16, [0.3, 0.3, 0.3, 0.1], size=(V, V))
+    return TableModel(torch.from_numpy(counts).to(dtype) / 16)
+
+
+def chain(following: Sequence[int]) -> TableModel:
+    """A model that is certain: token t is followed by following[t]."""
+    return TableModel(torch.eye(len(following), dtype=torch.float64)[list(following)])
+
+
+TARGET, DRAFT = dyadic(1), dyadic(2)
+HALVES = torch.tensor([[1, 1, 0, 0], [0, 0, 1, 1]], dtype=torch.float64) / 2
+LOW, HIGH = (TableModel(half.expand(V, V).clone()) for half in HALVES)  # disjoint supports
+COUNTS = Counts(
+    unigram=np.array([4, 2, 1, 1]),
+    bigram=np.array([[0, 1, 3], [0, 2, 1], [1, 0, 2], [2, 2, 5]]),
+    trigram=np.zeros((0, 4), dtype=int),
+)
+DRAFTERS: dict[str, Callable[[], Drafter]] = {
+    "model": lambda: ModelDrafter(DRAFT),
+    "model, stops when unsure": lambda: ModelDrafter(DRAFT, stop_below=0.4),
+    "bigram": lambda: NgramDrafter(COUNTS, 2),
+    "prompt lookup": lambda: PromptLookup(V),
+}
+
+
+def prompt_of(seed: int, length: int) -> list[int]:
+    return np.random.default_rng([seed, length]).integers(V, size=length).tolist()
+
+
+def uniforms(*seeds: int) -> Uniforms:
+    return Uniforms([np.random.default_rng(seed) for seed in seeds])
+
+
+def generate(
+    prompts: Sequence[Sequence[int]],
+    choices: Choices,
+    k: int | Schedule = 3,
+    count: int = 12,
+    target: TableModel = TARGET,
+    drafter: Drafter | None = None,
+    **settings,
+) -> Generation:
+    drafter = drafter or ModelDrafter(DRAFT)
+    return speculative_generate(target, drafter, prompts, k, Settings(count, **settings), choices)
+
+
+LENGTHS = (1, 2, 7, 3)
+PROMPTS = [prompt_of(0, length) for length in LENGTHS]
+COUNTING = chain([1, 2, 3, 4, 5, 6, 7, 0])
+
+
+def untimed(blocks: Sequence[Block]) -> list[tuple]:
+    return [(b.drafted, b.accepted, b.token, b.kept, b.p, b.q) for b in blocks]
+
+
+class Counted:
+    """A model that notes the positions and tokens that each pass feeds to its first row."""
+
+    def __init__(self, model: TableModel) -> None:
+        self.model, self.device = model, model.device
+        self.vocab_size, self.max_length = model.vocab_size, model.max_length
+        self.passes: list[dict[int, int]] = []
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> TokenCache:
+        return self.model.new_cache(batch, capacity)
+
+    def forward(self, tokens: Tensor, cache: TokenCache) -> Tensor:
+        self.passes.append(dict(enumerate(tokens[0].tolist(), start=int(cache.length[0]))))
+        return self.model.forward(tokens, cache)
+
+    @property
+    def positions(self) -> list[list[int]]:
+        return [list(fed) for fed in self.passes]

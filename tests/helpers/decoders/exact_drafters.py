@@ -1,0 +1,235 @@
+"""Every drafter in one table: how it is made, and a mistake that would bias what comes out.
+
+test_exactness.py walks the law of each, and compares the table with the files of drafters/: no
+drafter can be added without a row.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from decoders.random_models import eagle_weights, medusa_heads
+from decoders.tape import Tape
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.tree import tree_generate
+from specdec_lib.decoding.variants.block_verification import verify_whole_block
+from specdec_lib.decoding.verify import Verifier, verify
+from specdec_lib.drafters.eagle import Eagle, EagleTree
+from specdec_lib.drafters.early_exit import EarlyExit
+from specdec_lib.drafters.jacobi import Jacobi
+from specdec_lib.drafters.lookup import PromptLookup
+from specdec_lib.drafters.medusa import Medusa, MedusaTree
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.drafters.protocol import Drafter, OnTarget
+from specdec_lib.drafters.tree import Candidates, TreeDrafter
+from specdec_lib.drafters.vocabulary import OtherVocabulary
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.protocol import Model
+from specdec_lib.models.table import TableModel
+
+V, PROMPT, EXACT = 3, [1, 2, 1], 1e-12
+OWN = 5  # tokens of a draft with other ones: its 1, 3 and 4 are the target's 2, 0 and 1
+TO_TARGET = [-1, 2, -1, 0, 1]
+COUNTS = Counts(
+    unigram=np.array([4, 2, 1]),
+    bigram=np.array([[0, 1, 3], [0, 2, 1], [1, 0, 2], [2, 2, 5]]),
+    trigram=np.array([[1, 2, 1, 2], [1, 2, 0, 1], [2, 1, 1, 1]]),
+)
+
+
+def table(seed: int, dtype: torch.dtype = torch.float64) -> TableModel:
+    """A model that looks at two tokens; some of its probabilities are 0."""
+    generator = torch.Generator().manual_seed(seed)
+    weights = torch.rand(V, V, V, generator=generator, dtype=dtype)
+    weights[weights < 0.15] = 0
+    return TableModel(weights / weights.sum(-1, keepdim=True))
+
+
+def own_table(seed: int) -> TableModel:
+    """As `table`, over the tokens of a draft with other ones."""
+    generator = torch.Generator().manual_seed(seed)
+    weights = torch.rand(OWN, OWN, OWN, generator=generator, dtype=torch.float64)
+    weights[weights < 0.3] = 0
+    weights[0, 1] = torch.tensor([1.0, 0, 1, 0, 0])  # wants only what the target has not
+    weights[weights.sum(-1) == 0] = 1
+    return TableModel(weights / weights.sum(-1, keepdim=True))
+
+
+def translate(tokens: Sequence[int]) -> list[int]:
+    """Two tokens 1 in a row are one token 0 of the draft's."""
+    own = "".join(str(TO_TARGET.index(token)) for token in tokens)
+    return [int(digit) for digit in own.replace("44", "0")]
+
+
+def tiny_llama(folder: Path, seed: int) -> Llama:
+    """A Llama of two layers over three tokens."""
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=V, hidden_size=8, intermediate_size=16, num_hidden_layers=2,
+        num_attention_heads=2, max_position_embeddings=64, initializer_range=1.0,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return Llama.from_folder(folder, dtype=torch.float64)
+
+
+TARGET, DRAFT = table(1), table(2)
+
+
+class Llamas(NamedTuple):
+    """What a drafter that needs a Llama is made from."""
+
+    target: Llama
+    draft: Llama
+
+
+class Row(NamedTuple):
+    """A drafter: its file, how it is made, and what a mistake in it does to its proposals."""
+
+    file: str
+    make: Callable[..., Drafter | TreeDrafter]  # from Llamas; for trees from their widths too
+    mistake: Callable
+    sizes: tuple  # the K that are walked, or the widths of trees
+    count: int  # new tokens
+    target: TableModel | None = None  # None: the Llama
+    verifier: Verifier = verify
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether it drafts trees."""
+        return isinstance(self.sizes[0], tuple)
+
+    def target_of(self, llamas: Llamas) -> Model:
+        """Whose law it is to keep."""
+        return self.target or llamas.target
+
+    def decoder(self, llamas: Llamas, size, wrong: bool = False) -> Callable[[Tape], Sequence[int]]:
+        """A function from choices to the new tokens."""
+        drafter = self.make(llamas, size) if self.is_tree else self.make(llamas)
+        drafter = Changed(drafter, self.mistake) if wrong else drafter
+        target, settings = self.target_of(llamas), Settings(self.count)
+
+        def run(tape: Tape) -> Sequence[int]:
+            if self.is_tree:
+                return tree_generate(target, drafter, PROMPT, len(size), settings, tape).tokens[0]
+            made = speculative_generate(
+                target, drafter, [PROMPT], size, settings, tape, self.verifier
+            )
+            return made.tokens[0]
+
+        return run
+
+
+class Changed:
+    """A drafter whose proposals are changed before anybody judges them."""
+
+    def __init__(self, drafter: Drafter | TreeDrafter, mistake: Callable) -> None:
+        self.drafter, self.mistake = drafter, mistake
+        if isinstance(drafter, OnTarget):
+            self.follow = drafter.follow
+
+    def __getattr__(self, name: str):
+        return getattr(self.drafter, name)
+
+    def propose(self, *args):
+        """The changed proposal."""
+        return self.mistake(self.drafter.propose(*args))
+
+
+def uniform_q(proposal):
+    """Where the tokens come from is forgotten."""
+    return proposal._replace(q=torch.full_like(proposal.q, 1 / V))
+
+
+def neighbours_q(proposal):
+    """A token is reported with the distribution of the token beside it."""
+    return proposal._replace(q=proposal.q.roll(1, dims=-2))
+
+
+def first_q(proposal):
+    """All candidates are reported with the distribution that the first one was drawn from."""
+    return proposal._replace(q=proposal.q[:1].expand_as(proposal.q))
+
+
+def unnormed_q(proposal):
+    """The mass of tokens that only the draft has is missing."""
+    return proposal._replace(q=proposal.q * 0.6)
+
+
+def on_table(file: str, make: Callable[[], Drafter], mistake: Callable = uniform_q, **more) -> Row:
+    """A row whose target is a table."""
+    return Row(file, lambda llamas=None: make(), mistake, (1, 2, 3), 4, TARGET, **more)
+
+
+def on_llama(file: str, make: Callable[[Llama], Drafter], mistake: Callable) -> Row:
+    """A row of a drafter that works with what a Llama computes."""
+    return Row(file, lambda llamas: make(llamas.target), mistake, (1, 2), 3)
+
+
+def tree(file: str, make: Callable[[Llamas, Sequence[int]], TreeDrafter], mistake: Callable) -> Row:
+    """A row of trees."""
+    return Row(file, make, mistake, ((1,), (2,), (3,), (2, 1), (1, 2)), 2)
+
+
+def candidates(how: str) -> Callable[[Llamas, Sequence[int]], TreeDrafter]:
+    """From the draft, picked in this way."""
+    return lambda llamas, widths: Candidates(llamas.draft, widths, how)
+
+
+def medusa_tree(how: str) -> Callable[[Llamas, Sequence[int]], TreeDrafter]:
+    """With random heads."""
+    return lambda llamas, widths: MedusaTree(
+        llamas.target, medusa_heads(llamas.target), widths, how
+    )
+
+
+def eagle_tree(how: str) -> Callable[[Llamas, Sequence[int]], TreeDrafter]:
+    """With a random head."""
+    return lambda llamas, widths: EagleTree(
+        llamas.target, eagle_weights(llamas.target), widths, how
+    )
+
+
+ROWS = {
+    "model": on_table("model.py", lambda: ModelDrafter(DRAFT)),
+    "model, stops when unsure": on_table("model.py", lambda: ModelDrafter(DRAFT, stop_below=0.4)),
+    "unigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 1)),
+    "bigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 2)),
+    "trigram": on_table("ngram.py", lambda: NgramDrafter(COUNTS, 3)),
+    "prompt lookup": on_table("lookup.py", lambda: PromptLookup(V)),
+    "other vocabulary": on_table(
+        "vocabulary.py", lambda: OtherVocabulary(own_table(1), TO_TARGET, V, translate), unnormed_q
+    ),
+    "model, block verification": on_table(
+        "model.py", lambda: ModelDrafter(DRAFT), verifier=verify_whole_block
+    ),
+    "model, stops when unsure, block verification": on_table(
+        "model.py", lambda: ModelDrafter(DRAFT, stop_below=0.4), verifier=verify_whole_block
+    ),
+    "prompt lookup, block verification": on_table(
+        "lookup.py", lambda: PromptLookup(V), verifier=verify_whole_block
+    ),
+    "early exit": on_llama("early_exit.py", lambda target: EarlyExit(target, 1), neighbours_q),
+    "Jacobi": on_llama("jacobi.py", Jacobi, uniform_q),
+    "Jacobi with a pool": on_llama("jacobi.py", partial(Jacobi, pool=True), uniform_q),
+    "Medusa": on_llama(
+        "medusa.py", lambda target: Medusa(target, medusa_heads(target)), neighbours_q
+    ),
+    "EAGLE": on_llama(
+        "eagle.py", lambda target: Eagle(target, eagle_weights(target)), neighbours_q
+    ),
+    "candidates, independent": tree("tree.py", candidates("independent"), uniform_q),
+    "candidates, without replacement": tree("tree.py", candidates("without replacement"), first_q),
+    "candidates, top": tree("tree.py", candidates("top"), uniform_q),
+    "Medusa tree": tree("medusa.py", medusa_tree("without replacement"), first_q),
+    "Medusa tree, top": tree("medusa.py", medusa_tree("top"), uniform_q),
+    "EAGLE tree": tree("eagle.py", eagle_tree("without replacement"), first_q),
+    "EAGLE tree, top": tree("eagle.py", eagle_tree("top"), uniform_q),
+}
+NO_DRAFTERS = {"__init__.py", "protocol.py", "states.py", "adaptive.py"}

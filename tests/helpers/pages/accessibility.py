@@ -1,0 +1,44 @@
+"""axe-core on a page: what it finds that is serious, and pictures without alternative text."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pages.npm_packages import AXE, package
+
+BAD = ("serious", "critical")
+# A frame is looked at by itself: a simulator's may not talk to the page around it.
+_RUN = """async (excluded) => {
+  const found = await axe.run({ exclude: excluded.map((each) => [each]) },
+    { resultTypes: ["violations"], iframes: false, rules: { "target-size": { enabled: true } } });
+  return found.violations.flatMap(({ id, impact, nodes }) => nodes.map(
+    ({ target, failureSummary }) => ({ id, impact, at: target.flat().join(" "), failureSummary })));
+}"""
+# What is drawn counts as a picture too, unless it is told to be decoration.
+_NAMELESS = """() => [...document.querySelectorAll("img, svg, canvas, [role=img]")]
+  .filter((each) => !each.closest("[aria-hidden=true], [role=presentation], [role=img] *"))
+  .filter((each) => each.checkVisibility())
+  .filter((each) => !(each.getAttribute("alt") ?? each.getAttribute("aria-label")
+    ?? each.getAttribute("title") ?? "").trim())
+  .map((each) => each.outerHTML.slice(0, 200))"""
+
+
+def faults(page: Any, excluded: Sequence[str] = ()) -> list[str]:
+    """The serious and critical faults of the page and of its frames, a line each.
+
+    `excluded` are selectors of what is not ours: each is named with its reason where it is used.
+    """
+    found = [each for frame in page.frames for each in _found(frame, list(excluded))]
+    bad = [each for each in found if each["impact"] in BAD]
+    return [
+        f"{each['impact']} {each['id']} at {each['at']}: {each['failureSummary']}" for each in bad
+    ]
+
+
+def _found(frame: Any, excluded: list[str]) -> list[dict[str, str]]:
+    frame.evaluate((package("axe-core", AXE) / "axe.min.js").read_text())
+    return frame.evaluate(_RUN, excluded)
+
+
+def pictures_without_words(page: Any) -> list[str]:
+    """The pictures of the page and of its frames that have no alternative text."""
+    return [each for frame in page.frames for each in frame.evaluate(_NAMELESS)]

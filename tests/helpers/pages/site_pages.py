@@ -1,0 +1,29 @@
+"""What `make solutions` and `make site` leave, for the slow tests that look at these pages."""
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+from autograde.paths import BUILD, ROOT
+
+
+def _run(*module: str) -> None:
+    """Run one of our modules. In a process of its own: a test with a browser has a loop already."""
+    command = [sys.executable, "-m", *module]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@cache
+def made_solutions() -> list[Path]:
+    """The page of every executed chapter, made anew where something has changed."""
+    _run("autograde", "build", "--solutions")
+    return sorted((BUILD / "solutions").glob("[0-9][0-9]_*.html"))
+
+
+@cache
+def made_site() -> Path:
+    """The folder of the site, made anew where something has changed."""
+    _run("autograde.tools.site")
+    return BUILD / "site"

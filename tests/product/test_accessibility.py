@@ -1,0 +1,61 @@
+"""axe-core finds nothing serious on our pages, every picture has words, and nothing is fetched.
+
+The simulators, the feedback page and the page "Try it here" are looked at where they are tested.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from classes.class_results import CHAPTER, a_class
+from pages.accessibility import faults, pictures_without_words
+from pages.browsing import Visitor
+from pages.serving import served
+from pages.site_pages import made_site
+
+from autograde.nbgrader.gradebook import Override
+from autograde.report.class_report import report
+
+pytestmark = pytest.mark.browser
+
+WIDE, NARROW = ({"viewport": {"width": width, "height": 900}} for width in (1280, 400))
+# The theme's search button is named "Search" and shows its keys too; the fold around what a
+# prediction reveals is myst-nb's, whose name for it is not what it shows.
+NOT_OURS = (".search-button-field", ".tag_hide-output > details > summary")
+BAD_PAGE = """<!DOCTYPE html><html><title>x</title><body><img src="data:,"><svg role="img"></svg>
+<p style="color: #bbb">pale</p><input>
+<iframe sandbox="allow-scripts" title="x" srcdoc="
+<!DOCTYPE html><html lang=en><title>x</title><p style='color: #bbb'>pale inside"></iframe>"""
+
+
+def test_faults_are_found_on_the_page_and_in_its_frames(browser: Any, tmp_path: Path):
+    (tmp_path / "page.html").write_text(BAD_PAGE)
+    visitor = Visitor(browser).visit(tmp_path / "page.html")
+    found = " ".join(faults(visitor.page))
+    for rule in ("color-contrast at p", "html-has-lang", "image-alt", "label at input"):
+        assert rule in found
+    assert found.count("color-contrast") == 2 and len(pictures_without_words(visitor.page)) == 2
+    assert "color-contrast" not in " ".join(faults(visitor.page, ["p"]))
+    visitor.page.close()
+
+
+@pytest.mark.parametrize("look", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_class_report_is_open_to_everybody(browser: Any, tmp_path: Path, look: dict):
+    override = Override("ben", CHAPTER, "speculative_accept", 4.0, 2.0)
+    (tmp_path / "report.html").write_text(report(a_class(), [override]))
+    with Visitor(browser, **look).visit(tmp_path / "report.html") as visitor:
+        assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_every_page_of_the_site_is_open_to_everybody(browser: Any, look: dict):
+    site = made_site()
+    pages = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html"))]
+    pages = [page for page in pages if not page.startswith(("_static", "_sources"))]
+    assert "index.html" in pages and any(page.startswith("chapters/") for page in pages)
+    with served(site) as url:
+        for page in pages:
+            with Visitor(browser, **look).visit(url + page) as visitor:
+                seen = (faults(visitor.page, NOT_OURS), pictures_without_words(visitor.page))
+                assert seen == ([], []), page

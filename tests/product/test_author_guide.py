@@ -1,0 +1,81 @@
+"""The author's guide and the instructor's private fork, followed in copies of the repository."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from classes.submitting import CHAPTER
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs" / "author.md").read_text(encoding="utf-8")
+INSTRUCTOR = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
+FILE = re.compile(r"^`([\w/.]+)`\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDED = ("autograde", "notebooks", "solutions", "specdec_lib", "tests")
+NEEDED_FILES = ("nbgrader_config.py", "pyproject.toml")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A copy of the repository."""
+    for name in NEEDED:
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in NEEDED_FILES:
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def run(line: str, repository: Path) -> None:
+    """A command of the guide: `autograde` and `pytest` are the copy's, under this interpreter."""
+    words = shlex.split(line)
+    if words[0] in ("autograde", "pytest"):
+        words = [sys.executable, "-m", *words]
+    environment = os.environ | {"PYTHONPATH": str(repository)}
+    done = subprocess.run(words, cwd=repository, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.slow
+def test_the_guide_goes_from_an_empty_file_to_a_mark(repository: Path):
+    for name, text in FILE.findall(GUIDE):
+        (repository / name).write_text(text, encoding="utf-8")
+    lines = [line for block in COMMANDS.findall(GUIDE) for line in block.splitlines()]
+    assert len(FILE.findall(GUIDE)) == 4 and len(lines) == 5
+    for line in lines:
+        run(line, repository)
+    grades = json.loads((repository / "build" / "try.json").read_text())["students"]
+    result = grades["ada"]["09_example"]
+    assert (result["score"], result["max_score"]) == (0.0, 2.0)
+    (message,) = result["exercises"]["tokens_a_block"]["messages"]
+    assert message == "tokens_a_block: not written yet"
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_private_fork_has_numbers_and_points_of_its_own(repository: Path):
+    """The commands are those of the instructor's guide. A wrong number is seen by the gates."""
+    commands = re.search(r"^```\n(autograde build\n.*?)^```$", INSTRUCTOR, re.M | re.S)[1]
+    lines = commands.replace("NN_topic", CHAPTER).splitlines()
+    tests = repository / "autograde" / "chapters" / "ch02_tests.py"
+    change(tests, "random_pairs((2, 5, 9), seed=11)", "random_pairs((3, 4, 8), seed=12)")
+    change(
+        repository / "solutions" / f"{CHAPTER}.py",
+        'test="correct_token" points=4',
+        'test="correct_token" points=6',
+    )
+    for line in lines:
+        run(line, repository)
+    change(tests, "[(1, 2 / 3), (2, 0.75)]", "[(1, 2 / 3), (2, 0.85)]")
+    with pytest.raises(AssertionError, match="test_ratio|solution"):
+        run(lines[-1], repository)

@@ -1,0 +1,206 @@
+"""What a fresh machine installs: the pins, the lock, the conda file and our own packages."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
+LOCK = (ROOT / "constraints.txt").read_text()
+
+SEVEN = {"jupyterlab", "matplotlib", "nbgrader", "numpy", "pytest", "torch", "transformers"}
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==([0-9][0-9a-z.]*)$")
+LOCK_LINE = re.compile(r"^[a-z0-9-]+==[0-9][0-9a-z.]*( ; .+)?$")
+
+
+def pins(requirements: Iterable[str]) -> dict[str, str]:
+    """`name==version` lines as a dict, names normalised; ValueError for any other line."""
+    found = {}
+    for line in requirements:
+        match = PIN.match(line)
+        if match is None:
+            raise ValueError(f"not an exact pin: {line!r}")
+        found[re.sub(r"[-_.]+", "-", match[1]).lower()] = match[2]
+    return found
+
+
+def locked(text: str) -> dict[str, set[str]]:
+    """Every version that a lock names for a package: several where markers tell them apart."""
+    found: dict[str, set[str]] = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            name, version = line.split(" ; ")[0].split("==")
+            found.setdefault(name, set()).add(version)
+    return found
+
+
+def strays(text: str) -> list[str]:
+    """Lines of a lock that are neither comments nor public pins: options, addresses, paths."""
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return [line for line in lines if not LOCK_LINE.match(line)]
+
+
+def conda_pip_section() -> list[str]:
+    """The lines that conda hands to pip."""
+    (section,) = [entry["pip"] for entry in CONDA["dependencies"] if isinstance(entry, dict)]
+    return section
+
+
+def git_ignored(paths: Iterable[str], root: Path) -> list[str]:
+    """Those of `paths`, relative to `root`, that git would leave out of a commit."""
+    asked = "\n".join(paths)
+    command = ["git", "check-ignore", "--stdin"]
+    done = subprocess.run(command, cwd=root, input=asked, capture_output=True, text=True)
+    if done.returncode > 1:  # 0: some are ignored, 1: none is
+        raise RuntimeError(done.stderr)
+    return done.stdout.split()
+
+
+def package_folders() -> list[Path]:
+    """Every folder of the two packages that holds Python files."""
+    files = [file for top in ("specdec_lib", "autograde") for file in (ROOT / top).rglob("*.py")]
+    return sorted({file.parent for file in files})
+
+
+needs_git = pytest.mark.skipif(
+    shutil.which("git") is None or not (ROOT / ".git").exists(), reason="not in a git checkout"
+)
+
+
+def test_conda_file_has_its_structure():
+    assert set(CONDA) == {"name", "channels", "dependencies"}
+    assert CONDA["name"] == "specdec"
+    assert CONDA["channels"] == ["conda-forge"]
+    plain = [entry for entry in CONDA["dependencies"] if isinstance(entry, str)]
+    assert [entry.split("=")[0] for entry in plain] == ["python", "pip"]
+
+
+def test_conda_python_is_one_that_the_course_supports():
+    assert PROJECT["requires-python"] == ">=3.11,<3.14"
+    assert CONDA["dependencies"][0] in {"python=3.11", "python=3.12", "python=3.13"}
+
+
+def test_conda_pins_are_those_of_the_course_extra():
+    *packages, last = conda_pip_section()
+    assert last == "-e ."
+    assert len(packages) == len(EXTRAS["course"]) == 7
+    assert pins(packages) == pins(EXTRAS["course"])
+    assert set(pins(packages)) == SEVEN
+
+
+@pytest.mark.parametrize("extra", sorted(EXTRAS))
+def test_lock_agrees_with_the_extra(extra: str):
+    versions = locked(LOCK)
+    for name, version in pins(EXTRAS[extra]).items():
+        assert versions.get(name) == {version}, f"{name}: make constraints.txt again"
+
+
+def test_lock_names_every_core_dependency():
+    names = {re.match(r"[A-Za-z0-9_-]+", line)[0] for line in PROJECT["dependencies"]}
+    assert names <= set(locked(LOCK))
+
+
+def test_core_dependencies_are_ranges():
+    for line in PROJECT["dependencies"]:
+        assert ">=" in line and "<" in line and "==" not in line
+
+
+def test_lock_is_made_of_public_pins_only():
+    assert strays(LOCK) == []
+    assert "uv pip compile --universal" in LOCK.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["--index-url https://a.org", "torch==2.13.0+cpu", "a @ file:///a.whl", "a>=1"],
+)
+def test_a_stray_line_in_a_lock_is_seen(line: str):
+    assert strays(f"# a comment\nnumpy==2.4.6\n{line}\n") == [line]
+
+
+def test_a_range_is_not_a_pin():
+    with pytest.raises(ValueError, match="numpy>=2"):
+        pins(["numpy>=2"])
+
+
+def test_every_package_folder_would_be_installed():
+    bare = [str(folder) for folder in package_folders() if not (folder / "__init__.py").exists()]
+    assert bare == []
+
+
+@needs_git
+def test_every_package_folder_is_kept_by_git():
+    names = [f"{folder.relative_to(ROOT).as_posix()}/__init__.py" for folder in package_folders()]
+    assert git_ignored(names, ROOT) == []
+
+
+@needs_git
+def test_what_is_made_or_private_is_left_out_by_git():
+    private = ["build/site/index.html", "course/gradebook.db", "work/a.ipynb", ".venv/bin/python"]
+    assert git_ignored(private, ROOT) == private
+
+
+@needs_git
+def test_a_package_that_git_ignores_is_seen(tmp_path: Path):
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text("build/\n")  # not anchored: the usual mistake
+    names = ["autograde/build/__init__.py", "autograde/cli.py"]
+    assert git_ignored(names, tmp_path) == names[:1]
+
+
+REPORT = """
+import importlib.metadata, sys
+import specdec_lib
+for name in sys.argv[1:]:
+    print(name, importlib.metadata.version(name).split("+")[0])
+"""
+
+
+@pytest.mark.slow
+def test_the_pip_half_of_the_conda_file_installs(tmp_path: Path):
+    """In a fresh environment, held by the lock; the packages then have the pinned versions."""
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text("\n".join(conda_pip_section()) + "\n")
+    python = tmp_path / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    install = [python, "-m", "pip", "install", "-q", "-c", "constraints.txt", "-r", requirements]
+    subprocess.run(install, cwd=ROOT, check=True)
+    subprocess.run([python, "-m", "pip", "check"], check=True)
+    asked = [python, "-I", "-c", REPORT, *sorted(SEVEN)]
+    report = subprocess.run(asked, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert dict(line.split() for line in report.splitlines()) == pins(EXTRAS["course"])
+
+
+def test_the_citation_names_this_version_and_its_licences():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["cff-version"] == "1.2.0" and cited["title"] and cited["authors"]
+    assert (cited["type"], cited["version"]) == ("software", PROJECT["version"])
+    assert " AND ".join(cited["license"]) == PROJECT["license"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="Binder runs bash")
+def test_binder_takes_the_cpu_build_before_the_course(tmp_path: Path):
+    """Its script, with stand-ins that write down what they are asked."""
+    for name in ("pip", "specdec"):
+        script = tmp_path / name
+        script.write_text(f'#!/bin/sh\necho "{name} $*" >> "$LOG"\n')
+        script.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    settings = os.environ | {"PATH": path, "LOG": str(tmp_path / "log"), "HOME": "/home/reader"}
+    subprocess.run([ROOT / "binder" / "postBuild"], cwd=ROOT, env=settings, check=True)
+    torch, course, start = (tmp_path / "log").read_text().splitlines()
+    (pin,) = locked(LOCK)["torch"]
+    assert torch.endswith(f"--index-url https://download.pytorch.org/whl/cpu torch=={pin}")
+    assert course == "pip install --no-cache-dir -c constraints.txt -e .[course]"
+    assert start == "specdec start --no-lab --work /home/reader/work"
+    assert (ROOT / "binder" / "runtime.txt").read_text().strip() == "python-3.11"

@@ -1,0 +1,143 @@
+"""Chapter 02 in a real JupyterLab, started by `specdec start`, as a student meets it."""
+
+import re
+
+import nbformat
+import pytest
+from classes.submitting import CHAPTER, right
+from pages.jupyter_lab import Lab, StudentServer
+
+from autograde.submission import release_of
+from autograde.wrong import misconceptions_of
+from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
+
+pytestmark = pytest.mark.browser
+
+EXERCISES = [
+    "acceptance_probability",
+    "speculative_accept",
+    "residual_distribution",
+    "correct_token",
+    "speculative_step",
+]
+RELEASE = release_of(CHAPTER)
+TABLE, FORMULA, FIGURE = r"^\| ---", r"\$\$.+?\$\$", r"^figures\.\w+\("
+
+
+def in_release(pattern: str) -> int:
+    """How often `pattern` occurs in the chapter."""
+    flags = re.MULTILINE | re.DOTALL
+    return sum(len(re.findall(pattern, cell.source, flags)) for cell in RELEASE.cells)
+
+
+def put(server: StudentServer, name: str, **changes: str) -> str:
+    """Write a solved notebook, with `changes` to its answers, into the work folder."""
+    path = server.work / name / f"{CHAPTER}.ipynb"
+    path.parent.mkdir()
+    nbformat.write(right(**changes), path)
+    return f"{name}/{CHAPTER}.ipynb"
+
+
+def test_the_blank_chapter_opens_and_fails_validation_by_name(lab):
+    lab.open(f"{CHAPTER}/{CHAPTER}.ipynb")
+    lab.read()
+    tables, formulas = in_release(TABLE), in_release(FORMULA)
+    assert lab.count(".jp-RenderedMarkdown table", tables) == tables > 0
+    assert lab.count("mjx-container[display=true]", formulas) == formulas > 0
+    assert lab.panel.locator("mjx-merror, [data-mjx-error]").count() == 0
+    # No question about news, and none of nbgrader's tools for instructors.
+    assert lab.page.locator(".Toastify__toast, .jp-Dialog").count() == 0
+    assert lab.page.get_by_text("Create Assignment").count() == 0
+    said = lab.validate()
+    assert "The following cell failed" in said and "Success" not in said
+    assert all(f"lesson.check_{name}({name})" in said for name in EXERCISES)
+    assert all(f"{name}: not written yet" in said for name in EXERCISES)
+    assert "quiz_02: no answer yet" in said and "prediction_02: no guess yet" in said
+
+
+def test_right_answers_run_to_the_end_and_pass_validation(lab, student_server):
+    lab.open(put(student_server, "right"))
+    lab.run_all()
+    assert lab.errors == []
+    assert lab.panel.locator(".jp-OutputArea img[alt]").count() == in_release(FIGURE) > 0
+    for name in EXERCISES:
+        lab.wait_for_output(f"lesson.check_{name}", f"{name}: all ")
+    hint = lab.cell("hints(speculative_accept)").locator("details").first
+    assert not hint.locator("p").is_visible()
+    hint.locator("summary").click()
+    assert hint.locator("p").is_visible()
+    assert "Success! Your notebook passes all the tests." in lab.validate()
+
+
+def test_a_wrong_answer_stops_at_its_check_with_the_call(lab, student_server):
+    wrong = misconceptions_of(CHAPTER).of("speculative_accept")
+    code = next(answer.code for answer in wrong if answer.name == "no_stop")
+    lab.open(put(student_server, "wrong", speculative_accept=code))
+    lab.run_all()
+    message = re.compile(  # it may be broken into lines
+        r"speculative_accept\(draft_tokens=\[3, 1, 2\],.*\)\s+returned\s+\[3, 2\],"
+        r"\s+expected\s+\[3\]\.",
+        re.DOTALL,
+    )
+    assert len(lab.errors) == 1 and message.search(lab.errors[0])
+    lab.wait_for_output("lesson.check_speculative_accept", message)
+    lab.cell("lesson.check_residual_distribution").get_by_text("[ ]:").wait_for()
+    said = lab.validate()
+    assert "lesson.check_speculative_accept(speculative_accept)" in said and message.search(said)
+    assert "lesson.check_residual_distribution" not in said and "Success" not in said
+
+
+def test_the_simulator_moves_and_is_there_when_the_notebook_is_opened_again(lab, student_server):
+    path = put(student_server, "moved")
+    lab.open(path)
+    lab.run_all()
+    assert _numbers(lab) == ["1.00", "0.80", "0.20"]
+    slider = lab.page.get_by_role("slider", name="q draft probability of the drafted token")
+    slider.focus()
+    for _ in range(40):
+        lab.page.keyboard.press("ArrowRight")
+    assert _numbers(lab) == ["0.75", "0.80", "0.20"]
+    lab.page.keyboard.press("Control+s")
+    lab.page.locator(".jp-mod-dirty").wait_for(state="detached")
+    lab.choose("Kernel", "Shut Down Kernel")
+    lab.open(path)
+    assert _numbers(lab) == ["0.75", "0.80", "0.20"]
+    assert lab.page.get_by_text("Error displaying widget").count() == 0
+
+
+def _numbers(lab: Lab) -> list[str]:
+    """The simulator's three large numbers."""
+    return lab.simulator("acceptance_simulator(").locator(".sd-number").all_text_contents()
+
+
+def test_a_simulator_from_elsewhere_says_what_to_do_until_it_is_trusted(lab, student_server):
+    nbformat.write(_run_elsewhere(), student_server.work / "elsewhere.ipynb")
+    lab.open("elsewhere.ipynb")
+    lab.wait_for_output("acceptance_simulator(", "Run this cell to see the simulator.")
+    assert lab.cell("acceptance_simulator(").locator("iframe").count() == 0
+    _choose_in_palette(lab, "Trust Notebook")
+    lab.page.locator(".jp-Dialog").get_by_role("button", name="Trust").click()
+    assert _numbers(lab) == ["1.00", "0.80", "0.20"]
+
+
+def _choose_in_palette(lab: Lab, command: str) -> None:
+    """Search the command palette for a command and take it, by keyboard.
+
+    The palette may draw its list anew at any time, and a click on a line of it would be lost.
+    """
+    lab.page.keyboard.press("ControlOrMeta+Shift+c")
+    lab.page.locator(".lm-CommandPalette-input").fill(command)
+    lab.page.locator(".lm-CommandPalette-item.lm-mod-active", has_text=command).wait_for()
+    lab.page.keyboard.press("Enter")
+
+
+def _run_elsewhere() -> nbformat.NotebookNode:
+    """A notebook with a simulator's output and state as another machine has saved them."""
+    simulator = acceptance_simulator()
+    shown = nbformat.v4.new_output("display_data", simulator._repr_mimebundle_())
+    made = nbformat.v4.new_notebook()
+    made.cells = [nbformat.v4.new_code_cell("acceptance_simulator()", outputs=[shown])]
+    made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    state = simulator.widget.get_manager_state()
+    made.metadata.widgets = {"application/vnd.jupyter.widget-state+json": state}
+    return made

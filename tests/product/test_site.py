@@ -1,0 +1,139 @@
+"""The site: no answer on it, nothing fetched, every link and picture there."""
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from pages.site_pages import made_site
+
+from autograde.build.source import read_chapter
+from autograde.build.views import solution_view
+from autograde.paths import NOTEBOOKS, ROOT, SOLUTIONS
+from autograde.pool import chapters
+from autograde.tools.pages import page
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+CODE = re.compile(r"^(```|~~~).*?^\1$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+LESSONS = ROOT / "specdec_lib" / "lessons"
+GUIDES = sorted((ROOT / "docs").glob("*.md"))
+ROOT_PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+
+
+def executed(chapter: str, folder: Path) -> Path:
+    """The solution view of a chapter; every code cell says that it has run."""
+    notebook = solution_view(read_chapter(SOLUTIONS / f"{chapter}.py"))
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            seen = {"text/plain": "plain", "text/html": f"<p>seen in {cell.id}</p>"}
+            cell.outputs = [nbformat.v4.new_output("display_data", seen)]
+    path = folder / f"{chapter}.ipynb"
+    nbformat.write(notebook, path)
+    return path
+
+
+def own_lines(chapter: str) -> set[str]:
+    """The lines of the solutions that students do not get, those of a few letters left out."""
+    solved = solution_view(read_chapter(SOLUTIONS / f"{chapter}.py"))
+    given = nbformat.read(NOTEBOOKS / chapter / f"{chapter}.ipynb", as_version=4)
+    lines = {line.strip() for cell in solved.cells for line in cell.source.splitlines()}
+    known = "\n".join(cell.source for cell in given.cells)  # the cards name calls to make
+    puzzles = "".join(path.read_text() for path in LESSONS.glob("*_puzzle.py"))  # lines to order
+    return {line for line in lines if len(line) > 15 and line not in known and line not in puzzles}
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_a_page_has_stubs_and_the_outputs_of_the_solution(chapter: str, tmp_path: Path):
+    made = page(chapter, executed(chapter, tmp_path))
+    text = "\n".join(cell.source for cell in made.cells)
+    assert own_lines(chapter) and not any(line in text for line in own_lines(chapter))
+    for cell in made.cells:
+        assert "nbgrader" not in cell.metadata
+        if cell.cell_type == "code" and not cell.source.startswith(("lesson.", "hints(")):
+            (output,) = cell.outputs
+            assert output.data == {"text/html": f"<p>seen in {cell.id}</p>"}
+
+
+@pytest.mark.parametrize("chapter", chapters())
+def test_what_is_revealed_is_folded_and_checks_and_hints_show_nothing(chapter: str, tmp_path: Path):
+    made = page(chapter, executed(chapter, tmp_path))
+    reveals = [cell for cell in made.cells if cell.source.startswith("lesson.reveal(")]
+    assert reveals and all(cell.metadata.tags == ["hide-output"] for cell in reveals)
+    silent = [c for c in made.cells if c.id.startswith("test_") or c.source.startswith("hints(")]
+    assert silent and not any(cell.outputs for cell in silent)
+
+
+def test_an_executed_notebook_of_another_text_is_refused(tmp_path: Path):
+    path = executed(chapters()[0], tmp_path)
+    notebook = nbformat.read(path, as_version=4)
+    del notebook.cells[3]
+    nbformat.write(notebook, path)
+    with pytest.raises(ValueError, match="other cells than the release: run `make build"):
+        page(chapters()[0], path)
+
+
+@pytest.mark.parametrize("path", [*GUIDES, *ROOT_PAGES], ids=lambda path: path.name)
+def test_relative_links_of_the_text_files_lead_somewhere(path: Path):
+    links = [link for link in LINK.findall(CODE.sub("", path.read_text(encoding="utf-8")))]
+    for link in links:
+        if urlsplit(link).scheme or link.startswith("#"):
+            continue
+        name = urlsplit(link).path
+        # The site puts chapters and the root's pages beside the guides.
+        places = [path.parent / name, ROOT / name, SOLUTIONS / Path(name).stem / Path(name).name]
+        assert any(place.exists() for place in places), f"{path.name}: {link}"
+
+
+# --- the whole site ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def site() -> dict[Path, BeautifulSoup]:
+    """Every page of the site."""
+    files = [path for path in made_site().rglob("*.html") if "_static" not in path.parts]
+    return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in files}
+
+
+def broken(path: Path, link: str, pages: dict[Path, BeautifulSoup]) -> bool:
+    """Whether a link on the page leads to no file or to no anchor of the site."""
+    parts = urlsplit(link)
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if not target.exists():
+        return True
+    return bool(parts.fragment) and target in pages and not pages[target].find(id=parts.fragment)
+
+
+@pytest.mark.slow
+def test_links_and_pictures_of_the_site_are_there(site: dict[Path, BeautifulSoup]):
+    for path, soup in site.items():
+        links = [tag["href"] for tag in soup.find_all(href=True)]
+        links += [tag["src"] for tag in soup.find_all(src=True)]
+        own = [link for link in links if not urlsplit(link).scheme and not link.startswith("//")]
+        assert [link for link in own if broken(path, link, site)] == [], path.name
+
+
+@pytest.mark.slow
+def test_a_page_of_the_site_fetches_nothing(site: dict[Path, BeautifulSoup]):
+    for path, soup in site.items():
+        fetched = [tag.get("src") or tag.get("href") for tag in soup.find_all(["script", "link"])]
+        fetched += [tag["src"] for tag in soup.find_all("img")]
+        away = [url for url in fetched if url and urlsplit(url).scheme in ("http", "https")]
+        assert away == [], path.name
+
+
+@pytest.mark.slow
+def test_pictures_have_alternative_text_and_headings_are_in_order(site):
+    for path, soup in site.items():
+        pictures = soup.select("main img")
+        assert all(picture.get("alt", "").strip() for picture in pictures), path.name
+        levels = [int(tag.name[1]) for tag in soup.select("article :is(h1, h2, h3, h4)")]
+        assert all(b - a <= 1 for a, b in zip(levels, levels[1:], strict=False)), path.name
+
+
+@pytest.mark.slow
+def test_no_solution_stands_on_the_site(site: dict[Path, BeautifulSoup]):
+    pages = {path.stem: soup.get_text() for path, soup in site.items()}
+    for chapter in chapters():
+        assert [line for line in own_lines(chapter) if line in pages[chapter]] == []

@@ -1,0 +1,76 @@
+"""A student's whole path through chapter 02 in JupyterLab, by what is done in the page alone:
+simulator, prediction, a mistake in an exercise, its correction, and Validate at the end.
+"""
+
+import re
+
+import pytest
+from classes.submitting import CHAPTER
+from pages.jupyter_lab import RUN, Lab
+
+from autograde.tools.submissions import solutions_of
+from autograde.wrong import misconceptions_of
+
+pytestmark = pytest.mark.browser
+
+SIMULATOR = "acceptance_simulator("
+REVEAL = 'lesson.reveal("prediction_02",'
+EXERCISE = "acceptance_probability"
+CHECK = f"lesson.check_{EXERCISE}("
+SOLUTIONS = solutions_of(CHAPTER)
+OTHERS = {name for name, code in SOLUTIONS.items() if code.startswith("def ")} - {EXERCISE}
+SAID = (
+    f"{EXERCISE}(p=[0.45, 0.3, 0.15, 0.1], q=[0.3, 0.45, 0.2, 0.05], token=1) "
+    "returned 1, expected 0.66667. Is it the target over the draft?"
+)
+MESSAGE = re.compile(r"\s+".join(map(re.escape, SAID.split())))  # it may be broken into lines
+
+
+def numbers(lab: Lab) -> list[str]:
+    return lab.simulator(SIMULATOR).locator(".sd-number").all_text_contents()
+
+
+def answer(lab: Lab, old: str, new: str, last: str) -> None:
+    """Type `new` into the cell that holds `old`, and run on until the cell with `last` is run."""
+    lab.click_into(old)
+    lab.write(new)
+    lab.go_to(RUN, last)
+    lab.press(RUN)
+
+
+def move_the_simulator(lab: Lab) -> None:
+    before = numbers(lab)
+    slider = lab.page.get_by_role("slider", name="q draft probability of the drafted token")
+    for _ in range(40):  # from .40 to .80, as the chapter asks
+        slider.press("ArrowRight")
+    assert (before, numbers(lab)) == (["1.00", "0.80", "0.20"], ["0.75", "0.80", "0.20"])
+
+
+def commit_a_prediction(lab: Lab) -> None:
+    lab.wait_for_output(REVEAL, "Write your guess into prediction_02 first")
+    answer(lab, "prediction_02 = None", "prediction_02 = 0.6", REVEAL)
+    lab.wait_for_output('lesson.committed("prediction_02",', "prediction_02: 0.6 is written down.")
+    lab.wait_for_output(REVEAL, "You said 0.6. It is 0.8. It is the area")
+
+
+def err_and_correct(lab: Lab) -> None:
+    wrong = misconceptions_of(CHAPTER).of(EXERCISE)
+    code = next(each.code for each in wrong if each.name == "inverted")
+    answer(lab, f"def {EXERCISE}(", code, CHECK)
+    lab.wait_for_output(CHECK, MESSAGE)
+    answer(lab, f"def {EXERCISE}(", SOLUTIONS[EXERCISE], CHECK)
+    lab.wait_for_output(CHECK, f"{EXERCISE}: all 5 examples agree.")
+
+
+def test_a_student_goes_from_the_simulator_to_validate(lab: Lab):
+    lab.open(f"{CHAPTER}/{CHAPTER}.ipynb")
+    lab.go_to(RUN, SIMULATOR)
+    lab.press(RUN)
+    move_the_simulator(lab)
+    commit_a_prediction(lab)
+    err_and_correct(lab)
+    said = lab.validate()
+    assert len(OTHERS) == 4 and all(f"{name}: not written yet" in said for name in OTHERS)
+    assert "prediction_02_b: no guess yet" in said and "Success" not in said
+    assert CHECK not in said and f"{EXERCISE}: not written yet" not in said
+    assert "prediction_02: no guess yet" not in said

@@ -1,0 +1,50 @@
+"""Block verification accepts no fewer tokens. That the law is the same: test_exactness.py."""
+
+import numpy as np
+import pytest
+from decoders.exact_drafters import DRAFT, PROMPT, TARGET
+from decoders.tape import Tape, branches
+
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.variants.block_verification import verify_whole_block
+from specdec_lib.decoding.verify import Verifier, verify
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.sampling import Uniforms
+
+
+def expected_accepted(verifier: Verifier, k: int) -> float:
+    """The mean number of accepted tokens of the first block, every branch walked."""
+    drafter, total = ModelDrafter(DRAFT), 0.0
+
+    def run(choices: Tape):
+        settings = Settings(k + 1)
+        made = speculative_generate(
+            TARGET, drafter, [PROMPT], k, settings, choices, verifier=verifier
+        )
+        return [made.blocks[0][0].accepted]
+
+    for (accepted,), weight in branches(run):
+        total += accepted * weight
+    return total
+
+
+def test_no_fewer_tokens_are_accepted_and_with_two_drafts_more():
+    assert expected_accepted(verify_whole_block, 1) == pytest.approx(expected_accepted(verify, 1))
+    for k in (2, 3):
+        assert expected_accepted(verify_whole_block, k) > expected_accepted(verify, k) + 1e-3
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(k: int):
+    prompts, settings = [[1], [2, 0, 1], [0, 1]], Settings(9)
+
+    def made(rows: list[int]) -> list[list[int]]:
+        choices = Uniforms([np.random.default_rng(row) for row in rows])
+        drafter = ModelDrafter(DRAFT, stop_below=0.4)
+        wanted = [prompts[row] for row in rows]
+        return speculative_generate(
+            TARGET, drafter, wanted, k, settings, choices, verifier=verify_whole_block
+        ).tokens
+
+    assert made([0, 1, 2]) == [tokens for row in range(3) for tokens in made([row])]

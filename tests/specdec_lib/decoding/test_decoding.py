@@ -1,0 +1,294 @@
+"""The decoder against a plain one, row by row and token by token.
+
+The models are lookup tables of dyadic probabilities. What is random comes from seeded generators
+and is compared with what the reference makes of the same numbers.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+from decoders.decoding_cases import (
+    COUNTING,
+    DRAFT,
+    DRAFTERS,
+    EOS,
+    GREEDY,
+    PROMPTS,
+    TARGET,
+    chain,
+    dyadic,
+    generate,
+    prompt_of,
+    uniforms,
+    untimed,
+)
+from decoders.reference import reference_plain, reference_speculative
+
+from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.models.table import TableModel
+from specdec_lib.sampling import LAST, Greedy, Uniforms, Warp
+
+# The contract, against the reference.
+
+
+@pytest.mark.parametrize("eos_id", [None, EOS])
+@pytest.mark.parametrize("temperature", [1.0, 0.5, 0.0])
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_reference_writes_the_same_from_the_same_numbers(
+    k: int, temperature: float, eos_id: int | None
+):
+    for seed in range(64 if temperature == 1 else 24):
+        prompt = prompt_of(seed, 1 + seed % 5)
+        ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
+        choices = Uniforms([ours]) if temperature else Greedy()
+        made = generate([prompt], choices, k, 10, warp=Warp(temperature), eos_id=eos_id)
+        expected = reference_speculative(TARGET, DRAFT, prompt, k, 10, temperature, theirs, eos_id)
+        assert made.tokens == [expected]
+        assert ours.bit_generator.state == theirs.bit_generator.state
+
+
+def test_the_reference_writes_the_same_in_float32():
+    target, draft = dyadic(1, torch.float32), dyadic(2, torch.float32)
+    for seed in range(16):
+        made = generate([[1]], uniforms(seed), target=target, drafter=ModelDrafter(draft))
+        rng = np.random.default_rng(seed)
+        assert made.tokens == [reference_speculative(target, draft, [1], 3, 12, 1.0, rng)]
+
+
+@pytest.mark.parametrize("eos_id", [None, EOS])
+@pytest.mark.parametrize("temperature", [1.0, 0.5, 0.0])
+def test_plain_decoding_writes_what_a_plain_loop_writes(temperature: float, eos_id: int | None):
+    for seed in range(16):
+        prompt = prompt_of(seed, 1 + seed % 5)
+        rng = np.random.default_rng(seed)
+        choices = uniforms(seed) if temperature else Greedy()
+        made = plain_generate(
+            TARGET, [prompt], Settings(10, Warp(temperature), eos_id), choices
+        ).tokens
+        assert made == [reference_plain(TARGET, prompt, 10, temperature, rng, eos_id)]
+
+
+@pytest.mark.parametrize("name", DRAFTERS)
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_at_temperature_0_the_tokens_are_those_of_plain_decoding(k: int, name: str):
+    for seed in range(8):
+        prompts = [prompt_of(seed, length) for length in (1, 2, 7, 3)]
+        plain = plain_generate(TARGET, prompts, Settings(12, GREEDY), Greedy())
+        made = generate(prompts, Greedy(), k, drafter=DRAFTERS[name](), warp=GREEDY)
+        assert made.tokens == plain.tokens
+
+
+# Rows of a batch.
+
+
+@pytest.mark.parametrize("eos_id", [None, EOS])
+@pytest.mark.parametrize("name", DRAFTERS)
+@pytest.mark.parametrize("k", [1, 4])
+def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(k: int, name: str, eos_id: int | None):
+    ends = set()
+    for seed in range(0, 24, 4):
+        together = generate(
+            PROMPTS,
+            uniforms(*range(seed, seed + 4)),
+            k,
+            drafter=DRAFTERS[name](),
+            eos_id=eos_id,
+        )
+        for row, prompt in enumerate(PROMPTS):
+            alone = generate(
+                [prompt], uniforms(seed + row), k, drafter=DRAFTERS[name](), eos_id=eos_id
+            )
+            assert together.tokens[row] == alone.tokens[0]
+            assert untimed(together.blocks[row]) == untimed(alone.blocks[0])
+        ends.add(len({len(blocks) for blocks in together.blocks}))
+        assert together.target_passes == max(map(len, together.blocks))
+    assert max(ends) > 1  # rows end at different times
+
+
+@pytest.mark.parametrize("eos_id", [None, EOS])
+def test_every_row_of_a_plain_batch_gets_what_it_gets_alone(eos_id: int | None):
+    settings = Settings(12, eos_id=eos_id)
+    for seed in range(0, 24, 4):
+        together = plain_generate(TARGET, PROMPTS, settings, uniforms(*range(seed, seed + 4)))
+        for row, prompt in enumerate(PROMPTS):
+            alone = plain_generate(TARGET, [prompt], settings, uniforms(seed + row))
+            assert together.tokens[row] == alone.tokens[0]
+
+
+def test_prompts_that_are_read_in_several_passes_give_what_they_give_alone():
+    prompts = [prompt_of(1, length) for length in (600, 2, 257, 258)]
+    together = generate(prompts, uniforms(0, 1, 2, 3))
+    for row, prompt in enumerate(prompts):
+        rng = np.random.default_rng(row)
+        expected = reference_speculative(TARGET, DRAFT, prompt, 3, 12, 1.0, rng)
+        assert together.tokens[row] == expected
+
+
+def test_permuting_the_rows_permutes_the_results():
+    order = [2, 0, 3, 1]
+    made = generate(PROMPTS, uniforms(0, 1, 2, 3), eos_id=EOS)
+    permuted = generate([PROMPTS[row] for row in order], uniforms(*order), eos_id=EOS)
+    assert permuted.tokens == [made.tokens[row] for row in order]
+    assert [untimed(blocks) for blocks in permuted.blocks] == [
+        untimed(made.blocks[row]) for row in order
+    ]
+
+
+def test_the_same_seeds_give_the_same_and_others_something_else():
+    made = [generate([[1, 2]], uniforms(seed), count=30).tokens for seed in (5, 5, 6)]
+    assert made[0] == made[1] != made[2]
+
+
+def test_a_drafter_can_be_used_again():
+    drafter = ModelDrafter(DRAFT)
+    first, second = (generate(PROMPTS, uniforms(0, 1, 2, 3), drafter=drafter) for _ in range(2))
+    shorter = generate([[1]], uniforms(0), drafter=drafter)
+    assert first.tokens == second.tokens
+    assert shorter.tokens == generate([[1]], uniforms(0)).tokens
+
+
+# Where a sequence ends.
+
+WRONG_BEHIND_3 = chain([1, 2, 3, 0, 5, 6, 7, 0])
+
+
+@pytest.mark.parametrize(
+    ("eos_id", "blocks"),
+    [
+        (2, [(1, 1)]),  # the first draft token
+        (3, [(2, 2)]),  # the second
+        (4, [(2, 3)]),  # the correction
+        (7, [(2, 3), (2, 3)]),  # the bonus of a block of two
+        (1, [(2, 3), (2, 3), (2, 2)]),  # the prompt's own token, behind a whole turn
+    ],
+    ids=["first", "second", "correction", "bonus", "in the prompt"],
+)
+def test_nothing_stands_behind_the_end_of_sequence(eos_id: int, blocks: list[tuple[int, int]]):
+    calls: list[tuple[int, list[int]]] = []
+    k = 3 if eos_id in (2, 3, 4) else 2
+    drafter = ModelDrafter(WRONG_BEHIND_3 if eos_id == 4 else COUNTING)
+    made = generate(
+        [[1]],
+        Greedy(),
+        k,
+        20,
+        target=COUNTING,
+        drafter=drafter,
+        warp=GREEDY,
+        eos_id=eos_id,
+        on_tokens=lambda row, tokens: calls.append((row, tokens)),
+    )
+    expected = list(range(2, 8)) + [0, 1]
+    assert made.tokens == [expected[: expected.index(eos_id) + 1]]
+    assert [(block.accepted, block.kept) for block in made.blocks[0]] == blocks
+    assert made.target_passes == len(blocks)
+    assert [len(tokens) for _, tokens in calls] == [kept for _, kept in blocks]
+    assert sum((tokens for _, tokens in calls), []) == made.tokens[0]
+
+
+def test_a_row_that_has_ended_is_left_alone_while_others_go_on():
+    calls: list[int] = []
+    made = generate(
+        [[5], [0]],
+        Greedy(),
+        2,
+        20,
+        target=COUNTING,
+        drafter=ModelDrafter(COUNTING),
+        warp=GREEDY,
+        eos_id=6,
+        on_tokens=lambda row, tokens: calls.append(row),
+    )
+    assert made.tokens == [[6], [1, 2, 3, 4, 5, 6]]
+    assert calls == [0, 1, 1]
+    assert [len(blocks) for blocks in made.blocks] == [1, 2]
+
+
+def test_plain_decoding_stops_at_the_end_of_sequence():
+    settings = Settings(20, GREEDY, eos_id=5)
+    made = plain_generate(COUNTING, [[1], [4], [5]], settings, Greedy())
+    assert made.tokens == [[2, 3, 4, 5], [5], [6, 7, 0, 1, 2, 3, 4, 5]]
+
+
+@pytest.mark.parametrize("decoder", ["plain", "speculative"])
+def test_the_callback_sees_every_token_once_in_order(decoder: str):
+    seen: list[list[int]] = [[], [], [], []]
+    calls: list[list[int]] = []
+
+    def on_tokens(row: int, tokens: list[int]) -> None:
+        calls.append(tokens)
+        seen[row] += tokens
+
+    if decoder == "plain":
+        settings = Settings(12, eos_id=EOS, on_tokens=on_tokens)
+        made = plain_generate(TARGET, PROMPTS, settings, uniforms(0, 1, 2, 3))
+    else:
+        made = generate(PROMPTS, uniforms(0, 1, 2, 3), eos_id=EOS, on_tokens=on_tokens)
+    assert seen == made.tokens
+    assert all(calls)
+
+
+# The record of what happened.
+
+
+def probability(model: TableModel, text: Sequence[int], token: int, warp: Warp) -> float:
+    """Of `token` behind `text`, from one fresh pass."""
+    logits = model.forward(torch.tensor([list(text)]), model.new_cache())
+    return float(warp(logits)[0, -1, token])
+
+
+@pytest.mark.parametrize("eos_id", [None, EOS])
+@pytest.mark.parametrize("warp", [Warp(), Warp(0.5, top_k=3, top_p=0.9)], ids=["plain", "warped"])
+def test_the_blocks_tell_what_happened(warp: Warp, eos_id: int | None):
+    made = generate(PROMPTS, uniforms(0, 1, 2, 3), eos_id=eos_id, warp=warp)
+    for prompt, tokens, blocks in zip(PROMPTS, made.tokens, made.blocks, strict=True):
+        text = list(prompt)
+        for block in blocks:
+            n = len(block.drafted)
+            assert len(block.p) == len(block.q) == n
+            for i, token in enumerate(block.drafted):
+                before = [*text, *block.drafted[:i]]
+                assert block.p[i] == pytest.approx(probability(TARGET, before, token, warp))
+                assert block.q[i] == pytest.approx(probability(DRAFT, before, token, warp))
+            assert 0 <= block.accepted <= n <= 3
+            assert block.bonus == (block.accepted == n and block.kept > n)
+            assert 1 <= block.kept <= block.accepted + 1
+            text += [*block.drafted[: block.accepted], block.token][: block.kept]
+        assert text == [*prompt, *tokens]
+        assert sum(block.kept for block in blocks) == len(tokens)
+        assert all(block.kept == block.accepted + 1 for block in blocks[:-1])
+
+
+def test_times_are_not_negative_and_blocks_are_not_longer_than_the_whole():
+    made = generate(PROMPTS, uniforms(0, 1, 2, 3))
+    longest = max(made.blocks, key=len)
+    parts = [seconds for b in longest for seconds in (b.draft_seconds, b.verify_seconds)]
+    assert min(parts) >= 0
+    assert 0 < sum(parts) <= made.seconds
+    assert plain_generate(TARGET, [[1]], Settings(2), uniforms(0)).seconds > 0
+
+
+def test_the_arguments_are_not_changed():
+    prompts = [list(prompt) for prompt in PROMPTS]
+    generate(prompts, uniforms(0, 1, 2, 3))
+    plain_generate(TARGET, prompts, Settings(5), uniforms(0, 1, 2, 3))
+    assert prompts == PROMPTS
+
+
+def test_a_block_takes_its_numbers_in_order_and_none_for_an_ended_row():
+    generators = [np.random.default_rng(0), np.random.default_rng(1)]
+    choices = Uniforms(generators)
+    choices.begin([2, -1])
+    untouched = np.random.default_rng(1)
+    assert generators[1].bit_generator.state == untouched.bit_generator.state
+    numbers = np.random.default_rng(0).random(5)
+    fine = torch.full((2, 1000), 1e-3, dtype=torch.float64)  # tells the numbers apart
+    drawn = [int(choices.draw(fine, index)[0]) for index in (0, 1, LAST)]
+    assert drawn == [int(1000 * u) for u in numbers[[0, 1, 4]]]
+    for r in (numbers[2:4] - 1e-9, numbers[2:4] + 1e-9):
+        accepted = choices.accept(torch.from_numpy(r).expand(2, 2), torch.ones(2, 2))
+        assert accepted[0].tolist() == (numbers[2:4] < r).tolist()

@@ -1,0 +1,151 @@
+"""How often the models are called, and with what."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from decoders.decoding_cases import (
+    DRAFT,
+    GREEDY,
+    HIGH,
+    LOW,
+    PROMPTS,
+    TARGET,
+    Counted,
+    chain,
+    dyadic,
+    generate,
+    prompt_of,
+    uniforms,
+    untimed,
+)
+from decoders.reference import reference_plain
+
+from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.sampling import Greedy, Warp
+
+# How often the models are called, and with what.
+
+
+@pytest.mark.parametrize("count", [1, 2, 9, 10, 11, 12])
+@pytest.mark.parametrize("k", [1, 2, 4, 20])
+def test_a_perfect_draft_takes_one_target_pass_for_k_plus_1_tokens(k: int, count: int):
+    target = Counted(TARGET)
+    made = generate([[1]], uniforms(0), k, count, target=target, drafter=ModelDrafter(TARGET))
+    assert made.target_passes == len(target.passes) == math.ceil(count / (k + 1))
+    assert len(made.tokens[0]) == count
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_a_draft_of_other_tokens_takes_a_target_pass_for_every_token(k: int):
+    made = generate([[1]], uniforms(0), k, 10, target=LOW, drafter=ModelDrafter(HIGH))
+    assert made.target_passes == 10
+    assert {block.accepted for block in made.blocks[0]} == {0}
+    assert set(made.tokens[0]) <= {0, 1}
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 300])
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_target_is_fed_each_position_once_and_again_only_behind_a_rejection(
+    k: int, length: int
+):
+    prompt = prompt_of(3, length)
+    for seed in range(4):
+        target = Counted(TARGET)
+        made = generate([prompt], uniforms(seed), k, 15, target=target)
+        expected = [list(range(i, min(i + 256, length - 1))) for i in range(0, length - 1, 256)]
+        held = length - 1
+        for block in made.blocks[0]:
+            expected.append(list(range(held, held + 1 + len(block.drafted))))
+            held += block.kept
+        assert target.positions == expected
+        fed = {position: token for each in target.passes for position, token in each.items()}
+        text = [*prompt, *made.tokens[0]]
+        assert [fed[position] for position in range(len(text) - 1)] == text[:-1]
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7])
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_draft_is_fed_what_it_has_not_read_and_nothing_twice(k: int, length: int):
+    prompt = prompt_of(3, length)
+    for seed in range(4):
+        draft = Counted(DRAFT)
+        made = generate([prompt], uniforms(seed), k, 15, drafter=ModelDrafter(draft))
+        expected = [list(range(length - 1))] if length > 1 else []
+        held, unread = length, 1
+        for block in made.blocks[0]:
+            singles = [[at] for at in range(held, held + len(block.drafted) - 1)]
+            expected += [list(range(held - unread, held)), *singles] if block.drafted else []
+            unread = 2 if block.bonus else 1  # its last draft token was drawn and never fed
+            held += block.kept
+        assert draft.positions == expected
+        assert len(draft.passes) - (length > 1) == sum(len(b.drafted) for b in made.blocks[0])
+        prompts_own = [at for fed in draft.positions for at in fed if at < length]
+        assert sorted(prompts_own) == list(range(length))  # every one exactly once
+
+
+def test_nothing_is_generated_where_nothing_is_asked_for():
+    made = generate(PROMPTS, uniforms(0, 1, 2, 3), count=0)
+    assert made.tokens == [[], [], [], []] and made.blocks == [[], [], [], []]
+    assert made.target_passes == 0
+    plain = plain_generate(TARGET, PROMPTS, Settings(0), uniforms(0, 1, 2, 3))
+    assert plain.tokens == [[], [], [], []] and plain.target_passes == 0
+
+
+def test_a_single_token_takes_no_draft():
+    target, draft = Counted(TARGET), Counted(DRAFT)
+    made = generate([[1, 2]], uniforms(0), 4, 1, target=target, drafter=ModelDrafter(draft))
+    rng = np.random.default_rng(0)
+    assert made.tokens == [reference_plain(TARGET, [1, 2], 1, 1.0, rng)]
+    assert draft.positions == [[0]] and target.positions == [[0], [1]]
+    assert untimed(made.blocks[0]) == [([], 0, made.tokens[0][0], 1, [], [])]
+
+
+def test_plain_decoding_takes_one_pass_over_one_token_each():
+    target = Counted(TARGET)
+    made = plain_generate(target, [[1, 2, 0]], Settings(10), uniforms(0))
+    assert made.target_passes == 10
+    assert target.positions == [[0, 1], *([at] for at in range(2, 12))]
+
+
+# A draft that is the target.
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("temperature", [1.0, 0.7, 0.0])
+@pytest.mark.parametrize("k", [1, 2, 4, 7])
+def test_the_target_accepts_everything_from_itself(k: int, temperature: float, dtype: torch.dtype):
+    model = dyadic(1, dtype)
+    drafter, warp = ModelDrafter(model), Warp(temperature)
+    choices = uniforms(0, 1, 2, 3) if temperature else Greedy()
+    made = generate(PROMPTS, choices, k, 64, target=model, drafter=drafter, warp=warp)
+    for blocks in made.blocks:
+        assert [block.accepted for block in blocks] == [len(block.drafted) for block in blocks]
+        assert len(blocks) == math.ceil(64 / (k + 1))
+
+
+def test_the_acceptance_does_not_depend_on_k_where_the_draft_is_the_target():
+    rates = []
+    for k in (1, 4):
+        made = generate([[1]], uniforms(0), k, 100, drafter=ModelDrafter(TARGET))
+        drafted = sum(len(block.drafted) for block in made.blocks[0])
+        rates.append(sum(block.accepted for block in made.blocks[0]) / drafted)
+    assert rates == [1.0, 1.0]
+
+
+def test_a_draft_errs_where_its_model_errs_and_nowhere_else_whatever_k_is():
+    # The draft errs behind token 2 alone: a stale cache would make it err elsewhere.
+    target, draft = chain([1, 2, 3, 4, 5, 0]), chain([1, 2, 4, 4, 5, 0])
+    for k in (1, 2, 3, 4):
+        made = generate(
+            [[0]], Greedy(), k, 40, target=target, drafter=ModelDrafter(draft), warp=GREEDY
+        )
+        text = [0, *made.tokens[0]]
+        held = 1
+        for block in made.blocks[0]:
+            wrong = 2 in text[held - 1 : held - 1 + len(block.drafted)]
+            assert (block.accepted < len(block.drafted)) == wrong
+            held += block.kept

@@ -1,0 +1,316 @@
+"""The law of speculative decoding is the target's: enumerated, so to rounding.
+
+Every branch of the decoder is walked on models of three tokens, with every drafter and with a
+mistake in each (exact_drafters.py); and mistakes that are easily made in drafting or judging
+are shown to change the law.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import torch
+from decoders.exact_drafters import (
+    DRAFT,
+    EXACT,
+    NO_DRAFTERS,
+    PROMPT,
+    ROWS,
+    TARGET,
+    Llamas,
+    tiny_llama,
+)
+from decoders.tape import Tape, autoregressive, distance, law
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from specdec_lib import drafters
+from specdec_lib.decoding import verify
+from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.adaptive import MeasuredCost, Schedule
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.protocol import Drafter
+from specdec_lib.models.table import TableModel
+from specdec_lib.sampling import LAST, Warp
+from specdec_lib.theory import Costs
+
+N = 4
+PLAIN, FILTER = Warp(), Warp(top_k=2)
+SIZES = [(name, size) for name, row in ROWS.items() for size in row.sizes]
+
+
+@pytest.fixture(scope="module")
+def llamas(tmp_path_factory: pytest.TempPathFactory) -> Llamas:
+    """A target and a draft of other weights."""
+    folders = [tmp_path_factory.mktemp(name) for name in ("target", "draft")]
+    return Llamas(*map(tiny_llama, folders, (1, 2)))
+
+
+@pytest.fixture(scope="module")
+def plain_law(llamas: Llamas) -> Callable[[str, int], dict]:
+    """The law of plain decoding under the target of a row, walked once for each length."""
+    known = {}
+
+    def find(name: str, count: int) -> dict:
+        target, settings = ROWS[name].target_of(llamas), Settings(count)
+        if (target, count) not in known:
+            known[target, count] = law(
+                lambda tape: plain_generate(target, [PROMPT], settings, tape).tokens[0]
+            )
+        return known[target, count]
+
+    return find
+
+
+@pytest.mark.parametrize(("name", "size"), SIZES)
+def test_the_law_is_the_targets(llamas: Llamas, plain_law, name: str, size):
+    row = ROWS[name]
+    assert distance(law(row.decoder(llamas, size)), plain_law(name, row.count)) < EXACT
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_mistake_in_the_drafter_is_seen(llamas: Llamas, plain_law, name: str):
+    row = ROWS[name]._replace(count=min(ROWS[name].count, 3))
+    found = law(row.decoder(llamas, row.sizes[1], wrong=True))
+    assert distance(found, plain_law(name, row.count)) > 0.01
+
+
+def test_no_drafter_is_left_out():
+    files = {path.name for path in Path(drafters.__file__).parent.glob("*.py")}
+    assert {row.file for row in ROWS.values()} == files - NO_DRAFTERS
+
+
+def test_plain_decoding_on_a_table_has_the_law_that_the_table_says(llamas: Llamas, plain_law):
+    assert distance(plain_law("model", N), autoregressive(TARGET, PROMPT, N)) < EXACT
+
+
+def decoder(
+    drafter: Drafter,
+    k: int | Schedule,
+    warp: Warp = PLAIN,
+    prompt: Sequence[int] = PROMPT,
+    eos_id: int | None = None,
+    count: int = N,
+) -> Callable[[Tape], Sequence[int]]:
+    """A function from choices to the new tokens."""
+    settings = Settings(count, warp, eos_id)
+
+    def run(choices: Tape) -> Sequence[int]:
+        return speculative_generate(TARGET, drafter, [prompt], k, settings, choices).tokens[0]
+
+    return run
+
+
+def warped(warp: Warp) -> TableModel:
+    """The target with its distributions warped."""
+    return TableModel(warp(TARGET.logits))
+
+
+@pytest.mark.parametrize("prompt", [[0], [2, 0], [1, 2, 0, 1, 2]])
+def test_the_law_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
+    found = law(decoder(ModelDrafter(DRAFT), 3, prompt=prompt))
+    assert distance(found, autoregressive(TARGET, prompt, N)) < EXACT
+
+
+@pytest.mark.parametrize("name", ["model", "bigram", "prompt lookup"])
+@pytest.mark.parametrize(
+    "warp",
+    [Warp(0.5), Warp(2.0), Warp(top_k=2), Warp(top_p=0.7), Warp(1.5, 2, 0.9)],
+    ids=["cold", "hot", "top-k", "top-p", "all three"],
+)
+def test_the_law_is_the_warped_targets(name: str, warp: Warp):
+    found = law(decoder(ROWS[name].make(), 2, warp))
+    assert distance(found, autoregressive(warped(warp), PROMPT, N)) < EXACT
+
+
+def test_the_law_is_the_targets_where_k_is_chosen_from_what_was_seen():
+    costs = Costs(c=0.2, v={1: 1.0, 2: 1.1, 3: 1.2, 4: 1.3})
+    drafter = ModelDrafter(DRAFT)
+
+    def run(choices: Tape) -> Sequence[int]:
+        return decoder(drafter, MeasuredCost(costs, alpha=0.5, trust=2))(choices)
+
+    assert distance(law(run), autoregressive(TARGET, PROMPT, N)) < EXACT
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_law_ends_with_the_end_of_sequence_wherever_it_falls_in_a_block(k: int):
+    whole = autoregressive(TARGET, PROMPT, N)
+    expected: dict[tuple[int, ...], float] = {}
+    for tokens, weight in whole.items():
+        end = tokens.index(0) + 1 if 0 in tokens else N
+        expected[tokens[:end]] = expected.get(tokens[:end], 0.0) + weight
+    found = law(decoder(ModelDrafter(DRAFT), k, eos_id=0))
+    assert found.keys() == expected.keys()
+    assert max(abs(found[key] - expected[key]) for key in expected) < EXACT
+
+
+class ArgmaxDraft(Tape):
+    """Drafts the most probable token and reports the whole q."""
+
+    def draw(self, probs, index):
+        return super().draw(probs, index) if index == LAST else probs.argmax(-1)
+
+
+class MatchThenResample(Tape):
+    """Accepts where a sample of p is the draft token, and then draws from the residual anyway."""
+
+    def accept(self, p, q):
+        return super().accept(p, torch.ones_like(q))
+
+
+class RatioSwapped(Tape):
+    """Accepts with q/p."""
+
+    def accept(self, p, q):
+        return super().accept(q, p.clamp(min=1e-300))
+
+
+class OneCoin(Tape):
+    """Judges every token with the same uniform number, as a loop that seeds itself does."""
+
+    def accept(self, p, q):
+        return (0.4963 * q <= p).cumprod(-1).bool()
+
+
+class FilteredUnsaid(Tape):
+    """Draws the draft token from the warped distribution; the q beside it is as it was."""
+
+    def draw(self, probs, index):
+        return super().draw(probs if index == LAST else FILTER(probs.log()), index)
+
+
+class Unfiltered(ModelDrafter):
+    """Knows nothing of the warp."""
+
+    def start(self, sequences, warp, capacity):
+        super().start(sequences, PLAIN, capacity)
+
+
+class Filtered(ModelDrafter):
+    """Warps by itself, whatever is asked."""
+
+    def start(self, sequences, warp, capacity):
+        super().start(sequences, FILTER, capacity)
+
+
+class OneHotQ(ModelDrafter):
+    """Draws its tokens and says that they were certain."""
+
+    def propose(self, sequences, limits, choices):
+        proposal = super().propose(sequences, limits, choices)
+        return proposal._replace(q=one_hot(proposal.tokens, proposal.q.shape[-1]).to(proposal.q))
+
+
+class UnsureDropped(ModelDrafter):
+    """Throws the token away that made it stop."""
+
+    def propose(self, sequences, limits, choices):
+        proposal = super().propose(sequences, limits, choices)
+        chosen = proposal.q.gather(-1, proposal.tokens[..., None])[0, :, 0]
+        kept = int((chosen >= self.stop_below).long().cumprod(-1).sum())
+        return proposal._replace(limits=[min(kept, *proposal.limits)])
+
+
+class ShiftedQ(ModelDrafter):
+    """Reports for each token the distribution of another position."""
+
+    def propose(self, sequences, limits, choices):
+        proposal = super().propose(sequences, limits, choices)
+        return proposal._replace(q=proposal.q.roll(1, dims=1))
+
+
+def target_again(p: Tensor, q: Tensor) -> Tensor:
+    return p
+
+
+def absolute_difference(p: Tensor, q: Tensor) -> Tensor:
+    rest = (p - q).abs()
+    return rest / rest.sum(-1, keepdim=True)
+
+
+def draft_again(p: Tensor, q: Tensor) -> Tensor:
+    """The rejected position is drawn from the draft; the bonus, where q is 0, from the target."""
+    return torch.where(q.sum(-1, keepdim=True) > 0, q, p)
+
+
+RIGHT = verify.next_distribution
+
+
+def bonus_from_draft(p: Tensor, q: Tensor, count: Tensor, limits: Tensor) -> Tensor:
+    whole = q.shape[1] > 0 and bool(count == limits)
+    return q[:, -1] if whole else RIGHT(p, q, count, limits)
+
+
+def stale_bonus(p: Tensor, q: Tensor, count: Tensor, limits: Tensor) -> Tensor:
+    whole = q.shape[1] > 0 and bool(count == limits)
+    return p[:, -2] if whole else RIGHT(p, q, count, limits)
+
+
+class Mutant(NamedTuple):
+    """One mistake: in the drafter, in the choices, in a function of verify.py, or in the warp.
+
+    `asked` is the warp that was asked for, `warp` the one that the decoder gets.
+    """
+
+    drafter: Callable[[], Drafter] = lambda: ModelDrafter(DRAFT)
+    tape: type[Tape] = Tape
+    function: tuple[str, Callable] | None = None
+    warp: Warp = PLAIN
+    asked: Warp = PLAIN
+
+
+MUTANTS = {
+    "argmax draft with the full q": Mutant(tape=ArgmaxDraft),
+    "match, then resample": Mutant(tape=MatchThenResample),
+    "ratio swapped": Mutant(tape=RatioSwapped),
+    "one coin for all": Mutant(tape=OneCoin),
+    "filtered draft, raw q": Mutant(
+        lambda: Unfiltered(DRAFT), FilteredUnsaid, warp=FILTER, asked=FILTER
+    ),
+    "filtered draft, raw target": Mutant(lambda: Filtered(DRAFT), asked=FILTER),
+    "low-confidence token dropped": Mutant(lambda: UnsureDropped(DRAFT, stop_below=0.4)),
+    "q of another position": Mutant(lambda: ShiftedQ(DRAFT)),
+    "residual equal to p": Mutant(function=("residual", target_again)),
+    "residual |p - q|": Mutant(function=("residual", absolute_difference)),
+    "no correction": Mutant(function=("residual", draft_again)),
+    "bonus from q": Mutant(function=("next_distribution", bonus_from_draft)),
+    "stale bonus row": Mutant(function=("next_distribution", stale_bonus)),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_the_enumeration_sees_the_mistake(name: str, monkeypatch: pytest.MonkeyPatch):
+    mutant = MUTANTS[name]
+    if mutant.function:
+        monkeypatch.setattr(verify, *mutant.function)
+    found = law(decoder(mutant.drafter(), 2, mutant.warp, count=3), mutant.tape)
+    assert distance(found, autoregressive(warped(mutant.asked), PROMPT, 3)) > 0.01
+
+
+def next_token_law(model: TableModel) -> Tensor:
+    """The model's distribution (V,) behind the prompt."""
+    return PLAIN(model.forward(torch.tensor([PROMPT]), model.new_cache()))[0, -1]
+
+
+def acceptance(drafter: Drafter) -> float:
+    """The probability that the first draft token of a text is accepted."""
+
+    def run(choices: Tape) -> Sequence[int]:
+        settings = Settings(2)
+        written = speculative_generate(TARGET, drafter, [PROMPT], 1, settings, choices)
+        return (written.blocks[0][0].accepted,)
+
+    return law(run)[1,]
+
+
+def test_a_draft_is_accepted_as_often_as_both_distributions_overlap():
+    """A q that is called certain keeps the law, and costs acceptance: only this shows it."""
+    p, q = (next_token_law(model) for model in (TARGET, DRAFT))
+    assert acceptance(ModelDrafter(DRAFT)) == pytest.approx(float(torch.minimum(p, q).sum()))
+    assert acceptance(OneHotQ(DRAFT)) == pytest.approx(float((p * q).sum()))
+    certain = law(decoder(OneHotQ(DRAFT), 2, count=3))
+    assert distance(certain, autoregressive(TARGET, PROMPT, 3)) < EXACT

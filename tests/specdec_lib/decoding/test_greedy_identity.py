@@ -1,0 +1,105 @@
+"""At temperature 0 speculative decoding gives the tokens of transformers' own greedy `generate`.
+
+In float64, where rounding decides no argmax, on models of three families with a worse draft of the
+same family: alone and in batches of four, for a few prompts and K, and in the slow test for 50
+prompts and every K from 1 to 8. The built-in models have the same two tests in `test_assets.py`.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+import torch
+from decoders.greedy import worse
+from decoders.random_models import VOCAB, gpt2, llama, t5
+from transformers import PreTrainedModel
+
+from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.models.hf import Causal, EncoderDecoder
+from specdec_lib.models.llama import Llama
+from specdec_lib.sampling import Greedy, Warp
+
+PROMPTS, TOKENS = 50, 12
+GREEDY = Settings(TOKENS, Warp(temperature=0))
+
+
+def texts() -> list[list[int]]:
+    """Prompts of 1 to 20 random tokens."""
+    random = torch.Generator().manual_seed(11)
+    lengths = torch.randint(1, 21, (PROMPTS,), generator=random).tolist()
+    return [torch.randint(1, VOCAB, (n,), generator=random).tolist() for n in lengths]
+
+
+def theirs(model: PreTrainedModel, prompts: list[list[int]]) -> list[list[int]]:
+    """The new tokens of `generate`, one prompt after the other."""
+    options = {"max_new_tokens": TOKENS, "do_sample": False, "pad_token_id": 0}
+    found = []
+    for prompt in prompts:
+        ids = torch.tensor([prompt])
+        output = model.generate(ids, attention_mask=torch.ones_like(ids), **options)
+        start = 1 if model.config.is_encoder_decoder else len(prompt)
+        found.append(output[0, start:].tolist())
+    return found
+
+
+def our_llama(model: PreTrainedModel, folder: Path) -> Llama:
+    """Our own forward pass over the model's weights."""
+    model.save_pretrained(folder)
+    return Llama.from_folder(folder, dtype=torch.float64)
+
+
+ADAPTERS: dict[str, tuple[Callable, Callable]] = {
+    "llama": (llama, our_llama),
+    "gpt2": (gpt2, lambda model, _: Causal(model)),
+    "t5": (t5, lambda model, _: EncoderDecoder(model)),
+}
+
+
+@pytest.mark.parametrize("family", ADAPTERS)
+def test_the_tokens_are_those_of_greedy_generate(family: str, tmp_path: Path):
+    identical(family, texts()[:14], (1, 4, 8), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ADAPTERS)
+def test_the_tokens_are_those_of_greedy_generate_for_50_prompts(family: str, tmp_path: Path):
+    identical(family, texts(), range(1, 9), tmp_path)
+
+
+def identical(family: str, prompts: list[list[int]], ks: Iterable[int], folder: Path) -> None:
+    """Compare with `generate` for every K, alone and in batches of four."""
+    make, adapt = ADAPTERS[family]
+    target = adapt(make(), folder / "target")
+    drafter = ModelDrafter(adapt(worse(make()), folder / "draft"))
+    expected = theirs(make(), prompts)
+    accepted = []
+    for k in ks:
+        for batch in (1, 4):
+            found = []
+            for first in range(0, len(prompts), batch):
+                rows = begin(target, drafter, prompts[first : first + batch])
+                made = speculative_generate(target, drafter, rows, k, GREEDY, Greedy())
+                found += made.tokens
+                accepted += [block.accepted for row in made.blocks for block in row]
+            assert found == expected, f"K = {k}, batch {batch}"
+    assert min(accepted) == 0 and max(accepted) == 8  # the draft was neither useless nor perfect
+
+
+def begin(target, drafter: ModelDrafter, prompts: list[list[int]]) -> list[list[int]]:
+    """What decoding starts from: the prompts, or behind an encoder one token each."""
+    if not isinstance(target, EncoderDecoder):
+        return prompts
+    for model in (target, drafter.model):
+        model.set_source(*prompts)
+    return [target.prompt] * len(prompts)
+
+
+@pytest.mark.parametrize("family", ADAPTERS)
+def test_plain_decoding_gives_them_too(family: str, tmp_path: Path):
+    make, adapt = ADAPTERS[family]
+    prompts, target = texts()[:8], adapt(make(), tmp_path)
+    rows = begin(target, ModelDrafter(target), prompts)
+    assert plain_generate(target, rows, GREEDY, Greedy()).tokens == theirs(make(), prompts)

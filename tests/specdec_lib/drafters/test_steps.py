@@ -1,0 +1,102 @@
+"""The acceptance of a drafter's first, second, third token; what the built-in heads are worth."""
+
+import pytest
+import torch
+from decoders.cards import said
+from decoders.exact_drafters import EXACT, tiny_llama
+from decoders.random_models import eagle_weights, medusa_heads
+
+from specdec_lib.drafters.eagle import Eagle, load_head
+from specdec_lib.drafters.medusa import Medusa, load_heads
+from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.drafters.protocol import OnTarget
+from specdec_lib.measure.core import held_out
+from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader, ngram_reader
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import ASSETS
+from specdec_lib.training import steps
+from specdec_lib.training.steps import acceptance_by_step
+
+IDS = [0, 1, 2, 2, 0, 1, 1, 2, 0, 2]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Llama:
+    """A target of random weights."""
+    return tiny_llama(tmp_path_factory.mktemp("tiny"), seed=1)
+
+
+@pytest.fixture(scope="module")
+def target() -> Llama:
+    """The built-in one."""
+    return Llama.from_folder(ASSETS / "target")
+
+
+def test_every_token_is_judged_behind_the_text_before_it(
+    tiny: Llama, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(steps, "ROWS", 2)
+    heads, cache = medusa_heads(tiny), tiny.new_cache()
+    p = tiny.forward(torch.tensor([IDS]), cache)[0].softmax(-1)
+    states = cache.hidden.states[0]
+    novel = [False, True, False, True, True, False, True, True, True, True]
+    text = held_out.Tokens("a", IDS, novel, [1] * len(IDS))
+    # Behind position 0 no state gave the last token; behind 7 and 8 the text ends too soon.
+    ends = [2, 3, 5, 6]
+    found = acceptance_by_step(tiny, Medusa(tiny, heads), [text], steps=3)
+    q = tiny.head(heads(states, 3)).softmax(-1)
+    for step, each in enumerate(found):
+        pairs = [(p[end + step], q[end - 1, step]) for end in ends]
+        alpha = sum(torch.minimum(*pair).sum().item() for pair in pairs) / len(ends)
+        greedy = sum(bool(one.argmax() == other.argmax()) for one, other in pairs) / len(ends)
+        assert each == Acceptance(pytest.approx(alpha, abs=EXACT), greedy, len(ends))
+
+
+def test_eagle_is_judged_as_it_drafts(tiny: Llama):
+    """One text at a time, with a cache that ends there, in place of a batch with given states."""
+    text = held_out.Tokens("a", IDS, [True] * len(IDS), [1] * len(IDS))
+    drafter, expected = Eagle(tiny, eagle_weights(tiny)), 0.0
+    p = tiny.forward(torch.tensor([IDS]), tiny.new_cache())[0].softmax(-1)
+    for end in range(1, len(IDS) - 2):
+        cache = tiny.new_cache()
+        tiny.forward(torch.tensor([IDS[:end]]), cache)
+        q = steps.proposed(drafter, steps.Read(cache.hidden, 1), IDS, torch.tensor([end]), 2)
+        expected += torch.minimum(p[end + 1], q[0, 1]).sum().item() / (len(IDS) - 3)
+    assert acceptance_by_step(tiny, drafter, [text], 2)[1].alpha == pytest.approx(
+        expected, abs=1e-9
+    )
+
+
+def built_in(name: str, target: Llama) -> OnTarget:
+    """The drafter with the weights that are in the repository."""
+    if name == "medusa":
+        return Medusa(target, load_heads(target))
+    return Eagle(target, load_head(target))
+
+
+each = pytest.mark.parametrize("name", ["medusa", "eagle"])
+
+
+@each
+def test_the_built_in_heads_are_accepted_more_than_unigrams(target: Llama, name: str):
+    texts = held_out.all_tokens()
+    found = acceptance_by_step(target, built_in(name, target), texts, most=200)
+    unigram = ngram_reader(NgramDrafter(Counts.load(ASSETS / "ngrams.npz"), 1))
+    least = acceptance(model_reader(target), unigram, texts, most=200).alpha
+    assert all(step.alpha > least + 0.02 for step in found)
+
+
+@pytest.mark.slow
+@each
+def test_the_cards_say_what_is_measured(target: Llama, name: str):
+    found = acceptance_by_step(target, built_in(name, target), held_out.all_tokens())
+    for step, worth in enumerate(found, start=1):
+        alpha = said(name, f"acceptance of token {step} by")
+        assert worth.alpha == pytest.approx(alpha, abs=2e-3)
+        assert worth.greedy == pytest.approx(said(name, f"token {step}:"), abs=2e-3)
+        assert worth.positions == said(name, "positions")
+
+
+def test_the_built_in_heads_are_small():
+    files = [ASSETS / "medusa" / "heads.safetensors", ASSETS / "eagle" / "head.safetensors"]
+    assert sum(file.stat().st_size for file in files) < 2e6

@@ -1,0 +1,80 @@
+"""Drafters that work with what the target computes: batches, greedy text, no pass too many.
+
+That they are exact: test_exactness.py.
+"""
+
+import numpy as np
+import pytest
+import torch
+from decoders.exact_drafters import EXACT, PROMPT, tiny_llama
+from decoders.made import made_on
+
+from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.early_exit import EarlyExit
+from specdec_lib.drafters.protocol import OnTarget
+from specdec_lib.models.llama import Llama
+from specdec_lib.sampling import Uniforms, Warp, choices_for
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Llama:
+    """The target of these tests."""
+    return tiny_llama(tmp_path_factory.mktemp("tiny"), seed=1)
+
+
+NAMES = ("early exit", "Jacobi", "Jacobi with a pool", "Medusa", "EAGLE")
+each = pytest.mark.parametrize("name", NAMES)
+
+
+@each
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
+    target: Llama, name: str, temperature: float
+):
+    prompts, warp = [[1], [2, 0, 1, 1, 2], [0, 1]], Warp(temperature)
+
+    def made(rows: list[int]) -> list[list[int]]:
+        choices = choices_for(warp, [np.random.default_rng(row) for row in rows])
+        drafter = made_on(target, name)
+        wanted = [prompts[row] for row in rows]
+        return speculative_generate(target, drafter, wanted, 3, Settings(12, warp), choices).tokens
+
+    assert made([0, 1, 2]) == [tokens for row in range(3) for tokens in made([row])]
+
+
+@each
+def test_at_temperature_0_the_text_is_that_of_plain_decoding(target: Llama, name: str):
+    settings, greedy = Settings(30, Warp(0)), choices_for(Warp(0), [])
+    expected = plain_generate(target, [PROMPT], settings, greedy).tokens
+    made = speculative_generate(target, made_on(target, name), [PROMPT], 3, settings, greedy)
+    assert made.tokens == expected
+    assert any(block.accepted for block in made.blocks[0])
+
+
+@each
+def test_they_are_told_apart_from_drafters_of_their_own(target: Llama, name: str):
+    assert isinstance(made_on(target, name), OnTarget)
+
+
+@pytest.mark.parametrize("layers", [0, 2])
+def test_an_exit_leaves_out_a_layer_and_takes_one(target: Llama, layers: int):
+    with pytest.raises(ValueError, match=f"layers is {layers}; the target has 2"):
+        EarlyExit(target, layers)
+
+
+def test_an_exit_drafts_as_the_cut_model_does(target: Llama):
+    tokens, cache = torch.tensor([PROMPT]), target.new_cache()
+    target.forward(tokens[:, :-1], cache)
+    drafter = EarlyExit(target, 1)
+    drafter.start([PROMPT], Warp(), 20)
+    drafter.follow(cache)
+    choices = Uniforms([np.random.default_rng(0)])
+    choices.begin([2])
+    proposal = drafter.propose([PROMPT], [2], choices)
+    fresh = target.new_cache()
+    text = torch.cat((tokens, proposal.tokens), 1)
+    expected = target.forward(text, fresh, layers=1).softmax(-1)[:, 2:4]
+    torch.testing.assert_close(proposal.q, expected, rtol=0, atol=EXACT)
+    assert cache.length.tolist() == [2]

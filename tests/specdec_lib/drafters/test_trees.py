@@ -1,0 +1,83 @@
+"""Trees of draft tokens: greedy text, the cache behind them, room for them.
+
+That they are exact, for every way to draw candidates: test_exactness.py.
+"""
+
+import numpy as np
+import pytest
+import torch
+from decoders.exact_drafters import EXACT, PROMPT, tiny_llama
+
+from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.tree import tree_generate
+from specdec_lib.drafters.tree import PICKS, Candidates, full_tree
+from specdec_lib.models.cache import Tree
+from specdec_lib.models.llama import Llama
+from specdec_lib.sampling import Uniforms, Warp, choices_for
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Llama, Llama]:
+    """A target and a draft of other weights."""
+    folders = [tmp_path_factory.mktemp(name) for name in ("target", "draft")]
+    return tuple(tiny_llama(folder, seed) for folder, seed in zip(folders, (1, 2), strict=True))
+
+
+@pytest.mark.parametrize("how", PICKS)
+def test_at_temperature_0_the_text_is_that_of_plain_decoding(models, how: str):
+    target, draft = models
+    settings, greedy = Settings(24, Warp(0)), choices_for(Warp(0), [])
+    expected = plain_generate(target, [PROMPT], settings, greedy).tokens
+    made = tree_generate(target, Candidates(draft, (2, 2, 1), how), PROMPT, 3, settings, greedy)
+    assert made.tokens == expected and made.target_passes < 24
+
+
+def test_the_cache_after_every_tree_is_as_if_fresh(models):
+    target, draft = models
+    seen = []
+
+    def look(row: int, tokens: list[int]) -> None:
+        seen.extend(tokens)
+
+    settings = Settings(16, Warp(), on_tokens=look)
+    caches, new_cache = [], target.new_cache
+
+    class Remembering(Llama):
+        def __init__(self) -> None:
+            self.__dict__ = target.__dict__
+
+        def new_cache(self, *args):
+            caches.append(new_cache(*args))
+            return caches[-1]
+
+    choices = Uniforms([np.random.default_rng(3)])
+    made = tree_generate(Remembering(), Candidates(draft, (2, 2)), PROMPT, 2, settings, choices)
+    text, (cache,) = [*PROMPT, *made.tokens[0]], caches
+    fresh = target.new_cache()
+    target.forward(torch.tensor([text]), fresh)
+    held = len(text) - 1
+    assert cache.length.tolist() == [held] and seen == made.tokens[0]
+    for found, expected in ((cache.keys, fresh.keys), (cache.values, fresh.values)):
+        torch.testing.assert_close(found[:, :, :held], expected[:, :, :held], rtol=0, atol=EXACT)
+    positions = cache.hidden.positions[0].tolist()
+    assert positions == list(range(positions[0], positions[0] + len(positions)))
+
+
+def test_a_tree_knows_ancestors_and_depths():
+    tree = Tree.of([0, 0, 1, 3])
+    assert tree.depths.tolist() == [0, 1, 1, 2, 3]
+    assert tree.ancestors[4].tolist() == [True, True, False, True, True]
+    assert tree.ancestors[2].tolist() == [True, False, True, False, False]
+
+
+def test_a_full_tree_is_counted_and_an_unknown_way_refused(models):
+    assert full_tree((2, 3)) == 8 and full_tree(()) == 0
+    with pytest.raises(ValueError, match="how is 'best'; choose one of independent, without"):
+        Candidates(models[1], (2,), "best")
+
+
+def test_a_tree_needs_room_behind_the_text(models):
+    target, draft = models
+    with pytest.raises(ValueError, match="a tree of 3 tokens need 65 positions, and the model has"):
+        tree_generate(target, Candidates(draft, (3,)), [1], 1, Settings(61), Uniforms([]))

@@ -1,0 +1,82 @@
+"""A draft with other tokens: its cache follows texts that are cut up anew.
+
+That it is exact: test_exactness.py.
+"""
+
+import numpy as np
+import pytest
+import torch
+from decoders.exact_drafters import OWN, TARGET, TO_TARGET, V, own_table, translate
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.vocabulary import OtherVocabulary, common
+from specdec_lib.models.table import TableModel
+from specdec_lib.sampling import Uniforms, Warp
+
+
+def test_every_row_gets_what_it_gets_alone_and_the_cache_holds_its_text():
+    prompts = [[1], [1, 1, 0, 2], [2, 1]]
+
+    def made(rows: list[int]) -> list[list[int]]:
+        choices = Uniforms([np.random.default_rng(row) for row in rows])
+        drafter = OtherVocabulary(own_table(1), TO_TARGET, V, translate)
+        wanted = [prompts[row] for row in rows]
+        found = speculative_generate(TARGET, drafter, wanted, 3, Settings(20), choices).tokens
+        for row, read in enumerate(drafter.read):
+            assert drafter.cache.tokens[row, : len(read)].tolist() == read
+        return found
+
+    assert made([0, 1, 2]) == [tokens for row in range(3) for tokens in made([row])]
+
+
+def test_a_row_without_shared_mass_ends_there_and_the_others_draft_on():
+    only_own = torch.tensor([0.5, 0, 0.5, 0, 0], dtype=torch.float64)
+    usual = torch.tensor([0, 0.25, 0, 0.25, 0.5], dtype=torch.float64)
+    # Behind its 3, the target's 0, the draft wants tokens of its own only.
+    draft = TableModel(torch.stack([usual, usual, usual, only_own, usual]))
+    drafter = OtherVocabulary(draft, TO_TARGET, V, translate)
+    prompts = [[1, 0], [1, 2]]
+    drafter.start(prompts, Warp(), 9)
+    numbers = Uniforms([np.random.default_rng(row) for row in range(2)])
+    numbers.begin([3, 3])
+    proposal = drafter.propose(prompts, [3, 3], numbers)
+    assert proposal.limits[0] == 0 < proposal.limits[1]
+    for row, limit in enumerate(proposal.limits):  # what counts is drawn from shared mass
+        for index in range(limit):
+            assert proposal.q[row, index, proposal.tokens[row, index]] > 0
+    assert proposal.tokens.max() < V
+
+
+def test_mass_on_tokens_of_its_own_is_dropped_and_the_rest_normed():
+    drafter = OtherVocabulary(own_table(1), TO_TARGET, V, translate)
+    q = torch.tensor([[0.2, 0.1, 0.3, 0.2, 0.2], [0.5, 0, 0.5, 0, 0]], dtype=torch.float64)
+    expected = torch.tensor([[0.4, 0.4, 0.2], [0, 0, 0]], dtype=torch.float64)
+    torch.testing.assert_close(drafter.shared(q), expected, rtol=0, atol=1e-15)
+
+
+def test_vocabularies_without_a_common_token_are_refused():
+    with pytest.raises(ValueError, match="no token in common"):
+        OtherVocabulary(own_table(1), [-1] * OWN, V, translate)
+
+
+def words(*names: str) -> Tokenizer:
+    """A tokenizer that cuts a text at spaces."""
+    tokenizer = Tokenizer(models.WordLevel({name: i for i, name in enumerate(names)}, names[0]))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return tokenizer
+
+
+def test_tokens_that_are_spelt_alike_are_the_same():
+    drafter = OtherVocabulary.between(
+        own_table(2), words("?", "def", "x", "y", "("), words("y", "(", "def", "z")
+    )
+    assert drafter.to_target.tolist() == [-1, 2, -1, 0, 1] and drafter.vocab_size == 4
+    assert drafter.translate([2, 0, 3]) == [1, 3, 0]
+
+
+def test_what_two_texts_begin_with():
+    assert common([1, 2, 3], [1, 2, 4, 5]) == 2
+    assert common([1, 2, 3], [1, 2, 3, 5]) == 3
+    assert common([1, 2, 3], [1, 2]) == 1 and common([], [7]) == 0

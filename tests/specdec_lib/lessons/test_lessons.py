@@ -1,0 +1,234 @@
+"""What the lessons are made of: examples, messages, hints, predictions, figures that wait."""
+
+import numpy as np
+import pytest
+import torch
+from classes.chapter_cases import draw
+from classes.chapter_cases import unwritten as unwritten_by_any_name
+
+from autograde.chapters import ch02_wrong
+from specdec_lib.lessons.ch02 import checks as ch02
+from specdec_lib.lessons.common.answers import answered, committed, reveal
+from specdec_lib.lessons.common.drawing import drawn_from
+from specdec_lib.lessons.common.examples import (
+    MOST_SHOWN,
+    Different,
+    Unwritten,
+    describe,
+    difference,
+    expect,
+)
+from specdec_lib.lessons.common.hints import has_own_line, open_hints
+
+
+@pytest.mark.parametrize(
+    "got, expected, remark",
+    [
+        (np.float64(1), 1.0, None),
+        (1, 1.0, None),
+        (np.int64(2), 2, None),
+        (np.bool_(True), True, None),
+        (True, 1, "not a bool"),
+        (1, True, "True or False"),
+        (1.5, 1.0, ""),
+        (float("nan"), 1.0, ""),
+        ("1", 1.0, "not a str"),
+        (None, [1], "not None"),
+        (np.array(0.5), 0.5, None),
+        ([1, 2], (1, 2), "should be a tuple"),
+        ([1, np.int64(2)], [1, 2], None),
+        ([1], [1, 2], ""),
+        ([1.0], [1], "a whole number"),
+        (np.ones(2), np.ones(2), None),
+        (np.ones(2) + 1e-10, np.ones(2), None),
+        (np.array([np.nan, 1]), np.ones(2), ""),
+        (np.array([True, False]), np.array([True, True]), ""),
+        (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5]), ""),
+        (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0]), None),
+        (np.ones(2), torch.ones(2), "should be a Tensor, not an array"),
+        (np.array([True, False]), np.array([True, False]), None),
+        ([1.0, 1.0], np.ones(2), "NumPy array"),
+        (np.ones(3), np.ones(2), "shape"),
+        (np.array(["a", "b"]), np.ones(2), "dtype"),
+    ],
+)
+def test_difference(got: object, expected: object, remark: str | None):
+    found = difference(got, expected)
+    assert found == remark if not remark else remark in found
+
+
+@pytest.mark.parametrize(
+    ("got", "remark"),
+    [
+        ({"a": 1 / 3, "b": 2}, None),
+        ({"b": 2, "a": 1 / 3 + 1e-12}, None),
+        ({"a": 0.3, "b": 2}, ""),
+        ({"a": 1 / 3}, " (its keys are ['a'], they should be ['a', 'b'])"),
+        ({"a": "x", "b": 2}, " (it should be a number, not a str)"),
+        ([1 / 3, 2], " (it should be a dict, not a list)"),
+    ],
+)
+def test_dictionaries_are_compared_by_their_entries(got: object, remark: str | None):
+    assert difference(got, {"a": 1 / 3, "b": 2}) == remark
+    assert describe({"a": 1 / 3}) == "{'a': 0.33333}"
+
+
+def test_a_text_is_the_same_in_every_run():
+    class Model:
+        def forward(self) -> None: ...
+
+    model = Model()
+    assert describe([describe, model.forward]) == "[describe, forward]"
+    assert describe(model).startswith("<") and " at 0x" not in describe([model])
+    assert describe(np.random.default_rng(0)) == "Generator(PCG64)"  # its address is in capitals
+
+
+def nested(depth: int, width: int = 10) -> list:
+    """Lists in lists: width ** depth numbers."""
+    return [nested(depth - 1, width) if depth > 1 else 0.5] * width
+
+
+LONG = "x" * 10**6
+MANY = [
+    LONG,
+    {LONG: 1},
+    {"a": {LONG: {LONG: 2}}},
+    [LONG] * 40,
+    {f"{i}{LONG}": i for i in range(40)},
+    nested(6),
+    [[{"key": nested(6)}]],
+    [list(range(10**5))] * 12,
+    np.full(12, LONG),
+]
+
+
+@pytest.mark.parametrize("value", MANY, ids=lambda value: type(value).__name__)
+def test_a_value_of_any_size_is_told_shortly(value: object):
+    text = describe(value)
+    assert len(text) <= MOST_SHOWN + 4 and text.endswith((" ...", "]", "}"))
+    with pytest.raises(Different) as caught:
+        expect(lambda: value, gives=3)
+    assert len(str(caught.value)) < MOST_SHOWN + 200
+
+
+def test_a_long_value_is_not_written_out_before_it_is_cut():
+    """Forty in forty in forty: most of it would be written for nothing."""
+    value: list = [0.5]
+    for _ in range(12):
+        value = [value] * 40  # 40 ** 12 numbers
+    assert describe(value).startswith("[" * 13 + "0.5], [0.5], ")
+
+
+def test_a_value_of_ordinary_size_is_whole():
+    value = [[0.5 + i] * 12 for i in range(25)]
+    assert describe(value) == repr(value)
+
+
+@pytest.mark.parametrize("got", [{LONG: 1}, {f"{i}{LONG}": i for i in range(40)}, [1, [2, LONG]]])
+def test_a_remark_on_a_value_of_any_size_is_short(got: object):
+    with pytest.raises(Different) as caught:
+        expect(lambda: got, gives={"a": 1} if isinstance(got, dict) else [1, [2, LONG + "y"]])
+    assert len(str(caught.value)) < 4 * MOST_SHOWN
+
+
+def test_long_answers_are_told_shortly():
+    with pytest.raises(Different, match=r"quiz_02 is 'x{199} \.\.\.; write one letter of a, b"):
+        answered("quiz_02", LONG)
+    with pytest.raises(Different, match=r"^p is 'x{199} \.\.\.; write a number from 0 to 1\. Any"):
+        committed("p", LONG, 0, 1)
+    with pytest.raises(Different, match=r"^p is \[2.0\]; write a number"):
+        committed("p", [2.0], 0, 1)
+
+
+def test_message_names_parameters_and_shortens_large_arrays():
+    def f(p, token):
+        return token
+
+    with pytest.raises(Different) as caught:
+        expect(f, np.zeros((10, 10)), 3, gives=4, hint="Did you add one?")
+    text = str(caught.value)
+    assert (
+        text == "f(p=an array of shape (10, 10), token=3) returned 3, expected 4. Did you add one?"
+    )
+    assert describe(np.array([0.1, 2 / 3])) == "[0.1, 0.66667]"
+
+
+def test_exceptions_become_messages():
+    def inverse(x):
+        return 1 / x
+
+    with pytest.raises(Different) as caught:
+        expect(inverse, 0, gives=1)
+    text = "inverse(x=0) raised ZeroDivisionError: division by zero, at `return 1 / x`; expected 1."
+    assert str(caught.value) == text
+
+
+def test_notebook_shows_wrapped_messages_and_no_frames_of_a_check():
+    lines = Different("a word " * 40)._render_traceback_()
+    assert len(lines) > 1 and all(len(line) <= 88 for line in lines)
+    with pytest.raises(Unwritten) as caught:
+        ch02.check_correct_token(unwritten_by_any_name)
+    assert caught.value._render_traceback_() == ["NotImplementedError: not written yet"]
+
+
+def unwritten(p):
+    """A docstring is no line of one's own."""
+    raise NotImplementedError("unwritten: not written yet")
+
+
+def begun(p):
+    x = 1
+    raise NotImplementedError(f"unwritten: {x}")
+
+
+def test_later_hints_open_after_a_first_own_line():
+    assert not has_own_line(unwritten) and has_own_line(begun)
+    texts = ("first", "second", "third & last")
+    closed, opened = open_hints(unwritten, texts), open_hints(begun, texts)
+    assert closed._repr_html_().count("<details>") == 1 and "second" not in repr(closed)
+    assert (
+        opened._repr_html_().count("<details>") == 3 and "third &amp; last" in opened._repr_html_()
+    )
+
+
+def test_predictions_are_committed_before_anything_is_revealed(capsys):
+    with pytest.raises(NotImplementedError, match="no guess yet"):
+        committed("prediction_02", None, 0, 1)
+    with pytest.raises(Different, match="from 0 to 1"):
+        committed("prediction_02", 3, 0, 1)
+    reveal("prediction_02", None, 0.8, "Because.")
+    assert "0.8" not in capsys.readouterr().out
+    reveal("prediction_02", 0.5, 0.8, "Because.")
+    assert capsys.readouterr().out == "You said 0.5. It is 0.8. Because.\n"
+    reveal("prediction_02", 0.8, 0.8, "Because.")
+    assert capsys.readouterr().out == "You said 0.8, and it is. Because.\n"
+
+
+def test_quiz_answers_are_letters():
+    with pytest.raises(NotImplementedError, match="no answer yet"):
+        answered("quiz_02", "")
+    with pytest.raises(Different, match="one letter"):
+        answered("quiz_02", "e")
+    assert answered("quiz_02", " B ") is None
+
+
+def test_figures_wait_for_their_function(capsys):
+    @drawn_from("f")
+    def figure(function):
+        function()
+
+    figure(lambda: unwritten(0))
+    figure(lambda: 1 / 0)
+    out = capsys.readouterr().out
+    assert "Write it first" in out and "cannot be drawn yet: ZeroDivisionError" in out
+
+
+def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
+    def no_stop(tokens, p, q, r):
+        return [3, 2]
+
+    draw("02_rejection_sampling", "walk_through_block", speculative_accept=no_stop)
+    assert "token 2" in shown[0] and "in your list" in shown[0] and "returned [3, 2]" in shown[0]
+    wrong = ch02_wrong.replaced_from_target
+    draw("02_rejection_sampling", "two_masses", correct_token=wrong)
+    assert "together A 0.39, B 0.36, C 0.18, D 0.07" in shown[1]

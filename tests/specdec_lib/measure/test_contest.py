@@ -1,0 +1,107 @@
+"""Decoders timed end to end, and what is told of them: versions, traces, batches."""
+
+import numpy as np
+import pytest
+import torch
+
+from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Generation, Settings
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.core import held_out
+from specdec_lib.measure.core.hugging import Counted
+from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
+from specdec_lib.measure.experiment import batches, contest, engineering, traces
+from specdec_lib.measure.experiment.contest import by_turns
+from specdec_lib.measure.experiment.ours import LIBRARY, yours
+from specdec_lib.models.pairs import ASSETS
+
+
+def test_all_take_turns_on_the_same_prompts(machine):
+    calls: list[tuple[str, int]] = []
+
+    def decoder(name: str):
+        return lambda prompt: calls.append((name, prompt[0])) or Generation([[]])
+
+    seconds = by_turns({"a": decoder("a"), "b": decoder("b")}, [[1], [2]], rounds=2)
+    first = [("a", 1), ("b", 1)]
+    assert calls == first * 3 + [("a", 2), ("b", 2)] * 2  # one turn before the first counts
+    assert {name: len(taken) for name, taken in seconds.items()} == {"a": 4, "b": 4}
+
+
+def test_a_contest_runs_every_decoder(machine, monkeypatch):
+    monkeypatch.setattr(contest, "POOL", 6)
+    held = contest.Contest(machine, "40m", machine.targets["built-in"], LIBRARY)
+    held.__dict__["hugging"] = Counted.of_folder(ASSETS / "target", torch.float32)
+    for warp in (GREEDY, SAMPLED):
+        outcome = held.outcome("small", 2, ".py", warp)
+        assert all(each.median > 0 for each in outcome)
+        assert set(outcome.to_json()) == {"empirical", "at_4", "over_hugging", "over_assisted"}
+
+
+def test_prompts_of_a_task_are_from_its_documents():
+    prose = held_out.prompts(2, ending=".txt")
+    texts = [each.ids for each in held_out.all_tokens() if each.name.endswith(".txt")]
+    for prompt in prose:
+        joined = ",".join(map(str, prompt))
+        assert any(joined in ",".join(map(str, ids)) for ids in texts)
+    with pytest.raises(ValueError, match="the held-out text has"):
+        held_out.prompts(3, ending=".none")
+
+
+def test_a_growing_cache_changes_no_token(machine):
+    target, draft = machine.targets["built-in"], machine.drafts["small"]
+    prompts = held_out.prompts(2)
+    texts = []
+    for wrap in (lambda model: model, engineering.Growing):
+        drafter, made = ModelDrafter(wrap(draft)), choices(SAMPLED, 0, 2)
+        out = speculative_generate(wrap(target), drafter, prompts, 3, Settings(12, SAMPLED), made)
+        texts.append(out.tokens)
+    assert texts[0] == texts[1]
+    cache = engineering.Growing(draft).new_cache()
+    draft.forward(torch.tensor([[1, 2, 3]]), cache)
+    cache.truncate(1)
+    draft.forward(torch.tensor([[4]]), cache)
+    assert cache.keys.shape[2] == cache.capacity == 2
+
+
+def test_four_versions_are_timed(machine):
+    mine = yours(LIBRARY.generate, LIBRARY.verify_block)
+    found = engineering.versions(mine, machine, "built-in", "small", 2)
+    names = [each.name for each in found]
+    assert len(names) == 4 and engineering.GROWING in names and engineering.FIXED in names
+    assert all(each.speedup.median > 0 for each in found)
+
+
+def test_traces_hold_what_the_picture_needs(machine, monkeypatch):
+    for name, value in (("TEXTS", 2), ("TOKENS", 20), ("SHOWN", 8), ("CLASS_POSITIONS", 50)):
+        monkeypatch.setattr(traces, name, value)
+    told = traces.of_built_in(LIBRARY, machine, k=3)
+    shown = told.picture()
+    assert len(told.texts) == 2 and len(shown["blocks"]) <= len(told.blocks)
+    written = sum(block["accepted"] + 1 for block in shown["blocks"])
+    assert 8 <= written <= 11
+    assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in shown["blocks"])
+    assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in told.by_class().values())
+
+
+def test_batches_tell_the_last_row_and_the_gain(machine, monkeypatch):
+    for name, value in (("BATCHES", (1, 2)), ("KS", (2,)), ("TOKENS", 5)):
+        monkeypatch.setattr(batches, name, value)
+    served = batches.measure(LIBRARY, machine, "built-in", "small")
+    assert [(each.batch, each.k) for each in served] == [(1, 0), (1, 2), (2, 0), (2, 2)]
+    assert served[0].gain == served[2].gain == 1.0
+    assert all(0 < each.latency <= each.slowest for each in served)
+
+
+def test_rows_of_a_batch_end_when_their_last_token_came(machine):
+    ends = batches.timed_rows(
+        2,
+        lambda settings: plain_generate(
+            machine.targets["built-in"],
+            held_out.prompts(2),
+            settings,
+            choices(SAMPLED, 0, 2),
+        ),
+    )
+    assert len(ends) == 2 and np.all(np.array(ends) > 0)

@@ -1,0 +1,79 @@
+"""The two limits of a machine: what is counted, and how a product of the right size is found."""
+
+import pytest
+import torch
+
+from specdec_lib.measure.doctor import machine
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import ASSETS
+from specdec_lib.models.scale import parameters
+
+
+@pytest.fixture
+def half_a_second(monkeypatch):
+    """Every task takes half a second; returns the tasks' results in order."""
+    results = []
+
+    def timed(task):
+        results.append(task())
+        return 0.5
+
+    monkeypatch.setattr(machine, "timed", timed)
+    return results
+
+
+def test_a_copy_counts_what_is_read_and_what_is_written(half_a_second):
+    assert machine.copy_bandwidth(megabytes=1, rounds=3) == 2 * 2**20 / 0.5
+    assert len(half_a_second) == 4  # the first round is not counted
+    assert all(torch.equal(copy, torch.ones(2**18)) for copy in half_a_second)
+
+
+def test_a_product_counts_two_flop_for_each_multiplication(half_a_second):
+    rate = machine.matrix_rate(torch.bfloat16, rounds=1)
+    assert rate == 2 * machine.NARROWEST**3 / 0.5
+    assert half_a_second[0].dtype == torch.bfloat16
+    assert half_a_second[0].shape == (machine.NARROWEST, machine.NARROWEST)
+
+
+def test_the_matrices_grow_until_a_product_takes_long_enough(monkeypatch):
+    widths = []
+
+    def timed(task):
+        widths.append(task().shape[0])
+        return widths[-1] * machine.LONG_ENOUGH / 1000
+
+    monkeypatch.setattr(machine, "timed", timed)
+    rate = machine.matrix_rate(rounds=1)
+    assert widths == [256, 256, 512, 512, 1024, 1024]
+    assert rate == 2 * 1024**3 / (1024 * machine.LONG_ENOUGH / 1000)
+
+
+def test_the_fastest_round_counts(monkeypatch):
+    times = iter([0.1, 3.0, 2.0, 4.0])  # the first one, though short, is the warm-up
+    monkeypatch.setattr(machine, "timed", lambda task: next(times))
+    assert machine.fastest(lambda: None, rounds=3) == 2.0
+
+
+@pytest.mark.parametrize(("once", "rounds"), [(0.1, 15), (1.0, 6), (2.5, 2), (60.0, 2)])
+def test_passes_take_turns_for_as_long_as_there_is_time(monkeypatch, once, rounds):
+    order = []
+
+    def pass_task(model, width):
+        return lambda: order.append((model, width))
+
+    monkeypatch.setattr(machine, "pass_task", pass_task)
+    monkeypatch.setattr(machine, "timed", lambda task: (task(), once)[1])
+    seconds = machine.pass_seconds({"a": "small", "b": "large"}, widths=(1, 8), seconds=6)
+    assert order == [("small", 1), ("small", 8), ("large", 1), ("large", 8)] * (rounds + 1)
+    assert {key: list(taken) for key, taken in seconds.items()} == {"a": [1, 8], "b": [1, 8]}
+    assert all(len(times) == rounds for taken in seconds.values() for times in taken.values())
+
+
+def test_both_limits_are_measured_here():
+    assert machine.copy_bandwidth(megabytes=4, rounds=2) > 1e7
+    assert machine.matrix_rate(rounds=1) > 1e7
+
+
+def test_a_pass_reads_all_weights_but_the_embedding():
+    model = Llama.from_folder(ASSETS / "small")
+    assert machine.weights_read(model) == parameters(model.shape) - model.embedding.numel()

@@ -1,0 +1,88 @@
+"""Published pairs in the experiment, and encoder-decoders beside transformers."""
+
+import pytest
+import torch
+from decoders import random_models
+from decoders.built_in_machine import CPU, SMALL
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from specdec_lib.measure.core.hugging import Counted
+from specdec_lib.measure.experiment import experiment, published, seq2seq
+from specdec_lib.measure.experiment.ours import LIBRARY
+from specdec_lib.measure.experiment.results_file import read
+from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.models.hf import Causal, EncoderDecoder
+from specdec_lib.models.hub import PairError
+from specdec_lib.models.pairs import Pair
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    """Words to ids below random_models.VOCAB; every unknown word is 1."""
+    words = {"<pad>": 0, "<unk>": 1} | {f"w{i}": i for i in range(2, random_models.VOCAB)}
+    plain = Tokenizer(models.WordLevel(words, "<unk>"))
+    plain.pre_tokenizer = pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(tokenizer_object=plain)
+
+
+def fake_pair(kind: str) -> Pair:
+    """A pair as load_pair gives it, of tiny random models."""
+    if kind == "t5":
+        sides = [
+            EncoderDecoder(random_models.t5(seed, layers)) for seed, layers in ((1, 2), (2, 1))
+        ]
+    else:
+        sides = [Causal(random_models.gpt2(seed, layers)) for seed, layers in ((1, 2), (2, 1))]
+    return Pair(kind, *sides, tokenizer(), "a label", None)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "t5"])
+def test_a_published_pair_gives_rows(machine, monkeypatch, tmp_path, kind: str):
+    monkeypatch.setattr(published, "CHARACTERS", 60)
+    monkeypatch.setattr("specdec_lib.measure.core.costs.CONTEXT", 8)
+    pair = fake_pair(kind)
+    contest = published.PublishedContest(machine, pair, LIBRARY)
+    monkeypatch.setattr(published, "contests", lambda *args: [(kind, "small", contest)])
+    results = experiment.begin(machine, LIBRARY, tmp_path / "out.json")
+    rows = list(experiment.run_published(machine, LIBRARY, results))
+    tasks = ["prose"] if kind == "gpt2" else ["translation", "summarisation"]
+    assert [(row.task, row.temperature) for row in rows] == [(t, w) for t in tasks for w in (0, 1)]
+    assert all(row.empirical["median"] > 0 and 0 <= row.alpha <= 1 for row in rows)
+    assert len(read(tmp_path / "out.json")["rows"]) == len(rows)
+    for side in (pair.target, pair.draft):  # all that is timed runs the counting once a pass
+        assert len(side.model._forward_pre_hooks) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PairError("gpt2 is not on this machine and cannot be fetched (ConnectionError: reset)"),
+        PairError("a and b have different vocabularies: 3 of 9 entries differ"),
+        torch.OutOfMemoryError("CUDA out of memory"),
+    ],
+    ids=["the hub goes in a download", "tokenizers differ", "too little memory"],
+)
+def test_a_pair_that_cannot_be_had_is_said_and_the_next_taken(machine, monkeypatch, error):
+    def load(name: str, draft: str, **place) -> Pair:
+        if draft == "small":
+            raise error
+        return fake_pair("gpt2")
+
+    monkeypatch.setattr(published, "load_pair", load)
+    wanted = Machine(CPU, torch.float32, {}, {}, ("gpt2",), SMALL, 1e9)
+    said: list[str] = []
+    found = list(published.contests(wanted, LIBRARY, said.append))
+    assert [draft for _, draft, _ in found] == ["medium"]
+    assert said == [f"gpt2 with its small draft is left out: {error}"]
+
+
+def test_hugging_face_models_that_are_loaded_are_counted_too():
+    counted = Counted(random_models.t5())
+    counted.model.generate(torch.tensor([[3, 4]]), max_new_tokens=3, do_sample=False)
+    assert counted.passes == 3 and counted.tokens == 3
+
+
+def test_random_t5_is_the_same_in_transformers():
+    assert "4 of 4 greedy texts" in seq2seq.compare_random_t5(LIBRARY)
+    wrong = LIBRARY._replace(generate=lambda *args: [1] * seq2seq.TOKENS)
+    assert "0 of 4 greedy texts" in seq2seq.compare_random_t5(wrong)

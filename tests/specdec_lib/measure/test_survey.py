@@ -1,0 +1,104 @@
+"""What a machine is found to have before the experiment of chapter 08."""
+
+import threading
+
+import pytest
+import torch
+from decoders.built_in_machine import CPU
+
+from specdec_lib.measure.experiment import survey
+from specdec_lib.measure.experiment.survey import Effort
+from specdec_lib.models import hub
+from specdec_lib.models.hub import PairError
+from specdec_lib.theory import Costs
+
+
+def test_effort_grows_and_is_refused_below_nothing():
+    assert Effort().times(1) == Effort() and Effort().times(4).prompts == 4 * Effort().prompts
+    assert Effort().times(0.001).positions == 8 and Effort().times(0.001).prompts == 1
+    with pytest.raises(ValueError, match="longer is 0; it is a positive number"):
+        Effort().times(0)
+
+
+def test_too_little_memory_falls_to_the_next_size_and_says_so(monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr(survey, "free_memory", lambda device: 0)
+    monkeypatch.setattr("specdec_lib.models.checks.free_memory", lambda device: 250_000_000)
+    found = survey.built_in_targets(CPU, torch.float32, {}, said.append)
+    assert list(found) == ["built-in", "40m"]
+    assert "The 234m target is left out, and the next size taken" in said[0]
+    monkeypatch.setattr("specdec_lib.models.checks.free_memory", lambda device: 1000)
+    assert list(survey.built_in_targets(CPU, torch.float32, {}, said.append)) == ["built-in"]
+    dtype, why, loaded = survey.chosen_dtype(CPU)
+    assert dtype == torch.float32 and "no memory to try" in why and loaded == {}
+
+
+def test_memory_that_runs_out_while_loading_falls_to_the_next_size(monkeypatch):
+    real, said = survey.scaled, []
+
+    def short(folder, cost, device, dtype):
+        if cost == "234m":
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1.00 GiB")
+        return real(folder, cost, device, dtype)
+
+    monkeypatch.setattr(survey, "scaled", short)
+    assert list(survey.built_in_targets(CPU, torch.float32, {}, said.append)) == ["built-in", "40m"]
+    assert "does not fit after all" in said[0]
+    monkeypatch.setattr(survey, "scaled", lambda *args: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        survey.built_in_targets(CPU, torch.float32, {}, said.append)
+
+
+def test_a_hub_that_fails_or_never_answers_is_no_hub(monkeypatch):
+    def fails(repository, select):
+        raise PairError("cannot be fetched") from ConnectionError("name resolution")
+
+    monkeypatch.setattr(hub, "find", fails)
+    assert survey.hub_problem() == "name resolution"
+    silent = threading.Event()
+    monkeypatch.setattr(hub, "find", lambda *args: silent.wait(20))
+    assert survey.hub_problem(seconds=0.1) == "no answer in 0.1 s"
+    silent.set()
+    monkeypatch.setattr(hub, "find", lambda *args: None)
+    assert survey.hub_problem() is None
+
+
+def test_published_pairs_need_a_gpu_and_the_hub(monkeypatch):
+    said: list[str] = []
+    assert survey.published_pairs(CPU, said.append) == () and "not asked" in said[0]
+    monkeypatch.setattr(survey, "hub_problem", lambda: "offline")
+    gpu = torch.device("cuda")
+    assert survey.published_pairs(gpu, said.append) == ()
+    assert said[1] == "Hub: cannot be reached (offline); no published pairs"
+    monkeypatch.setattr(survey, "hub_problem", lambda: None)
+    assert survey.published_pairs(gpu, said.append) == survey.PUBLISHED
+
+
+def test_every_finding_is_a_line(monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr(survey, "copy_bandwidth", lambda device: 12.5e9)
+    monkeypatch.setattr(survey, "CPU_COSTS", ("40m",))
+    monkeypatch.setattr(survey, "pass_seconds", quick_passes)
+    found = survey.look(say=said.append)
+    starts = ("Device", "Memory", "Copy", "Dtype", "Target", "Target", "its", "Hub", "Pairs")
+    assert [line.split()[0].strip(":") for line in said] == list(starts)
+    assert "acceptance of a 4:1 or an 8:1 or a 17:1 pair, cost of a 19:1" in said[6]
+    assert list(found.targets) == ["built-in", "40m"] and not found.whole_grid
+    assert found.dtype == torch.bfloat16 and "bfloat16 has v(5) = 1.00" in said[3]
+    assert found.to_json()["dtype"] == "bfloat16" and found.drafts["small"].dtype == torch.float32
+
+
+def quick_passes(models_, widths, seconds=1.0):
+    """float32 passes get longer with their tokens, those in bfloat16 do not, drafts are fast."""
+    pass_of_one = {torch.float32: 0.01, torch.bfloat16: 0.01, "draft": 0.0005}
+    grows = {torch.float32: 1}
+    return {
+        key: {n: [pass_of_one[key] * n ** grows.get(key, 0)] * 2 for n in widths} for key in models_
+    }
+
+
+def test_the_best_rate_is_the_cost_models():
+    seconds = {m: [0.02 * (1 + 0.1 * (m - 1))] for m in range(1, 10)}
+    rate, k = survey.best_rate(seconds, 0.002, 0.7)
+    costs = Costs(0.1, {m: 1 + 0.1 * (m - 1) for m in range(1, 10)})
+    assert k == costs.best_k(0.7) and rate == pytest.approx(costs.speedup(0.7, k) / 0.02)

@@ -1,0 +1,85 @@
+"""A student's verdict and decoder in the library's, the library's in the chapter's place."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.lookup import PromptLookup
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.core import held_out
+from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
+from specdec_lib.measure.experiment import identity
+from specdec_lib.measure.experiment.ours import LIBRARY, as_verifier, yours
+from specdec_lib.sampling import Warp
+
+
+@pytest.mark.parametrize("warp", [SAMPLED, GREEDY, Warp(0.7, top_k=20)])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_students_verdict_in_the_librarys_decoder_is_the_librarys(machine, warp, rows):
+    target, draft = machine.targets["built-in"], machine.drafts["small"]
+    prompts = held_out.prompts(rows)
+    for drafter in (ModelDrafter(draft), PromptLookup(target.vocab_size)):
+        texts = [
+            speculative_generate(
+                target, drafter, prompts, 4, Settings(13, warp), choices(warp, 1, rows), **more
+            ).tokens
+            for more in ({}, {"verifier": as_verifier(LIBRARY.verify_block)})
+        ]
+        assert texts[0] == texts[1]
+
+
+def test_a_verdict_is_asked_for_once_a_number_of_draft_tokens(machine):
+    asked = []
+
+    def block(p, q, drafted, r, u):
+        asked.append(tuple(drafted.shape))
+        return LIBRARY.verify_block(p, q, drafted, r, u)
+
+    rows = torch.full((3, 3, 4), 0.25)
+    limits = torch.tensor([2, 0, 2])
+    drafted = torch.tensor([[0, 1], [0, 0], [1, 2]])
+    made = choices(SAMPLED, 0, 3)
+    made.begin([2, 0, 2])
+    verdict = as_verifier(block)(rows, rows[:, :2], drafted, limits, made)
+    assert asked == [(1, 0), (2, 2)] and verdict.count[1] == 0
+
+
+def test_the_library_keeps_the_signature_of_the_chapter(machine):
+    target, draft = machine.targets["built-in"], machine.drafts["small"]
+    (prompt,) = held_out.prompts(1)
+    runs = [
+        yours(LIBRARY.generate, LIBRARY.verify_block).decoder(target, draft, 3, SAMPLED, 8)(prompt)
+        for _ in range(2)
+    ]
+    assert runs[0].tokens == runs[1].tokens and len(runs[0].tokens[0]) == 8
+
+
+def test_greedy_texts_of_the_library_are_plain_decodings(machine):
+    target, draft = machine.targets["built-in"], machine.drafts["small"]
+    found = identity.compare(LIBRARY, target, draft, 3, machine.effort)
+    assert (found.same, found.near_ties, found.different) == (3, 0, 0)
+    assert str(found).startswith("3 of 3 greedy texts are plain decoding's")
+
+
+def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeypatch):
+    target, draft = machine.targets["built-in"], machine.drafts["small"]
+
+    def off(*args, **kwargs) -> list[int]:
+        tokens = LIBRARY.generate(*args, **kwargs)
+        return [*tokens[:-1], (tokens[-1] + 1) % 2048]
+
+    wrong = yours(off, LIBRARY.verify_block)
+    found = identity.compare(wrong, target, draft, 3, machine.effort)
+    assert (found.same, found.different + found.near_ties) == (0, 3)
+    monkeypatch.setattr(identity, "near_tie", lambda target: 1e6)
+    assert identity.compare(wrong, target, draft, 3, machine.effort).near_ties == 3
+    short = yours(lambda *args: LIBRARY.generate(*args)[:-1], LIBRARY.verify_block)
+    assert identity.compare(short, target, draft, 3, machine.effort).gaps == [float("inf")] * 3
+
+
+def test_near_ties_widen_with_the_dtype():
+    assert identity.near_tie(SimpleNamespace(dtype=torch.float32)) == 1e-3
+    assert identity.near_tie(SimpleNamespace(dtype=torch.bfloat16)) == 0.25

@@ -1,0 +1,153 @@
+"""The built-in models as they lie in the repository."""
+
+import zlib
+
+import pytest
+import torch
+from decoders.cards import said
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.ngram import Counts, NgramDrafter
+from specdec_lib.measure.core import held_out
+from specdec_lib.measure.core.acceptance import (
+    Reader,
+    acceptance,
+    bits_per_byte,
+    model_reader,
+    ngram_reader,
+)
+from specdec_lib.measure.strategies import remembered
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, cost_label, load_pair
+from specdec_lib.models.scale import scaled
+from specdec_lib.sampling import Greedy, Warp
+
+NAMES = ("target", *BUILT_IN_DRAFTS)
+GREEDY = Warp(temperature=0)
+
+
+def model(name: str, dtype: torch.dtype = torch.float32) -> Llama:
+    return Llama.from_folder(ASSETS / name, dtype=dtype)
+
+
+def transformers_model(name: str) -> AutoModelForCausalLM:
+    return AutoModelForCausalLM.from_pretrained(ASSETS / name, dtype=torch.float64).eval()
+
+
+def test_all_of_it_is_small_enough_for_git():
+    # Git holds each distinct content once, compressed by zlib.
+    contents = {path.read_bytes() for path in ASSETS.rglob("*") if path.is_file()}
+    assert sum(len(zlib.compress(content)) for content in contents) < 25e6
+    assert (ASSETS / "held_out.jsonl").stat().st_size <= 400e3
+
+
+def test_the_drafts_are_at_most_a_16th_an_8th_and_a_4th_of_the_target():
+    def count(name: str) -> int:
+        return sum(weights.numel() for weights in transformers_model(name).parameters())
+
+    target = count("target")
+    assert 7.5e6 < target < 8.5e6
+    for name, share in {"small": 16, "base": 8, "large": 4}.items():
+        assert count(name) <= target / share
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_transformers_loads_them_and_gives_the_same_logits(name: str):
+    tokenizer = AutoTokenizer.from_pretrained(ASSETS / name)
+    ids = tokenizer.encode("def add(a, b):\n    return a + b  # naïve\n")
+    assert tokenizer.decode(ids) == "def add(a, b):\n    return a + b  # naïve\n"
+    ours, tokens = model(name, torch.float64), torch.tensor([ids])
+    with torch.no_grad():
+        expected = transformers_model(name)(tokens).logits
+    found = ours.forward(tokens, ours.new_cache())
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def target() -> Reader:
+    """The target's distributions, computed once for each window of the text."""
+    return remembered(model_reader(model("target")))
+
+
+@pytest.mark.slow
+def test_the_cards_say_what_is_measured(target: Reader):
+    texts = held_out.all_tokens()
+    bits = bits_per_byte(model_reader(model("target")), texts)  # too much text to remember
+    assert bits == pytest.approx(said("target", "held-out loss"), abs=2e-3)
+    for name in BUILT_IN_DRAFTS:
+        found = acceptance(target, model_reader(model(name)), texts)
+        assert found.alpha == pytest.approx(said(name, "acceptance by the target"), abs=2e-3)
+        assert found.greedy == pytest.approx(said(name, "the target's most probable"), abs=2e-3)
+        assert found.positions == said(name, "positions")
+
+
+def test_a_larger_draft_is_accepted_more_and_every_model_more_than_the_counts(target: Reader):
+    texts = held_out.all_tokens()
+    counts = Counts.load(ASSETS / "ngrams.npz")
+    readers = [ngram_reader(NgramDrafter(counts, order)) for order in (1, 2, 3)]
+    readers += [model_reader(model(name)) for name in ("small", "base", "large")]
+    alphas = [acceptance(target, read, texts, most=1500).alpha for read in readers]
+    assert alphas == sorted(alphas)
+
+
+def test_the_held_out_text_is_python_and_says_which_lines_training_has():
+    documents = held_out.documents()
+    lines = sum(len(document.text.split("\n")) for document in documents)
+    seen = sum(len(document.seen) for document in documents)
+    assert 0.2 < seen / lines < 0.8
+    assert any("def " in document.text for document in documents)
+    assert len(held_out.prompts(50)) == 50
+
+
+@pytest.mark.parametrize("cost", ["40m"])
+def test_the_scaled_target_has_the_same_law(cost: str):
+    tokens = torch.tensor([held_out.prompts(1)[0]])
+    small, large = model("target"), scaled(ASSETS / "target", cost)
+    p, q = (m.forward(tokens, m.new_cache()).softmax(-1) for m in (small, large))
+    assert (p - q).abs().sum(-1).max() / 2 < 3e-5
+
+
+def greedy(prompts: list[list[int]], tokens: int) -> list[list[int]]:
+    """What transformers' own greedy generation gives, in float64."""
+    target, found = transformers_model("target"), []
+    target.generation_config.eos_token_id = None
+    for prompt in prompts:
+        ids = torch.tensor([prompt])
+        options = {"attention_mask": torch.ones_like(ids), "pad_token_id": 0, "do_sample": False}
+        output = target.generate(ids, max_new_tokens=tokens, **options)
+        found.append(output[0, len(prompt) :].tolist())
+    return found
+
+
+def identical(prompts: list[list[int]], ks: list[int], tokens: int) -> None:
+    """Compare with ours for every K, alone and in batches of four."""
+    expected, target = greedy(prompts, tokens), model("target", torch.float64)
+    drafter, settings = ModelDrafter(model("base", torch.float64)), Settings(tokens, GREEDY)
+    for k in ks:
+        for batch in (1, 4):
+            found = []
+            for first in range(0, len(prompts), batch):
+                rows = prompts[first : first + batch]
+                found += speculative_generate(target, drafter, rows, k, settings, Greedy()).tokens
+            assert found == expected, f"K = {k}, batch {batch}"
+
+
+def test_greedy_text_is_that_of_transformers():
+    identical([p[: 10 + 9 * i] for i, p in enumerate(held_out.prompts(6))], [1, 4, 7], tokens=16)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ks", [[1, 3, 5, 7], [2, 4, 6, 8]], ids=["odd K", "even K"])
+def test_greedy_text_is_that_of_transformers_for_50_prompts(ks: list[int]):
+    identical(held_out.prompts(50), ks, tokens=24)
+
+
+def test_the_pair_loads_by_name():
+    pair = load_pair("stdlib", draft="small", target_cost="40m")
+    assert "acceptance of a 17:1 pair" in pair.label and "78:1" in pair.label
+    assert cost_label("7b", "base", "large").startswith(
+        "acceptance of an 8:1 or a 4:1 pair, cost of a 7121:1 or a 3"
+    )

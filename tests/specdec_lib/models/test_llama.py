@@ -1,0 +1,176 @@
+"""Our forward pass against transformers', its cache against a fresh pass, and the scaled models."""
+
+import weakref
+from pathlib import Path
+
+import pytest
+import torch
+from decoders.random_models import VOCAB, llama
+from torch import Tensor
+
+from specdec_lib.models.checkpoint import read_weights
+from specdec_lib.models.linear import ROWS, Linear, can_pack
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.scale import COSTS, Growth, grown, parameters, scaled
+
+CLOSE = {"rtol": 0, "atol": 1e-5}  # transformers computes rotary angles in float32
+SAME = {"rtol": 0, "atol": 1e-11}
+
+
+@pytest.fixture(params=[(4, True), (2, False)], ids=["tied", "grouped, untied"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A saved random Llama."""
+    kv_heads, tied = request.param
+    llama(kv_heads=kv_heads, tied=tied).save_pretrained(tmp_path)
+    return tmp_path
+
+
+def tokens(*shape: int) -> Tensor:
+    """Seeded random tokens."""
+    return torch.randint(VOCAB, shape, generator=torch.Generator().manual_seed(3))
+
+
+def test_the_logits_are_those_of_transformers(folder: Path):
+    from transformers import LlamaForCausalLM
+
+    model, theirs = Llama.from_folder(folder, dtype=torch.float64), tokens(3, 20)
+    expected = LlamaForCausalLM.from_pretrained(folder).double()(theirs).logits
+    torch.testing.assert_close(model.forward(theirs, model.new_cache(3)), expected, **CLOSE)
+
+
+def test_passes_over_pieces_give_what_one_pass_gives(folder: Path):
+    model, text = Llama.from_folder(folder, dtype=torch.float64), tokens(2, 17)
+    whole = model.forward(text, model.new_cache(2))
+    cache = model.new_cache(2)
+    pieces = [model.forward(piece, cache) for piece in text.split((1, 5, 1, 1, 9), dim=1)]
+    torch.testing.assert_close(torch.cat(pieces, 1), whole, **SAME)
+
+
+def test_a_ragged_batch_gives_every_row_what_it_gives_alone(folder: Path):
+    model, text = Llama.from_folder(folder, dtype=torch.float64), tokens(3, 12)
+    cache, lengths = model.new_cache(3), [2, 9, 5]
+    model.forward(text[:, :10], cache)
+    cache.truncate(lengths)
+    spoil(cache)
+    found = model.forward(text[:, -3:], cache)
+    for row, length in enumerate(lengths):
+        alone = torch.cat((text[row, :length], text[row, -3:]))[None]
+        expected = model.forward(alone, model.new_cache())[0, -3:]
+        torch.testing.assert_close(found[row], expected, **SAME)
+
+
+def spoil(cache) -> None:
+    """Put huge numbers where nothing may be read."""
+    for row, length in enumerate(cache.length.tolist()):
+        cache.keys[:, row, length:] = 1e30
+        cache.values[:, row, length:] = -1e30
+
+
+def test_the_cache_takes_no_more_than_it_has_room_for(folder: Path):
+    model = Llama.from_folder(folder)
+    cache = model.new_cache(1, capacity=4)
+    model.forward(tokens(1, 3), cache)
+    with pytest.raises(ValueError, match="room for 4 positions, and 3 . 2 are asked for"):
+        model.forward(tokens(1, 2), cache)
+    assert cache.length.tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"model_type": "qwen2"}, "model_type is 'qwen2'"),
+        ({"attention_bias": True}, "attention_bias is True"),
+        ({"rope_parameters": {"rope_type": "llama3", "rope_theta": 1e4}}, "rope_type is 'llama3'"),
+    ],
+)
+def test_a_model_that_is_no_plain_llama_is_refused(folder: Path, change: dict, named: str):
+    import json
+
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ValueError, match=named):
+        Llama.from_folder(folder)
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path):
+    with pytest.raises(ValueError, match="no config.json here"):
+        Llama.from_folder(tmp_path)
+    llama().config.save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="no model.safetensors here"):
+        Llama.from_folder(tmp_path)
+
+
+def test_integers_are_no_dtype_for_a_model(folder: Path):
+    with pytest.raises(ValueError, match="floating-point dtype, not torch.int8"):
+        Llama.from_folder(folder, dtype=torch.int8)
+
+
+@pytest.mark.parametrize("growth", [Growth(2, 2), Growth(3, 4), Growth(1, 5)])
+def test_a_grown_model_gives_the_same_logits(folder: Path, growth: Growth):
+    weights = read_weights(folder, "cpu", torch.float64)
+    small, large = Llama.from_folder(folder, dtype=torch.float64), Llama(grown(weights, growth))
+    text = tokens(2, 20)
+    expected = small.forward(text, small.new_cache(2))
+    torch.testing.assert_close(large.forward(text, large.new_cache(2)), expected, **SAME)
+    assert (large.shape.width, large.shape.layers) == (32 * growth.width, growth.layers)
+
+
+def test_a_grown_layer_has_weights_of_its_own(folder: Path):
+    weights = grown(read_weights(folder, "cpu", torch.float64), Growth(1, 4))
+    matrices = [layer.qkv for layer in weights.layers]
+    assert len({matrix.data_ptr() for matrix in matrices}) == 4
+
+
+def test_a_grown_matrix_is_not_kept(folder: Path):
+    weights = grown(read_weights(folder, "cpu", torch.float64), Growth(3, 4))
+    for layer in weights.layers:
+        for name in ("qkv", "out", "gate_up", "down"):
+            made = weakref.ref(getattr(layer, name))
+            assert made() is None
+
+
+def test_a_model_cannot_lose_layers_or_get_an_unknown_cost(folder: Path):
+    with pytest.raises(ValueError, match="has 2 layers, more than 1"):
+        grown(read_weights(folder, "cpu", torch.float64), Growth(2, 1))
+    with pytest.raises(ValueError, match="'2m'; there are 40m, 234m, 1b, 7b"):
+        scaled(folder, "2m")
+
+
+def test_the_names_of_costs_are_about_the_numbers_of_parameters():
+    from specdec_lib.models.checkpoint import Shape
+    from specdec_lib.models.scale import grown_shape
+
+    target = Shape(2048, 384, 4, 6, 6, 64, 1024, 512, 1e4, 1e-6)
+    units = {"m": 1e6, "b": 1e9}
+    for name, growth in COSTS.items():
+        said = float(name[:-1]) * units[name[-1]]
+        assert parameters(grown_shape(target, growth)) == pytest.approx(said, rel=0.05)
+
+
+def test_parameters_are_counted_as_they_are(tmp_path: Path):
+    model = llama(kv_heads=2, tied=False)
+    model.save_pretrained(tmp_path)
+    shape = Llama.from_folder(tmp_path).shape
+    assert parameters(shape) == sum(weights.numel() for weights in model.parameters())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (3, 2)])
+@pytest.mark.parametrize("large", [False, True])
+def test_a_packed_product_is_the_product(dtype: torch.dtype, shape: tuple[int, int], large: bool):
+    generator = torch.Generator().manual_seed(0)
+    weight = torch.randn(1024 if large else 24, 1024 if large else 16, generator=generator)
+    x = torch.randn(*shape, weight.shape[1], generator=generator)
+    expected = x.to(dtype).double() @ weight.to(dtype).double().T
+    found = Linear(weight.to(dtype))(x.to(dtype))
+    assert found.shape == expected.shape and found.dtype == dtype
+    scale = weight.shape[1] ** 0.5
+    torch.testing.assert_close(
+        found.double() / scale, expected / scale, rtol=0, atol=4 * torch.finfo(dtype).eps * scale
+    )
+
+
+def test_float64_and_other_devices_are_not_packed():
+    assert not can_pack(torch.zeros(8, 8, dtype=torch.float64))
+    assert not can_pack(torch.zeros(8, 8, device="meta"))
+    assert ROWS > 1

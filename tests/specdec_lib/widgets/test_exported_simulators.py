@@ -1,0 +1,82 @@
+"""Simulators on exported pages, found by looking and not by a list: they move, their numbers are
+the library's, and the page asks nobody for anything.
+
+The quick test exports every simulator that there is, the slow one reads every chapter's page as
+`make solutions` leaves it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from classes.chapter_cases import CHAPTERS
+from pages.accessibility import faults, pictures_without_words
+from pages.browsing import Visitor
+from pages.looking import frames, look_at
+from pages.simulator_cells import simulator_cells
+from pages.simulator_numbers import agree, expected
+from pages.simulators import MAKERS
+from pages.site_pages import made_solutions
+
+from autograde.build.execute import HTML_CONFIG
+from autograde.build.offline import Page
+from specdec_lib.lessons.widgets import Simulator
+
+
+def exported(simulators: list[Simulator]) -> str:
+    """A page of a notebook whose cells have shown these."""
+    notebook = nbformat.v4.new_notebook()
+    for simulator in simulators:
+        shown = nbformat.v4.new_output("display_data", simulator._repr_mimebundle_())
+        notebook.cells.append(nbformat.v4.new_code_cell(repr(simulator), outputs=[shown]))
+    return Page(config=HTML_CONFIG).from_notebook_node(notebook)[0]
+
+
+def test_the_chapters_show_every_simulator_that_there_is():
+    assert {cell.simulator for cell in simulator_cells()} == {
+        make().name for make in MAKERS.values()
+    }
+
+
+@pytest.mark.parametrize("wrong", [None, 0, 1, 2, 3])
+def test_a_number_that_is_not_the_librarys_is_noticed(wrong: int | None):
+    state = MAKERS["tradeoff"]().state
+    numbers = expected("tradeoff", state)
+    texts = [f"{x * (1.03 if i == wrong else 1):.2f}" for i, x in enumerate(numbers)]
+    assert agree(texts, "tradeoff", state) is (wrong is None)
+    assert not agree(texts[1:], "tradeoff", state)
+
+
+@pytest.mark.browser
+def test_exported_simulators_move_and_have_the_librarys_numbers(browser: Any, tmp_path: Path):
+    simulators = {make().name: make() for name, make in MAKERS.items() if "," not in name}
+    path = tmp_path / "page.html"
+    path.write_text(exported(list(simulators.values())))
+    with Visitor(browser).visit(path) as visitor:
+        assert look_at(visitor) == list(simulators)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+def test_exported_simulators_are_open_to_everybody(browser: Any, tmp_path: Path, scheme: str):
+    path = tmp_path / "page.html"
+    path.write_text(exported([make() for name, make in MAKERS.items() if "," not in name]))
+    look = {"viewport": {"width": 400, "height": 900}, "color_scheme": scheme}
+    with Visitor(browser, **look).visit(path) as visitor:
+        assert len(list(frames(visitor))) == len({make().name for make in MAKERS.values()})
+        assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_simulators_of_the_executed_chapters(browser: Any):
+    found = {}
+    for page in made_solutions():
+        with Visitor(browser).visit(page) as visitor:
+            found[page.stem] = look_at(visitor)
+            assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
+    want = {chapter: [] for chapter in CHAPTERS}
+    for cell in simulator_cells():
+        want[cell.chapter].append(cell.simulator)
+    assert found == want

@@ -1,0 +1,148 @@
+"""What every simulator keeps: plain state, no network, no motion, labelled sliders, its width."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+from pages.browsing import Visitor
+from pages.simulators import FITTED, MAKERS, SEEN
+
+from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
+from specdec_lib.lessons.widgets.fields import number, one_of, text, whole
+from specdec_lib.lessons.widgets.simulator import HERE, SHARED, Simulator, style_sheet
+
+NETWORK = r"\bimport\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link"
+
+
+def test_every_simulator_is_here():
+    named = {path.stem for path in HERE.glob("*.js")} - set(SHARED)
+    assert {make().name for make in MAKERS.values()} == named
+
+
+# --- without a browser ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_state_is_plain_and_both_renderings_run_one_module(name):
+    simulator = MAKERS[name]()
+    json.dumps(simulator.state)
+    page = html.unescape(re.search(r'srcdoc="([^"]*)"', simulator.frame())[1])
+    assert simulator.module in page and simulator.widget._esm == simulator.module
+    assert page.count("</script>") == 1 and "export default { render };" in simulator.module
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_nothing_points_to_the_network_and_nothing_glides(name):
+    simulator = MAKERS[name]()
+    delivered = style_sheet() + simulator.module
+    assert set(re.findall(r"\w+://[^\"'\s]*", delivered)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(NETWORK, delivered)
+    assert not re.search(r"transition|animation:|requestAnimationFrame|<animate", delivered)
+
+
+def test_the_page_around_a_simulator_loads_nothing():
+    page = Simulator("acceptance", "Any", fields={}, state={}, reset={}, height=100).page()
+    assert not re.search(NETWORK, page) and page.count("://") == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        (number(0, 0.5), 0.7, "x is 0.7: this simulator takes 0 to 0.5"),
+        (number(0, 0.5), np.nan, "x is nan: this simulator takes"),
+        (number(0, 1), "1", "x is '1', which is not a number"),
+        (number(0, 1), [1], r"x is \[1\], which is not a number"),
+        (whole(1, 16), 17, "x is 17: give a whole number from 1 to 16"),
+        (whole(1, 16), 2.5, "x is 2.5: give a whole number"),
+        (whole(0, 16), True, "x is True: give a whole number"),
+        (whole(0, 16), np.inf, "x is inf: give a whole number"),
+        (one_of("a", "b"), "c", "x is 'c': choose one of a, b"),
+        (text, 7, "x is 7, which is not a text"),
+    ],
+)
+def test_a_field_names_what_it_refuses(field, value, message):
+    with pytest.raises(ValueError, match=message):
+        field("x", value)
+
+
+def test_fields_give_plain_values():
+    assert number(0, 1)("x", np.float64(0.5)) == 0.5 and type(number(0, 1)("x", 1)) is float
+    assert whole(1, 3)("x", 3.0) == 3 and type(whole(1, 3)("x", np.int64(2))) is int
+
+
+def test_a_tree_simulator_needs_a_tree_and_a_draft_and_one_is_enough():
+    assert draft_tree_simulator({"a": [0.5]}, {"t": [-1]}).state["shape"] == 0
+    with pytest.raises(ValueError, match="shapes is empty"):
+        draft_tree_simulator({"a": [0.5]}, {})
+    with pytest.raises(ValueError, match="drafts is empty"):
+        draft_tree_simulator({})
+
+
+# --- in Chromium ----------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("width", [320, 400, 900])
+def test_it_fits_its_width_and_takes_its_height(reader, name, width):
+    page = reader(MAKERS[name](), width=width)
+    if name == "generation":
+        page.press("To the end")
+    body = page.evaluate("Math.ceil(document.body.getBoundingClientRect().height)")
+    page.page.wait_for_function(FITTED, arg=body)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.documentElement.scrollHeight") == body
+    for drawing in page.frame.locator(".sd-chart svg[role=img]").all():
+        box, parent = drawing.bounding_box(), drawing.locator("..").bounding_box()
+        assert box["x"] >= parent["x"] and box["width"] <= parent["width"] + 1
+        assert "NaN" not in drawing.inner_html() and drawing.get_attribute("aria-label").strip()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", [name for name in MAKERS if "," not in name])
+def test_every_slider_has_a_name_and_follows_the_arrow_keys(reader, name):
+    page = reader(MAKERS[name]())
+    sliders = page.frame.get_by_role("slider")
+    assert sliders.count() or name == "pipeline"
+    for slider in sliders.all():
+        assert slider.evaluate("input => input.labels[0].textContent.trim()")
+        before = slider.get_attribute("aria-valuetext")
+        at_end = slider.input_value() == slider.get_attribute("max")
+        slider.press("ArrowLeft" if at_end else "ArrowRight")
+        assert slider.get_attribute("aria-valuetext") != before
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", [name for name in MAKERS if "," not in name])
+def test_a_layout_in_the_making_is_not_drawn_in(browser, name, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(MAKERS[name]().page())
+    with Visitor(browser, viewport={"width": 120, "height": 900}).visit(path) as visitor:
+        visitor.page.locator(".sd-chart").first.wait_for(state="attached")
+        visitor.page.evaluate("() => new Promise(requestAnimationFrame)")
+        visitor.page.set_viewport_size({"width": 400, "height": 900})
+        visitor.page.locator(".sd-chart svg").first.wait_for()
+
+
+PLAYING = {name for name in MAKERS if "player(" in (HERE / f"{name.split(',')[0]}.js").read_text()}
+
+
+def moves_by_itself(page) -> bool:
+    """Whether anything changes in ten seconds after one of its buttons was pressed."""
+    page.page.clock.install()
+    for button in page.frame.get_by_role("button").all():
+        button.press("Enter")
+        before = page.evaluate(SEEN)
+        page.page.clock.run_for(10_000)
+        if page.evaluate(SEEN) != before or page.evaluate("document.getAnimations().length"):
+            return True
+    return False
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", [name for name in MAKERS if "," not in name])
+def test_only_what_plays_moves_by_itself_and_with_reduced_motion_nothing_does(reader, name):
+    assert moves_by_itself(reader(MAKERS[name]())) is (name in PLAYING)
+    assert not moves_by_itself(reader(MAKERS[name](), motion="reduce"))
