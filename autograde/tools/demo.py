@@ -14,8 +14,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograde.build.execute import execute
-from autograde.build.mistakes import told
 from autograde.build.release import CHAPTER_GLOB, build, release_into
+from autograde.errors import exit_code
 from autograde.files import digest_of, files_below, write_json
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.paths import BUILD, ROOT, SOLUTIONS
@@ -39,7 +39,6 @@ Where to go next
   build/solutions/ holds the executed solutions, as notebooks and as pages"""
 
 
-@told
 def main() -> int:
     """Run the steps that are due, then print the class's table."""
     say("notebooks", "built", [b.changed for b in build()])
@@ -134,4 +133,4 @@ def feedback_places(grades: Grades) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

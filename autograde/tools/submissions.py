@@ -7,7 +7,7 @@ from functools import cache
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.build.views import solution_view
+from autograde.nbgrader.regions import solution_view
 from autograde.paths import SOLUTIONS, notebook_path
 from autograde.submission import is_answer
 

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from pages.site_pages import made_site
 
 from autograde.build.source import read_chapter
-from autograde.build.views import solution_view
+from autograde.nbgrader.regions import solution_view
 from autograde.paths import NOTEBOOKS, ROOT, SOLUTIONS
 from autograde.pool import chapters
 from autograde.tools.pages import page
