@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograde.paths import SOLUTIONS
+from autograde.chapter import SOLUTIONS
 
 FRAGMENTS = sorted((Path(__file__).parent / "coverage").glob("ch*.json"))
 ROWS = {"000": 33, "001": 15, "002": 49, "003": 14, "004": 16}
