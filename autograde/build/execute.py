@@ -16,11 +16,11 @@ from tqdm import tqdm
 from traitlets import default
 
 from autograde.errors import AuthorError
-from autograde.report.offline import Page
 from autograde.build.source import read_chapter
-from autograde.nbgrader.regions import solution_view
+from autograde.nbgrader import regions
+from autograde.report import offline
 from autograde.files import digest_of, files_below, write_if_changed
-from autograde.paths import BUILD, ROOT
+from autograde.chapter import BUILD, ROOT, library_folders
 
 CELL_SECONDS = 900
 
@@ -88,8 +88,9 @@ def _results(chapter: str, out: Path) -> tuple[Path, Path]:
 
 def _digest(chapter: Path) -> str:
     """A digest of all that an executed chapter depends on, this Python among it."""
-    makers = [Path(offline.__file__), Path(regions.__file__), *files_below(offline.TEMPLATES)]
-    files = [chapter, *makers, *files_below(Path(__file__).parent), *files_below(LIBRARY)]
+    makers = [Path(offline.__file__), Path(regions.__file__)]
+    folders = [Path(__file__).parent, offline.TEMPLATES, *library_folders()]
+    files = [chapter, *makers, *(path for folder in folders for path in files_below(folder))]
     return digest_of(files, sys.version)
 
 
@@ -108,7 +109,7 @@ def _is_fresh(chapter: str, out: Path, digest: str) -> bool:
 
 def _run_all(chapters: list[Path], out: Path, stamps: dict[Path, str], timeout: int) -> list[str]:
     """Run them in order; returns what went wrong."""
-    notebooks = {path: solution_view(read_chapter(path)) for path in chapters}
+    notebooks = {path: regions.solution_view(read_chapter(path)) for path in chapters}
     total = sum(cell.cell_type == "code" for nb in notebooks.values() for cell in nb.cells)
     errors = []
     with tqdm(total=total, unit="cell", desc="solutions") as bar:
@@ -159,7 +160,7 @@ def _plain(error: Exception) -> str:
 def _save(chapter: str, notebook: NotebookNode, out: Path, digest: str) -> None:
     """The notebook, the page, and last the stamp that says that both are whole."""
     as_notebook, as_html = _results(chapter, out)
-    page, _ = Page().from_notebook_node(notebook, resources={"metadata": {"name": chapter}})
+    page, _ = offline.Page().from_notebook_node(notebook, resources={"metadata": {"name": chapter}})
     _stamp(chapter, out).unlink(missing_ok=True)
     write_if_changed(as_notebook, (nbformat.writes(notebook) + "\n").encode("utf-8"))
     write_if_changed(as_html, page.encode("utf-8"))

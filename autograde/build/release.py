@@ -25,9 +25,8 @@ from autograde.nbgrader.config import load_config, set_folders
 from autograde.errors import AuthorError
 from autograde.build.source import read_chapter
 from autograde.files import write_if_changed
-from autograde.paths import NOTEBOOKS, SOLUTIONS, notebook_path
+from autograde.chapter import NOTEBOOKS, SOLUTIONS, chapter_names, notebook_path
 
-CHAPTER_GLOB = "[0-9][0-9]_*.py"
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ def release_into(
 
 
 def _chosen(solutions: Path, chapters: list[str] | None) -> list[str]:
-    known = sorted(path.stem for path in solutions.glob(CHAPTER_GLOB))
+    known = chapter_names(solutions)
     if chapters is None:
         return known
     if unknown := [name for name in chapters if name not in known]:
