@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from autograde.paths import ROOT
+from autograde.chapter import ROOT
 from autograde.sandbox import canaries, jail, outer, workers
 from autograde.sandbox.inside import kernel, wire
 from autograde.sandbox.jail import NONE, TRIAL, VARIABLE, Isolation, NoIsolation
