@@ -10,7 +10,7 @@ from autograde.errors import exit_code
 from autograde.grading import commands as grading
 from autograde.lms import commands as lms
 from autograde.report import commands as reports
-from autograde.sandbox.isolation import NoIsolation
+from autograde.sandbox.jail import NoIsolation
 
 PURPOSE = """\
 Make the chapters' notebooks, and grade what a class hands in.
@@ -182,7 +182,7 @@ def run_bundle(options: argparse.Namespace) -> int:
 
 def run_doctor(options: argparse.Namespace) -> int:
     """`autograde doctor`: exit code 1 where students' code cannot be graded safely here."""
-    from autograde.sandbox.doctor import report
+    from autograde.sandbox.selftest import report
 
     lines, safe = report()
     print("\n".join(lines))

@@ -21,8 +21,8 @@ from autograde.files import digest_of, files_below, write_json
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import Grades, grade_class
 from autograde.report.table import print_table
-from autograde.sandbox import doctor, isolation
-from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
+from autograde.sandbox import jail, selftest
+from autograde.sandbox.jail import NONE, VARIABLE, NoIsolation
 from autograde.tools.samples import STUDENTS, write_class
 
 CLASS = BUILD / "sample-course"
@@ -71,11 +71,11 @@ def is_graded(stamp: str) -> bool:
 def isolate_if_possible() -> None:
     """The sample class is our own work: where this machine has no isolation, go on without."""
     try:
-        print(doctor.require())
+        print(selftest.require())
     except NoIsolation as error:
         print(f"No isolation on this machine; the samples are graded without it. {error}")
         os.environ[VARIABLE] = NONE
-        isolation.chosen.cache_clear()
+        jail.chosen.cache_clear()
 
 
 def grade_sample_class() -> None:

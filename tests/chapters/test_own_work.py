@@ -9,7 +9,7 @@ from classes.sessions import call, session
 from autograde.chapter import chapter_names
 from autograde.grade import grade, own_work_of
 from autograde.sandbox.inside.closing import parted
-from autograde.sandbox.launch import Limits
+from autograde.sandbox.jail import Limits
 from autograde.sandbox.session import StudentError
 from autograde.submission import release_of
 from autograde.tools.submissions import filled, solutions_of
