@@ -276,12 +276,13 @@ print(f"half .95, half .45: {mixed:.2f} tokens a block; all .70: {expected_token
 # same most probable token is the acceptance at temperature 0. Nothing is sampled.
 
 # %% tags=["demo"]
+from specdec_lib import assets
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.own_table import acceptances, readers
 
-(target, drafts), tokenizer = readers(), held_out.tokenizer()
+(target, drafts), tokenizer = readers(), assets.tokenizer()
 ends = {"code": ".py", "prose": ".txt"}
-texts = {kind: [d for d in held_out.documents() if d.name.endswith(ends[kind])] for kind in ends}
+texts = {kind: [d for d in assets.documents() if d.name.endswith(ends[kind])] for kind in ends}
 measured = {}
 for kind, documents in texts.items():
     tokens = [held_out.encoded(each, tokenizer) for each in documents]

@@ -9,6 +9,7 @@ from classes.regrading import grade_with
 from autograde.chapters import ch04_wrong
 from autograde.paths import SOLUTIONS
 from specdec_lib import theory
+from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch04.loss import loss_gradient
@@ -17,7 +18,6 @@ from specdec_lib.lessons.widgets.tradeoff import K_MAX, tradeoff_simulator
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.training.short import distil, factor, trainable
 
 CHAPTER = "04_choosing_the_draft"

@@ -11,6 +11,7 @@ from classes.regrading import grade_with
 from autograde.chapters import ch08_tests, ch08_wrong
 from autograde.tools.submissions import solutions_of
 from autograde.wrong import misconceptions_of
+from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
@@ -22,7 +23,7 @@ from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, dyadic_t
 from specdec_lib.lessons.common.examples import Different, describe
 from specdec_lib.measure.experiment.ours import library_generate
 from specdec_lib.models.checkpoint import read_shape
-from specdec_lib.models.pairs import ASSETS, ratio
+from specdec_lib.models.pairs import ratio
 from specdec_lib.sampling import Warp, choices_for
 
 CHAPTER = "08_full_generation"

@@ -12,8 +12,8 @@ from specdec_lib.measure.experiment import experiment, published, seq2seq
 from specdec_lib.measure.experiment.ours import LIBRARY
 from specdec_lib.measure.experiment.results_file import read
 from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
-from specdec_lib.models.hub import PairError
 from specdec_lib.models.pairs import Pair
 
 
