@@ -11,7 +11,7 @@ from autograde.paths import SOLUTIONS
 from specdec_lib import theory
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch04 import checks as ch04
-from specdec_lib.lessons.ch04.loss import loss_gradient
+from specdec_lib.lessons.ch04.checks import loss_gradient
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.widgets.tradeoff import K_MAX, tradeoff_simulator
 from specdec_lib.measure import strategies
