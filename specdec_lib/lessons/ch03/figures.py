@@ -1,7 +1,7 @@
 """The figures of chapter 03 that are drawn from the student's formulas, each with its words.
 
 They show what the function does, also where it is wrong: no bar, label or text assumes the right
-answer. Those about sampling and whole rules are in measured.py.
+answer.
 """
 
 from collections.abc import Callable
