@@ -13,7 +13,7 @@ from classes.regrading import grade_with
 
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.lessons.ch01 import checks as ch01
-from specdec_lib.lessons.ch01 import figures, puzzle
+from specdec_lib.lessons.ch01 import puzzle
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, Calls, greedy_decode, pair
 from specdec_lib.sampling import accept_below
 
@@ -161,8 +161,8 @@ def test_figure_of_the_passes_tells_what_each_wrote(shown: list[str]):
 
 
 def test_recorded_blocks_are_told_in_words(shown: list[str]):
-    figures.recorded_blocks(ch01.RECORDED)
-    figures.recorded_blocks(ch01.RECORDED, first=2, count=1)
+    measured.recorded_blocks(ch01.RECORDED)
+    measured.recorded_blocks(ch01.RECORDED, first=2, count=1)
     assert all(f"Block {number}: " in shown[0] for number in range(1, 6))
     assert "Block 3: " in shown[1] and "'p' bonus" in shown[1] and "Block 1" not in shown[1]
     plt.close("all")

@@ -142,12 +142,12 @@ def test_figures_without_a_student(shown: list[str], capsys):
 
 
 def test_the_four_witnesses(capsys):
-    measured.witnesses(FUNCTIONS["two_paths"], FUNCTIONS["is_lossless"])
+    figures.witnesses(FUNCTIONS["two_paths"], FUNCTIONS["is_lossless"])
     out = capsys.readouterr().out
     assert out.count("holds") == 4 and "impostors seen: 8 of 8" in out
-    measured.witnesses(lambda p, q: (p, p), lambda rule, p, q: True)
+    figures.witnesses(lambda p, q: (p, p), lambda rule, p, q: True)
     assert capsys.readouterr().out.count("FAILS") == 2
-    measured.witnesses(unwritten, unwritten)
+    figures.witnesses(unwritten, unwritten)
     assert "Write it first" in capsys.readouterr().out
 
 
