@@ -3,18 +3,18 @@
 import ast
 import time
 from functools import cache
-from importlib import import_module
 
 from nbformat import NotebookNode
 
+from autograde.chapter import Chapter
 from autograde.grading import cache as results_cache
-from autograde.grading.hidden_tests import run_hidden_tests, tests_of
+from autograde.grading.hidden_tests import run_hidden_tests
 from autograde.grading.verdict import judge
 from autograde.result import Exercise, Result
-from autograde.sandbox import doctor
+from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
-from autograde.sandbox.launch import Limits
-from autograde.sandbox.proxy import Student
+from autograde.sandbox.jail import Limits
+from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Cell, Session
 from autograde.submission import Submission, is_answer, is_demo, release_of
 from autograde.wrong import misconceptions_of
@@ -48,12 +48,12 @@ def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
 
     Raises NoIsolation, and RuntimeError where a worker cannot be started (again).
     """
-    doctor.require()
+    selftest.require()
     start = time.monotonic()
     limits = limits_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
-        cases = run_hidden_tests(tests_of(chapter), student)
+        cases = run_hidden_tests(Chapter(chapter).tests, student)
     if session.broken is not None:
         raise session.broken
     exercises = exercises_of(notebook)
@@ -108,7 +108,7 @@ def pending_of(notebook: NotebookNode) -> list[str]:
 @cache
 def own_work_of(chapter: str) -> tuple[str, ...]:
     """The library's functions that answer an exercise of the chapter, as its tests name them."""
-    return import_module(f"autograde.chapters.ch{chapter[:2]}_tests").OWN_WORK
+    return Chapter(chapter).import_tests().OWN_WORK
 
 
 @cache
