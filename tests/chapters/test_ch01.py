@@ -13,7 +13,7 @@ from classes.regrading import grade_with
 
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.lessons.ch01 import checks as ch01
-from specdec_lib.lessons.ch01 import puzzle
+from specdec_lib.lessons.ch01 import measured, puzzle
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, Calls, greedy_decode, pair
 from specdec_lib.sampling import accept_below
 

@@ -12,7 +12,7 @@ from autograde.grade import grade
 from autograde.submission import release_of
 from autograde.tools.submissions import filled, solutions_of
 from specdec_lib.lessons.ch03 import checks as ch03
-from specdec_lib.lessons.ch03 import computed, measured, rules
+from specdec_lib.lessons.ch03 import computed, figures, measured, rules
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.widgets.two_paths import SAMPLERS, two_paths_simulator
 from specdec_lib.sampling import sample_from
