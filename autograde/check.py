@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from autograde.sandbox.proxy import Student
+from autograde.sandbox.remote import Student
 
 
 class Exercise:

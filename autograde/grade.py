@@ -7,14 +7,15 @@ from importlib import import_module
 
 from nbformat import NotebookNode
 
+from autograde.chapter import Chapter
 from autograde.grading import cache as results_cache
 from autograde.grading.verdict import judge
 from autograde.result import Exercise, Result
 from autograde.runner import HiddenTests, collected
-from autograde.sandbox import doctor
+from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
-from autograde.sandbox.launch import Limits
-from autograde.sandbox.proxy import Student
+from autograde.sandbox.jail import Limits
+from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Cell, Session
 from autograde.submission import Submission, is_answer, is_demo, release_of
 from autograde.wrong import misconceptions_of
@@ -49,7 +50,7 @@ def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
     Raises NoIsolation, TestsError if the chapter's hidden tests cannot be run, and RuntimeError
     where a worker cannot be started (again).
     """
-    doctor.require()
+    selftest.require()
     start = time.monotonic()
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
@@ -109,15 +110,14 @@ def pending_of(notebook: NotebookNode) -> list[str]:
 @cache
 def hidden_tests_of(chapter: str) -> HiddenTests:
     """The chapter's hidden tests, the same ones for every submission of this process."""
-    module = f"autograde.chapters.ch{chapter[:2]}_tests"
-    return collected(module, exercises_of(release_of(chapter)))
+    return collected(Chapter(chapter), exercises_of(release_of(chapter)))
 
 
 @cache
 def own_work_of(chapter: str) -> tuple[str, ...]:
     """The library's functions that answer an exercise of the chapter."""
-    table = import_module("autograde.chapters.own_work").OWN_WORK
-    return tuple(name for name, chapters in table.items() if chapter[:2] in chapters.split())
+    number, table = Chapter(chapter).number, import_module("autograde.chapters.own_work").OWN_WORK
+    return tuple(name for name, chapters in table.items() if number in chapters.split())
 
 
 @cache

@@ -10,14 +10,14 @@ import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
 from inspect import isfunction
 from itertools import product
 from pathlib import Path
 from types import ModuleType
 
+from autograde.chapter import Chapter
 from autograde.check import Behaviour, Exercise
-from autograde.sandbox.proxy import Call, Student
+from autograde.sandbox.remote import Call, Student
 
 MAX_MESSAGE = 4000  # characters of a case's message: a student's value may be in it
 
@@ -145,16 +145,15 @@ class HiddenTests:
         return TestsError(f"{Path(self.module.__file__).name}:{line}: {name} {what}.")
 
 
-def collected(name: str, exercises: Collection[str]) -> HiddenTests:
-    """The hidden tests of the module `name`. Raises TestsError if they cannot be run."""
+def collected(chapter: Chapter, exercises: Collection[str]) -> HiddenTests:
+    """The hidden tests of a chapter that grades `exercises`. Raises TestsError for bad ones."""
     try:
-        module = import_module(name)
+        module = chapter.import_tests()
     except Exception as error:
-        file = f"{name.rpartition('.')[2]}.py"
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if Path(frame.filename).name == file]
+        name, frames = chapter.tests.name, traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if Path(frame.filename).name == name]
         line = lines[-1] if lines else getattr(error, "lineno", 1)  # a SyntaxError has its own
-        raise TestsError(f"{file}:{line}: {type(error).__name__}: {error}") from error
+        raise TestsError(f"{name}:{line}: {type(error).__name__}: {error}") from error
     return HiddenTests(module, exercises)
 
 

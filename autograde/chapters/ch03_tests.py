@@ -8,7 +8,7 @@ import pytest
 
 from autograde.chapters.common import no_warning, own_array, prediction, quiz
 from autograde.check import Exercise, untouched
-from autograde.sandbox.lending import MOST_GIVEN
+from autograde.sandbox.remote import MAX_GIVEN
 from specdec_lib.lessons.ch03.rules import (
     IMPOSTORS,
     Named,
@@ -430,8 +430,8 @@ def bounded(rule: Rule) -> Rule:
             raise TypeError("a rule takes arrays of numbers")
         if [np.ndim(x) for x in given[:2]] != [1, 1]:
             raise ValueError("a rule takes p and q of shape (V,)")
-        if math.prod(np.broadcast_shapes(*map(np.shape, given[2:]))) > MOST_GIVEN:
-            raise ValueError(f"a rule takes {MOST_GIVEN:,} draft tokens at once, not more")
+        if math.prod(np.broadcast_shapes(*map(np.shape, given[2:]))) > MAX_GIVEN:
+            raise ValueError(f"a rule takes {MAX_GIVEN:,} draft tokens at once, not more")
         return rule(*given)
 
     return asked

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from classes.chapter_cases import draw, functions_of, text_of
 
-from autograde.chapters.ch06_tests import LentCoins, Seeded, law_of_slowest
+from autograde.chapters.ch06_tests import RemoteCoins, Seeded, law_of_slowest
 from specdec_lib.lessons.ch06 import checks as ch06
 from specdec_lib.lessons.ch06 import service as ch06_service
 from specdec_lib.lessons.common import recorded
@@ -208,7 +208,7 @@ def test_spaces_can_be_seen(piece: str, seen: str):
 
 
 def test_a_copy_of_what_was_lent_begins_again():
-    coins, generator = LentCoins([0.1, 0.2]), Seeded(3)
+    coins, generator = RemoteCoins([0.1, 0.2]), Seeded(3)
     assert coins.random(2).tolist() == copy.deepcopy(coins).random(2).tolist()
     first = generator.random(4)
     assert np.array_equal(first, copy.deepcopy(generator).random(4))

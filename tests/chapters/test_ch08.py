@@ -211,7 +211,7 @@ def test_a_refusal_behind_a_cut_is_not_taken_for_another_mistake():
 
 
 def test_models_of_the_tests_keep_the_protocol():
-    model = ch08_tests.LentModel(dyadic_table(3), "target", prompt=2)
+    model = ch08_tests.RemoteModel(dyadic_table(3), "target", prompt=2)
     cache = model.new_cache()
     assert model.forward(torch.tensor([[1, 2]]), cache).shape == (1, 2, 4)
     assert cache.length.tolist() == [2] and model.trace == []
