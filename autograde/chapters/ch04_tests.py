@@ -6,7 +6,7 @@ import torch
 
 from autograde.chapters.common import no_warning, own_array, prediction, quiz
 from autograde.check import Exercise, untouched
-from specdec_lib.lessons.ch04.loss import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
+from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
 from specdec_lib.lessons.common.examples import Different, describe, expect
 
 # --- predictions and quiz -------------------------------------------------------------------

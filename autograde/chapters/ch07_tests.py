@@ -10,7 +10,7 @@ from autograde.chapters.laws import answered, pieces, reference_residual
 from autograde.check import Exercise, untouched
 from autograde.sandbox.session import StudentError
 from specdec_lib.lessons.ch07.checks import expect_mask
-from specdec_lib.lessons.ch07.laws import candidate_ways
+from specdec_lib.lessons.ch07.computed import candidate_ways
 from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
 
 P = np.array([0.45, 0.30, 0.15, 0.10])

@@ -14,9 +14,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograde.build.execute import execute
-from autograde.build.mistakes import told
 from autograde.build.release import build, release_into
 from autograde.chapter import BUILD, ROOT, SOLUTIONS, chapter_names, chapters, library_folders
+from autograde.errors import exit_code
 from autograde.files import digest_of, files_below, write_json
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import Grades, grade_class
@@ -39,7 +39,6 @@ Where to go next
   build/solutions/ holds the executed solutions, as notebooks and as pages"""
 
 
-@told
 def main() -> int:
     """Run the steps that are due, then print the class's table."""
     say("notebooks", "built", [b.changed for b in build()])
@@ -132,4 +131,4 @@ def feedback_places(grades: Grades) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))
