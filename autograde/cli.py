@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 
 from autograde.build.mistakes import told
+from autograde.chapter import BUILD, SOLUTIONS
 from autograde.grading import commands as grading
 from autograde.lms import commands as lms
-from autograde.paths import BUILD, SOLUTIONS
 from autograde.report import commands as reports
 from autograde.sandbox.isolation import NoIsolation
 from specdec_lib.pipes import until_closed
@@ -178,7 +178,7 @@ def run_build(options: argparse.Namespace) -> int:
 def run_bundle(options: argparse.Namespace) -> int:
     """`autograde bundle`: notebooks and specdec_lib, without solutions, hidden tests and grader."""
     from autograde.build.bundle import write_bundle
-    from autograde.pool import require_chapter
+    from autograde.chapter import require_chapter
 
     for name in options.chapters or ():
         require_chapter(name)

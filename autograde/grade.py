@@ -3,12 +3,12 @@
 import ast
 import time
 from functools import cache
-from importlib import import_module
 
 from nbformat import NotebookNode
 
+from autograde.chapter import Chapter
 from autograde.grading import cache as results_cache
-from autograde.grading.hidden_tests import run_hidden_tests, tests_of
+from autograde.grading.hidden_tests import run_hidden_tests
 from autograde.grading.verdict import judge
 from autograde.result import Exercise, Result
 from autograde.sandbox import doctor
@@ -53,7 +53,7 @@ def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
     limits = limits_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
-        cases = run_hidden_tests(tests_of(chapter), student)
+        cases = run_hidden_tests(Chapter(chapter).tests, student)
     if session.broken is not None:
         raise session.broken
     exercises = exercises_of(notebook)
@@ -108,7 +108,7 @@ def pending_of(notebook: NotebookNode) -> list[str]:
 @cache
 def own_work_of(chapter: str) -> tuple[str, ...]:
     """The library's functions that answer an exercise of the chapter, as its tests name them."""
-    return import_module(f"autograde.chapters.ch{chapter[:2]}_tests").OWN_WORK
+    return Chapter(chapter).import_tests().OWN_WORK
 
 
 @cache

@@ -1,7 +1,6 @@
 """Known wrong answers, and finding out which of them a student's function behaves like."""
 
 import copy
-import importlib
 import inspect
 import sys
 import warnings
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autograde.chapter import Chapter
 from autograde.sandbox.inside import operations, wire
 from autograde.sandbox.lending import Lent
 from autograde.sandbox.proxy import Call, traces_of
@@ -104,7 +104,7 @@ def _names(code: CodeType) -> list[str]:
 @cache
 def misconceptions_of(chapter: str) -> Misconceptions:
     """The registry `WRONG` of the chapter's wrong answers, `autograde/chapters/chNN_wrong.py`."""
-    return importlib.import_module(f"autograde.chapters.ch{chapter[:2]}_wrong").WRONG
+    return Chapter(chapter).import_wrong().WRONG
 
 
 def likely_cause(

@@ -21,7 +21,7 @@ from autograde.build.offline import Page
 from autograde.build.source import read_chapter
 from autograde.build.views import solution_view
 from autograde.files import digest_of, files_below, write_if_changed
-from autograde.paths import BUILD, ROOT
+from autograde.chapter import BUILD, ROOT
 from specdec_lib.lessons.widgets.simulator import EXPORT_PRIORITY
 
 CELL_SECONDS = 900

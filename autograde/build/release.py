@@ -25,9 +25,8 @@ from autograde.nbgrader.config import load_config, set_folders
 from autograde.build.mistakes import Mistake
 from autograde.build.source import read_chapter
 from autograde.files import write_if_changed
-from autograde.paths import NOTEBOOKS, SOLUTIONS, notebook_path
+from autograde.chapter import NOTEBOOKS, SOLUTIONS, chapter_names, notebook_path
 
-CHAPTER_GLOB = "[0-9][0-9]_*.py"
 
 
 class BuildError(Mistake):
@@ -122,7 +121,7 @@ def release_into(
 
 
 def _chosen(solutions: Path, chapters: list[str] | None) -> list[str]:
-    known = sorted(path.stem for path in solutions.glob(CHAPTER_GLOB))
+    known = chapter_names(solutions)
     if chapters is None:
         return known
     if unknown := [name for name in chapters if name not in known]:

@@ -14,7 +14,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.validator import NotebookValidationError
 
 from autograde.build.mistakes import Mistake
-from autograde.paths import ROOT
+from autograde.chapter import ROOT
 
 # Comments that look like magics stay comments.
 FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}

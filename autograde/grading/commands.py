@@ -145,8 +145,9 @@ def _add_sample(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run_grade(options: argparse.Namespace) -> int:
     """`autograde grade`: a table, and the results as JSON. Failed submissions are results too."""
+    from autograde.chapter import require_chapter
     from autograde.grading.receipts import write_receipts
-    from autograde.pool import grade_and_time, require_chapter
+    from autograde.pool import grade_and_time
     from autograde.sandbox import doctor
 
     require_chapter(options.chapter)
@@ -177,8 +178,8 @@ def _write(file: Path, grades: dict, seconds: dict) -> None:
 
 def _print(submitted: Path, grades: dict) -> None:
     """The table and, for the class of course/, the marks by hand that hide another one."""
+    from autograde.chapter import course_dir
     from autograde.nbgrader.gradebook import overrides
-    from autograde.paths import course_dir
     from autograde.report.table import print_overrides, print_table
 
     print_table(grades)
@@ -188,9 +189,9 @@ def _print(submitted: Path, grades: dict) -> None:
 
 def run_receipt(options: argparse.Namespace) -> int:
     """`autograde receipt`: exit code 1 where a verified receipt is not this submission's."""
+    from autograde.chapter import require_chapter
     from autograde.files import write_json
     from autograde.grading import receipts
-    from autograde.pool import require_chapter
 
     require_chapter(options.chapter)
     *verify, submission = map(Path, options.words)
@@ -210,12 +211,12 @@ def run_receipt(options: argparse.Namespace) -> int:
 
 def run_sample(options: argparse.Namespace) -> int:
     """`autograde sample`: write the class, and say how it is graded."""
-    from autograde.pool import chapters, require_chapter
+    from autograde.chapter import chapter_names, require_chapter
     from autograde.tools.samples import write_large_class
 
     require_chapter(options.chapter)
     _require_positive("--students", options.students)
-    names = [options.chapter] if options.chapter else chapters()
+    names = [options.chapter] if options.chapter else chapter_names()
     write_large_class(options.folder, names, options.students)
     print(f"{options.students} students in {options.folder}; autograde grade {options.folder}")
     return 0

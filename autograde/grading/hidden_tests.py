@@ -10,7 +10,6 @@ import pytest
 from _pytest.config import _prepareconfig  # as in pytest-xdist: pytest has no public name for it
 
 from autograde.grading.marks import Case, Marks, exercise_of
-from autograde.paths import CHAPTER_TESTS
 from autograde.sandbox.proxy import Student
 
 # No configuration, no plugins, no output: each of them costs time in every case and tells nobody.
@@ -52,11 +51,6 @@ class HiddenTests:
         if len(self.marks.cases) != len(items):
             raise RuntimeError(f"some of the hidden tests in {self.tests} did not run")
         return self.marks.cases
-
-
-def tests_of(chapter: str) -> Path:
-    """The file of a chapter's hidden tests."""
-    return CHAPTER_TESTS / f"ch{chapter[:2]}_tests.py"
 
 
 @cache

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograde.chapter import course_dir, require_chapter
 from autograde.files import printable
 from autograde.lms.collect import FORMATS, collect
 from autograde.lms.export import (
@@ -17,8 +18,6 @@ from autograde.lms.export import (
     read_table,
     write_table,
 )
-from autograde.paths import course_dir
-from autograde.pool import require_chapter
 from autograde.report.commands import read_grades
 
 UNFINISHED = {

@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
+from autograde.chapter import BUILD, course_dir
 from autograde.files import write_if_changed
 from autograde.nbgrader.gradebook import overrides
-from autograde.paths import BUILD, course_dir
 from autograde.report.class_report import report
 
 REPORT_DOES = """\

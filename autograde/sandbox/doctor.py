@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from autograde.paths import ROOT
+from autograde.chapter import ROOT
 from autograde.sandbox import canaries, isolation, outer, workers
 from autograde.sandbox.inside import kernel, wire
 from autograde.sandbox.isolation import NONE, TRIAL, VARIABLE, Isolation, NoIsolation

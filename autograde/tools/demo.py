@@ -15,11 +15,11 @@ from tqdm import tqdm
 
 from autograde.build.execute import execute
 from autograde.build.mistakes import told
-from autograde.build.release import CHAPTER_GLOB, build, release_into
+from autograde.build.release import build, release_into
+from autograde.chapter import BUILD, ROOT, SOLUTIONS, chapter_names, chapters, library_folders
 from autograde.files import digest_of, files_below, write_json
 from autograde.nbgrader.gradebook import compare, read_scores
-from autograde.paths import BUILD, ROOT, SOLUTIONS
-from autograde.pool import Grades, chapters, grade_class
+from autograde.pool import Grades, grade_class
 from autograde.report.table import print_table
 from autograde.sandbox import doctor, isolation
 from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
@@ -43,7 +43,7 @@ Where to go next
 def main() -> int:
     """Run the steps that are due, then print the class's table."""
     say("notebooks", "built", [b.changed for b in build()])
-    executed = execute(sorted(SOLUTIONS.glob(CHAPTER_GLOB)))
+    executed = execute([chapter.source for chapter in chapters()])
     say("solutions", "executed", [e.ran for e in executed])
     stamp = fingerprint()  # before grading: what changes meanwhile is not graded yet
     due = not is_graded(stamp)
@@ -83,7 +83,7 @@ def grade_sample_class() -> None:
     """Make the class anew, grade it with our engine and then with nbgrader's own commands."""
     isolate_if_possible()
     shutil.rmtree(CLASS, ignore_errors=True)
-    names = chapters()
+    names = chapter_names()
     steps: list[tuple[str, Callable[[], object]]] = [
         ("submissions", lambda: write_class(CLASS / "submitted", names)),
         ("release", lambda: release_into(CLASS, names)),
@@ -117,10 +117,8 @@ def nbgrader(command: str, chapter: str) -> None:
 
 def fingerprint() -> str:
     """A digest of everything that the sample class depends on."""
-    folders = [
-        files_below(folder) for folder in (SOLUTIONS, ROOT / "autograde", ROOT / "specdec_lib")
-    ]
-    files = [path for folder in folders for path in folder]
+    folders = [SOLUTIONS, ROOT / "autograde", *library_folders()]
+    files = [path for folder in folders for path in files_below(folder)]
     return digest_of([ROOT / "nbgrader_config.py", *files], sys.version)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograde.paths import NOTEBOOKS, notebook_path
+from autograde.chapter import Chapter
 from specdec_lib.lessons.widgets.simulator import EXPORT_PRIORITY
 
 NOTE = """
@@ -31,7 +31,7 @@ def page(chapter: str, executed: Path) -> NotebookNode:
 
     Raises ValueError where the two notebooks have not the same cells.
     """
-    release = nbformat.read(notebook_path(NOTEBOOKS, chapter), as_version=4)
+    release = nbformat.read(Chapter(chapter).release, as_version=4)
     solved = nbformat.read(executed, as_version=4)
     if [cell.id for cell in release.cells] != [cell.id for cell in solved.cells]:
         raise ValueError(f"{executed} has other cells than the release: run `make build solutions`")

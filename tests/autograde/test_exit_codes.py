@@ -10,7 +10,7 @@ from classes.submitting import CHAPTER, hand_in, right, text
 
 from autograde import cli as autograde
 from autograde.build import release
-from autograde.paths import ROOT
+from autograde.chapter import ROOT
 from autograde.sandbox import doctor
 from specdec_lib import cli as specdec
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from autograde import cli as autograde
-from autograde.pool import chapters
+from autograde.chapter import chapter_names
 from specdec_lib import cli as specdec
 from specdec_lib.models.scale import COSTS
 
@@ -72,7 +72,7 @@ def test_an_example_is_a_line_that_the_command_takes(command: argparse.ArgumentP
         assert options.run is command.get_default("run")
         assert not others or options.run is specdec.run_start
         named = [word for word in words if re.match(r"\d\d_", word)]
-        assert {word.removesuffix(".ipynb") for word in named} <= set(chapters())
+        assert {word.removesuffix(".ipynb") for word in named} <= set(chapter_names())
 
 
 @pytest.mark.parametrize("command", EVERY, ids=lambda command: command.prog)

@@ -10,9 +10,9 @@ from classes.submitting import CHAPTER, right
 from nbformat import NotebookNode
 
 from autograde import grade as engine
+from autograde.chapter import Chapter, chapter_names
 from autograde.grading import hidden_tests
 from autograde.grading.hidden_tests import HiddenTests, run_hidden_tests
-from autograde.pool import chapters
 from autograde.sandbox.proxy import Student
 from autograde.sandbox.session import Session
 from autograde.tools.samples import sample
@@ -80,12 +80,12 @@ def pickled(value: object) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("chapter", chapters())
+@pytest.mark.parametrize("chapter", chapter_names())
 def test_no_submission_leaves_anything_to_the_next(chapter: str):
-    tests = hidden_tests.hidden_tests(hidden_tests.tests_of(chapter))
+    tests = hidden_tests.hidden_tests(Chapter(chapter).tests)
     before = state_of(tests)
     engine.grade_anew(sample("cleo-misconceived", chapter), chapter)
-    assert hidden_tests.hidden_tests(hidden_tests.tests_of(chapter)) is tests
+    assert hidden_tests.hidden_tests(Chapter(chapter).tests) is tests
     assert state_of(tests) == before
 
 
@@ -115,7 +115,7 @@ def outcomes_of_plain_pytest(notebook: NotebookNode) -> list[list]:
     limits = engine.limits_of(CHAPTER)
     with Session(engine.code_cells(notebook, limits), limits) as session:
         plugin = Plugin(Student(session, engine.parameters_of(CHAPTER)))
-        file = str(hidden_tests.tests_of(CHAPTER))
+        file = str(Chapter(CHAPTER).tests)
         quiet = ["--capture=no", "-p", "no:terminal", "-p", "no:cacheprovider"]
         pytest.main([*quiet, "-c", "/dev/null", file], [plugin])
     return plugin.seen
@@ -126,7 +126,7 @@ def test_every_case_goes_as_in_plain_pytest():
     notebook = right(speculative_accept=wrong.code)
     limits = engine.limits_of(CHAPTER)
     with Session(engine.code_cells(notebook, limits), limits) as session:
-        tests = HiddenTests(hidden_tests.tests_of(CHAPTER))
+        tests = HiddenTests(Chapter(CHAPTER).tests)
         cases = tests.run(Student(session, engine.parameters_of(CHAPTER)))
     names = [item.nodeid.split("::")[-1] for item in tests.items]
     ours = [[name, c.error is None] for name, c in zip(names, cases, strict=True)]

@@ -6,8 +6,8 @@ import torch
 from classes.chapter_cases import ROW, draw, functions_of, unwritten
 from classes.regrading import grade_with
 
+from autograde.chapter import SOLUTIONS
 from autograde.chapters import ch04_wrong
-from autograde.paths import SOLUTIONS
 from specdec_lib import theory
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch04 import checks as ch04

@@ -6,8 +6,8 @@ from operator import attrgetter
 import pytest
 from classes.sessions import call, session
 
+from autograde.chapter import chapter_names
 from autograde.grade import grade, own_work_of
-from autograde.pool import chapters
 from autograde.sandbox.inside.closing import parted
 from autograde.sandbox.launch import Limits
 from autograde.sandbox.session import StudentError
@@ -46,7 +46,7 @@ def test_what_is_not_closed_is_open():
         assert call(s, "f", (0.0, 0.0, 1)).value == 1.0
 
 
-@pytest.mark.parametrize("chapter", chapters())
+@pytest.mark.parametrize("chapter", chapter_names())
 def test_every_closed_name_is_a_function_of_the_library(chapter: str):
     for name in own_work_of(chapter):
         module, function = parted(name)

@@ -106,8 +106,8 @@ def test_chapters_import_the_library_only(file: Path):
         ("measure.bench", "from specdec_lib import lessons", ["specdec_lib.lessons"]),
         ("lessons.ch02", "from specdec_lib.models import hf", ["specdec_lib.models.hf"]),
         ("lessons.ch02", "from .. import models", ["specdec_lib.models"]),
-        ("cli", "import autograde.paths", ["autograde.paths"]),
-        ("__init__", "from autograde import paths", ["autograde.paths"]),
+        ("cli", "import autograde.chapter", ["autograde.chapter"]),
+        ("__init__", "from autograde import chapter", ["autograde.chapter"]),
     ],
 )
 def test_a_forbidden_import_of_the_library_is_seen(module: str, source: str, found: list[str]):
@@ -130,5 +130,5 @@ def test_an_import_in_the_right_direction_passes(module: str, source: str):
 
 
 def test_a_forbidden_import_of_a_chapter_is_seen():
-    source = "import numpy\nfrom specdec_lib.sampling import sample_from\nimport autograde.paths"
-    assert notebook_offences(source) == ["autograde.paths"]
+    source = "import numpy\nfrom specdec_lib.sampling import sample_from\nimport autograde.chapter"
+    assert notebook_offences(source) == ["autograde.chapter"]

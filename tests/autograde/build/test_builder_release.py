@@ -21,9 +21,9 @@ from autograde.build.release import BuildError, Built, build, check, release_int
 from autograde.build.source import read_chapter
 from autograde.build.text import ChapterError
 from autograde.files import write_if_changed
-from autograde.paths import NOTEBOOKS, ROOT, SOLUTIONS, notebook_path
+from autograde.chapter import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names, notebook_path
 
-CHAPTERS = sorted(path.stem for path in SOLUTIONS.glob(release.CHAPTER_GLOB))
+CHAPTERS = chapter_names()
 TWO = TINY.replace("# A tiny chapter", "# Another")
 
 

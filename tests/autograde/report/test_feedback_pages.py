@@ -10,9 +10,9 @@ from bs4 import BeautifulSoup
 from classes.submitting import CHAPTER, right
 from nbformat import NotebookNode
 
+from autograde.chapter import chapter_names
 from autograde.grade import grade_anew, parameters_of
 from autograde.nbgrader.plugin import Grade
-from autograde.pool import chapters
 from autograde.report.feedback import to_read
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.sections import add_places, sections_of, titles
@@ -106,7 +106,7 @@ def test_same_as_must_name_an_answer_above():
 # --- the section to read again ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chapter", chapters())
+@pytest.mark.parametrize("chapter", chapter_names())
 def test_every_function_has_a_section_and_its_place_is_in_the_page_once(chapter: str):
     release = copy.deepcopy(release_of(chapter))
     before = [cell.source for cell in release.cells]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from classes.submitting import CHAPTER, hand_in, right, text
 
+from autograde.chapter import ROOT
 from autograde.cli import main
 from autograde.nbgrader.plugin import Grade
-from autograde.paths import ROOT
 from autograde.sandbox import doctor, isolation, outer, workers
 from autograde.sandbox.inside import filter as calls
 from autograde.sandbox.isolation import NONE, TRIAL, VARIABLE, Isolation, NoIsolation, why_not

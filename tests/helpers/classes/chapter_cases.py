@@ -11,7 +11,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import torch
 
-from autograde.paths import SOLUTIONS
+from autograde.chapter import Chapter, chapter_names
 from autograde.tools.submissions import solutions_of
 from specdec_lib import theory
 from specdec_lib.decoding.state import Block
@@ -34,7 +34,7 @@ from specdec_lib.sampling import Warp, sample_from, sample_rows
 from specdec_lib.theory import Costs
 
 LESSONS = Path(ch00.__file__).parents[1]
-CHAPTERS = sorted(path.stem for path in SOLUTIONS.glob("[0-9][0-9]_*.py"))
+CHAPTERS = chapter_names()
 # What the chapters' own first cells import for the exercises.
 GIVEN = {
     "np": np,
@@ -49,7 +49,7 @@ GIVEN = {
 
 def text_of(chapter: str) -> str:
     """The chapter's source."""
-    return (SOLUTIONS / f"{chapter}.py").read_text(encoding="utf-8")
+    return Chapter(chapter).source.read_text(encoding="utf-8")
 
 
 @cache

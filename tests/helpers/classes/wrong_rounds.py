@@ -8,8 +8,8 @@ belief, which is refuted once.
 
 import ast
 from functools import cache
-from importlib import import_module
 
+from autograde.chapter import Chapter
 from autograde.tools.submissions import solutions_of
 from autograde.wrong import Misconception, misconceptions_of
 
@@ -67,7 +67,7 @@ def used(code: str) -> set[str]:
 
 def prerequisites(chapter: str) -> dict[str, set[str]]:
     """By exercise, what its behaviours in the hidden tests come after."""
-    tests = vars(import_module(f"autograde.chapters.ch{chapter[:2]}_tests")).values()
+    tests = vars(Chapter(chapter).import_tests()).values()
     marks = [mark for test in tests for mark in getattr(test, "pytestmark", [])]
     after: dict[str, set[str]] = {}
     for mark in marks:

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from pages.browsing import leaves_machine
 
-from autograde.paths import ROOT
+from autograde.chapter import ROOT
 
 PATIENCE = 90  # seconds for anything that loads
 RUN = "Shift+Enter"  # runs the active cell and goes on to the next one

@@ -13,7 +13,7 @@ from classes.chapter_cases import CHAPTERS
 
 from autograde.build.source import read_chapter
 from autograde.build.views import solution_view
-from autograde.paths import SOLUTIONS
+from autograde.chapter import SOLUTIONS
 from specdec_lib.lessons import widgets
 
 
