@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from autograde.sandbox.proxy import Student
+from autograde.sandbox.remote import Student
 from specdec_lib.lessons.common.answers import letter_of, require_guess
 from specdec_lib.lessons.common.examples import Different
 

@@ -5,13 +5,12 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from autograde.build.mistakes import told
 from autograde.chapter import BUILD, SOLUTIONS
+from autograde.errors import exit_code
 from autograde.grading import commands as grading
 from autograde.lms import commands as lms
 from autograde.report import commands as reports
-from autograde.sandbox.isolation import NoIsolation
-from specdec_lib.pipes import until_closed
+from autograde.sandbox.jail import NoIsolation
 
 PURPOSE = """\
 Make the chapters' notebooks, and grade what a class hands in.
@@ -74,18 +73,12 @@ Exit codes: 0 safe; 1 not safe to grade here; 2 not started; 141 output closed.
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns its exit code, one of `EXIT_CODES`."""
-    return until_closed(lambda: _main(arguments))
 
-
-def _main(arguments: list[str] | None) -> int:
-    options = parser().parse_args(arguments)
-    try:
+    def command() -> int:
+        options = parser().parse_args(arguments)
         return options.run(options)
-    except BrokenPipeError:
-        raise
-    except (OSError, ValueError, NoIsolation) as error:
-        print(f"autograde: {error}", file=sys.stderr)
-        return 2
+
+    return exit_code(command, (OSError, ValueError, NoIsolation))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -155,7 +148,6 @@ def _add_bundle(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     bundle.set_defaults(run=run_bundle)
 
 
-@told
 def run_build(options: argparse.Namespace) -> int:
     """`autograde build`: exit code 1 where the text is wrong or, with --check, out of date."""
     from autograde.build.execute import execute
@@ -190,7 +182,7 @@ def run_bundle(options: argparse.Namespace) -> int:
 
 def run_doctor(options: argparse.Namespace) -> int:
     """`autograde doctor`: exit code 1 where students' code cannot be graded safely here."""
-    from autograde.sandbox.doctor import report
+    from autograde.sandbox.selftest import report
 
     lines, safe = report()
     print("\n".join(lines))

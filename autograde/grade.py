@@ -11,10 +11,10 @@ from autograde.grading import cache as results_cache
 from autograde.grading.hidden_tests import run_hidden_tests
 from autograde.grading.verdict import judge
 from autograde.result import Exercise, Result
-from autograde.sandbox import doctor
+from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
-from autograde.sandbox.launch import Limits
-from autograde.sandbox.proxy import Student
+from autograde.sandbox.jail import Limits
+from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Cell, Session
 from autograde.submission import Submission, is_answer, is_demo, release_of
 from autograde.wrong import misconceptions_of
@@ -48,7 +48,7 @@ def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
 
     Raises NoIsolation, and RuntimeError where a worker cannot be started (again).
     """
-    doctor.require()
+    selftest.require()
     start = time.monotonic()
     limits = limits_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:

@@ -14,8 +14,7 @@ import numpy as np
 
 from autograde.chapter import Chapter
 from autograde.sandbox.inside import operations, wire
-from autograde.sandbox.lending import Lent
-from autograde.sandbox.proxy import Call, traces_of
+from autograde.sandbox.remote import Call, RemoteObject, traces_of
 from specdec_lib.lessons.common.examples import difference
 
 
@@ -129,7 +128,7 @@ def _agrees(wrong: Misconception, calls: list[Call]) -> bool:
 def _same(wrong: Misconception, call: Call) -> bool:
     """Whether the wrong answer does with the call's arguments what the student's function did."""
     copies = copy.deepcopy(call.args)
-    args = tuple(a.thing if isinstance(a, Lent) else a for a in copies)
+    args = tuple(a.thing if isinstance(a, RemoteObject) else a for a in copies)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -137,7 +136,7 @@ def _same(wrong: Misconception, call: Call) -> bool:
     except Exception as error:
         return call.error == type(error).__name__ and call.traces == traces_of(copies)
     before = [wire.encode(arg) for arg in call.args]
-    changed = [i for i in wire.changed(before, args) if not isinstance(call.args[i], Lent)]
+    changed = [i for i in wire.changed(before, args) if not isinstance(call.args[i], RemoteObject)]
     if call.reply is None or call.reply.changed != changed or call.traces != traces_of(copies):
         return False
     return work and _same_value(call.reply.value, value)

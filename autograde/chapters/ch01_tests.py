@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from autograde.check import behaviour, choose, guessed, untouched
-from autograde.sandbox.lending import Lent
+from autograde.sandbox.remote import RemoteObject
 from specdec_lib.lessons.ch01.models import (
     Calls,
     DraftModel,
@@ -41,11 +41,11 @@ MANY = 200  # calls, where a case does not count them
 LONGEST = 1000  # tokens in a call: a target's time grows with their square
 
 
-class LentModel(Lent):
+class RemoteModel(RemoteObject):
     """A model as an argument: lent to the student, and callable here, for wrong answers."""
 
     def __init__(self, model: Callable) -> None:
-        super().__init__(model, call=True, most_given=LONGEST)
+        super().__init__(model, call=True, max_given=LONGEST)
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
         return self.thing(tokens)
@@ -63,14 +63,14 @@ def hashed(seed: int, vocab_size: int = V) -> Callable[[list[int]], np.ndarray]:
     return row
 
 
-def target(row: Callable, calls: Calls | None = None) -> LentModel:
+def target(row: Callable, calls: Calls | None = None) -> RemoteModel:
     """A target model to lend."""
-    return LentModel(TargetModel(row, calls or Calls(targets=MANY)))
+    return RemoteModel(TargetModel(row, calls or Calls(targets=MANY)))
 
 
-def draft(row: Callable, calls: Calls | None = None) -> LentModel:
+def draft(row: Callable, calls: Calls | None = None) -> RemoteModel:
     """A draft model to lend."""
-    return LentModel(DraftModel(row, calls or Calls(drafts=MANY)))
+    return RemoteModel(DraftModel(row, calls or Calls(drafts=MANY)))
 
 
 # --- predictions and quiz -------------------------------------------------------------------

@@ -22,11 +22,11 @@ OWN_WORK = (
     "specdec_lib.decoding.verify.verify",
     "specdec_lib.decoding.verify.verify_block",
     "specdec_lib.lessons.ch03.rules.residual",
-    "specdec_lib.lessons.ch07.laws.residual",
+    "specdec_lib.lessons.ch07.computed.residual",
     "specdec_lib.decoding.verify.accepted_prefix",
     "specdec_lib.decoding.variants.block_verification.prefix_weights",
     "specdec_lib.exact.OneSide.accept",
-    "specdec_lib.lessons.ch07.laws.block_decisions",
+    "specdec_lib.lessons.ch07.computed.block_decisions",
     "specdec_lib.lessons.common.recorded.verdict",
     "specdec_lib.training.recording.accepted_of",
 )

@@ -14,7 +14,7 @@ from autograde.check import (
     own_array,
     untouched,
 )
-from autograde.sandbox.lending import MOST_GIVEN
+from autograde.sandbox.remote import MAX_GIVEN
 from specdec_lib.lessons.ch03.rules import (
     IMPOSTORS,
     Named,
@@ -31,23 +31,23 @@ from specdec_lib.lessons.common.examples import Different, describe, expect, typ
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 OWN_WORK = (
-    "specdec_lib.lessons.ch03.laws.mixed_up",
-    "specdec_lib.lessons.ch03.laws.rule_law",
+    "specdec_lib.lessons.ch03.computed.mixed_up",
+    "specdec_lib.lessons.ch03.computed.rule_law",
     "specdec_lib.lessons.ch03.rules.residual",
     "specdec_lib.sampling.Warp",
     "specdec_lib.decoding.verify.residual",
     "specdec_lib.lessons.ch01.checks.distance",
     "specdec_lib.lessons.ch03.checks._tv",
-    "specdec_lib.lessons.ch03.laws.lenient",
-    "specdec_lib.lessons.ch03.laws.mixture",
-    "specdec_lib.lessons.ch02.checks.exact_law",
-    "specdec_lib.lessons.ch07.laws.residual",
-    "specdec_lib.lessons.ch07.laws.refused_in_turn",
-    "specdec_lib.lessons.ch07.laws.best_acceptance",
-    "specdec_lib.lessons.ch07.laws.block_decisions",
-    "specdec_lib.lessons.ch07.laws.block_accepted",
-    "specdec_lib.lessons.ch07.laws.one_hot_law",
-    "specdec_lib.lessons.ch07.laws.candidates_law",
+    "specdec_lib.lessons.ch03.computed.lenient",
+    "specdec_lib.lessons.ch03.computed.mixture",
+    "specdec_lib.lessons.ch02.computed.exact_law",
+    "specdec_lib.lessons.ch07.computed.residual",
+    "specdec_lib.lessons.ch07.computed.refused_in_turn",
+    "specdec_lib.lessons.ch07.computed.best_acceptance",
+    "specdec_lib.lessons.ch07.computed.block_decisions",
+    "specdec_lib.lessons.ch07.computed.block_accepted",
+    "specdec_lib.lessons.ch07.computed.one_hot_law",
+    "specdec_lib.lessons.ch07.computed.candidates_law",
     "specdec_lib.sampling._nucleus",
     "specdec_lib.exact.one_token",
     "specdec_lib.measure.core.acceptance.acceptance",
@@ -467,8 +467,8 @@ def bounded(rule: Rule) -> Rule:
             raise TypeError("a rule takes arrays of numbers")
         if [np.ndim(x) for x in given[:2]] != [1, 1]:
             raise ValueError("a rule takes p and q of shape (V,)")
-        if math.prod(np.broadcast_shapes(*map(np.shape, given[2:]))) > MOST_GIVEN:
-            raise ValueError(f"a rule takes {MOST_GIVEN:,} draft tokens at once, not more")
+        if math.prod(np.broadcast_shapes(*map(np.shape, given[2:]))) > MAX_GIVEN:
+            raise ValueError(f"a rule takes {MAX_GIVEN:,} draft tokens at once, not more")
         return rule(*given)
 
     return asked

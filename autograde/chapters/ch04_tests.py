@@ -12,7 +12,7 @@ from autograde.check import (
     own_array,
     untouched,
 )
-from specdec_lib.lessons.ch04.loss import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
+from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
 from specdec_lib.lessons.common.examples import Different, describe, expect
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
@@ -20,11 +20,11 @@ OWN_WORK = (
     "specdec_lib.theory.expected_tokens",
     "specdec_lib.theory.walltime_speedup",
     "specdec_lib.drafters.lookup.lookup",
-    "specdec_lib.lessons.ch04.checks.steep",
-    "specdec_lib.lessons.ch04.checks.best_steep",
-    "specdec_lib.lessons.ch06.service.block_law",
-    "specdec_lib.lessons.ch06.service.mean_and_variance",
-    "specdec_lib.lessons.ch07.laws.tree_tokens",
+    "specdec_lib.lessons.ch04.computed.steep",
+    "specdec_lib.lessons.ch04.computed.best_steep",
+    "specdec_lib.lessons.ch06.computed.block_law",
+    "specdec_lib.lessons.ch06.computed.mean_and_variance",
+    "specdec_lib.lessons.ch07.computed.tree_tokens",
     "specdec_lib.training.stages.distillation",
 )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograde.check import behaviour, choose, guessed, no_warning, untouched
-from autograde.sandbox.lending import Lent
+from autograde.sandbox.remote import RemoteObject
 from specdec_lib.lessons.ch06.checks import Coins, expect_run, run_of
 from specdec_lib.lessons.common.examples import Different, expect
 
@@ -21,7 +21,7 @@ OWN_WORK = (
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 
 
-class LentCoins(Coins, Lent):
+class RemoteCoins(Coins, RemoteObject):
     """Written-down numbers, lent to a student's function as a generator, which are counted.
 
     A copy begins again: known wrong answers are called with a copy of what the student was given.
@@ -29,10 +29,10 @@ class LentCoins(Coins, Lent):
 
     def __init__(self, numbers: list[float]) -> None:
         Coins.__init__(self, numbers)
-        Lent.__init__(self, self, "random()")
+        RemoteObject.__init__(self, self, "random()")
 
-    def __deepcopy__(self, memo: dict) -> "LentCoins":
-        return LentCoins(self.numbers)
+    def __deepcopy__(self, memo: dict) -> "RemoteCoins":
+        return RemoteCoins(self.numbers)
 
 
 class Seeded(np.random.Generator):
@@ -176,7 +176,7 @@ FIRST = ("simulate_block",)
 
 def check_decode(student, alpha, c, k, n_tokens, numbers, gives, hint):
     """One run on written-down numbers; `gives` is (tokens, target_passes, time)."""
-    coins = LentCoins(numbers)
+    coins = RemoteCoins(numbers)
     args = (alpha, c, k, n_tokens, coins)
     expect_run(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
     return coins
@@ -230,7 +230,7 @@ def test_decode_time(student, c, k, gives):
 @behaviour("simulate_decode", "k new numbers of the given generator for each block", after=FIRST)
 @pytest.mark.parametrize("k, n_tokens", [(4, 9), (2, 9), (4, 3), (5, 12)])
 def test_decode_draws(student, k, n_tokens):
-    _, blocks, _ = gives = reference(0.75, 0.25, k, n_tokens, LentCoins(STREAM))
+    _, blocks, _ = gives = reference(0.75, 0.25, k, n_tokens, RemoteCoins(STREAM))
     hint = "Each block takes rng.random(k), all k of them, also where it stops early."
     coins = check_decode(student, 0.75, 0.25, k, n_tokens, STREAM, gives, hint)
     if coins.used != k * blocks:

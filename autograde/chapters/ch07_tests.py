@@ -16,7 +16,7 @@ from autograde.check import (
 )
 from autograde.sandbox.session import StudentError
 from specdec_lib.lessons.ch07.checks import expect_mask
-from specdec_lib.lessons.ch07.laws import candidate_ways
+from specdec_lib.lessons.ch07.computed import candidate_ways
 from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from autograde.check import behaviour, choose, guessed, untouched
-from autograde.sandbox.lending import Lent
+from autograde.sandbox.remote import RemoteObject
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import verify_block
@@ -44,28 +44,28 @@ OWN_WORK = (
 LONGEST = 200  # tokens in a text: of each that is read, the models keep every beginning
 
 
-class LentCache(WatchedCache, Lent):
+class RemoteCache(WatchedCache, RemoteObject):
     """A cache as an argument: lent to the student, and usable here, for wrong answers."""
 
     def __init__(self, held: int = 0) -> None:
         WatchedCache.__init__(self, range(held))
-        Lent.__init__(self, self, "length", "truncate()")
+        RemoteObject.__init__(self, self, "length", "truncate()")
 
 
-class LentModel(WatchedModel, Lent):
+class RemoteModel(WatchedModel, RemoteObject):
     """A model as an argument; its caches are lent as well."""
 
     def __init__(self, table: np.ndarray, name: str, prompt: int, most: int | None = None) -> None:
         WatchedModel.__init__(self, table, name, prompt, most)
-        Lent.__init__(self, self, "vocab_size", "new_cache()", "forward()")
+        RemoteObject.__init__(self, self, "vocab_size", "new_cache()", "forward()")
 
-    def new_cache(self, batch: int = 1, capacity: int | None = None) -> LentCache:
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> RemoteCache:
         """An empty cache of one row. ValueError for more rows."""
         if batch != 1:
             raise ValueError(f"this model takes one row, not {batch}")
-        return LentCache()
+        return RemoteCache()
 
-    def forward(self, tokens: Tensor, cache: LentCache) -> Tensor:
+    def forward(self, tokens: Tensor, cache: RemoteCache) -> Tensor:
         """The logits, as of every WatchedModel. ValueError where the text gets too long."""
         if len(cache.tokens) + len(tokens[0]) > LONGEST:
             raise ValueError(f"the text gets longer than the {LONGEST} tokens that the model takes")
@@ -121,7 +121,7 @@ def test_quiz_b(student):
 
 def require_cuts(student, held: int, length: int, cuts: list[int]) -> None:
     """Raise Different unless rollback returns None and calls truncate with `cuts`."""
-    cache = LentCache(held)
+    cache = RemoteCache(held)
     call = format_call(student.rollback, (cache, length))
     expect(student.rollback, cache, length, gives=None, hint="Nothing is returned.")
     if cache.cuts != cuts:
@@ -132,7 +132,7 @@ def require_cuts(student, held: int, length: int, cuts: list[int]) -> None:
 
 def require_refusal(student, held: int, length: int) -> None:
     """Raise Different unless rollback raises ValueError and leaves the cache alone."""
-    cache = LentCache(held)
+    cache = RemoteCache(held)
     call = format_call(student.rollback, (cache, length))
     why = f"it cannot go back to {length} of {held} positions"
     expect_value_error(student.rollback, cache, length, why=why)
@@ -318,7 +318,7 @@ def generated(student, hint: str, seed, prompt, k, tokens, temperature, eos):
     # One pass more, to read the prompt apart; for 0 tokens there is none.
     most = (right.target_passes + 1, None) if tokens else (0, 0)
     lent = zip((target, draft), ("target", "draft"), most, strict=True)
-    models = tuple(LentModel(table, name, len(prompt), each) for table, name, each in lent)
+    models = tuple(RemoteModel(table, name, len(prompt), each) for table, name, each in lent)
     rng = np.random.default_rng(seed)
     args = (*models, prompt, k, tokens, temperature, rng, eos)
     expect(student.speculative_generate, *args, gives=right.tokens[0], hint=hint)

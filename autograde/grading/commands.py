@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from autograde.sandbox.isolation import NONE, VARIABLE
+from autograde.sandbox.jail import NONE, VARIABLE
 
 GRADE_DOES = """\
 Read SUBMITTED/STUDENT/CHAPTER/CHAPTER.ipynb of every student and run each in a
@@ -148,7 +148,7 @@ def run_grade(options: argparse.Namespace) -> int:
     from autograde.chapter import require_chapter
     from autograde.grading.receipts import write_receipts
     from autograde.pool import grade_and_time
-    from autograde.sandbox import doctor
+    from autograde.sandbox import selftest
 
     require_chapter(options.chapter)
     _require_positive("--workers", options.workers)
@@ -156,7 +156,7 @@ def run_grade(options: argparse.Namespace) -> int:
         raise ValueError("--workers is for this machine, --scheduler for a cluster: give one")
     if options.unsafe_no_isolation:
         os.environ[VARIABLE] = NONE
-    print(doctor.require(), file=sys.stderr)
+    print(selftest.require(), file=sys.stderr)
     what = (options.submitted, options.chapter, options.workers, options.scheduler)
     grades, seconds = grade_and_time(*what)
     if options.json:

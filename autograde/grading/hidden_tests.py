@@ -10,7 +10,7 @@ import pytest
 from _pytest.config import _prepareconfig  # as in pytest-xdist: pytest has no public name for it
 
 from autograde.grading.marks import Case, Marks, exercise_of
-from autograde.sandbox.proxy import Student
+from autograde.sandbox.remote import Student
 
 # No configuration, no plugins, no output: each of them costs time in every case and tells nobody.
 QUIET = ["--disable-plugin-autoload", "--assert=plain", "-c", os.devnull, "--strict-markers"]

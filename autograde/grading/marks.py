@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from autograde.sandbox.proxy import Call, Student
-from autograde.sandbox.session import Gone, NotDefined, StudentError
+from autograde.sandbox.remote import Call, Student
+from autograde.sandbox.session import NotDefined, ProcessEnded, StudentError
 from specdec_lib.lessons.common.examples import Different
 
 MOST_TOLD = 4000  # characters of a case's message: a student's value may be in it
@@ -113,6 +113,6 @@ def _reason(error: BaseException | None) -> tuple[str | None, bool]:
         return str(error) or "not written yet", True
     if isinstance(error, Different):
         return str(error), False
-    if isinstance(error, StudentError | Gone):
+    if isinstance(error, StudentError | ProcessEnded):
         return f"your code {error.what_happened}.", False
     return f"the result could not be judged ({type(error).__name__}: {error}).", False

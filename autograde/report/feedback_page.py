@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
-from autograde.build.offline import markdown2html
+from autograde.report.offline import markdown2html
 from autograde.report.points import points
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -12,8 +12,7 @@ from autograde.chapter import Chapter
 from autograde.grading.hidden_tests import hidden_tests
 from autograde.sandbox.inside import wire
 from autograde.sandbox.inside.operations import counted
-from autograde.sandbox.lending import Lent
-from autograde.sandbox.proxy import Student
+from autograde.sandbox.remote import RemoteObject, Student
 from autograde.sandbox.session import NotDefined, Reply, StudentError
 
 NOT_COUNTED = {"operators": 0, "waits": ()}
@@ -54,7 +53,7 @@ class InKernel:
 
     def _call(self, name: str, args: tuple, count: bool = False) -> Reply:
         function = self.value(name)
-        given = tuple(arg.thing if isinstance(arg, Lent) else arg for arg in args)
+        given = tuple(arg.thing if isinstance(arg, RemoteObject) else arg for arg in args)
         before = [wire.encode(arg) for arg in given]
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")

@@ -11,7 +11,7 @@ from classes.submitting import CHAPTER, hand_in, right, text
 from autograde import cli as autograde
 from autograde.build import release
 from autograde.chapter import ROOT
-from autograde.sandbox import doctor
+from autograde.sandbox import selftest
 from specdec_lib import cli as specdec
 
 GUIDE = ROOT / "docs" / "instructor.md"
@@ -51,7 +51,7 @@ def test_one_is_something_to_look_at(tmp_path: Path, monkeypatch, capsys):
     assert code_of(autograde.main, *verify, str(ada)) == 0
     assert code_of(autograde.main, *verify, str(other)) == 1
     assert "quiz_02" in capsys.readouterr().out
-    monkeypatch.setattr(doctor, "report", lambda: (["no isolation"], False))
+    monkeypatch.setattr(selftest, "report", lambda: (["no isolation"], False))
     assert code_of(autograde.main, "doctor") == 1
     monkeypatch.setattr(release, "check", lambda chapters: ["a notebook: out of date"])
     assert code_of(autograde.main, "build", "--check") == 1

@@ -13,7 +13,7 @@ from autograde import grade as engine
 from autograde.chapter import Chapter, chapter_names
 from autograde.grading import hidden_tests
 from autograde.grading.hidden_tests import HiddenTests, run_hidden_tests
-from autograde.sandbox.proxy import Student
+from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Session
 from autograde.tools.samples import sample
 from autograde.wrong import misconceptions_of

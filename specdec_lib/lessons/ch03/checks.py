@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from specdec_lib.lessons.ch02.checks import P, Q
-from specdec_lib.lessons.ch03.laws import bfloat16, mixed_up, noise
+from specdec_lib.lessons.ch03.computed import bfloat16, mixed_up, noise
 from specdec_lib.lessons.ch03.rules import Named, from_target, one_coin, right_rule, sampler_match
 from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import answered, committed

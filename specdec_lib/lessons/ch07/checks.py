@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from specdec_lib.lessons.ch07.computed import refused_in_turn, shares_of, tree_tokens, typical_law
 from specdec_lib.lessons.ch07.family import FamilyTable, of
-from specdec_lib.lessons.ch07.laws import refused_in_turn, shares_of, tree_tokens, typical_law
 from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import answered, committed
 from specdec_lib.lessons.common.examples import Different, agreed, expect, visible_check

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch07 import laws as laws
+from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.common.drawing import (
     bars,
     drawn_from,
@@ -30,7 +30,7 @@ WRITTEN = 16  # tokens that the figure on prompts writes
 @drawn_from("one_hot_accept")
 def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The exact law of the student's function for one certain draft token, by its two paths."""
-    law = laws.one_hot_law(accept, p, token)
+    law = computed.one_hot_law(accept, p, token)
     total = law.sum(axis=0)
     ax = picture("One certain draft token, B: two paths into each token", "probability")
     labels = ("came by acceptance", "came by correction")
@@ -105,10 +105,10 @@ def passes_on_prompts(
 def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -> None:
     """The exact law by number of candidates, and what is accepted against two comparisons."""
     counts = np.arange(1, most + 1)
-    found = [laws.candidates_law(accept, p, q, int(n)) for n in counts]
+    found = [computed.candidates_law(accept, p, q, int(n)) for n in counts]
     accepted = [float(law[0].sum()) for law in found]
     tries = [1 - (1 - accepted[0]) ** n for n in counts]
-    best = [laws.best_acceptance(p, q, int(n)) for n in counts]
+    best = [computed.best_acceptance(p, q, int(n)) for n in counts]
     left, right = panels(2, (9.4, 3.9), width_ratios=[1.15, 1])
     _laws_side_by_side(left, found, p)
     for values, mark, colour, name in (
@@ -165,6 +165,28 @@ def tree_and_mask(make: Callable, parents: list[int]) -> None:
     right.grid(visible=False)
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
     show(right.figure, f"A tree with the parents {list(parents)}. By your mask, {'; '.join(rows)}.")
+
+
+def shapes() -> None:
+    """The four shapes of a draft: chain, candidates, tree, a block at once."""
+    drawn = {
+        "chain\n(a draft model)": [-1, 0, 1],
+        "candidates\n(SpecTr)": [-1, -1, -1],
+        "tree\n(Medusa, EAGLE)": [-1, -1, 0, 0, 1],
+        "all places at once\n(Jacobi, DFlash)": [-1, 0, 1],
+    }
+    row = panels(4, (9.6, 2.9), width_ratios=[1, 0.7, 1, 1])
+    for ax, (name, parents) in zip(row, drawn.items(), strict=True):
+        draw_tree(ax, parents)
+        ax.set_title(name, fontsize=11, loc="center")
+    row[3].add_patch(plt.Rectangle((0.68, -0.34), 2.64, 0.68, fill=False, linestyle="--"))
+    show(
+        row[0].figure,
+        "Four shapes of a draft behind the text. Chain: three tokens one after the other. "
+        "Candidates: three tokens for one place. Tree: two candidates, the first with two "
+        "children, the second with one. All places at once: three tokens in one dashed box, "
+        "written in the same step.",
+    )
 
 
 def draw_tree(ax: Axes, parents: list[int], radius: float = 0.2) -> None:

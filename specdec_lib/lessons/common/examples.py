@@ -16,8 +16,10 @@ from typing import Any
 try:
     import numpy as np
 except ImportError:  # a browser without it: nested lists stand for arrays there
+    array = list
     ARRAYS, BOOLS, INTS, FLOATS = (), (bool,), (int,), (float,)
 else:
+    array = np.array
     ARRAYS, BOOLS = (np.ndarray,), (bool, np.bool_)
     INTS, FLOATS = (int, np.integer), (float, np.floating)
 
