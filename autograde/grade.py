@@ -47,7 +47,7 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
 def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
     """The result of a rebuilt notebook, graded in this process now.
 
-    Raises NoIsolation, TestsError if the chapter's hidden tests cannot be run, and RuntimeError
+    Raises NoIsolation, AuthorError if the chapter's hidden tests cannot be run, and RuntimeError
     where a worker cannot be started (again).
     """
     selftest.require()
