@@ -1,4 +1,8 @@
-"""Known wrong answers, and finding out which of them a student's function behaves like."""
+"""Known wrong answers, and finding out which of them a student's function behaves like.
+
+They serve twice: the tests hold that each of them loses points, and a student whose function
+behaves exactly like one of them reads its refutation.
+"""
 
 import copy
 import inspect
