@@ -23,7 +23,7 @@ from autograde.pool import Grades, grade_class
 from autograde.report.table import print_table
 from autograde.sandbox import jail, selftest
 from autograde.sandbox.jail import NONE, VARIABLE, NoIsolation
-from autograde.tools.samples import STUDENTS, write_class
+from autograde.tools.samples import STUDENTS, write_students
 
 CLASS = BUILD / "sample-course"
 GRADES = CLASS / "grades.json"
@@ -84,7 +84,7 @@ def grade_sample_class() -> None:
     shutil.rmtree(CLASS, ignore_errors=True)
     names = chapter_names()
     steps: list[tuple[str, Callable[[], object]]] = [
-        ("submissions", lambda: write_class(CLASS / "submitted", names)),
+        ("submissions", lambda: write_students(CLASS / "submitted", names)),
         ("release", lambda: release_into(CLASS, names)),
         ("autograde grade", grade_with_our_engine),
         *[(f"nbgrader autograde {n}", lambda n=n: nbgrader("autograde", n)) for n in names],

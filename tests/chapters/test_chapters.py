@@ -21,7 +21,7 @@ from classes.chapter_cases import (
 )
 from classes.regrading import grade_with
 
-from autograde.tools.submissions import solutions_of
+from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import papers

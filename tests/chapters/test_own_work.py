@@ -12,7 +12,7 @@ from autograde.sandbox.inside.closing import parted
 from autograde.sandbox.jail import Limits
 from autograde.sandbox.session import StudentError
 from autograde.submission import release_of
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 
 NAME = "specdec_lib.theory.expected_tokens"
 LIBRARY = """

@@ -4,7 +4,7 @@ import pytest
 from classes.submitting import CHAPTER
 from pages.jupyter_lab import RUN, Lab
 
-from autograde.tools.submissions import solutions_of
+from autograde.tools.samples import solutions_of
 
 pytestmark = pytest.mark.browser
 

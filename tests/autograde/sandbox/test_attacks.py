@@ -24,7 +24,7 @@ from autograde.result import Result
 from autograde.sandbox import jail
 from autograde.sandbox.jail import Isolation, why_not
 from autograde.submission import release_of, take_in
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 
 ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
 FULL = 22.0

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from autograde.chapter import Chapter, chapter_names
-from autograde.tools.submissions import solutions_of
+from autograde.tools.samples import solutions_of
 from specdec_lib import theory
 from specdec_lib.decoding.state import Block
 from specdec_lib.lessons.ch00 import checks as ch00
