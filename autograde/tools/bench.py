@@ -52,7 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
         figures = figures_of(marginal_costs(Path(folder), options.chapter))
     print("\n".join(lines(figures)))
     if options.json:
-        machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        machine = (
+            f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        )
         write_json(options.json, {"machine": machine, "chapter": options.chapter} | figures)
     return 0
 
