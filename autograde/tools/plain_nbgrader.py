@@ -1,4 +1,4 @@
-"""What the bench compares the engine with: plain nbgrader, whose kernel runs the hidden tests itself.
+"""What the bench compares the engine with: plain nbgrader, with the hidden tests in its kernel.
 
 It is as good as such a course can be made: the same cases, collected once a kernel, and points by
 behaviour. It isolates nothing, explains nothing, and does not count what a call does with torch.

@@ -1,6 +1,6 @@
 """Submissions to try the grader on, made from the release and the solution: none is stored.
 
-`STUDENTS` are the five of `make course`; `a_class` has as many as one likes, of every kind in `MIX`.
+`STUDENTS` are the five of `make course`; `a_class` has any number, of each kind in `MIX`.
 """
 
 import copy
