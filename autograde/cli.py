@@ -10,7 +10,7 @@ from autograde.errors import exit_code
 from autograde.grading import commands as grading
 from autograde.lms import commands as lms
 from autograde.report import commands as reports
-from autograde.sandbox.jail import NoIsolation
+from autograde.sandbox.isolation import NoIsolation
 
 PURPOSE = """\
 Make the chapters' notebooks, and grade what a class hands in.

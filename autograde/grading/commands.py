@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from autograde.sandbox.jail import NONE, VARIABLE
+from autograde.sandbox.isolation import NONE, VARIABLE
 
 GRADE_DOES = """\
 Read SUBMITTED/STUDENT/CHAPTER/CHAPTER.ipynb of every student and run each in a
