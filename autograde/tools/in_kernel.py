@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from autograde.chapter import Chapter
-from autograde.grading.hidden_tests import hidden_tests
+from autograde.grade import hidden_tests_of
 from autograde.sandbox.inside import wire
 from autograde.sandbox.inside.operations import counted
 from autograde.sandbox.remote import RemoteObject, Student
@@ -23,7 +22,8 @@ def points(chapter: str, exercise: str, most: float, namespace: Mapping[str, Any
     function = namespace.get(exercise)
     names = list(inspect.signature(function).parameters) if callable(function) else []
     student = Student(InKernel(namespace), {exercise: names})
-    cases = hidden_tests(Chapter(chapter).tests).run(student, exercise)
+    tests = hidden_tests_of(chapter).trials
+    cases = [test.run(student) for test in tests if test.behaviour.exercise.name == exercise]
     weights = {case.behaviour: case.weight for case in cases}
     lost = {case.behaviour: case.weight for case in cases if case.error is not None}
     return most * (sum(weights.values()) - sum(lost.values())) / sum(weights.values())
