@@ -30,8 +30,8 @@ from specdec_lib.sampling import sample_from
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 OWN_WORK = (
-    "specdec_lib.decoding.plain.plain_generate",
-    "specdec_lib.decoding.speculative.speculative_generate",
+    "specdec_lib.decoding.generate.plain_generate",
+    "specdec_lib.decoding.generate.speculative_generate",
     "specdec_lib.decoding.verify.accepted_prefix",
     "specdec_lib.lessons.ch01.models.greedy_decode",
 )

@@ -16,7 +16,7 @@ from specdec_lib.lessons.common.examples import Different, describe, expect, typ
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 OWN_WORK = (
-    "specdec_lib.sampling.accept_below",
+    "specdec_lib.decoding.verify.accepts",
     "specdec_lib.decoding.verify.residual",
     "specdec_lib.decoding.verify.next_distribution",
     "specdec_lib.decoding.verify.verify",
@@ -25,7 +25,7 @@ OWN_WORK = (
     "specdec_lib.lessons.ch07.laws.residual",
     "specdec_lib.decoding.verify.accepted_prefix",
     "specdec_lib.decoding.variants.block_verification.prefix_weights",
-    "specdec_lib.exact.OneSide.accept",
+    "specdec_lib.exact.Tape.coins",
     "specdec_lib.lessons.ch07.laws.block_decisions",
     "specdec_lib.lessons.common.recorded.verdict",
     "specdec_lib.training.recording.accepted_of",

@@ -49,6 +49,7 @@ OWN_WORK = (
     "specdec_lib.lessons.ch07.laws.one_hot_law",
     "specdec_lib.lessons.ch07.laws.candidates_law",
     "specdec_lib.sampling._nucleus",
+    "specdec_lib.exact.distance",
     "specdec_lib.exact.one_token",
     "specdec_lib.measure.core.acceptance.acceptance",
     "specdec_lib.training.stages.distillation",

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from autograde.check import behaviour, choose, guessed, untouched
 from autograde.sandbox.lending import Lent
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
@@ -30,15 +30,15 @@ from specdec_lib.sampling import Warp, choices_for
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
 OWN_WORK = (
-    "specdec_lib.sampling.accept_below",
+    "specdec_lib.decoding.verify.accepts",
     "specdec_lib.decoding.verify.verify",
     "specdec_lib.decoding.verify.verify_block",
     "specdec_lib.decoding.verify.residual",
     "specdec_lib.decoding.verify.next_distribution",
     "specdec_lib.decoding.verify.accepted_prefix",
-    "specdec_lib.decoding.speculative.speculative_generate",
+    "specdec_lib.decoding.generate.speculative_generate",
     "specdec_lib.decoding.speculative.decode_block",
-    "specdec_lib.decoding.plain.plain_generate",
+    "specdec_lib.decoding.generate.plain_generate",
 )
 
 LONGEST = 200  # tokens in a text: of each that is read, the models keep every beginning

@@ -7,7 +7,7 @@ import torch
 from decoders.cards import said
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
