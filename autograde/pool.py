@@ -9,10 +9,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from autograde.chapter import chapter_names, notebook_path
 from autograde.grade import exercises_of, pending_of
 from autograde.grading import cache
 from autograde.grading.spreading import Job, Open, Outcome, local_processes, spread
-from autograde.paths import NOTEBOOKS, notebook_path
 from autograde.result import Result
 from autograde.submission import Submission, release_of, take_in
 
@@ -72,20 +72,9 @@ def tasks_in(submitted: Path, chapter: str | None) -> Iterator[Task]:
     if not submitted.is_dir():
         raise FileNotFoundError(f"there is no folder of submissions at {submitted}")
     for student in sorted(entry.name for entry in os.scandir(submitted) if _is_student(entry)):
-        for name in [chapter] if chapter else chapters():
+        for name in [chapter] if chapter else chapter_names():
             if chapter or os.path.lexists(submitted / student / name):
                 yield Task(submitted, student, name)
-
-
-def chapters() -> list[str]:
-    """The chapters that have a release."""
-    return sorted(path.parent.name for path in NOTEBOOKS.glob("*/*.ipynb"))
-
-
-def require_chapter(name: str | None) -> None:
-    """Raise ValueError where `name` is given and no chapter is called so."""
-    if name is not None and name not in chapters():
-        raise ValueError(f"there is no chapter {name}. There are: {', '.join(chapters())}")
 
 
 def _is_student(entry: os.DirEntry) -> bool:

@@ -1,6 +1,8 @@
 """The result of grading one submission, as data."""
 
+import json
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 
 @dataclass
@@ -99,3 +101,19 @@ class Result:
             for name, e in data["exercises"].items()
         }
         return cls(**{**data, "exercises": exercises})
+
+
+def read_grades(path: Path) -> dict:
+    """The students of a results file. Raises ValueError if it is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["students"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{path} is not what `autograde grade --json` writes") from None
+
+
+def seconds_beside(grades: Path) -> Path:
+    """Where `autograde grade --json` writes how long each submission took: beside its results.
+
+    They are not in them, since the results of the same class are the same bytes every time.
+    """
+    return grades.with_suffix(".seconds.json")

@@ -16,9 +16,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograde.chapter import Chapter
 from autograde.files import Trap, read_untrusted
 from autograde.inert import inert
-from autograde.paths import NOTEBOOKS
 
 MAX_BYTES = 20 * 2**20
 MOST_CELLS = 2000  # a release has about 60
@@ -41,7 +41,7 @@ class Submission:
 @cache
 def release_of(chapter: str) -> NotebookNode:
     """The student release of a chapter. Raises FileNotFoundError where there is none."""
-    return nbformat.read(NOTEBOOKS / chapter / f"{chapter}.ipynb", as_version=4)
+    return nbformat.read(Chapter(chapter).release, as_version=4)
 
 
 def take_in(root: Path, path: Path, chapter: str) -> Submission:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from autograde.files import files_below, write_if_changed, zip_of
-from autograde.paths import NOTEBOOKS, ROOT
+from autograde.chapter import NOTEBOOKS, ROOT
 
 FOLDER = "specdec-course"
 COPIED = ("LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")

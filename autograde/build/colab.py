@@ -7,7 +7,7 @@ address there is no link, and the course comes from the zip that the student upl
 import re
 import tomllib
 
-from autograde.paths import ROOT
+from autograde.chapter import ROOT
 
 COLAB = "https://colab.research.google.com/github"
 GITHUB = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git|/)?")

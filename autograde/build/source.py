@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograde.build import colab
 from autograde.build.checks import MAX_ID, check_cells
-from autograde.build.regions import HIDDEN_TESTS
+from autograde.nbgrader.regions import HIDDEN_TESTS
 from autograde.build.text import TextCell, text_cells
 
 METADATA = {
@@ -37,7 +37,7 @@ def read_chapter(path: Path) -> NotebookNode:
     Below its title stand what no chapter's text has: a link and a cell for Colab.
 
     The same text gives the same notebook: ids come from names and headings, outputs are empty.
-    Raises ChapterError for anything that nbgrader would refuse, or take silently for granted.
+    Raises AuthorError for anything that nbgrader would refuse, or take silently for granted.
     """
     cells = text_cells(path)
     check_cells(cells)

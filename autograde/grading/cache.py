@@ -12,8 +12,8 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from autograde.chapter import BUILD, ROOT, Chapter, library_folders
 from autograde.files import digest_of, files_below, write_if_changed
-from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS, notebook_path
 from autograde.result import Result
 from autograde.submission import is_demo
 
@@ -34,8 +34,9 @@ def key(notebook: NotebookNode, chapter: str) -> str:
 @cache
 def grader_fingerprint(chapter: str) -> str:
     """What the result depends on beside the answers."""
-    files = [SOLUTIONS / f"{chapter}.py", notebook_path(NOTEBOOKS, chapter)]
-    files += [*files_below(ROOT / "autograde"), *files_below(ROOT / "specdec_lib")]
+    files = [Chapter(chapter).source, Chapter(chapter).release]
+    folders = [ROOT / "autograde", *library_folders()]
+    files += [path for folder in folders for path in files_below(folder)]
     names = [path.relative_to(ROOT).as_posix() for path in files]
     return digest_of(files, platform.python_version(), *map(_version, PACKAGES), *names)
 

@@ -13,10 +13,11 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograde.chapter import chapter_names
 from autograde.files import printable, write_json
 from autograde.grade import grade_submission
 from autograde.grading import cache
-from autograde.pool import Task, chapters
+from autograde.pool import Task
 from autograde.submission import Submission, is_answer, take_in
 
 VERSION = 1
@@ -65,7 +66,7 @@ def of_file(path: Path, chapter: str | None = None, grade_now: bool = False) -> 
     been. Raises ValueError where there is no such chapter, FileNotFoundError where no such file.
     """
     chapter = chapter or path.stem
-    if chapter not in chapters():
+    if chapter not in chapter_names():
         raise ValueError(f"{path.name} is not named after a chapter; say which with --chapter")
     if not os.path.lexists(path):
         raise FileNotFoundError(f"there is no file {path}")
@@ -79,7 +80,7 @@ def of_file(path: Path, chapter: str | None = None, grade_now: bool = False) -> 
 def verify(receipt: Path, submission: Path, chapter: str | None = None) -> list[str]:
     """What differs between a receipt and a submission, which is graded again if need be."""
     known = read_receipt(receipt.read_bytes().decode("utf-8", "replace"), str(receipt))
-    if chapter is None and submission.stem not in chapters():
+    if chapter is None and submission.stem not in chapter_names():
         chapter = known["chapter"]
     now = of_file(submission, chapter, grade_now=known["result"] is not None)
     return list(differences(known, now))

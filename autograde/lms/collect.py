@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from zipfile import ZipFile
 
+from autograde.chapter import notebook_path
 from autograde.files import printable, write_if_changed
 from autograde.lms.archives import Handed, files_of, open_zip, read
-from autograde.paths import notebook_path
 
 CANVAS = re.compile(
     r"(?P<name>[^_/]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<order>\d+)_(?P<file>[^/]+)\.ipynb"

@@ -15,8 +15,8 @@ from nbgrader.preprocessors import ClearSolutions
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
+from autograde.chapter import ROOT, SOLUTIONS
 from autograde.nbgrader.stubs import Stubs
-from autograde.paths import ROOT, SOLUTIONS
 
 CONFIG_NAME = "nbgrader_config.py"
 # nbgrader puts folder names into regular expressions and globs as they are.

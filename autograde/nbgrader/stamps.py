@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nbgrader.utils import rmtree
 
-from autograde.paths import notebook_path
+from autograde.chapter import notebook_path
 from autograde.submission import Refused, read_submitted
 
 # nbgrader's later steps leave names with a leading dot alone.

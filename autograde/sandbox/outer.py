@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 
-import specdec_lib
+from autograde.chapter import library_folders
 
 PROGRAM = Path(__file__).parent / "inside"
 INSIDE = "/specdec-worker"
@@ -72,7 +72,14 @@ def plan() -> Plan:
 
 def _places() -> tuple[list[str], list[tuple[str, str]]]:
     """What to bind, no path below another one; links of the system are made again as links."""
-    wanted = [*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages(), str(library())]
+    wanted = [
+        *SYSTEM,
+        *FILES,
+        *PROCESSOR,
+        *_interpreter(),
+        *_packages(),
+        *map(str, library_folders()),
+    ]
     links = [(p, os.readlink(p)) for p in SYSTEM if os.path.islink(p)]
     linked = {link for link, _ in links}
     real = sorted({p for p in wanted if os.path.exists(p) and p not in linked})
@@ -104,11 +111,6 @@ def _packages() -> list[str]:
     found = {*path, *site.getsitepackages()}
     kinds = ("site-packages", "dist-packages")
     return sorted(p for p in found if p.rstrip("/").endswith(kinds) and os.path.isdir(p))
-
-
-def library() -> Path:
-    """The folder of specdec_lib."""
-    return Path(specdec_lib.__file__).parent
 
 
 @cache

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from autograde.chapter import library_folders
 from autograde.sandbox import outer
 
 LAYERS = (
@@ -44,7 +45,8 @@ def settings_of(kind: Kind, cold: bool, layers: tuple[str, ...]) -> dict:
     room = outer.plan()
     return {
         "memory_mib": kind.memory_mib, "cpu_seconds": kind.cpu_seconds, "threads": THREADS,
-        "own_work": kind.own_work, "preload": kind.preload, "library": str(outer.library().parent),
+        "own_work": kind.own_work, "preload": kind.preload,
+        "libraries": [str(folder.parent) for folder in library_folders()],
         "cold": cold, "layers": layers, "room": None, "connect": None,
         "become_nobody": outer.is_root(), "home": outer.SCRATCH,
         "readable": room.readable, "writable": room.writable, "scratch": room.scratch,

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.paths import SOLUTIONS, notebook_path
+from autograde.chapter import Chapter
 from autograde.submission import is_demo
 
 CELL = """### BEGIN HIDDEN TESTS
@@ -24,7 +24,7 @@ c.CourseDirectory.ignore = [".*"]
 
 def write_course(course: Path, chapter: str) -> None:
     """Make a plain nbgrader course with this chapter, its demonstrations left out."""
-    source = nbformat.read(notebook_path(SOLUTIONS, chapter), as_version=4)
+    source = nbformat.read(Chapter(chapter).solution, as_version=4)
     source.cells = [_plain(cell, chapter) for cell in source.cells if not is_demo(cell)]
     folder = course / "source" / chapter
     folder.mkdir(parents=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograde.chapter import ROOT, Chapter
 from autograde.files import files_below, zip_of
-from autograde.paths import NOTEBOOKS, ROOT, notebook_path
 from autograde.submission import is_answer, is_demo
 
 LIBRARY = ROOT / "specdec_lib"
@@ -26,7 +26,7 @@ def exercises(chapter: str) -> list[dict]:
     Each has its name, its stub, the names of the exercises above it, and the code that stands above
     it in the notebook.
     """
-    release = nbformat.read(notebook_path(NOTEBOOKS, chapter), as_version=4)
+    release = nbformat.read(Chapter(chapter).release, as_version=4)
     above: list[str] = []
     found: list[dict] = []
     for cell in release.cells:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograde.paths import ROOT
+from autograde.chapter import ROOT
 
 PR_SET_CHILD_SUBREAPER = 36
 

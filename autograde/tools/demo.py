@@ -14,15 +14,15 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograde.build.execute import execute
-from autograde.build.mistakes import told
-from autograde.build.release import CHAPTER_GLOB, build, release_into
+from autograde.build.release import build, release_into
+from autograde.chapter import BUILD, ROOT, SOLUTIONS, chapter_names, chapters, library_folders
+from autograde.errors import exit_code
 from autograde.files import digest_of, files_below, write_json
 from autograde.nbgrader.gradebook import compare, read_scores
-from autograde.paths import BUILD, ROOT, SOLUTIONS
-from autograde.pool import Grades, chapters, grade_class
+from autograde.pool import Grades, grade_class
 from autograde.report.table import print_table
-from autograde.sandbox import doctor, isolation
-from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
+from autograde.sandbox import jail, selftest
+from autograde.sandbox.jail import NONE, VARIABLE, NoIsolation
 from autograde.tools.samples import STUDENTS, write_class
 
 CLASS = BUILD / "sample-course"
@@ -39,11 +39,10 @@ Where to go next
   build/solutions/ holds the executed solutions, as notebooks and as pages"""
 
 
-@told
 def main() -> int:
     """Run the steps that are due, then print the class's table."""
     say("notebooks", "built", [b.changed for b in build()])
-    executed = execute(sorted(SOLUTIONS.glob(CHAPTER_GLOB)))
+    executed = execute([chapter.source for chapter in chapters()])
     say("solutions", "executed", [e.ran for e in executed])
     stamp = fingerprint()  # before grading: what changes meanwhile is not graded yet
     due = not is_graded(stamp)
@@ -72,18 +71,18 @@ def is_graded(stamp: str) -> bool:
 def isolate_if_possible() -> None:
     """The sample class is our own work: where this machine has no isolation, go on without."""
     try:
-        print(doctor.require())
+        print(selftest.require())
     except NoIsolation as error:
         print(f"No isolation on this machine; the samples are graded without it. {error}")
         os.environ[VARIABLE] = NONE
-        isolation.chosen.cache_clear()
+        jail.chosen.cache_clear()
 
 
 def grade_sample_class() -> None:
     """Make the class anew, grade it with our engine and then with nbgrader's own commands."""
     isolate_if_possible()
     shutil.rmtree(CLASS, ignore_errors=True)
-    names = chapters()
+    names = chapter_names()
     steps: list[tuple[str, Callable[[], object]]] = [
         ("submissions", lambda: write_class(CLASS / "submitted", names)),
         ("release", lambda: release_into(CLASS, names)),
@@ -117,10 +116,8 @@ def nbgrader(command: str, chapter: str) -> None:
 
 def fingerprint() -> str:
     """A digest of everything that the sample class depends on."""
-    folders = [
-        files_below(folder) for folder in (SOLUTIONS, ROOT / "autograde", ROOT / "specdec_lib")
-    ]
-    files = [path for folder in folders for path in folder]
+    folders = [SOLUTIONS, ROOT / "autograde", *library_folders()]
+    files = [path for folder in folders for path in files_below(folder)]
     return digest_of([ROOT / "nbgrader_config.py", *files], sys.version)
 
 
@@ -134,4 +131,4 @@ def feedback_places(grades: Grades) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

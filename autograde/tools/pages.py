@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograde.paths import NOTEBOOKS, notebook_path
-from specdec_lib.lessons.widgets.simulator import EXPORT_PRIORITY
+from autograde.chapter import Chapter
+from autograde.report.offline import DISPLAY_PRIORITY
 
 NOTE = """
 ```{{note}}
@@ -23,7 +23,7 @@ folded. You write your own in the {{download}}`notebook <../notebooks/{chapter}.
 ```
 """
 REVEALS = re.compile(r"^lesson\.reveal\(", re.MULTILINE)
-HINTS = re.compile(r"^hints\(", re.MULTILINE)  # all three are open behind a solution
+HINTS = re.compile(r"^hints\(", re.MULTILINE)  # below a solution all three hints are open
 
 
 def page(chapter: str, executed: Path) -> NotebookNode:
@@ -31,7 +31,7 @@ def page(chapter: str, executed: Path) -> NotebookNode:
 
     Raises ValueError where the two notebooks have not the same cells.
     """
-    release = nbformat.read(notebook_path(NOTEBOOKS, chapter), as_version=4)
+    release = nbformat.read(Chapter(chapter).release, as_version=4)
     solved = nbformat.read(executed, as_version=4)
     if [cell.id for cell in release.cells] != [cell.id for cell in solved.cells]:
         raise ValueError(f"{executed} has other cells than the release: run `make build solutions`")
@@ -61,6 +61,6 @@ def _as_page(output: NotebookNode) -> NotebookNode:
     """The output with the one rendering that a page without a kernel shows best."""
     output = deepcopy(output)
     if "data" in output:
-        best = next((kind for kind in EXPORT_PRIORITY if kind in output.data), None)
+        best = next((kind for kind in DISPLAY_PRIORITY if kind in output.data), None)
         output.data = {best: output.data[best]} if best else {}
     return output

@@ -11,8 +11,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from autograde.chapter import notebook_path
 from autograde.files import write_if_changed
-from autograde.paths import notebook_path
 from autograde.submission import is_answer, release_of
 from autograde.tools.submissions import filled, solutions_of
 from autograde.wrong import misconceptions_of

@@ -9,10 +9,10 @@ from pathlib import Path
 import nbformat
 
 from autograde.build.execute import execute
-from autograde.build.mistakes import told
-from autograde.build.release import CHAPTER_GLOB, build
+from autograde.build.release import build
+from autograde.chapter import BUILD, ROOT, Chapter, chapters
+from autograde.errors import exit_code
 from autograde.files import files_below, write_if_changed
-from autograde.paths import BUILD, NOTEBOOKS, ROOT, SOLUTIONS, notebook_path
 from autograde.tools.browser import exercises_json, payload
 from autograde.tools.pages import page
 from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
@@ -26,11 +26,10 @@ ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "LICENSE-text.md")
 _CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
 
 
-@told
 def main() -> int:
     """Gather the pages in build/site-source, then have Sphinx make build/site of them."""
     build()
-    executed = {e.chapter: e.notebook for e in execute(sorted(SOLUTIONS.glob(CHAPTER_GLOB)))}
+    executed = {e.chapter: e.notebook for e in execute([chapter.source for chapter in chapters()])}
     gather(executed)
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run([*command, str(SOURCE), str(SITE)])
@@ -51,8 +50,7 @@ def gather(executed: dict[str, Path]) -> None:
         wanted[name] = (ROOT / name).read_bytes().replace(b"](docs/", b"](")
     for chapter, notebook in executed.items():
         wanted[f"chapters/{chapter}.ipynb"] = nbformat.writes(page(chapter, notebook)).encode()
-        release = notebook_path(NOTEBOOKS, chapter)
-        wanted[f"notebooks/{chapter}.ipynb"] = release.read_bytes()
+        wanted[f"notebooks/{chapter}.ipynb"] = Chapter(chapter).release.read_bytes()
     wanted["_static/exercises.json"] = exercises_json(list(executed))
     wanted["_static/library.zip"] = payload()
     wanted["simulator.html"] = acceptance_simulator(p=0.3, q=0.6).frame().encode()
@@ -70,4 +68,4 @@ def _name(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

@@ -7,15 +7,15 @@ from functools import cache
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.build.views import solution_view
-from autograde.paths import SOLUTIONS, notebook_path
+from autograde.chapter import Chapter
+from autograde.nbgrader.regions import solution_view
 from autograde.submission import is_answer
 
 
 @cache
 def solutions_of(chapter: str) -> dict[str, str]:
     """The right answer of every cell that a student writes in, by its name."""
-    source = nbformat.read(notebook_path(SOLUTIONS, chapter), as_version=4)
+    source = nbformat.read(Chapter(chapter).solution, as_version=4)
     cells = solution_view(source).cells
     return {cell.metadata.nbgrader.grade_id: cell.source for cell in cells if is_answer(cell)}
 

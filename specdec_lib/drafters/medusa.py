@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch.nn.functional as F
 from torch import Tensor
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
@@ -23,7 +24,6 @@ from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick
 from specdec_lib.drafters.weights import check_width, read_tensors, reading, write_tensors, writing
 from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from classes.submitting import CHAPTER
 
-from autograde.build.text import ChapterError
+from autograde.chapter import chapter_names
+from autograde.errors import AuthorError, exit_code
 from autograde.nbgrader.gradebook import compare, read_scores
-from autograde.pool import chapters, grade_class
+from autograde.pool import grade_class
 from autograde.tools import demo as course
 from autograde.tools import site
 from autograde.tools.samples import STUDENTS
@@ -45,9 +46,9 @@ def test_engine_and_gradebook_agree(sample_class: Path):
 
 @pytest.mark.slow
 def test_engine_and_gradebook_agree_on_every_chapter(tmp_path: Path):
-    grade_samples(tmp_path, chapters())
+    grade_samples(tmp_path, chapter_names())
     grades = grade_class(tmp_path / "submitted")
-    assert all(sorted(result) == sorted(chapters()) for result in grades.values())
+    assert all(sorted(result) == sorted(chapter_names()) for result in grades.values())
     compare(grades, read_scores(tmp_path))
 
 
@@ -75,8 +76,8 @@ def test_a_failing_nbgrader_command_shows_the_end_of_its_log(sample_class: Path,
 @pytest.mark.parametrize("command", [course.main, site.main])
 def test_an_authors_mistake_is_a_line_and_no_traceback(command, monkeypatch, capsys):
     def build() -> list:
-        raise ChapterError("solutions/02.py, line 3: two cells are called f")
+        raise AuthorError("solutions/02.py, line 3: two cells are called f")
 
     monkeypatch.setattr(sys.modules[command.__module__], "build", build)
-    assert command() == 1
+    assert exit_code(command) == 1
     assert capsys.readouterr().err == "solutions/02.py, line 3: two cells are called f\n"

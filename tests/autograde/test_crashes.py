@@ -17,12 +17,12 @@ from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 
 from autograde import pool as classroom
 from autograde.build.release import release_into
+from autograde.chapter import ROOT
 from autograde.cli import main
 from autograde.grading import cache, spreading
 from autograde.grading.spreading import Job, Lost, spread
 from autograde.nbgrader import stamps as finished
 from autograde.nbgrader.gradebook import read_scores
-from autograde.paths import ROOT
 from autograde.result import Result
 from autograde.tools.samples import write_large_class
 

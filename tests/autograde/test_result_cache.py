@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from autograde import chapter
 from autograde.grading import cache
 
 CHAPTER = "02_topic"
@@ -27,8 +28,10 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
-    for name, folder in (("ROOT", ""), ("SOLUTIONS", "solutions"), ("NOTEBOOKS", "notebooks")):
-        monkeypatch.setattr(cache, name, tmp_path / folder)
+    for name in ("SOLUTIONS", "NOTEBOOKS"):
+        monkeypatch.setattr(chapter, name, tmp_path / name.lower())
+    monkeypatch.setattr(cache, "ROOT", tmp_path)
+    monkeypatch.setattr(cache, "library_folders", lambda: [tmp_path / "specdec_lib"])
     return tmp_path
 
 

@@ -6,7 +6,7 @@ import math
 import pytest
 from classes.chapter_cases import PASSES, draw, figures_of, functions_of
 
-from autograde.paths import SOLUTIONS
+from autograde.chapter import SOLUTIONS
 from autograde.wrong import misconceptions_of
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.ch00.checks import MACHINES, MODELS

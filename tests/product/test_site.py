@@ -10,9 +10,8 @@ from bs4 import BeautifulSoup
 from pages.site_pages import made_site
 
 from autograde.build.source import read_chapter
-from autograde.build.views import solution_view
-from autograde.paths import NOTEBOOKS, ROOT, SOLUTIONS
-from autograde.pool import chapters
+from autograde.chapter import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
+from autograde.nbgrader.regions import solution_view
 from autograde.tools.pages import page
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -44,7 +43,7 @@ def own_lines(chapter: str) -> set[str]:
     return {line for line in lines if len(line) > 15 and line not in known and line not in puzzles}
 
 
-@pytest.mark.parametrize("chapter", chapters())
+@pytest.mark.parametrize("chapter", chapter_names())
 def test_a_page_has_stubs_and_the_outputs_of_the_solution(chapter: str, tmp_path: Path):
     made = page(chapter, executed(chapter, tmp_path))
     text = "\n".join(cell.source for cell in made.cells)
@@ -56,7 +55,7 @@ def test_a_page_has_stubs_and_the_outputs_of_the_solution(chapter: str, tmp_path
             assert output.data == {"text/html": f"<p>seen in {cell.id}</p>"}
 
 
-@pytest.mark.parametrize("chapter", chapters())
+@pytest.mark.parametrize("chapter", chapter_names())
 def test_what_is_revealed_is_folded_and_checks_and_hints_show_nothing(chapter: str, tmp_path: Path):
     made = page(chapter, executed(chapter, tmp_path))
     reveals = [cell for cell in made.cells if cell.source.startswith("lesson.reveal(")]
@@ -66,12 +65,12 @@ def test_what_is_revealed_is_folded_and_checks_and_hints_show_nothing(chapter: s
 
 
 def test_an_executed_notebook_of_another_text_is_refused(tmp_path: Path):
-    path = executed(chapters()[0], tmp_path)
+    path = executed(chapter_names()[0], tmp_path)
     notebook = nbformat.read(path, as_version=4)
     del notebook.cells[3]
     nbformat.write(notebook, path)
     with pytest.raises(ValueError, match="other cells than the release: run `make build"):
-        page(chapters()[0], path)
+        page(chapter_names()[0], path)
 
 
 @pytest.mark.parametrize("path", [*GUIDES, *ROOT_PAGES], ids=lambda path: path.name)
@@ -135,5 +134,5 @@ def test_pictures_have_alternative_text_and_headings_are_in_order(site):
 @pytest.mark.slow
 def test_no_solution_stands_on_the_site(site: dict[Path, BeautifulSoup]):
     pages = {path.stem: soup.get_text() for path, soup in site.items()}
-    for chapter in chapters():
+    for chapter in chapter_names():
         assert [line for line in own_lines(chapter) if line in pages[chapter]] == []

@@ -17,8 +17,7 @@ from pages.accessibility import faults, pictures_without_words
 from pages.npm_packages import PYODIDE, package
 from pages.serving import served
 
-from autograde.paths import ROOT
-from autograde.pool import chapters
+from autograde.chapter import ROOT, chapter_names
 from autograde.tools.browser import NEEDS_TORCH, exercises, exercises_json, payload
 from autograde.tools.submissions import solutions_of
 from specdec_lib.lessons.common import in_browser
@@ -35,7 +34,7 @@ class Nowhere:
         if name.split(".")[0] in sys.argv[1].split(","):
             raise ImportError(name)
 sys.meta_path.insert(0, Nowhere())
-from specdec_lib.lessons import in_browser
+from specdec_lib.lessons.common import in_browser
 for number, name, sources in json.load(sys.stdin):
     result = in_browser.check(number, name, sources, sys.argv[2])
     assert result["passed"], (name, result["message"])
@@ -62,7 +61,7 @@ def solved(chapter: str) -> list[tuple[str, str, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize("chapter", [c for c in chapters() if exercises(c)])
+@pytest.mark.parametrize("chapter", [c for c in chapter_names() if exercises(c)])
 def test_every_exercise_of_the_page_needs_numpy_only(chapter: str, tmp_path: Path):
     command = [sys.executable, "-c", NEAR, ",".join(FAR), str(tmp_path)]
     given = json.dumps(solved(chapter))
@@ -73,11 +72,11 @@ def test_every_exercise_of_the_page_needs_numpy_only(chapter: str, tmp_path: Pat
 def test_the_page_has_every_exercise_but_those_with_torch():
     functions = {
         name
-        for chapter in chapters()
+        for chapter in chapter_names()
         for name, source in solutions_of(chapter).items()
         if source.startswith("def ")
     }
-    listed = json.loads(exercises_json(chapters()))
+    listed = json.loads(exercises_json(chapter_names()))
     names = [entry["name"] for entries in listed.values() for entry in entries]
     assert len(set(names)) == len(names) and functions - set(names) == set(NEEDS_TORCH)
 
@@ -113,7 +112,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The page on loopback, as the site has it, without the site around it."""
     folder = tmp_path_factory.mktemp("try")
     shutil.copytree(STATIC, folder / "_static")
-    (folder / "_static" / "exercises.json").write_bytes(exercises_json(chapters()))
+    (folder / "_static" / "exercises.json").write_bytes(exercises_json(chapter_names()))
     (folder / "_static" / "library.zip").write_bytes(payload())
     (html,) = re.findall(r"```{raw} html\n(.*?)```", PAGE.read_text(), re.DOTALL)
     head = '<!DOCTYPE html><html lang="en"><title>Try it here</title>'

@@ -56,8 +56,7 @@ def load(settings: dict) -> None:
     import gc
 
     importlib.invalidate_caches()
-    if settings["library"] not in sys.path:
-        sys.path.append(settings["library"])
+    sys.path += [folder for folder in settings["libraries"] if folder not in sys.path]
     import closing
     import worker
 

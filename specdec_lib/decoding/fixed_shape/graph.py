@@ -17,6 +17,7 @@ from specdec_lib.decoding.fixed_shape.step import BUCKET, Step, bucket
 from specdec_lib.decoding.speculative import keep
 from specdec_lib.decoding.state import Block, Generation, Progress, Settings
 from specdec_lib.decoding.verify import require_finite
+from specdec_lib.device import wait_for
 from specdec_lib.models.llama import Llama, RunLayer
 from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Greedy, Warp
@@ -168,13 +169,6 @@ def graph_generate(
     capacity = capacity_for(prompts, k, settings)
     decoder = GraphDecoder(target, draft, len(prompts), capacity, k, settings.warp)
     return decoder.generate(prompts, settings, generators)
-
-
-def wait_for(device: torch.device | None = None) -> None:
-    """Wait until a GPU is done: `device`, or by default the present one; nothing without one."""
-    on_gpu = torch.cuda.is_available() if device is None else device.type == "cuda"
-    if on_gpu:
-        torch.cuda.synchronize(device)
 
 
 def spare(k: int) -> int:

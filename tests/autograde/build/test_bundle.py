@@ -14,8 +14,9 @@ import pytest
 
 from autograde.build.bundle import FOLDER, contents, project, write_bundle
 from autograde.cli import main
-from autograde.pool import chapters, grade_class
-from autograde.paths import ROOT
+from autograde.chapter import chapter_names
+from autograde.pool import grade_class
+from autograde.chapter import ROOT
 from autograde.tools.submissions import filled, solutions_of
 
 CHAPTER = "02_rejection_sampling"
@@ -35,7 +36,7 @@ def test_students_get_the_notebooks_and_the_library_and_no_answers(unpacked: Pat
     top = {path.name for path in unpacked.iterdir()}
     assert {"README.md", "pyproject.toml", "notebooks", "specdec_lib", "environment.yml"} <= top
     assert not top & {"solutions", "autograde", "tests", "docs", "nbgrader_config.py"}
-    assert sorted(path.name for path in (unpacked / "notebooks").iterdir()) == chapters()
+    assert sorted(path.name for path in (unpacked / "notebooks").iterdir()) == chapter_names()
     text = "".join(path.read_text() for path in (unpacked / "notebooks").rglob("*.ipynb"))
     assert "BEGIN SOLUTION" not in text and "HIDDEN TESTS" not in text
     assert not [name for name, _ in contents() if "__pycache__" in name]
@@ -68,7 +69,7 @@ def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_with_chapters_it_has_their_notebooks_only_and_all_else(some: Path, tmp_path: Path):
     ours = {name for name, _ in contents(SOME)}
     left = {name for name, _ in contents()} - ours
-    assert left == {f"notebooks/{n}/{n}.ipynb" for n in chapters() if n not in SOME}
+    assert left == {f"notebooks/{n}/{n}.ipynb" for n in chapter_names() if n not in SOME}
     there = {path.relative_to(some).as_posix() for path in some.rglob("*") if path.is_file()}
     assert there == ours
     assert sorted(path.name for path in (some / "notebooks").iterdir()) == SOME
@@ -94,11 +95,11 @@ def test_a_student_starts_with_some_chapters_and_gets_the_others_later(
     assert specdec(some, "update", "--work", work).count("no change") == len(SOME)
     told = specdec(unpacked, "update", "--work", work)
     assert told.count("no change") == len(SOME)
-    assert told.count(": new") == len(chapters()) - len(SOME)
+    assert told.count(": new") == len(chapter_names()) - len(SOME)
     specdec(unpacked, "start", "--no-lab", "--work", work)
     told = specdec(some, "update", "--work", work)  # a smaller zip again takes nothing away
     assert told.count("no change") == len(SOME)
-    assert sorted(path.name for path in work.glob("[0-9]*")) == chapters()
+    assert sorted(path.name for path in work.glob("[0-9]*")) == chapter_names()
 
 
 def test_its_project_asks_for_what_the_course_asks():

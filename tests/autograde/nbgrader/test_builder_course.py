@@ -10,8 +10,8 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.utils import find_all_files
 
 from autograde.build.release import build, release_into
+from autograde.chapter import BUILD, ROOT, notebook_path
 from autograde.nbgrader import config as course
-from autograde.paths import BUILD, ROOT, notebook_path
 
 KEPT = ["timestamp.txt", "02_rejection_sampling.ipynb", "01_tiny.ipynb", "02_rejection_sampling"]
 IGNORED = [

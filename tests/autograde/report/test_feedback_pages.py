@@ -10,9 +10,9 @@ from bs4 import BeautifulSoup
 from classes.submitting import CHAPTER, right
 from nbformat import NotebookNode
 
+from autograde.chapter import chapter_names
 from autograde.grade import grade_anew, parameters_of
 from autograde.nbgrader.plugin import Grade
-from autograde.pool import chapters
 from autograde.report.feedback import to_read
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.sections import add_places, sections_of, titles
@@ -99,14 +99,14 @@ def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():
 
 
 def test_same_as_must_name_an_answer_above():
-    with pytest.raises(ValueError, match="names no wrong answer that stands above"):
-        Misconceptions().add("f", "a.", "b.", same_as="nowhere")(code_of)
+    with pytest.raises(ValueError, match="is no wrong answer above"):
+        Misconceptions().exercise("f").wrong("a.", "b.", same_as=code_of)(code_of)
 
 
 # --- the section to read again ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chapter", chapters())
+@pytest.mark.parametrize("chapter", chapter_names())
 def test_every_function_has_a_section_and_its_place_is_in_the_page_once(chapter: str):
     release = copy.deepcopy(release_of(chapter))
     before = [cell.source for cell in release.cells]

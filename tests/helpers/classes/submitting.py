@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograde.paths import ROOT
+from autograde.chapter import ROOT
 from autograde.submission import release_of
 from autograde.tools.submissions import filled, solutions_of
 

@@ -8,8 +8,8 @@ belief, which is refuted once.
 
 import ast
 from functools import cache
-from importlib import import_module
 
+from autograde.chapter import Chapter
 from autograde.tools.submissions import solutions_of
 from autograde.wrong import Misconception, misconceptions_of
 
@@ -67,11 +67,12 @@ def used(code: str) -> set[str]:
 
 def prerequisites(chapter: str) -> dict[str, set[str]]:
     """By exercise, what its behaviours in the hidden tests come after."""
-    tests = vars(import_module(f"autograde.chapters.ch{chapter[:2]}_tests")).values()
+    tests = vars(Chapter(chapter).import_tests()).values()
     marks = [mark for test in tests for mark in getattr(test, "pytestmark", [])]
     after: dict[str, set[str]] = {}
     for mark in marks:
         if mark.name == "behaviour":
-            exercise, _, first, *_ = mark.args
-            after.setdefault(exercise, set()).update(first)
+            (behaviour,) = mark.args
+            names = after.setdefault(behaviour.exercise.name, set())
+            names.update(each.name for each in behaviour.after)
     return after

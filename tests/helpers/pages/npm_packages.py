@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograde.paths import BUILD
+from autograde.chapter import BUILD
 
 PYODIDE = "314.0.7"  # as in docs/_static/try-worker.mjs
 AXE = "4.14.1"

@@ -5,7 +5,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from autograde.paths import BUILD, ROOT
+from autograde.chapter import BUILD, ROOT
 
 
 def _run(*module: str) -> None:

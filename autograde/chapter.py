@@ -1,0 +1,114 @@
+"""The chapters, and where everything is: every path of the instructor's side comes from here."""
+
+import os
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parent.parent
+SOLUTIONS = ROOT / "solutions"
+NOTEBOOKS = ROOT / "notebooks"
+BUILD = ROOT / "build"
+TESTS = ROOT / "autograde" / "chapters"
+
+
+def _setting(name: str) -> str | None:
+    """A setting of the course: `name` in the section [tool.autograde] of ROOT's pyproject.toml."""
+    file = ROOT / "pyproject.toml"
+    settings = tomllib.loads(file.read_text()) if file.is_file() else {}
+    return settings.get("tool", {}).get("autograde", {}).get(name)
+
+
+# The package that students import, and that their code must find in the sandbox; None: there is
+# none. The grader imports nothing of it.
+LIBRARY = _setting("library")
+
+
+@cache
+def library_folders() -> list[Path]:
+    """The folder of the package LIBRARY, or none. Raises FileNotFoundError if it is missing."""
+    if LIBRARY is None:
+        return []
+    found = find_spec(LIBRARY)
+    if found is None or found.origin is None:
+        raise FileNotFoundError(
+            f"pyproject.toml names the library {LIBRARY}, and no such package is installed; "
+            "run: pip install -e ."
+        )
+    return [Path(found.origin).parent]
+
+
+def course_dir() -> Path:
+    """The folder of the class that nbgrader works on: `course/`, or `$SPECDEC_COURSE`."""
+    return (ROOT / os.environ.get("SPECDEC_COURSE", "course")).resolve()
+
+
+def notebook_path(folder: Path, name: str) -> Path:
+    """The notebook of the chapter `name` below `folder`, in nbgrader's layout."""
+    return folder / name / f"{name}.ipynb"
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter by its name NN_topic, which its notebook and its assignment have too."""
+
+    name: str
+
+    @property
+    def number(self) -> str:
+        """The two digits that its name begins with."""
+        return self.name[:2]
+
+    @property
+    def source(self) -> Path:
+        """The text that its notebooks are made from."""
+        return SOLUTIONS / f"{self.name}.py"
+
+    @property
+    def solution(self) -> Path:
+        """The instructor's notebook, with solutions and hidden tests."""
+        return notebook_path(SOLUTIONS, self.name)
+
+    @property
+    def release(self) -> Path:
+        """The student's notebook."""
+        return notebook_path(NOTEBOOKS, self.name)
+
+    @property
+    def tests(self) -> Path:
+        """The file of its hidden tests."""
+        return TESTS / f"ch{self.number}_tests.py"
+
+    @property
+    def wrong(self) -> Path:
+        """The file of its known wrong answers."""
+        return TESTS / f"ch{self.number}_wrong.py"
+
+    def import_tests(self) -> ModuleType:
+        """The module of its hidden tests."""
+        return import_module(f"autograde.chapters.{self.tests.stem}")
+
+    def import_wrong(self) -> ModuleType:
+        """The module of its known wrong answers."""
+        return import_module(f"autograde.chapters.{self.wrong.stem}")
+
+
+def chapters(solutions: Path = SOLUTIONS) -> list[Chapter]:
+    """The chapters that have a text in the folder `solutions`, in the order of their numbers."""
+    return [Chapter(path.stem) for path in sorted(solutions.glob("[0-9][0-9]_*.py"))]
+
+
+def chapter_names(solutions: Path = SOLUTIONS) -> list[str]:
+    """Their names."""
+    return [chapter.name for chapter in chapters(solutions)]
+
+
+def require_chapter(name: str | None, solutions: Path = SOLUTIONS) -> None:
+    """Raise ValueError if `name` is given and no chapter is called so."""
+    names = chapter_names(solutions)
+    if name is not None and name not in names:
+        raise ValueError(f"there is no chapter {name}. There are: {', '.join(names)}")

@@ -1,0 +1,82 @@
+"""Pages of notebooks that ask the network for nothing: formulas are MathML, no script is fetched.
+
+nbconvert's own pages load MathJax, and some of them more, from other machines: without a network
+their formulas stay TeX, and those machines learn who opens a page.
+"""
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import nbgrader
+from docutils.utils.math.latex2mathml import tex2mathml
+from jinja2 import pass_context
+from nbconvert import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from traitlets.config import Config
+
+# Templates that stand before nbconvert's: `base` has no MathJax in it, `page` no scripts at all.
+TEMPLATES = Path(__file__).with_name("templates")
+NBGRADERS = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
+# Of an output in several forms a page shows the first of these. nbconvert's own order begins with
+# the live widget, and a page has no kernel that could serve one.
+DISPLAY_PRIORITY = [
+    "text/html",
+    *("text/markdown", "image/svg+xml", "text/latex", "image/png", "image/jpeg", "text/plain"),
+]
+
+
+class Renderer(IPythonRenderer):
+    """nbconvert's Markdown, with every formula as MathML, which browsers draw themselves."""
+
+    def block_math(self, body: str) -> str:
+        # A wide formula scrolls by itself: by keyboard too, once it has the focus.
+        return f'<div class="math" tabindex="0">{mathml(body, as_block=True)}</div>'
+
+    def inline_math(self, body: str) -> str:
+        return f'<span class="formula">{mathml(body)}</span>'
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return self.block_math(rf"\begin{{{name}}}{body}\end{{{name}}}")
+
+
+def mathml(tex: str, as_block: bool = False) -> str:
+    """A formula as MathML; TeX that docutils does not know is shown as it was written."""
+    try:
+        return tex2mathml(tex, as_block)
+    except Exception:  # a student's formula may be anything
+        return f"<code>{escape(tex)}</code>"
+
+
+def _render(context: Mapping[str, Any], source: str, anchors: bool) -> str:
+    attachments = context.get("cell", {}).get("attachments", {})
+    looks = {"escape": False, "exclude_anchor_links": not anchors}
+    return MarkdownWithMath(Renderer(attachments=attachments, **looks)).render(source)
+
+
+@pass_context
+def markdown2html(context: Mapping[str, Any], source: str) -> str:
+    """nbconvert's filter of that name, for pages that hold students' text: no anchors in it."""
+    return _render(context, source, anchors=False)
+
+
+def set_formgrader(config: Config) -> None:
+    """Have formgrader make its pages of submissions in this way."""
+    config.HTMLExporter.filters = {"markdown2html": f"{__name__}.{markdown2html.__name__}"}
+    config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES), str(NBGRADERS)]
+
+
+class Page(HTMLExporter):
+    """A notebook as one page that holds all it shows."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            template_name="page",
+            extra_template_basedirs=[str(TEMPLATES)],
+            config=Config(NbConvertBase={"display_data_priority": DISPLAY_PRIORITY}),
+        )
+
+    @pass_context
+    def markdown2html(self, context: Mapping[str, Any], source: str) -> str:
+        return _render(context, source, anchors=True)

@@ -1,0 +1,154 @@
+"""The figures of chapter 06 that show recorded blocks, each with its words."""
+
+from collections.abc import Callable
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from specdec_lib.lessons.ch06.computed import mean_and_variance, of_sample, quantile, request_law
+from specdec_lib.lessons.ch06.figures import boxes, outcome
+from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture
+from specdec_lib.lessons.common.recorded import Request
+from specdec_lib.lessons.common.style import EXCESS, GREY, TARGET, show
+from specdec_lib.theory import Costs
+
+WIDTH = 4  # blocks, of a bar of the histogram
+RUN = 1  # the recorded run that is drawn
+SHARES = (0.5, 0.95, 0.99)
+
+
+def blocks_as_recorded(k: int, rows: int) -> None:
+    """The first blocks of a recorded run, every token in the dress of its fate."""
+    blocks = recorded.runs(k)[RUN][:rows]
+    drawn = [
+        outcome(b.accepted, [recorded.text_of(t) for t in b.drafted], recorded.text_of(b.token))
+        for b in blocks
+    ]
+    ax = picture(f"{rows} recorded blocks, K = {k}", size=(9.4, 1.2 + 0.36 * rows))
+    boxes(ax, drawn, [f"{b.accepted} accepted" for b in blocks])
+    parts = [", ".join(f"{kind} {text}" for kind, text in row) for row in drawn]
+    show(ax.figure, f"Blocks of {k} draft tokens. " + ". ".join(parts) + ".")
+
+
+def acceptance_by_position(k: int) -> None:
+    """Acceptance of each position among the blocks that reached it, with standard errors."""
+    request = recorded.requests()[k]
+    reached = request.accepted[::-1].cumsum()[::-1]
+    rates = reached[1:] / reached[:-1]
+    errors = np.sqrt(rates * (1 - rates) / reached[:-1])
+    positions = np.arange(1, k + 1)
+    ax = picture(f"Acceptance by position, given that the earlier ones passed, K = {k}", "share")
+    look = {"fmt": "o", "color": TARGET, "capsize": 4}
+    ax.errorbar(positions, rates, errors, label="recorded, one standard error", **look)
+    ax.axhline(request.alpha, color="black", linestyle="--", label=f"coins of {request.alpha:.3f}")
+    ax.set_xticks(positions, [f"{i}\n{n}" for i, n in zip(positions, reached, strict=False)])
+    ax.set_xlabel("position in the block; below it, how many blocks reached it")
+    ax.set_ylim(0, 1)
+    legend_below(ax)
+    points = zip(positions, rates, errors, strict=True)
+    parts = [f"position {i}: {rate:.3f} plus or minus {error:.3f}" for i, rate, error in points]
+    show(ax.figure, f"{'; '.join(parts)}. Coins would have {request.alpha:.3f} throughout.")
+
+
+def requests_against_coins(k: int) -> None:
+    """Blocks that each recorded request took, beside the exact law under coins."""
+    request, n_tokens = recorded.requests()[k], recorded.record()["request_tokens"]
+    law = request_law(request.alpha, k, n_tokens)
+    edges = np.arange(20, request.blocks.max() + 2 * WIDTH, WIDTH)
+    below = np.append(0.0, np.cumsum(np.append(law, np.zeros(edges[-1]))))  # under each number
+    coins = len(request.blocks) * np.diff(below[edges])
+    ax = picture(
+        f"{len(request.blocks)} recorded requests of {n_tokens} tokens, K = {k}", "requests"
+    )
+    middles = edges[:-1] + (WIDTH - 1) / 2
+    seen = np.histogram(request.blocks, edges)[0]
+    bars(ax, middles, seen, "target", 0.85 * WIDTH, label="recorded")
+    label = f"coins of {request.alpha:.3f}, computed"
+    ax.plot(middles, coins, color="black", label=label, **CROSS | {"markersize": 8})
+    text = _tail_text(request, law)
+    ax.set_xlabel(f"blocks that a request took (in brackets: under coins)\n{text}")
+    legend_below(ax)
+    show(ax.figure, f"Blocks that recorded requests took, and under coins in brackets: {text}.")
+
+
+def _tail_text(request: Request, law: np.ndarray) -> str:
+    """p50, p95, p99 and the standard deviation: recorded, and under coins in brackets."""
+    pairs = [(of_sample(request.blocks, share), quantile(law, share)) for share in SHARES]
+    named = zip(("p50", "p95", "p99"), pairs, strict=True)
+    values = np.arange(len(law))
+    deviation = np.sqrt(law @ (values - law @ values) ** 2)
+    parts = [f"{name} {seen:.0f} ({coins})" for name, (seen, coins) in named]
+    parts.append(f"standard deviation {request.blocks.std(ddof=1):.1f} ({deviation:.1f})")
+    return ", ".join(parts)
+
+
+def oracle(c: float) -> None:
+    """Where recorded blocks break, and what the best fixed K and an oracle make of it."""
+    longest = max(recorded.requests())
+    breaks = [block.accepted for run in recorded.runs(longest)[:3] for block in run][:28]
+    alpha, speeds = recorded.alpha(), recorded.speeds(lambda k: c * k + 1)
+    best = max(speeds, key=speeds.__getitem__)
+    ideal = 1 / (1 - alpha * (1 - c))
+    ax = picture("Where recorded blocks break, and one K for all", "draft tokens", (8.6, 3.8))
+    _fates(ax, np.array(breaks), best)
+    ax.axhline(best, color="black", linestyle="--", label=f"best fixed K = {best}")
+    tokens = recorded.requests()[longest].tokens[0]
+    told = f"oracle {tokens / (c * (tokens - 1) + 1):.2f}, with coins of {alpha:.3f} {ideal:.2f}"
+    speed = f"fixed K {speeds[best][0]:.2f}, {told}"
+    ax.set_xlabel(f"block; speed at c = {c:g}: {speed}")
+    ax.set_xticks([])
+    legend_below(ax, 2)
+    show(
+        ax.figure,
+        f"{len(breaks)} recorded blocks would have had {breaks} tokens accepted, of {longest}. "
+        f"The best fixed K is {best}. Speed at c = {c:g}: {speed}.",
+    )
+
+
+def _fates(ax: Axes, breaks: np.ndarray, k: int) -> None:
+    """A bar a block: what a fixed `k` gets, what it drafts for nothing, and what it misses."""
+    x, got = np.arange(len(breaks)), np.minimum(breaks, k)
+    layers = (
+        ("accepted", got, np.zeros(len(breaks)), "drafted and accepted"),
+        ("excess", k - got, got, "drafted for nothing"),
+        ("residual", np.maximum(breaks - k, 0), got, "not drafted, would have passed"),
+    )
+    for name, heights, floor, label in layers:
+        bars(ax, x, heights, name, 0.8, bottom=floor, label=label)
+
+
+def past_the_optimum(c: float, costs: Costs) -> None:
+    """Predicted and recorded speed by K, for `c` with v = 1 and for measured times."""
+    ax = picture("Speed by K: the formula, and recorded blocks", "times plain decoding", (7.4, 4.2))
+    parts = [
+        _speed_by_k(ax, f"c = {c:g}, v = 1", lambda k: c * k + 1, ("o", TARGET, "-")),
+        _speed_by_k(
+            ax,
+            f"measured, c = {costs.c:.2f}",
+            lambda k: costs.c * k + costs.v[k + 1],
+            ("s", EXCESS, "--"),
+        ),
+    ]
+    ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
+    ax.set_xlabel("K")
+    ax.set_ylim(0, None)
+    legend_below(ax, 2)
+    show(ax.figure, f"{'. '.join(parts)}.")
+
+
+def _speed_by_k(
+    ax: Axes, name: str, time: Callable[[int], float], looks: tuple[str, str, str]
+) -> str:
+    """Draw a line and points for one setting of the costs; returns them in words."""
+    alpha, speeds = recorded.alpha(), recorded.speeds(time)
+    ks = list(speeds)
+    predicted = [mean_and_variance(alpha, k)[0] / time(k) for k in ks]
+    means, errors = zip(*speeds.values(), strict=True)
+    marker, colour, line = looks
+    ax.plot(ks, predicted, line, color=colour, label=f"{name}: formula")
+    look = {"fmt": marker, "color": colour, "capsize": 4, "markerfacecolor": "white"}
+    ax.errorbar(ks, means, errors, label=f"{name}: recorded", **look)
+    points = zip(ks, means, predicted, strict=True)
+    numbers = ", ".join(f"{k}: {mean:.2f} ({formula:.2f})" for k, mean, formula in points)
+    return f"{name}, recorded speed by K, the formula in brackets: {numbers}"
