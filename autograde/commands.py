@@ -51,7 +51,7 @@ def run_grade(options: argparse.Namespace) -> int:
     from autograde.grading.receipts import write_receipts
     from autograde.pool import grade_and_time
     from autograde.sandbox import selftest
-    from autograde.sandbox.jail import NONE, VARIABLE
+    from autograde.sandbox.isolation import NONE, VARIABLE
 
     require_chapter(options.chapter)
     _require_positive("--workers", options.workers)

@@ -21,8 +21,8 @@ from autograde.files import digest_of, files_below, write_json
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import Grades, grade_class
 from autograde.report.table import print_table
-from autograde.sandbox import jail, selftest
-from autograde.sandbox.jail import NONE, VARIABLE, NoIsolation
+from autograde.sandbox import isolation, selftest
+from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
 from autograde.tools.samples import STUDENTS, write_class
 
 CLASS = BUILD / "sample-course"
@@ -75,7 +75,7 @@ def isolate_if_possible() -> None:
     except NoIsolation as error:
         print(f"No isolation on this machine; the samples are graded without it. {error}")
         os.environ[VARIABLE] = NONE
-        jail.chosen.cache_clear()
+        isolation.chosen.cache_clear()
 
 
 def grade_sample_class() -> None:
