@@ -3,19 +3,20 @@
 import ast
 import time
 from functools import cache
+from importlib import import_module
 
 from nbformat import NotebookNode
 
 from autograde.chapter import Chapter
 from autograde.grading import cache as results_cache
-from autograde.grading.hidden_tests import run_hidden_tests
 from autograde.grading.verdict import judge
 from autograde.result import Exercise, Result
+from autograde.runner import HiddenTests, collected
 from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
-from autograde.sandbox.jail import Limits
 from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Cell, Session
+from autograde.sandbox.workers import Limits
 from autograde.submission import Submission, is_answer, is_demo, release_of
 from autograde.wrong import misconceptions_of
 
@@ -46,14 +47,15 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
 def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
     """The result of a rebuilt notebook, graded in this process now.
 
-    Raises NoIsolation, and RuntimeError where a worker cannot be started (again).
+    Raises NoIsolation, AuthorError if the chapter's hidden tests cannot be run, and RuntimeError
+    where a worker cannot be started (again).
     """
     selftest.require()
     start = time.monotonic()
-    limits = limits_of(chapter)
+    limits, tests = limits_of(chapter), hidden_tests_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
-        cases = run_hidden_tests(Chapter(chapter).tests, student)
+        cases = tests.run(student)
     if session.broken is not None:
         raise session.broken
     exercises = exercises_of(notebook)
@@ -65,7 +67,7 @@ def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
 
 def limits_of(chapter: str) -> Limits:
     """What a submission of the chapter may use, and what is loaded before it comes."""
-    return Limits(own_work=own_work_of(chapter), preload=modules_of(chapter))
+    return Limits(blocklist=own_work_of(chapter), preload=modules_of(chapter))
 
 
 def code_cells(notebook: NotebookNode, limits: Limits) -> list[Cell]:
@@ -106,9 +108,16 @@ def pending_of(notebook: NotebookNode) -> list[str]:
 
 
 @cache
+def hidden_tests_of(chapter: str) -> HiddenTests:
+    """The chapter's hidden tests, the same ones for every submission of this process."""
+    return collected(Chapter(chapter), exercises_of(release_of(chapter)))
+
+
+@cache
 def own_work_of(chapter: str) -> tuple[str, ...]:
-    """The library's functions that answer an exercise of the chapter, as its tests name them."""
-    return Chapter(chapter).import_tests().OWN_WORK
+    """The library's functions that answer an exercise of the chapter."""
+    number, table = Chapter(chapter).number, import_module("autograde.chapters.own_work").OWN_WORK
+    return tuple(name for name, chapters in table.items() if number in chapters.split())
 
 
 @cache
