@@ -19,10 +19,9 @@ from specdec_lib.lessons.ch01.models import (
     tokens,
 )
 from specdec_lib.lessons.ch01.puzzle import check_puzzle
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 __all__ = ["DRAFT", "END", "TARGET", "WORDS", "answered", "check_puzzle", "committed"]
@@ -62,10 +61,7 @@ TRUTHS = {
     ),
 }
 
-
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 # The pair of chapter 02, for what happens where two papers' letters are mixed.
@@ -204,7 +200,4 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

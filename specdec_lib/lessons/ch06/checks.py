@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.common import answers, recorded
-from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import (
     Different,
     describe,
@@ -17,7 +17,7 @@ from specdec_lib.lessons.common.examples import (
     format_call,
     visible_check,
 )
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.theory import expected_tokens
 
 __all__ = ["answered", "committed"]
@@ -54,10 +54,7 @@ TRUTHS = {
     ),
 }
 
-
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 class Coins:
@@ -170,10 +167,7 @@ NEXT_PROMPT = (
     "How many target passes?"
 )
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)
 
 
 def readiness(*functions: Callable) -> None:
