@@ -11,7 +11,6 @@ from specdec_lib.lessons.ch01.models import (
     END,
     TARGET,
     WORDS,
-    expect_rows,
     greedy_decode,
     named,
     pair,
@@ -127,7 +126,7 @@ def check_draft_block(function: Callable) -> None:
         before, out = tokens(prefix), tokens(drafted)
         gives = (out, drafted_rows(before, out))
         _, draft = pair(in_a_block=len(out))
-        expect_rows(function, draft, before, len(out), uniforms, gives=gives, hint=hint)
+        expect(function, draft, before, len(out), uniforms, gives=gives, hint=hint)
 
 
 @visible_check
@@ -138,7 +137,7 @@ def check_score_block(function: Callable) -> None:
         hint = f"{len(block) + 1} rows, from the one that follows the last token of the prefix."
         target, _ = pair(targets=1)
         gives = target_rows(before, block)
-        expect_rows(function, target, before, block, gives=gives, hint=hint)
+        expect(function, target, before, block, gives=gives, hint=hint)
 
 
 @visible_check
