@@ -3,7 +3,7 @@
 import ast
 import math
 
-from autograde.build.regions import (
+from autograde.nbgrader.regions import (
     BEGIN_SOLUTION,
     END_SOLUTION,
     HIDDEN_WORDS,

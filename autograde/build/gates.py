@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
 
-from autograde.build.regions import (
+from autograde.nbgrader.regions import (
     HIDDEN_TESTS,
     HIDDEN_WORDS,
     SOLUTION_WORDS,

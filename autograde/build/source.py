@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograde.build import colab
 from autograde.build.checks import MAX_ID, check_cells
-from autograde.build.regions import HIDDEN_TESTS
+from autograde.nbgrader.regions import HIDDEN_TESTS
 from autograde.build.text import TextCell, text_cells
 
 METADATA = {

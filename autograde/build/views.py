@@ -4,7 +4,7 @@ from copy import deepcopy
 
 from nbformat.notebooknode import NotebookNode
 
-from autograde.build.regions import BEGIN_SOLUTION, END_SOLUTION, without_hidden
+from autograde.nbgrader.regions import BEGIN_SOLUTION, END_SOLUTION, without_hidden
 
 
 def solution_view(notebook: NotebookNode) -> NotebookNode:

@@ -23,15 +23,13 @@ Exit codes: 0 done; 2 not started, also where students' code cannot be isolated;
 """
 RECEIPT_DOES = """\
 Read a notebook and print its receipt as JSON: a SHA-256 of every answer and,
-where it has been graded, of the result. After `verify RECEIPT`, hold the
-notebook against that receipt and print what differs, grading it if need be.
+if it has been graded, of the result.
 """
 RECEIPT_ENDS = """\
 Examples:
   autograde receipt 02_rejection_sampling.ipynb --out ada.json
-  autograde receipt verify ada.json 02_rejection_sampling.ipynb
 
-Exit codes: 0 done; 1 something differs; 2 not started; 141 output closed.
+Exit codes: 0 done; 2 not started; 141 output closed.
 """
 SAMPLE_DOES = """\
 Write the notebooks of a made-up class, right, wrong, broken and hostile ones,
@@ -109,22 +107,13 @@ def _add_places(command: argparse.ArgumentParser) -> None:
 def _add_receipt(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     command = commands.add_parser(
         "receipt",
-        help="print a submission's receipt, or verify one",
+        help="print a submission's receipt",
         description=RECEIPT_DOES,
         epilog=RECEIPT_ENDS,
     )
     option = command.add_argument
-    option(
-        "words",
-        nargs="+",
-        metavar="SUBMISSION | verify RECEIPT SUBMISSION",
-        help="a notebook; after `verify RECEIPT`, the notebook that it is held against",
-    )
-    option(
-        "--chapter",
-        metavar="NAME",
-        help="the notebook's chapter; default: its file name or, to verify, the receipt's",
-    )
+    option("notebook", type=Path, metavar="NOTEBOOK", help="the notebook of a submission")
+    option("--chapter", metavar="NAME", help="the notebook's chapter; default: its file name")
     option("--out", type=Path, metavar="FILE", help="write the receipt here; default: print it")
     command.set_defaults(run=run_receipt)
 
@@ -146,8 +135,8 @@ def _add_sample(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 def run_grade(options: argparse.Namespace) -> int:
     """`autograde grade`: a table, and the results as JSON. Failed submissions are results too."""
     from autograde.chapter import require_chapter
-    from autograde.grading.receipts import write_receipts
-    from autograde.pool import grade_and_time
+    from autograde.pool import grade_class
+    from autograde.receipt import write_receipts
     from autograde.sandbox import doctor
 
     require_chapter(options.chapter)
@@ -158,7 +147,7 @@ def run_grade(options: argparse.Namespace) -> int:
         os.environ[VARIABLE] = NONE
     print(doctor.require(), file=sys.stderr)
     what = (options.submitted, options.chapter, options.workers, options.scheduler)
-    grades, seconds = grade_and_time(*what)
+    grades, seconds = grade_class(*what)
     if options.json:
         _write(options.json, grades, seconds)
     if options.receipts:
@@ -188,20 +177,13 @@ def _print(submitted: Path, grades: dict) -> None:
 
 
 def run_receipt(options: argparse.Namespace) -> int:
-    """`autograde receipt`: exit code 1 where a verified receipt is not this submission's."""
+    """`autograde receipt`: print the receipt of a notebook, or write it."""
     from autograde.chapter import require_chapter
     from autograde.files import write_json
-    from autograde.grading import receipts
+    from autograde.receipt import of_file
 
     require_chapter(options.chapter)
-    *verify, submission = map(Path, options.words)
-    if verify and (len(verify) != 2 or str(verify[0]) != "verify"):
-        raise ValueError("name one notebook, or: autograde receipt verify RECEIPT SUBMISSION")
-    if verify:
-        found = receipts.verify(verify[1], submission, options.chapter)
-        print("\n".join(found) or f"{verify[1]} is the receipt of {submission}")
-        return 1 if found else 0
-    receipt = receipts.of_file(submission, options.chapter)
+    receipt = of_file(options.notebook, options.chapter)
     if options.out:
         write_json(options.out, receipt)
     else:

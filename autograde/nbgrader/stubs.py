@@ -3,7 +3,7 @@
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import ClearSolutions
 
-from autograde.build.regions import code_lines, split_at_region
+from autograde.nbgrader.regions import code_lines, split_at_region
 
 
 class Stubs(ClearSolutions):

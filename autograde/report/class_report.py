@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from autograde.files import printable
-from autograde.nbgrader.gradebook import Override
 from autograde.report.pictures import behaviours_met, scores_histogram
 from autograde.report.statistics import (
     Chapter,
@@ -14,6 +13,7 @@ from autograde.report.statistics import (
     Seconds,
     chapters_of,
 )
+from autograde.result import Override
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; background: #fff; margin: 1.5rem auto;

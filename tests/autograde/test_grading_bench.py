@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
 
-from autograde.grade import exercises_of, grade_anew
+from autograde.grade import exercises_of, grade_now
 from autograde.sandbox.session import StudentError
 from autograde.submission import is_answer, is_demo
 from autograde.tools import bench, costs
@@ -40,7 +40,7 @@ def namespace_of(notebook: nbformat.NotebookNode) -> dict:
 @pytest.mark.parametrize("name", ["ada-right", "ben-half", "cleo-misconceived", "dan-blank"])
 def test_the_baseline_gives_the_engines_marks(name: str):
     notebook = sample(name, CHAPTER)
-    ours = {n: e.score for n, e in grade_anew(notebook, CHAPTER).exercises.items()}
+    ours = {n: e.score for n, e in grade_now(notebook, CHAPTER).exercises.items()}
     namespace = namespace_of(notebook)
     theirs = {
         n: points(CHAPTER, n, e.max_score, namespace) for n, e in exercises_of(notebook).items()

@@ -84,7 +84,7 @@ def pickled(value: object) -> bytes:
 def test_no_submission_leaves_anything_to_the_next(chapter: str):
     tests = hidden_tests.hidden_tests(Chapter(chapter).tests)
     before = state_of(tests)
-    engine.grade_anew(sample("cleo-misconceived", chapter), chapter)
+    engine.grade_now(sample("cleo-misconceived", chapter), chapter)
     assert hidden_tests.hidden_tests(Chapter(chapter).tests) is tests
     assert state_of(tests) == before
 

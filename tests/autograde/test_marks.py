@@ -15,7 +15,7 @@ def test_no_traceback_is_written_out_for_a_failed_case():
     written_out = []
     with pytest.MonkeyPatch.context() as patch:  # undone before a failure of this test is written
         patch.setattr(pytest.Function, "repr_failure", lambda *_: written_out.append(1))
-        result = engine.grade_anew(release_of(CHAPTER), CHAPTER)
+        result = engine.grade_now(release_of(CHAPTER), CHAPTER)
     assert not written_out
     assert {exercise.passed for exercise in result.exercises.values()} == {0}
     assert all(exercise.note for exercise in result.exercises.values())
@@ -30,7 +30,7 @@ HUGE = {
 
 def test_a_students_value_of_any_size_makes_a_short_report():
     """nbgrader writes the messages into the notebook and twice into each page."""
-    result = engine.grade_anew(right(**HUGE), CHAPTER)
+    result = engine.grade_now(right(**HUGE), CHAPTER)
     assert all(result.exercises[name].score < 4 for name in HUGE)
     assert "'xxxxx" in str(result.exercises["correct_token"].messages)
     assert len(json.dumps(result.to_json())) < 150_000
@@ -38,6 +38,6 @@ def test_a_students_value_of_any_size_makes_a_short_report():
 
 def test_no_message_is_longer_than_the_last_fence(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(marks, "MOST_TOLD", 20)
-    result = engine.grade_anew(right(quiz_02='quiz_02 = "e"'), CHAPTER)
+    result = engine.grade_now(right(quiz_02='quiz_02 = "e"'), CHAPTER)
     (message,) = result.exercises["quiz_02"].messages
     assert message.endswith("quiz_02 is 'e'; writ ... (cut here, after 20 of 46 characters)")

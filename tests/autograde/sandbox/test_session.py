@@ -7,7 +7,7 @@ import pytest
 from classes.sessions import call, session
 from classes.submitting import CHAPTER, right
 
-from autograde.grade import grade_anew
+from autograde.grade import grade_now
 from autograde.sandbox.launch import Limits
 from autograde.sandbox.proxy import Student
 from autograde.sandbox.session import Cell, Gone, NotDefined, Session, StudentError
@@ -86,7 +86,7 @@ def test_a_fence_that_fails_later_on_is_not_the_students_fault(monkeypatch: pyte
 
     monkeypatch.setattr(Session, "_run_cells", run_cells)
     with pytest.raises(FenceError, match="no user namespace"):
-        grade_anew(notebook, CHAPTER)
+        grade_now(notebook, CHAPTER)
 
 
 def test_a_function_that_loops_is_waited_for_once():
