@@ -12,10 +12,10 @@ ROOT = str(Path(__file__).resolve().parent)
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
-from autograde.build import offline  # noqa: E402
 from autograde.chapter import course_dir  # noqa: E402
 from autograde.nbgrader import config as course  # noqa: E402
 from autograde.nbgrader import timestamps  # noqa: E402
+from autograde.report import offline  # noqa: E402
 
 c = get_config()  # noqa: F821  traitlets puts it here
 

@@ -5,18 +5,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 
 from nbformat import NotebookNode
 
 from autograde import cache as result_cache
 from autograde.chapter import Chapter
-from autograde.grading.hidden_tests import run_hidden_tests
 from autograde.judge import judge
 from autograde.result import Exercise, Result
-from autograde.sandbox import doctor
+from autograde.runner import HiddenTests, collected
+from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
-from autograde.sandbox.launch import Limits
-from autograde.sandbox.proxy import Student
+from autograde.sandbox.jail import Limits
+from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Cell, Session
 from autograde.submission import is_answer, is_demo, release_of
 from autograde.wrong import misconceptions_of
@@ -85,15 +86,15 @@ def _stored(job: Job, outcome: Outcome) -> Outcome:
 def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     """The result of a rebuilt notebook, graded in this process, whatever is stored.
 
-    Raises NoIsolation, RuntimeError if no worker can be started, and ValueError if the hidden
-    tests are not this notebook's.
+    Raises NoIsolation, TestsError if the chapter's hidden tests cannot be run, RuntimeError if no
+    worker can be started, and ValueError if the hidden tests are not this notebook's.
     """
-    doctor.require()
+    selftest.require()
     start = time.monotonic()
-    limits = limits_of(chapter)
+    limits, tests = limits_of(chapter), hidden_tests_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
-        cases = run_hidden_tests(Chapter(chapter).tests, student)
+        cases = tests.run(student)
     if session.broken is not None:
         raise session.broken
     exercises = exercises_of(notebook)
@@ -146,9 +147,16 @@ def pending_of(notebook: NotebookNode) -> list[str]:
 
 
 @cache
+def hidden_tests_of(chapter: str) -> HiddenTests:
+    """The chapter's hidden tests, the same ones for every submission of this process."""
+    return collected(Chapter(chapter), exercises_of(release_of(chapter)))
+
+
+@cache
 def own_work_of(chapter: str) -> tuple[str, ...]:
-    """The library's functions that answer an exercise of the chapter, as its tests name them."""
-    return Chapter(chapter).import_tests().OWN_WORK
+    """The library's functions that answer an exercise of the chapter."""
+    number, table = Chapter(chapter).number, import_module("autograde.chapters.own_work").OWN_WORK
+    return tuple(name for name, chapters in table.items() if number in chapters.split())
 
 
 @cache

@@ -1,7 +1,7 @@
 """From test cases to behaviours and their messages: one message for one root cause."""
 
-from autograde.grading.marks import Case
 from autograde.result import Behaviour, Exercise
+from autograde.runner import Case
 from autograde.wrong import Misconception, Misconceptions, likely_cause
 
 

@@ -1,6 +1,8 @@
 """The result of grading one submission, as data, and the results of a class."""
 
+import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypedDict
 
 
@@ -144,3 +146,19 @@ class Override:
             f"{self.student}, {self.chapter}, {self.exercise}: {self.by_hand:g} points by hand "
             f"stand, the tests give {self.automatic:g}"
         )
+
+
+def read_grades(path: Path) -> Grades:
+    """The students of a results file. Raises ValueError if it is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["students"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{path} is not what `autograde grade --json` writes") from None
+
+
+def seconds_beside(grades: Path) -> Path:
+    """Where `autograde grade --json` writes how long each submission took: beside its results.
+
+    They are not in them, since the results of the same class are the same bytes every time.
+    """
+    return grades.with_suffix(".seconds.json")

@@ -66,8 +66,7 @@ from specdec_lib.lessons.ch00.checks import MACHINES, MODELS, hints
 # **autoregressive**.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch00 import figures as figures
-from specdec_lib.lessons.ch00 import machines as machines
+from specdec_lib.lessons.ch00 import figures, measured as charts
 
 figures.serial_and_parallel(tokens=5)
 
@@ -293,7 +292,7 @@ passes = lesson.passes_of(seconds, sizes, rates)
 lesson.reveal_passes("prediction_00_b", prediction_00_b, passes, tokens=8)
 
 # %% tags=["demo"]
-machines.measured_passes(forward_time, passes, bandwidth)
+charts.measured_passes(forward_time, passes, bandwidth)
 
 # %% [markdown]
 # All passes took turns, so that a slow moment of the machine hits them alike. The lines are your
@@ -331,7 +330,7 @@ lesson.committed("prediction_00_c", prediction_00_c, 1, 100)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_00_c", prediction_00_c)
-machines.published_times(forward_time, MACHINES, MODELS)
+charts.published_times(forward_time, MACHINES, MODELS)
 
 # %% [markdown]
 # The bars are your `forward_time` with the makers' data sheets. One A100 needs 172 ms for one token
@@ -342,7 +341,7 @@ machines.published_times(forward_time, MACHINES, MODELS)
 # Now the four rows of that lesson's table, each machine by itself:
 
 # %% tags=["demo"]
-machines.four_rows(forward_time, MACHINES["A100"], n_params=175e9, bytes_per_param=2, chips=(1, 18))
+charts.four_rows(forward_time, MACHINES["A100"], n_params=175e9, bytes_per_param=2, chips=(1, 18))
 
 # %% [markdown]
 # The 10 ms belong to 18 GPUs, the 1 ms to one. On one and the same machine the two are not 10 to 1

@@ -34,9 +34,9 @@ from specdec_lib.lessons.ch01.checks import DRAFT, TARGET, WORDS, hints, tokens
 from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch01 import figures as figures
+from specdec_lib.lessons.ch01 import figures, measured as charts
 
-figures.recorded_blocks(lesson.RECORDED, first=0, count=1)
+charts.recorded_blocks(lesson.RECORDED, first=0, count=1)
 
 # %% [markdown]
 # The line of gates does: **one** pass of the target opens or closes all of them. The draft's tokens
@@ -128,7 +128,7 @@ from specdec_lib.lessons.widgets.pipeline import pipeline_animation
 pipeline_animation(lesson.RECORDED)
 
 # %% tags=["demo"]
-figures.recorded_blocks(lesson.RECORDED)
+charts.recorded_blocks(lesson.RECORDED)
 lesson.reveal("prediction_01_b", prediction_01_b)
 
 # %% [markdown]

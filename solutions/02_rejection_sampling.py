@@ -43,7 +43,7 @@ from specdec_lib.lessons.ch02.checks import P, Q, hints
 from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch02 import figures as figures
+from specdec_lib.lessons.ch02 import figures
 
 figures.two_distributions(P, Q)
 

@@ -60,7 +60,7 @@ def total_variation(p: np.ndarray, q: np.ndarray) -> float:
 hints(total_variation)
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch03 import figures as figures
+from specdec_lib.lessons.ch03 import figures
 
 figures.shared_mass(total_variation, P, Q)
 
@@ -179,10 +179,10 @@ lesson.reveal("prediction_03", prediction_03)
 # of a perfect sampler. Then choose a wrong one: after how many draws does it leave the floor?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch03 import sampling as sampling
+from specdec_lib.lessons.ch03 import measured as charts
 from specdec_lib.lessons.widgets.two_paths import two_paths_simulator
 
-sampling.running_distance(P, Q)
+charts.running_distance(P, Q)
 two_paths_simulator(target=P, draft=Q)
 
 # %% [markdown]
@@ -199,7 +199,7 @@ two_paths_simulator(target=P, draft=Q)
 # row.
 
 # %% tags=["demo"]
-sampling.whole_texts(lesson.TARGET, lesson.DRAFT, k=2, length=3)
+figures.whole_texts(lesson.TARGET, lesson.DRAFT, k=2, length=3)
 
 # %% [markdown]
 # ## A bug that ships
@@ -335,8 +335,8 @@ lesson.check_warp(warp)
 # distributions beside a rule whose coin has six bits and is compared with `<=`.
 
 # %% tags=["demo"]
-sampling.draw_and_compare(200_000)
-sampling.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
+charts.draw_and_compare(200_000)
+charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 
 # %% [markdown]
 # The noise of 200,000 draws is .0014 with four tokens, .002 to .005 with 8 to 32 even ones. One run
@@ -376,7 +376,7 @@ def is_lossless(rule, p: np.ndarray, q: np.ndarray) -> bool:
 hints(is_lossless)
 
 # %% tags=["demo"]
-sampling.line_up(is_lossless, lesson.GRID_P, lesson.GRID_Q)
+figures.line_up(is_lossless, lesson.GRID_P, lesson.GRID_Q)
 
 # %% test="is_lossless" points=5
 lesson.check_is_lossless(is_lossless)
@@ -396,7 +396,7 @@ lesson.check_is_lossless(is_lossless)
 # the draft more often lies nearer to `q`.
 
 # %% tags=["demo"]
-sampling.price_of_acceptance(total_variation, P, Q)
+figures.price_of_acceptance(total_variation, P, Q)
 
 # %% [markdown]
 # ## The worst case: a very poor draft
@@ -432,7 +432,7 @@ lesson.rounding()
 # conditions:** draft tokens come from the `q` that the rule uses, and random numbers are fresh.
 
 # %% tags=["demo"]
-sampling.witnesses(two_paths, is_lossless)
+figures.witnesses(two_paths, is_lossless)
 
 # %% [markdown]
 # Three caveats. *Numerics*: the mathematics is exact; rounding adds what the last section shows.

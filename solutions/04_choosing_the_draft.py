@@ -22,7 +22,7 @@ from specdec_lib.lessons.ch04 import checks as lesson
 from specdec_lib.lessons.ch04.checks import hints
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch04 import figures as figures
+from specdec_lib.lessons.ch04 import figures, measured as charts
 
 # %% [markdown]
 # ## The two numbers of a draft
@@ -375,7 +375,7 @@ torch.set_num_threads(1)  # so that the times stay steady while the machine does
 lab = strategies.Laboratory()
 drafts = strategies.built_in("large", "base", "small") | {"first layer": strategies.first_layers(1)}
 measured = lab.measured(drafts)
-lesson.table_of_drafts(measured, walltime_speedup)
+charts.table_of_drafts(measured, walltime_speedup)
 
 # %% [markdown]
 # The first three stand in the order of their `alpha`. Where we measured, the speed-ups came in the
@@ -386,13 +386,12 @@ lesson.table_of_drafts(measured, walltime_speedup)
 # `alpha` stays, `c` falls, and every draft gains. Look at `v` too: it may jump.
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch04 import measured as charts
 from specdec_lib.models.pairs import load_pair
 
 pair = load_pair(draft="small", target_cost="40m")
 costlier = lab.measured(strategies.built_in("large", "base", "small"), pair.target)
 print(pair.label)
-lesson.table_of_drafts(costlier, walltime_speedup)
+charts.table_of_drafts(costlier, walltime_speedup)
 charts.flat_or_measured(
     walltime_speedup, {"built-in": measured["small"], "40M cost": costlier["small"]}
 )

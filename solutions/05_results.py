@@ -31,7 +31,7 @@ from specdec_lib.lessons.ch05.checks import hints
 from specdec_lib.theory import expected_tokens
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch05 import figures as figures
+from specdec_lib.lessons.ch05 import figures
 
 figures.six_blocks(lesson.BLOCKS, lesson.K)
 
@@ -276,21 +276,22 @@ print(f"half .95, half .45: {mixed:.2f} tokens a block; all .70: {expected_token
 # same most probable token is the acceptance at temperature 0. Nothing is sampled.
 
 # %% tags=["demo"]
+from specdec_lib import assets
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.own_table import acceptances, readers
 
-(target, drafts), tokenizer = readers(), held_out.tokenizer()
+(target, drafts), tokenizer = readers(), assets.tokenizer()
 ends = {"code": ".py", "prose": ".txt"}
-texts = {kind: [d for d in held_out.documents() if d.name.endswith(ends[kind])] for kind in ends}
+texts = {kind: [d for d in assets.documents() if d.name.endswith(ends[kind])] for kind in ends}
 measured = {}
 for kind, documents in texts.items():
     tokens = [held_out.encoded(each, tokenizer) for each in documents]
     measured |= {(kind, name): a for name, a in acceptances(target, drafts, tokens, 2000).items()}
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch05 import measured as own
+from specdec_lib.lessons.ch05 import measured as charts
 
-own.acceptance_table(measured, papers.table("leviathan_3"))
+charts.acceptance_table(measured, papers.table("leviathan_3"))
 
 # %% [markdown]
 # Read it beside the paper's Table 3. Acceptance falls far more slowly than the draft's size. A
@@ -348,7 +349,7 @@ hints(acceptance_by_class)
 from specdec_lib.measure.classes import CLASSES, judged
 
 verdicts = judged(target, drafts["large"], texts["code"], tokenizer, most=3000)
-own.by_class(acceptance_by_class, verdicts, CLASSES)
+charts.by_class(acceptance_by_class, verdicts, CLASSES)
 white = [kind == "whitespace" for kind in verdicts.classes]
 lesson.reveal("prediction_05_c", prediction_05_c, verdicts.agreed[white].mean())
 
@@ -371,7 +372,7 @@ pair = load_pair(draft="large")
 prompts = {"held-out text": held_out.prompts(32)}
 prompts["random tokens"] = np.random.default_rng(0).integers(1, 2048, (32, 64)).tolist()
 blocks = {name: accepted_counts(pair, each, 5, 64, SAMPLED) for name, each in prompts.items()}
-own.by_position(alpha_from_blocks, blocks, k=5)
+charts.by_position(alpha_from_blocks, blocks, k=5)
 
 # %% [markdown]
 # Read the points with their error bars. Later positions pass a little more often than the first: a
@@ -439,7 +440,7 @@ slow = load_pair(draft="small", target_cost="40m")
 fast = speculative(slow.target, ModelDrafter(slow.draft), 2, SAMPLED, 16)
 seconds = seconds_by_turns(plain(slow.target, SAMPLED, 16), fast, held_out.prompts(5))
 print(slow.label)
-own.pairs(paired_speedup, *seconds)
+charts.pairs(paired_speedup, *seconds)
 
 # %% tags=["demo"]
 from specdec_lib.measure.core.costs import costs_of

@@ -30,9 +30,9 @@ from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.ch06.checks import hints
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch06 import figures as figures, records as records
+from specdec_lib.lessons.ch06 import figures, measured as charts
 
-records.blocks_as_recorded(k=5, rows=8)
+charts.blocks_as_recorded(k=5, rows=8)
 
 # %% [markdown]
 # Leave the words out, and a row is a run of successes that ends with the first failure. The
@@ -298,7 +298,7 @@ print(f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} on average; co
 # Now the recorded blocks, counted over 192 requests of 128 tokens:
 
 # %% tags=["demo"]
-records.acceptance_by_position(k=8)
+charts.acceptance_by_position(k=8)
 
 # %% [markdown]
 # The first position is the worst: a block that gets to the second one is likely to stand in easy
@@ -316,7 +316,7 @@ print("recorded: {:.2f} tokens a block, standard error {:.2f}".format(*seen.toke
 # positions as often as blocks reach them. It does not save the tail. The same requests, one by one:
 
 # %% tags=["demo"]
-records.requests_against_coins(k=8)
+charts.requests_against_coins(k=8)
 
 # %% [markdown]
 # The middle agrees. The slow requests are slower than coins would have it: a request in text that
@@ -333,7 +333,7 @@ records.requests_against_coins(k=8)
 # With this draft no choice of `K`, fixed or adapted, beats it (for `c` up to 1).
 
 # %% tags=["demo"]
-records.oracle(c=0.1)
+charts.oracle(c=0.1)
 
 # %% [markdown]
 # What lies between is all that a clever schedule can win. Hugging Face's
@@ -392,7 +392,7 @@ generation_simulator(k=5, c=0.1, v=1.0, costs=costs)
 # The lower panel as a still picture, for `c = .1`, `v = 1` and for the times measured above:
 
 # %% tags=["demo"]
-records.past_the_optimum(c=0.1, costs=costs)
+charts.past_the_optimum(c=0.1, costs=costs)
 
 # %% [markdown]
 # ## Evidence to inspect

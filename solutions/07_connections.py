@@ -36,10 +36,9 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch07 import figures as figures
-from specdec_lib.lessons.ch07 import pictures as pictures
+from specdec_lib.lessons.ch07 import figures, measured as charts
 
-pictures.shapes()
+figures.shapes()
 
 # %% [markdown]
 # ## A draft without a distribution: n-grams and lookup
@@ -98,7 +97,7 @@ from specdec_lib.measure.core.held_out import prompts
 
 lab, texts = strategies.Laboratory(positions=400), prompts(8, 128)
 measured = strategies.tokens_a_block(lab.target, strategies.three_drafters(lab.vocab_size), texts)
-pictures.drafters(measured, k=4)
+charts.drafters(measured, k=4)
 
 # %% [markdown]
 # The greedy text of so small a model runs in circles, and lookup lives on repetition. At
@@ -115,7 +114,7 @@ pictures.drafters(measured, k=4)
 from specdec_lib.measure.core.acceptance import model_reader
 
 cut = {e: lab.alpha(model_reader(strategies.first_layers(e))) for e in (1, 2, 3, 4)}
-pictures.early_exit(cut)
+charts.early_exit(cut)
 
 # %% [markdown]
 # ## No draft at all: Jacobi and lookahead
@@ -272,7 +271,7 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 
 # %% tags=["demo"]
 heads = strategies.trained_heads(lab.target)
-pictures.drafters(strategies.tokens_a_block(lab.target, heads, texts, k=3), k=3)
+charts.drafters(strategies.tokens_a_block(lab.target, heads, texts, k=3), k=3)
 
 # %% [markdown]
 # ### Exercise: tree_attention_mask
@@ -340,7 +339,7 @@ accepted = lesson.accepted_shares(multi_candidate_accept)
 draft_tree_simulator(accepted)
 
 # %% tags=["demo"]
-pictures.shapes_compared(accepted, SHAPES)
+charts.shapes_compared(accepted, SHAPES)
 
 # %% [markdown]
 # A chain spends its tokens on depth, a tree also on second choices. Where the first choice passes
@@ -354,7 +353,7 @@ pictures.shapes_compared(accepted, SHAPES)
 # cell adds it up. By the paper's proof no rule for one block writes more on average.
 
 # %% tags=["demo"]
-pictures.blocks_compared(P, Q, most=5)
+charts.blocks_compared(P, Q, most=5)
 
 # %% [markdown]
 # ## Another tokenizer
@@ -412,7 +411,7 @@ lesson.check_map_draft(map_draft)
 # threshold is .087, every token passes it, and the text follows the *draft*.
 
 # %% tags=["demo"]
-pictures.typical(P, Q, epsilon=0.09, delta=0.3)
+charts.typical(P, Q, epsilon=0.09, delta=0.3)
 
 # %% [markdown]
 # The authors say so themselves: matching the distribution is what they relax. So do Leviathan's
@@ -429,7 +428,7 @@ pictures.typical(P, Q, epsilon=0.09, delta=0.3)
 # acceptance can fall along the block, as DFlash's does in chapter 05.
 
 # %% tags=["demo"]
-pictures.sum_or_maximum(alpha=0.8, k=4)
+charts.sum_or_maximum(alpha=0.8, k=4)
 
 # %% [markdown]
 # ## The family, and its timeline
@@ -446,7 +445,7 @@ lesson.family_table()
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.timeline import timeline_simulator
 
-pictures.timeline()
+figures.timeline()
 timeline_simulator()
 
 # %% [markdown]
@@ -478,7 +477,7 @@ timeline_simulator()
 # verification takes 42% to 95% of the time. The batch uses up the free tokens.
 
 # %% tags=["demo"]
-pictures.batches(alpha=0.8, c=0.02, k=4, free=295)
+charts.batches(alpha=0.8, c=0.02, k=4, free=295)
 
 # %% [markdown]
 # Compute at test time has two sides. One long answer of a reasoning model gains from each token

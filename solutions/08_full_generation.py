@@ -31,8 +31,7 @@ from specdec_lib.lessons.ch08.checks import hints
 from specdec_lib.sampling import Warp, sample_rows
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch08 import figures as figures
-from specdec_lib.lessons.ch08 import measured as own
+from specdec_lib.lessons.ch08 import figures, measured as charts
 from specdec_lib.lessons.widgets.trace import trace_picture
 from specdec_lib.measure.experiment import batches, engineering, experiment, identity, seq2seq, survey, traces
 from specdec_lib.measure import papers
@@ -364,9 +363,9 @@ for name in machine.targets:
 lesson.reveal("prediction_08_b", prediction_08_b, experiment.best(rows, 1).empirical["median"])
 
 # %% tags=["demo"]
-own.beside_the_papers(rows, papers.table("leviathan_2_4"), papers.table("chen_1"))
-own.against_hugging_face(rows)
-own.alpha_beside_table_3(rows, papers.table("leviathan_3"))
+charts.beside_the_papers(rows, papers.table("leviathan_2_4"), papers.table("chen_1"))
+charts.against_hugging_face(rows)
+charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 
 # %% [markdown]
 # The papers' rows are printed values, from other models and machines: compare the *pattern*, not the height. Read
@@ -387,7 +386,7 @@ own.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 
 # %% tags=["demo"]
 best = experiment.best(rows)
-own.engineering(engineering.versions(our_decoder(), machine, best.target, best.draft, best.k))
+charts.engineering(engineering.versions(our_decoder(), machine, best.target, best.draft, best.k))
 
 # %% [markdown]
 # ## Token by token
@@ -399,10 +398,10 @@ told = traces.of_built_in(our_decoder(), machine, k=4)
 trace_picture(**told.picture())
 
 # %% tags=["demo"]
-own.blocks_over_time(told.blocks)
-own.timeline(told.blocks)
-own.by_position(told.counts, k=4)
-own.by_class(told.by_class())
+charts.blocks_over_time(told.blocks)
+charts.timeline(told.blocks)
+charts.by_position(told.counts, k=4)
+charts.by_class(told.by_class())
 
 # %% [markdown]
 # Some text is easy for many blocks in a row, some is hard. So later positions, *where they are reached*, pass more
@@ -417,7 +416,7 @@ own.by_class(told.by_class())
 
 # %% tags=["demo"]
 served = batches.measure(our_decoder(), machine, best.target, best.draft)
-own.batches(served)
+charts.batches(served)
 
 # %% [markdown]
 # Left: the gain over plain decoding shrinks as the batch grows, and with it the best K. Right: a speculative row

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from specdec_lib import workspace
+from specdec_lib.models.catalogue import catalogue
 from specdec_lib.pipes import until_closed
 
 PURPOSE = """\
@@ -277,12 +278,7 @@ def run_update(options: argparse.Namespace, _: list[str]) -> int:
 
 def run_pairs(options: argparse.Namespace, _: list[str]) -> int:
     """`specdec pairs`."""
-    if importlib.util.find_spec("transformers") is None:
-        print(f"specdec: {NO_MODELS}", file=sys.stderr)
-        return 2
-    from specdec_lib.models import pairs  # takes seconds: it brings torch
-
-    print("\n".join(pairs.catalogue()))
+    print("\n".join(catalogue()))
     return 0
 
 

@@ -145,9 +145,12 @@ def machine():
     return built_in_machine()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def student_server(tmp_path_factory) -> Iterator:
-    """The JupyterLab of `specdec start` (jupyter_lab.StudentServer), one for a test module."""
+    """The JupyterLab of `specdec start` (jupyter_lab.StudentServer), one for each test process.
+
+    Each test works in a notebook of its own there: `student_server.put(name, notebook)`.
+    """
     from pages.jupyter_lab import StudentServer
 
     server = StudentServer(tmp_path_factory.mktemp("lab"))

@@ -19,7 +19,7 @@ MAX_ID = 64  # nbformat's limit on the id of a cell
 
 
 def check_cells(cells: list[TextCell]) -> None:
-    """Raise ChapterError at the first mistake in a chapter's cells."""
+    """Raise AuthorError at the first mistake in a chapter's cells."""
     for cell in cells:
         _check_options(cell)
         _check_regions(cell)

@@ -14,23 +14,15 @@ from nbclient import NotebookClient
 from nbformat.notebooknode import NotebookNode
 from tqdm import tqdm
 from traitlets import default
-from traitlets.config import Config
 
-from autograde.build.mistakes import Mistake
-from autograde.build.offline import Page
+from autograde.errors import AuthorError
 from autograde.build.source import read_chapter
-from autograde.build.views import solution_view
+from autograde.nbgrader import regions
+from autograde.report import offline
 from autograde.files import digest_of, files_below, write_if_changed
-from autograde.chapter import BUILD, ROOT
-from specdec_lib.lessons.widgets.simulator import EXPORT_PRIORITY
+from autograde.chapter import BUILD, ROOT, library_folders
 
 CELL_SECONDS = 900
-# A simulator's HTML before its live widget: an exported page has no kernel to serve the widget.
-HTML_CONFIG = Config(NbConvertBase={"display_data_priority": list(EXPORT_PRIORITY)})
-
-
-class ExecutionError(Mistake):
-    """Chapters whose solution view does not run: chapter, cell and exception of each."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +69,13 @@ def execute(
     A chapter is not run again while its text, specdec_lib and the builder are what they were.
     They run one after the other: torch takes every core, two at a time wait for each other most of
     the time, and many cells read the clock. `timeout` is in seconds, for a cell. Raises
-    ExecutionError once all have ended; those that ran well are in place by then.
+    AuthorError once all have ended; those that ran well are in place by then.
     """
     stamps = {path: _digest(path) for path in chapters}
     stale = [path for path in chapters if not _is_fresh(path.stem, out, stamps[path])]
     errors = _run_all(stale, out, stamps, timeout) if stale else []
     if errors:
-        raise ExecutionError("\n\n".join(errors))
+        raise AuthorError("\n\n".join(errors))
     return [Executed(path.stem, path in stale, *_results(path.stem, out)) for path in chapters]
 
 
@@ -96,7 +88,9 @@ def _results(chapter: str, out: Path) -> tuple[Path, Path]:
 
 def _digest(chapter: Path) -> str:
     """A digest of all that an executed chapter depends on, this Python among it."""
-    files = [chapter, *files_below(ROOT / "specdec_lib"), *files_below(Path(__file__).parent)]
+    makers = [Path(offline.__file__), Path(regions.__file__)]
+    folders = [Path(__file__).parent, offline.TEMPLATES, *library_folders()]
+    files = [chapter, *makers, *(path for folder in folders for path in files_below(folder))]
     return digest_of(files, sys.version)
 
 
@@ -115,7 +109,7 @@ def _is_fresh(chapter: str, out: Path, digest: str) -> bool:
 
 def _run_all(chapters: list[Path], out: Path, stamps: dict[Path, str], timeout: int) -> list[str]:
     """Run them in order; returns what went wrong."""
-    notebooks = {path: solution_view(read_chapter(path)) for path in chapters}
+    notebooks = {path: regions.solution_view(read_chapter(path)) for path in chapters}
     total = sum(cell.cell_type == "code" for nb in notebooks.values() for cell in nb.cells)
     errors = []
     with tqdm(total=total, unit="cell", desc="solutions") as bar:
@@ -166,9 +160,7 @@ def _plain(error: Exception) -> str:
 def _save(chapter: str, notebook: NotebookNode, out: Path, digest: str) -> None:
     """The notebook, the page, and last the stamp that says that both are whole."""
     as_notebook, as_html = _results(chapter, out)
-    page, _ = Page(config=HTML_CONFIG).from_notebook_node(
-        notebook, resources={"metadata": {"name": chapter}}
-    )
+    page, _ = offline.Page().from_notebook_node(notebook, resources={"metadata": {"name": chapter}})
     _stamp(chapter, out).unlink(missing_ok=True)
     write_if_changed(as_notebook, (nbformat.writes(notebook) + "\n").encode("utf-8"))
     write_if_changed(as_html, page.encode("utf-8"))

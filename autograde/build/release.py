@@ -22,15 +22,11 @@ from traitlets.config import Config
 
 from autograde.build import gates
 from autograde.nbgrader.config import load_config, set_folders
-from autograde.build.mistakes import Mistake
+from autograde.errors import AuthorError
 from autograde.build.source import read_chapter
 from autograde.files import write_if_changed
 from autograde.chapter import NOTEBOOKS, SOLUTIONS, chapter_names, notebook_path
 
-
-
-class BuildError(Mistake):
-    """The build stopped: what is wrong and the remedy. Nothing was written."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ def build(
 ) -> list[Built]:
     """Build `chapters`, or all. A file is written only where its bytes change.
 
-    Raises ValueError for an unknown chapter, and a Mistake for what is wrong in a text; then
+    Raises ValueError for an unknown chapter, and an AuthorError for what is wrong in a text; then
     nothing has been written. A notebook that holds answers is never overwritten.
     """
     staged = _stage(solutions, _chosen(solutions, chapters))
@@ -102,7 +98,7 @@ def release_into(
 
     Returns the chapters that were released; one that the class already has is left alone. Where
     there are submissions and the exercises have changed, nbgrader would delete the release and
-    then fail: a BuildError says so before anything is touched.
+    then fail: an AuthorError says so before anything is touched.
     """
     config = load_config()
     set_folders(config, course, solutions)
@@ -181,7 +177,7 @@ def _generate(config: Config, chapters: list[str]) -> None:
     for chapter in chapters:
         result = api.generate_assignment(chapter)
         if not result["success"]:
-            raise BuildError(
+            raise AuthorError(
                 f"{chapter}: nbgrader could not make the release.\n"
                 f"{result.get('log', '')}{result['error']}"
             )
@@ -191,7 +187,7 @@ def _staged(folder: Path, chapter: str, source: NotebookNode) -> Staged:
     data = notebook_path(folder / "release", chapter).read_bytes()
     release = nbformat.reads(data.decode("utf-8"), as_version=4)
     if found := gates.problems(source, release):
-        raise BuildError(f"{chapter}: " + f"\n{chapter}: ".join(found))
+        raise AuthorError(f"{chapter}: " + f"\n{chapter}: ".join(found))
     return Staged(chapter, _to_bytes(source), data)
 
 
@@ -224,9 +220,9 @@ def _refuse_to_overwrite_answers(target: Path, release: bytes) -> None:
         cells = nbformat.reads(present.decode("utf-8"), as_version=4).cells
         answered = [cell.metadata.nbgrader.grade_id for cell in cells if _is_answered(cell)]
     except Exception as error:  # any file at all may lie there
-        raise BuildError(f"{target} is not a readable notebook ({error}). {remedy}") from error
+        raise AuthorError(f"{target} is not a readable notebook ({error}). {remedy}") from error
     if answered:
-        raise BuildError(f"{target} holds answers ({', '.join(answered)}). {remedy}")
+        raise AuthorError(f"{target} holds answers ({', '.join(answered)}). {remedy}")
 
 
 def _is_answered(cell: NotebookNode) -> bool:
@@ -270,7 +266,7 @@ def _refuse_changed_exercises(course: Path, chapter: str, solutions: Path, confi
     ours |= {cell.metadata.nbgrader.grade_id for cell in source.cells if utils.is_grade(cell)}
     if known and known != ours and _has_submissions(chapter, config):
         changed = ", ".join(sorted(known ^ ours))
-        raise BuildError(
+        raise AuthorError(
             f"{chapter}: exercises were added or removed ({changed}) since it was released to "
             f"{course}, which has submissions for it. Keep the chapter as it was for this class, "
             "or start a new one: set SPECDEC_COURSE to a new folder."

@@ -37,7 +37,7 @@ def read_chapter(path: Path) -> NotebookNode:
     Below its title stand what no chapter's text has: a link and a cell for Colab.
 
     The same text gives the same notebook: ids come from names and headings, outputs are empty.
-    Raises ChapterError for anything that nbgrader would refuse, or take silently for granted.
+    Raises AuthorError for anything that nbgrader would refuse, or take silently for granted.
     """
     cells = text_cells(path)
     check_cells(cells)

@@ -1,6 +1,6 @@
 """A chapter's text (jupytext percent format) as cells that know their lines.
 
-Every mistake is a ChapterError that names the file, the line, what is wrong and the remedy.
+Every mistake is an AuthorError that names the file, the line, what is wrong and the remedy.
 """
 
 import os
@@ -13,7 +13,7 @@ import jupytext
 from nbformat.notebooknode import NotebookNode
 from nbformat.validator import NotebookValidationError
 
-from autograde.build.mistakes import Mistake
+from autograde.errors import AuthorError
 from autograde.chapter import ROOT
 
 # Comments that look like magics stay comments.
@@ -31,10 +31,6 @@ OPTIONS = {
 }
 # jupytext's own notes on the text, which are no options of ours.
 JUPYTEXT_NOTES = {"lines_to_next_cell", "lines_to_end_of_cell_marker", "cell_marker"}
-
-
-class ChapterError(Mistake):
-    """A mistake in a chapter's text: file, line, what is wrong, and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +58,9 @@ class TextCell:
         """nbgrader's id: the name, with `test_` before it for a test cell."""
         return f"test_{self.name}" if self.kind == "test" else self.name
 
-    def error(self, problem: str, remedy: str, line: int | None = None) -> ChapterError:
+    def error(self, problem: str, remedy: str, line: int | None = None) -> AuthorError:
         """The error to raise; `line` where it is not the cell's marker that is at fault."""
-        return ChapterError(f"{_shown(self.path)}:{line or self.line}: {problem}. {remedy}.")
+        return AuthorError(f"{_shown(self.path)}:{line or self.line}: {problem}. {remedy}.")
 
 
 def text_cells(path: Path) -> list[TextCell]:
@@ -87,7 +83,7 @@ def _options(cell: NotebookNode) -> dict[str, Any]:
     return {key: value for key, value in cell.metadata.items() if key not in JUPYTEXT_NOTES}
 
 
-def _option_error(path: Path, lines: list[int]) -> ChapterError:
+def _option_error(path: Path, lines: list[int]) -> AuthorError:
     """jupytext refuses a notebook for an option of the wrong type: find the marker with it."""
     text = path.read_text(encoding="utf-8").split("\n")
     for line in lines:
@@ -96,24 +92,24 @@ def _option_error(path: Path, lines: list[int]) -> ChapterError:
         except NotebookValidationError as error:
             problem = f"an option that a notebook cannot hold: {error.message}"
             return TextCell(path, line, "", {}, "").error(problem, 'Tags are a list: tags=["demo"]')
-    return ChapterError(f"{_shown(path)}: jupytext cannot read it as a notebook.")
+    return AuthorError(f"{_shown(path)}: jupytext cannot read it as a notebook.")
 
 
-def _marker_error(path: Path, lines: list[int], parsed: list[NotebookNode]) -> ChapterError:
+def _marker_error(path: Path, lines: list[int], parsed: list[NotebookNode]) -> AuthorError:
     """There are more or fewer cells than markers: find the first place where they part."""
     if len(lines) < len(parsed):
-        return ChapterError(
+        return AuthorError(
             f"{_shown(path)}:1: there is text above the first `# %%` marker. "
             "Put a marker above it: `# %%` for code, `# %% [markdown]` for text."
         )
     for index, cell in enumerate(parsed):
         if any(SWALLOWED.match(line) for line in cell.source.split("\n")):
-            return ChapterError(
+            return AuthorError(
                 f"{_shown(path)}:{lines[index]}: the cell that begins here runs over the next "
                 f"`# %%` marker, on line {lines[index + 1]}. "
                 "Close its triple-quoted string, or its ``` block, before that line."
             )
-    return ChapterError(
+    return AuthorError(
         f"{_shown(path)}: {len(lines)} `# %%` markers, but jupytext reads {len(parsed)} cells. "
         "Look for a marker inside a string or a ``` block and take it out."
     )

@@ -11,8 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograde.check import behaviour, choose, guessed, untouched
-from autograde.sandbox.lending import Lent
+from autograde.chapters.common import prediction, quiz
+from autograde.check import Exercise, untouched
+from autograde.sandbox.remote import RemoteObject
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import verify_block
@@ -28,44 +29,31 @@ from specdec_lib.lessons.common.examples import (
 )
 from specdec_lib.sampling import Warp, choices_for
 
-# The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = (
-    "specdec_lib.sampling.accept_below",
-    "specdec_lib.decoding.verify.verify",
-    "specdec_lib.decoding.verify.verify_block",
-    "specdec_lib.decoding.verify.residual",
-    "specdec_lib.decoding.verify.next_distribution",
-    "specdec_lib.decoding.verify.accepted_prefix",
-    "specdec_lib.decoding.speculative.speculative_generate",
-    "specdec_lib.decoding.speculative.decode_block",
-    "specdec_lib.decoding.plain.plain_generate",
-)
-
 LONGEST = 200  # tokens in a text: of each that is read, the models keep every beginning
 
 
-class LentCache(WatchedCache, Lent):
+class RemoteCache(WatchedCache, RemoteObject):
     """A cache as an argument: lent to the student, and usable here, for wrong answers."""
 
     def __init__(self, held: int = 0) -> None:
         WatchedCache.__init__(self, range(held))
-        Lent.__init__(self, self, "length", "truncate()")
+        RemoteObject.__init__(self, self, "length", "truncate()")
 
 
-class LentModel(WatchedModel, Lent):
+class RemoteModel(WatchedModel, RemoteObject):
     """A model as an argument; its caches are lent as well."""
 
     def __init__(self, table: np.ndarray, name: str, prompt: int, most: int | None = None) -> None:
         WatchedModel.__init__(self, table, name, prompt, most)
-        Lent.__init__(self, self, "vocab_size", "new_cache()", "forward()")
+        RemoteObject.__init__(self, self, "vocab_size", "new_cache()", "forward()")
 
-    def new_cache(self, batch: int = 1, capacity: int | None = None) -> LentCache:
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> RemoteCache:
         """An empty cache of one row. ValueError for more rows."""
         if batch != 1:
             raise ValueError(f"this model takes one row, not {batch}")
-        return LentCache()
+        return RemoteCache()
 
-    def forward(self, tokens: Tensor, cache: LentCache) -> Tensor:
+    def forward(self, tokens: Tensor, cache: RemoteCache) -> Tensor:
         """The logits, as of every WatchedModel. ValueError where the text gets too long."""
         if len(cache.tokens) + len(tokens[0]) > LONGEST:
             raise ValueError(f"the text gets longer than the {LONGEST} tokens that the model takes")
@@ -73,55 +61,35 @@ class LentModel(WatchedModel, Lent):
 
 
 # --- predictions and quiz -------------------------------------------------------------------
-
-
-@behaviour("prediction_08", "a guess was made")
-def test_prediction(student):
-    guessed(student, "prediction_08", 0, 14)
-
-
-@behaviour("prediction_08_b", "a guess was made")
-def test_prediction_b(student):
-    guessed(student, "prediction_08_b", 0, 10)
-
-
-@behaviour("quiz_08", "the right option")
-def test_quiz(student):
-    choose(
-        student,
-        "quiz_08",
-        right="c",
-        because={
-            "a": "The residual is used after a rejection. It decides what is written then, not how "
-            "much is accepted.",
-            "b": "Rounding differs by a millionth: it rejects one draft token in a million, not "
-            "a quarter of them.",
-            "d": "With p = q every ratio is 1, and a coin below 1 accepts whichever coin it is.",
-        },
-    )
-
-
-@behaviour("quiz_08_b", "the right option")
-def test_quiz_b(student):
-    choose(
-        student,
-        "quiz_08_b",
-        right="a",
-        because={
-            "b": "An alpha follows from tokens a block, not from a ratio of two programs' times.",
-            "c": "At temperature 1 alpha is another one, and so is the speed: nothing follows.",
-            "d": "A block of K brings at most K + 1 tokens, but a time says nothing of K, nor of "
-            "what a pass of either program costs.",
-        },
-    )
+test_prediction = prediction("prediction_08", 0, 14)
+test_prediction_b = prediction("prediction_08_b", 0, 10)
+test_quiz = quiz(
+    "quiz_08",
+    right="c",
+    a="The residual is used after a rejection. It decides what is written then, not how "
+    "much is accepted.",
+    b="Rounding differs by a millionth: it rejects one draft token in a million, not "
+    "a quarter of them.",
+    d="With p = q every ratio is 1, and a coin below 1 accepts whichever coin it is.",
+)
+test_quiz_b = quiz(
+    "quiz_08_b",
+    right="a",
+    b="An alpha follows from tokens a block, not from a ratio of two programs' times.",
+    c="At temperature 1 alpha is another one, and so is the speed: nothing follows.",
+    d="A block of K brings at most K + 1 tokens, but a time says nothing of K, nor of "
+    "what a pass of either program costs.",
+)
 
 
 # --- rollback -------------------------------------------------------------------------------
 
+rollback = Exercise("rollback")
+
 
 def require_cuts(student, held: int, length: int, cuts: list[int]) -> None:
     """Raise Different unless rollback returns None and calls truncate with `cuts`."""
-    cache = LentCache(held)
+    cache = RemoteCache(held)
     call = format_call(student.rollback, (cache, length))
     expect(student.rollback, cache, length, gives=None, hint="Nothing is returned.")
     if cache.cuts != cuts:
@@ -132,7 +100,7 @@ def require_cuts(student, held: int, length: int, cuts: list[int]) -> None:
 
 def require_refusal(student, held: int, length: int) -> None:
     """Raise Different unless rollback raises ValueError and leaves the cache alone."""
-    cache = LentCache(held)
+    cache = RemoteCache(held)
     call = format_call(student.rollback, (cache, length))
     why = f"it cannot go back to {length} of {held} positions"
     expect_value_error(student.rollback, cache, length, why=why)
@@ -140,19 +108,19 @@ def require_refusal(student, held: int, length: int) -> None:
         raise Different(f"{call} raised ValueError, but behind truncate({cache.cuts[0]}).")
 
 
-@behaviour("rollback", "back to the length")
+@rollback.behaviour("back to the length")
 @pytest.mark.parametrize("held, length", [(14, 11), (9, 2), (6, 5), (3, 1), (40, 17)])
 def test_rollback_cuts(student, held, length):
     require_cuts(student, held, length, [length])
 
 
-@behaviour("rollback", "no call where there is nothing to forget")
+@rollback.behaviour("no call where there is nothing to forget")
 @pytest.mark.parametrize("held, length", [(14, 14), (1, 1), (0, 0), (8, 7)])
 def test_rollback_is_quiet(student, held, length):
     require_cuts(student, held, length, [length] if length < held else [])
 
 
-@behaviour("rollback", "ValueError for what cannot be, and only for that")
+@rollback.behaviour("ValueError for what cannot be, and only for that")
 @pytest.mark.parametrize("held, length", [(5, 6), (5, 12), (5, -1), (0, 1), (7, -7), (5, 0)])
 def test_rollback_refuses(student, held, length):
     if 0 <= length <= held:
@@ -162,6 +130,10 @@ def test_rollback_refuses(student, held, length):
 
 
 # --- verify_block ---------------------------------------------------------------------------
+
+verification = Exercise("verify_block")
+next_tokens = verification.behaviour("the token behind them", weight=3)
+block_edges = verification.behaviour("the edges, nothing modified", weight=3)
 
 
 def block(
@@ -198,7 +170,7 @@ def only(function, index: int):
     return part
 
 
-@behaviour("verify_block", "how many draft tokens stand, row by row", weight=3)
+@verification.behaviour("how many draft tokens stand, row by row", weight=3)
 @pytest.mark.parametrize("seed, rows, k", BLOCKS)
 def test_counts(student, seed, rows, k):
     args = block(seed, rows, k)
@@ -209,7 +181,7 @@ def test_counts(student, seed, rows, k):
     expect(only(student.verify_block, 0), *args, gives=verify_block(*args)[0], hint=hint)
 
 
-@behaviour("verify_block", "the token behind them", weight=3)
+@next_tokens
 @pytest.mark.parametrize("seed, rows, k", BLOCKS)
 def test_tokens(student, seed, rows, k):
     hint = "Row `count` of p and q: the residual there, and behind a whole block p itself."
@@ -253,7 +225,7 @@ EDGES = {
 }
 
 
-@behaviour("verify_block", "the edges, nothing modified", weight=3)
+@block_edges
 @pytest.mark.parametrize("args", EDGES.values(), ids=EDGES)
 def test_block_edges(student, args):
     hint = "Accept iff r q < p, strictly. Keep the dtype, and take p where the residual is empty."
@@ -261,13 +233,13 @@ def test_block_edges(student, args):
     untouched(student)
 
 
-@behaviour("verify_block", "the edges, nothing modified", weight=3)
+@block_edges
 def test_block_keeps_float32(student):
     check_block(student, block(77, 40, 3, vocab_size=200, dtype=torch.float32), "Keep the dtype.")
     untouched(student)
 
 
-@behaviour("verify_block", "as much work for 64 rows as for 2", after=("the token behind them",))
+@verification.behaviour("as much work for 64 rows as for 2", after=[next_tokens])
 def test_block_work(student):
     counted, replies = student.counted("verify_block"), []
     for rows in (2, 64):
@@ -287,6 +259,9 @@ def test_block_work(student):
 
 
 # --- speculative_generate -------------------------------------------------------------------
+
+generation = Exercise("speculative_generate", after=[rollback, verification])
+greedy_text = generation.behaviour("greedy text and other temperatures", weight=2)
 
 
 def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -318,27 +293,26 @@ def generated(student, hint: str, seed, prompt, k, tokens, temperature, eos):
     # One pass more, to read the prompt apart; for 0 tokens there is none.
     most = (right.target_passes + 1, None) if tokens else (0, 0)
     lent = zip((target, draft), ("target", "draft"), most, strict=True)
-    models = tuple(LentModel(table, name, len(prompt), each) for table, name, each in lent)
+    models = tuple(RemoteModel(table, name, len(prompt), each) for table, name, each in lent)
     rng = np.random.default_rng(seed)
     args = (*models, prompt, k, tokens, temperature, rng, eos)
     expect(student.speculative_generate, *args, gives=right.tokens[0], hint=hint)
     return models, rng
 
 
-PARTS = ("rollback", "verify_block")  # what the loop is made of
 SAMPLED = (
     "Draw rng.random(n), rng.random(n) and rng.random() a block, with n = min(k, tokens left - 1). "
     "Does each cache hold what the text says, and the draft's the bonus token too?"
 )
 
 
-@behaviour("speculative_generate", "the sampled text, number for number", after=PARTS, weight=3)
+@generation.behaviour("the sampled text, number for number", weight=3)
 @pytest.mark.parametrize("seed", range(32))
 def test_sampled_text(student, seed):
     generated(student, SAMPLED, **setting(seed))
 
 
-@behaviour("speculative_generate", "greedy text and other temperatures", after=PARTS, weight=2)
+@greedy_text
 @pytest.mark.parametrize("seed", range(12))
 def test_greedy_text(student, seed):
     request = setting(seed, temperature=0.0)
@@ -353,7 +327,7 @@ TEMPERATURES = [(1, 0.5), (2, 2.0), (3, 0.75), (4, 1.5)]
 TEMPERATURES += [(342, 0.5), (85, 0.75), (98, 1.5), (94, 2.0), (116, 0.25)]
 
 
-@behaviour("speculative_generate", "greedy text and other temperatures", after=PARTS, weight=2)
+@greedy_text
 @pytest.mark.parametrize("seed, temperature", TEMPERATURES)
 def test_other_temperatures(student, seed, temperature):
     generated(
@@ -374,7 +348,7 @@ ENDS = [
 ]
 
 
-@behaviour("speculative_generate", "where the text ends", after=PARTS, weight=2)
+@generation.behaviour("where the text ends", weight=2)
 @pytest.mark.parametrize("changes", ENDS, ids=lambda c: "-".join(f"{k}{v}" for k, v in c.items()))
 def test_ends(student, changes):
     hint = (
@@ -387,7 +361,7 @@ def test_ends(student, changes):
     untouched(student)
 
 
-@behaviour("speculative_generate", "nothing is read twice", after=PARTS, weight=3)
+@generation.behaviour("nothing is read twice", weight=3)
 @pytest.mark.parametrize("seed", range(40, 48))
 def test_reading(student, seed):
     request = setting(seed, tokens=14)

@@ -21,8 +21,8 @@ from autograde.receipt import make_receipt, receipt_markdown
 from autograde.report.feedback import exercise_html, exercise_text, summary_markdown, to_read
 from autograde.report.sections import Section, add_places, sections_of
 from autograde.result import Result
-from autograde.sandbox import doctor
-from autograde.sandbox.isolation import NoIsolation
+from autograde.sandbox import selftest
+from autograde.sandbox.jail import NoIsolation
 from autograde.submission import Submission, is_ours, release_of, take_in
 
 # Characters that make markup of a name: formgrader writes names into its pages as they are.
@@ -72,7 +72,7 @@ class Grade(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         try:
-            doctor.require()
+            selftest.require()
         except NoIsolation as error:
             raise RuntimeError(f"could not be graded: {error}") from None
         chapter = resources["nbgrader"]["assignment"]

@@ -1,6 +1,9 @@
 """The two kinds of marked region in a cell: solutions and hidden tests."""
 
 from collections.abc import Iterator
+from copy import deepcopy
+
+from nbformat.notebooknode import NotebookNode
 
 BEGIN_SOLUTION = "### BEGIN SOLUTION"
 END_SOLUTION = "### END SOLUTION"
@@ -48,3 +51,17 @@ def _visible(lines: list[str]) -> Iterator[str]:
             hidden = False
         elif not hidden:
             yield line
+
+
+def solution_view(notebook: NotebookNode) -> NotebookNode:
+    """A copy of a source notebook less its hidden regions and the solutions' marker lines.
+
+    The answers stay: this is the notebook that its author reads, and that runs from top to bottom.
+    """
+    view = deepcopy(notebook)
+    markers = (BEGIN_SOLUTION, END_SOLUTION)
+    for cell in view.cells:
+        if cell.cell_type == "code":
+            lines = without_hidden(cell.source).split("\n")
+            cell.source = "\n".join(line for line in lines if line.strip() not in markers)
+    return view

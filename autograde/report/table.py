@@ -1,17 +1,17 @@
 """The class as a table: a row for each student, a column for each exercise."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from autograde.files import printable
-from autograde.report.points import points
+from autograde.report.feedback import points
 
 
 class Terminal(Console):
-    """rich's console; where its output is closed the command ends as every other does."""
+    """rich's console; if its output is closed the command ends as every other does."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -33,12 +33,6 @@ def print_table(
         console.print(text, markup=False, soft_wrap=True)
 
 
-def print_overrides(overrides: Iterable[object]) -> None:
-    """Print where a mark by hand stands in place of another automatic one."""
-    for override in overrides:
-        print(printable(str(override)))
-
-
 def _table(chapter: str, results: Mapping[str, dict]) -> Table:
     exercises = next(iter(results.values()))["exercises"]
     table = Table(title=chapter, title_justify="left", show_footer=True)
@@ -49,12 +43,9 @@ def _table(chapter: str, results: Mapping[str, dict]) -> Table:
     maximum = sum(exercise["max_score"] for exercise in exercises.values())
     table.add_column("total", footer=points(maximum), justify="right", style="bold")
     for student, result in results.items():
-        table.add_row(escape(printable(student)), *_scores(result), points(result["score"]))
+        scores = map(_score, result["exercises"].values())
+        table.add_row(escape(printable(student)), *scores, points(result["score"]))
     return table
-
-
-def _scores(result: dict) -> list[str]:
-    return [_score(exercise) for exercise in result["exercises"].values()]
 
 
 def _score(exercise: dict) -> str:

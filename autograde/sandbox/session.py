@@ -1,4 +1,4 @@
-"""One submission in its worker: run the cells, call its functions, start again after a crash."""
+"""One submission in its worker: run the cells, call functions, start again after a crash."""
 
 import time
 from collections.abc import Callable
@@ -8,10 +8,10 @@ from itertools import chain
 from typing import Any
 
 from autograde.sandbox.inside import wire
-from autograde.sandbox.launch import Limits, Process
-from autograde.sandbox.lending import Desk
+from autograde.sandbox.jail import Limits, Process
+from autograde.sandbox.remote import ObjectTable
 
-MOST_PRINTED = 21_000  # a little more than the worker keeps
+MAX_PRINTED = 21_000  # a little more than the worker keeps
 
 
 class StudentError(Exception):
@@ -25,17 +25,21 @@ class StudentError(Exception):
 
 
 class NotDefined(Exception):
-    """The name is not in the student's notebook; the text says which error kept it out."""
+    """The name is not in the student's notebook; the text says which error is the cause."""
 
     no_answer = True
 
 
-class Gone(Exception):
-    """The student's process was stopped or ended itself; the text says what happened."""
+class ProcessEnded(Exception):
+    """The student's process ended itself, or was ended for what it answered; the text says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.what_happened = f"did not come back: {reason}"
+
+
+class CallTimedOut(ProcessEnded):
+    """The student's process was stopped at a time limit."""
 
 
 def error_of(answer: dict) -> dict | None:
@@ -53,10 +57,10 @@ def error_of(answer: dict) -> dict | None:
 
 
 def report_of(answer: dict) -> dict:
-    """What a cell came to, out of the worker's answer, whatever that holds."""
+    """The report on a cell, from the worker's answer, whatever that holds."""
     printed = answer.get("printed")
     text = wire.clean(printed) if type(printed) is str else ""
-    return {"error": error_of(answer), "printed": text[:MOST_PRINTED]}
+    return {"error": error_of(answer), "printed": text[:MAX_PRINTED]}
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Reply:
 
     value: Any
     warnings: list[str]
-    changed: list[int]  # positions of the arguments that the function has changed
+    changed: list[int]  # positions of the arguments that the function changed
     shares: bool  # the returned array shares memory with an argument
     operators: int = 0  # uses of torch, and those that waited for a value, where counted
     waits: tuple[str, ...] = ()
@@ -84,9 +88,9 @@ class Reply:
 class Session:
     """The cells of one submission and the process that has run them.
 
-    A cell or a call that outlasts its limit, or ends the process, costs only itself: the process
-    is started again and the other cells are run again. `limited` tells that a limit was hit,
-    `broken` that no process could be started again: then what the calls said is no judgement.
+    A cell or a call that outlasts its limit, or ends the process, costs only itself: a new process
+    runs the other cells again. `limited` says that a time limit was reached. `broken` is the error
+    if no new process could be started: then the results so far are no basis for a mark.
     """
 
     cells: list[Cell]
@@ -110,38 +114,40 @@ class Session:
         self._stop()
 
     def calls(self, name: str, many: list[tuple], count: bool = False) -> list[Reply | Exception]:
-        """What comes of one call after the other, each within the limit of a call.
+        """The replies to several calls, one after the other, each within the time limit of a call.
 
-        They are asked for at once, which is much the cheaper way. With `count`, the replies tell
-        what was done with torch. The first StudentError, NotDefined or Gone is the last of the
-        list: nothing is called behind it.
+        They go to the worker in one message, which is much cheaper than one message each. With
+        `count`, the replies say what was done with torch. A StudentError, NotDefined or
+        ProcessEnded is the last of the list: nothing is called after it.
         """
-        desk = Desk()
-        encoded, places = _tabled(many, desk)
+        table = ObjectTable()
+        encoded, places = _shared(many, table)
         request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
         answers: list[Reply | Exception] = []
         try:
             for number, args in enumerate(many):
                 asked = None if number else request
-                read = partial(_reply, len(args), desk)
-                answers.append(self._ask_about(name, asked, desk, read))
-        except (StudentError, NotDefined, Gone) as error:
+                read = partial(_reply, len(args), table)
+                answers.append(self._ask_about(name, asked, table, read))
+        except (StudentError, NotDefined, ProcessEnded) as error:
             answers.append(error)
         return answers
 
     def value(self, name: str) -> Any:
-        """The value of a name in the student's notebook. Raises NotDefined or Gone."""
+        """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
         request = {"do": "value", "name": name}
-        return self._ask_about(name, request, Desk(), lambda answer: wire.decode(answer["value"]))
+        return self._ask_about(name, request, ObjectTable(), lambda a: wire.decode(a["value"]))
 
-    def _ask_about(self, name: str, request: dict | None, desk: Desk, read: Callable) -> Any:
+    def _ask_about(
+        self, name: str, request: dict | None, table: ObjectTable, read: Callable
+    ) -> Any:
         if name in self.dead_names:
-            raise Gone("it was not called again after it was stopped")
+            raise ProcessEnded("it was not called again after it was stopped")
         try:
-            answer = self._ask(request, self.limits.call_seconds, desk)
+            answer = self._ask(request, self.limits.call_seconds, table)
             missing, error = answer.get("missing"), error_of(answer)
-            found = None if missing or error else _readable(answer, read)
-        except Gone:
+            result = None if missing or error else _readable(answer, read)
+        except ProcessEnded:
             self.dead_names.add(name)
             self._restart()
             raise
@@ -149,7 +155,7 @@ class Session:
             raise NotDefined(self._why_missing(name))
         if error:
             raise StudentError(error)
-        return found
+        return result
 
     def _why_missing(self, name: str) -> str:
         """An exercise's cell bears the exercise's name, so its error tells why it is missing."""
@@ -160,16 +166,16 @@ class Session:
         return f"{name} is not defined: its cell ended with {error['name']}{line}: {error['text']}"
 
     def _restart(self) -> None:
-        """A fresh process with every cell run that has not ended one before."""
+        """Start a fresh process and run every cell again that has not ended one before."""
         try:
             while not self._run_cells():
                 pass
-        except RuntimeError as error:  # the fence's fault, or the machine's: never the student's
+        except RuntimeError as error:  # the sandbox's fault, or the machine's: never the student's
             self.broken = error
             raise
 
     def _run_cells(self) -> bool:
-        """Start a process and run the cells; False where one of them ended the process."""
+        """Start a process and run the cells; False if one of them ended the process."""
         self._stop()
         if time.monotonic() >= self.end_of_time:
             return True
@@ -181,40 +187,42 @@ class Session:
             try:
                 request = {"do": "cell", "source": cell.source}
                 self.reports[cell.key] = report_of(self._ask(request, cell.seconds))
-            except Gone as gone:
-                self._bury(cell, str(gone))
+            except ProcessEnded as ended:
+                error = {"name": "Stopped", "text": str(ended), "line": None}
+                self.reports[cell.key] = {"error": error, "printed": ""}
+                self.dead_cells.add(cell.key)
                 return False
         return True
 
-    def _bury(self, cell: Cell, reason: str) -> None:
-        self.dead_cells.add(cell.key)
-        error = {"name": "Stopped", "text": reason, "line": None}
-        self.reports[cell.key] = {"error": error, "printed": ""}
+    def _ask(self, request: dict | None, seconds: float, table: ObjectTable | None = None) -> dict:
+        """The answer to a request, within `seconds` and within the submission's time.
 
-    def _ask(self, request: dict | None, seconds: float, desk: Desk | None = None) -> dict:
-        """One request and its answer, within `seconds` and within the submission's time.
-
-        None is a request that went out with the one before. Before its answer, the worker may use
-        what lies on `desk`.
+        The request is None if it went out with an earlier one. Before it answers, the worker may
+        use the objects of `table`. Raises ProcessEnded.
         """
         now = time.monotonic()
         if self.process is None or now >= self.end_of_time:
             self.limited = True
-            raise Gone(f"the submission used up its {self.total_seconds:g} s")
+            raise CallTimedOut(f"the submission used up its {self.total_seconds:g} s")
         try:
-            deadline = min(now + seconds, self.end_of_time)
-            answer = self.process.exchange(request, deadline)
-            while desk is not None and answer is not None and "ask" in answer:
-                if time.monotonic() > deadline:  # one quick question after another times out too
-                    raise TimeoutError
-                answer = self.process.exchange(desk.answer(answer["ask"]), deadline)
+            answer = self._exchange(request, min(now + seconds, self.end_of_time), table)
         except TimeoutError:
             self.limited = True
-            raise Gone(f"it took longer than {seconds:g} s and was stopped") from None
+            raise CallTimedOut(f"it took longer than {seconds:g} s and was stopped") from None
         except (OSError, wire.ProtocolError) as error:
-            raise Gone(f"the worker's answer could not be read: {error}") from None
+            raise ProcessEnded(f"the worker's answer could not be read: {error}") from None
         if answer is None:
-            raise Gone("it ended the Python process, which no answer needs to do")
+            raise ProcessEnded("it ended the Python process, which no answer needs to do")
+        return answer
+
+    def _exchange(
+        self, request: dict | None, deadline: float, table: ObjectTable | None
+    ) -> dict | None:
+        answer = self.process.exchange(request, deadline)
+        while table is not None and answer is not None and "ask" in answer:
+            if time.monotonic() > deadline:  # one quick question after another times out too
+                raise TimeoutError
+            answer = self.process.exchange(table.answer(answer["ask"]), deadline)
         return answer
 
     def _stop(self) -> None:
@@ -223,31 +231,31 @@ class Session:
             self.process = None
 
 
-def _tabled(many: list[tuple], desk: Desk) -> tuple[list, list[list[int]]]:
-    """The encoded arguments, one that several calls have once; the places of each call's own."""
+def _shared(many: list[tuple], table: ObjectTable) -> tuple[list, list[list[int]]]:
+    """The encoded arguments of all calls, each value once; and, for each call, their places."""
     places: dict[int, int] = {}
     encoded = []
     for arg in chain.from_iterable(many):
         if id(arg) not in places:
             places[id(arg)] = len(encoded)
-            encoded.append(wire.encode(desk.lend(arg)))
+            encoded.append(wire.encode(table.add(arg)))
     return encoded, [[places[id(arg)] for arg in args] for args in many]
 
 
 def _readable(answer: dict, read: Callable) -> Any:
-    """What `read` makes of an answer. Raises Gone where it has not the parts that are due."""
+    """`read(answer)`. Raises ProcessEnded if the answer lacks a part or has one of a wrong type."""
     try:
         return read(answer)
     except (wire.ProtocolError, LookupError, TypeError, ValueError) as error:
-        raise Gone(f"the answer could not be read: {error}") from None
+        raise ProcessEnded(f"the answer could not be read: {error}") from None
 
 
-def _reply(arguments: int, desk: Desk, answer: dict) -> Reply:
-    """The worker's answer to a call with so many arguments."""
+def _reply(arguments: int, table: ObjectTable, answer: dict) -> Reply:
+    """The worker's answer to a call that had this number of arguments."""
     changed = [range(arguments)[i] for i in answer["changed"]]
-    seen = [wire.clean(str(text))[:200] for text in answer["warnings"]][:5]
-    value, shares = wire.decode(answer["value"], desk.thing), answer["shares"] is True
-    return Reply(value, seen, changed, shares, *_operations(answer.get("operations")))
+    warnings = [wire.clean(str(text))[:200] for text in answer["warnings"]][:5]
+    value, shares = wire.decode(answer["value"], table.thing), answer["shares"] is True
+    return Reply(value, warnings, changed, shares, *_operations(answer.get("operations")))
 
 
 def _operations(answer: Any) -> tuple[int, tuple[str, ...]]:

@@ -14,16 +14,16 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograde.build.execute import execute
-from autograde.build.mistakes import told
 from autograde.build.release import build, release_into
 from autograde.chapter import BUILD, ROOT, SOLUTIONS, chapter_names, chapters, library_folders
+from autograde.errors import exit_code
 from autograde.files import digest_of, files_below, write_json
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import grade_class
 from autograde.report.table import print_table
 from autograde.result import Grades
-from autograde.sandbox import doctor, isolation
-from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
+from autograde.sandbox import jail, selftest
+from autograde.sandbox.jail import NONE, VARIABLE, NoIsolation
 from autograde.tools.samples import STUDENTS, write_class
 
 CLASS = BUILD / "sample-course"
@@ -40,7 +40,6 @@ Where to go next
   build/solutions/ holds the executed solutions, as notebooks and as pages"""
 
 
-@told
 def main() -> int:
     """Run the steps that are due, then print the class's table."""
     say("notebooks", "built", [b.changed for b in build()])
@@ -73,11 +72,11 @@ def is_graded(stamp: str) -> bool:
 def isolate_if_possible() -> None:
     """The sample class is our own work: where this machine has no isolation, go on without."""
     try:
-        print(doctor.require())
+        print(selftest.require())
     except NoIsolation as error:
         print(f"No isolation on this machine; the samples are graded without it. {error}")
         os.environ[VARIABLE] = NONE
-        isolation.chosen.cache_clear()
+        jail.chosen.cache_clear()
 
 
 def grade_sample_class() -> None:
@@ -133,4 +132,4 @@ def feedback_places(grades: Grades) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

@@ -8,12 +8,10 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from autograde.chapter import Chapter
-from autograde.grading.hidden_tests import hidden_tests
+from autograde.grade import hidden_tests_of
 from autograde.sandbox.inside import wire
 from autograde.sandbox.inside.operations import counted
-from autograde.sandbox.lending import Lent
-from autograde.sandbox.proxy import Student
+from autograde.sandbox.remote import RemoteObject, Student
 from autograde.sandbox.session import NotDefined, Reply, StudentError
 
 NOT_COUNTED = {"operators": 0, "waits": ()}
@@ -24,7 +22,8 @@ def points(chapter: str, exercise: str, most: float, namespace: Mapping[str, Any
     function = namespace.get(exercise)
     names = list(inspect.signature(function).parameters) if callable(function) else []
     student = Student(InKernel(namespace), {exercise: names})
-    cases = hidden_tests(Chapter(chapter).tests).run(student, exercise)
+    tests = hidden_tests_of(chapter).trials
+    cases = [test.run(student) for test in tests if test.behaviour.exercise.name == exercise]
     weights = {case.behaviour: case.weight for case in cases}
     lost = {case.behaviour: case.weight for case in cases if case.error is not None}
     return most * (sum(weights.values()) - sum(lost.values())) / sum(weights.values())
@@ -54,7 +53,7 @@ class InKernel:
 
     def _call(self, name: str, args: tuple, count: bool = False) -> Reply:
         function = self.value(name)
-        given = tuple(arg.thing if isinstance(arg, Lent) else arg for arg in args)
+        given = tuple(arg.thing if isinstance(arg, RemoteObject) else arg for arg in args)
         before = [wire.encode(arg) for arg in given]
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")

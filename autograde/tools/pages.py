@@ -13,7 +13,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograde.chapter import Chapter
-from specdec_lib.lessons.widgets.simulator import EXPORT_PRIORITY
+from autograde.report.offline import DISPLAY_PRIORITY
 
 NOTE = """
 ```{{note}}
@@ -23,7 +23,7 @@ folded. You write your own in the {{download}}`notebook <../notebooks/{chapter}.
 ```
 """
 REVEALS = re.compile(r"^lesson\.reveal\(", re.MULTILINE)
-HINTS = re.compile(r"^hints\(", re.MULTILINE)  # all three are open behind a solution
+HINTS = re.compile(r"^hints\(", re.MULTILINE)  # below a solution all three hints are open
 
 
 def page(chapter: str, executed: Path) -> NotebookNode:
@@ -61,6 +61,6 @@ def _as_page(output: NotebookNode) -> NotebookNode:
     """The output with the one rendering that a page without a kernel shows best."""
     output = deepcopy(output)
     if "data" in output:
-        best = next((kind for kind in EXPORT_PRIORITY if kind in output.data), None)
+        best = next((kind for kind in DISPLAY_PRIORITY if kind in output.data), None)
         output.data = {best: output.data[best]} if best else {}
     return output

@@ -9,9 +9,9 @@ from pathlib import Path
 import nbformat
 
 from autograde.build.execute import execute
-from autograde.build.mistakes import told
 from autograde.build.release import build
 from autograde.chapter import BUILD, ROOT, Chapter, chapters
+from autograde.errors import exit_code
 from autograde.files import files_below, write_if_changed
 from autograde.tools.browser import exercises_json, payload
 from autograde.tools.pages import page
@@ -26,7 +26,6 @@ ROOT_PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "LICENSE-text.md")
 _CODE = re.compile(rb"\[([^\]]+)\]\(\.\./[^)]+\)")
 
 
-@told
 def main() -> int:
     """Gather the pages in build/site-source, then have Sphinx make build/site of them."""
     build()
@@ -69,4 +68,4 @@ def _name(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

@@ -7,8 +7,8 @@ from functools import cache
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.build.views import solution_view
 from autograde.chapter import Chapter
+from autograde.nbgrader.regions import solution_view
 from autograde.submission import is_answer
 
 

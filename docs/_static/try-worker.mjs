@@ -20,7 +20,7 @@ async function load() {
   const library = await (await fetch(new URL("library.zip", import.meta.url))).arrayBuffer();
   made.unpackArchive(library, "zip", { extractDir: SITE_PACKAGES });
   made.runPython(`import sys; sys.path.insert(0, "${SITE_PACKAGES}")`);
-  made.runPython("from specdec_lib.lessons import in_browser");
+  made.runPython("from specdec_lib.lessons.common import in_browser");
   return made;
 }
 

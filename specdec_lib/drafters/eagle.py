@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.drafters import hidden as states
 from specdec_lib.drafters.protocol import Proposal, proposal
 from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
@@ -22,7 +23,6 @@ from specdec_lib.models.cache import Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.sampling import Choices, Warp
 
 BUILT_IN_HEAD = ASSETS / "eagle" / "head.safetensors"

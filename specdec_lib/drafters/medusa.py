@@ -16,12 +16,12 @@ from typing import NamedTuple
 import torch.nn.functional as F
 from torch import Tensor
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.drafters import hidden as states
 from specdec_lib.drafters.protocol import Proposal, proposal
 from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
 from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.sampling import Choices, Warp
 
 BUILT_IN_HEADS = ASSETS / "medusa" / "heads.safetensors"

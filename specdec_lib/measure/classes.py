@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
+from specdec_lib.assets import Document
 from specdec_lib.measure.core.acceptance import WINDOW, Reader
-from specdec_lib.measure.core.held_out import Document, encoded
+from specdec_lib.measure.core.held_out import encoded
 
 KEYWORD, IDENTIFIER, LITERAL = "keyword", "identifier", "literal"
 OPERATOR, WHITESPACE, COMMENT = "operator", "whitespace", "comment"

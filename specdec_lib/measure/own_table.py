@@ -5,6 +5,7 @@ from contextlib import redirect_stderr
 from functools import cache, partial
 from io import StringIO
 
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
@@ -20,7 +21,7 @@ from specdec_lib.measure.core.held_out import Tokens
 from specdec_lib.measure.core.runs import Decoder, choices
 from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, Pair
+from specdec_lib.models.pairs import Pair
 from specdec_lib.sampling import Warp
 
 NGRAMS = {"bigram": 2, "unigram": 1}

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.eagle import Eagle, load_head
@@ -31,7 +32,6 @@ from specdec_lib.measure.core.timing import Key, Spread, interleaved
 from specdec_lib.measure.own_table import remembered
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.models.scale import parameters
 from specdec_lib.theory import Costs
 

@@ -21,13 +21,9 @@ from huggingface_hub import constants
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
 from specdec_lib.files import write_whole
+from specdec_lib.models.catalogue import PUBLISHED, PairError
 
-PUBLISHED = json.loads(Path(__file__).with_name("published.json").read_text(encoding="utf-8"))
 PINS = "specdec_revisions.json"
-
-
-class PairError(ValueError):
-    """A pair that cannot be had; the message says what to do."""
 
 
 @dataclass(frozen=True)

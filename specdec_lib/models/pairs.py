@@ -5,28 +5,51 @@ The others are published models, fetched from the Hugging Face hub (hub.py).
 """
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Protocol
 
 import torch
-from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from tokenizers import Tokenizer
 
-from specdec_lib.models import hf, hub
+from specdec_lib import assets
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
+from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory
+from specdec_lib.models.catalogue import BUILT_IN, PUBLISHED, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
-from specdec_lib.models.checks import (
-    common_columns,
-    parameters_of,
-    require_memory,
-    require_same_vocabulary,
-)
-from specdec_lib.models.hub import PUBLISHED, PairError
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 
-ASSETS = Path(__file__).with_name("assets")
-BUILT_IN = "stdlib"
-BUILT_IN_DRAFTS = ("large", "base", "small")  # the first one is the default
 BUILT_IN_EOS = 0
+
+
+class TextCodec(Protocol):
+    """What is asked of a tokenizer: token ids of a text, and the text of token ids."""
+
+    def encode(self, text: str) -> list[int]:
+        """The token ids of `text`."""
+        ...
+
+    def decode(self, ids: list[int]) -> str:
+        """The text of `ids`, with U+FFFD for bytes that are no character."""
+        ...
+
+
+class BuiltInTokenizer:
+    """The tokenizer of the built-in models by the tokenizers package alone.
+
+    It gives what transformers gives for the same file, without the seconds of that import.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+
+    def encode(self, text: str) -> list[int]:
+        """The token ids of `text`."""
+        return self.tokenizer.encode(text).ids
+
+    def decode(self, ids: list[int]) -> str:
+        """The text of `ids`; the end-of-text token is shown as it is written."""
+        return self.tokenizer.decode(ids, skip_special_tokens=False)
 
 
 @dataclass(frozen=True)
@@ -40,36 +63,13 @@ class Pair:
     name: str
     target: Model
     draft: Model
-    tokenizer: PreTrainedTokenizerBase
+    tokenizer: TextCodec
     label: str
     eos_id: int | None
 
     def prompt(self, text: str) -> list[int]:
-        """The token ids that decoding starts from, to go on after `text`.
-
-        Encoder-decoder models read `text` as their source here, and start from a token of its own.
-        """
-        ids = self.tokenizer.encode(text)
-        if not isinstance(self.target, hf.EncoderDecoder):
-            return ids
-        for model in (self.target, self.draft):
-            model.set_source(ids)
-        return self.target.prompt
-
-
-def catalogue() -> list[str]:
-    """A line for each pair: its target, its drafts, and about how large each is."""
-    lines = [f"{BUILT_IN}: built in, nothing is fetched; drafts {', '.join(BUILT_IN_DRAFTS)}"]
-    for name, pair in PUBLISHED["pairs"].items():
-        sized = [f"{draft} ({gigabytes(each)})" for draft, each in pair["drafts"].items()]
-        target = f"{pair['target']} ({gigabytes(pair['target'])})"
-        lines.append(f"{name}: {target}; drafts {', '.join(sized)}")
-    return lines
-
-
-def gigabytes(repository: str) -> str:
-    """About how large the weights of `repository` are."""
-    return f"{PUBLISHED['repositories'][repository]['gigabytes']:g} GB"
+        """The token ids that decoding starts from, to go on after `text`."""
+        return self.tokenizer.encode(text)
 
 
 def load_pair(
@@ -87,27 +87,17 @@ def load_pair(
     bfloat16, or float16 before compute capability 8.0. Raises PairError where a name is unknown,
     the memory is short, the vocabularies differ or the hub gives no files.
     """
-    device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    device = torch.device(device or default_device())
     dtype = dtype or default_dtype(device)
     if name == BUILT_IN:
         return built_in(draft or BUILT_IN_DRAFTS[0], target_cost, device, dtype)
     require_known("pair", name, (BUILT_IN, *PUBLISHED["pairs"]))
     if target_cost is not None:
         raise PairError(f"target_cost is for the built-in pair; {name} has the cost that it has")
-    return published(name, draft, device, dtype)
+    # Only here, since it brings transformers, whose import takes seconds.
+    from specdec_lib.models import published
 
-
-def default_dtype(device: torch.device) -> torch.dtype:
-    """The dtype that `device` is fast in and the models are good in."""
-    if device.type != "cuda":
-        return torch.float32
-    return torch.bfloat16 if torch.cuda.get_device_capability(device) >= (8, 0) else torch.float16
-
-
-def require_known(what: str, name: str, known: tuple[str, ...]) -> None:
-    """Raise PairError unless `name` is one of `known`."""
-    if name not in known:
-        raise PairError(f"there is no {what} {name!r}; choose one of {', '.join(known)}")
+    return published.load(name, draft, device, dtype)
 
 
 def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dtype) -> Pair:
@@ -127,11 +117,23 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
         label = (
             f"the built-in pair with its {draft} draft: {ratio(plain, small)} pair by parameters"
         )
-    if device.type == "cpu":  # a matrix as small as a draft's is fastest there in float32
-        dtype = torch.promote_types(dtype, torch.float32)
-    model = Llama.from_folder(ASSETS / draft, device, dtype)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
+    model = Llama.from_folder(ASSETS / draft, device, draft_dtype(device, dtype))
+    tokenizer = BuiltInTokenizer(assets.tokenizer(ASSETS))
     return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
+
+
+def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) -> None:
+    """Raise PairError where `device` has less memory free than these weights take.
+
+    Nothing is raised where the free memory cannot be known.
+    """
+    needed, free = parameters * dtype.itemsize, free_memory(device)
+    if free is not None and needed > free:
+        raise PairError(
+            f"the weights take {needed / 1e9:.1f} GB as {str(dtype).removeprefix('torch.')}, and "
+            f"{free / 1e9:.1f} GB are free on {device}. Choose a smaller pair, dtype="
+            "torch.bfloat16, or a device with more memory"
+        )
 
 
 def ratio(target: Shape, draft: Shape) -> str:
@@ -161,35 +163,3 @@ def in_words(value: float) -> str:
     whole = f"{value:.0f}"
     article = "an" if whole.startswith("8") or whole in ("11", "18") else "a"
     return f"{article} {whole}:1"
-
-
-def published(name: str, draft: str | None, device: torch.device, dtype: torch.dtype) -> Pair:
-    """A pair of the hub; all that can be refused is refused before the weights are fetched."""
-    names = repositories_of(name, draft)
-    tokenizer = tokenizer_of(name, names)
-    counts = [parameters_of(hub.texts(each)) for each in names]
-    require_memory(sum(counts), dtype, device)
-    target, small = (hf.load(folder, device, dtype) for folder in hub.weights(names))
-    columns = common_columns((target.vocab_size, small.vocab_size), tokenizer)
-    for model in (target, small):
-        model.cut_vocabulary(columns)
-    label = f"{names[0]} with {names[1]}: {in_words(counts[0] / counts[1])} pair by parameters"
-    return Pair(name, target, small, tokenizer, label, tokenizer.eos_token_id)
-
-
-def repositories_of(name: str, draft: str | None) -> list[str]:
-    """The repositories of the target and of the draft of a published pair."""
-    pair = PUBLISHED["pairs"][name]
-    draft = draft or next(iter(pair["drafts"]))
-    require_known(f"draft of {name} called", draft, tuple(pair["drafts"]))
-    return [pair["target"], pair["drafts"][draft]]
-
-
-def tokenizer_of(name: str, repositories: list[str]) -> PreTrainedTokenizerBase:
-    """The tokenizer that target and draft share; raises PairError where they have two."""
-    shared = PUBLISHED["pairs"][name].get("tokenizer")
-    sources = [shared] if shared else repositories
-    folders = [hub.texts(each, "tokenizer.json") for each in sources]
-    tokenizers = [AutoTokenizer.from_pretrained(folder) for folder in folders]
-    require_same_vocabulary(tokenizers[0], tokenizers[-1], repositories)
-    return tokenizers[0]

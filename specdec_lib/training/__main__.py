@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from specdec_lib.models.pairs import ASSETS
+from specdec_lib.assets import ASSETS
 from specdec_lib.training import heads, stages
 from specdec_lib.training.corpus import documents
 from specdec_lib.training.export import export

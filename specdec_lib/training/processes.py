@@ -8,6 +8,8 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
+from specdec_lib.device import default_device
+
 Stage = Callable[[Path, torch.device], None]
 
 
@@ -23,5 +25,5 @@ def _work(rank: int, processes: int, stage: Stage, folder: Path, meeting: Path) 
     # One thread a process: two processes of one thread are faster than one of two (measured).
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=meeting.as_uri(), rank=rank, world_size=processes)
-    stage(folder, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
+    stage(folder, default_device())
     dist.destroy_process_group()

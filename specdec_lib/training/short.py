@@ -8,7 +8,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from specdec_lib.models.pairs import ASSETS
+from specdec_lib.assets import ASSETS
 from specdec_lib.models.protocol import Model
 from specdec_lib.training.recipes import SEED
 

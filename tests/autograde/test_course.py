@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from classes.submitting import CHAPTER
 
-from autograde.build.text import ChapterError
 from autograde.chapter import chapter_names
+from autograde.errors import AuthorError, exit_code
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import grade_class
 from autograde.tools import demo as course
@@ -76,8 +76,8 @@ def test_a_failing_nbgrader_command_shows_the_end_of_its_log(sample_class: Path,
 @pytest.mark.parametrize("command", [course.main, site.main])
 def test_an_authors_mistake_is_a_line_and_no_traceback(command, monkeypatch, capsys):
     def build() -> list:
-        raise ChapterError("solutions/02.py, line 3: two cells are called f")
+        raise AuthorError("solutions/02.py, line 3: two cells are called f")
 
     monkeypatch.setattr(sys.modules[command.__module__], "build", build)
-    assert command() == 1
+    assert exit_code(command) == 1
     assert capsys.readouterr().err == "solutions/02.py, line 3: two cells are called f\n"

@@ -48,8 +48,3 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path, capsys):
     assert main(["sample", str(tmp_path)]) == 2
     assert "is not empty" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["ada"]
-
-
-def test_no_students_are_refused(tmp_path: Path, capsys):
-    assert main(["sample", str(tmp_path / "x"), "--students", "0"]) == 2
-    assert "--students is 0" in capsys.readouterr().err

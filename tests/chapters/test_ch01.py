@@ -13,8 +13,7 @@ from classes.regrading import grade_with
 
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.lessons.ch01 import checks as ch01
-from specdec_lib.lessons.ch01 import figures as ch01_figures
-from specdec_lib.lessons.ch01 import puzzle as ch01_puzzle
+from specdec_lib.lessons.ch01 import measured, puzzle
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, Calls, greedy_decode, pair
 from specdec_lib.sampling import accept_below
 
@@ -105,21 +104,21 @@ def test_truths_of_the_predictions():
 def test_puzzle_is_printed_shuffled(capsys):
     ch01.check_puzzle("", "", "")
     printed = capsys.readouterr().out
-    assert dict(re.findall(r"^([A-M])  ( *\S.*)$", printed, re.MULTILINE)) == ch01_puzzle.LINES
-    assert not any(pair in "ABCDEFGHIJKLM" for pair in re.findall("..", ch01_puzzle.ORDERS[0]))
+    assert dict(re.findall(r"^([A-M])  ( *\S.*)$", printed, re.MULTILINE)) == puzzle.LINES
+    assert not any(pair in "ABCDEFGHIJKLM" for pair in re.findall("..", puzzle.ORDERS[0]))
 
 
-@pytest.mark.parametrize("order", ch01_puzzle.ORDERS)
+@pytest.mark.parametrize("order", puzzle.ORDERS)
 def test_puzzle_solved_is_a_decoder(order: str):
-    lines = dict(ch01_puzzle.LINES)
-    for letter, filled in ch01_puzzle.FILLED.items():
-        lines[letter] = lines[letter].replace(ch01_puzzle.BLANK, filled)
+    lines = dict(puzzle.LINES)
+    for letter, filled in puzzle.FILLED.items():
+        lines[letter] = lines[letter].replace(puzzle.BLANK, filled)
     body = "\n".join("    " + lines[letter] for letter in order)
     names = dict(FUNCTIONS)
     exec(f"def decode(target_model, draft_model, prompt, k, max_new_tokens):\n{body}", names)
     out = names["decode"](*pair(targets=4), ch01.PREFIX, 4, 12)
     assert out[:12] == greedy_decode(TARGET, ch01.PREFIX, 12)
-    assert set(ch01_puzzle.LINES) - set(order) == {"G"}
+    assert set(puzzle.LINES) - set(order) == {"G"}
 
 
 @pytest.mark.parametrize(
@@ -162,8 +161,8 @@ def test_figure_of_the_passes_tells_what_each_wrote(shown: list[str]):
 
 
 def test_recorded_blocks_are_told_in_words(shown: list[str]):
-    ch01_figures.recorded_blocks(ch01.RECORDED)
-    ch01_figures.recorded_blocks(ch01.RECORDED, first=2, count=1)
+    measured.recorded_blocks(ch01.RECORDED)
+    measured.recorded_blocks(ch01.RECORDED, first=2, count=1)
     assert all(f"Block {number}: " in shown[0] for number in range(1, 6))
     assert "Block 3: " in shown[1] and "'p' bonus" in shown[1] and "Block 1" not in shown[1]
     plt.close("all")

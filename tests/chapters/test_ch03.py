@@ -12,9 +12,7 @@ from autograde.grade import grade
 from autograde.submission import release_of
 from autograde.tools.submissions import filled, solutions_of
 from specdec_lib.lessons.ch03 import checks as ch03
-from specdec_lib.lessons.ch03 import laws as ch03_laws
-from specdec_lib.lessons.ch03 import rules as ch03_rules
-from specdec_lib.lessons.ch03 import sampling as ch03_sampling
+from specdec_lib.lessons.ch03 import computed, figures, measured, rules
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.widgets.two_paths import SAMPLERS, two_paths_simulator
 from specdec_lib.sampling import sample_from
@@ -45,7 +43,7 @@ def test_messages_show_a_rule_by_its_name():
 
 def test_predictions_are_held_against_computed_truths(capsys):
     millions, share = (ch03.TRUTHS[name][0] for name in ("prediction_03", "prediction_03_b"))
-    assert ch03_laws.noise(P, millions * 1e6) == pytest.approx(1e-4, rel=1e-3)
+    assert computed.noise(P, millions * 1e6) == pytest.approx(1e-4, rel=1e-3)
     assert share == pytest.approx(FUNCTIONS["argmax_draft_law"](*ch03.COINS)[0], abs=1e-12)
     ch03.reveal("prediction_03", None)
     assert "41" not in capsys.readouterr().out
@@ -55,19 +53,19 @@ def test_predictions_are_held_against_computed_truths(capsys):
 
 
 def test_rules_as_students_meet_them():
-    for rule in (ch03_rules.right_rule, ch03_rules.sampler_match, *ch03_rules.IMPOSTORS):
-        law = ch03_laws.rule_law(rule, ch03.GRID_P, ch03.GRID_Q)
+    for rule in (rules.right_rule, rules.sampler_match, *rules.IMPOSTORS):
+        law = computed.rule_law(rule, ch03.GRID_P, ch03.GRID_Q)
         assert law.sum() == pytest.approx(1, abs=1e-12)
         off = np.abs(law - ch03.GRID_P).max()
-        assert (off > 1e-3) == (rule in ch03_rules.IMPOSTORS) and rule.__doc__.endswith(".")
-    assert len(ch03_rules.IMPOSTORS) == 8 and set(ch03_rules.SEEN) <= set(dir(ch03_rules))
+        assert (off > 1e-3) == (rule in rules.IMPOSTORS) and rule.__doc__.endswith(".")
+    assert len(rules.IMPOSTORS) == 8 and set(rules.SEEN) <= set(dir(rules))
 
 
 @pytest.mark.parametrize("name", ["GRID", "ODD", "SPLIT", "QUIET", "TWO", "SAME"])
 def test_pairs_of_the_hidden_tests_are_counted_exactly(name: str):
     p, q = getattr(hidden, name)
     ratios = np.minimum(1, np.divide(p, q, out=np.ones(len(p)), where=q > 0))
-    sums = np.cumsum(ch03_rules.residual(p, q))
+    sums = np.cumsum(rules.residual(p, q))
     for values in (64 * ratios, 64 * sums):
         assert np.array_equal(values, np.round(values))
     assert p.sum() == q.sum() == 1
@@ -75,12 +73,12 @@ def test_pairs_of_the_hidden_tests_are_counted_exactly(name: str):
 
 def test_grid_and_formula_agree_on_mixed_up_drafts():
     p, q = ch03.GRID_P, ch03.GRID_Q
-    law, accepted = ch03_laws.mixed_up(p, q, q)
+    law, accepted = computed.mixed_up(p, q, q)
     assert np.abs(law - p).max() < 1e-12 and accepted == pytest.approx(np.minimum(p, q).sum())
     one_hot = np.eye(4)[np.argmax(q)]
-    broken, _ = ch03_laws.mixed_up(p, q, one_hot)
+    broken, _ = computed.mixed_up(p, q, one_hot)
     assert np.abs(broken - FUNCTIONS["argmax_draft_law"](p, q)).max() < 1e-12
-    counted = ch03_laws.rule_law(lambda p, _, *rest: ch03_rules.right_rule(p, q, *rest), p, one_hot)
+    counted = computed.rule_law(lambda p, _, *rest: rules.right_rule(p, q, *rest), p, one_hot)
     assert np.abs(broken - counted).max() < 1e-12
 
 
@@ -88,7 +86,7 @@ def test_grid_and_formula_agree_on_mixed_up_drafts():
 def test_a_point_of_acceptance_costs_a_point_of_total_variation(knob: str, values: tuple):
     for p, q in random_pairs(60, seed=33):
         for value in values:
-            law, accepted = getattr(ch03_laws, knob)(p, q, value)
+            law, accepted = getattr(computed, knob)(p, q, value)
             gained = accepted - np.minimum(p, q).sum()
             assert law.sum() == pytest.approx(1, abs=1e-9)
             assert FUNCTIONS["total_variation"](law, p) == pytest.approx(gained, abs=1e-9)
@@ -96,11 +94,11 @@ def test_a_point_of_acceptance_costs_a_point_of_total_variation(knob: str, value
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_law_of_whole_texts(k: int):
-    plain = ch03_laws.plain_law(ch03.TARGET, 3)
+    plain = computed.plain_law(ch03.TARGET, 3)
     assert plain.sum() == pytest.approx(1, abs=1e-12)
-    law = ch03_laws.text_law(ch03.TARGET, ch03.DRAFT, k, 3)
+    law = computed.text_law(ch03.TARGET, ch03.DRAFT, k, 3)
     assert np.abs(law - plain).max() < 1e-12
-    stale = ch03_laws.text_law(ch03.TARGET, ch03.DRAFT, k, 3, stale=True)
+    stale = computed.text_law(ch03.TARGET, ch03.DRAFT, k, 3, stale=True)
     assert (np.abs(stale - plain).max() > 1e-3) == (k < 3)
 
 
@@ -108,7 +106,7 @@ def test_bfloat16_rounds_to_nearest_even():
     values = np.random.default_rng(0).normal(size=1000).astype(np.float32)
     values[:2] = 1 + 2**-8, 1 + 3 * 2**-8
     rounded = torch.from_numpy(values).bfloat16().float().numpy()
-    assert np.array_equal(ch03_laws.bfloat16(values), rounded)
+    assert np.array_equal(computed.bfloat16(values), rounded)
 
 
 def test_numbers_that_the_text_prints():
@@ -116,12 +114,12 @@ def test_numbers_that_the_text_prints():
     distances = [round(float(np.abs(law - p).sum() / 2), 3) for p, law in pairs]
     assert distances == [0.333, 0.15, 0.367]
     assert f"{(P * Q).sum():.3f}" == "0.305" and (P / Q).max() == pytest.approx(2)
-    assert round(ch03_laws.noise(P, 200_000), 4) == 0.0014
-    even = [ch03_laws.noise(np.full(v, 1 / v), 200_000) for v in (8, 32)]
+    assert round(computed.noise(P, 200_000), 4) == 0.0014
+    even = [computed.noise(np.full(v, 1 / v), 200_000) for v in (8, 32)]
     assert [round(x, 3) for x in even] == [0.002, 0.005]
     warp, flat = FUNCTIONS["warp"], (ch03.FLAT_TARGET, ch03.FLAT_DRAFT)
     p, drawn = (warp(logits, 1.0, 4) for logits in flat)
-    law, accepted = ch03_laws.mixed_up(p, warp(ch03.FLAT_DRAFT), drawn)
+    law, accepted = computed.mixed_up(p, warp(ch03.FLAT_DRAFT), drawn)
     assert accepted == pytest.approx(1) and round(float(np.abs(law - p).sum() / 2), 3) == 0.155
 
 
@@ -138,18 +136,18 @@ def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
 def test_figures_without_a_student(shown: list[str], capsys):
     for name in ("running_distance", "whole_texts", "noise_hides_a_bug"):
         draw(CHAPTER, name)
-    ch03_sampling.draw_and_compare()
+    measured.draw_and_compare()
     assert "counted 0.0009765625" in shown[2] and "bonus from the row before" in shown[1]
     assert "exactly 0.80" in capsys.readouterr().out
 
 
 def test_the_four_witnesses(capsys):
-    ch03_sampling.witnesses(FUNCTIONS["two_paths"], FUNCTIONS["is_lossless"])
+    figures.witnesses(FUNCTIONS["two_paths"], FUNCTIONS["is_lossless"])
     out = capsys.readouterr().out
     assert out.count("holds") == 4 and "impostors seen: 8 of 8" in out
-    ch03_sampling.witnesses(lambda p, q: (p, p), lambda rule, p, q: True)
+    figures.witnesses(lambda p, q: (p, p), lambda rule, p, q: True)
     assert capsys.readouterr().out.count("FAILS") == 2
-    ch03_sampling.witnesses(unwritten, unwritten)
+    figures.witnesses(unwritten, unwritten)
     assert "Write it first" in capsys.readouterr().out
 
 
@@ -186,7 +184,7 @@ def exact_law(sampler: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     if sampler == "from_target":
         overlap = np.minimum(p, q)
         return overlap + (1 - overlap.sum()) * p
-    return ch03_laws.mixed_up(p, q, drawn)[0]
+    return computed.mixed_up(p, q, drawn)[0]
 
 
 @pytest.mark.browser
@@ -197,7 +195,7 @@ def test_formulas_equal_the_library(module):
         np.testing.assert_allclose([accepted, corrected], FUNCTIONS["two_paths"](p, q), atol=1e-12)
         want = FUNCTIONS["total_variation"](p, q)
         assert call("totalVariation", p.tolist(), q.tolist()) == pytest.approx(want, abs=1e-12)
-        assert call("noise", p.tolist(), 5000) == pytest.approx(ch03_laws.noise(p, 5000), rel=1e-9)
+        assert call("noise", p.tolist(), 5000) == pytest.approx(computed.noise(p, 5000), rel=1e-9)
         for sampler in SAMPLERS:
             law = call("law", sampler, p.tolist(), q.tolist())
             np.testing.assert_allclose(law, exact_law(sampler, p, q), rtol=0, atol=1e-12)
@@ -219,7 +217,7 @@ def mulberry32(seed: int):
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_draws_are_those_of_the_rule(module, sampler: str):
     numbers, counts = mulberry32(3), [0, 0, 0, 0]
-    replacement = P if sampler == "from_target" else ch03_rules.residual(P, Q)
+    replacement = P if sampler == "from_target" else rules.residual(P, Q)
     for _ in range(500):
         (u, _), (r, _), (v, seed) = next(numbers), next(numbers), next(numbers)
         token = int(np.argmax(Q)) if sampler == "argmax" else sample_from(Q, u)
@@ -236,7 +234,7 @@ def test_worked_pair_and_a_sample(reader):
     page.press("Sample 1,000")
     page.press("Sample 100")
     seen, floor = (float(x) for x in page.numbers()[2:])
-    assert floor == round(ch03_laws.noise(P, 1100), 4) and 0 < seen < 4 * floor
+    assert floor == round(computed.noise(P, 1100), 4) and 0 < seen < 4 * floor
     assert "After 1,100 draws" in page.verdict(1)
     assert page.frame.locator(".sd-chart circle[r='4']").count() == 2
     page.press("Start again")

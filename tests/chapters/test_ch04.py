@@ -9,15 +9,16 @@ from classes.regrading import grade_with
 from autograde.chapter import SOLUTIONS
 from autograde.chapters import ch04_wrong
 from specdec_lib import theory
+from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch04 import checks as ch04
-from specdec_lib.lessons.ch04.loss import loss_gradient
+from specdec_lib.lessons.ch04 import measured
+from specdec_lib.lessons.ch04.checks import loss_gradient
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.widgets.tradeoff import K_MAX, tradeoff_simulator
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.training.short import distil, factor, trainable
 
 CHAPTER = "04_choosing_the_draft"
@@ -135,10 +136,10 @@ def test_figures_say_their_numbers(shown: list[str]):
 
 
 def test_the_table_uses_the_students_function(capsys):
-    ch04.table_of_drafts({"small": ROW}, FUNCTIONS["walltime_speedup"])
+    measured.table_of_drafts({"small": ROW}, FUNCTIONS["walltime_speedup"])
     out = capsys.readouterr().out
     assert "0.600   0.10" in out and "K = 3: 1.67" in out and "K = 2: 1.45" in out
-    ch04.table_of_drafts({"small": ROW}, unwritten)
+    measured.table_of_drafts({"small": ROW}, unwritten)
     assert "Write it first" in capsys.readouterr().out
 
 

@@ -7,8 +7,7 @@ import pytest
 from classes.chapter_cases import SETTINGS, draw, functions_of, text_of, unwritten
 
 from specdec_lib.lessons.ch05 import checks as ch05
-from specdec_lib.lessons.ch05 import figures as ch05_figures
-from specdec_lib.lessons.ch05 import measured as ch05_measured
+from specdec_lib.lessons.ch05 import figures, measured
 from specdec_lib.lessons.ch05.checks import conditional_rates, drifting_seconds, rounding_interval
 from specdec_lib.lessons.common.examples import Different, expect_value_error
 from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
@@ -110,9 +109,9 @@ def test_words_of_the_figures_without_a_function(shown: list[str], capsys):
 
 
 def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
-    ch05_measured.pairs(lambda plain, fast: 7.0, [2.0, 3.0], [1.0, 2.0])
+    measured.pairs(lambda plain, fast: 7.0, [2.0, 3.0], [1.0, 2.0])
     assert "geometric mean by your function is 7.000" in shown[0]
-    ch05_figures.two_orders(lambda plain, fast: 3.0)
+    figures.two_orders(lambda plain, fast: 3.0)
     assert "one after the other, your function gives 3.000" in shown[1]
 
 
@@ -120,7 +119,7 @@ def test_a_rate_that_does_not_exist_leaves_a_gap(shown: list[str]):
     def refuses(*times):
         raise ValueError("never")
 
-    ch05_figures.implied_rates(refuses, SETTINGS[:1], [])
+    figures.implied_rates(refuses, SETTINGS[:1], [])
     assert "nan implied" in shown[0]
 
 

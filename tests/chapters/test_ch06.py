@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from classes.chapter_cases import draw, functions_of, text_of
 
-from autograde.chapters.ch06_tests import LentCoins, Seeded, law_of_slowest
+from autograde.chapters.ch06_tests import RemoteCoins, Seeded, law_of_slowest
 from specdec_lib.lessons.ch06 import checks as ch06
-from specdec_lib.lessons.ch06 import service as ch06_service
+from specdec_lib.lessons.ch06 import computed
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.theory import expected_tokens, walltime_speedup
@@ -65,15 +65,15 @@ def test_readiness_counts_and_asks_the_next_question(capsys):
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 0.85, 1.0])
 @pytest.mark.parametrize("k", [0, 1, 2, 8])
 def test_block_law_has_the_formulas_mean(alpha: float, k: int):
-    law = ch06_service.block_law(alpha, k)
+    law = computed.block_law(alpha, k)
     assert law.sum() == pytest.approx(1, abs=1e-12) and len(law) == k + 1
-    assert ch06_service.mean_and_variance(alpha, k)[0] == pytest.approx(expected_tokens(alpha, k))
+    assert computed.mean_and_variance(alpha, k)[0] == pytest.approx(expected_tokens(alpha, k))
 
 
 def test_request_law_is_that_of_all_coins():
     """Three tokens with K = 2: every outcome of at most three blocks, one by one."""
     alpha, law = 0.6, np.zeros(4)
-    block = ch06_service.block_law(alpha, 2)
+    block = computed.block_law(alpha, 2)
 
     def walk(written: int, blocks: int, weight: float) -> None:
         if written >= 3:
@@ -83,14 +83,14 @@ def test_request_law_is_that_of_all_coins():
             walk(written + accepted + 1, blocks + 1, weight * share)
 
     walk(0, 0, 1.0)
-    np.testing.assert_allclose(ch06_service.request_law(alpha, 2, 3), law, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(computed.request_law(alpha, 2, 3), law, rtol=0, atol=1e-12)
 
 
 def test_quantiles_do_not_depend_on_rounding():
     law = np.array([0.0, 0.5, 0.45, 0.05])
-    assert [ch06_service.quantile(law, share) for share in (0.5, 0.95, 0.99)] == [1, 2, 3]
+    assert [computed.quantile(law, share) for share in (0.5, 0.95, 0.99)] == [1, 2, 3]
     values = np.arange(1, 101)
-    assert [ch06_service.of_sample(values, s) for s in (0.01, 0.5, 0.99, 1)] == [1, 50, 99, 100]
+    assert [computed.of_sample(values, s) for s in (0.01, 0.5, 0.99, 1)] == [1, 50, 99, 100]
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ def test_lockstep_is_the_mean_block_of_a_rarer_coin(alpha: float, k: int, rows: 
 def test_numbers_in_the_text_are_right():
     assert walltime_speedup(0.7, 0.1, 5) == pytest.approx(1.96, abs=5e-3)
     assert expected_tokens(0.7, 5) == pytest.approx(2.94, abs=5e-3)
-    tails = {k: ch06_service.request_law(0.7, k, 128) for k in (1, 3, 4, 12)}
-    p99 = {k: ch06_service.quantile(law, 0.99) for k, law in tails.items()}
-    p50 = {k: ch06_service.quantile(law, 0.5) for k, law in tails.items()}
+    tails = {k: computed.request_law(0.7, k, 128) for k in (1, 3, 4, 12)}
+    p99 = {k: computed.quantile(law, 0.99) for k, law in tails.items()}
+    p50 = {k: computed.quantile(law, 0.5) for k, law in tails.items()}
     assert round(100 * p99[1] / p50[1]) == 108 and round(100 * p99[12] / p50[12]) == 131
     assert p99[3] * 1.3 < p99[4] * 1.4 and "here 4 and 3" in TEXT
     speeds = recorded.speeds(lambda k: 0.1 * k + 1)
@@ -208,7 +208,7 @@ def test_spaces_can_be_seen(piece: str, seen: str):
 
 
 def test_a_copy_of_what_was_lent_begins_again():
-    coins, generator = LentCoins([0.1, 0.2]), Seeded(3)
+    coins, generator = RemoteCoins([0.1, 0.2]), Seeded(3)
     assert coins.random(2).tolist() == copy.deepcopy(coins).random(2).tolist()
     first = generator.random(4)
     assert np.array_equal(first, copy.deepcopy(generator).random(4))

@@ -9,8 +9,7 @@ from classes.chapter_cases import draw, functions_of, unwritten
 
 from autograde.chapters import ch07_tests, ch07_wrong
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import family as ch07_family
-from specdec_lib.lessons.ch07 import laws as laws
+from specdec_lib.lessons.ch07 import computed, family
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.held_out import prompts
@@ -52,26 +51,26 @@ def pairs(count: int, size: int) -> list[tuple[np.ndarray, np.ndarray]]:
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
 def test_law_of_the_rule_in_turn_is_the_target(n: int):
     for p, q in [(P, Q), (P, POOR), *pairs(5, 3)]:
-        law = laws.candidates_law(FUNCTIONS["multi_candidate_accept"], p, q, n)
+        law = computed.candidates_law(FUNCTIONS["multi_candidate_accept"], p, q, n)
         assert np.abs(law.sum(axis=0) - p).max() < 1e-12
-        assert law[0].sum() == pytest.approx(sum(laws.refused_in_turn(p, q, n)), abs=1e-12)
+        assert law[0].sum() == pytest.approx(sum(computed.refused_in_turn(p, q, n)), abs=1e-12)
 
 
 def test_shares_of_the_solution_are_the_closed_form():
     for draft in (Q, POOR):
-        shares = laws.shares_of(FUNCTIONS["multi_candidate_accept"], P, draft)
-        assert shares == pytest.approx(laws.refused_in_turn(P, draft, 6), abs=1e-12)
-    assert laws.refused_in_turn(P, Q, 2) == pytest.approx([0.8, 0.07], abs=1e-12)
+        shares = computed.shares_of(FUNCTIONS["multi_candidate_accept"], P, draft)
+        assert shares == pytest.approx(computed.refused_in_turn(P, draft, 6), abs=1e-12)
+    assert computed.refused_in_turn(P, Q, 2) == pytest.approx([0.8, 0.07], abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_no_rule_in_turn_beats_the_best(n: int):
     for p, q in [(P, Q), (P, POOR), *pairs(20, 4)]:
-        best = laws.best_acceptance(p, q, n)
-        assert sum(laws.refused_in_turn(p, q, n)) <= best + 1e-12 and best <= 1
+        best = computed.best_acceptance(p, q, n)
+        assert sum(computed.refused_in_turn(p, q, n)) <= best + 1e-12 and best <= 1
         # A lower bound on what can be transported: greedy filling of the targets, tuple by tuple.
         assert _filled(p, q, n) <= best + 1e-12
-    assert laws.best_acceptance(P, Q, 1) == pytest.approx(np.minimum(P, Q).sum(), abs=1e-12)
+    assert computed.best_acceptance(P, Q, 1) == pytest.approx(np.minimum(P, Q).sum(), abs=1e-12)
 
 
 def _filled(p: np.ndarray, q: np.ndarray, n: int) -> float:
@@ -89,19 +88,19 @@ def _filled(p: np.ndarray, q: np.ndarray, n: int) -> float:
 def test_the_best_acceptance_of_two_candidates_is_reached():
     """By hand: p = [.5, .5], q = [.75, .25], of 16 pairs 9 are (0, 0), of which 8 can stay."""
     p, q = np.array([0.5, 0.5]), np.array([0.75, 0.25])
-    assert laws.best_acceptance(p, q, 2) == pytest.approx(15 / 16, abs=1e-12)
-    assert sum(laws.refused_in_turn(p, q, 2)) == pytest.approx(13 / 16, abs=1e-12)
+    assert computed.best_acceptance(p, q, 2) == pytest.approx(15 / 16, abs=1e-12)
+    assert sum(computed.refused_in_turn(p, q, 2)) == pytest.approx(13 / 16, abs=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_block_verification_keeps_the_law_and_accepts_no_less(k: int):
     for p, q in [(P, Q), (Q, P), (P, P), *pairs(4, 3)]:
-        law, mean = laws.block_law(p, q, k)
+        law, mean = computed.block_law(p, q, k)
         target = np.ones(())
         for _ in range(k + 1):
             target = np.multiply.outer(target, p)
         assert np.abs(law - target).max() < 1e-12
-        assert mean == pytest.approx(laws.block_accepted(p, q, k), abs=1e-12)
+        assert mean == pytest.approx(computed.block_accepted(p, q, k), abs=1e-12)
         beta = float(np.minimum(p, q).sum())
         assert mean >= expected_tokens(beta, k) - 1 - 1e-12
 
@@ -109,40 +108,40 @@ def test_block_verification_keeps_the_law_and_accepts_no_less(k: int):
 def test_block_verification_meets_the_papers_example():
     """Sun et al. (2024), section 2: 10/9 accepted token by token, 11/9 as a block."""
     p, q = np.array([1 / 3, 2 / 3]), np.array([2 / 3, 1 / 3])
-    assert laws.block_accepted(p, q, 2) == pytest.approx(11 / 9, abs=1e-12)
+    assert computed.block_accepted(p, q, 2) == pytest.approx(11 / 9, abs=1e-12)
     assert expected_tokens(2 / 3, 2) - 1 == pytest.approx(10 / 9, abs=1e-12)
 
 
 def test_typical_acceptance_of_the_pair_is_the_draft():
-    law = laws.typical_law(P, Q, 0.09, 0.3)
+    law = computed.typical_law(P, Q, 0.09, 0.3)
     assert np.array_equal(law, Q)
     assert np.abs(law - P).sum() / 2 == pytest.approx(0.2, abs=1e-12)
-    strict = laws.typical_law(P, Q, 0.2, 1.0)
+    strict = computed.typical_law(P, Q, 0.2, 1.0)
     assert strict == pytest.approx([0.3 + 0.25 * 0.45, 0.45 + 0.25 * 0.3, 0.0375, 0.025], abs=1e-12)
 
 
 def test_certain_token_law():
-    law = laws.one_hot_law(FUNCTIONS["one_hot_accept"], P, 1)
+    law = computed.one_hot_law(FUNCTIONS["one_hot_accept"], P, 1)
     assert law.sum(axis=0) == pytest.approx(P, abs=1e-12)
     assert law[0] == pytest.approx([0, 0.3, 0, 0], abs=1e-12)
-    assert laws.one_hot_law(ch07_wrong.certain_replaced_from_target, P, 1).sum(axis=0)[
+    assert computed.one_hot_law(ch07_wrong.certain_replaced_from_target, P, 1).sum(axis=0)[
         1
     ] == pytest.approx(0.3 + 0.7 * 0.3, abs=1e-2)
 
 
 def test_times():
     tokens = expected_tokens(0.8, 4)
-    assert laws.overlapped_speedup(tokens, 0.1, 4, hit=1.0) == pytest.approx(tokens)
-    slow = laws.overlapped_speedup(tokens, 0.5, 4, hit=1.0)
+    assert computed.overlapped_speedup(tokens, 0.1, 4, hit=1.0) == pytest.approx(tokens)
+    slow = computed.overlapped_speedup(tokens, 0.5, 4, hit=1.0)
     assert slow == pytest.approx(tokens / 2)  # the larger of 2 and 1
-    assert laws.overlapped_speedup(tokens, 0.1, 4, hit=0.0) == pytest.approx(tokens / 1.4)
-    single = laws.batched_speedup(tokens, 0.02, 4, batch=1, free=295)
+    assert computed.overlapped_speedup(tokens, 0.1, 4, hit=0.0) == pytest.approx(tokens / 1.4)
+    single = computed.batched_speedup(tokens, 0.02, 4, batch=1, free=295)
     assert single == pytest.approx(walltime_speedup(0.8, 0.02, 4))
-    assert laws.batched_speedup(tokens, 0.02, 4, batch=512, free=295) < 1
+    assert computed.batched_speedup(tokens, 0.02, 4, batch=512, free=295) < 1
 
 
 def test_numbers_that_the_text_prints():
-    assert laws.tree_tokens(ch07.SHAPES["chain of six"], [0.8]) == pytest.approx(3.95, abs=2e-3)
+    assert computed.tree_tokens(ch07.SHAPES["chain of six"], [0.8]) == pytest.approx(3.95, abs=2e-3)
     assert np.minimum(P, Q).sum() == pytest.approx(0.8)
     mapped = FUNCTIONS["map_draft"](ch07.SMALL_DRAFT, ch07.TO_TARGET, 4)
     assert np.round(mapped, 3).tolist() == [0.286, 0, 0.714, 0]
@@ -157,8 +156,8 @@ def test_numbers_that_the_text_prints():
 def test_smallest_example_counts_as_told():
     """16 pairs of candidates: 12 accepted at first, 1 at second, 3 drawn; 8 and 8."""
     p, q = np.array([0.5, 0.5]), np.array([0.75, 0.25])
-    assert [16 * share for share in laws.refused_in_turn(p, q, 2)] == pytest.approx([12, 1])
-    law = 16 * laws.candidates_law(FUNCTIONS["multi_candidate_accept"], p, q, 2)
+    assert [16 * share for share in computed.refused_in_turn(p, q, 2)] == pytest.approx([12, 1])
+    law = 16 * computed.candidates_law(FUNCTIONS["multi_candidate_accept"], p, q, 2)
     assert law.tolist() == [pytest.approx([8, 5]), pytest.approx([0, 3])]
 
 
@@ -184,7 +183,7 @@ def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
 def test_simulator_waits_for_no_answer(capsys):
     numbers = ch07.accepted_shares(unwritten)
     assert "is not written yet" in capsys.readouterr().out
-    assert numbers["good draft"] == laws.refused_in_turn(P, Q, 6)
+    assert numbers["good draft"] == computed.refused_in_turn(P, Q, 6)
     ch07.accepted_shares(lambda *args: 1 / 0)
     assert "cannot be used yet: ZeroDivisionError" in capsys.readouterr().out
 
@@ -204,21 +203,21 @@ def test_drafters_are_measured_at_both_temperatures():
 
 
 def test_family_is_in_order_complete_and_sourced():
-    entries = ch07_family.as_data()
+    entries = family.as_data()
     assert [(e["year"], e["month"]) for e in entries] == sorted(
         (e["year"], e["month"]) for e in entries
     )
     assert len({e["name"] for e in entries}) == len(entries) >= 18
-    assert all(e["source"] and e["relation"] and e["kept"] in ch07_family.KEPT for e in entries)
+    assert all(e["source"] and e["relation"] and e["kept"] in family.KEPT for e in entries)
     assert all(1 <= e["month"] <= 12 for e in entries)
     assert all(re.search(r"arXiv \d{4}\.\d{4,5}|github\.com", e["source"]) for e in entries)
     for name in ("Medusa", "EAGLE", "Lookahead decoding", "Draft & Verify", "LayerSkip"):
-        assert ch07_family.of(name).year in (2023, 2024)
+        assert family.of(name).year in (2023, 2024)
 
 
 def test_table_has_a_row_for_every_method():
     table = ch07.family_table()
-    assert len(table.rows()) == len(ch07_family.FAMILY)
+    assert len(table.rows()) == len(family.FAMILY)
     assert table._repr_html_().count("<tr>") == len(table.rows()) + 1
     assert repr(table).startswith("| method | year | what drafts")
     assert "Draft &amp; Verify" in table._repr_html_()

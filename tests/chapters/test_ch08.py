@@ -11,18 +11,17 @@ from classes.regrading import grade_with
 from autograde.chapters import ch08_tests, ch08_wrong
 from autograde.tools.submissions import solutions_of
 from autograde.wrong import misconceptions_of
+from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.lessons.ch08 import checks as ch08
-from specdec_lib.lessons.ch08 import laws as ch08_laws
-from specdec_lib.lessons.ch08 import measured as ch08_measured
-from specdec_lib.lessons.ch08 import puzzle as ch08_puzzle
+from specdec_lib.lessons.ch08 import computed, measured, puzzle
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, dyadic_table
 from specdec_lib.lessons.common.examples import Different, describe
 from specdec_lib.measure.experiment.ours import library_generate
 from specdec_lib.models.checkpoint import read_shape
-from specdec_lib.models.pairs import ASSETS, ratio
+from specdec_lib.models.pairs import ratio
 from specdec_lib.sampling import Warp, choices_for
 
 CHAPTER = "08_full_generation"
@@ -211,7 +210,7 @@ def test_a_refusal_behind_a_cut_is_not_taken_for_another_mistake():
 
 
 def test_models_of_the_tests_keep_the_protocol():
-    model = ch08_tests.LentModel(dyadic_table(3), "target", prompt=2)
+    model = ch08_tests.RemoteModel(dyadic_table(3), "target", prompt=2)
     cache = model.new_cache()
     assert model.forward(torch.tensor([[1, 2]]), cache).shape == (1, 2, 4)
     assert cache.length.tolist() == [2] and model.trace == []
@@ -254,13 +253,13 @@ def test_predictions_are_held_against_computed_numbers(capsys):
 def test_puzzle_is_printed_shuffled(capsys):
     ch08.check_puzzle("", "", "")
     printed = capsys.readouterr().out
-    assert dict(re.findall(r"^([A-L])  ( *\S.*)$", printed, re.MULTILINE)) == ch08_puzzle.LINES
+    assert dict(re.findall(r"^([A-L])  ( *\S.*)$", printed, re.MULTILINE)) == puzzle.LINES
 
 
-@pytest.mark.parametrize("order", ch08_puzzle.ORDERS)
+@pytest.mark.parametrize("order", puzzle.ORDERS)
 def test_puzzle_solved_is_a_decoder(order: str):
-    lines = dict(ch08_puzzle.LINES)
-    for letter, filled_in in ch08_puzzle.FILLED.items():
+    lines = dict(puzzle.LINES)
+    for letter, filled_in in puzzle.FILLED.items():
         lines[letter] = lines[letter].replace("____", filled_in)
     body = "\n".join("        " + lines[letter] for letter in order)
     names = dict(FUNCTIONS)
@@ -278,7 +277,7 @@ def test_puzzle_solved_is_a_decoder(order: str):
     args = text, 3, length + ch08.TOKENS, Warp(1.0), np.random.default_rng(3)
     out = names["write"](*ch08.models(), *args)
     assert out[length:] == ch08.TEXTS[3, 1.0, None, 3][: len(out) - length] and len(out) > 9
-    assert set(ch08_puzzle.LINES) - set(order) == {"E"}
+    assert set(puzzle.LINES) - set(order) == {"E"}
 
 
 @pytest.mark.parametrize(
@@ -330,35 +329,35 @@ def test_the_ratios_of_the_pairs_are_those_of_the_text():
 
 
 def test_the_solutions_verdict_has_the_targets_law():
-    accepted, added, rows = ch08_laws.block_law(FUNCTIONS["verify_block"])
+    accepted, added, rows = computed.block_law(FUNCTIONS["verify_block"])
     open_mass = 1 - (accepted + added).sum(-1, keepdims=True)
-    assert np.abs(accepted + added + open_mass * ch08_laws.P - ch08_laws.P).max() < 1e-12
+    assert np.abs(accepted + added + open_mass * computed.P - computed.P).max() < 1e-12
     assert rows == 3456 and f"{rows:,} rows" in TEXT
 
 
 def test_the_solutions_loop_has_the_targets_law_and_a_wrong_one_has_not():
-    law, runs = ch08_laws.text_law(FUNCTIONS["speculative_generate"])
-    assert np.abs(law - ch08_laws.plain_law()).max() < 1e-15 and runs == 56
-    law, _ = ch08_laws.text_law(library_generate)
-    assert np.abs(law - ch08_laws.plain_law()).max() < 1e-15
+    law, runs = computed.text_law(FUNCTIONS["speculative_generate"])
+    assert np.abs(law - computed.plain_law()).max() < 1e-15 and runs == 56
+    law, _ = computed.text_law(library_generate)
+    assert np.abs(law - computed.plain_law()).max() < 1e-15
     for wrong in (ch08_wrong.argmax_draft, ch08_wrong.numbers_used_again):
-        law, _ = ch08_laws.text_law(wrong)
-        assert np.abs(law - ch08_laws.plain_law()).max() > 0.05
+        law, _ = computed.text_law(wrong)
+        assert np.abs(law - computed.plain_law()).max() > 0.05
 
 
 def test_a_loop_that_draws_or_writes_too_much_is_told_so_soon():
     with pytest.raises(ValueError, match="does it still draw numbers for k"):
-        ch08_laws.text_law(ch08_wrong.numbers_for_k)
+        computed.text_law(ch08_wrong.numbers_for_k)
     with pytest.raises(ValueError, match="for 2 tokens your loop gave 3"):
-        ch08_laws.text_law(ch08_wrong.limit_overshot)
+        computed.text_law(ch08_wrong.limit_overshot)
 
 
 # --- figures --------------------------------------------------------------------------------
 
 
 def test_figures_of_an_interrupted_experiment_say_what_is_missing():
-    for figure, more in ((ch08_measured.against_hugging_face, ()),
-                         (ch08_measured.beside_the_papers, ([], []))):  # fmt: skip
+    for figure, more in ((measured.against_hugging_face, ()),
+                         (measured.beside_the_papers, ([], []))):  # fmt: skip
         with pytest.raises(ValueError, match="let the experiment's cell run to its end"):
             figure([], *more)
 
@@ -392,7 +391,7 @@ def test_words_of_the_measured_figures(name: str, shown: list[str]):
 
 
 def test_fates_of_a_block():
-    assert [ch08_measured.fates(block) for block in BLOCKS] == [(3, 0, 1), (1, 1, 0), (2, 0, 0)]
+    assert [measured.fates(block) for block in BLOCKS] == [(3, 0, 1), (1, 1, 0), (2, 0, 0)]
 
 
 # --- what the parts share -------------------------------------------------------------------

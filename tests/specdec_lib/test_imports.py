@@ -1,8 +1,9 @@
 """Which of our modules may import which.
 
-theory, sampling <- models <- drafters <- decoding <- measure: each may import what stands to its
-left, and from models on `files`. Lessons import sampling and theory only, chapters specdec_lib
-only, and specdec_lib, which is all that students have, never imports autograde.
+theory, sampling <- models <- drafters <- decoding <- measure <- training: each may import what
+stands to its left, and from models on `files`, `assets` and `device`. Lessons import sampling and
+theory only, chapters specdec_lib only, and specdec_lib, which is all that students have, never
+imports autograde.
 """
 
 import ast
@@ -13,8 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("specdec_lib", "autograde")
 BASE = {"theory", "sampling"}
-TOOLS = {"files"}
-LAYERS = ("models", "drafters", "decoding", "measure")
+TOOLS = {"files", "assets", "device"}
+LAYERS = ("models", "drafters", "decoding", "measure", "training")
 
 
 def areas_open_to(area: str) -> set[str] | None:
@@ -98,6 +99,8 @@ def test_chapters_import_the_library_only(file: Path):
         ("sampling", "from specdec_lib import measure", ["specdec_lib.measure"]),
         ("files", "from specdec_lib.sampling import x", ["specdec_lib.sampling.x"]),
         ("theory", "from specdec_lib.files import x", ["specdec_lib.files.x"]),
+        ("device", "from specdec_lib.models import x", ["specdec_lib.models.x"]),
+        ("measure.core", "from specdec_lib.training import x", ["specdec_lib.training.x"]),
         ("models.hf", "from specdec_lib.drafters import x", ["specdec_lib.drafters.x"]),
         ("models.hf", "from ..decoding.plain import x", ["specdec_lib.decoding.plain.x"]),
         ("models.__init__", "from ..decoding import x", ["specdec_lib.decoding.x"]),
@@ -119,6 +122,7 @@ def test_a_forbidden_import_of_the_library_is_seen(module: str, source: str, fou
     [
         ("theory", "from specdec_lib.sampling import sample_from\nimport numpy"),
         ("models.hub", "from specdec_lib.files import write_whole"),
+        ("models.pairs", "from specdec_lib.device import wait_for"),
         ("models.hf", "from . import protocol\nfrom ..sampling import sample_from"),
         ("measure.bench", "from specdec_lib.decoding import plain"),
         ("lessons.ch02", "from .widgets import bars\nfrom specdec_lib import __version__"),

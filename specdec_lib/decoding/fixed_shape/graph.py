@@ -24,6 +24,7 @@ from specdec_lib.decoding.state import (
     drafted_in_text,
 )
 from specdec_lib.decoding.verify import require_finite
+from specdec_lib.device import wait_for
 from specdec_lib.models.llama import Llama, RunLayer
 from specdec_lib.sampling import Greedy, Warp
 
@@ -187,13 +188,6 @@ def graph_generate(
     capacity = capacity_for(prompts, k, settings)
     decoder = GraphDecoder(target, draft, len(prompts), capacity, k, settings.warp)
     return decoder.generate(prompts, settings, generators)
-
-
-def wait_for(device: torch.device | None = None) -> None:
-    """Wait until a GPU is done: `device`, or by default the present one; nothing without one."""
-    on_gpu = torch.cuda.is_available() if device is None else device.type == "cuda"
-    if on_gpu:
-        torch.cuda.synchronize(device)
 
 
 def spare(k: int) -> int:

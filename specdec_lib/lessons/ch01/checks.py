@@ -21,7 +21,7 @@ from specdec_lib.lessons.ch01.models import (
 from specdec_lib.lessons.ch01.puzzle import check_puzzle
 from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import answered, committed
-from specdec_lib.lessons.common.examples import agreed, expect, visible_check
+from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import Hints, open_hints
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
@@ -132,7 +132,6 @@ def check_draft_block(function: Callable) -> None:
         gives = (out, drafted_rows(before, out))
         _, draft = pair(in_a_block=len(out))
         expect_rows(function, draft, before, len(out), uniforms, gives=gives, hint=hint)
-    agreed("draft_block", 3)
 
 
 @visible_check
@@ -144,7 +143,6 @@ def check_score_block(function: Callable) -> None:
         target, _ = pair(targets=1)
         gives = target_rows(before, block)
         expect_rows(function, target, before, block, gives=gives, hint=hint)
-    agreed("score_block", 3)
 
 
 @visible_check
@@ -158,7 +156,6 @@ def check_greedy_prefix(function: Callable) -> None:
         block = tokens(drafted)
         rows = target_rows(PREFIX, block)
         expect(function, block, rows, gives=count, hint=hint)
-    agreed("greedy_prefix", 3)
 
 
 @visible_check
@@ -174,7 +171,6 @@ def check_greedy_speculative_decode(function: Callable) -> None:
     expect(function, target, draft, PREFIX, 4, LONG, END, gives=whole[:end], hint=hint)
     target, draft = pair(targets=0, drafts=0)
     expect(function, target, draft, PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
-    agreed("greedy_speculative_decode", 3)
 
 
 HINTS = {

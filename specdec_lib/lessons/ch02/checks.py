@@ -2,24 +2,21 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
-from specdec_lib.lessons.ch02 import block as ch02_block
 from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import answered, committed
-from specdec_lib.lessons.common.examples import agreed, expect, visible_check
+from specdec_lib.lessons.common.examples import array, expect, visible_check
 from specdec_lib.lessons.common.hints import Hints, open_hints
 
 __all__ = ["answered", "committed"]
 
 # The pair that the whole chapter works on.
-P = np.array([0.45, 0.30, 0.15, 0.10])
-Q = np.array([0.30, 0.45, 0.20, 0.05])
+P = array([0.45, 0.30, 0.15, 0.10])
+Q = array([0.30, 0.45, 0.20, 0.05])
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
     "prediction_02": (
-        float(np.minimum(P, Q).sum()),
+        float(sum(map(min, P, Q))),
         "It is the area that the two rows of bars share: .30 + .30 + .15 + .05.",
     ),
     "prediction_02_b": (
@@ -28,10 +25,12 @@ TRUTHS = {
     ),
 }
 
-BLOCK = ch02_block.BLOCK
-BLOCK_P = np.array(ch02_block.BLOCK_P)
-BLOCK_Q = np.array(ch02_block.BLOCK_Q)
-BLOCK_R = np.array(ch02_block.BLOCK_R)
+# Three drafted tokens of a vocabulary of four. The first has a ratio of 0.5/0.4, the second of
+# 0.1/0.5, the third of 0.6/0.3.
+BLOCK = [3, 1, 2]
+BLOCK_P = array([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2]])
+BLOCK_Q = array([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
+BLOCK_R = array([0.7, 0.6, 0.1])
 
 
 def reveal(name: str, guess: object) -> None:
@@ -45,28 +44,31 @@ def check_acceptance_probability(function: Callable) -> None:
     expect(function, P, Q, 1, gives=0.3 / 0.45, hint="Is it the target over the draft?")
     expect(function, P, Q, 2, gives=0.75, hint="Is it the target over the draft?")
     expect(function, P, Q, 0, gives=1.0, hint="A probability is at most 1.")
-    never, impossible = np.array([0.0, 1.0]), np.array([1.0, 0.0])
+    never, impossible = array([0.0, 1.0]), array([1.0, 0.0])
     expect(function, never, impossible, 0, gives=0.0, hint="What if the target gives it nothing?")
     expect(function, impossible, never, 0, gives=1.0, hint="What if the draft gives it nothing?")
-    agreed("acceptance_probability", 5)
 
 
 @visible_check
 def check_speculative_accept(function: Callable) -> None:
     """The block of the card, with coins that reject its second token, none, and the first."""
-    ch02_block.check_block(function, np.array)
-    agreed("speculative_accept", 3)
+    p, q, r = BLOCK_P, BLOCK_Q, BLOCK_R
+    hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.6, 0.1. Did you go on after the first rejection?"
+    expect(function, BLOCK, p, q, r, gives=[3], hint=hint)
+    hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.15, 0.1. Below q a small enough coin accepts, too."
+    expect(function, BLOCK, p, q, array([0.7, 0.15, 0.1]), gives=[3, 1, 2], hint=hint)
+    hint = "Ratios 0.2, 2; coins 0.6, 0.1. If the first token is rejected, nothing is accepted."
+    expect(function, BLOCK[1:], p[1:], q[1:], r[1:], gives=[], hint=hint)
 
 
 @visible_check
 def check_residual_distribution(function: Callable) -> None:
     """The chapter's pair, the pair the other way round, and two equal distributions."""
-    gives = np.array([0.75, 0.0, 0.0, 0.25])
+    gives = array([0.75, 0.0, 0.0, 0.25])
     expect(function, P, Q, gives=gives, hint="Which tokens has the draft proposed too rarely?")
-    gives = np.array([0.0, 0.75, 0.25, 0.0])
+    gives = array([0.0, 0.75, 0.25, 0.0])
     expect(function, Q, P, gives=gives, hint="Did you divide by the mass that is left?")
     expect(function, P, P, gives=P, hint="Where no mass is left, return a copy of p.")
-    agreed("residual_distribution", 3)
 
 
 @visible_check
@@ -76,21 +78,18 @@ def check_correct_token(function: Callable) -> None:
     hint = "After a rejection the token comes from the residual, here [.75, 0, 0, .25]."
     expect(function, P, Q, 1, 0.7, 0.1, gives=(0, False), hint=hint)
     expect(function, P, Q, 1, 0.7, 0.8, gives=(3, False), hint=hint)
-    agreed("correct_token", 3)
 
 
 @visible_check
 def check_speculative_step(function: Callable) -> None:
     """A block stopped in the middle, a block accepted whole, and an empty block."""
-    p, q = np.array([P, P, Q]), np.array([Q, Q])
+    p, q = array([P, P, Q]), array([Q, Q])
     hint = "Is speculative_accept right? Then: the residual of the row that was rejected."
-    expect(function, [0, 1], p, q, np.array([0.5, 0.9]), 0.8, gives=[0, 3], hint=hint)
+    expect(function, [0, 1], p, q, array([0.5, 0.9]), 0.8, gives=[0, 3], hint=hint)
     hint = "Is speculative_accept right? Then: all accepted, so the bonus, from the last row of p."
-    expect(function, [0, 1], p, q, np.array([0.5, 0.5]), 0.5, gives=[0, 1, 1], hint=hint)
-    empty = np.zeros((0, 4))
+    expect(function, [0, 1], p, q, array([0.5, 0.5]), 0.5, gives=[0, 1, 1], hint=hint)
     hint = "With no draft tokens the bonus token is all there is."
-    expect(function, [], p[:1], empty, np.zeros(0), 0.5, gives=[1], hint=hint)
-    agreed("speculative_step", 3)
+    expect(function, [], p[:1], q[:0], array([]), 0.5, gives=[1], hint=hint)
 
 
 HINTS = {
@@ -128,21 +127,3 @@ HINTS = {
 def hints(function: Callable) -> Hints:
     """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
     return open_hints(function, HINTS[function.__name__])
-
-
-def exact_law(correct_token: Callable, p: np.ndarray, q: np.ndarray, cells: int = 60) -> np.ndarray:
-    """The law (2, V) of the token that `correct_token` puts out when the draft comes from `q`.
-
-    Row 0 is the mass that comes by acceptance, row 1 by correction. Nothing is sampled: the unit
-    square of r and u is cut into `cells` by `cells` equal cells, and the function is called at
-    every midpoint. The sum is exact where the ratios, and the cumulative sums of what u picks
-    from, are multiples of 1/cells.
-    """
-    middles = (np.arange(cells) + 0.5) / cells
-    law = np.zeros((2, len(p)))
-    for token in np.flatnonzero(q):
-        for r in middles:
-            for u in middles:
-                out, accepted = correct_token(p, q, int(token), float(r), float(u))
-                law[0 if accepted else 1, out] += q[token] / cells**2
-    return law

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specdec_lib.lessons.ch02.checks import exact_law
+from specdec_lib.lessons.ch02.computed import exact_law
 from specdec_lib.lessons.common.drawing import (
     CROSS,
     bars,

@@ -1,7 +1,7 @@
 """The figures of chapter 04 that draw the student's functions, each with its words.
 
 They show what the function does, also where it is wrong: no line, label or text assumes the right
-answer. The figures of what was measured are in ch04_measured.py.
+answer.
 """
 
 from collections.abc import Callable, Sequence

@@ -72,3 +72,29 @@ def learning_curve(curve: Mapping[int, float], c: float) -> None:
     ax.legend(loc="lower right")
     listed = ", ".join(f"{alpha:.3f} after {step}" for step, alpha in curve.items())
     show(ax.figure, f"Alpha by steps of training: {listed}. The draft's c is {c:.2f}.")
+
+
+def table_of_drafts(rows: Mapping[str, Any], walltime_speedup: Callable) -> None:
+    """Print what was measured of each draft, and what the student's function makes of it."""
+    try:
+        lines = [_line(name, row, walltime_speedup) for name, row in rows.items()]
+    except NotImplementedError:
+        print("This table uses your own walltime_speedup. Write it first.")
+        return
+    except Exception as error:  # whatever a half-written function does
+        print(f"Your walltime_speedup cannot be used yet: {error!r}")
+        return
+    head = ("draft", "parameters", "tokens/s", "alpha", "c", "with v = 1", "with measured v")
+    for line in (head, *lines):
+        print(f"{line[0]:12}{line[1]:>11}{line[2]:>10}{line[3]:>7}{line[4]:>7}", end="")
+        print(f"{line[5]:>16}{line[6]:>17}")
+
+
+def _line(name: str, row: Any, speedup: Callable) -> tuple[str, ...]:
+    """A draft's row; the last two columns are the best K and its speed-up."""
+    c, v = row.costs.c, row.costs.v
+    flat = [speedup(row.alpha, c, m - 1) for m in sorted(v)]
+    real = [speedup(row.alpha, c, m - 1, v[m]) for m in sorted(v)]
+    best = [f"K = {int(np.argmax(each))}: {max(each):.2f}" for each in (flat, real)]
+    size = f"{row.parameters / 1e6:.2f}M"
+    return (name, size, f"{row.tokens_per_second:.0f}", f"{row.alpha:.3f}", f"{c:.2f}", *best)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
-from specdec_lib.lessons.ch06.drawing import boxes, dress, outcome, rectangle
-from specdec_lib.lessons.ch06.service import (
+from specdec_lib.lessons.ch06.computed import (
     block_law,
     mean_and_variance,
     of_sample,
@@ -18,6 +18,7 @@ from specdec_lib.lessons.ch06.service import (
 )
 from specdec_lib.lessons.common.drawing import (
     CROSS,
+    UNUSED,
     bars,
     drawn_from,
     legend_below,
@@ -25,8 +26,9 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     swatches,
     write_above,
+    write_inside,
 )
-from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, GREY, RESIDUAL, TARGET, show
+from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, GREY, RESIDUAL, TARGET, role, show
 
 BLOCKS = 3000  # behind the histogram
 RUNS = 40  # behind every point of the speed
@@ -36,6 +38,22 @@ SHOWN = 8  # blocks drawn as rows
 KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 ROWS = (1, 2, 4, 8, 16)
 SHARES = {"p50": (0.5, "o", TARGET), "p95": (0.95, "s", RESIDUAL), "p99": (0.99, "^", EXCESS)}
+
+
+# What a box stands for: its role in the palette, or None for a dashed one, and its words.
+KINDS = {
+    "accepted": ("accepted", "accepted"),
+    "rejected": ("excess", "rejected"),
+    "dropped": (None, "dropped, not judged"),
+    "correction": ("residual", "correction"),
+    "bonus": ("target", "bonus"),
+}
+
+
+CHARACTERS = 98  # of a box's text that fit side by side
+
+
+Box = tuple[str, str]  # kind, text
 
 
 @drawn_from("simulate_block")
@@ -203,3 +221,54 @@ def _legend_of_tracks(ax: Axes) -> None:
     words = {"accepted": "written", "rejected": "accepted, thrown away", "dropped": "idle"}
     looks = [dress(kind) | {"label": label} for kind, label in words.items()]
     legend_below(ax, handles=swatches(looks))
+
+
+def dress(kind: str) -> dict:
+    """How a box of this kind is drawn; colour is never all that tells two apart."""
+    name, label = KINDS[kind]
+    return (role(name) if name else UNUSED) | {"label": label}
+
+
+def outcome(accepted: int, texts: Sequence[str], last: str) -> list[Box]:
+    """The boxes of a block: its draft tokens by their fate, then the correction or the bonus."""
+    fates = ["accepted"] * accepted + ["rejected"] + ["dropped"] * len(texts)
+    final = "bonus" if accepted == len(texts) else "correction"
+    return [*zip(fates, texts, strict=False), (final, last)]
+
+
+def rectangle(x: float, row: float, width: float, kind: str) -> Rectangle:
+    """A box of this kind in a row; rows are 1 apart."""
+    return Rectangle((x, row - 0.34), width, 0.68, **dress(kind))
+
+
+def _lettering(kind: str) -> dict:
+    """Monospace, so that the width of a text is known; white paper behind it only on a hatch."""
+    paper = {} if KINDS[kind][0] in ("excess", "residual") else {"bbox": None}
+    return {"family": "monospace", "fontsize": 9} | paper
+
+
+def boxes(
+    ax: Axes, rows: Sequence[Sequence[Box]], labels: Sequence[str], width: float = CHARACTERS
+) -> None:
+    """Rows of boxes, one for each block, with a label before each and a legend below.
+
+    `width` is that of the drawing, in characters.
+    """
+    for number, row in enumerate(rows):
+        left = 0.0
+        for kind, text in row:
+            shown = "" if kind == "dropped" else text
+            size = 1.8 if kind == "dropped" else len(shown) + 1.4
+            ax.add_patch(rectangle(left, number, size, kind))
+            write_inside(ax, left + size / 2, number, shown, **_lettering(kind))
+            left += size + 0.7
+    ax.set_xlim(0, width)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_yticks(range(len(rows)), labels)
+    ax.set_xticks([])
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    used = {kind for row in rows for kind, _ in row}
+    handles = swatches(dress(kind) for kind in KINDS if kind in used)
+    legend_below(ax, len(handles), handles=handles)

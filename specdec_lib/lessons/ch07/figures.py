@@ -10,27 +10,42 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch07 import laws as laws
+from specdec_lib.lessons.ch07 import computed
+from specdec_lib.lessons.ch07.family import KEPT, as_data
 from specdec_lib.lessons.common.drawing import (
     bars,
     drawn_from,
     legend_below,
     masses_by_path,
+    named_rows,
     panels,
     picture,
     target_lines,
     token_axis,
 )
-from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, GREY, RESIDUAL, TARGET, show
+from specdec_lib.lessons.common.style import (
+    ACCEPTED,
+    DRAFT,
+    EXCESS,
+    GREY,
+    PALE,
+    RESIDUAL,
+    TARGET,
+    show,
+)
 from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
 
 WRITTEN = 16  # tokens that the figure on prompts writes
 
 
+#: Shape and colour by what becomes of the target's law, as in the timeline.
+MARKS = {"law": ("o", ACCEPTED), "greedy": ("s", TARGET), "choice": ("^", EXCESS)}
+
+
 @drawn_from("one_hot_accept")
 def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The exact law of the student's function for one certain draft token, by its two paths."""
-    law = laws.one_hot_law(accept, p, token)
+    law = computed.one_hot_law(accept, p, token)
     total = law.sum(axis=0)
     ax = picture("One certain draft token, B: two paths into each token", "probability")
     labels = ("came by acceptance", "came by correction")
@@ -105,10 +120,10 @@ def passes_on_prompts(
 def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -> None:
     """The exact law by number of candidates, and what is accepted against two comparisons."""
     counts = np.arange(1, most + 1)
-    found = [laws.candidates_law(accept, p, q, int(n)) for n in counts]
+    found = [computed.candidates_law(accept, p, q, int(n)) for n in counts]
     accepted = [float(law[0].sum()) for law in found]
     tries = [1 - (1 - accepted[0]) ** n for n in counts]
-    best = [laws.best_acceptance(p, q, int(n)) for n in counts]
+    best = [computed.best_acceptance(p, q, int(n)) for n in counts]
     left, right = panels(2, (9.4, 3.9), width_ratios=[1.15, 1])
     _laws_side_by_side(left, found, p)
     for values, mark, colour, name in (
@@ -165,6 +180,28 @@ def tree_and_mask(make: Callable, parents: list[int]) -> None:
     right.grid(visible=False)
     rows = [f"{i} sees {np.flatnonzero(row).tolist()}" for i, row in enumerate(mask)]
     show(right.figure, f"A tree with the parents {list(parents)}. By your mask, {'; '.join(rows)}.")
+
+
+def shapes() -> None:
+    """The four shapes of a draft: chain, candidates, tree, a block at once."""
+    drawn = {
+        "chain\n(a draft model)": [-1, 0, 1],
+        "candidates\n(SpecTr)": [-1, -1, -1],
+        "tree\n(Medusa, EAGLE)": [-1, -1, 0, 0, 1],
+        "all places at once\n(Jacobi, DFlash)": [-1, 0, 1],
+    }
+    row = panels(4, (9.6, 2.9), width_ratios=[1, 0.7, 1, 1])
+    for ax, (name, parents) in zip(row, drawn.items(), strict=True):
+        draw_tree(ax, parents)
+        ax.set_title(name, fontsize=11, loc="center")
+    row[3].add_patch(plt.Rectangle((0.68, -0.34), 2.64, 0.68, fill=False, linestyle="--"))
+    show(
+        row[0].figure,
+        "Four shapes of a draft behind the text. Chain: three tokens one after the other. "
+        "Candidates: three tokens for one place. Tree: two candidates, the first with two "
+        "children, the second with one. All places at once: three tokens in one dashed box, "
+        "written in the same step.",
+    )
 
 
 def draw_tree(ax: Axes, parents: list[int], radius: float = 0.2) -> None:
@@ -232,3 +269,22 @@ def over_the_targets_tokens(
         f"your function {by_token(out)} over the target's tokens, whose p is {by_token(p)}; the "
         f"overlap is {overlap:.3g}.",
     )
+
+
+def timeline() -> None:
+    """All methods in order of time; the mark's shape says what becomes of the law."""
+    entries = as_data()
+    ax = picture("The family in order of time", size=(8.6, 6.2))
+    y = named_rows(ax, [entry["name"] for entry in entries])
+    for row, entry in zip(y, entries, strict=True):
+        when = entry["year"] + (entry["month"] - 0.5) / 12
+        mark, colour = MARKS[entry["kept"]]
+        ax.plot([2018, when], [row, row], color=PALE, zorder=1)
+        ax.plot(when, row, mark, color=colour, markersize=9, zorder=2)
+    for kept, (mark, colour) in MARKS.items():
+        ax.plot([], [], mark, color=colour, markersize=9, label=f"the law: {KEPT[kept]}")
+    ax.set_xlim(2018.5, 2027)
+    ax.grid(visible=False)
+    legend_below(ax, 2)
+    parts = [f"{e['year']} {e['name']}, {e['keptText']}" for e in entries]
+    show(ax.figure, f"Timeline. {'; '.join(parts)}.")

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import matplotlib.pyplot as plt
 import numpy as np
 
-from specdec_lib.lessons.ch01.shapes import board, key, token_box, write
+from specdec_lib.lessons.ch01.figures import board, key, token_box, write
 from specdec_lib.lessons.ch08 import checks as ch08
-from specdec_lib.lessons.ch08 import laws as ch08_laws
+from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08.models import Pass, WatchedCache
 from specdec_lib.lessons.common.drawing import drawn_from
 from specdec_lib.lessons.common.style import role, show, style
@@ -41,19 +41,19 @@ def going_back(rollback: Callable) -> None:
 @drawn_from("verify_block")
 def law_of_blocks(verify_block: Callable) -> None:
     """Each position of a block of two: what is accepted, what is added, what is left open."""
-    accepted, added, rows = ch08_laws.block_law(verify_block)
+    accepted, added, rows = computed.block_law(verify_block)
     style()
     figure, axes = plt.subplots(1, 3, figsize=(8.6, 3.4), sharey=True)
     told = []
     for i, ax in enumerate(axes):
-        open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * ch08_laws.P[i]
+        open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.P[i]
         parts = (("accepted", accepted[i]), ("residual", added[i]), ("draft", open_mass))
         _stacked(ax, parts)
-        ax.plot(range(3), ch08_laws.P[i], "x", color="black", markersize=10, markeredgewidth=2.5)
+        ax.plot(range(3), computed.P[i], "x", color="black", markersize=10, markeredgewidth=2.5)
         ax.set_title(f"position {i + 1}")
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
-        told.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {ch08_laws.P[i].tolist()}")
+        told.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {computed.P[i].tolist()}")
     axes[0].set_ylabel("probability")
     names = ("accepted", "correction or bonus", "left to the next block", "p, the target")
     figure.legend(names[3:] + names[:3], loc="outside lower center", ncol=4)
@@ -105,8 +105,8 @@ def _range(each: Pass) -> str:
 @drawn_from("speculative_generate")
 def law_of_texts(speculative_generate: Callable) -> None:
     """The exact law of two tokens by the student's loop, beside plain decoding's."""
-    law, runs = ch08_laws.text_law(speculative_generate)
-    plain = ch08_laws.plain_law()
+    law, runs = computed.text_law(speculative_generate)
+    plain = computed.plain_law()
     style()
     _, ax = plt.subplots(figsize=(8.2, 3.4))
     names = [f"{a} {b}" for a in range(3) for b in range(3)]

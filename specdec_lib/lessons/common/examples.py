@@ -10,18 +10,21 @@ import re
 import textwrap
 import traceback
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 try:
     import numpy as np
 except ImportError:  # a browser without it: nested lists stand for arrays there
+    array = list
     ARRAYS, BOOLS, INTS, FLOATS = (), (bool,), (int,), (float,)
 else:
+    array = np.array
     ARRAYS, BOOLS = (np.ndarray,), (bool, np.bool_)
     INTS, FLOATS = (int, np.integer), (float, np.floating)
 
 VALUE_TOLERANCE = 1e-9
+LINE = 96  # characters of a line that a check prints
 MOST_SHOWN = 2000  # characters of one value in a message; a student's may have millions
 
 
@@ -40,17 +43,43 @@ class Unwritten(NotImplementedError):
         return [f"NotImplementedError: {self}"]
 
 
+#: The calls that agreed, a line each, while a visible check runs; None at any other time.
+_agreeing: list[str] | None = None
+
+
 def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], None]:
-    """Decorate a check that stands in a notebook: a stub shows one line there, and no frames."""
+    """Decorate a check that stands in a notebook: it prints the calls that it made, if all agree.
+
+    A stub shows one line there, and no frames.
+    """
 
     @functools.wraps(check)
     def run(function: Callable) -> None:
+        global _agreeing
+        _agreeing = []
         try:
             check(function)
+            agreed(check.__name__.removeprefix("check_"), _agreeing)
         except NotImplementedError as stub:
             raise Unwritten(str(stub)) from None
+        finally:
+            _agreeing = None
 
     return run
+
+
+def agrees(call: str, outcome: str) -> None:
+    """Note a call that agreed, for the visible check that runs, if one does."""
+    if _agreeing is not None:
+        line = f"{call} -> {outcome}"
+        _agreeing.append(line if len(line) <= LINE else f"{call}\n    -> {outcome}")
+
+
+def agreed(name: str, calls: Sequence[str]) -> None:
+    """Print the calls of a check that all agreed, a line each, and say so."""
+    for call in calls:
+        print(call)
+    print(f"{name}: all {len(calls)} examples agree. Grading looks at more cases than these.")
 
 
 def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
@@ -60,7 +89,7 @@ def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
     an exception with the attribute `no_answer`, so that a missing answer is told from a wrong
     one. `hint` is the likely cause, as a question.
     """
-    call = format_call(function, args)
+    call, brief = format_call(function, args), brief_call(function, args)
     try:
         got = function(*args)
     except Exception as error:
@@ -70,12 +99,13 @@ def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
     why = difference(got, gives)
     if why is not None:
         raise Different(f"{call} {_outcome(got, gives, why)} {'' if why else hint}".strip())
+    agrees(brief, describe(got))
     return got
 
 
 def expect_value_error(function: Callable, *args: Any, why: str) -> None:
     """Call `function(*args)` and raise `Different` unless it raises ValueError."""
-    call = format_call(function, args)
+    call, brief = format_call(function, args), brief_call(function, args)
     try:
         got = function(*args)
     except Exception as error:
@@ -84,6 +114,7 @@ def expect_value_error(function: Callable, *args: Any, why: str) -> None:
         happened = getattr(error, "what_happened", None)
         name = getattr(error, "name", "") if happened else type(error).__name__
         if name == "ValueError":
+            agrees(brief, "ValueError")
             return
         said = happened or f"raised {name}"
         raise Different(f"{call} {said}, expected ValueError: {why}.") from None
@@ -94,11 +125,6 @@ def pass_missing_answers(error: Exception) -> None:
     """Raise `error` again where it says that there is no answer yet."""
     if isinstance(error, NotImplementedError) or getattr(error, "no_answer", False):
         raise error
-
-
-def agreed(name: str, examples: int) -> None:
-    """Say that the visible examples of an exercise agree."""
-    print(f"{name}: all {examples} examples agree. Grading looks at more cases than these.")
 
 
 def _raised(error: Exception) -> str:
@@ -242,6 +268,21 @@ def format_call(function: Callable, args: tuple) -> str:
         for i, arg in enumerate(args)
     ]
     return f"{getattr(function, '__name__', 'function')}({', '.join(named)})"
+
+
+def brief_call(function: Callable, args: tuple) -> str:
+    """The call as a check prints it: `f([0.5, 0.5], 1)`; what is long stands there by its name."""
+    if _agreeing is None:  # hidden tests make thousands of calls, and print none
+        return ""
+    names = parameter_names(function) + [""] * len(args)
+    texts = (_brief(arg, name) for arg, name in zip(args, names, strict=False))
+    return f"{getattr(function, '__name__', 'function')}({', '.join(texts)})"
+
+
+def _brief(value: Any, name: str) -> str:
+    """`value` as text, or its parameter's name for rows of numbers and for a long text."""
+    shape, text = getattr(value, "shape", (1,)), describe(value)
+    return name if name and (len(shape) > 1 or 0 in shape or len(text) > 60) else text
 
 
 def parameter_names(function: Callable) -> list[str]:

@@ -1,5 +1,5 @@
 // Chapter 07: the family of methods in order of time, one after the other.
-// State: entries (from ch07_family.py, ordered), and at, the entry that is shown.
+// State: entries (from ch07/family.py, ordered), and at, the entry that is shown.
 
 const WORDS = { law: "●", greedy: "■", choice: "▲" };
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];

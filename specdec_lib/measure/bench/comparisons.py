@@ -6,12 +6,12 @@ from itertools import product
 
 import torch
 
+from specdec_lib.assets import ASSETS
+from specdec_lib.measure import hugging
 from specdec_lib.measure.bench.workbench import Workbench, target
-from specdec_lib.measure.core import hugging
 from specdec_lib.measure.core.runs import GREEDY, Decoder, Recorded, compare, plain, speculative
 from specdec_lib.measure.core.timing import Spread, interleaved
 from specdec_lib.models.checkpoint import read_weights
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.models.scale import COSTS, grown
 from specdec_lib.sampling import Warp
 

@@ -10,17 +10,18 @@ from functools import cache, partial
 
 import torch
 
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.decoding.fixed_shape.compiled import Compiled, compiled
 from specdec_lib.decoding.fixed_shape.graph import spare
 from specdec_lib.decoding.fixed_shape.step import bucket
+from specdec_lib.device import default_dtype, free_memory
+from specdec_lib.measure import hugging
 from specdec_lib.measure.bench.workbench import Choice, Workbench, options_from
-from specdec_lib.measure.core import hugging
 from specdec_lib.measure.core.costs import REPLAYS, costs_of, graph_task
 from specdec_lib.measure.core.runs import Graphs
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_shape, read_weights
-from specdec_lib.models.checks import free_memory
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, cost_label, default_dtype
+from specdec_lib.models.pairs import cost_label
 from specdec_lib.models.scale import COSTS, grown, grown_shape, parameters
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs

@@ -4,6 +4,7 @@ Both sides are captured: our speculative decoding is held against our plain deco
 graphs. c and v come from captured bare passes in rounds of their own.
 """
 
+from specdec_lib.device import default_dtype
 from specdec_lib.measure.bench.comparisons import fastest_hugging, run_comparison
 from specdec_lib.measure.bench.cost_model import NAME, SHARE_PROMPTS, in_words, shares_of
 from specdec_lib.measure.bench.gpu import (
@@ -22,7 +23,6 @@ from specdec_lib.measure.core.costs import K_MAX
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
 from specdec_lib.measure.core.timing import Spread, spread
 from specdec_lib.measure.doctor.machine import copy_bandwidth
-from specdec_lib.models.pairs import default_dtype
 from specdec_lib.sampling import Warp
 
 

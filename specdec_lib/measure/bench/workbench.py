@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import torch
 
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader
 from specdec_lib.measure.core.costs import costs_of
 from specdec_lib.measure.core.runs import GREEDY, plain, straight
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, cost_label
+from specdec_lib.models.pairs import cost_label
 from specdec_lib.models.scale import scaled
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs

@@ -1,20 +1,10 @@
 """The frozen held-out text: what the built-in models never saw, the same on every machine."""
 
-import json
-from pathlib import Path
 from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
-from specdec_lib.models.pairs import ASSETS
-
-
-class Document(NamedTuple):
-    """A held-out document; `seen` are the numbers of its lines that training text has too."""
-
-    name: str
-    text: str
-    seen: frozenset[int]
+from specdec_lib.assets import Document, documents, tokenizer
 
 
 class Tokens(NamedTuple):
@@ -29,18 +19,6 @@ class Tokens(NamedTuple):
     sizes: list[int]
 
 
-def documents(assets: Path = ASSETS) -> list[Document]:
-    """All of the frozen text."""
-    lines = (assets / "held_out.jsonl").read_text(encoding="utf-8").splitlines()
-    loaded = [json.loads(line) for line in lines]
-    return [Document(each["name"], each["text"], frozenset(each["seen"])) for each in loaded]
-
-
-def tokenizer(assets: Path = ASSETS) -> Tokenizer:
-    """The tokenizer of the built-in models."""
-    return Tokenizer.from_file(str(assets / "target" / "tokenizer.json"))
-
-
 def encoded(document: Document, tokenizer: Tokenizer) -> Tokens:
     """`document` in tokens; one that spans two lines counts with the line that it ends in."""
     encoding = tokenizer.encode(document.text)
@@ -51,10 +29,10 @@ def encoded(document: Document, tokenizer: Tokenizer) -> Tokens:
     return Tokens(document.name, [0, *encoding.ids], [False, *novel], [0, *sizes])
 
 
-def all_tokens(assets: Path = ASSETS) -> list[Tokens]:
+def all_tokens() -> list[Tokens]:
     """All of the frozen text in tokens."""
-    shared = tokenizer(assets)
-    return [encoded(document, shared) for document in documents(assets)]
+    shared = tokenizer()
+    return [encoded(document, shared) for document in documents()]
 
 
 def line_numbers(text: str) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from specdec_lib.decoding.fixed_shape.graph import wait_for
+from specdec_lib.device import wait_for
 
 Key = TypeVar("Key")
 

@@ -9,12 +9,11 @@ from pathlib import Path
 import torch
 import transformers
 
+from specdec_lib.device import default_device, default_dtype, free_memory, name_of
 from specdec_lib.measure.doctor.drivers import advice, cards, dotted
 from specdec_lib.measure.doctor.machine import copy_bandwidth, matrix_rate
-from specdec_lib.models.checks import free_memory
-from specdec_lib.models.hub import PUBLISHED
+from specdec_lib.models.catalogue import PUBLISHED
 from specdec_lib.models.linear import can_pack
-from specdec_lib.models.pairs import default_dtype
 
 FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")  # what products on a CPU are fast with
 CPUINFO = Path("/proc/cpuinfo")
@@ -23,17 +22,17 @@ GIGA = 1e9
 
 def report() -> Iterator[str]:
     """The lines, each as soon as it is known."""
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = default_device()
     yield f"Python {platform.python_version()}, torch {torch.__version__}, " + (
         f"transformers {transformers.__version__}"
     )
     yield processor()
     yield from graphics(device)
     dtype = default_dtype(device)
-    yield f"Runs on {device.type} in {str(dtype).removeprefix('torch.')}"
+    yield f"Runs on {device.type} in {name_of(dtype)}"
     yield f"Copy bandwidth: {copy_bandwidth(device) / GIGA:.1f} GB/s"
     for kind in (torch.float32, torch.bfloat16):
-        name, rate = str(kind).removeprefix("torch."), matrix_rate(kind, device)
+        name, rate = name_of(kind), matrix_rate(kind, device)
         packed = (
             ", packed weights" if can_pack(torch.zeros(1, 1, dtype=kind, device=device)) else ""
         )

@@ -24,14 +24,16 @@ from typing import NamedTuple
 import torch
 from tqdm import tqdm
 
+from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.decoding.state import Generation
+from specdec_lib.device import name_of
 from specdec_lib.files import write_whole
 from specdec_lib.measure.bench.workbench import DTYPES, target
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, Decoder, Recorded, plain
 from specdec_lib.measure.core.timing import Spread, interleaved, ratios
 from specdec_lib.measure.drafters.members import Member, Variant, family
-from specdec_lib.models.pairs import BUILT_IN_DRAFTS, cost_label
+from specdec_lib.models.pairs import cost_label
 from specdec_lib.models.scale import COSTS
 from specdec_lib.theory import acceptance_from_counts
 
@@ -147,7 +149,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--tokens", type=int, default=64, help="new tokens a prompt (64)")
     made.add_argument("--rounds", type=int, default=2, help="times that each is decoded (2)")
     made.add_argument("--target-cost", choices=list(COSTS), help="make the target as dear as this")
-    names = [str(dtype).removeprefix("torch.") for dtype in DTYPES]
+    names = [name_of(dtype) for dtype in DTYPES]
     made.add_argument("--dtype", choices=names, default=names[0], help=f"the target's ({names[0]})")
     made.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there too")
     return made

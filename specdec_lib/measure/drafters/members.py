@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS, tokenizer
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.tree import tree_generate
@@ -25,11 +26,9 @@ from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import PICKS, Candidates, TreeDrafter
 from specdec_lib.drafters.vocabulary import OtherVocabulary
 from specdec_lib.measure.bench.workbench import draft
-from specdec_lib.measure.core.held_out import tokenizer
 from specdec_lib.measure.core.runs import SAMPLED, Decoder, choices
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS
 
 TRIED_K = (1, 2, 3, 5)
 SHAPES = ((2,), (2, 1), (2, 2), (3, 1, 1))  # of trees: candidates a level

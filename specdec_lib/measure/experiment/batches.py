@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from specdec_lib.decoding.fixed_shape.graph import wait_for
 from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Settings
+from specdec_lib.device import wait_for
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, choices

@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
+from specdec_lib.measure import hugging
 from specdec_lib.measure.bench.comparisons import hugging_target
-from specdec_lib.measure.core import hugging
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import GREEDY, Decoder, plain, straight
 from specdec_lib.measure.core.timing import Spread, interleaved, ratios
 from specdec_lib.measure.experiment.ours import Ours
 from specdec_lib.measure.experiment.survey import Machine
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.sampling import Warp
 
 POOL = 60  # prompts that greedy ones are chosen from

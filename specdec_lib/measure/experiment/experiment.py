@@ -16,6 +16,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from specdec_lib import assets
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.drafters.early_exit import EarlyExit
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
@@ -33,7 +35,6 @@ from specdec_lib.measure.own_table import NGRAMS, acceptances, readers, remember
 from specdec_lib.measure.strategies import first_layers, lookup_reader
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.models.prefill import read_up_to
 from specdec_lib.sampling import Greedy
 from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
@@ -82,11 +83,11 @@ def acceptance_rates(positions: int) -> dict[tuple[str, str], Acceptance]:
     vocabulary = Llama.from_folder(ASSETS / "target").vocab_size
     drafts[LOOKUP] = lookup_reader(partial(lookup, max_ngram=NGRAM), vocabulary)
     drafts[EARLY_EXIT] = remembered(model_reader(first_layers(exit_layer())))
-    tokenizer = held_out.tokenizer()
+    tokenizer = assets.tokenizer()
     found = {}
     with tqdm(total=len(TASKS), desc="acceptance rates", leave=False, disable=None) as bar:
         for task, end in TASKS.items():
-            chosen = [each for each in held_out.documents() if each.name.endswith(end)]
+            chosen = [each for each in assets.documents() if each.name.endswith(end)]
             texts = [held_out.encoded(each, tokenizer) for each in chosen]
             rates = acceptances(target, drafts, texts, positions)
             found |= {(task, name): rate for name, rate in rates.items()}

@@ -10,20 +10,20 @@ from functools import cached_property, partial
 
 import torch
 
+from specdec_lib.assets import documents
 from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.core import hugging
+from specdec_lib.measure import hugging
 from specdec_lib.measure.core.costs import costs_of
-from specdec_lib.measure.core.held_out import documents
 from specdec_lib.measure.core.runs import choices
 from specdec_lib.measure.core.timing import ratios
 from specdec_lib.measure.experiment.contest import CHEN_K, Outcome, by_turns
 from specdec_lib.measure.experiment.ours import Ours
 from specdec_lib.measure.experiment.survey import Machine, Say
+from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.hf import EncoderDecoder
-from specdec_lib.models.hub import PUBLISHED, PairError
 from specdec_lib.models.pairs import Pair, load_pair
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs, acceptance_from_counts

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import torch
 
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
+from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.measure.core.costs import K_MAX, costs_by_draft, pass_task
 from specdec_lib.measure.core.held_out import all_tokens
@@ -19,11 +21,10 @@ from specdec_lib.measure.doctor.doctor import processor
 from specdec_lib.measure.doctor.machine import copy_bandwidth, pass_seconds, weights_read
 from specdec_lib.measure.own_table import acceptances
 from specdec_lib.models import hub
+from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.checkpoint import read_shape
-from specdec_lib.models.checks import free_memory, require_memory
-from specdec_lib.models.hub import PairError
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, cost_label, default_dtype
+from specdec_lib.models.pairs import cost_label, require_memory
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 from specdec_lib.theory import Costs
 
@@ -87,7 +88,7 @@ class Machine:
 def look(longer: float = 1, say: Say = print) -> Machine:
     """Find out what this machine has, saying each finding as it comes, in about 15 s."""
     effort = Effort().times(longer)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = default_device()
     say(f"Device: {device_line(device)}")
     free = free_memory(device)
     say(f"Memory: {'unknown' if free is None else f'{free / 1e9:.1f} GB free'} on {device.type}")
@@ -96,7 +97,7 @@ def look(longer: float = 1, say: Say = print) -> Machine:
     dtype, why, loaded = chosen_dtype(device)
     say(f"Dtype: {name_of(dtype)}, because {why}")
     targets = built_in_targets(device, dtype, loaded, say)
-    where = place(device, dtype)
+    where = device, draft_dtype(device, dtype)
     drafts = {name: Llama.from_folder(ASSETS / name, *where) for name in BUILT_IN_DRAFTS}
     for line in cost_lines(targets):
         say(line)
@@ -105,22 +106,12 @@ def look(longer: float = 1, say: Say = print) -> Machine:
     return Machine(device, dtype, targets, drafts, published, effort, bandwidth)
 
 
-def name_of(dtype: torch.dtype) -> str:
-    """torch.float32 -> "float32"."""
-    return str(dtype).removeprefix("torch.")
-
-
 def device_line(device: torch.device) -> str:
     """The device in words."""
     if device.type == "cpu":
         return f"cpu, since torch finds no CUDA device. {processor()}"
     card = torch.cuda.get_device_properties(device)
     return f"{card.name}, compute capability {card.major}.{card.minor}"
-
-
-def place(device: torch.device, dtype: torch.dtype) -> tuple[torch.device, torch.dtype]:
-    """Where a draft runs: on a CPU in float32, in which small matrices are fastest."""
-    return device, torch.promote_types(dtype, torch.float32) if device.type == "cpu" else dtype
 
 
 def chosen_dtype(

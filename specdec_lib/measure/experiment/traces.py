@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from specdec_lib import assets
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Block, Settings
 from specdec_lib.drafters.model import ModelDrafter
@@ -66,9 +67,9 @@ class Traces:
 
     def by_class(self) -> dict[str, tuple[float, float, int]]:
         """By class of token: acceptance at temperature 0 and 1, and how many, on held-out code."""
-        code = [each for each in held_out.documents() if each.name.endswith(".py")]
+        code = [each for each in assets.documents() if each.name.endswith(".py")]
         readers = (model_reader(model) for model in (self.target, self.draft))
-        found = judged(*readers, code, held_out.tokenizer(), CLASS_POSITIONS)
+        found = judged(*readers, code, assets.tokenizer(), CLASS_POSITIONS)
         rows = {}
         for kind in CLASSES:
             at = [i for i, each in enumerate(found.classes) if each == kind]
@@ -85,5 +86,5 @@ def of_built_in(ours: Ours, machine: Machine, k: int) -> Traces:
     made = choices(SAMPLED, 0, TEXTS)
     settings, drafter = Settings(TOKENS, SAMPLED), ModelDrafter(draft)
     run = speculative_generate(target, drafter, prompts, k, settings, made, ours.verifier)
-    tokenizer = held_out.tokenizer()
+    tokenizer = assets.tokenizer()
     return Traces(run.blocks, prompts, tokenizer.decode, target, draft)

@@ -8,9 +8,10 @@ import pytest
 from classes.builder_fixtures import TINY, changed, write_chapter
 
 from autograde.build import execute as executing
-from autograde.build.execute import ExecutionError, execute
+from autograde.build.execute import execute
 from autograde.build.source import read_chapter
-from autograde.build.views import solution_view
+from autograde.errors import AuthorError
+from autograde.nbgrader.regions import solution_view
 
 SHOWS = """
 # %%
@@ -92,7 +93,7 @@ def test_a_failure_names_chapter_cell_and_exception_and_the_others_run(tmp_path:
     slow = chapter(tmp_path, changed("print(square(3))", "while True: pass"), "03_slow")
     good = chapter(tmp_path)
     out = tmp_path / "out"
-    with pytest.raises(ExecutionError) as caught:
+    with pytest.raises(AuthorError) as caught:
         execute([bad, slow, good], out, timeout=4)
     first, second = str(caught.value).split("\n\n03_slow: ")
     assert first.startswith("02_bad: cell 5 (test_square) failed.\n")

@@ -17,9 +17,9 @@ from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from traitlets.config import Config
 
 from autograde.build import gates, release
-from autograde.build.release import BuildError, Built, build, check, release_into
+from autograde.build.release import Built, build, check, release_into
 from autograde.build.source import read_chapter
-from autograde.build.text import ChapterError
+from autograde.errors import AuthorError
 from autograde.files import write_if_changed
 from autograde.chapter import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names, notebook_path
 
@@ -208,7 +208,7 @@ def test_answers_are_never_overwritten(tmp_path: Path, cell_id: str) -> None:
     solutions, notebooks = built(tmp_path)
     target = notebook_path(notebooks, "01_tiny")
     answers = answer(target, cell_id, "mine")
-    with pytest.raises(BuildError) as caught:
+    with pytest.raises(AuthorError) as caught:
         build(solutions, notebooks)
     assert f"{target} holds answers ({cell_id})" in str(caught.value)
     assert "Move it to work/" in str(caught.value)
@@ -221,7 +221,7 @@ def test_one_answered_notebook_stops_the_build_before_anything_is_written(tmp_pa
     answer(notebook_path(notebooks, "02_other"), "square", "mine")
     write_chapter(tmp_path, changed("Some text.", "Some more text."))
     before = all_bytes(tmp_path)
-    with pytest.raises(BuildError):
+    with pytest.raises(AuthorError):
         build(solutions, notebooks)
     assert all_bytes(tmp_path) == before
 
@@ -230,7 +230,7 @@ def test_a_file_that_is_no_notebook_is_not_overwritten(tmp_path: Path) -> None:
     solutions, notebooks = built(tmp_path)
     target = notebook_path(notebooks, "01_tiny")
     target.write_text("<<<<<<< a merge conflict")
-    with pytest.raises(BuildError, match="is not a readable notebook .* delete it"):
+    with pytest.raises(AuthorError, match="is not a readable notebook .* delete it"):
         build(solutions, notebooks)
 
 
@@ -247,7 +247,7 @@ def test_a_broken_chapter_leaves_everything_as_it_was(tmp_path: Path) -> None:
     before = all_bytes(notebooks)
     write_chapter(tmp_path, changed("Some text.", "Some more text."))
     write_chapter(tmp_path, TWO.replace("points=3", "points=0"), "02_other")
-    with pytest.raises(ChapterError):
+    with pytest.raises(AuthorError):
         build(solutions, notebooks)
     assert all_bytes(notebooks) == before
 
@@ -334,7 +334,7 @@ def test_a_shuffled_line_is_no_leak(tmp_path: Path) -> None:
 
 def test_an_answer_told_in_the_text_stops_the_build(tmp_path: Path) -> None:
     text = changed("# Some text.", "# product_of_both = x * x\n# return product_of_both")
-    with pytest.raises(BuildError, match="01_tiny: cell square: the release holds its answer"):
+    with pytest.raises(AuthorError, match="01_tiny: cell square: the release holds its answer"):
         built(tmp_path, text)
 
 
@@ -342,7 +342,7 @@ def test_a_region_of_half_a_statement_stops_the_build(tmp_path: Path) -> None:
     text = changed(
         "    product_of_both = x * x\n", "    product_of_both = (\n        x * x\n"
     ).replace("    return product_of_both\n    ### END SOLUTION", "    ### END SOLUTION\n    )")
-    with pytest.raises(BuildError, match="cell square: .* whole statements"):
+    with pytest.raises(AuthorError, match="cell square: .* whole statements"):
         built(tmp_path, text)
 
 
@@ -408,7 +408,7 @@ def test_release_into_a_class_with_submissions(tmp_path: Path) -> None:
 
     before = all_bytes(course / "release")
     built(tmp_path, TINY.replace("square", "cube"))
-    with pytest.raises(BuildError, match="added or removed .* SPECDEC_COURSE"):
+    with pytest.raises(AuthorError, match="added or removed .* SPECDEC_COURSE"):
         release_into(course, None, solutions, notebooks)
     assert all_bytes(course / "release") == before
     with gradebook_of(course) as gradebook:

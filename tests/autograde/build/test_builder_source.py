@@ -11,7 +11,7 @@ from nbgrader.nbgraderformat import MetadataValidator
 
 from autograde.build import colab
 from autograde.build.source import read_chapter
-from autograde.build.text import ChapterError
+from autograde.errors import AuthorError
 from autograde.submission import is_demo
 
 
@@ -325,7 +325,7 @@ def test_a_mistake_is_named_with_its_file_line_and_remedy(tmp_path: Path, case: 
     marked, problem, remedy = MISTAKES[case]
     assert marked.count(HERE) == 1
     line = line_of(marked, HERE)
-    with pytest.raises(ChapterError) as caught:
+    with pytest.raises(AuthorError) as caught:
         read(tmp_path, marked.replace(HERE, ""))
     place, rest = str(caught.value).split(": ", 1)
     assert place == f"{tmp_path}/solutions/01_tiny.py:{line}"

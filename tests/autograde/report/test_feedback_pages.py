@@ -99,8 +99,8 @@ def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():
 
 
 def test_same_as_must_name_an_answer_above():
-    with pytest.raises(ValueError, match="names no wrong answer that stands above"):
-        Misconceptions().add("f", "a.", "b.", same_as="nowhere")(code_of)
+    with pytest.raises(ValueError, match="is no wrong answer above"):
+        Misconceptions().exercise("f").wrong("a.", "b.", same_as=code_of)(code_of)
 
 
 # --- the section to read again ----------------------------------------------------------------

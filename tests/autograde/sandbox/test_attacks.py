@@ -21,8 +21,8 @@ from nbformat import NotebookNode
 
 from autograde import grade as engine
 from autograde.result import Result
-from autograde.sandbox import isolation
-from autograde.sandbox.isolation import Isolation, why_not
+from autograde.sandbox import jail
+from autograde.sandbox.jail import Isolation, why_not
 from autograde.submission import release_of, take_in
 from autograde.tools.submissions import filled, solutions_of
 
@@ -34,7 +34,7 @@ HONEST = (
 )
 # What these do to the functions of their own process may cost their author the points for them.
 SPOILS_ITSELF = ("tampering", "frames", "checker", "protocol")
-WAYS = [name for name in isolation.ways() if not name.startswith("container")]
+WAYS = [name for name in jail.ways() if not name.startswith("container")]
 
 
 def cases(tries: list, everywhere: list) -> list:
@@ -58,7 +58,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[Isolation]:
     if reason := why_not(how):
         pytest.fail(f"{how.name} is installed and does not work: {reason}")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(isolation, "chosen", lambda: how)
+        patch.setattr(jail, "chosen", lambda: how)
         yield how
 
 

@@ -13,14 +13,22 @@ from classes.submitting import CHAPTER, hand_in, right, text
 from autograde.chapter import ROOT
 from autograde.cli import main
 from autograde.nbgrader.plugin import Grade
-from autograde.sandbox import doctor, isolation, outer, workers
+from autograde.sandbox import jail, outer, selftest, workers
 from autograde.sandbox.inside import filter as calls
-from autograde.sandbox.isolation import NONE, TRIAL, VARIABLE, Isolation, NoIsolation, why_not
-from autograde.sandbox.launch import Limits, Process
+from autograde.sandbox.jail import (
+    NONE,
+    TRIAL,
+    VARIABLE,
+    Isolation,
+    Limits,
+    NoIsolation,
+    Process,
+    why_not,
+)
 from autograde.sandbox.workers import LAYERS, FenceError
 
-FORKING = [name for name in isolation.ways() if not name.endswith("-cold")]
-COLD = [name for name in isolation.ways() if name.startswith(("bubble", "names")) and "-" in name]
+FORKING = [name for name in jail.ways() if not name.endswith("-cold")]
+COLD = [name for name in jail.ways() if name.startswith(("bubble", "names")) and "-" in name]
 
 
 @pytest.fixture
@@ -29,22 +37,22 @@ def asked(monkeypatch: pytest.MonkeyPatch):
 
     def ask(name: str) -> None:
         monkeypatch.setenv(VARIABLE, name)
-        isolation.chosen.cache_clear()
-        doctor.require.cache_clear()
+        jail.chosen.cache_clear()
+        selftest.require.cache_clear()
 
-    for name in (VARIABLE, doctor.EXAMINED):
+    for name in (VARIABLE, selftest.EXAMINED):
         monkeypatch.setenv(name, "")  # put back in the end, whatever the test sets
         monkeypatch.delenv(name)
-    isolation.chosen.cache_clear()
-    doctor.require.cache_clear()
+    jail.chosen.cache_clear()
+    selftest.require.cache_clear()
     yield ask
-    isolation.chosen.cache_clear()
-    doctor.require.cache_clear()
+    jail.chosen.cache_clear()
+    selftest.require.cache_clear()
 
 
 @pytest.mark.parametrize("name", [*FORKING, *COLD])
 def test_every_attack_is_stopped_and_honest_work_goes_on(name: str):
-    verdict = doctor.examine(Isolation(name))
+    verdict = selftest.examine(Isolation(name))
     assert verdict.wrong == []
     assert len(verdict.findings) >= 12
 
@@ -53,7 +61,7 @@ def test_every_attack_is_stopped_and_honest_work_goes_on(name: str):
 @pytest.mark.parametrize("layer", LAYERS)
 def test_a_missing_layer_is_named(name: str, layer: str):
     kept = tuple(other for other in LAYERS if other != layer)
-    verdict = doctor.examine(Isolation(name, kept))
+    verdict = selftest.examine(Isolation(name, kept))
     assert layer in {finding.layer for finding in verdict.wrong}
 
 
@@ -61,17 +69,17 @@ def test_a_missing_layer_is_named(name: str, layer: str):
 def test_a_gap_in_the_outer_fence_is_named(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path):
     """The decoy of the doctor becomes visible, though landlock still keeps it from being read."""
     tmp_path.chmod(0o755)
-    monkeypatch.setattr(doctor.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(selftest.tempfile, "tempdir", str(tmp_path))
     room = outer.plan()
     links = [(link, target) for link, target in room.links if link != "/tmp"]  # where tmp_path is
     open_plan = replace(room, binds=[*room.binds, str(tmp_path)], links=links)
     monkeypatch.setattr(outer, "plan", lambda: open_plan)
     layers = tuple(reversed(LAYERS))  # another server than those that run already
-    assert [f.layer for f in doctor.examine(Isolation(name, layers)).wrong] == ["outer"]
+    assert [f.layer for f in selftest.examine(Isolation(name, layers)).wrong] == ["outer"]
 
 
 def test_a_worker_that_is_not_ended_is_seen(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(doctor, "END_SECONDS", 0.2)
+    monkeypatch.setattr(selftest, "END_SECONDS", 0.2)
     end = workers.Forked.end
     monkeypatch.setattr(workers.Forked, "end", lambda self: None)
     started = []
@@ -83,7 +91,7 @@ def test_a_worker_that_is_not_ended_is_seen(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(Isolation, "start", start)
     try:
-        wrong = doctor.examine(Isolation(FORKING[0])).wrong
+        wrong = selftest.examine(Isolation(FORKING[0])).wrong
     finally:
         for _, worker in started:
             end(worker)
@@ -104,18 +112,18 @@ def test_the_doctor_is_red_without_isolation(capsys, asked):
     assert "Unset it to be protected" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("setting", [name for name, _, _ in doctor._SETTINGS])
+@pytest.mark.parametrize("setting", [name for name, _, _ in selftest._SETTINGS])
 def test_a_setting_that_forbids_namespaces_is_named(setting: str, monkeypatch):
-    bad = {name: value for name, value, _ in doctor._SETTINGS if name == setting}
-    monkeypatch.setattr(doctor, "_setting", bad.get)
-    advice = " ".join(doctor.advice())
+    bad = {name: value for name, value, _ in selftest._SETTINGS if name == setting}
+    monkeypatch.setattr(selftest, "_setting", bad.get)
+    advice = " ".join(selftest.advice())
     assert setting.split("/")[1] in advice and "sysctl" in advice
 
 
 def test_the_advice_on_apparmor_is_what_the_security_page_says(monkeypatch):
     """The profile that Ubuntu brings is named by both as the one that does not do."""
-    monkeypatch.setattr(doctor, "_setting", lambda name: "1" if "apparmor" in name else None)
-    advice = " ".join(" ".join(doctor.advice()).split())
+    monkeypatch.setattr(selftest, "_setting", lambda name: "1" if "apparmor" in name else None)
+    advice = " ".join(" ".join(selftest.advice()).split())
     page = (ROOT / "docs" / "security.md").read_text()
     for words in (
         "a profile with the rule `userns,`",
@@ -129,11 +137,11 @@ def test_the_advice_on_apparmor_is_what_the_security_page_says(monkeypatch):
 
 def test_macos_is_told_that_isolation_needs_linux(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(doctor.platform, "system", lambda: "Darwin")
-    assert isolation.ways() == []
+    monkeypatch.setattr(selftest.platform, "system", lambda: "Darwin")
+    assert jail.ways() == []
     with pytest.raises(NoIsolation, match="--unsafe-no-isolation"):
-        isolation.strongest(isolation.ways())
-    assert "Isolation needs Linux" in doctor.advice()[0]
+        jail.strongest(jail.ways())
+    assert "Isolation needs Linux" in selftest.advice()[0]
 
 
 # --- the decision -------------------------------------------------------------------------------
@@ -142,13 +150,13 @@ def test_macos_is_told_that_isolation_needs_linux(monkeypatch):
 @pytest.fixture
 def no_fence(monkeypatch: pytest.MonkeyPatch, asked):
     """A machine on which every way fails."""
-    monkeypatch.setattr(isolation, "why_not", lambda how: "not permitted")
+    monkeypatch.setattr(jail, "why_not", lambda how: "not permitted")
 
 
 def test_the_strongest_that_works_is_taken(monkeypatch, asked):
-    monkeypatch.setattr(isolation, "why_not", lambda how: None if how.cold else "no user namespace")
-    assert isolation.chosen().cold
-    assert "slower" in isolation.chosen().describe()
+    monkeypatch.setattr(jail, "why_not", lambda how: None if how.cold else "no user namespace")
+    assert jail.chosen().cold
+    assert "slower" in jail.chosen().describe()
 
 
 def test_grading_refuses_without_isolation(no_fence, tmp_path: Path, capsys):
@@ -166,10 +174,12 @@ def test_nbgrader_gets_no_mark_without_isolation(no_fence):
 
 
 def test_an_isolation_that_leaks_is_refused(monkeypatch, asked):
-    leak = doctor.Verdict(Isolation(FORKING[0]), [doctor.Finding("network", "sockets", "a socket")])
-    monkeypatch.setattr(doctor, "examine", lambda how: leak)
+    leak = selftest.Verdict(
+        Isolation(FORKING[0]), [selftest.Finding("network", "sockets", "a socket")]
+    )
+    monkeypatch.setattr(selftest, "examine", lambda how: leak)
     with pytest.raises(NoIsolation, match="does not hold:\n.*network.*a socket"):
-        doctor.require()
+        selftest.require()
 
 
 def test_it_can_be_left_out_by_name_only(no_fence, tmp_path: Path, capsys):
@@ -179,17 +189,17 @@ def test_it_can_be_left_out_by_name_only(no_fence, tmp_path: Path, capsys):
 
 
 def test_what_the_first_process_found_holds_for_those_that_it_starts(asked, monkeypatch):
-    assert "13 tries" in doctor.require()
-    doctor.require.cache_clear()
-    isolation.chosen.cache_clear()
-    monkeypatch.setattr(doctor, "examine", None)  # a second examination would fail
-    assert FORKING[0] in doctor.require()
+    assert "13 tries" in selftest.require()
+    selftest.require.cache_clear()
+    jail.chosen.cache_clear()
+    monkeypatch.setattr(selftest, "examine", None)  # a second examination would fail
+    assert FORKING[0] in selftest.require()
 
 
 def test_an_unknown_name_lists_the_known_ones(asked):
     asked("chroot")
     with pytest.raises(ValueError, match="'chroot'; it can be bubblewrap, namespaces"):
-        isolation.chosen()
+        jail.chosen()
 
 
 def test_a_failed_step_is_a_failed_start_with_its_name(monkeypatch):
@@ -211,7 +221,7 @@ def below(process: int) -> list[int]:
 
 
 def server_of(name: str) -> workers.Server:
-    return workers.SERVERS.get(isolation._COMMANDS[name], TRIAL, LAYERS)
+    return workers.SERVERS.get(jail._COMMANDS[name], TRIAL, LAYERS)
 
 
 @pytest.mark.parametrize("name", FORKING)

@@ -8,9 +8,16 @@ from classes.sessions import call, session
 from classes.submitting import CHAPTER, right
 
 from autograde.grade import grade_now
-from autograde.sandbox.launch import Limits
-from autograde.sandbox.proxy import Student
-from autograde.sandbox.session import Cell, Gone, NotDefined, Session, StudentError
+from autograde.sandbox.jail import Limits
+from autograde.sandbox.remote import Student
+from autograde.sandbox.session import (
+    CallTimedOut,
+    Cell,
+    NotDefined,
+    ProcessEnded,
+    Session,
+    StudentError,
+)
 from autograde.sandbox.workers import FenceError
 
 
@@ -66,7 +73,7 @@ def test_a_call_that_ends_the_process_costs_only_itself():
     code = "import os\ndef out(): os._exit(0)\ndef loop():\n    while True: pass\ndef f(): return 1"
     with session(code) as s:
         for name in ("out", "loop", "loop"):
-            with pytest.raises(Gone):
+            with pytest.raises(ProcessEnded):
                 call(s, name, ())
         assert call(s, "f", ()).value == 1
         assert s.limited
@@ -91,10 +98,10 @@ def test_a_fence_that_fails_later_on_is_not_the_students_fault(monkeypatch: pyte
 
 def test_a_function_that_loops_is_waited_for_once():
     with session("def loop():\n    while True: pass") as s:
-        with pytest.raises(Gone):
+        with pytest.raises(ProcessEnded):
             call(s, "loop", ())
         start = time.monotonic()
-        with pytest.raises(Gone, match="not called again"):
+        with pytest.raises(ProcessEnded, match="not called again"):
             call(s, "loop", ())
     assert time.monotonic() - start < 0.4
 
@@ -102,7 +109,10 @@ def test_a_function_that_loops_is_waited_for_once():
 def test_the_submission_as_a_whole_has_a_limit():
     loops = ["while True: pass"] * 50
     start = time.monotonic()
-    with session(*loops, seconds=0.3, total_seconds=2.0) as s, pytest.raises((Gone, NotDefined)):
+    with (
+        session(*loops, seconds=0.3, total_seconds=2.0) as s,
+        pytest.raises((ProcessEnded, NotDefined)),
+    ):
         call(s, "f", ())
     assert time.monotonic() - start < 10
     assert s.limited
@@ -153,7 +163,7 @@ def test_the_worker_has_no_secrets_in_reach():
 def test_large_answers_are_refused_by_name():
     with (
         session("def f(): return list(range(10**7))", seconds=5.0) as s,
-        pytest.raises((StudentError, Gone)),
+        pytest.raises((StudentError, ProcessEnded)),
     ):
         call(s, "f", ())
 
@@ -223,7 +233,7 @@ def test_each_of_the_calls_together_has_the_limit_of_a_call():
         assert list(student.f.each([(0.8,)] * 3)) == [0.8] * 3
         values = student.f.each([(0.0,), (30,), (0.0,)])
         assert next(values) == 0.0
-        with pytest.raises(Gone, match="longer than 1.5 s"):
+        with pytest.raises(CallTimedOut, match="longer than 1.5 s"):
             next(values)
         assert student.g() == 1
 
@@ -255,7 +265,7 @@ def f():
 def test_an_answer_of_no_known_form_ends_the_call_and_nothing_else(body: dict):
     with (
         session(FORGED.replace("BODY", repr(body))) as s,
-        pytest.raises((Gone, NotDefined, StudentError)),
+        pytest.raises((ProcessEnded, NotDefined, StudentError)),
     ):
         call(s, "f", ())
 

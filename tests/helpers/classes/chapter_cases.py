@@ -23,7 +23,7 @@ from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch05 import checks as ch05
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import laws as ch07_laws
+from specdec_lib.lessons.ch07 import computed
 from specdec_lib.measure import papers
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.timing import Spread
@@ -43,7 +43,7 @@ GIVEN = {
     "sample_rows": sample_rows,
     "Warp": Warp,
     "expected_tokens": theory.expected_tokens,
-    "residual_distribution": ch07_laws.residual,
+    "residual_distribution": computed.residual,
 }
 
 
@@ -126,7 +126,7 @@ def real(tokens: list[int]) -> np.ndarray:
 P, Q = ch02.P, ch02.Q
 # How likely each candidate is the accepted one, for chapter 07's good and poor draft.
 ACCEPTED = {
-    name: ch07_laws.refused_in_turn(P, draft, 6)
+    name: computed.refused_in_turn(P, draft, 6)
     for name, draft in (("good", ch07.Q), ("poor", ch07.POOR))
 }
 SETTINGS = papers.table("leviathan_2_4")

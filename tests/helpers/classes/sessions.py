@@ -1,6 +1,6 @@
 """Sessions of a worker, for tests of what happens in one."""
 
-from autograde.sandbox.launch import Limits
+from autograde.sandbox.jail import Limits
 from autograde.sandbox.session import Cell, Reply, Session
 
 LIMITS = Limits(call_seconds=1.5)

@@ -72,6 +72,7 @@ def prerequisites(chapter: str) -> dict[str, set[str]]:
     after: dict[str, set[str]] = {}
     for mark in marks:
         if mark.name == "behaviour":
-            exercise, _, first, *_ = mark.args
-            after.setdefault(exercise, set()).update(first)
+            (behaviour,) = mark.args
+            names = after.setdefault(behaviour.exercise.name, set())
+            names.update(each.name for each in behaviour.after)
     return after

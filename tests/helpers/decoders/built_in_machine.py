@@ -2,9 +2,9 @@
 
 import torch
 
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.measure.experiment.survey import Effort, Machine
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS
 
 CPU = torch.device("cpu")
 SMALL = Effort(positions=60, passes=1, prompts=1, tokens=6, rounds=1)

@@ -1,6 +1,6 @@
 """What the built-in models' cards say."""
 
-from specdec_lib.models.pairs import ASSETS
+from specdec_lib.assets import ASSETS
 
 
 def said(name: str, what: str) -> float:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from classes.chapter_cases import CHAPTERS
 
 from autograde.build.source import read_chapter
-from autograde.build.views import solution_view
 from autograde.chapter import SOLUTIONS
+from autograde.nbgrader.regions import solution_view
 from specdec_lib.lessons import widgets
 
 

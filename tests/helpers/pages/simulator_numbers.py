@@ -11,7 +11,7 @@ import numpy as np
 from classes.chapter_cases import functions_of
 
 from specdec_lib.lessons.ch05.checks import rounding_interval
-from specdec_lib.lessons.ch07 import laws as ch07_laws
+from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.common import recorded
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
@@ -67,7 +67,7 @@ def _bottleneck(state: State) -> list[float]:
 
 def _draft_tree(state: State) -> list[float]:
     parents = state["shapes"][state["shape"]]["parents"]
-    return [ch07_laws.tree_tokens(parents, state["drafts"][state["draft"]]["shares"])]
+    return [computed.tree_tokens(parents, state["drafts"][state["draft"]]["shares"])]
 
 
 def _generation(state: State) -> list[float]:

@@ -18,8 +18,8 @@ from specdec_lib.decoding.variants.lossy import LossyGreedyLenience, LossyLenien
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.exact import one_token
-from specdec_lib.lessons.ch03.laws import lenient
-from specdec_lib.lessons.ch07.laws import typical_law
+from specdec_lib.lessons.ch03.computed import lenient
+from specdec_lib.lessons.ch07.computed import typical_law
 from specdec_lib.sampling import Greedy, Uniforms, Warp
 
 LOSSY = {

@@ -6,6 +6,7 @@ from decoders.cards import said
 from decoders.exact_drafters import EXACT, tiny_llama
 from decoders.random_models import eagle_weights, medusa_heads
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.medusa import Medusa, load_heads
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
@@ -13,7 +14,6 @@ from specdec_lib.drafters.protocol import OnTarget
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader, ngram_reader
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.training import steps
 from specdec_lib.training.steps import acceptance_by_step
 

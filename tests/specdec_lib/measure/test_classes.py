@@ -5,6 +5,8 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
+from specdec_lib import assets
+from specdec_lib.assets import Document
 from specdec_lib.measure.classes import (
     CLASSES,
     character_classes,
@@ -14,7 +16,7 @@ from specdec_lib.measure.classes import (
 )
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import Acceptance
-from specdec_lib.measure.core.held_out import Document, Tokens
+from specdec_lib.measure.core.held_out import Tokens
 from specdec_lib.measure.own_table import acceptances, remembered, seconds_by_turns
 
 SOURCE = '''"""What it does."""
@@ -78,7 +80,7 @@ def test_lines_end_at_line_feeds_only():
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return held_out.tokenizer()
+    return assets.tokenizer()
 
 
 def test_tokens_have_classes_and_the_first_has_none(tokenizer: Tokenizer):
@@ -93,7 +95,7 @@ def test_tokens_have_classes_and_the_first_has_none(tokenizer: Tokenizer):
 
 
 def test_all_of_the_held_out_code_is_classified(tokenizer: Tokenizer):
-    for document in held_out.documents():
+    for document in assets.documents():
         if document.name.endswith(".py"):
             kinds = token_classes(document.text, tokenizer)
             assert set(kinds[1:]) <= set(CLASSES)

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 import torch
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.plain import plain_generate
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out
-from specdec_lib.measure.core.hugging import Counted
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
 from specdec_lib.measure.experiment import batches, contest, engineering, traces
 from specdec_lib.measure.experiment.contest import by_turns
 from specdec_lib.measure.experiment.ours import LIBRARY, yours
-from specdec_lib.models.pairs import ASSETS
+from specdec_lib.measure.hugging import Counted
 
 
 def test_all_take_turns_on_the_same_prompts(machine):

@@ -6,6 +6,7 @@ import pytest
 import torch
 from decoders.built_in_machine import CPU, SMALL
 
+from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.costs import costs_by_draft
 from specdec_lib.measure.core.timing import Spread
@@ -14,7 +15,6 @@ from specdec_lib.measure.experiment.contest import Outcome
 from specdec_lib.measure.experiment.ours import LIBRARY
 from specdec_lib.measure.experiment.results_file import read
 from specdec_lib.measure.experiment.survey import Machine
-from specdec_lib.models.pairs import BUILT_IN_DRAFTS
 from specdec_lib.theory import Costs, walltime_speedup
 
 SPREAD = Spread(1.5, 1.0, 2.0)

@@ -8,9 +8,10 @@ import torch
 from decoders.exact_drafters import NO_DRAFTERS
 
 from specdec_lib import drafters
+from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import Block, Generation
 from specdec_lib.measure.bench.workbench import target
-from specdec_lib.measure.core.held_out import prompts, tokenizer
+from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, plain
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.drafters import family as command

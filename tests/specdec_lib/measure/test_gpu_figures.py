@@ -11,6 +11,7 @@ from decoders.random_models import llama
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.measure.bench import command as bench
 from specdec_lib.measure.bench import gpu, gpu_figures, memory
 from specdec_lib.measure.bench.figures import FIGURES, GPU_FIGURES
@@ -18,10 +19,9 @@ from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core import costs
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.timing import Spread
-from specdec_lib.models import linear, pairs
+from specdec_lib.models import linear
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.models.scale import COSTS, Growth, grown, grown_shape, parameters
 from specdec_lib.theory import Costs
 
@@ -239,13 +239,3 @@ def test_memory_is_that_of_the_cpu_where_there_is_a_gpu_too(monkeypatch):
     monkeypatch.setattr(memory, "load_pair", load)
     with pytest.raises(ValueError, match="^cpu$"):
         memory.main("234m", "float32")
-
-
-@pytest.mark.parametrize(
-    ("capability", "dtype"),
-    [((7, 5), torch.float16), ((8, 0), torch.bfloat16), ((12, 0), torch.bfloat16)],
-)
-def test_the_dtype_follows_the_capability(capability, dtype, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
-    assert pairs.default_dtype(torch.device("cuda")) == dtype
-    assert pairs.default_dtype(CPU) == torch.float32

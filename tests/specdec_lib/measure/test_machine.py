@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.measure.doctor import machine
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.models.scale import parameters
 
 

@@ -9,13 +9,15 @@ import pytest
 import torch
 from decoders.random_models import VOCAB, llama
 
+from specdec_lib.assets import Document
 from specdec_lib.decoding.state import Generation
+from specdec_lib.measure import hugging
 from specdec_lib.measure.bench import command as bench
 from specdec_lib.measure.bench import comparisons
 from specdec_lib.measure.bench.figures import FIGURES, Figure
-from specdec_lib.measure.core import costs, held_out, hugging, runs, timing
+from specdec_lib.measure.core import costs, held_out, runs, timing
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, bits_per_byte
-from specdec_lib.measure.core.held_out import Document, Tokens
+from specdec_lib.measure.core.held_out import Tokens
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.models.llama import Llama
 

@@ -7,14 +7,15 @@ from decoders.built_in_machine import CPU, SMALL
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from specdec_lib.measure.core.hugging import Counted
 from specdec_lib.measure.experiment import experiment, published, seq2seq
 from specdec_lib.measure.experiment.ours import LIBRARY
 from specdec_lib.measure.experiment.results_file import read
 from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.hugging import Counted
+from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
-from specdec_lib.models.hub import PairError
 from specdec_lib.models.pairs import Pair
+from specdec_lib.models.published import SourcePair
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
@@ -33,7 +34,7 @@ def fake_pair(kind: str) -> Pair:
         ]
     else:
         sides = [Causal(random_models.gpt2(seed, layers)) for seed, layers in ((1, 2), (2, 1))]
-    return Pair(kind, *sides, tokenizer(), "a label", None)
+    return (SourcePair if kind == "t5" else Pair)(kind, *sides, tokenizer(), "a label", None)
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "t5"])

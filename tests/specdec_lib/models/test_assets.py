@@ -7,6 +7,8 @@ import torch
 from decoders.cards import said
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from specdec_lib import assets
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.decoding.speculative import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
@@ -21,7 +23,7 @@ from specdec_lib.measure.core.acceptance import (
 )
 from specdec_lib.measure.strategies import remembered
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS, BUILT_IN_DRAFTS, cost_label, load_pair
+from specdec_lib.models.pairs import cost_label, load_pair
 from specdec_lib.models.scale import scaled
 from specdec_lib.sampling import Greedy, Warp
 
@@ -66,6 +68,24 @@ def test_transformers_loads_them_and_gives_the_same_logits(name: str):
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-4)
 
 
+def test_the_built_in_tokenizer_gives_what_transformers_gives():
+    ours = load_pair(device="cpu").tokenizer
+    theirs = AutoTokenizer.from_pretrained(ASSETS / "target")
+    texts = [each.text[:2000] for each in assets.documents()]
+    texts += ["", " x  = 1\t# naïve 😀\r\n", "a .b , 'c' n't", "one<|endoftext|>two"]
+    for text in texts:
+        ids = theirs.encode(text)
+        assert ours.encode(text) == ids
+        cuts = (ids, ids[1:], ids[:-1], [0, *ids, 0])
+        assert [ours.decode(cut) for cut in cuts] == [theirs.decode(cut) for cut in cuts]
+
+
+def test_every_token_alone_is_shown_as_transformers_shows_it():
+    pair, theirs = load_pair(device="cpu"), AutoTokenizer.from_pretrained(ASSETS / "target")
+    tokens = range(pair.target.vocab_size)
+    assert [pair.tokenizer.decode([t]) for t in tokens] == [theirs.decode([t]) for t in tokens]
+
+
 @pytest.fixture(scope="module")
 def target() -> Reader:
     """The target's distributions, computed once for each window of the text."""
@@ -94,7 +114,7 @@ def test_a_larger_draft_is_accepted_more_and_every_model_more_than_the_counts(ta
 
 
 def test_the_held_out_text_is_python_and_says_which_lines_training_has():
-    documents = held_out.documents()
+    documents = assets.documents()
     lines = sum(len(document.text.split("\n")) for document in documents)
     seen = sum(len(document.seen) for document in documents)
     assert 0.2 < seen / lines < 0.8

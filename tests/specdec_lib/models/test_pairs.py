@@ -23,13 +23,15 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
+from specdec_lib import device
 from specdec_lib.cli import main
-from specdec_lib.models import checks, hub, pairs
-from specdec_lib.models.checks import common_columns, free_memory, parameters_of, require_memory
+from specdec_lib.device import default_dtype, free_memory
+from specdec_lib.models import hub, pairs
+from specdec_lib.models.catalogue import PUBLISHED, PairError, catalogue
 from specdec_lib.models.hf import Causal, EncoderDecoder
-from specdec_lib.models.hub import PUBLISHED, PairError
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import default_dtype, in_words, load_pair
+from specdec_lib.models.pairs import in_words, load_pair, require_memory
+from specdec_lib.models.published import common_columns, parameters_of
 
 WORDS = ["</s>", "a", "b", "c", "d", "e"]
 CPU = torch.device("cpu")
@@ -247,12 +249,12 @@ def test_the_published_table_is_whole():
 
 def test_the_catalogue_names_pairs_and_sizes():
     line = "qwen2.5: Qwen/Qwen2.5-7B (15 GB); drafts 0.5b (0.98 GB), 1.5b (3.1 GB)"
-    assert line in pairs.catalogue() and pairs.catalogue()[0].startswith("stdlib: built in")
+    assert line in catalogue() and catalogue()[0].startswith("stdlib: built in")
 
 
 def test_the_command_lists_the_catalogue(capsys: pytest.CaptureFixture):
     assert main(["pairs"]) == 0
-    assert capsys.readouterr().out.splitlines() == pairs.catalogue()
+    assert capsys.readouterr().out.splitlines() == catalogue()
 
 
 # Published pairs
@@ -420,7 +422,7 @@ def test_offline_with_the_files_at_hand(fake_hub: Hub):
 
 
 def test_short_memory_is_told_before_the_weights_come(fake_hub: Hub, monkeypatch):
-    monkeypatch.setattr(checks, "free_memory", lambda device: 1000)
+    monkeypatch.setattr(pairs, "free_memory", lambda device: 1000)
     with pytest.raises(
         PairError, match="the weights take .* as float32, and 0.0 GB are free on cpu"
     ):
@@ -430,16 +432,16 @@ def test_short_memory_is_told_before_the_weights_come(fake_hub: Hub, monkeypatch
 
 @pytest.mark.parametrize("cost, enough", [(None, 10**5), ("40m", 10**6)])
 def test_the_built_in_pair_needs_memory_too(assets: Path, monkeypatch, cost: str, enough: int):
-    monkeypatch.setattr(checks, "free_memory", lambda device: enough)
+    monkeypatch.setattr(pairs, "free_memory", lambda device: enough)
     load_pair(target_cost=cost, device="cpu")
-    monkeypatch.setattr(checks, "free_memory", lambda device: enough // 10)
+    monkeypatch.setattr(pairs, "free_memory", lambda device: enough // 10)
     with pytest.raises(PairError, match="are free on cpu"):
         load_pair(target_cost=cost, device="cpu")
 
 
 @pytest.mark.parametrize("dtype, enough", [(torch.float32, 400), (torch.bfloat16, 200)])
 def test_the_bytes_of_the_weights(monkeypatch, dtype: torch.dtype, enough: int):
-    monkeypatch.setattr(checks, "free_memory", lambda device: enough)
+    monkeypatch.setattr(pairs, "free_memory", lambda device: enough)
     require_memory(100, dtype, CPU)
     with pytest.raises(PairError):
         require_memory(101, dtype, CPU)
@@ -447,7 +449,7 @@ def test_the_bytes_of_the_weights(monkeypatch, dtype: torch.dtype, enough: int):
 
 def test_free_memory_is_what_linux_calls_available(tmp_path: Path, monkeypatch):
     (tmp_path / "meminfo").write_text("MemTotal:  900 kB\nMemAvailable:  321 kB\n")
-    monkeypatch.setattr(checks, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(device, "MEMINFO", tmp_path / "meminfo")
     assert free_memory(CPU) == 321 * 1024
 
 
@@ -455,8 +457,8 @@ def test_unknown_memory_refuses_nothing(tmp_path: Path, monkeypatch):
     def unknown(name: str) -> int:
         raise ValueError(name)
 
-    monkeypatch.setattr(checks, "MEMINFO", tmp_path / "none")
-    monkeypatch.setattr(checks.os, "sysconf", unknown, raising=False)
+    monkeypatch.setattr(device, "MEMINFO", tmp_path / "none")
+    monkeypatch.setattr(device.os, "sysconf", unknown, raising=False)
     assert free_memory(CPU) is None
     require_memory(10**18, torch.float32, CPU)
 

@@ -7,10 +7,10 @@ import torch
 from decoders.exact_drafters import EXACT, tiny_llama
 from decoders.random_models import medusa_heads
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.medusa import load_heads
 from specdec_lib.measure.core import held_out
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.training.ceiling import acceptance_unseen, best_unseen
 
 IDS = [0, 1, 2, 2, 0, 1, 1, 2, 0, 2]

@@ -11,11 +11,11 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.medusa import load_heads
 from specdec_lib.drafters.ngram import Counts
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import ASSETS
 from specdec_lib.sampling import Warp
 from specdec_lib.training import (
     ablation,

@@ -5,8 +5,7 @@ import pytest
 from classes.chapter_cases import ACCEPTED, functions_of
 
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import family as ch07_family
-from specdec_lib.lessons.ch07 import laws as laws
+from specdec_lib.lessons.ch07 import computed, family
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
 from specdec_lib.lessons.widgets.timeline import timeline_simulator
 
@@ -40,7 +39,7 @@ def test_tree_numbers_are_the_librarys(module):
         assert call("mask", parents) == FUNCTIONS["tree_attention_mask"](parents).tolist()
         for shares in ACCEPTED.values():
             assert call("tokens", parents, shares) == pytest.approx(
-                laws.tree_tokens(parents, shares), abs=1e-12
+                computed.tree_tokens(parents, shares), abs=1e-12
             )
 
 
@@ -66,7 +65,7 @@ def test_tree_is_stepped_clicked_and_compared(reader):
 @pytest.mark.browser
 def test_timeline_functions(module):
     call = module(timeline_simulator())
-    entries = ch07_family.as_data()
+    entries = family.as_data()
     assert [call("walk", 20, at, step) for at, step in ((0, -1), (19, 1), (4, 1))] == [0, 19, 5]
     for entry in entries:
         assert call("when", entry) == pytest.approx(entry["year"] + (entry["month"] - 0.5) / 12)
@@ -78,7 +77,7 @@ def test_timeline_functions(module):
 
 @pytest.mark.browser
 def test_timeline_is_walked_by_keyboard_and_buttons(reader):
-    entries = ch07_family.as_data()
+    entries = family.as_data()
     page = reader(timeline_simulator(0))
     page.frame.get_by_role("slider").focus()
     for entry in entries:

@@ -19,8 +19,7 @@ from pages.simulator_numbers import agree, expected
 from pages.simulators import MAKERS
 from pages.site_pages import made_solutions
 
-from autograde.build.execute import HTML_CONFIG
-from autograde.build.offline import Page
+from autograde.report.offline import Page
 from specdec_lib.lessons.widgets import Simulator
 
 
@@ -30,7 +29,7 @@ def exported(simulators: list[Simulator]) -> str:
     for simulator in simulators:
         shown = nbformat.v4.new_output("display_data", simulator._repr_mimebundle_())
         notebook.cells.append(nbformat.v4.new_code_cell(repr(simulator), outputs=[shown]))
-    return Page(config=HTML_CONFIG).from_notebook_node(notebook)[0]
+    return Page().from_notebook_node(notebook)[0]
 
 
 def test_the_chapters_show_every_simulator_that_there_is():

@@ -166,7 +166,7 @@ def test_show_wants_words():
 
 PLAIN_PYTHON = """
 import sys
-from specdec_lib.lessons import style
+from specdec_lib.lessons.common import style
 from specdec_lib.lessons.widgets import acceptance_simulator
 
 acceptance_simulator()

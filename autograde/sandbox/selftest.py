@@ -16,9 +16,9 @@ from functools import cache
 from pathlib import Path
 
 from autograde.chapter import ROOT
-from autograde.sandbox import canaries, isolation, outer, workers
+from autograde.sandbox import canaries, jail, outer, workers
 from autograde.sandbox.inside import kernel, wire
-from autograde.sandbox.isolation import NONE, TRIAL, VARIABLE, Isolation, NoIsolation
+from autograde.sandbox.jail import NONE, TRIAL, VARIABLE, Isolation, NoIsolation
 from autograde.sandbox.workers import FenceError
 
 CELL_SECONDS, LOOP_SECONDS, END_SECONDS = 10.0, 0.1, 2.0
@@ -91,7 +91,7 @@ class Neighbour:
             answer = wire.receive(self.link, time.monotonic() + CELL_SECONDS)
         except (OSError, wire.ProtocolError) as error:
             answer = {"error": {"name": type(error).__name__, "text": str(error)}}
-        return answer or {"error": {"name": "Gone", "text": "the worker ended"}}
+        return answer or {"error": {"name": "ProcessEnded", "text": "the worker ended"}}
 
     def outlives_its_end(self) -> bool:
         """Whether a loop that ignores every signal goes on after the worker was ended."""
@@ -159,7 +159,7 @@ def require() -> str:
 
     Raises NoIsolation where there is none, or one that an attack gets through.
     """
-    how = isolation.chosen()
+    how = jail.chosen()
     if how.name in (NONE, os.environ.get(EXAMINED)):
         return f"isolation: {how.describe()}"
     verdict = examine(how)
@@ -174,7 +174,7 @@ def report() -> tuple[list[str], bool]:
     """The doctor's lines, and whether students' code can be graded safely here."""
     lines = list(machine())
     try:
-        how = isolation.chosen()
+        how = jail.chosen()
     except (NoIsolation, ValueError) as error:
         return [*lines, str(error), *advice()], False
     lines.append(f"Isolation: {how.describe()}")

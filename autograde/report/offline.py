@@ -1,7 +1,7 @@
-"""Pages of notebooks that ask the network for nothing: formulas as MathML, no scripts from afar.
+"""Pages of notebooks that ask the network for nothing: formulas are MathML, no script is fetched.
 
-nbconvert's own pages load MathJax, and some of them more, from other machines: offline their
-formulas stay TeX, and whoever opens one is known there.
+nbconvert's own pages load MathJax, and some of them more, from other machines: without a network
+their formulas stay TeX, and those machines learn who opens a page.
 """
 
 from collections.abc import Mapping
@@ -19,6 +19,12 @@ from traitlets.config import Config
 # Templates that stand before nbconvert's: `base` has no MathJax in it, `page` no scripts at all.
 TEMPLATES = Path(__file__).with_name("templates")
 NBGRADERS = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
+# Of an output in several forms a page shows the first of these. nbconvert's own order begins with
+# the live widget, and a page has no kernel that could serve one.
+DISPLAY_PRIORITY = [
+    "text/html",
+    *("text/markdown", "image/svg+xml", "text/latex", "image/png", "image/jpeg", "text/plain"),
+]
 
 
 class Renderer(IPythonRenderer):
@@ -36,7 +42,7 @@ class Renderer(IPythonRenderer):
 
 
 def mathml(tex: str, as_block: bool = False) -> str:
-    """A formula as MathML; what is no TeX that docutils knows is shown as it was written."""
+    """A formula as MathML; TeX that docutils does not know is shown as it was written."""
     try:
         return tex2mathml(tex, as_block)
     except Exception:  # a student's formula may be anything
@@ -56,7 +62,7 @@ def markdown2html(context: Mapping[str, Any], source: str) -> str:
 
 
 def set_formgrader(config: Config) -> None:
-    """Have the submissions that formgrader shows made so."""
+    """Have formgrader make its pages of submissions in this way."""
     config.HTMLExporter.filters = {"markdown2html": f"{__name__}.{markdown2html.__name__}"}
     config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES), str(NBGRADERS)]
 
@@ -64,8 +70,12 @@ def set_formgrader(config: Config) -> None:
 class Page(HTMLExporter):
     """A notebook as one page that holds all it shows."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(template_name="page", extra_template_basedirs=[str(TEMPLATES)], **settings)
+    def __init__(self) -> None:
+        super().__init__(
+            template_name="page",
+            extra_template_basedirs=[str(TEMPLATES)],
+            config=Config(NbConvertBase={"display_data_priority": DISPLAY_PRIORITY}),
+        )
 
     @pass_context
     def markdown2html(self, context: Mapping[str, Any], source: str) -> str:

@@ -1,50 +1,20 @@
-"""The figures of chapter 07 that draw formulas and measurements, each with its words."""
+"""The figures of chapter 07 that show measurements, and what formulas make of them."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 
-from specdec_lib.lessons.ch07 import laws as laws
-from specdec_lib.lessons.ch07.family import KEPT, as_data
-from specdec_lib.lessons.ch07.figures import draw_tree
+from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.common.drawing import (
     PAPER,
     bars,
     legend_below,
-    named_rows,
-    panels,
     picture,
     target_lines,
     token_axis,
     write_above,
 )
-from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, PALE, RESIDUAL, TARGET, show
+from specdec_lib.lessons.common.style import DRAFT, RESIDUAL, TARGET, show
 from specdec_lib.lessons.common.wording import by_token, listed
 from specdec_lib.theory import expected_tokens, walltime_speedup
-
-#: Shape and colour by what becomes of the target's law, as in the timeline.
-MARKS = {"law": ("o", ACCEPTED), "greedy": ("s", TARGET), "choice": ("^", EXCESS)}
-
-
-def shapes() -> None:
-    """The four shapes of a draft: chain, candidates, tree, a block at once."""
-    drawn = {
-        "chain\n(a draft model)": [-1, 0, 1],
-        "candidates\n(SpecTr)": [-1, -1, -1],
-        "tree\n(Medusa, EAGLE)": [-1, -1, 0, 0, 1],
-        "all places at once\n(Jacobi, DFlash)": [-1, 0, 1],
-    }
-    row = panels(4, (9.6, 2.9), width_ratios=[1, 0.7, 1, 1])
-    for ax, (name, parents) in zip(row, drawn.items(), strict=True):
-        draw_tree(ax, parents)
-        ax.set_title(name, fontsize=11, loc="center")
-    row[3].add_patch(plt.Rectangle((0.68, -0.34), 2.64, 0.68, fill=False, linestyle="--"))
-    show(
-        row[0].figure,
-        "Four shapes of a draft behind the text. Chain: three tokens one after the other. "
-        "Candidates: three tokens for one place. Tree: two candidates, the first with two "
-        "children, the second with one. All places at once: three tokens in one dashed box, "
-        "written in the same step.",
-    )
 
 
 def drafters(measured: dict[tuple[str, float], tuple[float, float]], k: int) -> None:
@@ -105,7 +75,7 @@ def shapes_compared(accepted: dict[str, list[float]], trees: dict[str, list[int]
     for offset, (draft, shares), dress in zip(
         (-0.2, 0.2), accepted.items(), ("target", "draft"), strict=True
     ):
-        tokens = [laws.tree_tokens(parents, shares) for parents in trees.values()]
+        tokens = [computed.tree_tokens(parents, shares) for parents in trees.values()]
         x = np.arange(len(trees)) + offset
         bars(ax, x, tokens, dress, 0.36, label=f"{draft}, first {shares[0]:.2f}", text=".2f")
         parts.append(f"{draft}: " + ", ".join(
@@ -121,8 +91,8 @@ def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
     beta = float(np.minimum(p, q).sum())
     counts = np.arange(1, most + 1)
     token = [expected_tokens(beta, int(k)) - 1 for k in counts]
-    block = [laws.block_accepted(p, q, int(k)) for k in counts]
-    law, _ = laws.block_law(p, q, 3)
+    block = [computed.block_accepted(p, q, int(k)) for k in counts]
+    law, _ = computed.block_law(p, q, 3)
     off = float(np.abs(law - _product(p, 4)).max())
     ax = picture("Accepted draft tokens of a block, two verifiers", "accepted")
     bars(ax, counts - 0.2, token, "target", 0.36, label="token by token", text=".2f")
@@ -147,7 +117,7 @@ def _product(p: np.ndarray, length: int) -> np.ndarray:
 
 def typical(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> None:
     """The law of one candidate under typical acceptance, beside target and draft."""
-    law = laws.typical_law(p, q, epsilon, delta)
+    law = computed.typical_law(p, q, epsilon, delta)
     distance = float(np.abs(law - p).sum() / 2)
     threshold = min(epsilon, delta * float(np.exp((p * np.log(p)).sum())))
     title = f"Typical acceptance: {distance:.2f} from the target in total variation"
@@ -173,7 +143,7 @@ def sum_or_maximum(alpha: float, k: int) -> None:
     tokens = expected_tokens(alpha, k)
     curves = {
         "while the target verifies, 90% foreseen": [
-            laws.overlapped_speedup(tokens, x, k, hit=0.9) for x in c
+            computed.overlapped_speedup(tokens, x, k, hit=0.9) for x in c
         ],
         "K draft tokens in one step": [tokens / (x + 1) for x in c],
         "one draft step a token": [walltime_speedup(alpha, x, k) for x in c],
@@ -195,7 +165,7 @@ def batches(alpha: float, c: float, k: int, free: int) -> None:
     """The roofline's gain of a chain of k against how many requests share a pass."""
     sizes = 2 ** np.arange(0, 10)
     tokens = expected_tokens(alpha, k)
-    gain = [laws.batched_speedup(tokens, c, k, int(b), free) for b in sizes]
+    gain = [computed.batched_speedup(tokens, c, k, int(b), free) for b in sizes]
     ax = picture("Where the batch eats the gain", "speed over plain decoding")
     ax.plot(sizes, gain, "o-", color=TARGET, linewidth=2.2)
     for b, value in zip(sizes, gain, strict=True):
@@ -215,22 +185,3 @@ def batches(alpha: float, c: float, k: int, free: int) -> None:
         f"Speed over plain decoding by the roofline, by requests at once. {', '.join(parts)}. From "
         f"{edge:.0f} requests on the pass over a block costs more.",
     )
-
-
-def timeline() -> None:
-    """All methods in order of time; the mark's shape says what becomes of the law."""
-    entries = as_data()
-    ax = picture("The family in order of time", size=(8.6, 6.2))
-    y = named_rows(ax, [entry["name"] for entry in entries])
-    for row, entry in zip(y, entries, strict=True):
-        when = entry["year"] + (entry["month"] - 0.5) / 12
-        mark, colour = MARKS[entry["kept"]]
-        ax.plot([2018, when], [row, row], color=PALE, zorder=1)
-        ax.plot(when, row, mark, color=colour, markersize=9, zorder=2)
-    for kept, (mark, colour) in MARKS.items():
-        ax.plot([], [], mark, color=colour, markersize=9, label=f"the law: {KEPT[kept]}")
-    ax.set_xlim(2018.5, 2027)
-    ax.grid(visible=False)
-    legend_below(ax, 2)
-    parts = [f"{e['year']} {e['name']}, {e['keptText']}" for e in entries]
-    show(ax.figure, f"Timeline. {'; '.join(parts)}.")

@@ -1,12 +1,12 @@
-"""The figures of chapter 06 that are drawn from recorded blocks, each with its words."""
+"""The figures of chapter 06 that show recorded blocks, each with its words."""
 
 from collections.abc import Callable
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch06.drawing import boxes, outcome
-from specdec_lib.lessons.ch06.service import mean_and_variance, of_sample, quantile, request_law
+from specdec_lib.lessons.ch06.computed import mean_and_variance, of_sample, quantile, request_law
+from specdec_lib.lessons.ch06.figures import boxes, outcome
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture
 from specdec_lib.lessons.common.recorded import Request

@@ -9,10 +9,9 @@ from classes.sessions import call, session
 
 from autograde.grade import grade
 from autograde.sandbox.inside import wire
-from autograde.sandbox.launch import Limits
-from autograde.sandbox.lending import Desk, Lent
-from autograde.sandbox.proxy import Student
-from autograde.sandbox.session import Gone, StudentError
+from autograde.sandbox.jail import Limits
+from autograde.sandbox.remote import ObjectTable, RemoteObject, Student
+from autograde.sandbox.session import ProcessEnded, StudentError
 from autograde.submission import release_of
 from autograde.tools.submissions import filled, solutions_of
 from specdec_lib.models.table import TableModel
@@ -43,13 +42,13 @@ def test_a_generator_gives_its_own_numbers():
     assert np.array_equal([*two, one], expected)
 
 
-def lent_model() -> Lent:
+def remote_model() -> RemoteObject:
     """A lookup-table model as chapter 08 lends it: its caches stay in the grader too."""
     table = torch.full((3, 3), 1 / 3, dtype=torch.float64)
     model = TableModel(table)
     new_cache = model.new_cache
-    model.new_cache = lambda batch=1: Lent(new_cache(batch), "length", "truncate()")
-    return Lent(model, "vocab_size", "new_cache()", "forward()")
+    model.new_cache = lambda batch=1: RemoteObject(new_cache(batch), "length", "truncate()")
+    return RemoteObject(model, "vocab_size", "new_cache()", "forward()")
 
 
 def test_a_model_and_its_cache_are_used_by_their_names():
@@ -62,7 +61,7 @@ def test_a_model_and_its_cache_are_used_by_their_names():
         "    return logits, cache.length, model.vocab_size, model.new_cache(batch=2).length\n"
     )
     with session(code, limits=WITH_TORCH) as s:
-        logits, length, vocabulary, two = call(s, "f", (lent_model(),)).value
+        logits, length, vocabulary, two = call(s, "f", (remote_model(),)).value
     assert logits.shape == (1, 3, 3) and logits.dtype == torch.float64
     assert (length.tolist(), vocabulary, two.tolist()) == ([2], 3, [0, 0])
 
@@ -80,7 +79,7 @@ def test_a_model_and_its_cache_are_used_by_their_names():
 def test_nothing_else_can_be_asked_for(body: str, told: str):
     with session(f"def f(model):\n    return {body}") as s:
         with pytest.raises(StudentError) as caught:
-            call(s, "f", (lent_model(),))
+            call(s, "f", (remote_model(),))
         assert told in caught.value.what_happened
 
 
@@ -134,10 +133,10 @@ def test_a_function_may_catch_what_a_use_raises():
     ],
 )
 def test_a_forged_question_breaks_the_protocol(question: object):
-    desk = Desk()
-    desk.lend(lambda: 1)
+    table = ObjectTable()
+    table.add(lambda: 1)
     with pytest.raises(wire.ProtocolError):
-        desk.answer(question)
+        table.answer(question)
 
 
 def test_a_function_that_never_stops_asking_is_stopped():
@@ -147,7 +146,7 @@ def test_a_function_that_never_stops_asking_is_stopped():
 
     code = "def f(model):\n    while True:\n        model(1)"
     begun = time.monotonic()
-    with session(code) as s, pytest.raises(Gone, match="longer than"):
+    with session(code) as s, pytest.raises(ProcessEnded, match="longer than"):
         call(s, "f", (slow,))
     assert time.monotonic() - begun < 20  # the limit is 1.5 s; it used to go on for a minute
 
@@ -160,9 +159,9 @@ def test_a_kept_call_has_the_generator_as_it_was_before():
 
 
 def test_uses_are_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("autograde.sandbox.lending.MOST_USES", 3)
+    monkeypatch.setattr("autograde.sandbox.remote.MAX_USES", 3)
     code = "def f(model):\n    return [model(i) for i in range(4)]"
-    with session(code) as s, pytest.raises(Gone, match="more than 3 uses"):
+    with session(code) as s, pytest.raises(ProcessEnded, match="more than 3 uses"):
         call(s, "f", (lambda x: x,))
 
 
@@ -197,12 +196,12 @@ def test_a_generator_gives_as_many_numbers_as_an_answer_may_take():
 def test_another_thing_is_asked_for_no_size_either():
     code = "def f(model):\n    return model.new_cache(10**9)"
     with session(code, limits=WITH_TORCH) as s, pytest.raises(StudentError, match="may ask for"):
-        call(s, "f", (lent_model(),))
+        call(s, "f", (remote_model(),))
 
 
 @pytest.mark.parametrize("given", ["[1] * 11", "[[1, 1]] * 4", "np.ones((3, 4))", "'x' * 20"])
 def test_what_a_use_may_be_given_is_bounded(given: str):
-    lent = Lent(len, call=True, most_given=10)
+    lent = RemoteObject(len, call=True, max_given=10)
     code = f"import numpy as np\ndef f(model):\n    return model([5] * 8), model({given})"
     with session(code) as s, pytest.raises(StudentError, match="given 10 numbers"):
         call(s, "f", (lent,))
@@ -246,8 +245,8 @@ def test_the_same_thing_is_the_same_handle_and_is_not_called_changed():
     def one(x: int) -> int:
         return x
 
-    desk = Desk()
-    assert desk.lend(one).number == desk.lend(one).number == 0
+    table = ObjectTable()
+    assert table.add(one).number == table.add(one).number == 0
     with session("def f(a, b):\n    return a(1) + b(2)") as s:
         reply = call(s, "f", (one, one))
     assert reply.value == 3 and reply.changed == []
@@ -270,7 +269,7 @@ def test_torch_finds_the_same_processor_as_in_the_grader():
 
 
 def test_what_was_lent_can_be_returned_and_is_then_the_graders_own():
-    model = lent_model()
+    model = remote_model()
     with session("def f(model):\n    return [model, model.new_cache()]", limits=WITH_TORCH) as s:
         same, cache = call(s, "f", (model,)).value
     assert same is model.thing and cache.length.tolist() == [0]

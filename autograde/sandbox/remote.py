@@ -1,0 +1,240 @@
+"""The two ends of a use across the process boundary.
+
+`student.<function>` is called here and runs in the student's process. A `RemoteObject` is used
+there and runs here, where the hidden test sees and counts its uses. A plain function or a NumPy
+generator may be an argument as it is; anything else is given as
+`RemoteObject(thing, "method()", "attribute")`, which names what the student's code may use.
+"""
+
+import copy
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autograde.sandbox.inside import wire
+
+if TYPE_CHECKING:
+    from autograde.sandbox.session import Reply, Session
+
+MAX_USES = 100_000  # of remote objects, by one call of a student's function
+# A use runs in the grader's own process, which no limit of memory or time holds.
+MAX_ASKED = 100_000  # numbers that one use may ask for
+MAX_GIVEN = 1_000_000  # numbers in the arguments of one use
+
+
+# --- the student's functions, called here ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a student's function, kept so that its cause can be looked for afterwards.
+
+    `args` are copies from before the call, so a generator is in the state that it had then.
+    `traces` holds the `trace` of each remote object among them, or None for one without.
+    """
+
+    function: str
+    args: tuple
+    reply: "Reply | None"
+    error: str | None  # the name of the exception
+    traces: tuple = ()
+
+
+def traces_of(args: tuple) -> tuple:
+    """The `trace` of every remote object among `args`; None for one that keeps none."""
+    things = [each.thing for each in args if isinstance(each, RemoteObject)]
+    return tuple(getattr(thing, "trace", None) for thing in things)
+
+
+class Student:
+    """A student's notebook as the hidden tests see it: functions to call, values to read.
+
+    `parameters` gives each function's parameter names, for the text of messages. `calls` holds
+    the calls since it was last emptied.
+    """
+
+    def __init__(self, session: "Session", parameters: dict[str, list[str]]) -> None:
+        self.session = session
+        self.parameters = parameters
+        self.calls: list[Call] = []
+
+    def __getattr__(self, name: str) -> "Function":
+        if name.startswith("_"):
+            raise AttributeError(name)
+        function = Function(self, name)
+        setattr(self, name, function)  # the next look-up does not come here
+        return function
+
+    def counted(self, name: str) -> "Function":
+        """The function `name`, whose operators of torch are counted."""
+        return Function(self, name, count=True)
+
+    def value(self, name: str) -> Any:
+        """The value of a name in the notebook. Raises NotDefined or ProcessEnded."""
+        return self.session.value(name)
+
+
+class Function:
+    """One function of the student's, called with positional plain data.
+
+    With `count`, the reply of a call says what the function did with torch.
+    """
+
+    def __init__(self, student: Student, name: str, count: bool = False) -> None:
+        self.student, self.count = student, count
+        self.__name__ = name
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        names = student.parameters.get(name, [])
+        self.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])
+
+    def __call__(self, *args: Any) -> Any:
+        """The value that the student's function returns for `args`.
+
+        Raises NotImplementedError for a stub, StudentError for any other exception of the
+        student's, NotDefined if there is no such function, and ProcessEnded if the call reached
+        its time limit or ended the process.
+        """
+        (answer,) = self._answers([(args, copy.deepcopy(args))])
+        return answer
+
+    def each(self, many: list[tuple]) -> Iterator[Any]:
+        """The values for several lists of arguments, which go to the worker in one message.
+
+        The arguments are plain data that nobody changes afterwards. The exception of a call that
+        fails is raised in place of its value, and ends the iteration.
+        """
+        return self._answers([(args, args) for args in many])
+
+    def _answers(self, many: list[tuple[tuple, tuple]]) -> Iterator[Any]:
+        """The values for pairs of arguments and the copy of them that is kept."""
+        given = [args for args, _ in many]
+        answers = self.student.session.calls(self.__name__, given, self.count)
+        for answer, (args, kept) in zip(answers, many, strict=False):  # the last may be an error
+            failed = isinstance(answer, Exception)
+            reply = None if failed else answer
+            error = getattr(answer, "name", type(answer).__name__) if failed else None
+            self.student.calls.append(Call(self.__name__, kept, reply, error, traces_of(args)))
+            if error == "NotImplementedError":
+                raise NotImplementedError(str(answer)) from None
+            if failed:
+                raise answer
+            yield reply.value
+
+
+# --- the grader's objects, used there -----------------------------------------------------------
+
+
+class RemoteObject:
+    """`thing` with the names that student's code may use; with `call`, it may be called.
+
+    The arguments of one use may hold `max_given` numbers.
+    """
+
+    def __init__(
+        self, thing: Any, *names: str, call: bool = False, max_given: int = MAX_GIVEN
+    ) -> None:
+        self.thing, self.names, self.call, self.max_given = thing, names, call, max_given
+
+
+class ObjectTable:
+    """The remote objects of one call, by number, and the uses of them."""
+
+    def __init__(self) -> None:
+        self.objects: list[RemoteObject] = []
+        self.uses = 0
+
+    def add(self, value: Any) -> Any:
+        """A handle for what stays in this process; every other value as it is."""
+        if isinstance(value, FunctionType | MethodType):
+            value = RemoteObject(value, call=True)
+        elif isinstance(value, np.random.Generator):
+            value = RemoteObject(value, "random()")
+        if not isinstance(value, RemoteObject):
+            return value
+        known = [i for i, each in enumerate(self.objects) if each.thing is value.thing]
+        if not known:
+            self.objects.append(value)
+        number = known[0] if known else len(self.objects) - 1
+        return wire.Handle(number, value.call, list(value.names))
+
+    def answer(self, question: Any) -> dict:
+        """The answer to one use. Raises ProtocolError for a question of no known form.
+
+        An exception of the use itself goes to the student's function.
+        """
+        self.uses += 1
+        if self.uses > MAX_USES:
+            raise wire.ProtocolError(f"more than {MAX_USES} uses of what it was given")
+        remote, name, args, kwargs = self._read(question)
+        try:
+            _refuse_large(remote, [*args, *kwargs.values()])
+            return {"value": wire.encode(self.add(self._use(remote, name, args, kwargs)))}
+        except Exception as error:
+            return {"refused": {"name": type(error).__name__[:80], "text": str(error)[:2000]}}
+
+    def _read(self, question: Any) -> tuple[RemoteObject, str, list, dict]:
+        """The parts of a question, with the things in place of the handles in its arguments."""
+        try:
+            remote, name = self._find(question["of"]), question["name"]
+            args = wire.decode(question["args"], self.thing)
+            kwargs = {k: wire.decode(v, self.thing) for k, v in question["kwargs"].items()}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise wire.ProtocolError(f"a question of no known form: {error}") from None
+        if type(name) is not str or type(args) is not list:
+            raise wire.ProtocolError("a question of no known form")
+        return remote, name, args, kwargs
+
+    def _find(self, number: Any) -> RemoteObject:
+        if type(number) is not int or not 0 <= number < len(self.objects):
+            raise wire.ProtocolError("a handle that was never given out")
+        return self.objects[number]
+
+    def thing(self, number: int, callable_: bool, names: list[str]) -> Any:
+        """The thing of a handle. Raises ProtocolError if the handle was never given out."""
+        return self._find(number).thing
+
+    @staticmethod
+    def _use(remote: RemoteObject, name: str, args: list, kwargs: dict) -> Any:
+        if not name and remote.call:
+            return remote.thing(*args, **kwargs)
+        if f"{name}()" in remote.names:
+            return getattr(remote.thing, name)(*args, **kwargs)
+        if name in remote.names and not args and not kwargs:
+            return getattr(remote.thing, name)
+        raise AttributeError(f"{name or 'a call'} is not among what may be used here")
+
+
+def _refuse_large(remote: RemoteObject, given: list) -> None:
+    """Raise ValueError if a use gives or asks for more numbers than the grader should handle."""
+    if _count(given) > remote.max_given:
+        most = f"{remote.max_given:,}"
+        raise ValueError(f"one use may be given {most} numbers, and this one was given more")
+    draws = isinstance(remote.thing, np.random.Generator)
+    if any(_size(value) > MAX_ASKED for value in given if draws or type(value) is int):
+        raise ValueError(
+            f"one use may ask for {MAX_ASKED:,} numbers, and this one asked for more; "
+            "draw only what is needed"
+        )
+
+
+def _count(value: Any) -> int:
+    """About how many numbers an argument holds; each letter of a text counts as one."""
+    if isinstance(value, list | tuple | dict):
+        items = value.values() if isinstance(value, dict) else value
+        return 1 + sum(map(_count, items))
+    if isinstance(value, np.ndarray | str):
+        return np.size(value) if isinstance(value, np.ndarray) else len(value)
+    return value.numel() if type(value).__name__ == "Tensor" else 1
+
+
+def _size(value: Any) -> int:
+    """How many numbers a size asks for: the product of its whole numbers, up to the limit."""
+    asked = 1
+    for part in np.ravel(value).tolist():
+        if type(part) is int and asked <= MAX_ASKED:
+            asked *= max(1, abs(part))
+    return asked

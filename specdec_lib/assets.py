@@ -1,0 +1,33 @@
+"""What the course ships frozen: the built-in models, their tokenizer, their n-grams, held-out text.
+
+All of it is in `ASSETS`, the same on every machine. Nothing here needs torch.
+"""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from tokenizers import Tokenizer
+
+ASSETS = Path(__file__).parent / "models" / "assets"
+BUILT_IN_DRAFTS = ("large", "base", "small")  # the first one is the default
+
+
+class Document(NamedTuple):
+    """A held-out document; `seen` are the numbers of its lines that training text has too."""
+
+    name: str
+    text: str
+    seen: frozenset[int]
+
+
+def documents(assets: Path = ASSETS) -> list[Document]:
+    """The held-out text: what the built-in models never saw."""
+    lines = (assets / "held_out.jsonl").read_text(encoding="utf-8").splitlines()
+    loaded = [json.loads(line) for line in lines]
+    return [Document(each["name"], each["text"], frozenset(each["seen"])) for each in loaded]
+
+
+def tokenizer(assets: Path = ASSETS) -> Tokenizer:
+    """The tokenizer of the built-in models."""
+    return Tokenizer.from_file(str(assets / "target" / "tokenizer.json"))

@@ -1,0 +1,61 @@
+"""The device that models run on: which one, in which dtype, with how much memory, and when done."""
+
+import os
+from pathlib import Path
+
+import torch
+
+MEMINFO = Path("/proc/meminfo")
+
+
+def default_device() -> torch.device:
+    """CUDA if there is a GPU, else the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def default_dtype(device: torch.device) -> torch.dtype:
+    """The dtype that `device` is fast in and the models are good in.
+
+    float32 on a CPU; on CUDA bfloat16, or float16 before compute capability 8.0.
+    """
+    if device.type != "cuda":
+        return torch.float32
+    return torch.bfloat16 if torch.cuda.get_device_capability(device) >= (8, 0) else torch.float16
+
+
+def draft_dtype(device: torch.device, dtype: torch.dtype) -> torch.dtype:
+    """The dtype of a draft beside a target in `dtype`.
+
+    On a CPU at least float32: a matrix as small as a draft's is fastest there in float32.
+    """
+    return torch.promote_types(dtype, torch.float32) if device.type == "cpu" else dtype
+
+
+def name_of(dtype: torch.dtype) -> str:
+    """torch.float32 -> "float32"."""
+    return str(dtype).removeprefix("torch.")
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Bytes that can be had on `device`; None if that cannot be known.
+
+    On Linux what the kernel calls available, on other systems of the same kind all memory.
+    """
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    if device.type != "cpu":
+        return None
+    if MEMINFO.exists():
+        lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines())
+        return int(lines["MemAvailable"].split()[0]) * 1024
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows; a name that the system lacks
+        return None
+
+
+def wait_for(device: torch.device | None = None) -> None:
+    """Wait until a GPU is done: `device`, or by default the present one; nothing without one."""
+    on_gpu = torch.cuda.is_available() if device is None else device.type == "cuda"
+    if on_gpu:
+        torch.cuda.synchronize(device)
