@@ -14,7 +14,7 @@ from typing import Any
 
 from autograde.chapter import BUILD
 from autograde.errors import exit_code
-from autograde.sandbox.jail import NoIsolation
+from autograde.sandbox.isolation import NoIsolation
 
 WIDTH = 80
 LMS = ("canvas", "moodle")

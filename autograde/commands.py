@@ -51,7 +51,7 @@ def run_grade(options: argparse.Namespace) -> int:
     from autograde.pool import grade_class
     from autograde.receipt import write_receipts
     from autograde.sandbox import selftest
-    from autograde.sandbox.jail import NONE, VARIABLE
+    from autograde.sandbox.isolation import NONE, VARIABLE
 
     require_chapter(options.chapter)
     _require_positive("--workers", options.workers)
@@ -113,12 +113,12 @@ def run_report(options: argparse.Namespace) -> int:
 
 def run_sample(options: argparse.Namespace) -> int:
     """Write the class, and say how it is graded."""
-    from autograde.tools.samples import write_large_class
+    from autograde.tools.samples import write_class
 
     require_chapter(options.chapter)
     _require_positive("--students", options.students)
     names = [options.chapter] if options.chapter else chapter_names()
-    write_large_class(options.folder, names, options.students)
+    write_class(options.folder, names, options.students)
     print(f"{options.students} students in {options.folder}; autograde grade {options.folder}")
     return 0
 

@@ -16,9 +16,9 @@ from autograde.result import Exercise, Result
 from autograde.runner import HiddenTests, collected
 from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
-from autograde.sandbox.jail import Limits
 from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Cell, Session
+from autograde.sandbox.workers import Limits
 from autograde.submission import is_answer, is_demo, release_of
 from autograde.wrong import misconceptions_of
 
@@ -106,7 +106,7 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
 
 def limits_of(chapter: str) -> Limits:
     """What a submission of the chapter may use, and what is loaded before it comes."""
-    return Limits(own_work=own_work_of(chapter), preload=modules_of(chapter))
+    return Limits(blocklist=own_work_of(chapter), preload=modules_of(chapter))
 
 
 def code_cells(notebook: NotebookNode, limits: Limits) -> list[Cell]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from autograde.chapters.common import prediction, quiz
 from autograde.check import Exercise, untouched
 from autograde.sandbox.remote import RemoteObject
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter

@@ -22,7 +22,7 @@ from autograde.report.feedback import exercise_html, exercise_text, summary_mark
 from autograde.report.sections import Section, add_places, sections_of
 from autograde.result import Result
 from autograde.sandbox import selftest
-from autograde.sandbox.jail import NoIsolation
+from autograde.sandbox.isolation import NoIsolation
 from autograde.submission import Submission, is_ours, release_of, take_in
 
 # Characters that make markup of a name: formgrader writes names into its pages as they are.

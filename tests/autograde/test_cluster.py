@@ -10,7 +10,7 @@ from classes.submitting import CHAPTER
 from autograde import cache, dispatch
 from autograde.cli import main
 from autograde.pool import grade_class
-from autograde.tools.samples import write_large_class
+from autograde.tools.samples import write_class
 
 pytestmark = pytest.mark.cluster
 KINDS = ("right", "wrong", "broken")
@@ -27,7 +27,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def submitted(tmp_path: Path) -> Path:
-    write_large_class(tmp_path / "class", [CHAPTER], 3, KINDS, salt="on a cluster")
+    write_class(tmp_path / "class", [CHAPTER], 3, KINDS, salt="on a cluster")
     return tmp_path / "class"
 
 

@@ -24,7 +24,7 @@ from autograde.grade import Job, Outcome
 from autograde.nbgrader import stamps
 from autograde.nbgrader.gradebook import read_scores
 from autograde.result import Result
-from autograde.tools.samples import write_large_class
+from autograde.tools.samples import write_class
 
 STUDENTS = 4
 GRADE = """
@@ -41,7 +41,7 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class") / "submitted"
-    write_large_class(folder, [CHAPTER], STUDENTS, ("right", "wrong", "half"))
+    write_class(folder, [CHAPTER], STUDENTS, ("right", "wrong", "half"))
     return folder
 
 

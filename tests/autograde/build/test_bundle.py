@@ -17,7 +17,7 @@ from autograde.cli import main
 from autograde.chapter import chapter_names
 from autograde.pool import grade_class
 from autograde.chapter import ROOT
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 
 CHAPTER = "02_rejection_sampling"
 SOME = ["00_bottleneck", CHAPTER]
