@@ -86,7 +86,7 @@ def _stored(job: Job, outcome: Outcome) -> Outcome:
 def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     """The result of a rebuilt notebook, graded in this process, whatever is stored.
 
-    Raises NoIsolation, TestsError if the chapter's hidden tests cannot be run, RuntimeError if no
+    Raises NoIsolation, AuthorError if the chapter's hidden tests cannot be run, RuntimeError if no
     worker can be started, and ValueError if the hidden tests are not this notebook's.
     """
     selftest.require()

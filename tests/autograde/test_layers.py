@@ -15,7 +15,7 @@ from autograde.chapter import LIBRARY, ROOT
 
 BOTTOM = {"chapter", "errors", "files", "result", "submission"}
 SANDBOX = {"chapter", "files", "sandbox"}
-TESTS = {"chapter", "sandbox", "check", "wrong", "runner"}
+TESTS = {"chapter", "errors", "sandbox", "check", "wrong", "runner"}
 GRADE = BOTTOM | TESTS | {"cache", "judge", "grade"}
 REPORT = GRADE | {"report"}
 NBGRADER = REPORT | {"nbgrader", "receipt"}

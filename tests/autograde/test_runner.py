@@ -15,7 +15,8 @@ from nbformat import NotebookNode
 from autograde import grade as engine
 from autograde import runner
 from autograde.chapter import Chapter, chapter_names
-from autograde.runner import Case, HiddenTests, TestsError, collected
+from autograde.errors import AuthorError
+from autograde.runner import Case, HiddenTests, collected
 from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Session
 from autograde.tools.samples import sample
@@ -88,7 +89,7 @@ def outcomes(tests: HiddenTests) -> list[Case]:
     ],
 )
 def test_a_mistake_in_hidden_tests_is_told_with_file_and_line(tests_in, text, line, words):
-    with pytest.raises(TestsError, match=f"^{Chapter('00').tests.name}:{line}: .*{words}"):
+    with pytest.raises(AuthorError, match=f"^{Chapter('00').tests.name}:{line}: .*{words}"):
         tests_in(text)
 
 
@@ -101,7 +102,7 @@ def test_a_mistake_in_hidden_tests_is_told_with_file_and_line(tests_in, text, li
     ],
 )
 def test_points_without_a_test_are_refused(tests_in, text, exercises, words):
-    with pytest.raises(TestsError, match=words):
+    with pytest.raises(AuthorError, match=words):
         tests_in(text, *exercises)
 
 
@@ -114,7 +115,7 @@ def test_points_without_a_test_are_refused(tests_in, text, exercises, words):
 )
 def test_a_mistake_in_a_quiz_is_told_where_the_quiz_is_written(tests_in, options, words):
     text = "from autograde.chapters.common import quiz\n\n\ntest_quiz = quiz("
-    with pytest.raises(TestsError, match=f":4: {words}"):
+    with pytest.raises(AuthorError, match=f":4: {words}"):
         tests_in(f'{text}"quiz_x", "a", {options})')
 
 
