@@ -1,4 +1,4 @@
-"""Reading a zip with students' files in it: names and sizes are examined before any byte is read."""
+"""Reading a zip with students' files in it: names and sizes are examined before any byte."""
 
 import stat
 import zipfile
