@@ -14,7 +14,7 @@ from autograde.sandbox.remote import ObjectTable, RemoteObject, Student
 from autograde.sandbox.session import CallTimedOut, ProcessEnded, StudentError
 from autograde.sandbox.workers import Limits
 from autograde.submission import release_of
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 from specdec_lib.models.table import TableModel
 
 WITH_TORCH = Limits(preload=(("torch", ()),))  # its import can outlast the limit of a call

@@ -8,7 +8,7 @@ from attacks.inside import written
 from classes.sessions import call, session
 from classes.submitting import CHAPTER, right
 
-from autograde.grade import grade_anew
+from autograde.grade import grade_now
 from autograde.sandbox.remote import Student
 from autograde.sandbox.session import (
     CallTimedOut,
@@ -96,7 +96,7 @@ def test_a_sandbox_that_fails_later_on_is_not_the_students_fault(monkeypatch: py
 
     monkeypatch.setattr(Session, "_run_cells", run_cells)
     with pytest.raises(SandboxError, match="no user namespace"):
-        grade_anew(notebook, CHAPTER)
+        grade_now(notebook, CHAPTER)
 
 
 def test_the_submission_as_a_whole_has_a_limit():
