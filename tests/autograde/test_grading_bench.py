@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from classes.submitting import CHAPTER, hand_in
 
-from autograde.grade import exercises_of, grade_anew
+from autograde.grade import exercises_of, grade_now
 from autograde.submission import is_demo
 from autograde.tools import bench
 from autograde.tools.bench import run
@@ -48,7 +48,7 @@ def test_plain_nbgrader_gives_the_engines_marks_without_demonstrations(name: str
         for folder in (f"submitted/{name}", "source")
     )
     assert not any(is_demo(cell) for cell in (*handed.cells, *tests.cells))
-    ours = {n: e.score for n, e in grade_anew(notebook, CHAPTER).exercises.items()}
+    ours = {n: e.score for n, e in grade_now(notebook, CHAPTER).exercises.items()}
     assert marks_in(handed, tests) == ours and set(ours) == set(exercises_of(notebook))
 
 

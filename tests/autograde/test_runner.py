@@ -243,7 +243,7 @@ def pickled(value: object) -> bytes:
 def test_no_submission_leaves_anything_to_the_next(chapter: str):
     tests = engine.hidden_tests_of(chapter)
     before = state_of(tests)
-    engine.grade_anew(sample("cleo-misconceived", chapter), chapter)
+    engine.grade_now(sample("cleo-misconceived", chapter), chapter)
     assert engine.hidden_tests_of(chapter) is tests
     assert state_of(tests) == before
 
@@ -266,7 +266,7 @@ HUGE = {
 
 def test_a_students_value_of_any_size_makes_a_short_report():
     """nbgrader writes the messages into the notebook and twice into each page."""
-    result = engine.grade_anew(right(**HUGE), CHAPTER)
+    result = engine.grade_now(right(**HUGE), CHAPTER)
     assert all(result.exercises[name].score < 4 for name in HUGE)
     assert "'xxxxx" in str(result.exercises["correct_token"].messages)
     assert len(json.dumps(result.to_json())) < 150_000

@@ -75,7 +75,7 @@ def graded(folder: Path, notebook: NotebookNode) -> Result:
     path = hand_in(folder, f"s{len(list(folder.iterdir()))}", text(notebook))
     submission = take_in(folder, path.relative_to(folder), CHAPTER)
     assert submission.reason is None
-    return engine.grade_anew(submission.notebook, CHAPTER)
+    return engine.grade_now(submission.notebook, CHAPTER)
 
 
 def with_cell(notebook: NotebookNode, source: str) -> NotebookNode:
