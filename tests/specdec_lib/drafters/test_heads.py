@@ -64,10 +64,10 @@ def drafted(drafter: StateReader, texts: list[list[int]], limits: list[int]):
     return drafter.propose(texts, limits, choices)
 
 
-def test_the_newest_state_is_the_one_before_the_last_token():
+def test_the_newest_state_is_the_one_before_the_last_token(target: Llama):
     positions = torch.tensor([[3, 4, 5], [3, 4, 5], [3, 4, 5], [0, 1, 2]])
     texts = [[0] * 7, [0] * 5, [0] * 4, [0]]
-    reader = StateReader()
+    reader = StateReader(target)
     assert reader.newest(texts) == [None] * 4
     reader.observe(Hidden(torch.zeros(4, 3, 1), positions))
     assert reader.newest(texts) == [2, 0, None, None]
