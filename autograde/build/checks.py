@@ -3,6 +3,7 @@
 import ast
 import math
 
+from autograde.build.text import OPTIONS, TextCell
 from autograde.nbgrader.regions import (
     BEGIN_SOLUTION,
     END_SOLUTION,
@@ -11,7 +12,6 @@ from autograde.nbgrader.regions import (
     code_lines,
     split_at_region,
 )
-from autograde.build.text import OPTIONS, TextCell
 
 # nbgrader acts on these words wherever they stand; the builder alone writes the first two.
 RESERVED_WORDS = (*HIDDEN_WORDS, "BEGIN MARK SCHEME", "END MARK SCHEME", "AUTOTEST")

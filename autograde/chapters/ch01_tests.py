@@ -16,13 +16,12 @@ from specdec_lib.lessons.ch01.models import (
     Calls,
     DraftModel,
     TargetModel,
-    differing_row,
-    expect_rows,
 )
 from specdec_lib.lessons.common.examples import (
     Different,
     describe,
     difference,
+    differing_row,
     expect,
     format_call,
     type_name,
@@ -66,7 +65,6 @@ def draft(row: Callable, calls: Calls | None = None) -> RemoteModel:
     return RemoteModel(DraftModel(row, calls or Calls(drafts=MANY)))
 
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_01", 0, 9)
 test_prediction_b = prediction("prediction_01_b", 5, 25)
 test_prediction_c = prediction("prediction_01_c", 1, 20)
@@ -89,8 +87,6 @@ test_quiz_b = quiz(
     "and one token of its own comes out at the end.",
 )
 
-
-# --- draft_block ----------------------------------------------------------------------------
 
 draft_block = Exercise("draft_block")
 
@@ -135,7 +131,7 @@ def require(call: str, got: object, gives: object, what: str, hint: str) -> None
     """Raise Different unless `got` is `gives`."""
     why = difference(got, gives)
     if why is not None:
-        row = differing_row(got, gives) if isinstance(gives, np.ndarray) else None
+        row = differing_row(got, gives)
         returned = row or f"{what} {describe(got)}, expected {describe(gives)}{why}"
         raise Different(f"{call} returned {returned}. {'' if why else hint}".strip())
 
@@ -184,8 +180,6 @@ def test_draft_edges(student, row, u, token):
     untouched(student)
 
 
-# --- score_block ----------------------------------------------------------------------------
-
 score_block = Exercise("score_block")
 
 SCORED = [
@@ -204,7 +198,7 @@ def scored(prefix: list[int], drafted: list[int], seed: int = 7) -> np.ndarray:
 def check_score(student, prefix, drafted, hint, calls=None):
     model = target(hashed(7), calls)
     gives = scored(prefix, drafted)
-    expect_rows(student.score_block, model, prefix, drafted, gives=gives, hint=hint)
+    expect(student.score_block, model, prefix, drafted, gives=gives, hint=hint)
 
 
 @score_block.behaviour("the K + 1 rows from the end of the prefix")
@@ -232,8 +226,6 @@ def test_score_edges(student, prefix, drafted):
     check_score(student, prefix, drafted, hint)
     untouched(student)
 
-
-# --- greedy_prefix --------------------------------------------------------------------------
 
 greedy_prefix = Exercise("greedy_prefix")
 

@@ -8,7 +8,7 @@ import pytest
 from autograde.chapters.common import no_warning, prediction, quiz
 from autograde.check import Exercise, untouched
 from autograde.sandbox.remote import RemoteObject
-from specdec_lib.lessons.ch06.checks import Coins, expect_run, run_of
+from specdec_lib.lessons.ch06.checks import Coins, run_of
 from specdec_lib.lessons.common.examples import Different, expect
 
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
@@ -42,7 +42,6 @@ class Seeded(np.random.Generator):
         return f"np.random.default_rng({self.seed})"
 
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_06", 1, 6)
 test_prediction_b = prediction("prediction_06_b", 1, 6)
 test_prediction_c = prediction("prediction_06_c", 0, 6)
@@ -66,8 +65,6 @@ test_quiz_b = quiz(
     ".03 tokens would be left.",
 )
 
-
-# --- simulate_block -------------------------------------------------------------------------
 
 simulate_block = Exercise("simulate_block")
 
@@ -130,8 +127,6 @@ def test_block_edges(student, alpha, r, gives):
     untouched(student)
 
 
-# --- simulate_decode ------------------------------------------------------------------------
-
 simulate_decode = Exercise("simulate_decode", after=[simulate_block])
 fresh_numbers = simulate_decode.behaviour("k new numbers of the given generator for each block")
 
@@ -150,7 +145,7 @@ def check_decode(student, alpha, c, k, n_tokens, numbers, gives, hint):
     """One run on written-down numbers; `gives` is (tokens, target_passes, time)."""
     coins = RemoteCoins(numbers)
     args = (alpha, c, k, n_tokens, coins)
-    expect_run(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
+    expect(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
     return coins
 
 
@@ -218,7 +213,7 @@ def test_decode_with_a_real_generator(student, seed, alpha, k):
     gives = run_of(*reference(alpha, 0.25, k, 50, np.random.default_rng(seed)))
     hint = "Did you draw from the generator that was given, and only rng.random(k) a block?"
     args = (alpha, 0.25, k, 50, Seeded(seed))
-    expect_run(student.simulate_decode, *args, gives=gives, hint=hint)
+    expect(student.simulate_decode, *args, gives=gives, hint=hint)
 
 
 @simulate_decode.behaviour("the edges: nothing wanted, alpha 0 and 1")
@@ -247,8 +242,6 @@ def reference(alpha: float, c: float, k: int, n_tokens: int, rng: Any) -> tuple:
         passes += 1
     return tokens, passes, passes * (c * k + 1)
 
-
-# --- lockstep_tokens ------------------------------------------------------------------------
 
 lockstep_tokens = Exercise("lockstep_tokens")
 

@@ -13,7 +13,7 @@ from autograde.sandbox.inside.blocklist import split_name
 from autograde.sandbox.session import StudentError
 from autograde.sandbox.workers import Limits
 from autograde.submission import release_of
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 
 NAME = "specdec_lib.theory.expected_tokens"
 LIBRARY = """

@@ -224,11 +224,6 @@ MISTAKES = {
         "points=0 is not a positive number",
         "Write points=3",
     ),
-    "negative points": (
-        changed(SQUARE_TEST, f'test="square" points=-1{HERE}'),
-        "points=-1 is not a positive number",
-        "Write points=3",
-    ),
     "points that are text": (
         changed(SQUARE_TEST, f'test="square" points="3"{HERE}'),
         "points='3' is not a positive number",
@@ -239,11 +234,6 @@ MISTAKES = {
         "the written cell of why has no points",
         'Write written="why" points=3',
     ),
-    "syntax error": (
-        changed("assert square(2) == 4, square(2)", f"assert square(2) = 4{HERE}"),
-        "syntax error",
-        "Chapters are plain Python",
-    ),
     "a magic": (
         changed("print(square(3))", f"%timeit square(3){HERE}"),
         "syntax error",
@@ -253,11 +243,6 @@ MISTAKES = {
         changed(SQUARE_TEST, f'test="square" point=3{HERE}'),
         "unknown option point for a test cell",
         "It takes: points, tags, test",
-    ),
-    "two kinds at once": (
-        changed(SQUARE_TEST, f'solution="square" {SQUARE_TEST}{HERE}'),
-        "unknown option points, test for a solution cell",
-        "It takes: solution, tags",
     ),
     "options that cannot be read": (
         changed(SQUARE_TEST, f'test="square points=3{HERE}'),

@@ -24,7 +24,7 @@ from autograde.result import Result
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import TRIAL, Isolation
 from autograde.submission import release_of, take_in
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 
 ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
 FULL = 22.0
@@ -75,7 +75,7 @@ def graded(folder: Path, notebook: NotebookNode) -> Result:
     path = hand_in(folder, f"s{len(list(folder.iterdir()))}", text(notebook))
     submission = take_in(folder, path.relative_to(folder), CHAPTER)
     assert submission.reason is None
-    return engine.grade_anew(submission.notebook, CHAPTER)
+    return engine.grade_now(submission.notebook, CHAPTER)
 
 
 def with_cell(notebook: NotebookNode, source: str) -> NotebookNode:
