@@ -60,8 +60,8 @@ def side_stream(device: torch.device) -> "torch.cuda.Stream":
 class GraphDecoder:
     """Decoding of `rows` texts of up to `capacity` positions with K = `k` in every block.
 
-    With k = 0 it is plain decoding. Memory is set aside and graphs are captured once, for as many
-    generations as one likes. There is a graph for every BUCKET positions, so that a pass reads less
+    With k = 0 it is plain decoding. Memory is set aside and graphs are captured once, for any
+    number of generations. There is a graph for every BUCKET positions, so that a pass reads less
     than BUCKET positions more than its longest text has.
     """
 
