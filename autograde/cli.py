@@ -14,7 +14,7 @@ from typing import Any
 
 from autograde.chapter import BUILD
 from autograde.errors import exit_code
-from autograde.sandbox.jail import NoIsolation
+from autograde.sandbox.isolation import NoIsolation
 
 WIDTH = 80
 LMS = ("canvas", "moodle")
@@ -179,21 +179,13 @@ COMMANDS = (
     Command(
         "receipt",
         "commands",
-        "print a submission's receipt, or verify one",
+        "print a submission's receipt",
         "Read a notebook and print its receipt as JSON: a SHA-256 of every answer and, if it has "
-        "been graded, of the result. After `verify RECEIPT`, hold the notebook against that "
-        "receipt and print what differs, grading it if need be.",
-        word(
-            "words",
-            "SUBMISSION | verify RECEIPT SUBMISSION",
-            "a notebook; after `verify RECEIPT`, the notebook that it is held against",
-            nargs="+",
-        ),
+        "been graded, of the result.",
+        path("notebook", "NOTEBOOK", "the notebook of a submission"),
         word("--chapter", "NAME", "the notebook's chapter; default: its file name"),
         path("--out", "FILE", "write the receipt here; default: print it"),
-        examples="  autograde receipt 02_rejection_sampling.ipynb --out ada.json\n"
-        "  autograde receipt verify ada.json 02_rejection_sampling.ipynb",
-        look="something differs",
+        examples="  autograde receipt 02_rejection_sampling.ipynb --out ada.json",
     ),
     Command(
         "report",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograde.chapter import chapter_names, course_dir, require_chapter
 from autograde.files import printable, write_if_changed, write_json
-from autograde.result import read_grades, seconds_beside
+from autograde.result import Grades, read_grades, seconds_beside
 
 
 def run_build(options: argparse.Namespace) -> int:
@@ -48,10 +48,10 @@ def run_bundle(options: argparse.Namespace) -> int:
 
 def run_grade(options: argparse.Namespace) -> int:
     """Print the table, write the results as JSON. A submission that failed is a result too."""
-    from autograde.grading.receipts import write_receipts
-    from autograde.pool import grade_and_time
+    from autograde.pool import grade_class
+    from autograde.receipt import write_receipts
     from autograde.sandbox import selftest
-    from autograde.sandbox.jail import NONE, VARIABLE
+    from autograde.sandbox.isolation import NONE, VARIABLE
 
     require_chapter(options.chapter)
     _require_positive("--workers", options.workers)
@@ -61,7 +61,7 @@ def run_grade(options: argparse.Namespace) -> int:
         os.environ[VARIABLE] = NONE
     print(selftest.require(), file=sys.stderr)
     what = (options.submitted, options.chapter, options.workers, options.scheduler)
-    grades, seconds = grade_and_time(*what)
+    grades, seconds = grade_class(*what)
     if options.json:
         write_json(options.json, {"students": grades})
         write_json(seconds_beside(options.json), {"students": seconds})
@@ -71,7 +71,7 @@ def run_grade(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print_grades(submitted: Path, grades: dict) -> None:
+def _print_grades(submitted: Path, grades: Grades) -> None:
     """The table and, for the class of course/, the marks by hand that hide another one."""
     from autograde.nbgrader.gradebook import overrides
     from autograde.report.table import print_table
@@ -83,18 +83,11 @@ def _print_grades(submitted: Path, grades: dict) -> None:
 
 
 def run_receipt(options: argparse.Namespace) -> int:
-    """Exit code 1 if a verified receipt is not this submission's."""
-    from autograde.grading import receipts
+    """Print the receipt of a notebook, or write it."""
+    from autograde.receipt import of_file
 
     require_chapter(options.chapter)
-    *verify, submission = map(Path, options.words)
-    if verify and (len(verify) != 2 or str(verify[0]) != "verify"):
-        raise ValueError("name one notebook, or: autograde receipt verify RECEIPT SUBMISSION")
-    if verify:
-        different = receipts.verify(verify[1], submission, options.chapter)
-        print("\n".join(different) or f"{verify[1]} is the receipt of {submission}")
-        return 1 if different else 0
-    receipt = receipts.of_file(submission, options.chapter)
+    receipt = of_file(options.notebook, options.chapter)
     if options.out:
         write_json(options.out, receipt)
     else:
@@ -120,12 +113,12 @@ def run_report(options: argparse.Namespace) -> int:
 
 def run_sample(options: argparse.Namespace) -> int:
     """Write the class, and say how it is graded."""
-    from autograde.tools.samples import write_large_class
+    from autograde.tools.samples import write_class
 
     require_chapter(options.chapter)
     _require_positive("--students", options.students)
     names = [options.chapter] if options.chapter else chapter_names()
-    write_large_class(options.folder, names, options.students)
+    write_class(options.folder, names, options.students)
     print(f"{options.students} students in {options.folder}; autograde grade {options.folder}")
     return 0
 

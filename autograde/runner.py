@@ -17,6 +17,7 @@ from types import ModuleType
 
 from autograde.chapter import Chapter
 from autograde.check import Behaviour, Exercise
+from autograde.errors import AuthorError
 from autograde.sandbox.remote import Call, Student
 
 MAX_MESSAGE = 4000  # characters of a case's message: a student's value may be in it
@@ -38,12 +39,6 @@ class Case:
     def raised(self) -> str | None:
         """The exception that ended the case's last call, if one did."""
         return self.calls[-1].error if self.error is not None and self.calls else None
-
-
-class TestsError(RuntimeError):
-    """The grader cannot run the hidden tests: in which file and line, why, and what to do."""
-
-    __test__ = False  # for pytest, where a test file imports this name
 
 
 @dataclass(frozen=True)
@@ -74,7 +69,7 @@ class Trial:
 class HiddenTests:
     """The cases of a module of hidden tests, in the order of the file.
 
-    `exercises` are the names that have points in the chapter. Raises TestsError for a test of
+    `exercises` are the names that have points in the chapter. Raises AuthorError for a test of
     anything else, for an exercise or a behaviour without a test, and for a test that cannot be
     called with `student` and what its `parametrize` gives.
     """
@@ -112,7 +107,7 @@ class HiddenTests:
             raise self._fault(name, f"cannot be called: {error}. {why}") from None
 
     def _require_graded(self) -> None:
-        """Raise TestsError for a test of what the chapter does not grade."""
+        """Raise AuthorError for a test of what the chapter does not grade."""
         known: dict[str, Exercise] = {}
         for trial in self.trials:
             exercise = trial.behaviour.exercise
@@ -124,36 +119,38 @@ class HiddenTests:
                 raise self._fault(trial.name, f"uses a second Exercise({exercise.name!r}); use one")
 
     def _require_tested(self) -> None:
-        """Raise TestsError for an exercise with points, or a behaviour, that has no test."""
+        """Raise AuthorError for an exercise with points, or a behaviour, that has no test."""
         file = Path(self.module.__file__).name
         behaviours = {trial.behaviour for trial in self.trials}
         tested = {behaviour.exercise for behaviour in behaviours}
         if missing := [e for e in self.exercises if e not in [each.name for each in tested]]:
-            raise TestsError(f"{file}: {missing[0]} has points and no test. Write one for it.")
+            raise AuthorError(f"{file}: {missing[0]} has points and no test. Write one for it.")
         for behaviour in (each for exercise in tested for each in exercise.behaviours):
             if behaviour not in behaviours:
                 what = f"{behaviour.name!r} of {behaviour.exercise.name}"
-                raise TestsError(f"{file}: no test has the behaviour {what}. Decorate one with it.")
+                raise AuthorError(
+                    f"{file}: no test has the behaviour {what}. Decorate one with it."
+                )
 
-    def _fault(self, name: str, what: str) -> TestsError:
+    def _fault(self, name: str, what: str) -> AuthorError:
         """An error at the test function `name`: where it is defined, or assigned."""
         code = inspect.unwrap(vars(self.module)[name]).__code__
         line = code.co_firstlineno
         if code.co_filename != self.module.__file__:
             lines = inspect.getsource(self.module).splitlines()
             line = next((n for n, text in enumerate(lines, 1) if text.startswith(f"{name} =")), 1)
-        return TestsError(f"{Path(self.module.__file__).name}:{line}: {name} {what}.")
+        return AuthorError(f"{Path(self.module.__file__).name}:{line}: {name} {what}.")
 
 
 def collected(chapter: Chapter, exercises: Collection[str]) -> HiddenTests:
-    """The hidden tests of a chapter that grades `exercises`. Raises TestsError for bad ones."""
+    """The hidden tests of a chapter that grades `exercises`. Raises AuthorError for bad ones."""
     try:
         module = chapter.import_tests()
     except Exception as error:
         name, frames = chapter.tests.name, traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if Path(frame.filename).name == name]
         line = lines[-1] if lines else getattr(error, "lineno", 1)  # a SyntaxError has its own
-        raise TestsError(f"{name}:{line}: {type(error).__name__}: {error}") from error
+        raise AuthorError(f"{name}:{line}: {type(error).__name__}: {error}") from error
     return HiddenTests(module, exercises)
 
 

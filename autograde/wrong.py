@@ -1,8 +1,11 @@
-"""Known wrong answers, and finding out which of them a student's function behaves like."""
+"""Known wrong answers, and finding out which of them a student's function behaves like.
+
+They serve twice: the tests hold that each of them loses points, and a student whose function
+behaves exactly like one of them reads its refutation.
+"""
 
 import copy
 import inspect
-import sys
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -171,13 +174,13 @@ def _same_value(got: Any, value: Any) -> bool:
         got = got.item()  # np.where and its kind give one number this way
     value = value.item() if isinstance(value, np.generic) else value
     if type(value) in (int, float) and type(got) in (int, type(value)):
-        return _same_array(np.float64(got), np.float64(value))
+        return _same_numbers(np.float64(got), np.float64(value))
     if type(got) is not type(value):
         return False
     if isinstance(value, np.ndarray):
-        return value.shape == got.shape and _same_array(got, value)
+        return _same_numbers(got, value)
     if type(value).__name__ == "Tensor":
-        return _same_tensor(got.detach(), value.detach())
+        return got.dtype == value.dtype and _same_numbers(got.numpy(), value.detach().numpy())
     if isinstance(value, dict):
         return got.keys() == value.keys() and all(_same_value(got[k], value[k]) for k in value)
     if isinstance(value, list | tuple):
@@ -185,14 +188,8 @@ def _same_value(got: Any, value: Any) -> bool:
     return got == value
 
 
-def _same_array(got: np.ndarray, value: np.ndarray) -> bool:
-    return bool(np.allclose(got, value, rtol=0, atol=1e-9, equal_nan=True))
-
-
-def _same_tensor(got: Any, value: Any) -> bool:
+def _same_numbers(got: np.ndarray, value: np.ndarray) -> bool:
     """Equal to the rounding of their dtype: two processes may add float32 up in another order."""
-    if (got.shape, got.dtype) != (value.shape, value.dtype):
-        return False
-    floats = got.is_floating_point()
-    room = 32 * sys.modules["torch"].finfo(got.dtype).eps * (1 + value.abs()) if floats else 0
-    return bool(((got - value).abs() <= room).all())
+    rounding = 32 * np.finfo(value.dtype).eps if value.dtype.kind == "f" else 0
+    room = {"rtol": rounding, "atol": max(1e-9, rounding), "equal_nan": True}
+    return got.shape == value.shape and bool(np.allclose(got, value, **room))

@@ -11,7 +11,6 @@ H100 = (3.35e12, 989.5e12)
 TPU_V4 = (1.2e12, 275e12)
 LAPTOP = (5e10, 4e11)
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_00", 1, 5)
 test_prediction_b = prediction("prediction_00_b", 1, 8)
 test_prediction_c = prediction("prediction_00_c", 1, 100)
@@ -20,9 +19,8 @@ test_quiz = quiz(
     right="c",
     a="Every token of a pass needs the same arithmetic, two FLOP per parameter, whoever "
     "proposed it.",
-    b="A pass over one token keeps all cores waiting for weights; they are idle in "
-    "time, not in number. Were it so, six tokens would take two passes' time, and 295 "
-    "are free on an H100.",
+    b="A pass over one token keeps all cores waiting for weights; they are idle in time, not in "
+    "number. Were it so, six tokens would take two passes' time, and 295 are free on an H100.",
     d="The cache holds keys and values of the text so far, not the results for draft "
     "tokens. The pass calculates all five.",
 )
@@ -37,8 +35,6 @@ test_quiz_b = quiz(
     "time for each token that is written.",
 )
 
-
-# --- arithmetic_intensity -------------------------------------------------------------------
 
 arithmetic_intensity = Exercise("arithmetic_intensity")
 
@@ -70,8 +66,6 @@ def test_intensity_fractions(student, n_tokens, size, gives):
     hint = "Divide with /, which keeps the fraction."
     check_intensity(student, n_tokens, size, gives, hint)
 
-
-# --- forward_time ---------------------------------------------------------------------------
 
 forward_time = Exercise("forward_time")
 short_passes = forward_time.behaviour("a short pass takes the time of reading")
@@ -126,8 +120,6 @@ def test_ridge(student, n_tokens, gives):
     hint = "Both go on at the same time: with these limits four tokens take as long as reading."
     expect(student.forward_time, n_tokens, 64, 2, 128, 512, gives=gives, hint=hint)
 
-
-# --- free_tokens ----------------------------------------------------------------------------
 
 free_tokens = Exercise("free_tokens")
 
@@ -185,8 +177,6 @@ def test_free_is_at_least_one(student, size, limits, gives):
     hint = "One token takes no longer than one token, also where the pass is compute-bound."
     expect(student.free_tokens, size, *limits, gives=gives, hint=hint)
 
-
-# --- kv_cache_bytes -------------------------------------------------------------------------
 
 kv_cache_bytes = Exercise("kv_cache_bytes")
 

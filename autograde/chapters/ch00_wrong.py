@@ -1,16 +1,10 @@
-"""Known wrong answers of chapter 00, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so.
-"""
+"""Known wrong answers of chapter 00, each with its refutation."""
 
 import numpy as np
 
 from autograde.wrong import Misconceptions
 
 WRONG = Misconceptions()
-
-# --- arithmetic_intensity -------------------------------------------------------------------
 
 arithmetic_intensity = WRONG.exercise("arithmetic_intensity")
 
@@ -71,8 +65,6 @@ def squared_tokens(n_tokens, bytes_per_param):
 def bytes_multiplied(n_tokens, bytes_per_param):
     return float(2 * n_tokens * bytes_per_param)
 
-
-# --- forward_time ---------------------------------------------------------------------------
 
 forward_time = WRONG.exercise("forward_time")
 
@@ -145,8 +137,6 @@ def bytes_forgotten(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return max(n_params / bandwidth, 2 * n_tokens * n_params / peak_flops)
 
 
-# --- free_tokens ----------------------------------------------------------------------------
-
 free_tokens = WRONG.exercise("free_tokens")
 
 
@@ -185,14 +175,6 @@ def rounded_up(bytes_per_param, bandwidth, peak_flops):
 
 
 @free_tokens.wrong(
-    think="the number is rounded to the nearest.",
-    because="rounding up lets in a token that makes the pass longer.",
-)
-def rounded(bytes_per_param, bandwidth, peak_flops):
-    return max(1, round(bytes_per_param * peak_flops / (2 * bandwidth)))
-
-
-@free_tokens.wrong(
     think="where the arithmetic is slow, no token is free.",
     because="a pass over one token takes no longer than itself, so one always is.",
 )
@@ -223,8 +205,6 @@ def strictly_shorter(bytes_per_param, bandwidth, peak_flops):
 def first_not_counted(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth))) - 1
 
-
-# --- kv_cache_bytes -------------------------------------------------------------------------
 
 kv_cache_bytes = WRONG.exercise("kv_cache_bytes")
 

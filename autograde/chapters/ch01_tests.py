@@ -66,7 +66,6 @@ def draft(row: Callable, calls: Calls | None = None) -> RemoteModel:
     return RemoteModel(DraftModel(row, calls or Calls(drafts=MANY)))
 
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_01", 0, 9)
 test_prediction_b = prediction("prediction_01_b", 5, 25)
 test_prediction_c = prediction("prediction_01_c", 1, 20)
@@ -89,8 +88,6 @@ test_quiz_b = quiz(
     "and one token of its own comes out at the end.",
 )
 
-
-# --- draft_block ----------------------------------------------------------------------------
 
 draft_block = Exercise("draft_block")
 
@@ -184,8 +181,6 @@ def test_draft_edges(student, row, u, token):
     untouched(student)
 
 
-# --- score_block ----------------------------------------------------------------------------
-
 score_block = Exercise("score_block")
 
 SCORED = [
@@ -232,8 +227,6 @@ def test_score_edges(student, prefix, drafted):
     check_score(student, prefix, drafted, hint)
     untouched(student)
 
-
-# --- greedy_prefix --------------------------------------------------------------------------
 
 greedy_prefix = Exercise("greedy_prefix")
 

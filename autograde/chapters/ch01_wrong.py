@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 01, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published code and tutorials.
-"""
+"""Known wrong answers of chapter 01, refuted. Several are in published code and tutorials."""
 
 import numpy as np
 
@@ -11,8 +7,6 @@ from specdec_lib.sampling import sample_from
 
 WRONG = Misconceptions()
 
-
-# --- draft_block ----------------------------------------------------------------------------
 
 draft_block = WRONG.exercise("draft_block")
 
@@ -125,8 +119,6 @@ def prefix_grows(draft_model, prefix, k, uniforms):
     return drafted, np.array(q)
 
 
-# --- score_block ----------------------------------------------------------------------------
-
 score_block = WRONG.exercise("score_block")
 
 
@@ -199,8 +191,6 @@ def prefix_extended(target_model, prefix, drafted):
     return target_model(list(prefix))[n - 1 :]
 
 
-# --- greedy_prefix --------------------------------------------------------------------------
-
 greedy_prefix = WRONG.exercise("greedy_prefix")
 
 
@@ -255,17 +245,6 @@ def probable_enough(drafted, p):
 
 
 @greedy_prefix.wrong(
-    think="half of the probability is needed.",
-    because="the argmax may well have less than one half and is still what the target writes.",
-)
-def majority(drafted, p):
-    for i, token in enumerate(drafted):
-        if p[i][token] < 0.5:
-            return i
-    return len(drafted)
-
-
-@greedy_prefix.wrong(
     think="of two equal tokens either is the target's choice.",
     because="greedy decoding takes one, the first; with another the text is another.",
 )
@@ -286,8 +265,6 @@ def tokens_returned(drafted, p):
             return list(drafted[:i])
     return list(drafted)
 
-
-# --- greedy_speculative_decode --------------------------------------------------------------
 
 greedy_speculative_decode = WRONG.exercise("greedy_speculative_decode")
 

@@ -32,7 +32,6 @@ def random_pairs(vocab_sizes: tuple[int, ...], seed: int) -> list[tuple[np.ndarr
     return [(rng.dirichlet(np.ones(v)), rng.dirichlet(np.ones(v))) for v in vocab_sizes]
 
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_02", 0, 1)
 test_prediction_b = prediction("prediction_02_b", 0, 1)
 test_quiz = quiz(
@@ -54,8 +53,6 @@ test_quiz_b = quiz(
     "after a text that is not written.",
 )
 
-
-# --- acceptance_probability -----------------------------------------------------------------
 
 acceptance_probability = Exercise("acceptance_probability")
 ratio = acceptance_probability.behaviour("the ratio of target to draft")
@@ -99,8 +96,6 @@ def test_zeros(student, token, gives):
     no_warning(student)
     untouched(student)
 
-
-# --- speculative_accept ---------------------------------------------------------------------
 
 speculative_accept = Exercise("speculative_accept", after=[acceptance_probability])
 
@@ -198,8 +193,6 @@ def test_accept_edges(student, tokens, p, q, r, gives):
     untouched(student)
 
 
-# --- residual_distribution ------------------------------------------------------------------
-
 residual_distribution = Exercise("residual_distribution")
 
 
@@ -257,8 +250,6 @@ def test_residual_is_new(student, p, q, gives):
     own_array(student)
     untouched(student)
 
-
-# --- correct_token --------------------------------------------------------------------------
 
 correct_token = Exercise("correct_token")
 
@@ -353,8 +344,6 @@ def test_correct_edges(student, p, q, token, r, u, gives):
     no_warning(student)
     untouched(student)
 
-
-# --- speculative_step -----------------------------------------------------------------------
 
 speculative_step = Exercise("speculative_step", after=[speculative_accept, residual_distribution])
 bonus_token = speculative_step.behaviour("the bonus token from row K")

@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 02, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published code and exercises.
-"""
+"""Known wrong answers of chapter 02, refuted. Several are in published code and exercises."""
 
 import numpy as np
 
@@ -24,8 +20,6 @@ def _residual(p, q):
     missing = np.maximum(p - q, 0)
     return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
-
-# --- acceptance_probability -----------------------------------------------------------------
 
 acceptance_probability = WRONG.exercise("acceptance_probability")
 
@@ -106,8 +100,6 @@ def zero_where_q_is_zero(p, q, token):
     return 0.0 if q[token] == 0 else _ratio(p, q, token)
 
 
-# --- speculative_accept ---------------------------------------------------------------------
-
 speculative_accept = WRONG.exercise("speculative_accept")
 
 
@@ -144,17 +136,6 @@ def first_coin_only(draft_tokens, p, q, r):
 )
 def first_row_only(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[0, t] > 0 and r[i] <= _ratio(p[0], q[0], t))
-
-
-@speculative_accept.wrong(
-    think="no draft token should have a chance below one half.",
-    because="the floor keeps tokens more often than the target wants them.",
-)
-def floor_under_the_ratio(draft_tokens, p, q, r):
-    def keep(i, t):
-        return p[i, t] > 0 and r[i] <= max(0.5, _ratio(p[i], q[i], t))
-
-    return _prefix(draft_tokens, keep)
 
 
 @speculative_accept.wrong(
@@ -224,8 +205,6 @@ def impossible_token_kept(draft_tokens, p, q, r):
 def strict_comparison(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: r[i] < _ratio(p[i], q[i], t))
 
-
-# --- residual_distribution ------------------------------------------------------------------
 
 residual_distribution = WRONG.exercise("residual_distribution")
 
@@ -313,8 +292,6 @@ def in_place(p, q):
     return p
 
 
-# --- correct_token --------------------------------------------------------------------------
-
 correct_token = WRONG.exercise("correct_token")
 
 
@@ -358,14 +335,6 @@ def replaced_by_residual_argmax(p, q, token, r, u):
 
 
 @correct_token.wrong(
-    think="token 0 can stand for a rejected token.",
-    because="token 0 is a token like every other and would be written far too often.",
-)
-def replaced_by_zero(p, q, token, r, u):
-    return _one(p, q, token, r, lambda: 0)
-
-
-@correct_token.wrong(
     think="the residual is q - p.",
     because="that draws again just those tokens that were rejected for being too many.",
     same_as=sign_flipped,
@@ -400,8 +369,6 @@ def flag_reversed(p, q, token, r, u):
     out, kept = _one(p, q, token, r, lambda: sample_from(_residual(p, q), u))
     return out, not kept
 
-
-# --- speculative_step -----------------------------------------------------------------------
 
 speculative_step = WRONG.exercise("speculative_step")
 

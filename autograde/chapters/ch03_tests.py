@@ -36,7 +36,6 @@ def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(rng.dirichlet(np.ones(v)), rng.dirichlet(np.ones(v))) for v in sizes]
 
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_03", 0, 1_000_000)
 test_prediction_b = prediction("prediction_03_b", 0, 1)
 test_quiz = quiz(
@@ -60,8 +59,6 @@ test_quiz_b = quiz(
 )
 
 
-# --- total_variation ------------------------------------------------------------------------
-
 total_variation = Exercise("total_variation")
 
 HALF = "Is it half the sum of all differences, each without its sign?"
@@ -82,8 +79,6 @@ def test_total_variation_ends(student, p, q, gives):
     expect(student.total_variation, q, p, gives=gives, hint=HALF)
     no_warning(student)
 
-
-# --- acceptance_rate ------------------------------------------------------------------------
 
 acceptance_rate = Exercise("acceptance_rate")
 
@@ -106,8 +101,6 @@ def test_acceptance_rate_ends(student, p, q, gives):
     expect(student.acceptance_rate, p, q, gives=gives, hint=hint)
     no_warning(student)
 
-
-# --- two_paths ------------------------------------------------------------------------------
 
 two_paths = Exercise("two_paths")
 
@@ -159,8 +152,6 @@ def test_two_paths_ends(student, p, q):
     no_warning(student)
     untouched(student)
 
-
-# --- argmax_draft_law -----------------------------------------------------------------------
 
 argmax_draft_law = Exercise("argmax_draft_law")
 
@@ -228,8 +219,6 @@ def test_argmax_edges(student, p, q):
     own_array(student)
     untouched(student)
 
-
-# --- warp -----------------------------------------------------------------------------------
 
 warp = Exercise("warp")
 temperature_step = warp.behaviour("the temperature")
@@ -364,8 +353,6 @@ def test_order(student, temperature, top_k, top_p):
     hint = "Temperature first, then top-k, then top-p on what top-k has left, renormalised."
     expect(student.warp, LOGITS, temperature, top_k, top_p, gives=gives, hint=hint)
 
-
-# --- is_lossless ----------------------------------------------------------------------------
 
 is_lossless = Exercise("is_lossless")
 

@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 03, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published code and explanations.
-"""
+"""Known wrong answers of chapter 03, refuted. Several are in published code and explanations."""
 
 import numpy as np
 
@@ -16,8 +12,6 @@ def _residual(p, q):
     missing = np.maximum(p - q, 0)
     return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
-
-# --- total_variation ------------------------------------------------------------------------
 
 total_variation = WRONG.exercise("total_variation")
 
@@ -78,8 +72,6 @@ def kullback_leibler(p, q):
     some = (p > 0) & (q > 0)
     return float((p[some] * np.log(p[some] / q[some])).sum())
 
-
-# --- acceptance_rate ------------------------------------------------------------------------
 
 acceptance_rate = WRONG.exercise("acceptance_rate")
 
@@ -151,8 +143,6 @@ def plain_division(p, q):
     return float((q * np.minimum(1, p / q)).sum())
 
 
-# --- two_paths ------------------------------------------------------------------------------
-
 two_paths = WRONG.exercise("two_paths")
 
 
@@ -213,8 +203,6 @@ def corrected_from_target(p, q):
 def drafted_instead_of_accepted(p, q):
     return q.copy(), p - q
 
-
-# --- argmax_draft_law -----------------------------------------------------------------------
 
 argmax_draft_law = WRONG.exercise("argmax_draft_law")
 
@@ -312,8 +300,6 @@ def residual_of_the_draft(p, q):
     token, kept = _drafted(p, q)
     return kept * _one_hot(token, len(p)) + (1 - kept) * _residual(q, p)
 
-
-# --- warp -----------------------------------------------------------------------------------
 
 warp = WRONG.exercise("warp")
 
@@ -487,8 +473,6 @@ def divided_in_place(logits, temperature=1.0, top_k=None, top_p=None):
     logits /= temperature
     return _top_p(_softmax(_top_k(logits, top_k)), top_p)
 
-
-# --- is_lossless ----------------------------------------------------------------------------
 
 is_lossless = WRONG.exercise("is_lossless")
 

@@ -9,7 +9,6 @@ from autograde.check import Exercise, untouched
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
 from specdec_lib.lessons.common.examples import Different, describe, expect
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_04", 0, 6)
 test_prediction_b = prediction("prediction_04_b", 0, 2)
 test_prediction_c = prediction("prediction_04_c", 0, 20)
@@ -83,8 +82,6 @@ def test_tokens_at_the_ends(student, alpha, k):
     no_warning(student)
 
 
-# --- walltime_speedup -----------------------------------------------------------------------
-
 walltime_speedup = Exercise("walltime_speedup", after=[expected_tokens])
 
 
@@ -129,8 +126,6 @@ def test_speedup_at_the_ends(student, alpha, c, k, v):
     expect(student.walltime_speedup, alpha, c, k, v, gives=gives, hint=hint)
     no_warning(student)
 
-
-# --- best_k ---------------------------------------------------------------------------------
 
 best_k = Exercise("best_k", after=[walltime_speedup])
 
@@ -202,8 +197,6 @@ def test_best_k_up_to_k_max(student, alpha, c, k_max, gives):
     hint = "Every K from 1 to k_max is looked at, k_max too, and none beyond."
     expect(student.best_k, alpha, c, k_max, gives=gives, hint=hint)
 
-
-# --- prompt_lookup --------------------------------------------------------------------------
 
 prompt_lookup = Exercise("prompt_lookup")
 
@@ -281,8 +274,6 @@ def test_lookup_of_nothing(student, tokens, k, gives):
     untouched(student)
 
 
-# --- bigram_probs ---------------------------------------------------------------------------
-
 bigram_probs = Exercise("bigram_probs")
 
 
@@ -339,8 +330,6 @@ def test_bigrams_at_the_edges(student, tokens, vocab_size, smoothing):
     own_array(student)
     untouched(student)
 
-
-# --- distillation_loss ----------------------------------------------------------------------
 
 distillation_loss = Exercise("distillation_loss")
 rejected_share = distillation_loss.behaviour("the share of draft tokens that is rejected")

@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 04, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published code and lessons.
-"""
+"""Known wrong answers of chapter 04, refuted. Several are in published code and lessons."""
 
 import numpy as np
 import torch
@@ -16,8 +12,6 @@ def _powers(alpha, low, high):
     """alpha^low + ... + alpha^high."""
     return float(sum(alpha**i for i in range(low, high + 1)))
 
-
-# --- expected_accepted ----------------------------------------------------------------------
 
 expected_accepted = WRONG.exercise("expected_accepted")
 
@@ -79,8 +73,6 @@ def last_one_forgotten(alpha, k):
     return _powers(alpha, 1, k - 1)
 
 
-# --- expected_tokens ------------------------------------------------------------------------
-
 expected_tokens = WRONG.exercise("expected_tokens")
 
 
@@ -133,8 +125,6 @@ def linear(alpha, k):
 def tokens_divided_by_zero(alpha, k):
     return (1 - float(alpha) ** (k + 1)) / (1 - float(alpha))
 
-
-# --- walltime_speedup -----------------------------------------------------------------------
 
 walltime_speedup = WRONG.exercise("walltime_speedup")
 
@@ -195,8 +185,6 @@ def never_below_one(alpha, c, k, verify_cost=1.0):
 def free_draft(alpha, c, k, verify_cost=1.0):
     return _powers(alpha, 0, k) / verify_cost
 
-
-# --- best_k ---------------------------------------------------------------------------------
 
 best_k = WRONG.exercise("best_k")
 
@@ -277,8 +265,6 @@ def while_it_covers_its_cost(alpha, c, k_max):
         k += 1
     return k
 
-
-# --- prompt_lookup --------------------------------------------------------------------------
 
 prompt_lookup = WRONG.exercise("prompt_lookup")
 
@@ -388,8 +374,6 @@ def filled_up(tokens, k, max_ngram=3):
     return []
 
 
-# --- bigram_probs ---------------------------------------------------------------------------
-
 bigram_probs = WRONG.exercise("bigram_probs")
 
 
@@ -489,8 +473,6 @@ def empty_rows(tokens, vocab_size, smoothing=1.0):
     totals = counts.sum(axis=1, keepdims=True)
     return counts / np.where(totals == 0, 1.0, totals)
 
-
-# --- distillation_loss ----------------------------------------------------------------------
 
 distillation_loss = WRONG.exercise("distillation_loss")
 

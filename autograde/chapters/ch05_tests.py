@@ -15,7 +15,6 @@ def tokens_a_block(alpha: float, k: int) -> float:
     return sum(alpha**i for i in range(k + 1))
 
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_05", 0, 1)
 test_prediction_b = prediction("prediction_05_b", 0, 8)
 test_prediction_c = prediction("prediction_05_c", 0, 1)
@@ -38,8 +37,6 @@ test_quiz_b = quiz(
     c="More runs narrow the spread of a measurement. They do not turn tokens into seconds.",
 )
 
-
-# --- alpha_from_blocks ----------------------------------------------------------------------
 
 alpha_from_blocks = Exercise("alpha_from_blocks")
 nothing_accepted = alpha_from_blocks.behaviour("nothing accepted is 0, nothing judged is an error")
@@ -108,8 +105,6 @@ def test_alpha_takes_the_limits(student, accepted, k):
     untouched(student)
 
 
-# --- operations_factor ----------------------------------------------------------------------
-
 operations_factor = Exercise("operations_factor")
 target_operations = operations_factor.behaviour("the target's operations: Table 1 of the paper")
 
@@ -149,8 +144,6 @@ def test_operations_at_the_ends(student, alpha, c_hat, k):
     hint = "At alpha = 1 all K + 1 tokens come, at alpha = 0 one; K = 0 is plain decoding."
     check_operations(student, alpha, c_hat, k, hint)
 
-
-# --- implied_alpha --------------------------------------------------------------------------
 
 implied_alpha = Exercise("implied_alpha")
 published_times = implied_alpha.behaviour("Chen et al., and speed-ups in target steps")
@@ -232,8 +225,6 @@ def test_implied_near_the_ends(student, alpha):
     check_implied(student, alpha, 5.0, 1.0, 2, "Near the ends there still is an answer.")
 
 
-# --- acceptance_by_class --------------------------------------------------------------------
-
 acceptance_by_class = Exercise("acceptance_by_class")
 label_means = acceptance_by_class.behaviour("every label has a mean of its own")
 unequal_lists = acceptance_by_class.behaviour("lists of unequal length are an error")
@@ -301,8 +292,6 @@ def test_classes_refuse(student, accepted, classes):
 def test_classes_of_equal_length(student, accepted, classes, gives):
     check_classes(student, accepted, classes, gives, "Equal lengths are no error, not even 0.")
 
-
-# --- paired_speedup -------------------------------------------------------------------------
 
 paired_speedup = Exercise("paired_speedup")
 geometric_mean = paired_speedup.behaviour("the geometric mean of the ratios")

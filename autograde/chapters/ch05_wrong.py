@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 05, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so.
-"""
+"""Known wrong answers of chapter 05, each with its refutation."""
 
 import numpy as np
 
@@ -10,8 +6,6 @@ from autograde.wrong import Misconceptions
 
 WRONG = Misconceptions()
 
-
-# --- alpha_from_blocks ----------------------------------------------------------------------
 
 alpha_from_blocks = WRONG.exercise("alpha_from_blocks")
 
@@ -108,8 +102,6 @@ def counts_unchecked(accepted, k):
     return sum(accepted) / judged
 
 
-# --- operations_factor ----------------------------------------------------------------------
-
 operations_factor = WRONG.exercise("operations_factor")
 
 
@@ -189,8 +181,6 @@ def draft_runs_once_more(alpha, c_hat, k):
 def closed_formula(alpha, c_hat, k):
     return (1 - alpha) * (c_hat * k + k + 1) / (1 - alpha ** (k + 1))
 
-
-# --- implied_alpha --------------------------------------------------------------------------
 
 implied_alpha = WRONG.exercise("implied_alpha")
 
@@ -301,8 +291,6 @@ def ends_by_rounding(seconds_per_token, target_seconds, draft_seconds, k):
     return _solve(lambda alpha: sum(alpha**i for i in range(k + 1)), wanted)
 
 
-# --- acceptance_by_class --------------------------------------------------------------------
-
 acceptance_by_class = WRONG.exercise("acceptance_by_class")
 
 
@@ -392,8 +380,6 @@ def smoothed(accepted, classes):
     lists = _by_label(accepted, classes)
     return {label: (sum(each) + 1) / (len(each) + 2) for label, each in lists.items()}
 
-
-# --- paired_speedup -------------------------------------------------------------------------
 
 paired_speedup = WRONG.exercise("paired_speedup")
 

@@ -42,7 +42,6 @@ class Seeded(np.random.Generator):
         return f"np.random.default_rng({self.seed})"
 
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_06", 1, 6)
 test_prediction_b = prediction("prediction_06_b", 1, 6)
 test_prediction_c = prediction("prediction_06_c", 0, 6)
@@ -66,8 +65,6 @@ test_quiz_b = quiz(
     ".03 tokens would be left.",
 )
 
-
-# --- simulate_block -------------------------------------------------------------------------
 
 simulate_block = Exercise("simulate_block")
 
@@ -129,8 +126,6 @@ def test_block_edges(student, alpha, r, gives):
     no_warning(student)
     untouched(student)
 
-
-# --- simulate_decode ------------------------------------------------------------------------
 
 simulate_decode = Exercise("simulate_decode", after=[simulate_block])
 fresh_numbers = simulate_decode.behaviour("k new numbers of the given generator for each block")
@@ -247,8 +242,6 @@ def reference(alpha: float, c: float, k: int, n_tokens: int, rng: Any) -> tuple:
         passes += 1
     return tokens, passes, passes * (c * k + 1)
 
-
-# --- lockstep_tokens ------------------------------------------------------------------------
 
 lockstep_tokens = Exercise("lockstep_tokens")
 

@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 06, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published simulators.
-"""
+"""Known wrong answers of chapter 06, refuted. Several are in published simulators."""
 
 import numpy as np
 
@@ -20,8 +16,6 @@ def _run_length(alpha, r):
 def _result(tokens, passes, time):
     return {"tokens": int(tokens), "target_passes": int(passes), "time": float(time)}
 
-
-# --- simulate_block -------------------------------------------------------------------------
 
 simulate_block = WRONG.exercise("simulate_block")
 
@@ -91,8 +85,6 @@ def power_counted_twice(alpha, k, r):
     passed = [bool(coin < alpha ** (i + 1)) for i, coin in enumerate(r)]
     return [*passed, False].index(False)
 
-
-# --- simulate_decode ------------------------------------------------------------------------
 
 simulate_decode = WRONG.exercise("simulate_decode")
 
@@ -239,8 +231,6 @@ def pass_for_each_token(alpha, c, k, n_tokens, rng):
     return _result(tokens, blocks, blocks * (c * k + k + 1))
 
 
-# --- lockstep_tokens ------------------------------------------------------------------------
-
 lockstep_tokens = WRONG.exercise("lockstep_tokens")
 
 
@@ -282,14 +272,6 @@ def fastest_row(alpha, k, batch_size):
 )
 def all_or_nothing(alpha, k, batch_size):
     return float(1 + k * alpha ** (batch_size * k))
-
-
-@lockstep_tokens.wrong(
-    think="alpha is divided among the rows.",
-    because="each row has the whole alpha; what shrinks is the chance that all pass, alpha^B.",
-)
-def alpha_shared(alpha, k, batch_size):
-    return float(sum((alpha / batch_size) ** i for i in range(k + 1)))
 
 
 @lockstep_tokens.wrong(

@@ -25,7 +25,6 @@ def random_distributions(sizes: tuple[int, ...], seed: int) -> list[np.ndarray]:
     return [rng.dirichlet(np.ones(v)) for v in sizes]
 
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_07", 0, 1)
 test_prediction_b = prediction("prediction_07_b", 1, 7)
 test_quiz = quiz(
@@ -47,8 +46,6 @@ test_quiz_b = quiz(
     "changes is the time of a pass.",
 )
 
-
-# --- one_hot_accept -------------------------------------------------------------------------
 
 one_hot_accept = Exercise("one_hot_accept")
 target_probability = one_hot_accept.behaviour("accepts with the target's own probability")
@@ -153,8 +150,6 @@ def test_one_hot_edges(student, token, p, r, u, gives):
     no_warning(student)
     untouched(student)
 
-
-# --- jacobi_decode --------------------------------------------------------------------------
 
 jacobi_decode = Exercise("jacobi_decode")
 greedy_tokens = jacobi_decode.behaviour("the target's greedy tokens")
@@ -263,8 +258,6 @@ def test_jacobi_edges(student, target, prompt, guess, gives):
     expect(student.jacobi_decode, target, prompt, guess, gives=gives)
     untouched(student)
 
-
-# --- multi_candidate_accept -----------------------------------------------------------------
 
 multi_candidate_accept = Exercise("multi_candidate_accept")
 in_turn = multi_candidate_accept.behaviour("each candidate against what is still wanted")
@@ -420,8 +413,6 @@ def test_candidates_edges(student, candidates, p, q, r, u, gives):
     untouched(student)
 
 
-# --- tree_attention_mask --------------------------------------------------------------------
-
 tree_attention_mask = Exercise("tree_attention_mask")
 upwards = tree_attention_mask.behaviour("itself and every ancestor")
 
@@ -481,8 +472,6 @@ def test_mask_edges(student, parents):
     expect_mask(student.tree_attention_mask, parents, ancestors(parents), hint)
     untouched(student)
 
-
-# --- map_draft ------------------------------------------------------------------------------
 
 map_draft = Exercise("map_draft")
 target_ids = map_draft.behaviour("mass goes to the target's ids")

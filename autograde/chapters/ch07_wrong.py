@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 07, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published code.
-"""
+"""Known wrong answers of chapter 07, each with its refutation. Several are in published code."""
 
 import numpy as np
 
@@ -11,8 +7,6 @@ from specdec_lib.sampling import sample_from
 
 WRONG = Misconceptions()
 
-
-# --- one_hot_accept -------------------------------------------------------------------------
 
 one_hot_accept = WRONG.exercise("one_hot_accept")
 
@@ -107,8 +101,6 @@ def certain_in_place(draft_token, p, r, u):
         return draft_token, True
     return sample_from(p / p.sum(), u), False
 
-
-# --- jacobi_decode --------------------------------------------------------------------------
 
 jacobi_decode = WRONG.exercise("jacobi_decode")
 
@@ -205,8 +197,6 @@ def jacobi_in_place(target_greedy, prompt, guess):
             return list(guess), passes
         guess[:] = renewed
 
-
-# --- multi_candidate_accept -----------------------------------------------------------------
 
 multi_candidate_accept = WRONG.exercise("multi_candidate_accept")
 
@@ -334,8 +324,6 @@ def candidates_not_strict(candidates, p, q, r, u):
     return sample_from(residual, u)
 
 
-# --- tree_attention_mask --------------------------------------------------------------------
-
 tree_attention_mask = WRONG.exercise("tree_attention_mask")
 
 
@@ -422,8 +410,6 @@ def mask_additive(parents):
 def mask_of_integers(parents):
     return _mask(parents).astype(int)
 
-
-# --- map_draft ------------------------------------------------------------------------------
 
 map_draft = WRONG.exercise("map_draft")
 

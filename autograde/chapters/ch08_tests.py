@@ -14,7 +14,7 @@ from torch import Tensor
 from autograde.chapters.common import prediction, quiz
 from autograde.check import Exercise, untouched
 from autograde.sandbox.remote import RemoteObject
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
@@ -60,7 +60,6 @@ class RemoteModel(WatchedModel, RemoteObject):
         return super().forward(tokens, cache)
 
 
-# --- predictions and quiz -------------------------------------------------------------------
 test_prediction = prediction("prediction_08", 0, 14)
 test_prediction_b = prediction("prediction_08_b", 0, 10)
 test_quiz = quiz(
@@ -81,8 +80,6 @@ test_quiz_b = quiz(
     "what a pass of either program costs.",
 )
 
-
-# --- rollback -------------------------------------------------------------------------------
 
 rollback = Exercise("rollback")
 
@@ -128,8 +125,6 @@ def test_rollback_refuses(student, held, length):
     else:
         require_refusal(student, held, length)
 
-
-# --- verify_block ---------------------------------------------------------------------------
 
 verification = Exercise("verify_block")
 next_tokens = verification.behaviour("the token behind them", weight=3)
@@ -257,8 +252,6 @@ def test_block_work(student):
             f"{replies[1].operators} for 64. Is there a loop over rows?"
         )
 
-
-# --- speculative_generate -------------------------------------------------------------------
 
 generation = Exercise("speculative_generate", after=[rollback, verification])
 greedy_text = generation.behaviour("greedy text and other temperatures", weight=2)

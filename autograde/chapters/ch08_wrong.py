@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 08, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Most are in published code.
-"""
+"""Known wrong answers of chapter 08, each with its refutation. Most are in published code."""
 
 import numpy as np
 import torch
@@ -12,8 +8,6 @@ from specdec_lib.sampling import Warp, sample_rows
 
 WRONG = Misconceptions()
 
-
-# --- rollback -------------------------------------------------------------------------------
 
 rollback = WRONG.exercise("rollback")
 
@@ -113,8 +107,6 @@ def emptied(cache, length):
     if length < held:
         cache.truncate(0)
 
-
-# --- verify_block ---------------------------------------------------------------------------
 
 verify_block = WRONG.exercise("verify_block")
 
@@ -441,8 +433,6 @@ def loop_over_rows(p, q, drafted, r, u):
         tokens.append(sample_rows(_residual(*_next(p[one], q[one], count)), u[one]))
     return torch.cat(counts), torch.cat(tokens)
 
-
-# --- speculative_generate -------------------------------------------------------------------
 
 speculative_generate = WRONG.exercise("speculative_generate")
 

@@ -7,9 +7,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograde.files import printable
-from autograde.nbgrader.gradebook import Override
 from autograde.report.pictures import behaviours_met, scores_histogram
-from autograde.report.statistics import ChapterCount, Grades, Seconds, counts_of
+from autograde.report.statistics import ChapterCount, counts_of
+from autograde.result import Grades, Override, Seconds
 
 TEMPLATES = Path(__file__).with_name("templates")
 

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from autograde.result import Grades, Seconds
 from autograde.wrong import misconceptions_of
 
-Grades = Mapping[str, Mapping[str, dict]]
-Seconds = Mapping[str, Mapping[str, float]]
 MAX_SLOWEST = 10
 
 

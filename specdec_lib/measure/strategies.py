@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.lookup import PromptLookup

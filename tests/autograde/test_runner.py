@@ -15,7 +15,8 @@ from nbformat import NotebookNode
 from autograde import grade as engine
 from autograde import runner
 from autograde.chapter import Chapter, chapter_names
-from autograde.runner import Case, HiddenTests, TestsError, collected
+from autograde.errors import AuthorError
+from autograde.runner import Case, HiddenTests, collected
 from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Session
 from autograde.tools.samples import sample
@@ -88,7 +89,7 @@ def outcomes(tests: HiddenTests) -> list[Case]:
     ],
 )
 def test_a_mistake_in_hidden_tests_is_told_with_file_and_line(tests_in, text, line, words):
-    with pytest.raises(TestsError, match=f"^{Chapter('00').tests.name}:{line}: .*{words}"):
+    with pytest.raises(AuthorError, match=f"^{Chapter('00').tests.name}:{line}: .*{words}"):
         tests_in(text)
 
 
@@ -101,7 +102,7 @@ def test_a_mistake_in_hidden_tests_is_told_with_file_and_line(tests_in, text, li
     ],
 )
 def test_points_without_a_test_are_refused(tests_in, text, exercises, words):
-    with pytest.raises(TestsError, match=words):
+    with pytest.raises(AuthorError, match=words):
         tests_in(text, *exercises)
 
 
@@ -114,7 +115,7 @@ def test_points_without_a_test_are_refused(tests_in, text, exercises, words):
 )
 def test_a_mistake_in_a_quiz_is_told_where_the_quiz_is_written(tests_in, options, words):
     text = "from autograde.chapters.common import quiz\n\n\ntest_quiz = quiz("
-    with pytest.raises(TestsError, match=f":4: {words}"):
+    with pytest.raises(AuthorError, match=f":4: {words}"):
         tests_in(f'{text}"quiz_x", "a", {options})')
 
 
@@ -242,7 +243,7 @@ def pickled(value: object) -> bytes:
 def test_no_submission_leaves_anything_to_the_next(chapter: str):
     tests = engine.hidden_tests_of(chapter)
     before = state_of(tests)
-    engine.grade_anew(sample("cleo-misconceived", chapter), chapter)
+    engine.grade_now(sample("cleo-misconceived", chapter), chapter)
     assert engine.hidden_tests_of(chapter) is tests
     assert state_of(tests) == before
 
@@ -265,7 +266,7 @@ HUGE = {
 
 def test_a_students_value_of_any_size_makes_a_short_report():
     """nbgrader writes the messages into the notebook and twice into each page."""
-    result = engine.grade_anew(right(**HUGE), CHAPTER)
+    result = engine.grade_now(right(**HUGE), CHAPTER)
     assert all(result.exercises[name].score < 4 for name in HUGE)
     assert "'xxxxx" in str(result.exercises["correct_token"].messages)
     assert len(json.dumps(result.to_json())) < 150_000

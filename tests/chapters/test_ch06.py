@@ -184,7 +184,7 @@ def test_digits_are_added_where_a_verdict_needs_them():
     from specdec_lib.decoding.state import Block
     from specdec_lib.training.recording import block_record
 
-    block = Block([7, 8], 1, 9, 2, p=[0.30001, 0.1], q=[0.60002, 0.9])
+    block = Block([7, 8], [7], 9, 2, False, p=[0.30001, 0.1], q=[0.60002, 0.9])
     _, p, q, r, accepted, token = block_record(block, [0.4999999, 0.5])
     assert (accepted, token) == (1, 9) and r[0] * q[0] < p[0] and len(p) == 2
 

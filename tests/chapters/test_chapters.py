@@ -22,7 +22,7 @@ from classes.chapter_cases import (
 
 from autograde.grade import grade
 from autograde.submission import release_of
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 from autograde.wrong import misconceptions_of
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import papers

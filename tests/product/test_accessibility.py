@@ -13,8 +13,8 @@ from pages.browsing import Visitor
 from pages.serving import served
 from pages.site_pages import made_site
 
-from autograde.nbgrader.gradebook import Override
 from autograde.report.class_page import class_page
+from autograde.result import Override
 
 pytestmark = pytest.mark.browser
 

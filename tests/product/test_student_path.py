@@ -9,7 +9,7 @@ from classes.submitting import CHAPTER
 from pages.jupyter_lab import RUN, Lab, StudentServer
 
 from autograde.submission import release_of
-from autograde.tools.submissions import solutions_of
+from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 
 pytestmark = pytest.mark.browser

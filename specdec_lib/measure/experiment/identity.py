@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import torch
 
-from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import GREEDY

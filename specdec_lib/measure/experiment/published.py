@@ -11,8 +11,7 @@ from functools import cached_property, partial
 import torch
 
 from specdec_lib.assets import documents
-from specdec_lib.decoding.plain import plain_generate
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging

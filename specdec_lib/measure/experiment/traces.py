@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specdec_lib import assets
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Block, Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.classes import CLASSES, judged

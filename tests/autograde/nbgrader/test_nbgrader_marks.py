@@ -11,13 +11,13 @@ import pytest
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 from nbgrader.api import Gradebook, SubmittedNotebook
 
+from autograde import cache
 from autograde.build.release import build, release_into
 from autograde.chapter import ROOT, SOLUTIONS
 from autograde.cli import main
-from autograde.grading import cache
-from autograde.grading.receipts import of_file
 from autograde.nbgrader.gradebook import overrides
 from autograde.nbgrader.stamps import STAMP
+from autograde.receipt import of_file
 from autograde.result import Behaviour
 from autograde.submission import take_in
 

@@ -8,9 +8,9 @@ from bs4 import BeautifulSoup
 from classes.class_results import CHAPTER, a_class, exercise, result
 
 from autograde.cli import main
-from autograde.nbgrader.gradebook import Override
 from autograde.report.class_page import class_page
 from autograde.report.statistics import ExerciseCount, MisconceptionCount, counts_of
+from autograde.result import Override
 
 
 def test_the_numbers_are_those_of_the_class():

@@ -11,7 +11,7 @@ from classes.submitting import CHAPTER, right
 from nbformat import NotebookNode
 
 from autograde.chapter import chapter_names
-from autograde.grade import grade_anew, parameters_of
+from autograde.grade import grade_now, parameters_of
 from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback import to_read
 from autograde.report.feedback_page import FeedbackPage
@@ -39,7 +39,7 @@ def code_of(name: str) -> str:
 
 
 def result_of(**answers: str) -> Result:
-    return grade_anew(right(**answers), CHAPTER)
+    return grade_now(right(**answers), CHAPTER)
 
 
 def messages(exercise: Exercise) -> str:

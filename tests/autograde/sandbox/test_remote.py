@@ -9,11 +9,11 @@ from classes.sessions import call, session
 
 from autograde.grade import grade
 from autograde.sandbox.inside import wire
-from autograde.sandbox.jail import Limits
 from autograde.sandbox.remote import ObjectTable, RemoteObject, Student
 from autograde.sandbox.session import ProcessEnded, StudentError
+from autograde.sandbox.workers import Limits
 from autograde.submission import release_of
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 from specdec_lib.models.table import TableModel
 
 WITH_TORCH = Limits(preload=(("torch", ()),))  # its import can outlast the limit of a call

@@ -7,8 +7,7 @@ import pytest
 from classes.sessions import call, session
 from classes.submitting import CHAPTER, right
 
-from autograde.grade import grade_anew
-from autograde.sandbox.jail import Limits
+from autograde.grade import grade_now
 from autograde.sandbox.remote import Student
 from autograde.sandbox.session import (
     CallTimedOut,
@@ -18,7 +17,7 @@ from autograde.sandbox.session import (
     Session,
     StudentError,
 )
-from autograde.sandbox.workers import FenceError
+from autograde.sandbox.workers import Limits, SandboxError
 
 
 def test_call_brings_back_value_warnings_changes_and_sharing():
@@ -79,7 +78,7 @@ def test_a_call_that_ends_the_process_costs_only_itself():
         assert s.limited
 
 
-def test_a_fence_that_fails_later_on_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch):
+def test_a_sandbox_that_fails_later_on_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch):
     """The answer to the first hidden test ends the process, and another cannot be had."""
     ends = "import os\ndef acceptance_probability(p, q, token):\n    os._exit(0)"
     notebook = right(acceptance_probability=ends)
@@ -88,12 +87,12 @@ def test_a_fence_that_fails_later_on_is_not_the_students_fault(monkeypatch: pyte
     def run_cells(self: Session) -> bool:
         starts.append(self)
         if len(starts) > 1:
-            raise FenceError("no user namespace")
+            raise SandboxError("no user namespace")
         return whole(self)
 
     monkeypatch.setattr(Session, "_run_cells", run_cells)
-    with pytest.raises(FenceError, match="no user namespace"):
-        grade_anew(notebook, CHAPTER)
+    with pytest.raises(SandboxError, match="no user namespace"):
+        grade_now(notebook, CHAPTER)
 
 
 def test_a_function_that_loops_is_waited_for_once():

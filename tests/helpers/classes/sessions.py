@@ -1,7 +1,7 @@
 """Sessions of a worker, for tests of what happens in one."""
 
-from autograde.sandbox.jail import Limits
 from autograde.sandbox.session import Cell, Reply, Session
+from autograde.sandbox.workers import Limits
 
 LIMITS = Limits(call_seconds=1.5)
 

@@ -10,7 +10,7 @@ import ast
 from functools import cache
 
 from autograde.chapter import Chapter
-from autograde.tools.submissions import solutions_of
+from autograde.tools.samples import solutions_of
 from autograde.wrong import Misconception, misconceptions_of
 
 UNWRITTEN = "def {name}(*args):\n    raise NotImplementedError('{name}: not written yet')"
