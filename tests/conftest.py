@@ -17,7 +17,7 @@ import pytest
 
 # Two workers of two threads each, on two cores, would wait for one another most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Only Linux has the fences; elsewhere the tests' own submissions are graded without.
+# Only Linux has the sandboxes; elsewhere the tests' own submissions are graded without.
 if sys.platform != "linux":
     os.environ.setdefault("SPECDEC_ISOLATION", "none")
 
