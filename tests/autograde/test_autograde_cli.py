@@ -8,7 +8,6 @@ from classes.submitting import CHAPTER, hand_in, right, text
 
 from autograde import cache
 from autograde import pool as classroom
-from autograde.build import release
 from autograde.cli import main
 
 KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}
@@ -83,16 +82,3 @@ def test_a_result_that_cannot_be_stored_is_not_lost(submitted: Path, tmp_path, m
     with pytest.warns(UserWarning, match="cannot be stored.*disk full"):
         grades = classroom.grade_class(submitted).grades
     assert grades["ada"][CHAPTER]["score"] == 22.0
-
-
-def test_build_check_says_that_all_is_in_step(capsys):
-    assert main(["build", "--check"]) == 0
-    assert "up to date" in capsys.readouterr().out
-
-
-def test_a_chapter_that_has_no_release_yet_can_be_built(monkeypatch):
-    """A new one gets its release by this very command."""
-    asked = []
-    monkeypatch.setattr(release, "build", lambda chapters: asked.append(chapters) or [])
-    assert main(["build", "09_new"]) == 0
-    assert asked == [["09_new"]]
