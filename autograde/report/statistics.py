@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autograde.result import Grades, Seconds
+from autograde.result import ExerciseJson, Grades, ResultJson, Seconds
 from autograde.wrong import misconceptions_of
 
 MAX_SLOWEST = 10
@@ -71,7 +71,9 @@ def counts_of(grades: Grades, seconds: Seconds | None = None) -> list[ChapterCou
     ]
 
 
-def _chapter(name: str, results: Mapping[str, dict], seconds: Mapping[str, float]) -> ChapterCount:
+def _chapter(
+    name: str, results: Mapping[str, ResultJson], seconds: Mapping[str, float]
+) -> ChapterCount:
     graded = {s: result for s, result in results.items() if result["status"] == "graded"}
     return ChapterCount(
         name,
@@ -84,7 +86,7 @@ def _chapter(name: str, results: Mapping[str, dict], seconds: Mapping[str, float
     )
 
 
-def _exercises(results: Mapping[str, dict]) -> list[ExerciseCount]:
+def _exercises(results: Mapping[str, ResultJson]) -> list[ExerciseCount]:
     names = dict.fromkeys(name for result in results.values() for name in result["exercises"])
     return [
         _exercise(name, [result["exercises"][name] for result in results.values()])
@@ -92,13 +94,13 @@ def _exercises(results: Mapping[str, dict]) -> list[ExerciseCount]:
     ]
 
 
-def _exercise(name: str, results: list[dict]) -> ExerciseCount:
+def _exercise(name: str, results: list[ExerciseJson]) -> ExerciseCount:
     behaviours = max(result["total"] for result in results)
     passed = Counter(result["passed"] for result in results)
     return ExerciseCount(name, results[0]["max_score"], behaviours, dict(sorted(passed.items())))
 
 
-def _misconceptions(chapter: str, results: Mapping[str, dict]) -> list[MisconceptionCount]:
+def _misconceptions(chapter: str, results: Mapping[str, ResultJson]) -> list[MisconceptionCount]:
     """What the wrong answers come from, each misconception once for all its exercises."""
     known = {(w.exercise, w.name): w for w in misconceptions_of(chapter).all}
     students: dict[str, dict[str, None]] = {}

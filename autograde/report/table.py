@@ -8,6 +8,7 @@ from rich.table import Table
 
 from autograde.files import printable
 from autograde.report.feedback import points
+from autograde.result import ExerciseJson, Grades, ResultJson
 
 
 class Terminal(Console):
@@ -17,9 +18,7 @@ class Terminal(Console):
         raise BrokenPipeError
 
 
-def print_table(
-    grades: Mapping[str, Mapping[str, dict]], feedback: Mapping[str, str] | None = None
-) -> None:
+def print_table(grades: Grades, feedback: Mapping[str, str] | None = None) -> None:
     """Print one table a chapter. `feedback` gives for each student where the page is."""
     console = Terminal()
     if not console.is_terminal:
@@ -33,7 +32,7 @@ def print_table(
         console.print(text, markup=False, soft_wrap=True)
 
 
-def _table(chapter: str, results: Mapping[str, dict]) -> Table:
+def _table(chapter: str, results: Mapping[str, ResultJson]) -> Table:
     exercises = next(iter(results.values()))["exercises"]
     table = Table(title=chapter, title_justify="left", show_footer=True)
     table.add_column("student", footer="out of", no_wrap=True)
@@ -48,12 +47,12 @@ def _table(chapter: str, results: Mapping[str, dict]) -> Table:
     return table
 
 
-def _score(exercise: dict) -> str:
+def _score(exercise: ExerciseJson) -> str:
     colour = "green" if exercise["score"] == exercise["max_score"] else "yellow"
     return f"[{colour if exercise['score'] else 'red'}]{points(exercise['score'])}[/]"
 
 
-def _print_remarks(console: Console, results: Mapping[str, dict]) -> None:
+def _print_remarks(console: Console, results: Mapping[str, ResultJson]) -> None:
     for student, result in results.items():
         if result["reason"]:
             text = f"{printable(student)}: not graded, {result['reason']}"

@@ -7,8 +7,7 @@ import numpy as np
 
 from specdec_lib import theory
 from specdec_lib.lessons.ch04.computed import _softmax, best_steep, loss_gradient
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import (
     Different,
     agrees,
@@ -18,7 +17,7 @@ from specdec_lib.lessons.common.examples import (
     type_name,
     visible_check,
 )
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["answered", "committed"]
 
@@ -57,10 +56,7 @@ TRUTHS = {
     ),
 }
 
-
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 @visible_check
@@ -258,7 +254,4 @@ HINTS: dict[str, Sequence[str]] = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

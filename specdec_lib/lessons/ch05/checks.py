@@ -7,7 +7,7 @@ import numpy as np
 from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import answered, committed
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 __all__ = ["answered", "committed"]
@@ -196,10 +196,7 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)
 
 
 def conditional_rates(accepted: Sequence[int], k: int) -> list[tuple[float, int]]:

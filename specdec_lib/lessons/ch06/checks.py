@@ -1,23 +1,19 @@
 """Chapter 06, the simulator: its examples, the visible checks on them, and the hints."""
 
 import contextlib
-import functools
 import io
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.common import answers, recorded
-from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import (
     Different,
-    describe,
-    difference,
     expect,
-    format_call,
     visible_check,
 )
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.theory import expected_tokens
 
 __all__ = ["answered", "committed"]
@@ -54,10 +50,7 @@ TRUTHS = {
     ),
 }
 
-
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 class Coins:
@@ -81,29 +74,6 @@ class Coins:
         return f"<a generator of {first}{', ...' if len(self.numbers) > 12 else ''}>"
 
 
-def expect_run(function: Callable, *args: object, gives: dict, hint: str = "") -> None:
-    """`expect` for a function that returns a dict of numbers, each compared within 1e-9."""
-
-    @functools.wraps(function)
-    def run(*given: object) -> object:
-        got = function(*given)
-        return gives if _remark(got, gives) is None else got
-
-    got = expect(run, *args, gives=gives, hint=hint)
-    if got is not gives:  # equal in Python's eyes, as 9.0 and 9 are, but of another type
-        call, remark = format_call(function, args), _remark(got, gives)
-        told = f"{call} returned {describe(got)}, expected {describe(gives)}{remark}."
-        raise Different(f"{told} {hint}".strip())
-
-
-def _remark(got: object, gives: dict) -> str | None:
-    """None where two dicts hold the same numbers; else a remark on the first that differs."""
-    if not isinstance(got, dict) or got.keys() != gives.keys():
-        return ""
-    remarks = (difference(got[name], value) for name, value in gives.items())
-    return next((remark for remark in remarks if remark is not None), None)
-
-
 def run_of(tokens: int, target_passes: int, time: float) -> dict:
     """What simulate_decode returns."""
     return {"tokens": tokens, "target_passes": target_passes, "time": time}
@@ -125,12 +95,12 @@ def check_simulate_decode(function: Callable) -> None:
     """The run of the card, one that ends just on its number, and one that has nothing to do."""
     hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x .1 + 1."
     gives = run_of(9, 3, 4.2)
-    expect_run(function, ALPHA, C, 4, 8, Coins(THREE_BLOCKS), gives=gives, hint=hint)
+    expect(function, ALPHA, C, 4, 8, Coins(THREE_BLOCKS), gives=gives, hint=hint)
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
     gives = run_of(4, 2, 2.8)
-    expect_run(function, ALPHA, C, 4, 4, Coins(THREE_BLOCKS), gives=gives, hint=hint)
+    expect(function, ALPHA, C, 4, 4, Coins(THREE_BLOCKS), gives=gives, hint=hint)
     hint = "No token is wanted, so no block is needed."
-    expect_run(function, ALPHA, C, 4, 0, Coins([]), gives=run_of(0, 0, 0.0), hint=hint)
+    expect(function, ALPHA, C, 4, 0, Coins([]), gives=run_of(0, 0, 0.0), hint=hint)
 
 
 @visible_check
@@ -170,10 +140,7 @@ NEXT_PROMPT = (
     "How many target passes?"
 )
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)
 
 
 def readiness(*functions: Callable) -> None:

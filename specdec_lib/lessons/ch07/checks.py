@@ -7,10 +7,9 @@ import numpy as np
 
 from specdec_lib.lessons.ch07.computed import refused_in_turn, shares_of, tree_tokens, typical_law
 from specdec_lib.lessons.ch07.family import FamilyTable, of
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import Different, expect, visible_check
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["answered", "committed", "family_table"]
 
@@ -61,9 +60,7 @@ def plus_one(tokens: list[int]) -> list[int]:
     return [token + 1 for token in tokens]
 
 
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 def accepted_shares(accept: Callable) -> dict[str, list[float]]:
@@ -225,7 +222,4 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

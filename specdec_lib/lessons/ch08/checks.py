@@ -17,7 +17,7 @@ from specdec_lib.lessons.common.examples import (
     format_call,
     visible_check,
 )
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["answered", "check_puzzle", "committed"]
 
@@ -183,7 +183,4 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

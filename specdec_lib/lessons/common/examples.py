@@ -135,10 +135,27 @@ def _raised(error: Exception) -> str:
 
 def _outcome(got: Any, gives: Any, why: str) -> str:
     """What came back and what was expected, with all digits where the first five are equal."""
+    row = differing_row(got, gives)
+    if row is not None:
+        return f"returned {row}."
     texts = describe(got), describe(gives)
     if texts[0] == texts[1]:
         texts = shortened(got, MOST_SHOWN), shortened(gives, MOST_SHOWN)
     return f"returned {texts[0]}, expected {texts[1]}{why}."
+
+
+def differing_row(got: Any, gives: Any) -> str | None:
+    """The first row of an array (N, V) that is not as expected, in words; else None."""
+    if isinstance(gives, tuple):
+        pair = isinstance(got, tuple) and len(got) == len(gives) == 2
+        if not pair or difference(got[0], gives[0]) is not None:
+            return None
+        got, gives = got[1], gives[1]
+    if not isinstance(gives, ARRAYS) or gives.ndim != 2 or _array(got, gives) != "":
+        return None
+    apart = np.abs(np.subtract(got, gives, dtype=float))  # of booleans, too
+    i = np.flatnonzero(~(apart <= VALUE_TOLERANCE).all(axis=1))[0]
+    return f"an array whose row {i} is {describe(got[i])}, expected {describe(gives[i])}"
 
 
 def difference(got: Any, expected: Any) -> str | None:

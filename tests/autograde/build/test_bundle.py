@@ -13,10 +13,9 @@ import nbformat
 import pytest
 
 from autograde.build.bundle import FOLDER, contents, project, write_bundle
+from autograde.chapter import ROOT, chapter_names
 from autograde.cli import main
-from autograde.chapter import chapter_names
 from autograde.pool import grade_class
-from autograde.chapter import ROOT
 from autograde.tools.samples import filled, solutions_of
 
 CHAPTER = "02_rejection_sampling"

@@ -19,3 +19,9 @@ def call(session: Session, name: str, args: tuple) -> Reply:
     if isinstance(answer, Exception):
         raise answer
     return answer
+
+
+def value_of(code: str, *args: object, limits: Limits = LIMITS) -> object:
+    """The value of `f(*args)`, where f is defined by the one cell `code`."""
+    with session(code, limits=limits) as s:
+        return call(s, "f", args).value
