@@ -74,11 +74,3 @@ def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, mon
     result = classroom.grade_class(submitted).grades["ada"][CHAPTER]
     assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
     assert result["score"] == 0 and result["max_score"] == 22.0
-
-
-def test_a_result_that_cannot_be_stored_is_not_lost(submitted: Path, tmp_path, monkeypatch):
-    monkeypatch.setattr(cache, "FOLDER", tmp_path / "cache")
-    monkeypatch.setattr(cache, "write_if_changed", disk_full)
-    with pytest.warns(UserWarning, match="cannot be stored.*disk full"):
-        grades = classroom.grade_class(submitted).grades
-    assert grades["ada"][CHAPTER]["score"] == 22.0
