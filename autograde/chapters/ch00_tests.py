@@ -6,7 +6,7 @@ from autograde.check import behaviour, choose, guessed
 from specdec_lib.lessons.common.examples import expect
 
 # The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = ("specdec_lib.measure.bench.gpu.cache_numbers",)
+OWN_WORK = ("specdec_lib.measure.bench.sizes.cache_numbers",)
 
 A100 = (2.039e12, 312e12)
 H100 = (3.35e12, 989.5e12)
