@@ -1,69 +1,93 @@
-"""What a chapter's hidden tests are written with: behaviours, and checks on how a call went.
+"""What a chapter's hidden tests are written with: exercises and their behaviours.
 
 Points attach to behaviours. A behaviour is a set of cases under one name; it counts whole, and
-no constant, no copy of an argument and no stub passes all of its cases.
+no constant, no copy of an argument and no stub passes all of its cases:
+
+    mean = Exercise("mean")
+    sums = mean.behaviour("the sum over the number")
+
+    @sums
+    @pytest.mark.parametrize("values, gives", [([1, 2], 1.5), ([4], 4.0)])
+    def test_mean(student, values, gives):
+        assert student.mean(values) == gives, f"mean({values}) is not {gives}."
+
+The grader reads nothing of a case but how it ends, so any library can help to write one:
+
+- it returns: the case passed;
+- `AssertionError(text)`: the case failed, and the student reads the text;
+- `NotImplementedError(text)`, or an exception with the attribute `no_answer`: there is no answer
+  yet;
+- an exception with the attribute `what_happened`, such as "raised ValueError: no number": that
+  happened in the student's code;
+- any other exception: the result could not be judged, and the student reads that.
+
+What a student's function returns is plain data. An object of any other type comes back as one whose
+attribute `type_in_student_code` names the type.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import pytest
 
 from autograde.sandbox.remote import Student
-from specdec_lib.lessons.common.answers import letter_of, require_guess
-from specdec_lib.lessons.common.examples import Different
 
 
-def behaviour(
-    exercise: str, name: str, after: tuple[str, ...] = (), weight: int = 1
-) -> pytest.MarkDecorator:
-    """Mark a test as cases of a behaviour, worth `weight` shares of the exercise.
+class Exercise:
+    """A graded function, quiz or prediction, by the name that its cell has in the notebook.
 
-    `after` names what must work first: other behaviours of the exercise, or other exercises.
-    Where one of them fails too, the student is sent there first.
+    `after` are the exercises that this one builds on.
     """
-    return pytest.mark.behaviour(exercise, name, after, weight)
+
+    def __init__(self, name: str, after: Iterable["Exercise"] = ()) -> None:
+        self.name, self.after = name, tuple(after)
+        self.behaviours: list[Behaviour] = []
+
+    def behaviour(
+        self, name: str, after: Iterable["Behaviour | Exercise"] = (), weight: int = 1
+    ) -> "Behaviour":
+        """A new behaviour of the exercise, worth `weight` shares of its points.
+
+        `after` is what must work first, beside what the exercise builds on: other behaviours of
+        this exercise, or other exercises. If one of them fails too, the student is sent there
+        first. Raises ValueError for a name that the exercise has already, for a weight that is
+        not a whole number above 0, and for an `after` that is neither of the two.
+        """
+        new = Behaviour(self, name, (*after, *self.after), weight)
+        if name in [each.name for each in self.behaviours]:
+            raise ValueError(f"{self.name} has the behaviour {name!r} already; give it one name")
+        if type(weight) is not int or weight < 1:
+            raise ValueError(f"{name!r} has the weight {weight!r}; write a whole number from 1 up")
+        for each in new.after:
+            if not isinstance(each, Exercise) and each not in self.behaviours:
+                raise ValueError(
+                    f"{name!r} comes after {each!r}, which is neither an Exercise nor "
+                    f"a behaviour of {self.name} above"
+                )
+        self.behaviours.append(new)
+        return new
+
+
+@dataclass(frozen=True, eq=False)
+class Behaviour:
+    """One behaviour of an exercise. It decorates the tests whose cases it consists of."""
+
+    exercise: Exercise
+    name: str
+    after: tuple["Behaviour | Exercise", ...]
+    weight: int
+
+    def __call__(self, test: Callable) -> Callable:
+        return pytest.mark.behaviour.with_args(self)(test)
 
 
 def untouched(student: Student) -> None:
-    """Raise Different where a call of this case changed one of its arguments."""
+    """Raise AssertionError if a call of this case changed one of its arguments."""
     for call in student.calls:
         if call.reply and call.reply.changed:
             names = student.parameters.get(call.function, [])
             which = ", ".join(names[i] for i in call.reply.changed)
-            raise Different(
+            raise AssertionError(
                 f"{call.function} changed its argument {which}. Work on a new array: the caller "
                 "still needs the old one."
             )
-
-
-def own_array(student: Student) -> None:
-    """Raise Different where a call of this case returned an argument, or a view of one."""
-    for call in student.calls:
-        if call.reply and call.reply.shares:
-            raise Different(
-                f"{call.function} returned an array that shares its memory with an argument. "
-                "Return a copy: whoever changes the result would change p or q."
-            )
-
-
-def no_warning(student: Student) -> None:
-    """Raise Different where a call of this case gave a warning."""
-    for call in student.calls:
-        if call.reply and call.reply.warnings:
-            text = call.reply.warnings[0]
-            raise Different(
-                f'{call.function} gave a warning: "{text}". Did you divide before you looked '
-                "for a zero?"
-            )
-
-
-def choose(student: Student, name: str, right: str, because: Mapping[str, str]) -> None:
-    """Raise Different unless the quiz answer `name` is `right`; says why the choice is wrong."""
-    letter = letter_of(name, student.value(name))
-    if letter != right:
-        raise Different(f"You chose {letter}. {because[letter]}")
-
-
-def guessed(student: Student, name: str, low: float, high: float) -> None:
-    """Raise Different unless a number from `low` to `high` stands in the prediction `name`."""
-    require_guess(name, student.value(name), low, high)

@@ -1,17 +1,23 @@
-"""The instructor's commands: `autograde build`, `bundle`, `doctor`, and those of three packages."""
+"""`autograde`: the instructor's commands in one table.
+
+The modules that run a command are imported when it is called: nbgrader's take a second.
+"""
 
 import argparse
 import sys
+from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from textwrap import fill
+from typing import Any
 
-from autograde.chapter import BUILD, SOLUTIONS
+from autograde.chapter import BUILD
 from autograde.errors import exit_code
-from autograde.grading import commands as grading
-from autograde.lms import commands as lms
-from autograde.report import commands as reports
-from autograde.sandbox.jail import NoIsolation
+from autograde.sandbox.isolation import NoIsolation
 
+WIDTH = 80
+LMS = ("canvas", "moodle")
 PURPOSE = """\
 Make the chapters' notebooks, and grade what a class hands in.
 
@@ -30,49 +36,229 @@ as 02_rejection_sampling:
   autograde export                       write the marks for the LMS
 `autograde COMMAND --help` has an example of each.
 """
-EXIT_CODES = """\
-Exit codes: 0 done; 1 done, and something is to be looked at, which is named;
-2 not started, with a line that says why; 141 nobody reads the output any more.
-"""
-BUILD_DOES = """\
-Read solutions/NN_topic.py and write the chapter's two notebooks:
-solutions/NN_topic/NN_topic.ipynb, which nbgrader reads, and
-notebooks/NN_topic/NN_topic.ipynb, which students get. A file is written only
-where its bytes change, and none where a check fails.
-"""
-BUILD_ENDS = """\
-Examples:
-  autograde build --check
-  autograde build 02_rejection_sampling --solutions
+ENDS = "2 not started, with a line that says why; 141 nobody reads the output any more"
 
-Exit codes: 0 done; 1 the text is wrong, a solution does not run or, with
---check, a notebook is out of date; 2 not started; 141 output closed.
-"""
-BUNDLE_DOES = """\
-Read notebooks/ and specdec_lib/, and write the zip that students get. It has no
-solutions, no hidden tests and no grader. Made twice it has the same bytes.
-"""
-BUNDLE_ENDS = """\
-Examples:
-  autograde bundle
-  autograde bundle --chapter 00_bottleneck --chapter 01_draft_then_verify
 
-Exit codes: 0 done; 2 not started; 141 output closed.
-"""
-DOCTOR_DOES = """\
-Read what the kernel and the installed tools offer, put up the fences of grading
-and attack them. Print every finding and what to do about it; write no file.
-"""
-DOCTOR_ENDS = """\
-Example:
-  autograde doctor
+@dataclass(frozen=True)
+class Option:
+    """An option or argument of a command, as argparse takes it."""
 
-Exit codes: 0 safe; 1 not safe to grade here; 2 not started; 141 output closed.
-"""
+    name: str
+    settings: dict[str, Any]
+
+
+def word(name: str, shown: str, text: str, **more: Any) -> Option:
+    """One that is a text, `shown` so in the help; `more` is for argparse."""
+    return Option(name, {"metavar": shown, "help": text} | more)
+
+
+def path(name: str, shown: str, text: str, **more: Any) -> Option:
+    """One that is a path."""
+    return word(name, shown, text, type=Path, **more)
+
+
+def flag(name: str, text: str) -> Option:
+    """One without a value."""
+    return Option(name, {"action": "store_true", "help": text})
+
+
+class Command:
+    """A command: the line about it, what it does, examples, options, and what exit code 1 means.
+
+    `room` is the module that has the function run_NAME. `look` is None for a command that never
+    ends with exit code 1.
+    """
+
+    def __init__(
+        self, name: str, room: str, line: str, does: str, *options: Option, examples: str, look=None
+    ) -> None:
+        self.name, self.room, self.line, self.options = name, room, line, options
+        self.description = fill(does, WIDTH)
+        self.epilog = f"Examples:\n{examples}\n\n{exit_codes(look)}"
+
+    def add_to(self, commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+        """Put it on the command line."""
+        texts = {"help": self.line, "description": self.description, "epilog": self.epilog}
+        parser = commands.add_parser(self.name, **texts)
+        for option in self.options:
+            parser.add_argument(option.name, **option.settings)
+        parser.set_defaults(run=self.run)
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Run it; returns its exit code."""
+        return getattr(import_module(f"autograde.{self.room}"), f"run_{self.name}")(options)
+
+
+def exit_codes(look: str | None) -> str:
+    """What a command's exit codes mean, for its help; `look` is the text about 1, if it has one."""
+    one = f"1 {look}; " if look else ""
+    return fill(f"Exit codes: 0 done; {one}{ENDS}.", WIDTH)
+
+
+CHAPTER_ONLY = word("--chapter", "NAME", "only this chapter; default: all")
+COURSE = path("--course", "DIR", "the class's folder; default: course/, or $SPECDEC_COURSE")
+COMMANDS = (
+    Command(
+        "build",
+        "commands",
+        "make the two notebooks of every chapter",
+        "Read solutions/NN_topic.py and write the chapter's two notebooks: "
+        "solutions/NN_topic/NN_topic.ipynb, which nbgrader reads, and "
+        "notebooks/NN_topic/NN_topic.ipynb, which students get. A file is written only if its "
+        "bytes change, and none if a check fails.",
+        flag("--check", "only say what is out of date; write nothing"),
+        flag(
+            "--solutions", "also execute the solutions, as notebooks and HTML in build/solutions/"
+        ),
+        word("chapters", "CHAPTER", "only these; default: all", nargs="*"),
+        examples="  autograde build --check\n  autograde build 02_rejection_sampling --solutions",
+        look="the text is wrong, a solution does not run or, with --check, a notebook is outdated",
+    ),
+    Command(
+        "bundle",
+        "commands",
+        "make the zip that students get",
+        "Read notebooks/ and specdec_lib/, and write the zip that students get. It has no "
+        "solutions, no hidden tests and no grader. Made twice it has the same bytes.",
+        path(
+            "file",
+            "FILE",
+            "the zip to write; default: build/specdec-course.zip, the name that Colab asks for",
+            nargs="?",
+            default=BUILD / "specdec-course.zip",
+        ),
+        word(
+            "--chapter",
+            "NAME",
+            "only this chapter's notebook, and those of further --chapter; default: all",
+            action="append",
+            dest="chapters",
+        ),
+        examples="  autograde bundle\n"
+        "  autograde bundle --chapter 00_bottleneck --chapter 01_draft_then_verify",
+    ),
+    Command(
+        "collect",
+        "lms.commands",
+        "take submissions out of a zip of Canvas or Moodle",
+        "Read the zip of all submissions that Canvas or Moodle gives. Write everybody's latest "
+        "notebook to DIR/submitted/STUDENT/CHAPTER/CHAPTER.ipynb, where it is graded. Other "
+        "attempts and what is replaced go to DIR/attempts/STUDENT/CHAPTER/.",
+        path("zip", "ZIP", "the zip of all submissions, as the LMS gives it"),
+        word("--format", None, "the LMS that made the zip", required=True, choices=LMS),
+        word("--chapter", "NAME", "the chapter that was handed in", required=True),
+        COURSE,
+        examples="  autograde collect all.zip --format canvas --chapter 02_rejection_sampling",
+        look="a file was refused",
+    ),
+    Command(
+        "grade",
+        "commands",
+        "grade a folder of submissions, several at a time",
+        "Read SUBMITTED/STUDENT/CHAPTER/CHAPTER.ipynb of every student and run each in a sandbox. "
+        "Print a table and, with --json, write results and times. A submission that cannot be "
+        "graded stops nobody: it is listed with its reason, with 0 points.",
+        path("submitted", "SUBMITTED", "the folder with STUDENT/CHAPTER/CHAPTER.ipynb below it"),
+        CHAPTER_ONLY,
+        path(
+            "--json",
+            "FILE",
+            "the results; x.json has x.seconds.json with times beside it; default: none",
+        ),
+        path("--receipts", "DIR", "write receipts, DIR/STUDENT/CHAPTER.json; default: none"),
+        word("--workers", "N", "so many at a time; default: one for every core", type=int),
+        word("--scheduler", "ADDRESS", "grade on this dask scheduler's workers; default: here"),
+        flag(
+            "--unsafe-no-isolation",
+            "run students' code without any sandbox, with the rights of your account; without "
+            "this option nothing is graded on a machine that cannot isolate",
+        ),
+        examples="  autograde grade course/submitted --json grades.json\n"
+        "  autograde grade course/submitted --workers 2 --receipts receipts",
+    ),
+    Command(
+        "receipt",
+        "commands",
+        "print a submission's receipt",
+        "Read a notebook and print its receipt as JSON: a SHA-256 of every answer and, if it has "
+        "been graded, of the result.",
+        path("notebook", "NOTEBOOK", "the notebook of a submission"),
+        word("--chapter", "NAME", "the notebook's chapter; default: its file name"),
+        path("--out", "FILE", "write the receipt here; default: print it"),
+        examples="  autograde receipt 02_rejection_sampling.ipynb --out ada.json",
+    ),
+    Command(
+        "report",
+        "commands",
+        "the class on one page, as HTML",
+        "Read the results and times that `autograde grade --json` wrote, and the class's "
+        "gradebook. Write a page about the class: points and behaviours by exercise, the "
+        "misconceptions and who has them, who could not be graded, what took longest, and marks "
+        "by hand that stand over other ones of the tests.",
+        path("grades", "GRADES", "what `autograde grade --json` has written"),
+        path("--out", "FILE", "default: build/report.html", default=BUILD / "report.html"),
+        COURSE,
+        examples="  autograde report grades.json --out week2.html",
+    ),
+    Command(
+        "export",
+        "lms.commands",
+        "write marks as CSV, or into the table of an LMS",
+        "Read the marks of a chapter and write them as CSV to the file of --out: a table of their "
+        "own or, with --format canvas or moodle, a copy of the table of --lms with one column "
+        "filled in. Print who is graded and has no row, and who has no mark.",
+        path(
+            "grades",
+            "GRADES",
+            "the class's gradebook.db, with marks by hand and penalties, or what "
+            "`autograde grade --json` wrote, with the tests' marks only",
+        ),
+        word("--chapter", "NAME", "the chapter whose marks are written", required=True),
+        path("--out", "FILE", "the CSV file to write", required=True),
+        word(
+            "--format",
+            None,
+            "csv: a table of their own; else the LMS that takes the file; default: csv",
+            default="csv",
+            choices=("csv", *LMS),
+        ),
+        path("--lms", "FILE", "the table that the LMS exported; default: none, enough for csv"),
+        word(
+            "--column",
+            "TEXT",
+            "the header of the column to fill in that table, or a part that no other header has; "
+            "default: the chapter's name, for moodle Grade",
+        ),
+        examples="  autograde export grades.json --chapter 02_rejection_sampling --out marks.csv\n"
+        "  autograde export course/gradebook.db --chapter 02_rejection_sampling \\\n"
+        "    --format canvas --lms exported.csv --out import.csv",
+        look="a graded student has no row in the table, or several",
+    ),
+    Command(
+        "sample",
+        "commands",
+        "make a class of submissions of every kind",
+        "Write the notebooks of a made-up class, right, wrong, broken and hostile ones, to "
+        "FOLDER/STUDENT/CHAPTER/CHAPTER.ipynb. The grader can be tried on them.",
+        path("folder", "FOLDER", "a new folder, which will hold the class"),
+        word("--students", "N", "how many; default: 100", type=int, default=100),
+        CHAPTER_ONLY,
+        examples="  autograde sample build/class --students 20 --chapter 02_rejection_sampling",
+    ),
+    Command(
+        "doctor",
+        "commands",
+        "say and prove how this machine isolates",
+        "Read what the kernel and the installed tools offer, put up the sandbox of grading and "
+        "attack it. Print every finding and what to do about it; write no file.",
+        examples="  autograde doctor",
+        look="not safe to grade here",
+    ),
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; returns its exit code, one of `EXIT_CODES`."""
+    """Run a command; returns its exit code."""
 
     def command() -> int:
         options = parser().parse_args(arguments)
@@ -86,107 +272,12 @@ def parser() -> argparse.ArgumentParser:
     lines_kept = partial(
         argparse.ArgumentParser, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    top = lines_kept(prog="autograde", description=PURPOSE, epilog=EXIT_CODES)
+    look = "done, and something is to be looked at, which is named"
+    top = lines_kept(prog="autograde", description=PURPOSE, epilog=exit_codes(look))
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=lines_kept)
-    _add_build(commands)
-    _add_bundle(commands)
-    lms.add_to(commands)
-    grading.add_to(commands)
-    reports.add_to(commands)
-    doctor = commands.add_parser(
-        "doctor",
-        help="say and prove how this machine isolates",
-        description=DOCTOR_DOES,
-        epilog=DOCTOR_ENDS,
-    )
-    doctor.set_defaults(run=run_doctor)
+    for command in COMMANDS:
+        command.add_to(commands)
     return top
-
-
-def _add_build(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    build = commands.add_parser(
-        "build",
-        help="make the two notebooks of every chapter",
-        description=BUILD_DOES,
-        epilog=BUILD_ENDS,
-    )
-    build.add_argument(
-        "--check", action="store_true", help="only say what is out of date; write nothing"
-    )
-    build.add_argument(
-        "--solutions",
-        action="store_true",
-        help="also execute the solutions into build/solutions/, as notebooks and HTML",
-    )
-    build.add_argument("chapters", nargs="*", metavar="CHAPTER", help="only these; default: all")
-    build.set_defaults(run=run_build)
-
-
-def _add_bundle(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    bundle = commands.add_parser(
-        "bundle",
-        help="make the zip that students get",
-        description=BUNDLE_DOES,
-        epilog=BUNDLE_ENDS,
-    )
-    place = BUILD / "specdec-course.zip"
-    bundle.add_argument(
-        "file",
-        type=Path,
-        nargs="?",
-        metavar="FILE",
-        default=place,
-        help=f"the zip to write; default: build/{place.name}, the name that Colab asks for",
-    )
-    bundle.add_argument(
-        "--chapter",
-        action="append",
-        metavar="NAME",
-        dest="chapters",
-        help="only this chapter's notebook, and those of further --chapter; default: all",
-    )
-    bundle.set_defaults(run=run_bundle)
-
-
-def run_build(options: argparse.Namespace) -> int:
-    """`autograde build`: exit code 1 where the text is wrong or, with --check, out of date."""
-    from autograde.build.execute import execute
-    from autograde.build.release import build, check
-
-    chapters = options.chapters or None
-    if options.check:
-        stale = check(chapters=chapters)
-        print("\n".join(stale) or "every notebook is up to date")
-        return 1 if stale else 0
-    built = build(chapters=chapters)
-    if options.solutions:
-        execute([SOLUTIONS / f"{b.chapter}.py" for b in built])
-    for b in built:
-        state = "built" if b.changed else "up to date"
-        print(f"{b.chapter}: {state}, {b.exercises} graded cells, {b.points:g} points")
-    return 0
-
-
-def run_bundle(options: argparse.Namespace) -> int:
-    """`autograde bundle`: notebooks and specdec_lib, without solutions, hidden tests and grader."""
-    from autograde.build.bundle import write_bundle
-    from autograde.chapter import require_chapter
-
-    for name in options.chapters or ():
-        require_chapter(name)
-    count = write_bundle(options.file, options.chapters)
-    size = options.file.stat().st_size / 2**20
-    print(f"{options.file}: {count} files, {size:.1f} MiB")
-    return 0
-
-
-def run_doctor(options: argparse.Namespace) -> int:
-    """`autograde doctor`: exit code 1 where students' code cannot be graded safely here."""
-    from autograde.sandbox.selftest import report
-
-    lines, safe = report()
-    print("\n".join(lines))
-    return 0 if safe else 1
 
 
 if __name__ == "__main__":

@@ -1,59 +1,100 @@
-"""Grading one submission: run its cells in a worker, run the hidden tests here, add up."""
+"""Grading one submission: run its cells in a sandbox, run the hidden tests here, judge, store."""
 
 import ast
 import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 
 from nbformat import NotebookNode
 
+from autograde import cache as result_cache
 from autograde.chapter import Chapter
-from autograde.grading import cache as results_cache
-from autograde.grading.hidden_tests import run_hidden_tests
-from autograde.grading.verdict import judge
+from autograde.judge import judge
 from autograde.result import Exercise, Result
+from autograde.runner import HiddenTests, collected
 from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
-from autograde.sandbox.jail import Limits
 from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Cell, Session
-from autograde.submission import Submission, is_answer, is_demo, release_of
+from autograde.sandbox.workers import Limits
+from autograde.submission import is_answer, is_demo, release_of
 from autograde.wrong import misconceptions_of
 
+Outcome = Result | Exception
 
-def grade_submission(submission: Submission, chapter: str) -> Result:
-    """The result of what intake made of a submission; refused ones are failed, with 0 points."""
-    result = grade(submission.notebook, chapter)
-    result.reason = submission.reason
-    return result
+
+@dataclass(frozen=True)
+class Job:
+    """A rebuilt notebook to grade; with `outcome`, what is known of it without grading."""
+
+    key: str
+    notebook: NotebookNode | None = None
+    chapter: str = ""
+    outcome: Outcome | None = None
+
+
+Run = Callable[[Iterable[Job]], Iterator[tuple[Job, Outcome]]]
 
 
 def grade(notebook: NotebookNode, chapter: str) -> Result:
-    """The result of a rebuilt notebook, from the cache where it was graded before.
+    """The result of a rebuilt notebook: the stored one, else from grading it in this process.
 
-    A result that hit a time limit may be the machine's fault: it is repeated once before it is
-    stored.
+    Raises as `grade_now` does.
     """
-    name = results_cache.key(notebook, chapter)
-    result = results_cache.load(name)
-    if result is None:
-        result = grade_anew(notebook, chapter)
-        if result.limited:
-            result = grade_anew(notebook, chapter)
-        results_cache.store(name, result)
+    ((_, result),) = grade_all([job_of(notebook, chapter)], _here, _here)
     return result
 
 
-def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
-    """The result of a rebuilt notebook, graded in this process now.
+def job_of(notebook: NotebookNode, chapter: str) -> Job:
+    """What is to be done for a rebuilt notebook: nothing more if its result is stored."""
+    key = result_cache.key(notebook, chapter)
+    return Job(key, notebook, chapter, result_cache.load(key))
 
-    Raises NoIsolation, and RuntimeError where a worker cannot be started (again).
+
+def grade_all(
+    jobs: Iterable[Job], run: Run, run_alone: Run
+) -> Iterator[tuple[Job, Result | Exception]]:
+    """Every job with its outcome, in the order in which they come: the one way to grade.
+
+    `run` grades jobs, and `run_alone` grades them one at a time. A result that hit a limit may be
+    the fault of a busy machine: its job is repeated once, alone, after all others. A new result is
+    stored the moment it comes, so a run that is cut off loses only what was on its way.
+    """
+    limited = []
+    for job, outcome in run(jobs):
+        if job.outcome is None and isinstance(outcome, Result) and outcome.limited:
+            limited.append(job)
+        else:
+            yield job, _stored(job, outcome)
+    for job, outcome in run_alone(limited):
+        yield job, _stored(job, outcome)
+
+
+def _here(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+    for job in jobs:
+        yield job, job.outcome or grade_now(job.notebook, job.chapter)
+
+
+def _stored(job: Job, outcome: Outcome) -> Outcome:
+    if job.outcome is None and isinstance(outcome, Result):
+        result_cache.store(job.key, outcome)
+    return outcome
+
+
+def grade_now(notebook: NotebookNode, chapter: str) -> Result:
+    """The result of a rebuilt notebook, graded in this process, whatever is stored.
+
+    Raises NoIsolation, AuthorError if the chapter's hidden tests cannot be run, RuntimeError if no
+    worker can be started, and ValueError if the hidden tests are not this notebook's.
     """
     selftest.require()
     start = time.monotonic()
-    limits = limits_of(chapter)
+    limits, tests = limits_of(chapter), hidden_tests_of(chapter)
     with Session(code_cells(notebook, limits), limits) as session:
         student = Student(session, parameters_of(chapter))
-        cases = run_hidden_tests(Chapter(chapter).tests, student)
+        cases = tests.run(student)
     if session.broken is not None:
         raise session.broken
     exercises = exercises_of(notebook)
@@ -65,7 +106,7 @@ def grade_anew(notebook: NotebookNode, chapter: str) -> Result:
 
 def limits_of(chapter: str) -> Limits:
     """What a submission of the chapter may use, and what is loaded before it comes."""
-    return Limits(own_work=own_work_of(chapter), preload=modules_of(chapter))
+    return Limits(blocklist=own_work_of(chapter), preload=modules_of(chapter))
 
 
 def code_cells(notebook: NotebookNode, limits: Limits) -> list[Cell]:
@@ -106,9 +147,16 @@ def pending_of(notebook: NotebookNode) -> list[str]:
 
 
 @cache
+def hidden_tests_of(chapter: str) -> HiddenTests:
+    """The chapter's hidden tests, the same ones for every submission of this process."""
+    return collected(Chapter(chapter), exercises_of(release_of(chapter)))
+
+
+@cache
 def own_work_of(chapter: str) -> tuple[str, ...]:
-    """The library's functions that answer an exercise of the chapter, as its tests name them."""
-    return Chapter(chapter).import_tests().OWN_WORK
+    """The library's functions that answer an exercise of the chapter."""
+    number, table = Chapter(chapter).number, import_module("autograde.chapters.own_work").OWN_WORK
+    return tuple(name for name, chapters in table.items() if number in chapters.split())
 
 
 @cache

@@ -1,11 +1,40 @@
-"""The result of grading one submission, as data."""
+"""The result of grading one submission, as data, and the results of a class."""
 
-from dataclasses import asdict, dataclass, field
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict
+
+
+class ExerciseJson(TypedDict):
+    """An exercise in the machine-readable results of `autograde grade --json`."""
+
+    score: float
+    max_score: float
+    passed: int  # behaviours
+    total: int
+    messages: list[str]
+    causes: list[str]
+
+
+class ResultJson(TypedDict):
+    """A submission in the machine-readable results of `autograde grade --json`."""
+
+    status: str  # graded or failed
+    reason: str | None
+    score: float
+    max_score: float
+    pending: list[str]
+    exercises: dict[str, ExerciseJson]
+
+
+Grades = dict[str, dict[str, ResultJson]]  # by student and chapter
+Seconds = dict[str, dict[str, float]]  # the same: how long grading took
 
 
 @dataclass
 class Behaviour:
-    """One behaviour: passed, or the message that says why not and the misconception behind it.
+    """One behaviour: passed, or a message that says why not and the misconception that caused it.
 
     It is worth `weight` shares of the exercise.
     """
@@ -21,8 +50,8 @@ class Behaviour:
 class Exercise:
     """The points of one graded function, quiz or prediction.
 
-    `note` stands in place of the behaviours' messages where there is no answer to speak of,
-    `see_first` names the exercise above where the same fault is explained.
+    `note` stands in place of the behaviours' messages if there is no answer to speak of,
+    `see_first` names the exercise above in which the same fault is explained.
     """
 
     max_score: float
@@ -48,7 +77,7 @@ class Exercise:
             return [self.note]
         return [f"{b.name}: {b.message}" for b in self.behaviours if not b.passed]
 
-    def to_json(self) -> dict:
+    def to_json(self) -> ExerciseJson:
         return {
             "score": self.score,
             "max_score": float(self.max_score),
@@ -61,7 +90,10 @@ class Exercise:
 
 @dataclass
 class Result:
-    """One submission of one chapter. `pending` names the written cells that a person marks."""
+    """One submission of one chapter. `pending` names the written cells that a person marks.
+
+    It is `limited` if a cell or a call hit a limit, which may be the fault of a busy machine.
+    """
 
     exercises: dict[str, Exercise]
     pending: list[str] = field(default_factory=list)
@@ -78,7 +110,7 @@ class Result:
     def max_score(self) -> float:
         return sum(float(e.max_score) for e in self.exercises.values())
 
-    def to_json(self) -> dict:
+    def to_json(self) -> ResultJson:
         """The machine-readable form that `autograde grade --json` writes."""
         return {
             "status": "graded" if self.reason is None else "failed",
@@ -89,13 +121,44 @@ class Result:
             "exercises": {name: e.to_json() for name, e in self.exercises.items()},
         }
 
-    def to_cache(self) -> dict:
-        return asdict(self)
-
     @classmethod
-    def from_cache(cls, data: dict) -> "Result":
+    def from_dict(cls, data: dict[str, Any]) -> "Result":
+        """The result that `dataclasses.asdict` made `data` of."""
         exercises = {
             name: Exercise(**{**e, "behaviours": [Behaviour(**b) for b in e["behaviours"]]})
             for name, e in data["exercises"].items()
         }
         return cls(**{**data, "exercises": exercises})
+
+
+@dataclass(frozen=True)
+class Override:
+    """A mark given by hand that stands in place of another one from the tests."""
+
+    student: str
+    chapter: str
+    exercise: str
+    by_hand: float
+    automatic: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.student}, {self.chapter}, {self.exercise}: {self.by_hand:g} points by hand "
+            f"stand, the tests give {self.automatic:g}"
+        )
+
+
+def read_grades(path: Path) -> Grades:
+    """The students of a results file. Raises ValueError if it is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["students"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{path} is not what `autograde grade --json` writes") from None
+
+
+def seconds_beside(grades: Path) -> Path:
+    """Where `autograde grade --json` writes how long each submission took: beside its results.
+
+    They are not in them, since the results of the same class are the same bytes every time.
+    """
+    return grades.with_suffix(".seconds.json")

@@ -8,21 +8,23 @@ import base64
 import binascii
 import copy
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 from nbformat import NotebookNode
 
 from autograde.chapter import Chapter
 from autograde.files import Trap, read_untrusted
-from autograde.inert import inert
 
 MAX_BYTES = 20 * 2**20
-MOST_CELLS = 2000  # a release has about 60
-MOST_PICTURES = 20  # in one cell
+MAX_CELLS = 2000  # a release has about 60
+MAX_PICTURES = 20  # in one cell
 PICTURES = ("image/png", "image/jpeg")
 
 
@@ -32,7 +34,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Submission:
-    """The rebuilt notebook; `reason` says why it is the blank release, where it is."""
+    """The rebuilt notebook; if it is only the blank release, `reason` says why."""
 
     notebook: NotebookNode
     reason: str | None = None
@@ -40,7 +42,7 @@ class Submission:
 
 @cache
 def release_of(chapter: str) -> NotebookNode:
-    """The student release of a chapter. Raises FileNotFoundError where there is none."""
+    """The student release of a chapter. Raises FileNotFoundError if there is none."""
     return nbformat.read(Chapter(chapter).release, as_version=4)
 
 
@@ -78,9 +80,7 @@ def parse(data: bytes) -> NotebookNode:
         plain = json.loads(data)
         if not isinstance(plain, dict) or "nbformat" not in plain:
             raise Refused("the file is not a notebook (it has no nbformat number)")
-        # Counted before anything is made of them: this runs in the grader's own process.
-        cells = _few([cell for cell in _cells_of(plain) if isinstance(cell, dict)])
-        return nbformat.from_dict({"cells": [_plain_cell(cell) for cell in cells]})
+        return nbformat.from_dict({"cells": [_plain_cell(cell) for cell in _cells_of(plain)]})
     except Refused:
         raise
     except (UnicodeDecodeError, json.JSONDecodeError):
@@ -90,39 +90,21 @@ def parse(data: bytes) -> NotebookNode:
 
 
 def _cells_of(plain: dict) -> list:
-    """The cells of a notebook in format 4, or in 2 or 3 with the names that 4 has for its parts.
+    """The cells of a notebook in format 4. Raises Refused.
 
-    Nothing but cells is looked at. nbformat's own conversion would copy and validate all the rest,
-    and a heading of level 10^10 would become as many characters.
+    Nothing but cells is looked at: nbformat would copy and validate all the rest.
     """
-    if plain["nbformat"] == 4:
-        return plain["cells"]
-    if plain["nbformat"] not in (2, 3):
-        raise Refused("the file's nbformat number is none of 2, 3 and 4; save it with JupyterLab")
-    old = [cell for sheet in plain["worksheets"] for cell in sheet["cells"]]
-    return [_renewed(cell) for cell in _few(old) if isinstance(cell, dict)]
-
-
-def _few(cells: list) -> list:
-    """The same list. Raises Refused where it is longer than a notebook's."""
-    if len(cells) > MOST_CELLS:
+    if plain["nbformat"] != 4:
         raise Refused(
-            f"the file has {len(cells):,} cells, {MOST_CELLS:,} are allowed; "
+            "the file is not in notebook format 4; open it in JupyterLab, save it there and hand "
+            "it in again"
+        )
+    if len(plain["cells"]) > MAX_CELLS:
+        raise Refused(
+            f"the file has {len(plain['cells']):,} cells, {MAX_CELLS:,} are allowed; "
             "remove the cells that are not needed"
         )
-    return cells
-
-
-def _renewed(cell: dict) -> dict:
-    """A cell of format 2 or 3 as one of format 4: code has `source`, a heading is Markdown."""
-    if cell.get("cell_type") == "code":
-        return cell | {"source": cell.get("input", "")}
-    if cell.get("cell_type") == "heading":
-        level = cell.get("level", 1)
-        hashes = "#" * min(level, 6) if isinstance(level, int) else "#"
-        line = " ".join(_text_of(cell).splitlines())
-        return cell | {"cell_type": "markdown", "source": f"{hashes} {line}"}
-    return cell | {"cell_type": "markdown"} if cell.get("cell_type") == "html" else cell
+    return [cell for cell in plain["cells"] if isinstance(cell, dict)]
 
 
 def _plain_cell(cell: dict) -> dict:
@@ -154,7 +136,7 @@ def _pictures(attachments: object) -> dict[str, dict[str, str]]:
     """The first attachments that can be shown, by name, each as {kind: base64}."""
     given = attachments.items() if isinstance(attachments, dict) else ()
     shown = ((name, _picture(data)) for name, data in given if isinstance(data, dict))
-    return dict(islice(((name, picture) for name, picture in shown if picture), MOST_PICTURES))
+    return dict(islice(((name, picture) for name, picture in shown if picture), MAX_PICTURES))
 
 
 def _picture(data: dict) -> dict[str, str]:
@@ -171,8 +153,8 @@ def _is_base64(text: object) -> bool:
 def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
     """The release with the answers of `submitted` in it, and the student's own cells in place.
 
-    Answers are found by grade_id, then by cell id; of several copies the first that is not the
-    stub is taken. Raises Refused where no graded cell of the release is there.
+    An answer is found by grade_id, then by cell id; of several copies the first that is not the
+    stub counts. Raises Refused if no answer cell of the release is there.
     """
     names = _names(release)
     homes = [names.get(cell.grade_id) or names.get(cell.id) for cell in submitted.cells]
@@ -189,7 +171,7 @@ def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
 
 
 def is_answer(cell: NotebookNode) -> bool:
-    """Whether the student writes in this cell of the release, for marks."""
+    """Whether this cell of the release is one that the student answers in, for marks."""
     return bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
 
@@ -254,7 +236,7 @@ def _extra(cell: NotebookNode, name: str, home: str | None) -> NotebookNode:
 
 
 def _filled(cell: NotebookNode, answers: dict[str, NotebookNode]) -> NotebookNode:
-    """A cell of the release with the student's text, where the student may write in it."""
+    """A cell of the release with the student's text, if the student may write in it."""
     locked = cell.metadata.get("nbgrader", {}).get("locked", False)
     answer = answers.get(cell.id)
     if answer is None or locked or is_demo(cell):
@@ -279,3 +261,35 @@ def _blank(release: NotebookNode, reason: str) -> NotebookNode:
     text = f"**This submission could not be read, so the blank notebook stands here.** {reason}"
     notebook.cells.insert(0, nbformat.v4.new_markdown_cell(inert(text), id="intake-note"))
     return notebook
+
+
+# ---------------------------------------------------------------- Markdown that does nothing
+
+# U+2060 WORD JOINER has no width and means nothing to Markdown, HTML and TeX. Put into a construct
+# it ends it, and the text looks as it was written, inside of code too.
+JOINER = "\u2060"
+
+_LIVE = re.compile(
+    r"!\[(?P<text>[^\[\]\n]*)\]\(attachment:(?P<name>[^()\n]*)\)"  # a picture
+    r"|<(?=[A-Za-z/!?])"  # only these make a tag of what follows (HTML standard, 13.2.5.6)
+    r"|\](?=[(:])"  # makes a link, a picture or the address of one
+    r"|\\(?=(?:href|cssId|class|style|require)(?![A-Za-z]))"  # MathJax's ways into the page
+)
+
+
+def inert(markdown: str, pictures: Mapping[str, str] | None = None) -> str:
+    """A student's Markdown with nothing that acts; only `pictures`, from old to new name, show.
+
+    nbgrader's pages make HTML of it as it stands: tags, links to `javascript:` and pictures from
+    anywhere would be live in the browser of whoever marks, who is logged in to Jupyter there.
+    """
+    return _LIVE.sub(lambda match: _broken(match, pictures or {}), markdown)
+
+
+def _broken(match: re.Match, pictures: Mapping[str, str]) -> str:
+    if match["name"] is None:
+        return match[0] + JOINER
+    text, name = inert(match["text"]), unquote(match["name"].split(' "')[0])
+    if name in pictures:
+        return f"![{text}](attachment:{pictures[name]})"
+    return f"![{text}]{JOINER}(attachment:{inert(match['name'])})"

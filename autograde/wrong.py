@@ -1,8 +1,11 @@
-"""Known wrong answers, and finding out which of them a student's function behaves like."""
+"""Known wrong answers, and finding out which of them a student's function behaves like.
+
+They serve twice: the tests hold that each of them loses points, and a student whose function
+behaves exactly like one of them reads its refutation.
+"""
 
 import copy
 import inspect
-import sys
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,7 +18,6 @@ import numpy as np
 from autograde.chapter import Chapter
 from autograde.sandbox.inside import operations, wire
 from autograde.sandbox.remote import Call, RemoteObject, traces_of
-from specdec_lib.lessons.common.examples import difference
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Misconception:
 
     `think` is what somebody may believe, `because` why it is not so, both as sentences; the
     third part, the numbers, comes from the case that failed. `code` is the wrong function under
-    the exercise's own name. Misconceptions of one chapter with the same `thought` are one belief
+    the exercise's own name. Misconceptions of one chapter with the same `thought` are one thought
     that shows in several exercises.
     """
 
@@ -42,38 +44,50 @@ class Misconception:
 
 
 class Misconceptions:
-    """The wrong answers of one chapter, in order: where several match, the first one counts."""
+    """The wrong answers of one chapter, in order: if several match, the first one counts."""
 
     def __init__(self) -> None:
         self.all: list[Misconception] = []
 
-    def add(
-        self, exercise: str, think: str, because: str, same_as: str | None = None
-    ) -> Callable[[Callable], Callable]:
-        """Decorate a wrong version of `exercise`, named after what is wrong with it.
-
-        `same_as` names the wrong answer of an exercise above that comes of the same belief.
-        """
-
-        def register(function: Callable) -> Callable:
-            code = _answer_code(function, exercise)
-            name = function.__name__
-            thought = self.thought_of(same_as) if same_as else name
-            self.all.append(Misconception(exercise, name, think, because, function, code, thought))
-            return function
-
-        return register
-
-    def thought_of(self, name: str) -> str:
-        """The belief behind the wrong answer of that name. Raises ValueError if none is above."""
-        found = next((wrong.thought for wrong in self.all if wrong.name == name), None)
-        if found is None:
-            raise ValueError(f"same_as={name!r} names no wrong answer that stands above")
-        return found
+    def exercise(self, name: str) -> "WrongAnswers":
+        """The wrong answers to the graded function `name`, still to be written."""
+        return WrongAnswers(self, name)
 
     def of(self, exercise: str) -> list[Misconception]:
         """Those of one exercise."""
         return [wrong for wrong in self.all if wrong.exercise == exercise]
+
+
+@dataclass(frozen=True)
+class WrongAnswers:
+    """The wrong answers to one exercise: `wrong` decorates each."""
+
+    chapter: Misconceptions
+    exercise: str
+
+    def wrong(
+        self, think: str, because: str, same_as: Callable | None = None
+    ) -> Callable[[Callable], Callable]:
+        """Decorate a wrong version of the exercise, named after what is wrong with it.
+
+        `same_as` is a wrong answer above, to another exercise, that comes of the same thought.
+        Raises ValueError if it is none.
+        """
+
+        def register(function: Callable) -> Callable:
+            name, code = function.__name__, _answer_code(function, self.exercise)
+            thought = self._thought_of(same_as) if same_as else name
+            new = Misconception(self.exercise, name, think, because, function, code, thought)
+            self.chapter.all.append(new)
+            return function
+
+        return register
+
+    def _thought_of(self, function: Callable) -> str:
+        for wrong in self.chapter.all:
+            if wrong.function is function:
+                return wrong.thought
+        raise ValueError(f"same_as={function!r} is no wrong answer above: decorate it with `wrong`")
 
 
 def _answer_code(function: Callable, exercise: str) -> str:
@@ -111,7 +125,7 @@ def likely_cause(
 ) -> Misconception | None:
     """The first wrong answer that gives what the student's function gave in every call.
 
-    Where none does, the first that agrees on the `failing` calls: a student may hold one
+    If none does, the first that agrees on the `failing` calls: a student may hold one
     misconception and have made another slip. Not so with `whole_only`.
     """
     if not failing:
@@ -145,7 +159,7 @@ def _same(wrong: Misconception, call: Call) -> bool:
 def _run(wrong: Misconception, args: tuple, call: Call) -> tuple[object, bool]:
     """What the wrong answer returns, and whether it does about as much with torch.
 
-    Looked at only where the student's uses of torch were counted.
+    That is looked at only if the student's uses of torch were counted.
     """
     if call.reply is None or not call.reply.operators:
         return wrong.function(*args), True
@@ -154,20 +168,28 @@ def _run(wrong: Misconception, args: tuple, call: Call) -> tuple[object, bool]:
     return value, bool(done["waits"]) == bool(call.reply.waits) and 1 / 2 < ratio < 2
 
 
-def _same_value(got: object, value: object) -> bool:
-    if isinstance(value, np.ndarray) and isinstance(got, np.ndarray) and value.shape == got.shape:
-        return bool(np.allclose(got, value, rtol=0, atol=1e-9, equal_nan=True))
-    if type(value).__name__ == type(got).__name__ == "Tensor":  # torch is loaded then
-        return got.dtype == value.dtype and _same_tensor(got.detach(), value.detach())
-    if isinstance(value, float) and isinstance(got, float) and value != value:
-        return got != got
-    return difference(got, value) is None
-
-
-def _same_tensor(got: Any, value: Any) -> bool:
-    """Equal to the rounding of their dtype: two processes may add float32 up in another order."""
-    if got.shape != value.shape:
+def _same_value(got: Any, value: Any) -> bool:
+    """Whether plain data is what a wrong answer returned, numbers to their rounding."""
+    if isinstance(got, np.ndarray) and got.shape == () and not isinstance(value, np.ndarray):
+        got = got.item()  # np.where and its kind give one number this way
+    value = value.item() if isinstance(value, np.generic) else value
+    if type(value) in (int, float) and type(got) in (int, type(value)):
+        return _same_numbers(np.float64(got), np.float64(value))
+    if type(got) is not type(value):
         return False
-    floats = got.is_floating_point()
-    room = 32 * sys.modules["torch"].finfo(got.dtype).eps * (1 + value.abs()) if floats else 0
-    return bool(((got - value).abs() <= room).all())
+    if isinstance(value, np.ndarray):
+        return _same_numbers(got, value)
+    if type(value).__name__ == "Tensor":
+        return got.dtype == value.dtype and _same_numbers(got.numpy(), value.detach().numpy())
+    if isinstance(value, dict):
+        return got.keys() == value.keys() and all(_same_value(got[k], value[k]) for k in value)
+    if isinstance(value, list | tuple):
+        return len(got) == len(value) and all(map(_same_value, got, value))
+    return got == value
+
+
+def _same_numbers(got: np.ndarray, value: np.ndarray) -> bool:
+    """Equal to the rounding of their dtype: two processes may add float32 up in another order."""
+    rounding = 32 * np.finfo(value.dtype).eps if value.dtype.kind == "f" else 0
+    room = {"rtol": rounding, "atol": max(1e-9, rounding), "equal_nan": True}
+    return got.shape == value.shape and bool(np.allclose(got, value, **room))

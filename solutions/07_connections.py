@@ -443,10 +443,9 @@ charts.sum_or_maximum(alpha=0.8, k=4)
 lesson.family_table()
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch07 import family
 from specdec_lib.lessons.widgets.timeline import timeline_simulator
 
-family.timeline()
+figures.timeline()
 timeline_simulator()
 
 # %% [markdown]

@@ -1,65 +1,135 @@
-"""The exact law of one token under a verifier: every draft token, and both sides of its coin.
+"""Exact probabilities of what a random process gives: every branch is walked, nothing is sampled.
 
-What a rule keeps or gives up of the target shows here without sampling. An exact verifier gives p
-itself, and a lossy one (lossy.py) a total variation above 0.
+Write the process as a function of a `Tape`, and let the tape make every random decision:
+
+    >>> from specdec_lib import exact
+    >>> def heads(tape: exact.Tape) -> int:
+    ...     return tape.choose([0.5, 0.5]) + tape.choose([0.75, 0.25])
+    >>> exact.distribution(heads)
+    {0: 0.375, 1: 0.5, 2: 0.125}
+
+The function is called once for every branch. The decoder is such a function too, since a tape makes
+its choices (sampling.Choices):
+
+    exact.distribution(
+        lambda tape: speculative_generate(target, drafter, [prompt], 2, settings, tape).tokens[0]
+    )
+
+Lossless speculative decoding gives the distribution of plain decoding to rounding. The number of
+branches grows with every token: small vocabularies and short texts only.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from __future__ import annotations
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specdec_lib.decoding.verify import Verifier
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+class Tape:
+    """One branch of a random process: at each decision the outcome that `steps` names.
+
+    Beyond the end of `steps` it is the first possible one. `weight` is the branch's probability.
+    For a decoder of one row a tape is its choices: `begin`, `draft`, `coins`, `last`.
+    """
+
+    def __init__(self, steps: Sequence[int] = ()) -> None:
+        self.steps, self.weight = steps, 1.0
+        self.taken: list[int] = []  # at each decision, which of the possible outcomes
+        self.widths: list[int] = []  # how many there were
+
+    def choose(self, probabilities: Sequence[float]) -> int:
+        """An index of `probabilities`, none that has probability 0."""
+        possible = [i for i, probability in enumerate(probabilities) if probability > 0]
+        at = len(self.taken)
+        self.taken.append(self.steps[at] if at < len(self.steps) else 0)
+        self.widths.append(len(possible))
+        outcome = possible[self.taken[-1]]
+        self.weight *= probabilities[outcome]
+        return outcome
+
+    def next_steps(self) -> list[int] | None:
+        """The branch that differs from this one as late as possible; None after the last."""
+        for at in reversed(range(len(self.taken))):
+            if self.taken[at] + 1 < self.widths[at]:
+                return [*self.taken[:at], self.taken[at] + 1]
+        return None
+
+    def begin(self, limits: Sequence[int], running: Sequence[bool]) -> None:
+        """Nothing is drawn ahead."""
+
+    def draft(self, q: Tensor, index: int) -> Tensor:
+        """A branch for every token of positive probability."""
+        return self.last(q)
+
+    def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
+        """A branch for r = 0, which accepts, and one for r = 1, which rejects.
+
+        Nothing after a rejection is looked at, so it has no branches.
+        """
+        r = p.new_zeros(p.shape)
+        for i, (p_i, q_i) in enumerate(zip(p[0].tolist(), q[0].tolist(), strict=True)):
+            chance = min(1.0, p_i / q_i) if q_i else float(p_i > 0)
+            if self.choose([chance, 1 - chance]) == 1:
+                r[0, i] = 1
+                break
+        return r
+
+    def last(self, probs: Tensor) -> Tensor:
+        """A branch for every token of positive probability."""
+        return probs.new_tensor([self.choose(probs[0].tolist())]).long()
+
+
+def branches(process: Callable[[Any], Any], kind: type[Tape] = Tape) -> Iterator[tuple[Any, float]]:
+    """What `process` returns on every branch, and its probability; it is handed tapes of `kind`."""
+    steps: Sequence[int] | None = ()
+    while steps is not None:
+        tape = kind(steps)
+        outcome = process(tape)
+        yield outcome, tape.weight
+        steps = tape.next_steps()
+
+
+def distribution(process: Callable[[Any], Any], kind: type[Tape] = Tape) -> dict[Hashable, float]:
+    """The probability of everything that `process` can return; a list counts as a tuple."""
+    total: dict[Hashable, float] = {}
+    for outcome, weight in branches(process, kind):
+        key = tuple(outcome) if isinstance(outcome, list) else outcome
+        total[key] = total.get(key, 0.0) + weight
+    return total
+
+
+def distance(one: Mapping[Hashable, float], other: Mapping[Hashable, float]) -> float:
+    """The total variation between two distributions: 0 if they are equal, 1 if they are apart."""
+    keys = one.keys() | other.keys()
+    return sum(abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in keys) / 2
 
 
 class OneToken(NamedTuple):
     """What a verifier makes of one drafted token, at one position."""
 
-    law: Tensor  # (V,), of the token that comes out
+    distribution: Tensor  # (V,), of the token that comes out
     accepted: float  # how often it is the draft token, by acceptance
-    distance: float  # the total variation between the law and p
+    distance: float  # the total variation between the distribution and p
 
 
-class OneSide:
-    """Choices that take one side of every coin, and note how likely that was and what was drawn."""
+def one_token(verifier: Callable[..., Any], p: Tensor, q: Tensor) -> OneToken:
+    """The outcome of `verifier` for a token that is drawn from q (V,) and judged by p (V,).
 
-    def __init__(self, side: bool) -> None:
-        self.side, self.thrown = side, False
-        self.weight: Tensor | float = 1.0
-
-    def begin(self, counts: Sequence[int]) -> None:
-        """Nothing is drawn ahead."""
-
-    def accept(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
-        """The side for all rows; a coin falls on True with min(1, p/q), and for q = 0 if p > 0."""
-        chance = torch.where(q > 0, (p / q).clamp(max=1), (p > 0).to(p.dtype))[:, 0]
-        self.thrown, self.weight = True, chance if self.side else 1 - chance
-        return torch.full_like(p, self.side, dtype=torch.bool)
-
-    def draw(self, probs: Tensor, index: int) -> Tensor:
-        """Any token: `drawn` has the distributions (B, V)."""
-        self.drawn = probs
-        return probs.argmax(-1)
-
-
-def one_token(verifier: Verifier, p: Tensor, q: Tensor) -> OneToken:
-    """The law of `verifier` for a token that is drawn from q (V,) and judged by p (V,).
-
-    A batch has a row for every token that can be drafted, and is judged once with each side of the
-    coin; once is all where the verifier throws none.
+    An exact verifier gives p itself, a lossy one (decoding/variants/lossy.py) a distance above 0.
     """
-    vocab = len(p)
-    rows = (p.expand(vocab, 2, -1), q.expand(vocab, 1, -1), torch.arange(vocab)[:, None])
-    law, accepted = torch.zeros_like(p), 0.0
-    for side in (True, False):
-        choices = OneSide(side)
-        count = verifier(*rows, torch.ones(vocab, dtype=torch.long), choices).count
-        taken = F.one_hot(rows[2][:, 0], vocab).to(p.dtype)
-        weights = q * choices.weight
-        law += weights @ torch.where(count[:, None] > 0, taken, choices.drawn)
-        accepted += float(weights @ (count > 0).to(p.dtype))
-        if not choices.thrown:
-            break
-    return OneToken(law, accepted, float((law - p).abs().sum() / 2))
+
+    def judged(tape: Tape) -> tuple[int, int]:
+        token = tape.choose(q.tolist())
+        drafted = q.new_tensor([[token]]).long()
+        rows = p.expand(1, 2, -1), q.expand(1, 1, -1)
+        verdict = verifier(*rows, drafted, drafted.new_ones(1), tape)
+        return (token, 1) if verdict.count.item() else (verdict.token.item(), 0)
+
+    written, accepted = p.new_zeros(p.shape), 0.0
+    for (token, count), weight in distribution(judged).items():
+        written[token] += weight
+        accepted += count * weight
+    return OneToken(written, accepted, float((written - p).abs().sum() / 2))

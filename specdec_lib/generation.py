@@ -7,7 +7,7 @@ from typing import TextIO
 import numpy as np
 import torch
 
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.pairs import load_pair
@@ -83,9 +83,8 @@ def marked(blocks: list[Block], decode: Callable[[list[int]], str], colour: bool
 def runs(blocks: list[Block]) -> Iterator[tuple[str, list[int]]]:
     """The kept tokens of every block: the accepted ones together, and the one behind them."""
     for block in blocks:
-        accepted = block.drafted[: min(block.accepted, block.kept)]
-        if accepted:
-            yield "accepted", accepted
+        if block.path:
+            yield "accepted", block.path
         if block.kept > block.accepted:
             yield ("bonus" if block.bonus else "corrected"), [block.token]
 

@@ -15,16 +15,14 @@ import numpy as np
 if TYPE_CHECKING:
     from torch import Tensor
 
-LAST = -1  # the index of a block's last token: the correction or the bonus
-
 
 def sample_from(probs: np.ndarray, u: float) -> int:
     """The token that the uniform number `u` picks from `probs`, by the inverse CDF.
 
     It is the smallest index whose cumulative sum exceeds `u`, so an index of zero probability
-    is never picked. Where rounding leaves the whole sum at or below `u`, it is the last index
+    is never picked. If rounding leaves the whole sum at or below `u`, it is the last index
     of positive probability. `probs` (V,) is used as it is, without renormalising; `u` is in
-    [0, 1). Raises ValueError where `probs` holds no positive entry.
+    [0, 1). Raises ValueError if `probs` holds no positive entry.
     """
     probs = np.asarray(probs, dtype=float)
     index = int(np.searchsorted(np.cumsum(probs), u, side="right"))
@@ -98,88 +96,79 @@ def _nucleus(probs: Tensor, top_p: float) -> Tensor:
 class Choices(Protocol):
     """Every random decision of a decoder, so that tests can make all of them, one by one."""
 
-    def begin(self, counts: Sequence[int]) -> None:
-        """A block begins that drafts up to counts[b] tokens in row b; below 0: the row is done."""
+    def begin(self, limits: Sequence[int], running: Sequence[bool]) -> None:
+        """A block begins that drafts up to limits[b] tokens in row b, if that row is running."""
 
-    def draw(self, probs: Tensor, index: int) -> Tensor:
-        """The token (B,) that follows `probs` (B, V): draft token `index` of the block, or LAST."""
+    def draft(self, q: Tensor, index: int) -> Tensor:
+        """Draft token number `index` of the block in every row (B,), drawn from `q` (B, V)."""
 
-    def accept(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
-        """Whether each draft token is accepted (B, n), from its probabilities p and q (B, n).
+    def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
+        """A uniform number r (B, n) for each draft token, from number `first` of the block on.
 
-        The first of them is number `first` of the block.
+        The rule of verify.py compares it with p / q, the draft tokens' probabilities (B, n). An
+        enumerator needs them to know where the outcomes part; other choices do not look at them.
         """
+
+    def last(self, probs: Tensor) -> Tensor:
+        """The block's last token in every row (B,), correction or bonus, from `probs` (B, V)."""
 
 
 class Uniforms:
     """Choices from uniform numbers, one NumPy generator a row.
 
-    A block of n draft tokens takes `random(n)` for the tokens, `random(n)` for the acceptance and
-    `random()` for the last token, in this order, whether or not all of them are used. So a row's
+    A block of n draft tokens takes `random(n)` for the tokens, `random(n)` for the coins r and
+    `random()` for the last token, u, in this order, whether or not all of them are used. So a row's
     numbers do not depend on the other rows.
     """
 
     def __init__(self, generators: Sequence[np.random.Generator]) -> None:
         self.generators = generators
 
-    def begin(self, counts: Sequence[int]) -> None:
-        """Draw the numbers of a block. ValueError where rows and generators differ in number."""
-        if len(counts) != len(self.generators):
-            raise ValueError(
-                f"{len(counts)} rows need as many generators, not {len(self.generators)}"
-            )
-        most = max(max(counts), 0)
-        self._drafts = np.zeros((len(counts), most))
-        self._coins = np.zeros((len(counts), most))
-        self._last = np.zeros(len(counts))
-        for row, (generator, count) in enumerate(zip(self.generators, counts, strict=True)):
-            if count < 0:
-                continue
-            numbers = generator.random(2 * count + 1)
-            self._drafts[row, :count] = numbers[:count]
-            self._coins[row, :count] = numbers[count:-1]
-            self._last[row] = numbers[-1]
+    def begin(self, limits: Sequence[int], running: Sequence[bool]) -> None:
+        """Draw the numbers of a block. ValueError unless there is a generator for every row."""
+        rows = len(limits)
+        if rows != len(self.generators):
+            raise ValueError(f"{rows} rows need as many generators, not {len(self.generators)}")
+        self.drafts, self.r = np.zeros((2, rows, max(limits)))
+        self.u = np.zeros(rows)
+        for row, (generator, n) in enumerate(zip(self.generators, limits, strict=True)):
+            if running[row]:
+                numbers = generator.random(2 * n + 1)
+                self.drafts[row, :n], self.r[row, :n] = numbers[:n], numbers[n:-1]
+                self.u[row] = numbers[-1]
 
-    @property
-    def judging(self) -> tuple[np.ndarray, np.ndarray]:
-        """The block's numbers for the acceptance (B, n) and for the last token (B,)."""
-        return self._coins, self._last
-
-    def draw(self, probs: Tensor, index: int) -> Tensor:
+    def draft(self, q: Tensor, index: int) -> Tensor:
         """By the inverse CDF."""
-        u = self._last if index == LAST else self._drafts[:, index]
-        return sample_rows(probs, probs[:, 0].double().new_tensor(u))
+        return sample_rows(q, q.double().new_tensor(self.drafts[:, index]))
 
-    def accept(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
-        """By `accept_below`."""
-        coins = self._coins[:, first : first + p.shape[1]]
-        return accept_below(p, q, p.double().new_tensor(coins))
+    def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
+        """In float64, in which r cannot round to 1."""
+        return p.double().new_tensor(self.r[:, first : first + p.shape[1]])
+
+    def last(self, probs: Tensor) -> Tensor:
+        """By the inverse CDF."""
+        return sample_rows(probs, probs.double().new_tensor(self.u))
 
 
 class Greedy:
     """Choices at temperature 0, and only there: every distribution stands on one token."""
 
-    def begin(self, counts: Sequence[int]) -> None:
+    def begin(self, limits: Sequence[int], running: Sequence[bool]) -> None:
         """Nothing is drawn."""
 
-    def draw(self, probs: Tensor, index: int) -> Tensor:
+    def draft(self, q: Tensor, index: int) -> Tensor:
+        """The one token."""
+        return q.argmax(-1)
+
+    def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
+        """0: p is 0 or 1, and a draft token is accepted if the target's token is the same."""
+        return p.new_zeros(p.shape)
+
+    def last(self, probs: Tensor) -> Tensor:
         """The one token."""
         return probs.argmax(-1)
-
-    def accept(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
-        """A draft token is accepted where the target's token is the same."""
-        return p > 0
 
 
 def choices_for(warp: Warp, generators: Sequence[np.random.Generator]) -> Choices:
     """Choices for this temperature, with a generator for every row."""
     return Uniforms(generators) if warp.temperature else Greedy()
-
-
-def accept_below(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
-    """Accept where r q < p: with probability min(1, p/q) for uniform r in [0, 1).
-
-    The rule of Leviathan et al. (2023), Algorithm 1, without the division, so that q = 0 is no
-    special case; the strict sign never accepts p = 0. In float64, where r cannot round to 1.
-    """
-    return r * q.double() < p.double()

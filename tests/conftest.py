@@ -16,7 +16,7 @@ import pytest
 
 # Two workers of two threads each, on two cores, would wait for one another most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# Only Linux has the fences; elsewhere the tests' own submissions are graded without.
+# Only Linux has the sandboxes; elsewhere the tests' own submissions are graded without.
 if sys.platform != "linux":
     os.environ.setdefault("SPECDEC_ISOLATION", "none")
 
@@ -145,9 +145,12 @@ def machine():
     return built_in_machine()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def student_server(tmp_path_factory) -> Iterator:
-    """The JupyterLab of `specdec start` (jupyter_lab.StudentServer), one for a test module."""
+    """The JupyterLab of `specdec start` (jupyter_lab.StudentServer), one for each test process.
+
+    Each test works in a notebook of its own there: `student_server.put(name, notebook)`.
+    """
     from pages.jupyter_lab import StudentServer
 
     server = StudentServer(tmp_path_factory.mktemp("lab"))

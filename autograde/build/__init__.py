@@ -1,1 +1,1 @@
-"""Text to nbgrader source notebook to student release to executed solution."""
+"""From a chapter's text to the source notebook, the student release and the executed solution."""

@@ -8,8 +8,8 @@ import tomllib
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from autograde.files import files_below, write_if_changed, zip_of
 from autograde.chapter import NOTEBOOKS, ROOT
+from autograde.files import files_below, write_if_changed, zip_of
 
 FOLDER = "specdec-course"
 COPIED = ("LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
@@ -68,16 +68,16 @@ def contents(chapters: Collection[str] | None = None) -> Iterator[tuple[str, byt
 def project() -> str:
     """The pyproject.toml of the student's half: `specdec_lib` and the course's seven packages."""
     whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    told = whole["project"]
+    ours = whole["project"]
     values = {
         "build": whole["build-system"]["requires"],
-        "name": told["name"],
-        "version": told["version"],
-        "description": told["description"],
-        "python": told["requires-python"],
-        "license": told["license"],
-        "dependencies": told["dependencies"],
-        "course": told["optional-dependencies"]["course"],
+        "name": ours["name"],
+        "version": ours["version"],
+        "description": ours["description"],
+        "python": ours["requires-python"],
+        "license": ours["license"],
+        "dependencies": ours["dependencies"],
+        "course": ours["optional-dependencies"]["course"],
         "data": whole["tool"]["setuptools"]["package-data"]["specdec_lib"],
     }
     # Strings and lists of strings are written alike in JSON and TOML.

@@ -26,16 +26,16 @@ if "google.colab" in sys.modules:
 
 def repository() -> str | None:
     """The address of the repository; None where pyproject.toml has none."""
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    return told["project"].get("urls", {}).get("Repository")
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return settings["project"].get("urls", {}).get("Repository")
 
 
 def link(chapter: str) -> str:
-    """The line that opens a chapter in Colab; empty where Colab cannot find it."""
-    found = GITHUB.fullmatch(repository() or "")
-    if found is None:
+    """The line that opens a chapter in Colab; empty if Colab cannot find the repository."""
+    name = GITHUB.fullmatch(repository() or "")
+    if name is None:
         return ""
-    return f"\n\n[Open in Colab]({COLAB}/{found[1]}/blob/main/notebooks/{chapter}/{chapter}.ipynb)"
+    return f"\n\n[Open in Colab]({COLAB}/{name[1]}/blob/main/notebooks/{chapter}/{chapter}.ipynb)"
 
 
 def cell() -> str:

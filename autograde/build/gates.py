@@ -23,12 +23,12 @@ TELLING_LENGTH = 24
 
 
 def problems(source: NotebookNode, release: NotebookNode) -> list[str]:
-    """Everything that is wrong with `release`, the student's notebook made from `source`."""
+    """All that is wrong with `release`, the student's notebook made from `source`."""
     return [*differences(source, release), *leaks(source, release), *broken_cells(release)]
 
 
 def differences(source: NotebookNode, release: NotebookNode) -> list[str]:
-    """Where the release is not, line for line, the source less its solution regions."""
+    """The cells of the release that are not, line for line, the source less solution regions."""
     if [cell.id for cell in source.cells] != [cell.id for cell in release.cells]:
         return ["the release does not have the cells of the source"]
     return [
@@ -58,28 +58,24 @@ def _indent(source: str) -> str:
 def leaks(source: NotebookNode, release: NotebookNode) -> list[str]:
     """Text of a solution, of a model answer or of a hidden region that stands in the release.
 
-    It does not trust the cell that the text came from: it searches the whole release. Three lines
-    in a row tell a solution; single ones may stand there, as in a puzzle that shuffles them.
+    The whole release is searched, whichever cell the text came from. Three lines in a row give a
+    solution away; single lines may stand there, as in a puzzle that shuffles them.
     """
     lines = [line for cell in release.cells for line in cell.source.split("\n")]
-    found = [f"the release holds `{word}`" for word in _marker_words(lines)]
-    shown = _bare(lines)
-    runs = {length: set(_runs(shown, length)) for length in range(1, RUN + 1)}
+    words = (*SOLUTION_WORDS, *HIDDEN_WORDS, HIDDEN_TESTS.split("\n")[1])
+    shown = [word for word in words if any(word in line for line in lines)]
+    problems = [f"the release holds `{word}`" for word in shown]
+    bare = _bare(lines)
+    runs = {length: set(_runs(bare, length)) for length in range(1, RUN + 1)}
     for cell in source.cells:
         secret = _secret_lines(cell)
         length = min(RUN, len(secret))
-        told = [run for run in _runs(secret, length) if run in runs[length]] if secret else []
-        found += [
+        problems += [
             f"cell {cell.id}: the release holds its answer: {' / '.join(run)}"
-            for run in told
-            if length > 1 or _is_telling(run[0], cell)
+            for run in (_runs(secret, length) if secret else ())
+            if run in runs[length] and (length > 1 or _is_telling(run[0], cell))
         ]
-    return found
-
-
-def _marker_words(lines: list[str]) -> Iterator[str]:
-    words = (*SOLUTION_WORDS, *HIDDEN_WORDS, HIDDEN_TESTS.split("\n")[1])
-    return (word for word in words if any(word in line for line in lines))
+    return problems
 
 
 def _bare(lines: list[str]) -> list[str]:
@@ -106,13 +102,13 @@ def _is_telling(line: str, cell: NotebookNode) -> bool:
 
 def broken_cells(release: NotebookNode) -> list[str]:
     """Cells that do not parse once the region is replaced, and grade cells that can be edited."""
-    found = []
+    problems = []
     for cell in release.cells:
         if cell.cell_type == "code" and not _parses(cell.source):
-            found.append(f"cell {cell.id}: does not parse; let the region hold whole statements")
+            problems.append(f"cell {cell.id}: does not parse; let the region hold whole statements")
         if utils.is_locked(cell) and cell.metadata.get("editable", True):
-            found.append(f"cell {cell.id}: the grade cell can be edited")
-    return found
+            problems.append(f"cell {cell.id}: the grade cell can be edited")
+    return problems
 
 
 def _parses(source: str) -> bool:

@@ -3,8 +3,8 @@
 solutions/NN_topic.py -> solutions/NN_topic/NN_topic.ipynb    nbgrader's source
                       -> notebooks/NN_topic/NN_topic.ipynb    what students get
 
-The release is made by nbgrader's own code with the repository's configuration, on copies in a
-temporary folder, and takes its place only when every check has passed.
+nbgrader's own code makes the release with the repository's configuration, on copies in a temporary
+folder. The release takes its place only when every check has passed.
 """
 
 import tempfile
@@ -16,17 +16,15 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
-from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from autograde.build import gates
-from autograde.nbgrader.config import load_config, set_folders
-from autograde.errors import AuthorError
 from autograde.build.source import read_chapter
+from autograde.chapter import NOTEBOOKS, SOLUTIONS, chapter_names, notebook_path, require_chapter
+from autograde.errors import AuthorError
 from autograde.files import write_if_changed
-from autograde.chapter import NOTEBOOKS, SOLUTIONS, chapter_names, notebook_path
-
+from autograde.nbgrader.config import load_config, set_folders
 
 
 @dataclass(frozen=True)
@@ -43,15 +41,16 @@ class Built:
 class Staged:
     """One chapter's two notebooks, made but not yet in their place."""
 
-    chapter: str
+    name: str
+    notebook: NotebookNode
     source: bytes
     release: bytes
 
     def targets(self, solutions: Path, notebooks: Path) -> list[tuple[Path, bytes]]:
         """Where each belongs."""
         return [
-            (notebook_path(solutions, self.chapter), self.source),
-            (notebook_path(notebooks, self.chapter), self.release),
+            (notebook_path(solutions, self.name), self.source),
+            (notebook_path(notebooks, self.name), self.release),
         ]
 
 
@@ -60,14 +59,14 @@ def build(
     notebooks: Path = NOTEBOOKS,
     chapters: list[str] | None = None,
 ) -> list[Built]:
-    """Build `chapters`, or all. A file is written only where its bytes change.
+    """Build `chapters`, or all. A file is written only if its bytes change.
 
     Raises ValueError for an unknown chapter, and an AuthorError for what is wrong in a text; then
     nothing has been written. A notebook that holds answers is never overwritten.
     """
     staged = _stage(solutions, _chosen(solutions, chapters))
     for chapter in staged:
-        _refuse_to_overwrite_answers(notebook_path(notebooks, chapter.chapter), chapter.release)
+        _refuse_to_overwrite_answers(notebook_path(notebooks, chapter.name), chapter.release)
     return [_install(chapter, solutions, notebooks) for chapter in staged]
 
 
@@ -76,7 +75,7 @@ def check(
     notebooks: Path = NOTEBOOKS,
     chapters: list[str] | None = None,
 ) -> list[str]:
-    """What a build would change, one line a file; empty where all is up to date."""
+    """What a build would change, one line a file; empty if all is up to date."""
     stale = [
         f"{target}: out of date"
         for chapter in _stage(solutions, _chosen(solutions, chapters))
@@ -89,45 +88,26 @@ def check(
 
 
 def release_into(
-    course: Path,
-    chapters: list[str] | None = None,
-    solutions: Path = SOLUTIONS,
-    notebooks: Path = NOTEBOOKS,
-) -> list[str]:
-    """Release built chapters to the class in `course`: its release/ and its gradebook.
-
-    Returns the chapters that were released; one that the class already has is left alone. Where
-    there are submissions and the exercises have changed, nbgrader would delete the release and
-    then fail: an AuthorError says so before anything is touched.
-    """
+    course: Path, chapters: list[str] | None = None, solutions: Path = SOLUTIONS
+) -> None:
+    """Release built chapters to the class in `course`: its release/ and its gradebook."""
     config = load_config()
     set_folders(config, course, solutions)
-    wanted = [
-        chapter
-        for chapter in _chosen(solutions, chapters)
-        if not _is_released(course, chapter, notebooks, config)
-    ]
-    for chapter in wanted:
-        _refuse_changed_exercises(course, chapter, solutions, config)
-    _generate(config, wanted)
-    return wanted
+    _generate(config, _chosen(solutions, chapters))
 
 
 # ---------------------------------------------------------------------------------- the chapters
 
 
 def _chosen(solutions: Path, chapters: list[str] | None) -> list[str]:
-    known = chapter_names(solutions)
-    if chapters is None:
-        return known
-    if unknown := [name for name in chapters if name not in known]:
-        raise ValueError(f"there is no chapter {', '.join(unknown)}. There are: {', '.join(known)}")
-    return chapters
+    for name in chapters or ():
+        require_chapter(name, solutions)
+    return chapter_names(solutions) if chapters is None else chapters
 
 
 def _orphans(solutions: Path, notebooks: Path) -> list[str]:
     """Generated notebooks whose text is gone."""
-    known = set(_chosen(solutions, None))
+    known = chapter_names(solutions)
     folders = (path.parent for top in (solutions, notebooks) for path in top.glob("*/*.ipynb"))
     return [
         f"{folder}: no {folder.name}.py in {solutions}; delete the folder"
@@ -142,7 +122,7 @@ def _orphans(solutions: Path, notebooks: Path) -> list[str]:
 def _stage(solutions: Path, chapters: list[str]) -> list[Staged]:
     """Both notebooks of every chapter, checked, as bytes."""
     sources = {name: read_chapter(solutions / f"{name}.py") for name in chapters}
-    with _workshop() as (folder, config):
+    with _temporary_course() as (folder, config):
         for name, notebook in sources.items():
             target = notebook_path(folder / "source", name)
             target.parent.mkdir(parents=True)
@@ -152,8 +132,8 @@ def _stage(solutions: Path, chapters: list[str]) -> list[Staged]:
 
 
 @contextmanager
-def _workshop() -> Iterator[tuple[Path, Config]]:
-    """A throw-away course without a gradebook, and its configuration.
+def _temporary_course() -> Iterator[tuple[Path, Config]]:
+    """A course without a gradebook, and its configuration.
 
     The gradebook changes nothing in the notebooks and takes two seconds to make; the one of a
     class is filled by `release_into`.
@@ -186,9 +166,9 @@ def _generate(config: Config, chapters: list[str]) -> None:
 def _staged(folder: Path, chapter: str, source: NotebookNode) -> Staged:
     data = notebook_path(folder / "release", chapter).read_bytes()
     release = nbformat.reads(data.decode("utf-8"), as_version=4)
-    if found := gates.problems(source, release):
-        raise AuthorError(f"{chapter}: " + f"\n{chapter}: ".join(found))
-    return Staged(chapter, _to_bytes(source), data)
+    if problems := gates.problems(source, release):
+        raise AuthorError("\n".join(f"{chapter}: {problem}" for problem in problems))
+    return Staged(chapter, source, _to_bytes(source), data)
 
 
 def _to_bytes(notebook: NotebookNode) -> bytes:
@@ -201,9 +181,9 @@ def _to_bytes(notebook: NotebookNode) -> bytes:
 def _install(staged: Staged, solutions: Path, notebooks: Path) -> Built:
     targets = staged.targets(solutions, notebooks)
     written = [write_if_changed(target, data) for target, data in targets]
-    source = nbformat.reads(staged.source.decode("utf-8"), as_version=4)
-    points = [cell.metadata.nbgrader.points for cell in source.cells if utils.is_grade(cell)]
-    return Built(staged.chapter, any(written), len(points), sum(points))
+    cells = staged.notebook.cells
+    points = [cell.metadata.nbgrader.points for cell in cells if utils.is_grade(cell)]
+    return Built(staged.name, any(written), len(points), sum(points))
 
 
 def _read(path: Path) -> bytes | None:
@@ -211,7 +191,10 @@ def _read(path: Path) -> bytes | None:
 
 
 def _refuse_to_overwrite_answers(target: Path, release: bytes) -> None:
-    """A solution cell whose checksum is not that of its text has been worked in."""
+    """Raise AuthorError if somebody has worked in the notebook at `target`.
+
+    The checksum of a solution cell is then not that of its text.
+    """
     present = _read(target)
     if present is None or present == release:
         return
@@ -229,45 +212,3 @@ def _is_answered(cell: NotebookNode) -> bool:
     if not utils.is_solution(cell):
         return False
     return cell.metadata.nbgrader.get("checksum") != utils.compute_checksum(cell)
-
-
-# ------------------------------------------------------------------------------------- a class
-
-
-def _is_released(course: Path, chapter: str, notebooks: Path, config: Config) -> bool:
-    """The class has these very bytes, and its gradebook knows the chapter."""
-    built = _read(notebook_path(notebooks, chapter))
-    if built is None or _read(notebook_path(course / "release", chapter)) != built:
-        return False
-    return bool(_known_cells(chapter, config))
-
-
-def _known_cells(chapter: str, config: Config) -> set[str]:
-    """The ids of the chapter's cells in the class's gradebook; empty where it has none."""
-    with Gradebook(config.CourseDirectory.db_url) as gradebook:
-        try:
-            return {cell.name for cell in gradebook.find_notebook(chapter, chapter).source_cells}
-        except MissingEntry:
-            return set()
-
-
-def _has_submissions(chapter: str, config: Config) -> bool:
-    with Gradebook(config.CourseDirectory.db_url) as gradebook:
-        try:
-            return bool(gradebook.find_assignment(chapter).submissions)
-        except MissingEntry:
-            return False
-
-
-def _refuse_changed_exercises(course: Path, chapter: str, solutions: Path, config: Config) -> None:
-    known = _known_cells(chapter, config)
-    source = nbformat.read(notebook_path(solutions, chapter), as_version=4)
-    ours = {cell.metadata.nbgrader.grade_id for cell in source.cells if utils.is_solution(cell)}
-    ours |= {cell.metadata.nbgrader.grade_id for cell in source.cells if utils.is_grade(cell)}
-    if known and known != ours and _has_submissions(chapter, config):
-        changed = ", ".join(sorted(known ^ ours))
-        raise AuthorError(
-            f"{chapter}: exercises were added or removed ({changed}) since it was released to "
-            f"{course}, which has submissions for it. Keep the chapter as it was for this class, "
-            "or start a new one: set SPECDEC_COURSE to a new folder."
-        )

@@ -18,8 +18,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograde.build import colab
 from autograde.build.checks import MAX_ID, check_cells
-from autograde.nbgrader.regions import HIDDEN_TESTS
 from autograde.build.text import TextCell, text_cells
+from autograde.nbgrader.regions import HIDDEN_TESTS
 
 METADATA = {
     "kernelspec": {
@@ -34,9 +34,8 @@ METADATA = {
 def read_chapter(path: Path) -> NotebookNode:
     """The nbgrader source notebook of one chapter: solutions in it, hidden regions appended.
 
-    Below its title stand what no chapter's text has: a link and a cell for Colab.
-
-    The same text gives the same notebook: ids come from names and headings, outputs are empty.
+    Below its title stand a link and a cell for Colab, which no chapter's text has. The same text
+    gives the same notebook: ids come from names and headings, outputs are empty.
     Raises AuthorError for anything that nbgrader would refuse, or take silently for granted.
     """
     cells = text_cells(path)

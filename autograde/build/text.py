@@ -13,8 +13,8 @@ import jupytext
 from nbformat.notebooknode import NotebookNode
 from nbformat.validator import NotebookValidationError
 
-from autograde.errors import AuthorError
 from autograde.chapter import ROOT
+from autograde.errors import AuthorError
 
 # Comments that look like magics stay comments.
 FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
@@ -59,7 +59,7 @@ class TextCell:
         return f"test_{self.name}" if self.kind == "test" else self.name
 
     def error(self, problem: str, remedy: str, line: int | None = None) -> AuthorError:
-        """The error to raise; `line` where it is not the cell's marker that is at fault."""
+        """The error to raise; `line` is at fault, or else the cell's marker."""
         return AuthorError(f"{_shown(self.path)}:{line or self.line}: {problem}. {remedy}.")
 
 
@@ -84,7 +84,7 @@ def _options(cell: NotebookNode) -> dict[str, Any]:
 
 
 def _option_error(path: Path, lines: list[int]) -> AuthorError:
-    """jupytext refuses a notebook for an option of the wrong type: find the marker with it."""
+    """jupytext refused a notebook for an option of the wrong type: find the marker with it."""
     text = path.read_text(encoding="utf-8").split("\n")
     for line in lines:
         try:
@@ -96,7 +96,7 @@ def _option_error(path: Path, lines: list[int]) -> AuthorError:
 
 
 def _marker_error(path: Path, lines: list[int], parsed: list[NotebookNode]) -> AuthorError:
-    """There are more or fewer cells than markers: find the first place where they part."""
+    """There are more or fewer cells than markers: find the first one that has no counterpart."""
     if len(lines) < len(parsed):
         return AuthorError(
             f"{_shown(path)}:1: there is text above the first `# %%` marker. "

@@ -2,85 +2,55 @@
 
 import pytest
 
-from autograde.check import behaviour, choose, guessed
+from autograde.chapters.common import prediction, quiz
+from autograde.check import Exercise
 from specdec_lib.lessons.common.examples import expect
-
-# The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = ("specdec_lib.measure.bench.sizes.cache_numbers",)
 
 A100 = (2.039e12, 312e12)
 H100 = (3.35e12, 989.5e12)
 TPU_V4 = (1.2e12, 275e12)
 LAPTOP = (5e10, 4e11)
 
-# --- predictions and quiz -------------------------------------------------------------------
+test_prediction = prediction("prediction_00", 1, 5)
+test_prediction_b = prediction("prediction_00_b", 1, 8)
+test_prediction_c = prediction("prediction_00_c", 1, 100)
+test_quiz = quiz(
+    "quiz_00",
+    right="c",
+    a="Every token of a pass needs the same arithmetic, two FLOP per parameter, whoever "
+    "proposed it.",
+    b="A pass over one token keeps all cores waiting for weights; they are idle in time, not in "
+    "number. Were it so, six tokens would take two passes' time, and 295 are free on an H100.",
+    d="The cache holds keys and values of the text so far, not the results for draft "
+    "tokens. The pass calculates all five.",
+)
+test_quiz_b = quiz(
+    "quiz_00_b",
+    right="b",
+    a="The number counts all tokens of the pass, those of every user: 128 times 4 are "
+    "512, and 295 are free.",
+    c="The arithmetic grows to 4 times, but before that it took less than half of the "
+    "pass: 512 tokens over the 295 free ones are 1.7 times.",
+    d="The pass itself never gets shorter with more tokens in it. What may fall is the "
+    "time for each token that is written.",
+)
 
 
-@behaviour("prediction_00", "a guess was made")
-def test_prediction(student):
-    guessed(student, "prediction_00", 1, 5)
-
-
-@behaviour("prediction_00_b", "a guess was made")
-def test_prediction_b(student):
-    guessed(student, "prediction_00_b", 1, 8)
-
-
-@behaviour("prediction_00_c", "a guess was made")
-def test_prediction_c(student):
-    guessed(student, "prediction_00_c", 1, 100)
-
-
-@behaviour("quiz_00", "the right option")
-def test_quiz(student):
-    choose(
-        student,
-        "quiz_00",
-        right="c",
-        because={
-            "a": "Every token of a pass needs the same arithmetic, two FLOP per parameter, whoever "
-            "proposed it.",
-            "b": "A pass over one token keeps all cores waiting for weights; they are idle in "
-            "time, not in number. Were it so, six tokens would take two passes' time, and 295 "
-            "are free on an H100.",
-            "d": "The cache holds keys and values of the text so far, not the results for draft "
-            "tokens. The pass calculates all five.",
-        },
-    )
-
-
-@behaviour("quiz_00_b", "the right option")
-def test_quiz_b(student):
-    choose(
-        student,
-        "quiz_00_b",
-        right="b",
-        because={
-            "a": "The number counts all tokens of the pass, those of every user: 128 times 4 are "
-            "512, and 295 are free.",
-            "c": "The arithmetic grows to 4 times, but before that it took less than half of the "
-            "pass: 512 tokens over the 295 free ones are 1.7 times.",
-            "d": "The pass itself never gets shorter with more tokens in it. What may fall is the "
-            "time for each token that is written.",
-        },
-    )
-
-
-# --- arithmetic_intensity -------------------------------------------------------------------
+arithmetic_intensity = Exercise("arithmetic_intensity")
 
 
 def check_intensity(student, n_tokens, bytes_per_param, gives, hint):
     expect(student.arithmetic_intensity, n_tokens, bytes_per_param, gives=gives, hint=hint)
 
 
-@behaviour("arithmetic_intensity", "two FLOP for the bytes of a parameter")
+@arithmetic_intensity.behaviour("two FLOP for the bytes of a parameter")
 @pytest.mark.parametrize("size, gives", [(2, 1.0), (4, 0.5), (1, 2.0), (0.5, 4.0), (8, 0.25)])
 def test_intensity_of_one_token(student, size, gives):
     hint = f"One token: 2 FLOP with each parameter, {size:g} bytes read for it."
     check_intensity(student, 1, size, gives, hint)
 
 
-@behaviour("arithmetic_intensity", "grows with the tokens, as the weights are read once")
+@arithmetic_intensity.behaviour("grows with the tokens, as the weights are read once")
 @pytest.mark.parametrize(
     "n_tokens, size, gives",
     [(2, 4, 1.0), (5, 2, 5.0), (7, 4, 3.5), (64, 2, 64.0), (1000, 4, 500.0), (3, 0.5, 12.0)],
@@ -90,20 +60,19 @@ def test_intensity_of_longer_passes(student, n_tokens, size, gives):
     check_intensity(student, n_tokens, size, gives, hint)
 
 
-@behaviour("arithmetic_intensity", "a fraction stays a fraction")
+@arithmetic_intensity.behaviour("a fraction stays a fraction")
 @pytest.mark.parametrize("n_tokens, size, gives", [(1, 3, 2 / 3), (5, 4, 2.5), (1, 16, 0.125)])
 def test_intensity_fractions(student, n_tokens, size, gives):
     hint = "Divide with /, which keeps the fraction."
     check_intensity(student, n_tokens, size, gives, hint)
 
 
-# --- forward_time ---------------------------------------------------------------------------
+forward_time = Exercise("forward_time")
+short_passes = forward_time.behaviour("a short pass takes the time of reading")
+long_passes = forward_time.behaviour("a long pass takes the time of calculating")
 
-READING = "a short pass takes the time of reading"
-CALCULATING = "a long pass takes the time of calculating"
 
-
-@behaviour("forward_time", READING)
+@short_passes
 @pytest.mark.parametrize(
     "n_tokens, n_params, size, limits, gives",
     [
@@ -122,7 +91,7 @@ def test_short_passes(student, n_tokens, n_params, size, limits, gives):
     expect(student.forward_time, *args, gives=gives, hint=hint)
 
 
-@behaviour("forward_time", CALCULATING)
+@long_passes
 @pytest.mark.parametrize(
     "n_tokens, n_params, size, limits, gives",
     [
@@ -141,8 +110,9 @@ def test_long_passes(student, n_tokens, n_params, size, limits, gives):
     expect(student.forward_time, *args, gives=gives, hint=hint)
 
 
-@behaviour("forward_time", "the larger of the two, at the ridge and beside it",
-           after=(READING, CALCULATING))  # fmt: skip
+@forward_time.behaviour(
+    "the larger of the two, at the ridge and beside it", after=[short_passes, long_passes]
+)
 @pytest.mark.parametrize(
     "n_tokens, gives", [(1, 1.0), (3, 1.0), (4, 1.0), (5, 1.25), (6, 1.5), (8, 2.0)]
 )
@@ -151,10 +121,10 @@ def test_ridge(student, n_tokens, gives):
     expect(student.forward_time, n_tokens, 64, 2, 128, 512, gives=gives, hint=hint)
 
 
-# --- free_tokens ----------------------------------------------------------------------------
+free_tokens = Exercise("free_tokens")
 
 
-@behaviour("free_tokens", "the ratio of the two limits, rounded down")
+@free_tokens.behaviour("the ratio of the two limits, rounded down")
 @pytest.mark.parametrize(
     "limits, gives", [(A100, 153), (H100, 295), (TPU_V4, 229), ((1.0, 3.75), 3), ((8, 15), 1)]
 )
@@ -164,7 +134,7 @@ def test_free_of_machines(student, limits, gives):
     expect(student.free_tokens, 2, bandwidth, peak, gives=gives, hint=hint)
 
 
-@behaviour("free_tokens", "fewer bytes, fewer free tokens")
+@free_tokens.behaviour("fewer bytes, fewer free tokens")
 @pytest.mark.parametrize(
     "size, limits, gives",
     [
@@ -181,7 +151,7 @@ def test_free_of_formats(student, size, limits, gives):
     expect(student.free_tokens, size, *limits, gives=gives, hint=hint)
 
 
-@behaviour("free_tokens", "exactly as long is free, one more is not")
+@free_tokens.behaviour("exactly as long is free, one more is not")
 @pytest.mark.parametrize(
     "size, limits, gives",
     [
@@ -198,7 +168,7 @@ def test_free_at_the_ridge(student, size, limits, gives):
     expect(student.free_tokens, size, *limits, gives=gives, hint=hint)
 
 
-@behaviour("free_tokens", "at least one")
+@free_tokens.behaviour("at least one")
 @pytest.mark.parametrize(
     "size, limits, gives",
     [(1, (100, 50), 1), (2, (1e12, 1e9), 1), (0.5, (4, 15), 1), (0.5, (4, 32), 2), (2, (3, 2), 1)],
@@ -208,14 +178,14 @@ def test_free_is_at_least_one(student, size, limits, gives):
     expect(student.free_tokens, size, *limits, gives=gives, hint=hint)
 
 
-# --- kv_cache_bytes -------------------------------------------------------------------------
+kv_cache_bytes = Exercise("kv_cache_bytes")
 
 
 def check_cache(student, args, gives, hint):
     expect(student.kv_cache_bytes, *args, gives=gives, hint=hint)
 
 
-@behaviour("kv_cache_bytes", "keys and values of every layer and head")
+@kv_cache_bytes.behaviour("keys and values of every layer and head")
 @pytest.mark.parametrize(
     "args, gives",
     [
@@ -235,7 +205,7 @@ def test_cache_of_one_token(student, args, gives):
     check_cache(student, args, gives, hint)
 
 
-@behaviour("kv_cache_bytes", "grows with the text")
+@kv_cache_bytes.behaviour("grows with the text")
 @pytest.mark.parametrize(
     "args, gives",
     [
@@ -251,7 +221,7 @@ def test_cache_of_a_text(student, args, gives):
     check_cache(student, args, gives, hint)
 
 
-@behaviour("kv_cache_bytes", "once for every row")
+@kv_cache_bytes.behaviour("once for every row")
 @pytest.mark.parametrize(
     "args, gives",
     [

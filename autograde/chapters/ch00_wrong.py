@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 00, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so.
-"""
+"""Known wrong answers of chapter 00, each with its refutation."""
 
 import numpy as np
 
@@ -10,11 +6,10 @@ from autograde.wrong import Misconceptions
 
 WRONG = Misconceptions()
 
-# --- arithmetic_intensity -------------------------------------------------------------------
+arithmetic_intensity = WRONG.exercise("arithmetic_intensity")
 
 
-@WRONG.add(
-    "arithmetic_intensity",
+@arithmetic_intensity.wrong(
     think="a multiplication and an addition are one operation.",
     because="data sheets count them as two FLOP, so a pass counted by one looks half as long.",
 )
@@ -22,8 +17,7 @@ def one_flop(n_tokens, bytes_per_param):
     return n_tokens / bytes_per_param
 
 
-@WRONG.add(
-    "arithmetic_intensity",
+@arithmetic_intensity.wrong(
     think="the weights are read again for every token.",
     because="the tokens of a pass share one reading; that is why checking is cheap.",
 )
@@ -31,8 +25,7 @@ def read_for_every_token(n_tokens, bytes_per_param):
     return 2 / bytes_per_param
 
 
-@WRONG.add(
-    "arithmetic_intensity",
+@arithmetic_intensity.wrong(
     think="it is bytes per FLOP.",
     because="the intensity says how much is calculated with each byte, so the bytes divide.",
 )
@@ -40,8 +33,7 @@ def upside_down(n_tokens, bytes_per_param):
     return bytes_per_param / (2 * n_tokens)
 
 
-@WRONG.add(
-    "arithmetic_intensity",
+@arithmetic_intensity.wrong(
     think="// divides as / does.",
     because="it drops the fraction: one token in float32 would calculate nothing at all.",
 )
@@ -49,8 +41,7 @@ def whole_numbers_only(n_tokens, bytes_per_param):
     return 2 * n_tokens // bytes_per_param
 
 
-@WRONG.add(
-    "arithmetic_intensity",
+@arithmetic_intensity.wrong(
     think="a pass costs six FLOP per parameter and token.",
     because="that counts training, whose way back takes four of the six.",
 )
@@ -58,8 +49,7 @@ def training_count(n_tokens, bytes_per_param):
     return 6 * n_tokens / bytes_per_param
 
 
-@WRONG.add(
-    "arithmetic_intensity",
+@arithmetic_intensity.wrong(
     think="every token looks at every other, so the FLOP grow with the square of their number.",
     because="the weights are applied to each token alone; only attention compares tokens, and it "
     "is not counted here.",
@@ -68,8 +58,7 @@ def squared_tokens(n_tokens, bytes_per_param):
     return 2 * n_tokens**2 / bytes_per_param
 
 
-@WRONG.add(
-    "arithmetic_intensity",
+@arithmetic_intensity.wrong(
     think="larger parameters mean more FLOP per byte.",
     because="a parameter of four bytes is used once, as one of two bytes is: the bytes divide.",
 )
@@ -77,11 +66,10 @@ def bytes_multiplied(n_tokens, bytes_per_param):
     return float(2 * n_tokens * bytes_per_param)
 
 
-# --- forward_time ---------------------------------------------------------------------------
+forward_time = WRONG.exercise("forward_time")
 
 
-@WRONG.add(
-    "forward_time",
+@forward_time.wrong(
     think="the machine reads first and calculates then, so the two times add up.",
     because="while one weight is multiplied the next is on its way: the longer of the two counts.",
 )
@@ -89,8 +77,7 @@ def added(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return n_params * bytes_per_param / bandwidth + 2 * n_tokens * n_params / peak_flops
 
 
-@WRONG.add(
-    "forward_time",
+@forward_time.wrong(
     think="the pass is over when the faster part is done.",
     because="both jobs have to be finished, so the slower one decides.",
 )
@@ -98,8 +85,7 @@ def the_smaller(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return min(n_params * bytes_per_param / bandwidth, 2 * n_tokens * n_params / peak_flops)
 
 
-@WRONG.add(
-    "forward_time",
+@forward_time.wrong(
     think="a pass is always memory-bound.",
     because="with enough tokens the arithmetic takes longer than the reading.",
 )
@@ -107,8 +93,7 @@ def reading_only(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return n_params * bytes_per_param / bandwidth
 
 
-@WRONG.add(
-    "forward_time",
+@forward_time.wrong(
     think="only the arithmetic takes time.",
     because="a pass over few tokens waits for its weights most of the time.",
 )
@@ -116,29 +101,26 @@ def calculating_only(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops)
     return 2 * n_tokens * n_params / peak_flops
 
 
-@WRONG.add(
-    "forward_time",
+@forward_time.wrong(
     think="n tokens need the weights n times.",
     because="that is writing n tokens; a pass over n tokens reads each weight once.",
-    same_as="read_for_every_token",
+    same_as=read_for_every_token,
 )
 def read_n_times(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     reading = n_tokens * n_params * bytes_per_param / bandwidth
     return max(reading, 2 * n_tokens * n_params / peak_flops)
 
 
-@WRONG.add(
-    "forward_time",
+@forward_time.wrong(
     think="one FLOP per parameter and token is enough.",
     because="a multiplication and an addition are two, and the peak of a data sheet counts both.",
-    same_as="one_flop",
+    same_as=one_flop,
 )
 def half_the_flop(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return max(n_params * bytes_per_param / bandwidth, n_tokens * n_params / peak_flops)
 
 
-@WRONG.add(
-    "forward_time",
+@forward_time.wrong(
     think="the answer is in milliseconds.",
     because="bytes over bytes a second are seconds, and seconds are asked for.",
 )
@@ -147,8 +129,7 @@ def milliseconds(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return 1e3 * max(reading, 2 * n_tokens * n_params / peak_flops)
 
 
-@WRONG.add(
-    "forward_time",
+@forward_time.wrong(
     think="bandwidth counts parameters.",
     because="it counts bytes, and a parameter has several of them.",
 )
@@ -156,21 +137,19 @@ def bytes_forgotten(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return max(n_params / bandwidth, 2 * n_tokens * n_params / peak_flops)
 
 
-# --- free_tokens ----------------------------------------------------------------------------
+free_tokens = WRONG.exercise("free_tokens")
 
 
-@WRONG.add(
-    "free_tokens",
+@free_tokens.wrong(
     think="one FLOP per parameter and token is enough.",
     because="there are two, so the arithmetic fills the reading time with half as many tokens.",
-    same_as="half_the_flop",
+    same_as=half_the_flop,
 )
 def two_forgotten(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(bytes_per_param * peak_flops / bandwidth))
 
 
-@WRONG.add(
-    "free_tokens",
+@free_tokens.wrong(
     think="the format of the weights does not matter, only the two limits.",
     because="peak over bandwidth is the answer for two bytes alone; with fewer bytes the reading "
     "ends sooner.",
@@ -179,8 +158,7 @@ def format_ignored(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(peak_flops / bandwidth))
 
 
-@WRONG.add(
-    "free_tokens",
+@free_tokens.wrong(
     think="smaller weights leave more tokens free.",
     because="they are read sooner, so less arithmetic fits into that time.",
 )
@@ -188,8 +166,7 @@ def format_upside_down(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(2 * peak_flops / (bytes_per_param * bandwidth)))
 
 
-@WRONG.add(
-    "free_tokens",
+@free_tokens.wrong(
     think="the number is rounded up.",
     because="the token that does not fit completely makes the pass longer.",
 )
@@ -197,17 +174,7 @@ def rounded_up(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(np.ceil(bytes_per_param * peak_flops / (2 * bandwidth))))
 
 
-@WRONG.add(
-    "free_tokens",
-    think="the number is rounded to the nearest.",
-    because="rounding up lets in a token that makes the pass longer.",
-)
-def rounded(bytes_per_param, bandwidth, peak_flops):
-    return max(1, round(bytes_per_param * peak_flops / (2 * bandwidth)))
-
-
-@WRONG.add(
-    "free_tokens",
+@free_tokens.wrong(
     think="where the arithmetic is slow, no token is free.",
     because="a pass over one token takes no longer than itself, so one always is.",
 )
@@ -215,8 +182,7 @@ def none_free(bytes_per_param, bandwidth, peak_flops):
     return int(bytes_per_param * peak_flops / (2 * bandwidth))
 
 
-@WRONG.add(
-    "free_tokens",
+@free_tokens.wrong(
     think="// gives a whole number.",
     because="of two floats it gives a float, and tokens are counted with an int.",
 )
@@ -224,8 +190,7 @@ def still_a_float(bytes_per_param, bandwidth, peak_flops):
     return max(1.0, bytes_per_param * peak_flops // (2.0 * bandwidth))
 
 
-@WRONG.add(
-    "free_tokens",
+@free_tokens.wrong(
     think="a token that makes both times equal is one too many.",
     because="the pass then takes exactly as long as over one token, which is no longer.",
 )
@@ -233,8 +198,7 @@ def strictly_shorter(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(np.ceil(bytes_per_param * peak_flops / (2 * bandwidth))) - 1)
 
 
-@WRONG.add(
-    "free_tokens",
+@free_tokens.wrong(
     think="free are the tokens that come on top of the first.",
     because="the number counts all tokens of the pass, the first one too.",
 )
@@ -242,11 +206,10 @@ def first_not_counted(bytes_per_param, bandwidth, peak_flops):
     return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth))) - 1
 
 
-# --- kv_cache_bytes -------------------------------------------------------------------------
+kv_cache_bytes = WRONG.exercise("kv_cache_bytes")
 
 
-@WRONG.add(
-    "kv_cache_bytes",
+@kv_cache_bytes.wrong(
     think="the cache holds one vector per head and token.",
     because="it holds two, a key and a value.",
 )
@@ -254,8 +217,7 @@ def keys_only(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_s
     return n_tokens * n_layers * n_kv_heads * head_dim * bytes_per_value * batch_size
 
 
-@WRONG.add(
-    "kv_cache_bytes",
+@kv_cache_bytes.wrong(
     think="the rows of a batch share the cache.",
     because="they share the weights; each row has a text, and so keys and values, of its own.",
 )
@@ -263,8 +225,7 @@ def shared_by_rows(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, ba
     return 2 * n_tokens * n_layers * n_kv_heads * head_dim * bytes_per_value
 
 
-@WRONG.add(
-    "kv_cache_bytes",
+@kv_cache_bytes.wrong(
     think="one layer is enough.",
     because="every layer has keys and values of its own.",
 )
@@ -272,8 +233,7 @@ def one_layer(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_s
     return 2 * n_tokens * n_kv_heads * head_dim * bytes_per_value * batch_size
 
 
-@WRONG.add(
-    "kv_cache_bytes",
+@kv_cache_bytes.wrong(
     think="the cache holds a number for each pair of tokens.",
     because="those are the attention weights, which are not kept; a token has one key and value.",
 )
@@ -281,8 +241,7 @@ def a_number_for_each_pair(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_v
     return 2 * n_tokens**2 * n_layers * n_kv_heads * head_dim * bytes_per_value * batch_size
 
 
-@WRONG.add(
-    "kv_cache_bytes",
+@kv_cache_bytes.wrong(
     think="all heads share one key and one value.",
     because="every key-value head keeps its own; sharing goes as far as n_kv_heads says.",
 )
@@ -290,8 +249,7 @@ def one_head(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_si
     return 2 * n_tokens * n_layers * head_dim * bytes_per_value * batch_size
 
 
-@WRONG.add(
-    "kv_cache_bytes",
+@kv_cache_bytes.wrong(
     think="a key is one number per head.",
     because="it is a vector of head_dim numbers.",
 )
@@ -299,8 +257,7 @@ def width_forgotten(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, b
     return 2 * n_tokens * n_layers * n_kv_heads * bytes_per_value * batch_size
 
 
-@WRONG.add(
-    "kv_cache_bytes",
+@kv_cache_bytes.wrong(
     think="counting the numbers is counting the bytes.",
     because="each number takes bytes_per_value bytes.",
 )
@@ -308,8 +265,7 @@ def numbers_not_bytes(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value,
     return 2 * n_tokens * n_layers * n_kv_heads * head_dim * batch_size
 
 
-@WRONG.add(
-    "kv_cache_bytes",
+@kv_cache_bytes.wrong(
     think="the answer is in gigabytes.",
     because="bytes are asked for, as a whole number.",
 )

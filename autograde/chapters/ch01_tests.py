@@ -9,32 +9,24 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograde.check import behaviour, choose, guessed, untouched
+from autograde.chapters.common import prediction, quiz
+from autograde.check import Exercise, untouched
 from autograde.sandbox.remote import RemoteObject
 from specdec_lib.lessons.ch01.models import (
     Calls,
     DraftModel,
     TargetModel,
-    differing_row,
-    expect_rows,
 )
 from specdec_lib.lessons.common.examples import (
     Different,
     describe,
     difference,
+    differing_row,
     expect,
     format_call,
     type_name,
 )
 from specdec_lib.sampling import sample_from
-
-# The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = (
-    "specdec_lib.decoding.plain.plain_generate",
-    "specdec_lib.decoding.speculative.speculative_generate",
-    "specdec_lib.decoding.verify.accepted_prefix",
-    "specdec_lib.lessons.ch01.models.greedy_decode",
-)
 
 V = 6
 MANY = 200  # calls, where a case does not count them
@@ -73,58 +65,30 @@ def draft(row: Callable, calls: Calls | None = None) -> RemoteModel:
     return RemoteModel(DraftModel(row, calls or Calls(drafts=MANY)))
 
 
-# --- predictions and quiz -------------------------------------------------------------------
+test_prediction = prediction("prediction_01", 0, 9)
+test_prediction_b = prediction("prediction_01_b", 5, 25)
+test_prediction_c = prediction("prediction_01_c", 1, 20)
+test_quiz = quiz(
+    "quiz_01",
+    right="b",
+    a="There is no second try: tokens that the draft likes would then be written too "
+    "often. One token is drawn from the adjusted distribution.",
+    c="The first two were judged behind tokens that do stand in the text. Their "
+    "verdicts hold, so they stay.",
+    d="The fourth was drafted and scored behind the rejected third. In its place it "
+    "would be a token that nobody has judged.",
+)
+test_quiz_b = quiz(
+    "quiz_01_b",
+    right="c",
+    a="Every draft token has a row of its own, and each of them is judged.",
+    b="The target computes its own distributions. Those of the draft are only held against them.",
+    d="The target writes nothing before it judges: the four tokens are given to it, "
+    "and one token of its own comes out at the end.",
+)
 
 
-@behaviour("prediction_01", "a guess was made")
-def test_prediction(student):
-    guessed(student, "prediction_01", 0, 9)
-
-
-@behaviour("prediction_01_b", "a guess was made")
-def test_prediction_b(student):
-    guessed(student, "prediction_01_b", 5, 25)
-
-
-@behaviour("prediction_01_c", "a guess was made")
-def test_prediction_c(student):
-    guessed(student, "prediction_01_c", 1, 20)
-
-
-@behaviour("quiz_01", "the right option")
-def test_quiz(student):
-    choose(
-        student,
-        "quiz_01",
-        right="b",
-        because={
-            "a": "There is no second try: tokens that the draft likes would then be written too "
-            "often. One token is drawn from the adjusted distribution.",
-            "c": "The first two were judged behind tokens that do stand in the text. Their "
-            "verdicts hold, so they stay.",
-            "d": "The fourth was drafted and scored behind the rejected third. In its place it "
-            "would be a token that nobody has judged.",
-        },
-    )
-
-
-@behaviour("quiz_01_b", "the right option")
-def test_quiz_b(student):
-    choose(
-        student,
-        "quiz_01_b",
-        right="c",
-        because={
-            "a": "Every draft token has a row of its own, and each of them is judged.",
-            "b": "The target computes its own distributions. Those of the draft are only held "
-            "against them.",
-            "d": "The target writes nothing before it judges: the four tokens are given to it, "
-            "and one token of its own comes out at the end.",
-        },
-    )
-
-
-# --- draft_block ----------------------------------------------------------------------------
+draft_block = Exercise("draft_block")
 
 BLOCKS = [
     ([3], 1, [0.4]),
@@ -167,12 +131,12 @@ def require(call: str, got: object, gives: object, what: str, hint: str) -> None
     """Raise Different unless `got` is `gives`."""
     why = difference(got, gives)
     if why is not None:
-        row = differing_row(got, gives) if isinstance(gives, np.ndarray) else None
+        row = differing_row(got, gives)
         returned = row or f"{what} {describe(got)}, expected {describe(gives)}{why}"
         raise Different(f"{call} returned {returned}. {'' if why else hint}".strip())
 
 
-@behaviour("draft_block", "each token drawn behind the tokens before it")
+@draft_block.behaviour("each token drawn behind the tokens before it")
 @pytest.mark.parametrize("prefix, k, uniforms", BLOCKS)
 def test_draft_tokens(student, prefix, k, uniforms):
     call, (tokens, _) = drafted_by(student, prefix, uniforms)
@@ -180,7 +144,7 @@ def test_draft_tokens(student, prefix, k, uniforms):
     require(call, tokens, reference_draft(prefix, uniforms)[0], "the tokens", hint)
 
 
-@behaviour("draft_block", "the distributions it drew from")
+@draft_block.behaviour("the distributions it drew from")
 @pytest.mark.parametrize("prefix, k, uniforms", BLOCKS)
 def test_draft_distributions(student, prefix, k, uniforms):
     call, (_, q) = drafted_by(student, prefix, uniforms)
@@ -188,7 +152,7 @@ def test_draft_distributions(student, prefix, k, uniforms):
     require(call, q, reference_draft(prefix, uniforms)[1], "the distributions", hint)
 
 
-@behaviour("draft_block", "exactly k calls of the draft")
+@draft_block.behaviour("exactly k calls of the draft")
 @pytest.mark.parametrize("prefix, k, uniforms", BLOCKS)
 def test_draft_calls(student, prefix, k, uniforms):
     call, (tokens, q) = drafted_by(student, prefix, uniforms, calls=Calls(drafts=k))
@@ -205,7 +169,7 @@ EDGES = {
 }
 
 
-@behaviour("draft_block", "the edges, nothing modified")
+@draft_block.behaviour("the edges, nothing modified")
 @pytest.mark.parametrize("row, u, token", EDGES.values(), ids=EDGES)
 def test_draft_edges(student, row, u, token):
     row = np.array(row)
@@ -216,7 +180,7 @@ def test_draft_edges(student, row, u, token):
     untouched(student)
 
 
-# --- score_block ----------------------------------------------------------------------------
+score_block = Exercise("score_block")
 
 SCORED = [
     ([4, 1], [2, 3, 0, 1]),
@@ -234,10 +198,10 @@ def scored(prefix: list[int], drafted: list[int], seed: int = 7) -> np.ndarray:
 def check_score(student, prefix, drafted, hint, calls=None):
     model = target(hashed(7), calls)
     gives = scored(prefix, drafted)
-    expect_rows(student.score_block, model, prefix, drafted, gives=gives, hint=hint)
+    expect(student.score_block, model, prefix, drafted, gives=gives, hint=hint)
 
 
-@behaviour("score_block", "the K + 1 rows from the end of the prefix")
+@score_block.behaviour("the K + 1 rows from the end of the prefix")
 @pytest.mark.parametrize("prefix, drafted", SCORED)
 def test_score_rows(student, prefix, drafted):
     hint = (
@@ -247,13 +211,13 @@ def test_score_rows(student, prefix, drafted):
     check_score(student, prefix, drafted, hint)
 
 
-@behaviour("score_block", "one pass of the target")
+@score_block.behaviour("one pass of the target")
 @pytest.mark.parametrize("prefix, drafted", SCORED[:3])
 def test_score_calls(student, prefix, drafted):
     check_score(student, prefix, drafted, "", Calls(targets=1))
 
 
-@behaviour("score_block", "short prefixes, short blocks, nothing modified")
+@score_block.behaviour("short prefixes, short blocks, nothing modified")
 @pytest.mark.parametrize(
     "prefix, drafted", [([3], [1]), ([3], [5, 0]), ([0, 0], [0]), ([1, 4, 2], []), ([2], [])]
 )
@@ -263,7 +227,7 @@ def test_score_edges(student, prefix, drafted):
     untouched(student)
 
 
-# --- greedy_prefix --------------------------------------------------------------------------
+greedy_prefix = Exercise("greedy_prefix")
 
 
 def favouring(tokens: list[int], height: float = 0.5) -> np.ndarray:
@@ -282,7 +246,7 @@ def check_prefix(student, drafted, p, gives, hint):
     expect(student.greedy_prefix, drafted, p, gives=gives, hint=hint)
 
 
-@behaviour("greedy_prefix", "counts the draft tokens that are the target's choice")
+@greedy_prefix.behaviour("counts the draft tokens that are the target's choice")
 @pytest.mark.parametrize(
     "drafted, wanted, gives",
     [
@@ -298,7 +262,7 @@ def test_prefix_counts(student, drafted, wanted, gives, height):
     check_prefix(student, drafted, favouring(wanted, height), gives, "Count how many agree.")
 
 
-@behaviour("greedy_prefix", "stops at the first that is not")
+@greedy_prefix.behaviour("stops at the first that is not")
 @pytest.mark.parametrize(
     "drafted, wanted, gives",
     [
@@ -317,7 +281,7 @@ def test_prefix_stops(student, drafted, wanted, gives):
 TIE = np.array([[0.1, 0.4, 0.4, 0.1], [0.25, 0.25, 0.25, 0.25], [0.0, 0.5, 0.0, 0.5]])
 
 
-@behaviour("greedy_prefix", "ties, spare rows, an empty block, nothing modified")
+@greedy_prefix.behaviour("ties, spare rows, an empty block, nothing modified")
 @pytest.mark.parametrize(
     "drafted, p, gives",
     [
@@ -342,6 +306,13 @@ def test_prefix_edges(student, drafted, p, gives):
 
 
 # --- greedy_speculative_decode --------------------------------------------------------------
+
+greedy_speculative_decode = Exercise(
+    "greedy_speculative_decode", after=[score_block, greedy_prefix]
+)
+greedy_text = greedy_speculative_decode.behaviour("the target's own greedy text")
+end_of_text = greedy_speculative_decode.behaviour("stops after eos")
+length_of_text = greedy_speculative_decode.behaviour("exactly as many tokens as asked for")
 
 
 def off_at(row: Callable, lengths: set[int]) -> Callable:
@@ -379,7 +350,6 @@ DECODES = {
     "long block": (26, {9}, [4, 0, 1], 7, 15),
     "off at the last draft": (27, {5, 9, 13}, [1], 5, 14),
 }
-PARTS = ("score_block", "greedy_prefix")
 
 
 def check_decode(student, seed, off, prompt, k, count, eos, hint, counted=False):
@@ -395,17 +365,15 @@ def check_decode(student, seed, off, prompt, k, count, eos, hint, counted=False)
     untouched(student)
 
 
-@behaviour("greedy_speculative_decode", "the target's own greedy text", after=PARTS)
+@greedy_text
 @pytest.mark.parametrize("case", DECODES.values(), ids=DECODES)
 def test_decode_text(student, case):
     hint = "The target alone writes these tokens, whatever the draft proposes."
     check_decode(student, *case, None, hint)
 
 
-@behaviour(
-    "greedy_speculative_decode",
-    "one pass of the target a block, at most k draft calls",
-    after=("the target's own greedy text", *PARTS),
+@greedy_speculative_decode.behaviour(
+    "one pass of the target a block, at most k draft calls", after=[greedy_text]
 )
 @pytest.mark.parametrize("case", DECODES.values(), ids=DECODES)
 def test_decode_calls(student, case):
@@ -437,7 +405,7 @@ def eos_cases() -> dict[str, tuple]:
 EOS = eos_cases()
 
 
-@behaviour("greedy_speculative_decode", "stops after eos", after=PARTS)
+@end_of_text
 @pytest.mark.parametrize("case", EOS.values(), ids=EOS)
 def test_decode_eos(student, case):
     hint = "The text ends with its first eos, wherever in the block that stands."
@@ -449,7 +417,7 @@ def zero_after(count: int) -> Callable:
     return lambda tokens: np.eye(3)[0 if len(tokens) == count else 1]
 
 
-@behaviour("greedy_speculative_decode", "stops after eos", after=PARTS)
+@end_of_text
 @pytest.mark.parametrize(
     "prompt, ends, eos, gives",
     [
@@ -469,7 +437,7 @@ def test_decode_eos_by_hand(student, prompt, ends, eos, gives):
     untouched(student)
 
 
-@behaviour("greedy_speculative_decode", "exactly as many tokens as asked for", after=PARTS)
+@length_of_text
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 9])
 @pytest.mark.parametrize("off", [set(), {5}])
 def test_decode_limit(student, count, off):
@@ -477,7 +445,7 @@ def test_decode_limit(student, count, off):
     check_decode(student, 41, off, [2, 5], 4, count, None, hint)
 
 
-@behaviour("greedy_speculative_decode", "exactly as many tokens as asked for", after=PARTS)
+@length_of_text
 @pytest.mark.parametrize("eos", [None, 1])
 def test_decode_nothing(student, eos):
     calls = Calls(targets=0, drafts=0)

@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 01, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published code and tutorials.
-"""
+"""Known wrong answers of chapter 01, refuted. Several are in published code and tutorials."""
 
 import numpy as np
 
@@ -12,11 +8,10 @@ from specdec_lib.sampling import sample_from
 WRONG = Misconceptions()
 
 
-# --- draft_block ----------------------------------------------------------------------------
+draft_block = WRONG.exercise("draft_block")
 
 
-@WRONG.add(
-    "draft_block",
+@draft_block.wrong(
     think="a good draft proposes its most probable token.",
     because="the rule divides by the probability with which the token was drawn; an argmax is not "
     "drawn from q, and the text that comes out is not the target's.",
@@ -29,8 +24,7 @@ def argmax_draft(draft_model, prefix, k, uniforms):
     return drafted, np.array(q)
 
 
-@WRONG.add(
-    "draft_block",
+@draft_block.wrong(
     think="all tokens of a block are drafted behind the same prefix.",
     because="token i stands behind the tokens drafted before it, so they belong into the call.",
 )
@@ -39,8 +33,7 @@ def same_prefix(draft_model, prefix, k, uniforms):
     return [sample_from(row, u) for row, u in zip(q, uniforms, strict=True)], np.array(q)
 
 
-@WRONG.add(
-    "draft_block",
+@draft_block.wrong(
     think="one random number serves the whole block.",
     because="the tokens would then be drawn together; uniforms[i] is there for token i.",
 )
@@ -52,8 +45,7 @@ def one_number(draft_model, prefix, k, uniforms):
     return drafted, np.array(q)
 
 
-@WRONG.add(
-    "draft_block",
+@draft_block.wrong(
     think="the last token is all that the next call needs.",
     because="a model reads the whole text; only a cache may spare it the earlier tokens.",
 )
@@ -65,8 +57,7 @@ def last_token_only(draft_model, prefix, k, uniforms):
     return drafted, np.array(q)
 
 
-@WRONG.add(
-    "draft_block",
+@draft_block.wrong(
     think="a token that is drawn is certain, so its distribution is one-hot.",
     because="q is what it was drawn from; with a one-hot in its place good tokens are rejected.",
 )
@@ -79,8 +70,7 @@ def one_hot_rows(draft_model, prefix, k, uniforms):
     return drafted, np.array(q)
 
 
-@WRONG.add(
-    "draft_block",
+@draft_block.wrong(
     think="the distribution of a token is the one behind it.",
     because="that is the distribution of the next token; keep the row before you draw.",
 )
@@ -92,8 +82,7 @@ def rows_one_late(draft_model, prefix, k, uniforms):
     return drafted, np.array(q)
 
 
-@WRONG.add(
-    "draft_block",
+@draft_block.wrong(
     think="the draft gives K + 1 rows too.",
     because="the extra row is the target's alone, and here it costs a call that nobody uses.",
 )
@@ -105,8 +94,7 @@ def extra_row(draft_model, prefix, k, uniforms):
     return drafted, np.array([*q, draft_model([*prefix, *drafted])])
 
 
-@WRONG.add(
-    "draft_block",
+@draft_block.wrong(
     think="a second call gives the distribution to keep.",
     because="it gives the same again; k tokens take k calls, so keep what you drew from.",
 )
@@ -118,8 +106,7 @@ def called_twice(draft_model, prefix, k, uniforms):
     return drafted, np.array(q)
 
 
-@WRONG.add(
-    "draft_block",
+@draft_block.wrong(
     think="the prefix can grow in place.",
     because="it is the caller's text, and rejected draft tokens would stay in it.",
 )
@@ -132,11 +119,10 @@ def prefix_grows(draft_model, prefix, k, uniforms):
     return drafted, np.array(q)
 
 
-# --- score_block ----------------------------------------------------------------------------
+score_block = WRONG.exercise("score_block")
 
 
-@WRONG.add(
-    "score_block",
+@score_block.wrong(
     think="the rows begin with the block.",
     because="the target gives a row for every token it has read, the prefix included; row 0 "
     "speaks of the second token of the prefix.",
@@ -145,8 +131,7 @@ def rows_from_the_start(target_model, prefix, drafted):
     return target_model([*prefix, *drafted])[: len(drafted) + 1]
 
 
-@WRONG.add(
-    "score_block",
+@score_block.wrong(
     think="the row of a draft token judges that token.",
     because="it is the distribution of the token after it; the row before judges it.",
 )
@@ -154,8 +139,7 @@ def rows_one_late_scored(target_model, prefix, drafted):
     return target_model([*prefix, *drafted])[len(prefix) :]
 
 
-@WRONG.add(
-    "score_block",
+@score_block.wrong(
     think="K draft tokens need K distributions.",
     because="the row behind the last draft token is paid for and gives the bonus token.",
 )
@@ -163,8 +147,7 @@ def no_bonus_row(target_model, prefix, drafted):
     return target_model([*prefix, *drafted])[len(prefix) - 1 : -1]
 
 
-@WRONG.add(
-    "score_block",
+@score_block.wrong(
     think="the last draft token need not be read.",
     because="without it there is no row behind it, so no bonus token.",
 )
@@ -172,8 +155,7 @@ def last_token_unread(target_model, prefix, drafted):
     return target_model([*prefix, *drafted[:-1]])[len(prefix) - 1 :]
 
 
-@WRONG.add(
-    "score_block",
+@score_block.wrong(
     think="the block can be scored by itself.",
     because="its tokens depend on the text before them; without the prefix every row is another.",
 )
@@ -181,8 +163,7 @@ def prefix_forgotten(target_model, prefix, drafted):
     return target_model([*prefix[-1:], *drafted])
 
 
-@WRONG.add(
-    "score_block",
+@score_block.wrong(
     think="every position needs a pass of its own.",
     because="all tokens are known, so one pass gives all rows; that is the whole gain.",
 )
@@ -191,8 +172,7 @@ def pass_for_each_row(target_model, prefix, drafted):
     return np.array([target_model([*prefix, *drafted[:i]])[-1] for i in lengths])
 
 
-@WRONG.add(
-    "score_block",
+@score_block.wrong(
     think="all rows are wanted.",
     because="those of the prefix speak of tokens that have long been written.",
 )
@@ -200,11 +180,10 @@ def all_rows(target_model, prefix, drafted):
     return target_model([*prefix, *drafted])
 
 
-@WRONG.add(
-    "score_block",
+@score_block.wrong(
     think="the draft can be put behind the prefix in place.",
     because="the prefix is the caller's text; most of the draft may not stay in it.",
-    same_as="prefix_grows",
+    same_as=prefix_grows,
 )
 def prefix_extended(target_model, prefix, drafted):
     n = len(prefix)
@@ -212,11 +191,10 @@ def prefix_extended(target_model, prefix, drafted):
     return target_model(list(prefix))[n - 1 :]
 
 
-# --- greedy_prefix --------------------------------------------------------------------------
+greedy_prefix = WRONG.exercise("greedy_prefix")
 
 
-@WRONG.add(
-    "greedy_prefix",
+@greedy_prefix.wrong(
     think="every token that agrees counts.",
     because="behind the first difference the rows were computed for a text that is not written.",
 )
@@ -224,8 +202,7 @@ def all_that_agree(drafted, p):
     return sum(int(token == int(np.argmax(p[i]))) for i, token in enumerate(drafted))
 
 
-@WRONG.add(
-    "greedy_prefix",
+@greedy_prefix.wrong(
     think="a block stands or falls as a whole.",
     because="the tokens before the first difference were judged on the right text, so they stay.",
 )
@@ -234,8 +211,7 @@ def all_or_none(drafted, p):
     return len(drafted) if all(agree) else 0
 
 
-@WRONG.add(
-    "greedy_prefix",
+@greedy_prefix.wrong(
     think="the correction counts as accepted.",
     because="it is the target's token, not the draft's; only draft tokens are counted here.",
 )
@@ -246,8 +222,7 @@ def correction_counted(drafted, p):
     return len(drafted) + 1
 
 
-@WRONG.add(
-    "greedy_prefix",
+@greedy_prefix.wrong(
     think="row i + 1 judges draft token i.",
     because="score_block has put the rows in step: row i is the distribution of draft token i.",
 )
@@ -258,8 +233,7 @@ def next_row(drafted, p):
     return len(drafted)
 
 
-@WRONG.add(
-    "greedy_prefix",
+@greedy_prefix.wrong(
     think="a probable token is good enough.",
     because="greedy decoding writes the most probable one; anything else changes the text.",
 )
@@ -270,20 +244,7 @@ def probable_enough(drafted, p):
     return len(drafted)
 
 
-@WRONG.add(
-    "greedy_prefix",
-    think="half of the probability is needed.",
-    because="the argmax may well have less than one half and is still what the target writes.",
-)
-def majority(drafted, p):
-    for i, token in enumerate(drafted):
-        if p[i][token] < 0.5:
-            return i
-    return len(drafted)
-
-
-@WRONG.add(
-    "greedy_prefix",
+@greedy_prefix.wrong(
     think="of two equal tokens either is the target's choice.",
     because="greedy decoding takes one, the first; with another the text is another.",
 )
@@ -294,8 +255,7 @@ def ties_both_ways(drafted, p):
     return len(drafted)
 
 
-@WRONG.add(
-    "greedy_prefix",
+@greedy_prefix.wrong(
     think="the accepted tokens are asked for.",
     because="how many they are is what comes back; the tokens are in the draft.",
 )
@@ -306,7 +266,7 @@ def tokens_returned(drafted, p):
     return list(drafted)
 
 
-# --- greedy_speculative_decode --------------------------------------------------------------
+greedy_speculative_decode = WRONG.exercise("greedy_speculative_decode")
 
 
 def _drafted(draft_model, text, k):
@@ -352,8 +312,7 @@ def _up_to(eos, tokens):
     return tokens[: tokens.index(eos) + 1] if eos in tokens else tokens
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="a block that is accepted whole ends with its last draft token.",
     because="row K is paid for and gives a token more; without it the same text takes more passes.",
 )
@@ -368,8 +327,7 @@ def no_bonus(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     return _up_to(eos, written)
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="each draft token is checked in a pass of its own.",
     because="then nothing is saved: one pass over the whole block gives all its rows.",
 )
@@ -384,8 +342,7 @@ def pass_for_each_token(target_model, draft_model, prompt, k, max_new_tokens, eo
     return _up_to(eos, written)
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="the rejected draft token is written all the same.",
     because="the target's token takes its place; with the draft's the text is not the target's.",
 )
@@ -397,8 +354,7 @@ def rejected_written(target_model, draft_model, prompt, k, max_new_tokens, eos=N
     return _up_to(eos, written)
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="the correction comes from the last row.",
     because="the last row stands behind rejected tokens; row n, which rejected, has the right one.",
 )
@@ -410,8 +366,7 @@ def correction_from_last_row(target_model, draft_model, prompt, k, max_new_token
     return _up_to(eos, written)
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="the rest of the draft follows the correction.",
     because="it was drafted behind another token, and nobody has judged it behind this one.",
 )
@@ -423,8 +378,7 @@ def rest_kept(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     return _up_to(eos, written)
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="the draft's text is good enough.",
     because="the target has to judge every token, else the text is the draft's.",
 )
@@ -432,8 +386,7 @@ def draft_trusted(target_model, draft_model, prompt, k, max_new_tokens, eos=None
     return _up_to(eos, _drafted(draft_model, list(prompt), max_new_tokens))
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="the prompt belongs to the answer.",
     because="the new tokens alone are asked for.",
 )
@@ -442,8 +395,7 @@ def prompt_returned(target_model, draft_model, prompt, k, max_new_tokens, eos=No
     return [*prompt, *_up_to(eos, written)]
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="eos can only stand at the end of a block.",
     because="a draft token can be eos too, and what is accepted behind it must go.",
 )
@@ -459,8 +411,7 @@ def eos_at_block_ends(target_model, draft_model, prompt, k, max_new_tokens, eos=
     return written
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="eos is a signal and no part of the text.",
     because="it is the token that the target writes last, and it is kept.",
 )
@@ -469,8 +420,7 @@ def eos_dropped(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     return written[: written.index(eos)] if eos in written else written
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="an eos in the prompt ends the text.",
     because="only new tokens are compared with eos; a prompt may hold the end of an earlier text.",
 )
@@ -480,8 +430,7 @@ def eos_in_prompt(target_model, draft_model, prompt, k, max_new_tokens, eos=None
     return _up_to(eos, _decode(target_model, draft_model, prompt, k, max_new_tokens, _right))
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="an eos of 0 means that there is none.",
     because="0 is a token like any other; None is what says that there is no eos.",
 )
@@ -490,8 +439,7 @@ def eos_zero_is_none(target_model, draft_model, prompt, k, max_new_tokens, eos=N
     return _up_to(eos, written) if eos else written
 
 
-@WRONG.add(
-    "greedy_speculative_decode",
+@greedy_speculative_decode.wrong(
     think="the last block may be written whole.",
     because="it can pass the limit by up to K tokens, which the caller has no room for.",
 )

@@ -3,33 +3,10 @@
 import numpy as np
 import pytest
 
+from autograde.chapters.common import no_warning, own_array, prediction, quiz
 from autograde.chapters.laws import autoregressive_law, step_law, token_law
-from autograde.check import (
-    behaviour,
-    choose,
-    guessed,
-    no_warning,
-    own_array,
-    untouched,
-)
+from autograde.check import Exercise, untouched
 from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
-
-# The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = (
-    "specdec_lib.sampling.accept_below",
-    "specdec_lib.decoding.verify.residual",
-    "specdec_lib.decoding.verify.next_distribution",
-    "specdec_lib.decoding.verify.verify",
-    "specdec_lib.decoding.verify.verify_block",
-    "specdec_lib.lessons.ch03.rules.residual",
-    "specdec_lib.lessons.ch07.computed.residual",
-    "specdec_lib.decoding.verify.accepted_prefix",
-    "specdec_lib.decoding.variants.block_verification.prefix_weights",
-    "specdec_lib.exact.OneSide.accept",
-    "specdec_lib.lessons.ch07.computed.block_decisions",
-    "specdec_lib.lessons.common.recorded.verdict",
-    "specdec_lib.training.recording.accepted_of",
-)
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
@@ -55,69 +32,46 @@ def random_pairs(vocab_sizes: tuple[int, ...], seed: int) -> list[tuple[np.ndarr
     return [(rng.dirichlet(np.ones(v)), rng.dirichlet(np.ones(v))) for v in vocab_sizes]
 
 
-# --- predictions and quiz -------------------------------------------------------------------
+test_prediction = prediction("prediction_02", 0, 1)
+test_prediction_b = prediction("prediction_02_b", 0, 1)
+test_quiz = quiz(
+    "quiz_02",
+    right="b",
+    a="The rank of a token does not matter, only its ratio: with q = .40 it is accepted "
+    "three times in four, favourite or not.",
+    c="Below .30 it is accepted for certain too: with q = .20 the ratio is 1.5, and "
+    "the cap makes it 1.",
+    d="There the draft overstates the token, so part of it is rejected: with q = .60 one half.",
+)
+test_quiz_b = quiz(
+    "quiz_02_b",
+    right="c",
+    a="Every draft token has a coin of its own, and the replacement has its own number "
+    "u. None is used up.",
+    b="There is no such limit: a step over K draft tokens writes up to K + 1.",
+    d="Even if that were so, the rule would not ask. They go because they were scored "
+    "after a text that is not written.",
+)
 
 
-@behaviour("prediction_02", "a guess was made")
-def test_prediction(student):
-    guessed(student, "prediction_02", 0, 1)
+acceptance_probability = Exercise("acceptance_probability")
+ratio = acceptance_probability.behaviour("the ratio of target to draft")
 
 
-@behaviour("prediction_02_b", "a guess was made")
-def test_prediction_b(student):
-    guessed(student, "prediction_02_b", 0, 1)
-
-
-@behaviour("quiz_02", "the right option")
-def test_quiz(student):
-    choose(
-        student,
-        "quiz_02",
-        right="b",
-        because={
-            "a": "The rank of a token does not matter, only its ratio: with q = .40 it is accepted "
-            "three times in four, favourite or not.",
-            "c": "Below .30 it is accepted for certain too: with q = .20 the ratio is 1.5, and "
-            "the cap makes it 1.",
-            "d": "There the draft overstates the token, so part of it is rejected: with q = .60 "
-            "one half.",
-        },
-    )
-
-
-@behaviour("quiz_02_b", "the right option")
-def test_quiz_b(student):
-    choose(
-        student,
-        "quiz_02_b",
-        right="c",
-        because={
-            "a": "Every draft token has a coin of its own, and the replacement has its own number "
-            "u. None is used up.",
-            "b": "There is no such limit: a step over K draft tokens writes up to K + 1.",
-            "d": "Even if that were so, the rule would not ask. They go because they were scored "
-            "after a text that is not written.",
-        },
-    )
-
-
-# --- acceptance_probability -----------------------------------------------------------------
-
-
-@behaviour("acceptance_probability", "the ratio of target to draft")
+@ratio
 @pytest.mark.parametrize("token, gives", [(1, 2 / 3), (2, 0.75)])
 def test_ratio(student, token, gives):
     expect(student.acceptance_probability, P, Q, token, gives=gives, hint="Is it p over q?")
 
 
-@behaviour("acceptance_probability", "the ratio of target to draft")
+@ratio
 @pytest.mark.parametrize("p, q", random_pairs((2, 5, 9), seed=11))
 def test_ratio_of_random_pairs(student, p, q):
     token = int(np.argmin(p / q))
     expect(student.acceptance_probability, p, q, token, gives=float(p[token] / q[token]))
 
 
-@behaviour("acceptance_probability", "the ratio of target to draft")
+@ratio
 @pytest.mark.parametrize("exponent, gives", [(38, 0.25), (42, 1.0)])
 def test_ratio_of_tiny_probabilities(student, exponent, gives):
     p, q = (np.array([2.0**-n, 1 - 2.0**-n]) for n in (40, exponent))
@@ -125,14 +79,14 @@ def test_ratio_of_tiny_probabilities(student, exponent, gives):
     expect(student.acceptance_probability, p, q, 0, gives=gives, hint=hint)
 
 
-@behaviour("acceptance_probability", "never above 1", after=("the ratio of target to draft",))
+@acceptance_probability.behaviour("never above 1", after=[ratio])
 @pytest.mark.parametrize("token, gives", [(0, 1.0), (3, 1.0), (1, 2 / 3)])
 def test_cap(student, token, gives):
     hint = "A probability is at most 1."
     expect(student.acceptance_probability, P, Q, token, gives=gives, hint=hint)
 
 
-@behaviour("acceptance_probability", "the zeros, without a warning")
+@acceptance_probability.behaviour("the zeros, without a warning")
 @pytest.mark.parametrize("token, gives", [(0, 0.0), (1, 1.0), (2, 0.0), (3, 0.5)])
 def test_zeros(student, token, gives):
     p = np.array([0.0, 0.75, 0.0, 0.25])
@@ -143,7 +97,7 @@ def test_zeros(student, token, gives):
     untouched(student)
 
 
-# --- speculative_accept ---------------------------------------------------------------------
+speculative_accept = Exercise("speculative_accept", after=[acceptance_probability])
 
 
 def check_accept(student, tokens, p, q, r, gives, hint):
@@ -153,9 +107,7 @@ def check_accept(student, tokens, p, q, r, gives, hint):
     expect(student.speculative_accept, tokens, p, q, np.array(r), gives=gives, hint=hint)
 
 
-@behaviour(
-    "speculative_accept", "each token by its ratio and its coin", after=("acceptance_probability",)
-)
+@speculative_accept.behaviour("each token by its ratio and its coin")
 @pytest.mark.parametrize(
     "p, q, r, gives",
     [
@@ -180,7 +132,7 @@ def test_accept_by_ratio(student, p, q, r, gives):
     check_accept(student, tokens, rows(tokens, p), rows(tokens, q), r, gives, hint)
 
 
-@behaviour("speculative_accept", "stops at the first rejection", after=("acceptance_probability",))
+@speculative_accept.behaviour("stops at the first rejection")
 @pytest.mark.parametrize(
     "r, gives",
     [
@@ -198,11 +150,7 @@ def test_accept_stops(student, r, gives):
     check_accept(student, tokens, p, q, r, gives, hint)
 
 
-@behaviour(
-    "speculative_accept",
-    "every position has its own row and its own coin",
-    after=("acceptance_probability",),
-)
+@speculative_accept.behaviour("every position has its own row and its own coin")
 @pytest.mark.parametrize(
     "p, q, r, gives",
     [
@@ -224,11 +172,7 @@ ZERO = np.array([0.0, 0.5, 0.5])
 HALF = np.array([0.5, 0.25, 0.25])
 
 
-@behaviour(
-    "speculative_accept",
-    "the edges: zeros, the boundary, the empty draft",
-    after=("acceptance_probability",),
-)
+@speculative_accept.behaviour("the edges: zeros, the boundary, the empty draft")
 @pytest.mark.parametrize(
     "tokens, p, q, r, gives",
     [
@@ -249,10 +193,10 @@ def test_accept_edges(student, tokens, p, q, r, gives):
     untouched(student)
 
 
-# --- residual_distribution ------------------------------------------------------------------
+residual_distribution = Exercise("residual_distribution")
 
 
-@behaviour("residual_distribution", "what the draft proposes too rarely, normalised")
+@residual_distribution.behaviour("what the draft proposes too rarely, normalised")
 @pytest.mark.parametrize(
     "p, q, gives",
     [
@@ -266,7 +210,7 @@ def test_residual(student, p, q, gives):
     expect(student.residual_distribution, p, q, gives=np.array(gives, dtype=float), hint=hint)
 
 
-@behaviour("residual_distribution", "repairs the law of any pair")
+@residual_distribution.behaviour("repairs the law of any pair")
 @pytest.mark.parametrize("p, q", random_pairs((2, 3, 5, 8, 17, 40), seed=5))
 def test_residual_repairs_the_law(student, p, q):
     residual = student.residual_distribution(p, q)
@@ -281,7 +225,7 @@ def test_residual_repairs_the_law(student, p, q):
         )
 
 
-@behaviour("residual_distribution", "nothing missing, and nothing shared")
+@residual_distribution.behaviour("nothing missing, and nothing shared")
 @pytest.mark.parametrize(
     "p, q, gives",
     [
@@ -299,7 +243,7 @@ def test_residual_edges(student, p, q, gives):
     no_warning(student)
 
 
-@behaviour("residual_distribution", "a new array, the arguments as they were")
+@residual_distribution.behaviour("a new array, the arguments as they were")
 @pytest.mark.parametrize("p, q, gives", [(P, P.copy(), P), (P, Q, np.array([0.75, 0, 0, 0.25]))])
 def test_residual_is_new(student, p, q, gives):
     expect(student.residual_distribution, p, q, gives=gives)
@@ -307,10 +251,10 @@ def test_residual_is_new(student, p, q, gives):
     untouched(student)
 
 
-# --- correct_token --------------------------------------------------------------------------
+correct_token = Exercise("correct_token")
 
 
-@behaviour("correct_token", "accepts by the coin", after=("acceptance_probability",))
+@correct_token.behaviour("accepts by the coin", after=[acceptance_probability])
 @pytest.mark.parametrize(
     "token, r, gives",
     [
@@ -327,10 +271,9 @@ def test_correct_keeps(student, token, r, gives):
     expect(student.correct_token, P, Q, token, r, 0.9, gives=gives, hint=hint)
 
 
-BOTH = ("acceptance_probability", "residual_distribution")
-
-
-@behaviour("correct_token", "replaces from the residual", after=BOTH)
+@correct_token.behaviour(
+    "replaces from the residual", after=[acceptance_probability, residual_distribution]
+)
 @pytest.mark.parametrize(
     "u, gives", [(0.0, 0), (0.3, 0), (0.45, 0), (0.74, 0), (0.76, 3), (0.99, 3)]
 )
@@ -339,7 +282,9 @@ def test_correct_replaces(student, u, gives):
     expect(student.correct_token, P, Q, 1, 0.9, u, gives=(gives, False), hint=hint)
 
 
-@behaviour("correct_token", "the law is the target's", after=BOTH)
+@correct_token.behaviour(
+    "the law is the target's", after=[acceptance_probability, residual_distribution]
+)
 @pytest.mark.parametrize("p, q", [(P, Q), (Q, P), (P, P), *random_pairs((2, 3, 5), seed=23)])
 def test_correct_law(student, p, q):
     def checked(many):
@@ -373,7 +318,9 @@ def _is_token_and_flag(out: object, vocab_size: int) -> bool:
     return type(token) is int and 0 <= token < vocab_size and isinstance(flag, bool)
 
 
-@behaviour("correct_token", "the edges: zeros and equal models", after=BOTH)
+@correct_token.behaviour(
+    "the edges: zeros and equal models", after=[acceptance_probability, residual_distribution]
+)
 @pytest.mark.parametrize(
     "p, q, token, r, u, gives",
     [
@@ -398,7 +345,8 @@ def test_correct_edges(student, p, q, token, r, u, gives):
     untouched(student)
 
 
-# --- speculative_step -----------------------------------------------------------------------
+speculative_step = Exercise("speculative_step", after=[speculative_accept, residual_distribution])
+bonus_token = speculative_step.behaviour("the bonus token from row K")
 
 FLAT = np.array([0.25, 0.25, 0.25, 0.25])
 STEP = ("speculative_accept", "residual_distribution")
@@ -409,7 +357,7 @@ def check_step(student, tokens, p, q, r, u, gives, hint=""):
     expect(student.speculative_step, tokens, np.array(p), q, np.array(r), u, gives=gives, hint=hint)
 
 
-@behaviour("speculative_step", "accepted prefix, then the replacement", after=STEP)
+@speculative_step.behaviour("accepted prefix, then the replacement")
 @pytest.mark.parametrize(
     "tokens, p, q, r, u, gives",
     [
@@ -425,7 +373,7 @@ def test_step_corrects(student, tokens, p, q, r, u, gives):
     check_step(student, tokens, p, q, r, u, gives, hint)
 
 
-@behaviour("speculative_step", "the bonus token from row K", after=STEP)
+@bonus_token
 @pytest.mark.parametrize(
     "last, r, u, gives",
     [
@@ -441,7 +389,7 @@ def test_step_bonus(student, last, r, u, gives):
     check_step(student, [0, 1], [P, P, last], [Q, Q], r, u, gives, hint)
 
 
-@behaviour("speculative_step", "the bonus token from row K", after=STEP)
+@bonus_token
 @pytest.mark.parametrize("k", [3, 5])
 def test_step_bonus_of_longer_blocks(student, k):
     tokens, last = [0, 3, 0, 3, 0][:k], [0.0, 0.0, 1.0, 0.0]
@@ -453,7 +401,7 @@ TARGET = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.
 DRAFT = np.array([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
 
 
-@behaviour("speculative_step", "the joint law of three tokens", after=STEP)
+@speculative_step.behaviour("the joint law of three tokens")
 @pytest.mark.parametrize("k", [1, 2])
 def test_step_law(student, k):
     def checked(many):
@@ -472,7 +420,7 @@ def test_step_law(student, k):
         )
 
 
-@behaviour("speculative_step", "an empty draft, zeros, nothing modified", after=STEP)
+@speculative_step.behaviour("an empty draft, zeros, nothing modified")
 @pytest.mark.parametrize(
     "tokens, p, q, r, u, gives",
     [

@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 02, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published code and exercises.
-"""
+"""Known wrong answers of chapter 02, refuted. Several are in published code and exercises."""
 
 import numpy as np
 
@@ -25,11 +21,10 @@ def _residual(p, q):
     return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
 
-# --- acceptance_probability -----------------------------------------------------------------
+acceptance_probability = WRONG.exercise("acceptance_probability")
 
 
-@WRONG.add(
-    "acceptance_probability",
+@acceptance_probability.wrong(
     think="the ratio is draft over target.",
     because="the kept height is the target's share of the draft's bar, so p is the numerator.",
 )
@@ -39,8 +34,7 @@ def inverted(p, q, token):
     return min(1.0, float(q[token] / p[token]))
 
 
-@WRONG.add(
-    "acceptance_probability",
+@acceptance_probability.wrong(
     think="p/q is a probability as it stands.",
     because="where the draft understates a token the ratio is above 1; keeping for certain is 1.",
 )
@@ -50,8 +44,7 @@ def no_cap(p, q, token):
     return 1.0 if q[token] == 0 else float(p[token] / q[token])
 
 
-@WRONG.add(
-    "acceptance_probability",
+@acceptance_probability.wrong(
     think="a token is kept or not, there is no coin.",
     because="keeping it only where p >= q loses the share p of every overstated token.",
 )
@@ -59,8 +52,7 @@ def all_or_nothing(p, q, token):
     return 1.0 if p[token] >= q[token] and p[token] > 0 else 0.0
 
 
-@WRONG.add(
-    "acceptance_probability",
+@acceptance_probability.wrong(
     think="the target's own probability decides.",
     because="the draft has made its choice already: it is p over q that repairs it, not p.",
 )
@@ -68,8 +60,7 @@ def target_only(p, q, token):
     return float(p[token])
 
 
-@WRONG.add(
-    "acceptance_probability",
+@acceptance_probability.wrong(
     think="a strict rule is safer, so the ratio is squared.",
     because="each token then gets p squared over q by acceptance, less than its share.",
 )
@@ -77,8 +68,7 @@ def squared(p, q, token):
     return _ratio(p, q, token) ** 2
 
 
-@WRONG.add(
-    "acceptance_probability",
+@acceptance_probability.wrong(
     think="a small floor keeps the ratio away from zero.",
     because="a token that the target never writes would be written.",
 )
@@ -86,8 +76,7 @@ def floored(p, q, token):
     return max(0.1, _ratio(p, q, token))
 
 
-@WRONG.add(
-    "acceptance_probability",
+@acceptance_probability.wrong(
     think="a small number in the denominator takes care of the zeros.",
     because="it changes every other ratio a little, and no tolerance makes up for it over a text.",
 )
@@ -95,8 +84,7 @@ def epsilon(p, q, token):
     return min(1.0, float(p[token] / (q[token] + 1e-3)))
 
 
-@WRONG.add(
-    "acceptance_probability",
+@acceptance_probability.wrong(
     think="dividing is all there is to it.",
     because="0/0 is not a number, and NumPy says so with a warning.",
 )
@@ -104,8 +92,7 @@ def plain_division(p, q, token):
     return min(1.0, float(np.asarray(p[token]) / np.asarray(q[token])))
 
 
-@WRONG.add(
-    "acceptance_probability",
+@acceptance_probability.wrong(
     think="a token that the draft cannot propose has probability 0 here too.",
     because="with q = 0 the draft understates the token as far as it can, so the cap 1 applies.",
 )
@@ -113,7 +100,7 @@ def zero_where_q_is_zero(p, q, token):
     return 0.0 if q[token] == 0 else _ratio(p, q, token)
 
 
-# --- speculative_accept ---------------------------------------------------------------------
+speculative_accept = WRONG.exercise("speculative_accept")
 
 
 def _prefix(draft_tokens, keep):
@@ -126,18 +113,16 @@ def _prefix(draft_tokens, keep):
     return accepted
 
 
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="a token is kept exactly where p is at least q.",
     because="below that a coin decides: it is kept with probability p/q, not never.",
-    same_as="all_or_nothing",
+    same_as=all_or_nothing,
 )
 def no_coin(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] >= q[i, t] and p[i, t] > 0)
 
 
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="one coin serves the whole block.",
     because="positions would then stand and fall together; each has a coin r[i] of its own.",
 )
@@ -145,8 +130,7 @@ def first_coin_only(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[0] <= _ratio(p[i], q[i], t))
 
 
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="the first row of p and q serves every position.",
     because="each position has a row of its own, computed after the tokens before it.",
 )
@@ -154,40 +138,25 @@ def first_row_only(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[0, t] > 0 and r[i] <= _ratio(p[0], q[0], t))
 
 
-@WRONG.add(
-    "speculative_accept",
-    think="no draft token should have a chance below one half.",
-    because="the floor keeps tokens more often than the target wants them.",
-)
-def floor_under_the_ratio(draft_tokens, p, q, r):
-    def keep(i, t):
-        return p[i, t] > 0 and r[i] <= max(0.5, _ratio(p[i], q[i], t))
-
-    return _prefix(draft_tokens, keep)
-
-
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="the coin is held against q/p.",
     because="that rejects what the draft understates and keeps what it overstates.",
-    same_as="inverted",
+    same_as=inverted,
 )
 def ratio_inverted(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] * p[i, t] <= q[i, t])
 
 
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="the ratio is squared.",
     because="overstated tokens then fall below their share.",
-    same_as="squared",
+    same_as=squared,
 )
 def ratio_squared(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t) ** 2)
 
 
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="a token stays if it is the target's most probable one.",
     because="that is greedy decoding; in sampling the ratio decides, not the rank.",
 )
@@ -195,18 +164,16 @@ def greedy_match(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: int(np.argmax(p[i])) == t)
 
 
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="the coin is held against the target's probability.",
     because="it was drawn with probability q already; with p alone it gets only q times p.",
-    same_as="target_only",
+    same_as=target_only,
 )
 def coin_against_p(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= p[i, t])
 
 
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="one rejection costs one token, and the walk goes on.",
     because="the later tokens were scored after a token that is not in the text.",
 )
@@ -214,8 +181,7 @@ def no_stop(draft_tokens, p, q, r):
     return [t for i, t in enumerate(draft_tokens) if p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t)]
 
 
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="the rejected token still belongs to the block.",
     because="it was rejected; another token will stand in its place.",
 )
@@ -224,8 +190,7 @@ def rejected_kept(draft_tokens, p, q, r):
     return list(draft_tokens[: len(kept) + 1])
 
 
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="r = 0 keeps everything.",
     because="where p is 0 nothing may be kept, and a uniform number can be exactly 0.",
 )
@@ -233,8 +198,7 @@ def impossible_token_kept(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: r[i] <= _ratio(p[i], q[i], t))
 
 
-@WRONG.add(
-    "speculative_accept",
+@speculative_accept.wrong(
     think="the coin must fall strictly below the ratio.",
     because="the published rule keeps the token on the boundary too, r equal to p/q.",
 )
@@ -242,11 +206,10 @@ def strict_comparison(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: r[i] < _ratio(p[i], q[i], t))
 
 
-# --- residual_distribution ------------------------------------------------------------------
+residual_distribution = WRONG.exercise("residual_distribution")
 
 
-@WRONG.add(
-    "residual_distribution",
+@residual_distribution.wrong(
     think="after a rejection the target itself is the right distribution.",
     because="its accepted tokens would be paid twice.",
 )
@@ -254,8 +217,7 @@ def target_again(p, q):
     return p.copy()
 
 
-@WRONG.add(
-    "residual_distribution",
+@residual_distribution.wrong(
     think="the surplus of the draft is what is left over.",
     because="q - p is what was rejected; what is missing is p - q.",
 )
@@ -263,8 +225,7 @@ def sign_flipped(p, q):
     return _residual(q, p)
 
 
-@WRONG.add(
-    "residual_distribution",
+@residual_distribution.wrong(
     think="the distance |p - q| is the part to repair.",
     because="it gives mass to the overstated tokens as well, which lack nothing.",
 )
@@ -273,8 +234,7 @@ def absolute_difference(p, q):
     return distance / distance.sum() if distance.sum() > 0 else p.copy()
 
 
-@WRONG.add(
-    "residual_distribution",
+@residual_distribution.wrong(
     think="the positive part is a distribution already.",
     because="it sums to the rejected share, not to 1.",
 )
@@ -282,8 +242,7 @@ def not_normalised(p, q):
     return np.maximum(p - q, 0)
 
 
-@WRONG.add(
-    "residual_distribution",
+@residual_distribution.wrong(
     think="negative entries cancel in the end.",
     because="a probability below 0 is none; only the positive part of p - q counts.",
 )
@@ -292,8 +251,7 @@ def not_clipped(p, q):
     return (p - q) / total if total > 0 else p.copy()
 
 
-@WRONG.add(
-    "residual_distribution",
+@residual_distribution.wrong(
     think="with p equal to q there is always something to divide by.",
     because="the mass left is 0 then, and 0/0 fills the result with NaN.",
 )
@@ -302,8 +260,7 @@ def nan_where_equal(p, q):
     return missing / missing.sum()
 
 
-@WRONG.add(
-    "residual_distribution",
+@residual_distribution.wrong(
     think="softmax turns any scores into a distribution.",
     because="it gives every token some mass, also those that lack nothing.",
 )
@@ -312,8 +269,7 @@ def softmax_of_difference(p, q):
     return scores / scores.sum()
 
 
-@WRONG.add(
-    "residual_distribution",
+@residual_distribution.wrong(
     think="where nothing is missing all tokens are equally good.",
     because="with p equal to q the law to keep is p, not the uniform one.",
 )
@@ -322,8 +278,7 @@ def uniform_where_equal(p, q):
     return missing / missing.sum() if missing.sum() > 0 else np.full(len(p), 1 / len(p))
 
 
-@WRONG.add(
-    "residual_distribution",
+@residual_distribution.wrong(
     think="p can be worked on in place.",
     because="the caller still needs p; a row of the block would be overwritten.",
 )
@@ -337,7 +292,7 @@ def in_place(p, q):
     return p
 
 
-# --- correct_token --------------------------------------------------------------------------
+correct_token = WRONG.exercise("correct_token")
 
 
 def _one(p, q, token, r, replace):
@@ -346,18 +301,16 @@ def _one(p, q, token, r, replace):
     return replace(), False
 
 
-@WRONG.add(
-    "correct_token",
+@correct_token.wrong(
     think="the replacement is drawn from the target.",
     because="tokens with p below q have had their full share by acceptance.",
-    same_as="target_again",
+    same_as=target_again,
 )
 def replaced_from_target(p, q, token, r, u):
     return _one(p, q, token, r, lambda: sample_from(p, u))
 
 
-@WRONG.add(
-    "correct_token",
+@correct_token.wrong(
     think="the replacement is drawn from the draft again.",
     because="the draft's surplus is the trouble; drawing from it adds to it.",
 )
@@ -365,8 +318,7 @@ def replaced_from_draft(p, q, token, r, u):
     return _one(p, q, token, r, lambda: sample_from(q, u))
 
 
-@WRONG.add(
-    "correct_token",
+@correct_token.wrong(
     think="the most probable token of the target is the best replacement.",
     because="then only this one token is paid with all of the rejected mass.",
 )
@@ -374,8 +326,7 @@ def replaced_by_argmax(p, q, token, r, u):
     return _one(p, q, token, r, lambda: int(np.argmax(p)))
 
 
-@WRONG.add(
-    "correct_token",
+@correct_token.wrong(
     think="the most probable token of the residual is the best replacement.",
     because="the residual is a distribution to draw from; its other tokens lack mass as well.",
 )
@@ -383,27 +334,16 @@ def replaced_by_residual_argmax(p, q, token, r, u):
     return _one(p, q, token, r, lambda: int(np.argmax(_residual(p, q))))
 
 
-@WRONG.add(
-    "correct_token",
-    think="token 0 can stand for a rejected token.",
-    because="token 0 is a token like every other and would be written far too often.",
-)
-def replaced_by_zero(p, q, token, r, u):
-    return _one(p, q, token, r, lambda: 0)
-
-
-@WRONG.add(
-    "correct_token",
+@correct_token.wrong(
     think="the residual is q - p.",
     because="that draws again just those tokens that were rejected for being too many.",
-    same_as="sign_flipped",
+    same_as=sign_flipped,
 )
 def residual_sign_flipped(p, q, token, r, u):
     return _one(p, q, token, r, lambda: sample_from(_residual(q, p), u))
 
 
-@WRONG.add(
-    "correct_token",
+@correct_token.wrong(
     think="the coin r can serve for the replacement too.",
     because="after a rejection r is known to be large, so it is not uniform any more.",
 )
@@ -411,8 +351,7 @@ def coin_used_twice(p, q, token, r, u):
     return _one(p, q, token, r, lambda: sample_from(_residual(p, q), r))
 
 
-@WRONG.add(
-    "correct_token",
+@correct_token.wrong(
     think="without a coin the better model decides.",
     because="every token with p below q would be rejected always, not in part.",
 )
@@ -422,8 +361,7 @@ def replaced_without_coin(p, q, token, r, u):
     return sample_from(_residual(p, q), u), False
 
 
-@WRONG.add(
-    "correct_token",
+@correct_token.wrong(
     think="the flag says whether the token was corrected.",
     because="it says whether the draft's token was kept; True means kept.",
 )
@@ -432,15 +370,14 @@ def flag_reversed(p, q, token, r, u):
     return out, not kept
 
 
-# --- speculative_step -----------------------------------------------------------------------
+speculative_step = WRONG.exercise("speculative_step")
 
 
 def _kept(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t))
 
 
-@WRONG.add(
-    "speculative_step",
+@speculative_step.wrong(
     think="a block that is kept whole ends with its last draft token.",
     because="row K of p is paid for; without the bonus token a step yields less than it could.",
 )
@@ -450,8 +387,7 @@ def no_bonus(draft_tokens, p, q, r, u):
     return kept if n == len(draft_tokens) else [*kept, sample_from(_residual(p[n], q[n]), u)]
 
 
-@WRONG.add(
-    "speculative_step",
+@speculative_step.wrong(
     think="a rejected token just ends the step.",
     because="the step owes one token; without it the rejected mass is never made up for.",
 )
@@ -461,8 +397,7 @@ def no_correction(draft_tokens, p, q, r, u):
     return [*kept, sample_from(p[k], u)] if len(kept) == k else kept
 
 
-@WRONG.add(
-    "speculative_step",
+@speculative_step.wrong(
     think="the bonus token comes from the draft's last row.",
     because="the extra row is the target's; the draft knows nothing of that position.",
 )
@@ -474,8 +409,7 @@ def bonus_from_draft(draft_tokens, p, q, r, u):
     return [*kept, sample_from(q[k - 1] if k else p[k], u)]
 
 
-@WRONG.add(
-    "speculative_step",
+@speculative_step.wrong(
     think="the bonus token comes from row K - 1 of p.",
     because="that row is the distribution of the last draft token, not of the one after it.",
 )
@@ -486,19 +420,17 @@ def stale_bonus_row(draft_tokens, p, q, r, u):
     return [*kept, sample_from(last, u)]
 
 
-@WRONG.add(
-    "speculative_step",
+@speculative_step.wrong(
     think="after a rejection the target's row is drawn from.",
     because="the replacement must come from what is missing, the residual of that row.",
-    same_as="replaced_from_target",
+    same_as=replaced_from_target,
 )
 def step_replaced_from_target(draft_tokens, p, q, r, u):
     kept = _kept(draft_tokens, p, q, r)
     return [*kept, sample_from(p[len(kept)], u)]
 
 
-@WRONG.add(
-    "speculative_step",
+@speculative_step.wrong(
     think="the replacement comes from the last row.",
     because="the last row follows a text with the rejected token in it.",
 )
@@ -506,8 +438,7 @@ def correction_from_last_row(draft_tokens, p, q, r, u):
     return [*_kept(draft_tokens, p, q, r), sample_from(p[len(draft_tokens)], u)]
 
 
-@WRONG.add(
-    "speculative_step",
+@speculative_step.wrong(
     think="the residual of the first position serves all.",
     because="the rejected position n has its own p[n] and q[n].",
 )
@@ -517,8 +448,7 @@ def residual_of_first_row(draft_tokens, p, q, r, u):
     return [*kept, sample_from(last, u)]
 
 
-@WRONG.add(
-    "speculative_step",
+@speculative_step.wrong(
     think="the draft tokens after the rejected one can follow its replacement.",
     because="they were drafted and scored after another token.",
 )
@@ -529,8 +459,7 @@ def rest_of_the_draft_kept(draft_tokens, p, q, r, u):
     return [*kept, sample_from(last, u), *draft_tokens[n + 1 :]]
 
 
-@WRONG.add(
-    "speculative_step",
+@speculative_step.wrong(
     think="the rejected token is written, and then its replacement.",
     because="the replacement stands in its place, not behind it.",
 )

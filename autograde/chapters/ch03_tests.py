@@ -6,14 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograde.check import (
-    behaviour,
-    choose,
-    guessed,
-    no_warning,
-    own_array,
-    untouched,
-)
+from autograde.chapters.common import no_warning, own_array, prediction, quiz
+from autograde.check import Exercise, untouched
 from autograde.sandbox.remote import MAX_GIVEN
 from specdec_lib.lessons.ch03.rules import (
     IMPOSTORS,
@@ -29,31 +23,6 @@ from specdec_lib.lessons.ch03.rules import (
 )
 from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
 
-# The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = (
-    "specdec_lib.lessons.ch03.computed.mixed_up",
-    "specdec_lib.lessons.ch03.computed.rule_law",
-    "specdec_lib.lessons.ch03.rules.residual",
-    "specdec_lib.sampling.Warp",
-    "specdec_lib.decoding.verify.residual",
-    "specdec_lib.lessons.ch01.checks.distance",
-    "specdec_lib.lessons.ch03.checks._tv",
-    "specdec_lib.lessons.ch03.computed.lenient",
-    "specdec_lib.lessons.ch03.computed.mixture",
-    "specdec_lib.lessons.ch02.computed.exact_law",
-    "specdec_lib.lessons.ch07.computed.residual",
-    "specdec_lib.lessons.ch07.computed.refused_in_turn",
-    "specdec_lib.lessons.ch07.computed.best_acceptance",
-    "specdec_lib.lessons.ch07.computed.block_decisions",
-    "specdec_lib.lessons.ch07.computed.block_accepted",
-    "specdec_lib.lessons.ch07.computed.one_hot_law",
-    "specdec_lib.lessons.ch07.computed.candidates_law",
-    "specdec_lib.sampling._nucleus",
-    "specdec_lib.exact.one_token",
-    "specdec_lib.measure.core.acceptance.acceptance",
-    "specdec_lib.training.stages.distillation",
-)
-
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
 EQUAL = [(P, P.copy()), (np.array([0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0]))]
@@ -67,58 +36,35 @@ def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(rng.dirichlet(np.ones(v)), rng.dirichlet(np.ones(v))) for v in sizes]
 
 
-# --- predictions and quiz -------------------------------------------------------------------
+test_prediction = prediction("prediction_03", 0, 1_000_000)
+test_prediction_b = prediction("prediction_03_b", 0, 1)
+test_quiz = quiz(
+    "quiz_03",
+    right="b",
+    a="The draft tokens are the same in both cases. Only the q that the rule divides by "
+    "is another one, so what rose is the ratio.",
+    c="The last word is p/q with a q that nobody drew from. Tokens that the draft can "
+    "propose then come out too often.",
+    d="The residual repairs what a draft from the full q leaves missing. This draft "
+    "comes from the filtered one, which leaves something else.",
+)
+test_quiz_b = quiz(
+    "quiz_03_b",
+    right="a",
+    b="Every block still pays for its drafts: with K = 5 and c = .1 it takes 1.5 passes "
+    "for one token, which is .67 times the speed.",
+    c="The two paths add up to p for every q, also for one that shares nothing with p. "
+    "Then everything comes by correction.",
+    d="That condition decides on the speed, not on the law: the law is p for every q.",
+)
 
 
-@behaviour("prediction_03", "a guess was made")
-def test_prediction(student):
-    guessed(student, "prediction_03", 0, 1_000_000)
-
-
-@behaviour("prediction_03_b", "a guess was made")
-def test_prediction_b(student):
-    guessed(student, "prediction_03_b", 0, 1)
-
-
-@behaviour("quiz_03", "the right option")
-def test_quiz(student):
-    choose(
-        student,
-        "quiz_03",
-        right="b",
-        because={
-            "a": "The draft tokens are the same in both cases. Only the q that the rule divides by "
-            "is another one, so what rose is the ratio.",
-            "c": "The last word is p/q with a q that nobody drew from. Tokens that the draft can "
-            "propose then come out too often.",
-            "d": "The residual repairs what a draft from the full q leaves missing. This draft "
-            "comes from the filtered one, which leaves something else.",
-        },
-    )
-
-
-@behaviour("quiz_03_b", "the right option")
-def test_quiz_b(student):
-    choose(
-        student,
-        "quiz_03_b",
-        right="a",
-        because={
-            "b": "Every block still pays for its drafts: with K = 5 and c = .1 it takes 1.5 passes "
-            "for one token, which is .67 times the speed.",
-            "c": "The two paths add up to p for every q, also for one that shares nothing with p. "
-            "Then everything comes by correction.",
-            "d": "That condition decides on the speed, not on the law: the law is p for every q.",
-        },
-    )
-
-
-# --- total_variation ------------------------------------------------------------------------
+total_variation = Exercise("total_variation")
 
 HALF = "Is it half the sum of all differences, each without its sign?"
 
 
-@behaviour("total_variation", "half of all differences")
+@total_variation.behaviour("half of all differences")
 @pytest.mark.parametrize("p, q", [(P, Q), (Q, P), *pairs(2, 5, 40, seed=31), ZEROS])
 def test_total_variation(student, p, q):
     gives = float(1 - np.minimum(p, q).sum())
@@ -126,7 +72,7 @@ def test_total_variation(student, p, q):
     untouched(student)
 
 
-@behaviour("total_variation", "from 0, where equal, to 1, where nothing is shared")
+@total_variation.behaviour("from 0, where equal, to 1, where nothing is shared")
 @pytest.mark.parametrize("p, q, gives", [(*EQUAL[0], 0.0), (*EQUAL[1], 0.0), (*APART, 1.0)])
 def test_total_variation_ends(student, p, q, gives):
     expect(student.total_variation, p, q, gives=gives, hint=HALF)
@@ -134,10 +80,10 @@ def test_total_variation_ends(student, p, q, gives):
     no_warning(student)
 
 
-# --- acceptance_rate ------------------------------------------------------------------------
+acceptance_rate = Exercise("acceptance_rate")
 
 
-@behaviour("acceptance_rate", "what both share")
+@acceptance_rate.behaviour("what both share")
 @pytest.mark.parametrize("p, q", [(P, Q), (Q, P), *pairs(2, 5, 40, seed=32)])
 def test_acceptance_rate(student, p, q):
     gives = float(1 - np.abs(p - q).sum() / 2)
@@ -146,7 +92,7 @@ def test_acceptance_rate(student, p, q):
     untouched(student)
 
 
-@behaviour("acceptance_rate", "the ends and the zeros, without a warning")
+@acceptance_rate.behaviour("the ends and the zeros, without a warning")
 @pytest.mark.parametrize(
     "p, q, gives", [(*EQUAL[0], 1.0), (*EQUAL[1], 1.0), (*APART, 0.0), (*ZEROS, 0.25)]
 )
@@ -156,7 +102,7 @@ def test_acceptance_rate_ends(student, p, q, gives):
     no_warning(student)
 
 
-# --- two_paths ------------------------------------------------------------------------------
+two_paths = Exercise("two_paths")
 
 
 def two_masses(student, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -180,7 +126,7 @@ def same_mass(which: str, got: np.ndarray, gives: np.ndarray, p, q, hint: str) -
         )
 
 
-@behaviour("two_paths", "the accepted mass, first")
+@two_paths.behaviour("the accepted mass, first")
 @pytest.mark.parametrize("p, q", [(P, Q), (Q, P), ZEROS, *pairs(2, 6, 30, seed=33)])
 def test_accepted_mass(student, p, q):
     accepted, _ = two_masses(student, p, q)
@@ -188,7 +134,7 @@ def test_accepted_mass(student, p, q):
     same_mass("accepted", accepted, np.minimum(p, q), p, q, hint)
 
 
-@behaviour("two_paths", "the corrected mass, second")
+@two_paths.behaviour("the corrected mass, second")
 @pytest.mark.parametrize("p, q", [(P, Q), (Q, P), ZEROS, APART, *pairs(2, 6, 30, seed=34)])
 def test_corrected_mass(student, p, q):
     _, corrected = two_masses(student, p, q)
@@ -196,7 +142,7 @@ def test_corrected_mass(student, p, q):
     same_mass("corrected", corrected, p - np.minimum(p, q), p, q, hint)
 
 
-@behaviour("two_paths", "the ends, without a warning, in new arrays")
+@two_paths.behaviour("the ends, without a warning, in new arrays")
 @pytest.mark.parametrize("p, q", [*EQUAL, APART, (P, Q)])
 def test_two_paths_ends(student, p, q):
     accepted, corrected = two_masses(student, p, q)
@@ -207,7 +153,7 @@ def test_two_paths_ends(student, p, q):
     untouched(student)
 
 
-# --- argmax_draft_law -----------------------------------------------------------------------
+argmax_draft_law = Exercise("argmax_draft_law")
 
 
 def by_cases(p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -225,7 +171,7 @@ HF = (np.array([0.6, 0.4]), np.array([0.8, 0.2]))
 ARGMAX = "The draft token is argmax q every time; ratio and residual use all of q."
 
 
-@behaviour("argmax_draft_law", "one token is always drafted, the residual does the rest")
+@argmax_draft_law.behaviour("one token is always drafted, the residual does the rest")
 @pytest.mark.parametrize(
     "p, q", [(P, Q), ([0.5, 0.5], [0.6, 0.4]), HF, *pairs(3, 8, 8, 20, seed=36)]
 )
@@ -235,7 +181,7 @@ def test_argmax(student, p, q):
     untouched(student)
 
 
-@behaviour("argmax_draft_law", "always accepted where the ratio is 1 or more")
+@argmax_draft_law.behaviour("always accepted where the ratio is 1 or more")
 @pytest.mark.parametrize(
     "p, q, gives",
     [
@@ -254,7 +200,7 @@ def test_argmax_accepted(student, p, q, gives):
     no_warning(student)
 
 
-@behaviour("argmax_draft_law", "ties, zeros, a new array")
+@argmax_draft_law.behaviour("ties, zeros, a new array")
 @pytest.mark.parametrize(
     "p, q",
     [
@@ -274,7 +220,11 @@ def test_argmax_edges(student, p, q):
     untouched(student)
 
 
-# --- warp -----------------------------------------------------------------------------------
+warp = Exercise("warp")
+temperature_step = warp.behaviour("the temperature")
+zero_temperature = warp.behaviour("temperature 0, and below")
+top_k_step = warp.behaviour("top-k", after=[temperature_step])
+top_p_step = warp.behaviour("top-p", after=[temperature_step])
 
 LOGITS = np.array([1.5, -0.5, 2.0, 0.25, 1.0, -2.0])
 PROBS = np.array([0.05, 0.4, 0.1, 0.25, 0.2])
@@ -301,7 +251,7 @@ def by_ranks(logits: np.ndarray, temperature: float, top_k: int | None, top_p: f
     return only(order[:kept].tolist(), softmax(logits / temperature))
 
 
-@behaviour("warp", "the temperature")
+@temperature_step
 @pytest.mark.parametrize("temperature", [1.0, 0.5, 3.0, 0.01])
 def test_temperature(student, temperature):
     hint = "The temperature divides the logits, before the softmax."
@@ -310,7 +260,7 @@ def test_temperature(student, temperature):
     untouched(student)
 
 
-@behaviour("warp", "the temperature")
+@temperature_step
 @pytest.mark.parametrize("shift", [0.0, 900.0, -900.0])
 def test_large_logits(student, shift):
     hint = "Subtract the largest logit first: exp overflows above 709."
@@ -318,7 +268,7 @@ def test_large_logits(student, shift):
     no_warning(student)
 
 
-@behaviour("warp", "temperature 0, and below")
+@zero_temperature
 @pytest.mark.parametrize(
     "logits, best", [(LOGITS, 2), (np.array([0.0, 3.0, 3.0]), 1), (np.array([-1.0, -2.0]), 0)]
 )
@@ -329,7 +279,7 @@ def test_temperature_zero(student, logits, best):
     no_warning(student)
 
 
-@behaviour("warp", "temperature 0, and below")
+@zero_temperature
 @pytest.mark.parametrize("temperature", [-0.5, -1e-9])
 def test_negative_temperature(student, temperature):
     call = f"warp(logits={describe(LOGITS)}, temperature={temperature:g})"
@@ -345,7 +295,7 @@ def test_negative_temperature(student, temperature):
     raise Different(f"{call} returned {describe(got)}; expected a ValueError.")
 
 
-@behaviour("warp", "top-k", after=("the temperature",))
+@top_k_step
 @pytest.mark.parametrize(
     "top_k, kept",
     [
@@ -363,7 +313,7 @@ def test_top_k(student, top_k, kept):
     untouched(student)
 
 
-@behaviour("warp", "top-k", after=("the temperature",))
+@top_k_step
 @pytest.mark.parametrize("top_k, kept", [(1, [1]), (2, [0, 1, 2, 3]), (3, [0, 1, 2, 3])])
 def test_top_k_ties(student, top_k, kept):
     probs = np.array([0.2, 0.3, 0.2, 0.2, 0.1])
@@ -371,7 +321,7 @@ def test_top_k_ties(student, top_k, kept):
     expect(student.warp, np.log(probs), 1.0, top_k, gives=only(kept, probs), hint=hint)
 
 
-@behaviour("warp", "top-p", after=("the temperature",))
+@top_p_step
 @pytest.mark.parametrize(
     "top_p, kept",
     [(0.3, 1), (0.55, 2), (0.8, 3), (0.9, 4), (0.97, 5), (0.01, 1), (0.0, 1)]
@@ -385,7 +335,7 @@ def test_top_p(student, top_p, kept):
     untouched(student)
 
 
-@behaviour("warp", "top-p", after=("the temperature",))
+@top_p_step
 @pytest.mark.parametrize("top_p, kept", [(0.3, [0, 1]), (0.2, [0]), (0.6, [0, 1, 2])])
 def test_top_p_ties(student, top_p, kept):
     probs = np.full(4, 0.25)
@@ -393,7 +343,7 @@ def test_top_p_ties(student, top_p, kept):
     expect(student.warp, np.log(probs), 1.0, None, top_p, gives=only(kept, probs), hint=hint)
 
 
-@behaviour("warp", "the order of the steps", after=("the temperature", "top-k", "top-p"))
+@warp.behaviour("the order of the steps", after=[temperature_step, top_k_step, top_p_step])
 @pytest.mark.parametrize(
     "temperature, top_k, top_p",
     [(2.0, 4, 0.7), (0.5, 3, 0.9), (4.0, None, 0.5), (0.25, 3, 0.8), (1.0, 2, 0.6), (3.0, 3, 0.75)],
@@ -404,7 +354,7 @@ def test_order(student, temperature, top_k, top_p):
     expect(student.warp, LOGITS, temperature, top_k, top_p, gives=gives, hint=hint)
 
 
-# --- is_lossless ----------------------------------------------------------------------------
+is_lossless = Exercise("is_lossless")
 
 # Ratios and residuals of all of them are multiples of 1/64.
 GRID = (np.array([0.375, 0.25, 0.125, 0.25]), np.array([0.1875, 0.5, 0.0625, 0.25]))
@@ -485,13 +435,13 @@ def judged(student, rule: Callable, pair: tuple, gives: bool) -> None:
     untouched(student)
 
 
-@behaviour("is_lossless", "every impostor is seen, and no right rule taken for one")
+@is_lossless.behaviour("every impostor is seen, and no right rule taken for one")
 @pytest.mark.parametrize("rule", [*IMPOSTORS, swapped_residual, from_draft, right_rule])
 def test_impostors(student, rule):
     judged(student, rule, GRID, gives=rule is right_rule)
 
 
-@behaviour("is_lossless", "the law counts, not how the rule is written")
+@is_lossless.behaviour("the law counts, not how the rule is written")
 @pytest.mark.parametrize("pair", [GRID, SPLIT], ids=["four tokens", "three tokens"])
 @pytest.mark.parametrize(
     "rule",
@@ -502,7 +452,7 @@ def test_right_rules(student, rule, pair):
     judged(student, one_coin, pair, gives=False)
 
 
-@behaviour("is_lossless", "judged on this pair, with draft tokens from q")
+@is_lossless.behaviour("judged on this pair, with draft tokens from q")
 @pytest.mark.parametrize(
     "rule, pair, gives",
     [
@@ -520,7 +470,7 @@ def test_pairs(student, rule, pair, gives):
     judged(student, rule, pair, gives)
 
 
-@behaviour("is_lossless", "exact: no small bias is let through")
+@is_lossless.behaviour("exact: no small bias is let through")
 @pytest.mark.parametrize(
     "rule, pair", [(coarse_coin, QUIET), (one_cell, GRID), (one_cell, SPLIT), (one_cell, TWO)]
 )

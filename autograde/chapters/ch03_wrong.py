@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 03, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published code and explanations.
-"""
+"""Known wrong answers of chapter 03, refuted. Several are in published code and explanations."""
 
 import numpy as np
 
@@ -17,11 +13,10 @@ def _residual(p, q):
     return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
 
-# --- total_variation ------------------------------------------------------------------------
+total_variation = WRONG.exercise("total_variation")
 
 
-@WRONG.add(
-    "total_variation",
+@total_variation.wrong(
     think="the distance is the sum of all differences.",
     because="what one has more the other has less, so the sum counts every mass twice.",
 )
@@ -29,8 +24,7 @@ def not_halved(p, q):
     return float(np.abs(p - q).sum())
 
 
-@WRONG.add(
-    "total_variation",
+@total_variation.wrong(
     think="the differences add up with their signs.",
     because="both sum to 1, so the signed differences always cancel to 0.",
 )
@@ -38,8 +32,7 @@ def signed(p, q):
     return float((p - q).sum() / 2)
 
 
-@WRONG.add(
-    "total_variation",
+@total_variation.wrong(
     think="the largest difference of one token is the distance.",
     because="a question about several tokens can differ by more than a question about one.",
 )
@@ -47,8 +40,7 @@ def largest_difference(p, q):
     return float(np.abs(p - q).max())
 
 
-@WRONG.add(
-    "total_variation",
+@total_variation.wrong(
     think="it is the usual distance of two vectors, the root of the squares.",
     because="masses are moved, not squared; the Euclidean distance is no probability.",
 )
@@ -56,8 +48,7 @@ def euclidean(p, q):
     return float(np.sqrt(((p - q) ** 2).sum()))
 
 
-@WRONG.add(
-    "total_variation",
+@total_variation.wrong(
     think="it is the mean difference of a token.",
     because="divided by the size of the vocabulary it would vanish for a large one.",
 )
@@ -65,8 +56,7 @@ def averaged(p, q):
     return float(np.abs(p - q).mean())
 
 
-@WRONG.add(
-    "total_variation",
+@total_variation.wrong(
     think="the shared mass measures the distance.",
     because="that is 1 where the two are equal; the distance is what is not shared.",
 )
@@ -74,8 +64,7 @@ def shared_instead(p, q):
     return float(np.minimum(p, q).sum())
 
 
-@WRONG.add(
-    "total_variation",
+@total_variation.wrong(
     think="the Kullback-Leibler divergence is the distance of two distributions.",
     because="it is not symmetric, has no upper end, and does not give the rejection rate.",
 )
@@ -84,11 +73,10 @@ def kullback_leibler(p, q):
     return float((p[some] * np.log(p[some] / q[some])).sum())
 
 
-# --- acceptance_rate ------------------------------------------------------------------------
+acceptance_rate = WRONG.exercise("acceptance_rate")
 
 
-@WRONG.add(
-    "acceptance_rate",
+@acceptance_rate.wrong(
     think="the total variation is the accepted share.",
     because="it is the rejected one; the two add up to 1.",
 )
@@ -96,8 +84,7 @@ def rejection_rate(p, q):
     return float(np.abs(p - q).sum() / 2)
 
 
-@WRONG.add(
-    "acceptance_rate",
+@acceptance_rate.wrong(
     think="the mean of min(1, p/q) over the vocabulary is the rate.",
     because="tokens are not drafted equally often; token x counts with q(x).",
 )
@@ -106,8 +93,7 @@ def mean_of_the_ratios(p, q):
     return float(np.minimum(1, ratio).mean())
 
 
-@WRONG.add(
-    "acceptance_rate",
+@acceptance_rate.wrong(
     think="a token is accepted when two draws, one from p and one from q, agree.",
     because="that rule is exact too, but accepts only the sum of p q; this one needs no agreement.",
 )
@@ -115,8 +101,7 @@ def two_draws_agree(p, q):
     return float((p * q).sum())
 
 
-@WRONG.add(
-    "acceptance_rate",
+@acceptance_rate.wrong(
     think="the draft proposes its most probable token.",
     because="the draft token is drawn from q, so every token counts, not the argmax alone.",
 )
@@ -125,8 +110,7 @@ def argmax_only(p, q):
     return float(min(1.0, p[token] / q[token]))
 
 
-@WRONG.add(
-    "acceptance_rate",
+@acceptance_rate.wrong(
     think="min(1, p/q) is averaged with the weights p.",
     because="the text follows p in the end, but the drafts that are judged come from q.",
 )
@@ -135,8 +119,7 @@ def weighted_by_target(p, q):
     return float((p * np.minimum(1, ratio)).sum())
 
 
-@WRONG.add(
-    "acceptance_rate",
+@acceptance_rate.wrong(
     think="only tokens with p of at least q are accepted.",
     because="below that a coin accepts a share p/q; without it part of the mass is not counted.",
 )
@@ -144,8 +127,7 @@ def certain_ones_only(p, q):
     return float(q[p >= q].sum())
 
 
-@WRONG.add(
-    "acceptance_rate",
+@acceptance_rate.wrong(
     think="q times p/q is p, so everything is accepted.",
     because="the ratio is capped at 1: of an understated token only q can be accepted.",
 )
@@ -153,8 +135,7 @@ def without_the_cap(p, q):
     return float(p[q > 0].sum())
 
 
-@WRONG.add(
-    "acceptance_rate",
+@acceptance_rate.wrong(
     think="dividing by q is safe, since q is what was drawn from.",
     because="q is 0 on tokens that are never drawn, and the sum visits them too: 0/0 is NaN.",
 )
@@ -162,11 +143,10 @@ def plain_division(p, q):
     return float((q * np.minimum(1, p / q)).sum())
 
 
-# --- two_paths ------------------------------------------------------------------------------
+two_paths = WRONG.exercise("two_paths")
 
 
-@WRONG.add(
-    "two_paths",
+@two_paths.wrong(
     think="the corrected mass comes first.",
     because="the first array is the mass by acceptance, the second by correction.",
 )
@@ -174,8 +154,7 @@ def other_way_round(p, q):
     return np.maximum(p - q, 0), np.minimum(p, q)
 
 
-@WRONG.add(
-    "two_paths",
+@two_paths.wrong(
     think="the corrected mass is the residual distribution.",
     because="the residual is drawn from only after a rejection; its mass is 1 - beta times that.",
 )
@@ -183,8 +162,7 @@ def residual_itself(p, q):
     return np.minimum(p, q), _residual(p, q)
 
 
-@WRONG.add(
-    "two_paths",
+@two_paths.wrong(
     think="the accepted mass is min(1, p/q).",
     because="that is the probability for a token that was drafted; it is drafted with q only.",
 )
@@ -193,8 +171,7 @@ def ratio_instead_of_mass(p, q):
     return np.minimum(1, ratio), np.maximum(p - q, 0)
 
 
-@WRONG.add(
-    "two_paths",
+@two_paths.wrong(
     think="what is rejected of a token comes back to it.",
     because="q - p is what was too much; the correction brings what is missing, p - q.",
 )
@@ -202,8 +179,7 @@ def what_was_rejected(p, q):
     return np.minimum(p, q), np.maximum(q - p, 0)
 
 
-@WRONG.add(
-    "two_paths",
+@two_paths.wrong(
     think="the correction closes the distance |p - q|.",
     because="overstated tokens would be paid again, though acceptance gives them all of p.",
 )
@@ -211,8 +187,7 @@ def absolute_difference(p, q):
     return np.minimum(p, q), np.abs(p - q)
 
 
-@WRONG.add(
-    "two_paths",
+@two_paths.wrong(
     think="after a rejection the target is drawn from.",
     because="then every token gets (1 - beta) p on top, and the two no longer add up to p.",
 )
@@ -221,8 +196,7 @@ def corrected_from_target(p, q):
     return accepted, (1 - accepted.sum()) * p
 
 
-@WRONG.add(
-    "two_paths",
+@two_paths.wrong(
     think="all that is drafted is accepted, and the correction makes up for it.",
     because="of an overstated token only p is accepted; no correction takes mass away again.",
 )
@@ -230,7 +204,7 @@ def drafted_instead_of_accepted(p, q):
     return q.copy(), p - q
 
 
-# --- argmax_draft_law -----------------------------------------------------------------------
+argmax_draft_law = WRONG.exercise("argmax_draft_law")
 
 
 def _drafted(p, q):
@@ -243,8 +217,7 @@ def _one_hot(token, size):
     return np.eye(size)[token]
 
 
-@WRONG.add(
-    "argmax_draft_law",
+@argmax_draft_law.wrong(
     think="the target has the last word, so the law is p.",
     because="the rule repairs a token drawn from q; this one was not drawn from q.",
 )
@@ -252,8 +225,7 @@ def still_the_target(p, q):
     return p.copy()
 
 
-@WRONG.add(
-    "argmax_draft_law",
+@argmax_draft_law.wrong(
     think="the draft's favourite is always written.",
     because="it still has to pass the coin; where p is below q it is rejected at times.",
 )
@@ -261,19 +233,17 @@ def always_the_favourite(p, q):
     return _one_hot(int(np.argmax(q)), len(p))
 
 
-@WRONG.add(
-    "argmax_draft_law",
+@argmax_draft_law.wrong(
     think="after a rejection the replacement comes from p.",
     because="this library corrects with the residual of the full q, which is not p.",
-    same_as="corrected_from_target",
+    same_as=corrected_from_target,
 )
 def replaced_from_target(p, q):
     token, kept = _drafted(p, q)
     return kept * _one_hot(token, len(p)) + (1 - kept) * p
 
 
-@WRONG.add(
-    "argmax_draft_law",
+@argmax_draft_law.wrong(
     think="the correction brings max(0, p - q), as in the two paths.",
     because="there the rejected share cancels the divisor; here the share is another one.",
 )
@@ -282,8 +252,7 @@ def divisor_cancelled(p, q):
     return kept * _one_hot(token, len(p)) + np.maximum(p - q, 0)
 
 
-@WRONG.add(
-    "argmax_draft_law",
+@argmax_draft_law.wrong(
     think="the greedy token is the target's most probable one.",
     because="the draft decodes greedily, so the draft token is the argmax of q.",
 )
@@ -293,8 +262,7 @@ def argmax_of_the_target(p, q):
     return kept * _one_hot(token, len(p)) + (1 - kept) * _residual(p, q)
 
 
-@WRONG.add(
-    "argmax_draft_law",
+@argmax_draft_law.wrong(
     think="the accepted share is p/q.",
     because="above 1 it is no probability; the coin accepts for certain then, and no more.",
 )
@@ -304,8 +272,7 @@ def no_cap(p, q):
     return kept * _one_hot(token, len(p)) + (1 - kept) * _residual(p, q)
 
 
-@WRONG.add(
-    "argmax_draft_law",
+@argmax_draft_law.wrong(
     think="of several largest entries any may be taken.",
     because="argmax takes the lowest index, as NumPy and torch do on a CPU.",
 )
@@ -315,8 +282,7 @@ def last_of_equals(p, q):
     return kept * _one_hot(token, len(p)) + (1 - kept) * _residual(p, q)
 
 
-@WRONG.add(
-    "argmax_draft_law",
+@argmax_draft_law.wrong(
     think="there is always a residual to divide by.",
     because="with p equal to q nothing is missing, and 0/0 fills the law with NaN.",
 )
@@ -326,8 +292,7 @@ def empty_residual(p, q):
     return kept * _one_hot(token, len(p)) + (1 - kept) * missing / missing.sum()
 
 
-@WRONG.add(
-    "argmax_draft_law",
+@argmax_draft_law.wrong(
     think="the correction draws from q - p.",
     because="that is the draft's surplus; the residual is what the draft leaves missing.",
 )
@@ -336,7 +301,7 @@ def residual_of_the_draft(p, q):
     return kept * _one_hot(token, len(p)) + (1 - kept) * _residual(q, p)
 
 
-# --- warp -----------------------------------------------------------------------------------
+warp = WRONG.exercise("warp")
 
 
 def _softmax(logits):
@@ -370,8 +335,7 @@ def _top_p(probs, top_p, mass=None):
     return kept / kept.sum()
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="the logits are multiplied by the temperature.",
     because="a low temperature must sharpen; multiplied by .5 the logits come nearer together.",
 )
@@ -382,8 +346,7 @@ def multiplied(logits, temperature=1.0, top_k=None, top_p=None):
     return _top_p(_softmax(_top_k(logits * temperature, top_k)), top_p)
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="the probabilities are divided by the temperature.",
     because="renormalised they are as before; the logits are divided, before the softmax.",
 )
@@ -395,8 +358,7 @@ def probabilities_divided(logits, temperature=1.0, top_k=None, top_p=None):
     return _top_p(probs / probs.sum(), top_p)
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="top-k keeps exactly k tokens.",
     because="logits that equal the k-th are no worse than it; the warpers in use keep them all.",
 )
@@ -413,8 +375,7 @@ def exactly_k(logits, temperature=1.0, top_k=None, top_p=None):
     return _top_p(_softmax(scaled), top_p)
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="top-p keeps tokens while their sum stays within top_p.",
     because="the token that crosses it is kept: what counts is the mass before a token.",
 )
@@ -432,8 +393,7 @@ def crossing_token_dropped(logits, temperature=1.0, top_k=None, top_p=None):
     return kept / kept.sum()
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="the filters look at the model's own probabilities, the temperature comes last.",
     because="the temperature changes the masses that top-p adds up, so it comes first.",
 )
@@ -445,8 +405,7 @@ def temperature_last(logits, temperature=1.0, top_k=None, top_p=None):
     return _top_p(_softmax(_top_k(logits / temperature, top_k)), top_p, mass)
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="top-p adds up the masses from before top-k.",
     because="what top-k has left sums to 1 again before top-p looks at it.",
 )
@@ -458,8 +417,7 @@ def mass_before_top_k(logits, temperature=1.0, top_k=None, top_p=None):
     return _top_p(_softmax(_top_k(scaled, top_k)), top_p, _softmax(scaled))
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="what is filtered is cut, and the rest stays as it is.",
     because="what is sampled must sum to 1: the kept mass is renormalised.",
 )
@@ -472,8 +430,7 @@ def not_renormalised(logits, temperature=1.0, top_k=None, top_p=None):
     return np.where(kept, _softmax(scaled), 0.0)
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="softmax is exp over its sum.",
     because="exp of a logit above 709 is infinite; the largest is subtracted first.",
 )
@@ -485,8 +442,7 @@ def overflowing_softmax(logits, temperature=1.0, top_k=None, top_p=None):
     return _top_p(weights / weights.sum(), top_p)
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="a temperature of 0 is a very small temperature.",
     because="with .001 in its place two equal logits still share; 0 means the argmax alone.",
 )
@@ -496,8 +452,7 @@ def small_instead_of_zero(logits, temperature=1.0, top_k=None, top_p=None):
     return _top_p(_softmax(_top_k(logits / max(temperature, 1e-3), top_k)), top_p)
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="a negative temperature is the caller's own fault.",
     because="it would turn the ranking round without a word; a ValueError says so.",
 )
@@ -507,8 +462,7 @@ def negative_let_through(logits, temperature=1.0, top_k=None, top_p=None):
     return _top_p(_softmax(_top_k(logits / temperature, top_k)), top_p)
 
 
-@WRONG.add(
-    "warp",
+@warp.wrong(
     think="the logits can be divided in place.",
     because="the caller still needs them; a second call would divide them again.",
 )
@@ -520,7 +474,7 @@ def divided_in_place(logits, temperature=1.0, top_k=None, top_p=None):
     return _top_p(_softmax(_top_k(logits, top_k)), top_p)
 
 
-# --- is_lossless ----------------------------------------------------------------------------
+is_lossless = WRONG.exercise("is_lossless")
 
 
 def _law(rule, p, q, r, u, weights):
@@ -543,8 +497,7 @@ def _close(law, p, tolerance=1e-12):
     return bool(np.abs(law - p).max() < tolerance)
 
 
-@WRONG.add(
-    "is_lossless",
+@is_lossless.wrong(
     think="enough draws show what a sampler does.",
     because="their noise is larger than a small bias, and a tolerance above it lets that through.",
 )
@@ -555,8 +508,7 @@ def by_sampling(rule, p, q):
     return _close(np.bincount(out, minlength=len(p)) / 20_000, p, 0.02)
 
 
-@WRONG.add(
-    "is_lossless",
+@is_lossless.wrong(
     think="64 midpoints serve for r and u together.",
     because="r and u are independent, so all 4,096 pairs count; on the diagonal u is r again.",
 )
@@ -565,8 +517,7 @@ def diagonal_only(rule, p, q):
     return _close(_law(rule, p, q, middles, middles, q), p)
 
 
-@WRONG.add(
-    "is_lossless",
+@is_lossless.wrong(
     think="every draft token counts alike.",
     because="token x is drafted with q(x), and its cells weigh that much.",
 )
@@ -574,8 +525,7 @@ def tokens_weigh_alike(rule, p, q):
     return _close(_law(rule, p, q, *_grid(0.5), np.full(len(q), 1 / len(q))), p)
 
 
-@WRONG.add(
-    "is_lossless",
+@is_lossless.wrong(
     think="a lossless rule does the same as the known one in every cell.",
     because="many rules have the law p; only the law is asked for, not the same decisions.",
 )
@@ -588,8 +538,7 @@ def same_decisions(rule, p, q):
     return all(np.array_equal(a, b) for a, b in zip(out, right, strict=True))
 
 
-@WRONG.add(
-    "is_lossless",
+@is_lossless.wrong(
     think="a difference below a thousandth is rounding.",
     because="the grid counts exactly, so whatever is above 1e-12 is a bias.",
 )
@@ -597,18 +546,16 @@ def below_a_thousandth(rule, p, q):
     return _close(_law(rule, p, q, *_grid(0.5), q), p, 1e-3)
 
 
-@WRONG.add(
-    "is_lossless",
+@is_lossless.wrong(
     think="the draft proposes its most probable token.",
     because="drafts are drawn from q; the law for one draft token is not the law of the rule.",
-    same_as="argmax_only",
+    same_as=argmax_only,
 )
 def argmax_draft(rule, p, q):
     return _close(_law(rule, p, q, *_grid(0.5), np.eye(len(q))[np.argmax(q)]), p)
 
 
-@WRONG.add(
-    "is_lossless",
+@is_lossless.wrong(
     think="the cells may be asked at their corners.",
     because="decisions fall on the corners, where <= and < differ; the middle is on no border.",
 )
@@ -616,8 +563,7 @@ def at_the_corners(rule, p, q):
     return _close(_law(rule, p, q, *_grid(0.0), q), p)
 
 
-@WRONG.add(
-    "is_lossless",
+@is_lossless.wrong(
     think="the draft's token must come out as often as the overlap says.",
     because="that is a question of speed: a rule that keeps fewer of them may be exact.",
 )

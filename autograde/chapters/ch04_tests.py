@@ -4,80 +4,34 @@ import numpy as np
 import pytest
 import torch
 
-from autograde.check import (
-    behaviour,
-    choose,
-    guessed,
-    no_warning,
-    own_array,
-    untouched,
-)
+from autograde.chapters.common import no_warning, own_array, prediction, quiz
+from autograde.check import Exercise, untouched
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
 from specdec_lib.lessons.common.examples import Different, describe, expect
 
-# The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = (
-    "specdec_lib.theory.expected_tokens",
-    "specdec_lib.theory.walltime_speedup",
-    "specdec_lib.drafters.lookup.lookup",
-    "specdec_lib.lessons.ch04.computed.steep",
-    "specdec_lib.lessons.ch04.computed.best_steep",
-    "specdec_lib.lessons.ch06.computed.block_law",
-    "specdec_lib.lessons.ch06.computed.mean_and_variance",
-    "specdec_lib.lessons.ch07.computed.tree_tokens",
-    "specdec_lib.training.stages.distillation",
+test_prediction = prediction("prediction_04", 0, 6)
+test_prediction_b = prediction("prediction_04_b", 0, 2)
+test_prediction_c = prediction("prediction_04_c", 0, 20)
+test_quiz = quiz(
+    "quiz_04",
+    right="b",
+    a="The ratio of the sizes decides nothing by itself: it is c and alpha that count, "
+    "and at a tenth of the size c is about .1, which is much.",
+    c="The output has the target's distribution with any draft at all; only the time "
+    "depends on the draft.",
+    d="It has weights of its own, and they take memory. A draft that shares weights "
+    "is an early exit.",
 )
-
-# --- predictions and quiz -------------------------------------------------------------------
-
-
-@behaviour("prediction_04", "a guess was made")
-def test_prediction(student):
-    guessed(student, "prediction_04", 0, 6)
-
-
-@behaviour("prediction_04_b", "a guess was made")
-def test_prediction_b(student):
-    guessed(student, "prediction_04_b", 0, 2)
-
-
-@behaviour("prediction_04_c", "a guess was made")
-def test_prediction_c(student):
-    guessed(student, "prediction_04_c", 0, 20)
-
-
-@behaviour("quiz_04", "the right option")
-def test_quiz(student):
-    choose(
-        student,
-        "quiz_04",
-        right="b",
-        because={
-            "a": "The ratio of the sizes decides nothing by itself: it is c and alpha that count, "
-            "and at a tenth of the size c is about .1, which is much.",
-            "c": "The output has the target's distribution with any draft at all; only the time "
-            "depends on the draft.",
-            "d": "It has weights of its own, and they take memory. A draft that shares weights "
-            "is an early exit.",
-        },
-    )
-
-
-@behaviour("quiz_04_b", "the right option")
-def test_quiz_b(student):
-    choose(
-        student,
-        "quiz_04_b",
-        right="d",
-        because={
-            "a": "A rule without c cannot see the change. At c = .02 its K = 3 gives 2.39, and the "
-            "best, 8, gives 2.76.",
-            "b": "All times are in target passes: with a faster target the same draft step takes "
-            "more of them, not fewer.",
-            "c": "A K pays as long as alpha is above c, and .7 is above .2: K = 3 is still 1.58 "
-            "times as fast.",
-        },
-    )
+test_quiz_b = quiz(
+    "quiz_04_b",
+    right="d",
+    a="A rule without c cannot see the change. At c = .02 its K = 3 gives 2.39, and the "
+    "best, 8, gives 2.76.",
+    b="All times are in target passes: with a faster target the same draft step takes "
+    "more of them, not fewer.",
+    c="A K pays as long as alpha is above c, and .7 is above .2: K = 3 is still 1.58 "
+    "times as fast.",
+)
 
 
 # --- expected_accepted and expected_tokens --------------------------------------------------
@@ -92,14 +46,17 @@ MEANS = [(0.5, 1), (0.5, 2), (0.25, 3), (0.7, 5), (0.9, 2), (0.3, 8), (0.95, 30)
 ENDS = [(0.0, 1), (0.0, 5), (1.0, 1), (1.0, 5), (1.0, 20), (0.7, 0), (0.0, 0), (1.0, 0)]
 
 
-@behaviour("expected_accepted", "the sum of the powers of alpha")
+expected_accepted = Exercise("expected_accepted")
+
+
+@expected_accepted.behaviour("the sum of the powers of alpha")
 @pytest.mark.parametrize("alpha, k", MEANS)
 def test_accepted(student, alpha, k):
     hint = "Token i counts with alpha to the power i, from 1 to k."
     expect(student.expected_accepted, alpha, k, gives=powers(alpha, 1, k), hint=hint)
 
 
-@behaviour("expected_accepted", "the ends: alpha 0 and 1, and k = 0")
+@expected_accepted.behaviour("the ends: alpha 0 and 1, and k = 0")
 @pytest.mark.parametrize("alpha, k", [*ENDS, (0.5, 3)])
 def test_accepted_at_the_ends(student, alpha, k):
     hint = "At 1 the fraction has no value, and the sum has; without a draft nothing is accepted."
@@ -107,14 +64,17 @@ def test_accepted_at_the_ends(student, alpha, k):
     no_warning(student)
 
 
-@behaviour("expected_tokens", "the accepted ones and one more", after=("expected_accepted",))
+expected_tokens = Exercise("expected_tokens", after=[expected_accepted])
+
+
+@expected_tokens.behaviour("the accepted ones and one more")
 @pytest.mark.parametrize("alpha, k", MEANS)
 def test_tokens(student, alpha, k):
     hint = "Every block gets one token from the target, the correction or the bonus."
     expect(student.expected_tokens, alpha, k, gives=powers(alpha, 0, k), hint=hint)
 
 
-@behaviour("expected_tokens", "the ends: alpha 0 and 1, and k = 0", after=("expected_accepted",))
+@expected_tokens.behaviour("the ends: alpha 0 and 1, and k = 0")
 @pytest.mark.parametrize("alpha, k", [*ENDS, (0.5, 3)])
 def test_tokens_at_the_ends(student, alpha, k):
     hint = "A block writes at least 1 token and at most k + 1."
@@ -122,10 +82,10 @@ def test_tokens_at_the_ends(student, alpha, k):
     no_warning(student)
 
 
-# --- walltime_speedup -----------------------------------------------------------------------
+walltime_speedup = Exercise("walltime_speedup", after=[expected_tokens])
 
 
-@behaviour("walltime_speedup", "tokens over the time of a block", after=("expected_tokens",))
+@walltime_speedup.behaviour("tokens over the time of a block")
 @pytest.mark.parametrize(
     "alpha, c, k",
     [(0.5, 0.1, 2), (0.7, 0.02, 8), (0.8, 0.05, 5), (0.75, 0.0, 3), (0.62, 0.02, 7), (0.9, 0.3, 1)],
@@ -136,7 +96,7 @@ def test_speedup(student, alpha, c, k):
     expect(student.walltime_speedup, alpha, c, k, gives=gives, hint=hint)
 
 
-@behaviour("walltime_speedup", "the price of the verification", after=("expected_tokens",))
+@walltime_speedup.behaviour("the price of the verification")
 @pytest.mark.parametrize(
     "alpha, c, k, v",
     [(0.5, 0.1, 2, 1.3), (0.8, 0.05, 5, 2.0), (0.7, 0.0, 3, 1.25), (0.6, 0.2, 4, 0.9)],
@@ -147,9 +107,7 @@ def test_speedup_with_measured_v(student, alpha, c, k, v):
     expect(student.walltime_speedup, alpha, c, k, v, gives=gives, hint=hint)
 
 
-@behaviour(
-    "walltime_speedup", "slow-downs and ends are told as they are", after=("expected_tokens",)
-)
+@walltime_speedup.behaviour("slow-downs and ends are told as they are")
 @pytest.mark.parametrize(
     "alpha, c, k, v",
     [
@@ -169,10 +127,10 @@ def test_speedup_at_the_ends(student, alpha, c, k, v):
     no_warning(student)
 
 
-# --- best_k ---------------------------------------------------------------------------------
+best_k = Exercise("best_k", after=[walltime_speedup])
 
 
-@behaviour("best_k", "the best K of the formula", after=("walltime_speedup",))
+@best_k.behaviour("the best K of the formula")
 @pytest.mark.parametrize(
     "alpha, c, gives",
     [
@@ -192,7 +150,7 @@ def test_best_k(student, alpha, c, gives):
     expect(student.best_k, alpha, c, 60, gives=gives, hint=hint)
 
 
-@behaviour("best_k", "0 where no K pays", after=("walltime_speedup",))
+@best_k.behaviour("0 where no K pays")
 @pytest.mark.parametrize(
     "alpha, c, gives",
     [(0.05, 0.3, 0), (0.0, 0.1, 0), (0.3, 0.31, 0), (0.0, 0.0, 0), (0.3, 0.29, 1), (0.9, 1.0, 0)],
@@ -202,7 +160,7 @@ def test_best_k_may_be_none(student, alpha, c, gives):
     expect(student.best_k, alpha, c, 20, gives=gives, hint=hint)
 
 
-@behaviour("best_k", "of equal speed-ups the smallest K", after=("walltime_speedup",))
+@best_k.behaviour("of equal speed-ups the smallest K")
 @pytest.mark.parametrize(
     "alpha, c, gives",
     [
@@ -221,7 +179,7 @@ def test_best_k_of_equal_ones(student, alpha, c, gives):
     expect(student.best_k, alpha, c, 12, gives=gives, hint=hint)
 
 
-@behaviour("best_k", "looks at 1 to k_max and no further", after=("walltime_speedup",))
+@best_k.behaviour("looks at 1 to k_max and no further")
 @pytest.mark.parametrize(
     "alpha, c, k_max, gives",
     [
@@ -240,10 +198,10 @@ def test_best_k_up_to_k_max(student, alpha, c, k_max, gives):
     expect(student.best_k, alpha, c, k_max, gives=gives, hint=hint)
 
 
-# --- prompt_lookup --------------------------------------------------------------------------
+prompt_lookup = Exercise("prompt_lookup")
 
 
-@behaviour("prompt_lookup", "what followed the latest earlier occurrence")
+@prompt_lookup.behaviour("what followed the latest earlier occurrence")
 @pytest.mark.parametrize(
     "tokens, k, gives",
     [
@@ -260,7 +218,7 @@ def test_lookup(student, tokens, k, gives):
     expect(student.prompt_lookup, tokens, k, gives=gives, hint=hint)
 
 
-@behaviour("prompt_lookup", "the longest suffix first, up to max_ngram")
+@prompt_lookup.behaviour("the longest suffix first, up to max_ngram")
 @pytest.mark.parametrize(
     "tokens, k, size, gives",
     [
@@ -278,7 +236,7 @@ def test_lookup_prefers_the_longest(student, tokens, k, size, gives):
     expect(student.prompt_lookup, tokens, k, size, gives=gives, hint=hint)
 
 
-@behaviour("prompt_lookup", "up to k tokens, overlapping the suffix or not")
+@prompt_lookup.behaviour("up to k tokens, overlapping the suffix or not")
 @pytest.mark.parametrize(
     "tokens, k, gives",
     [
@@ -297,7 +255,7 @@ def test_lookup_length(student, tokens, k, gives):
     expect(student.prompt_lookup, tokens, k, gives=gives, hint=hint)
 
 
-@behaviour("prompt_lookup", "nothing to be found, nothing changed")
+@prompt_lookup.behaviour("nothing to be found, nothing changed")
 @pytest.mark.parametrize(
     "tokens, k, gives",
     [
@@ -316,7 +274,7 @@ def test_lookup_of_nothing(student, tokens, k, gives):
     untouched(student)
 
 
-# --- bigram_probs ---------------------------------------------------------------------------
+bigram_probs = Exercise("bigram_probs")
 
 
 def counted(tokens: list[int], vocab_size: int, smoothing: float) -> np.ndarray:
@@ -332,7 +290,7 @@ def counted(tokens: list[int], vocab_size: int, smoothing: float) -> np.ndarray:
 TEXT = [0, 1, 2, 0, 1, 1, 3, 0, 1, 2, 2, 0]
 
 
-@behaviour("bigram_probs", "row: the token before, column: the token after")
+@bigram_probs.behaviour("row: the token before, column: the token after")
 @pytest.mark.parametrize(
     "tokens, vocab_size",
     [([0, 1, 0, 1, 1], 2), (TEXT, 4), (TEXT, 6), ([2, 0, 2, 0, 2, 1], 3), ([1, 1, 1, 1, 0], 2)],
@@ -343,7 +301,7 @@ def test_bigrams(student, tokens, vocab_size):
     expect(student.bigram_probs, tokens, vocab_size, gives=gives, hint=hint)
 
 
-@behaviour("bigram_probs", "the smoothing is added to every count")
+@bigram_probs.behaviour("the smoothing is added to every count")
 @pytest.mark.parametrize("smoothing", [0.5, 0.01, 3.0, 1.0])
 def test_bigrams_smoothed(student, smoothing):
     gives = counted(TEXT, 5, smoothing)
@@ -351,7 +309,7 @@ def test_bigrams_smoothed(student, smoothing):
     expect(student.bigram_probs, TEXT, 5, smoothing, gives=gives, hint=hint)
 
 
-@behaviour("bigram_probs", "rows without mass are uniform; short texts; nothing changed")
+@bigram_probs.behaviour("rows without mass are uniform; short texts; nothing changed")
 @pytest.mark.parametrize(
     "tokens, vocab_size, smoothing",
     [
@@ -373,7 +331,8 @@ def test_bigrams_at_the_edges(student, tokens, vocab_size, smoothing):
     untouched(student)
 
 
-# --- distillation_loss ----------------------------------------------------------------------
+distillation_loss = Exercise("distillation_loss")
+rejected_share = distillation_loss.behaviour("the share of draft tokens that is rejected")
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -399,7 +358,7 @@ def check_loss(student, p, q, hint, dtype=torch.float64):
 PAIR = np.log([[0.45, 0.30, 0.15, 0.10]]), np.log([[0.30, 0.45, 0.20, 0.05]])
 
 
-@behaviour("distillation_loss", "the share of draft tokens that is rejected")
+@rejected_share
 @pytest.mark.parametrize(
     "p, q",
     [
@@ -417,7 +376,7 @@ def test_loss(student, p, q):
     check_loss(student, p, q, hint)
 
 
-@behaviour("distillation_loss", "the mean over all positions, whatever the shape")
+@distillation_loss.behaviour("the mean over all positions, whatever the shape")
 @pytest.mark.parametrize("shape", [(2, 3), (3, 3), (4, 7), (1, 9, 3), (3, 2, 5), (2, 6, 11)])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_loss_over_positions(student, shape, dtype):
@@ -447,7 +406,7 @@ def given_loss(student, p, q, dtype):
         student.calls = before
 
 
-@behaviour("distillation_loss", "a gradient reaches the draft's logits", after=(VALUE,))
+@distillation_loss.behaviour("a gradient reaches the draft's logits", after=[rejected_share])
 @pytest.mark.parametrize(
     "p, q",
     [
@@ -461,7 +420,7 @@ def test_loss_gradient(student, p, q):
     expect_gradient(gradient.numpy(), p, q)
 
 
-@behaviour("distillation_loss", "float32 or better for narrow logits", after=(VALUE,))
+@distillation_loss.behaviour("float32 or better for narrow logits", after=[rejected_share])
 @pytest.mark.parametrize("shape", [(6, 8), (2, 5, 16), (3, 300)])
 def test_loss_of_narrow_logits(student, shape):
     p, q = logits(*shape, seed=11), logits(*shape, seed=12)

@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 04, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published code and lessons.
-"""
+"""Known wrong answers of chapter 04, refuted. Several are in published code and lessons."""
 
 import numpy as np
 import torch
@@ -17,11 +13,10 @@ def _powers(alpha, low, high):
     return float(sum(alpha**i for i in range(low, high + 1)))
 
 
-# --- expected_accepted ----------------------------------------------------------------------
+expected_accepted = WRONG.exercise("expected_accepted")
 
 
-@WRONG.add(
-    "expected_accepted",
+@expected_accepted.wrong(
     think="the correction or bonus token is an accepted token too.",
     because="it comes from the target itself; only draft tokens are accepted.",
 )
@@ -29,8 +24,7 @@ def with_the_last_token(alpha, k):
     return _powers(alpha, 0, k)
 
 
-@WRONG.add(
-    "expected_accepted",
+@expected_accepted.wrong(
     think="the sum begins with alpha to the power 0.",
     because="the first draft token is accepted with alpha, not for certain; this sum is the yield "
     "of a loop without the bonus token.",
@@ -39,8 +33,7 @@ def one_power_too_low(alpha, k):
     return _powers(alpha, 0, k - 1)
 
 
-@WRONG.add(
-    "expected_accepted",
+@expected_accepted.wrong(
     think="each of the k tokens is accepted with alpha, so k alpha are.",
     because="a token counts only where all before it were accepted.",
 )
@@ -48,8 +41,7 @@ def all_counted_alike(alpha, k):
     return float(k * alpha)
 
 
-@WRONG.add(
-    "expected_accepted",
+@expected_accepted.wrong(
     think="a block is accepted whole or not at all.",
     because="the accepted prefix is kept, however short it is.",
 )
@@ -57,8 +49,7 @@ def whole_blocks_only(alpha, k):
     return float(k * alpha**k)
 
 
-@WRONG.add(
-    "expected_accepted",
+@expected_accepted.wrong(
     think="the closed form holds for every alpha.",
     because="at alpha = 1 it is 0/0; the sum is k there.",
 )
@@ -66,8 +57,7 @@ def divided_by_zero(alpha, k):
     return float(alpha) * (1 - float(alpha) ** k) / (1 - float(alpha))
 
 
-@WRONG.add(
-    "expected_accepted",
+@expected_accepted.wrong(
     think="the block is so long that its end does not matter.",
     because="alpha/(1 - alpha) is the limit for an endless block; k ends it earlier.",
 )
@@ -75,8 +65,7 @@ def endless_block(alpha, k):
     return float(alpha / (1 - alpha)) if alpha < 1 else float(k)
 
 
-@WRONG.add(
-    "expected_accepted",
+@expected_accepted.wrong(
     think="the last draft token cannot be accepted, since none follows it.",
     because="it is judged like all others: the powers go up to k.",
 )
@@ -84,11 +73,10 @@ def last_one_forgotten(alpha, k):
     return _powers(alpha, 1, k - 1)
 
 
-# --- expected_tokens ------------------------------------------------------------------------
+expected_tokens = WRONG.exercise("expected_tokens")
 
 
-@WRONG.add(
-    "expected_tokens",
+@expected_tokens.wrong(
     think="a block writes its accepted tokens and no more.",
     because="the target's pass always gives one token on top, the correction or the bonus.",
 )
@@ -96,8 +84,7 @@ def accepted_alone(alpha, k):
     return _powers(alpha, 1, k)
 
 
-@WRONG.add(
-    "expected_tokens",
+@expected_tokens.wrong(
     think="there is one token more only where the whole block was accepted.",
     because="after a rejection the correction is written, so there is one more in either case.",
 )
@@ -105,8 +92,7 @@ def bonus_alone(alpha, k):
     return _powers(alpha, 1, k) + alpha**k
 
 
-@WRONG.add(
-    "expected_tokens",
+@expected_tokens.wrong(
     think="(1 - alpha^k)/(1 - alpha) counts the tokens.",
     because="that is a loop that throws the bonus token away; the power is k + 1.",
 )
@@ -114,18 +100,16 @@ def no_bonus_loop(alpha, k):
     return _powers(alpha, 0, k - 1)
 
 
-@WRONG.add(
-    "expected_tokens",
+@expected_tokens.wrong(
     think="1/(1 - alpha) tokens come out of a block.",
     because="that is the limit for an endless block.",
-    same_as="endless_block",
+    same_as=endless_block,
 )
 def endless_tokens(alpha, k):
     return float(1 / (1 - alpha)) if alpha < 1 else float(k + 1)
 
 
-@WRONG.add(
-    "expected_tokens",
+@expected_tokens.wrong(
     think="a block of k brings k alpha + 1 tokens.",
     because="later draft tokens count only where the earlier ones were accepted.",
 )
@@ -133,21 +117,19 @@ def linear(alpha, k):
     return float(k * alpha + 1)
 
 
-@WRONG.add(
-    "expected_tokens",
+@expected_tokens.wrong(
     think="the closed form needs no care.",
     because="at alpha = 1 it divides 0 by 0; k + 1 tokens come out there.",
-    same_as="divided_by_zero",
+    same_as=divided_by_zero,
 )
 def tokens_divided_by_zero(alpha, k):
     return (1 - float(alpha) ** (k + 1)) / (1 - float(alpha))
 
 
-# --- walltime_speedup -----------------------------------------------------------------------
+walltime_speedup = WRONG.exercise("walltime_speedup")
 
 
-@WRONG.add(
-    "walltime_speedup",
+@walltime_speedup.wrong(
     think="tokens per target pass are the speed-up.",
     because="the draft's steps and the longer pass take time too.",
 )
@@ -155,8 +137,7 @@ def tokens_only(alpha, c, k, verify_cost=1.0):
     return _powers(alpha, 0, k)
 
 
-@WRONG.add(
-    "walltime_speedup",
+@walltime_speedup.wrong(
     think="drafting a block takes c.",
     because="c is one draft step, and a block has k of them, one after the other.",
 )
@@ -164,8 +145,7 @@ def one_draft_step(alpha, c, k, verify_cost=1.0):
     return _powers(alpha, 0, k) / (c + verify_cost)
 
 
-@WRONG.add(
-    "walltime_speedup",
+@walltime_speedup.wrong(
     think="a verification costs one pass, whatever was measured.",
     because="verify_cost stands in the time of a block in place of the 1.",
 )
@@ -173,8 +153,7 @@ def verification_for_one(alpha, c, k, verify_cost=1.0):
     return _powers(alpha, 0, k) / (c * k + 1)
 
 
-@WRONG.add(
-    "walltime_speedup",
+@walltime_speedup.wrong(
     think="verify_cost is paid for each of the k + 1 tokens.",
     because="it is the time of the whole pass over all of them.",
 )
@@ -182,18 +161,16 @@ def verification_per_token(alpha, c, k, verify_cost=1.0):
     return _powers(alpha, 0, k) / (c * k + verify_cost * (k + 1))
 
 
-@WRONG.add(
-    "walltime_speedup",
+@walltime_speedup.wrong(
     think="only accepted tokens are gained.",
     because="plain decoding would have taken a pass for the correction or bonus as well.",
-    same_as="accepted_alone",
+    same_as=accepted_alone,
 )
 def accepted_over_time(alpha, c, k, verify_cost=1.0):
     return _powers(alpha, 1, k) / (c * k + verify_cost)
 
 
-@WRONG.add(
-    "walltime_speedup",
+@walltime_speedup.wrong(
     think="speculation can help and never hurts, so the least is 1.",
     because="quality is never hurt, time is: a block whose tokens are all rejected was paid for.",
 )
@@ -201,8 +178,7 @@ def never_below_one(alpha, c, k, verify_cost=1.0):
     return max(1.0, _powers(alpha, 0, k) / (c * k + verify_cost))
 
 
-@WRONG.add(
-    "walltime_speedup",
+@walltime_speedup.wrong(
     think="the draft is cheap enough to leave out.",
     because="at c = .128 and k = 4 it takes a third of the time.",
 )
@@ -210,15 +186,14 @@ def free_draft(alpha, c, k, verify_cost=1.0):
     return _powers(alpha, 0, k) / verify_cost
 
 
-# --- best_k ---------------------------------------------------------------------------------
+best_k = WRONG.exercise("best_k")
 
 
 def _speed(alpha, c, k):
     return sum(alpha**i for i in range(k + 1)) / (c * k + 1)
 
 
-@WRONG.add(
-    "best_k",
+@best_k.wrong(
     think="the best K is 1/(1 - alpha).",
     because="the price of a draft token is not in it: the same alpha has its best K anywhere from "
     "0 to k_max.",
@@ -227,8 +202,7 @@ def one_over_one_minus_alpha(alpha, c, k_max):
     return k_max if alpha == 1 else int(min(k_max, max(1, round(1 / (1 - alpha)))))
 
 
-@WRONG.add(
-    "best_k",
+@best_k.wrong(
     think="some K is always at least as good as none, so the search starts from 1.",
     because="where alpha is not above c every K loses, and the answer is 0.",
 )
@@ -236,8 +210,7 @@ def never_zero(alpha, c, k_max):
     return max(range(1, k_max + 1), key=lambda k: (round(_speed(alpha, c, k), 13), -k))
 
 
-@WRONG.add(
-    "best_k",
+@best_k.wrong(
     think="range(1, k_max) goes up to k_max.",
     because="Python's range stops before its end.",
 )
@@ -245,8 +218,7 @@ def range_ends_early(alpha, c, k_max):
     return max(range(k_max), key=lambda k: (round(_speed(alpha, c, k), 13), -k))
 
 
-@WRONG.add(
-    "best_k",
+@best_k.wrong(
     think="of equal speed-ups the later one may stay.",
     because="the smaller K drafts less for the same speed.",
 )
@@ -254,8 +226,7 @@ def last_of_equals(alpha, c, k_max):
     return max(range(k_max + 1), key=lambda k: (round(_speed(alpha, c, k), 13), k))
 
 
-@WRONG.add(
-    "best_k",
+@best_k.wrong(
     think="floating-point numbers that are equal on paper compare as equal.",
     because="rounding makes one of them larger by 1e-16; only a difference above 1e-12 counts.",
 )
@@ -263,8 +234,7 @@ def compared_exactly(alpha, c, k_max):
     return max(range(k_max + 1), key=lambda k: _speed(alpha, c, k))
 
 
-@WRONG.add(
-    "best_k",
+@best_k.wrong(
     think="the more tokens a block brings, the better.",
     because="they have to be paid for: k_max brings most tokens and is seldom the fastest.",
 )
@@ -272,12 +242,11 @@ def most_tokens(alpha, c, k_max):
     return k_max if alpha > c else 0
 
 
-@WRONG.add(
-    "best_k",
+@best_k.wrong(
     think="the gain is the accepted tokens over the time of a block.",
     because="the token that every block gets from the target counts as well; without it the best K "
     "comes out one to three too large.",
-    same_as="accepted_alone",
+    same_as=accepted_alone,
 )
 def without_the_last_token(alpha, c, k_max):
     def accepted(k):
@@ -286,8 +255,7 @@ def without_the_last_token(alpha, c, k_max):
     return max(range(k_max + 1), key=lambda k: (accepted(k), -k)) if alpha > c else 0
 
 
-@WRONG.add(
-    "best_k",
+@best_k.wrong(
     think="a draft token pays as long as it brings more than it costs.",
     because="it must bring more for its time than the block does already, not just alpha^k > c.",
 )
@@ -298,7 +266,7 @@ def while_it_covers_its_cost(alpha, c, k_max):
     return k
 
 
-# --- prompt_lookup --------------------------------------------------------------------------
+prompt_lookup = WRONG.exercise("prompt_lookup")
 
 
 def _found(tokens, size, order):
@@ -312,8 +280,7 @@ def _late(starts):
     return reversed(starts)
 
 
-@WRONG.add(
-    "prompt_lookup",
+@prompt_lookup.wrong(
     think="the first occurrence in the text is as good as any.",
     because="the latest one is asked for: what was said last is closest to what is said now.",
 )
@@ -325,8 +292,7 @@ def earliest_occurrence(tokens, k, max_ngram=3):
     return []
 
 
-@WRONG.add(
-    "prompt_lookup",
+@prompt_lookup.wrong(
     think="the search may start at the suffix itself.",
     because="the suffix always equals itself, and nothing follows it.",
 )
@@ -335,8 +301,7 @@ def finds_itself(tokens, k, max_ngram=3):
     return tokens[len(tokens) : len(tokens) + k] if size else []
 
 
-@WRONG.add(
-    "prompt_lookup",
+@prompt_lookup.wrong(
     think="a single token is enough to look for.",
     because="a longer suffix is surer of what follows, so the longest one that occurs is taken.",
 )
@@ -348,8 +313,7 @@ def shortest_first(tokens, k, max_ngram=3):
     return []
 
 
-@WRONG.add(
-    "prompt_lookup",
+@prompt_lookup.wrong(
     think="only the suffix of max_ngram tokens is looked for.",
     because="where it does not occur a shorter one may: go down to a single token.",
 )
@@ -359,8 +323,7 @@ def one_length_only(tokens, k, max_ngram=3):
     return [] if start is None else tokens[start + size : start + size + k]
 
 
-@WRONG.add(
-    "prompt_lookup",
+@prompt_lookup.wrong(
     think="an occurrence with fewer than k tokens behind it is of no use.",
     because="a short draft is a draft: the latest occurrence wins even so.",
 )
@@ -373,8 +336,7 @@ def wants_all_k(tokens, k, max_ngram=3):
     return []
 
 
-@WRONG.add(
-    "prompt_lookup",
+@prompt_lookup.wrong(
     think="an occurrence must not overlap the suffix.",
     because="in a text that repeats itself the latest occurrence does, and it is a good one.",
 )
@@ -387,8 +349,7 @@ def no_overlap(tokens, k, max_ngram=3):
     return []
 
 
-@WRONG.add(
-    "prompt_lookup",
+@prompt_lookup.wrong(
     think="the draft begins with the tokens that were found.",
     because="they stand at the end of the text already; the draft is what followed them.",
 )
@@ -400,8 +361,7 @@ def repeats_the_match(tokens, k, max_ngram=3):
     return []
 
 
-@WRONG.add(
-    "prompt_lookup",
+@prompt_lookup.wrong(
     think="the draft must have k tokens, so it is filled up.",
     because="tokens that nobody looked up are rejected, and each costs verification.",
 )
@@ -414,7 +374,7 @@ def filled_up(tokens, k, max_ngram=3):
     return []
 
 
-# --- bigram_probs ---------------------------------------------------------------------------
+bigram_probs = WRONG.exercise("bigram_probs")
 
 
 def _pairs(tokens, vocab_size, smoothing):
@@ -429,8 +389,7 @@ def _normalised(counts):
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-@WRONG.add(
-    "bigram_probs",
+@bigram_probs.wrong(
     think="the row is the token that follows.",
     because="a draft knows the token before and asks for what follows, so that one is the row.",
 )
@@ -438,8 +397,7 @@ def transposed(tokens, vocab_size, smoothing=1.0):
     return _normalised(_pairs(tokens, vocab_size, smoothing).T.copy())
 
 
-@WRONG.add(
-    "bigram_probs",
+@bigram_probs.wrong(
     think="counts[a, b] += 1 counts every pair.",
     because="with arrays of indices NumPy adds 1 to each cell once, however often it is named; "
     "np.add.at adds every time.",
@@ -451,8 +409,7 @@ def each_pair_once(tokens, vocab_size, smoothing=1.0):
     return _normalised(counts)
 
 
-@WRONG.add(
-    "bigram_probs",
+@bigram_probs.wrong(
     think="the counts are divided by their sum over the whole table.",
     because="that is the probability of the pair; a draft needs it given the token before, row by "
     "row.",
@@ -463,8 +420,7 @@ def joint(tokens, vocab_size, smoothing=1.0):
     return counts / counts.sum()
 
 
-@WRONG.add(
-    "bigram_probs",
+@bigram_probs.wrong(
     think="columns are divided by their sums, axis 0.",
     because="each row has to be a distribution: sum along it, axis 1.",
 )
@@ -474,8 +430,7 @@ def columns_normalised(tokens, vocab_size, smoothing=1.0):
     return counts / np.where(totals == 0, 1.0, totals)
 
 
-@WRONG.add(
-    "bigram_probs",
+@bigram_probs.wrong(
     think="the smoothing is 1, whatever is asked for.",
     because="the argument says how much every count starts with.",
 )
@@ -483,8 +438,7 @@ def always_one(tokens, vocab_size, smoothing=1.0):
     return _normalised(_pairs(tokens, vocab_size, 1.0))
 
 
-@WRONG.add(
-    "bigram_probs",
+@bigram_probs.wrong(
     think="only tokens that occur need smoothing.",
     because="a count of 0 is a count: every cell starts at the smoothing.",
 )
@@ -493,8 +447,7 @@ def only_where_seen(tokens, vocab_size, smoothing=1.0):
     return _normalised(np.where(counts > 0, counts + smoothing, 0.0))
 
 
-@WRONG.add(
-    "bigram_probs",
+@bigram_probs.wrong(
     think="the text is a ring: the first token follows the last.",
     because="nothing is known of what follows the end of a text.",
 )
@@ -502,8 +455,7 @@ def wrapped_around(tokens, vocab_size, smoothing=1.0):
     return _normalised(_pairs([*tokens, *tokens[:1]], vocab_size, smoothing))
 
 
-@WRONG.add(
-    "bigram_probs",
+@bigram_probs.wrong(
     think="a row without counts takes care of itself.",
     because="with smoothing 0 it is 0/0, and NaN is no distribution; uniform is asked for.",
 )
@@ -512,8 +464,7 @@ def nan_rows(tokens, vocab_size, smoothing=1.0):
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-@WRONG.add(
-    "bigram_probs",
+@bigram_probs.wrong(
     think="a row without counts stays 0.",
     because="every row has to sum to 1, or nothing could be drawn from it.",
 )
@@ -523,11 +474,10 @@ def empty_rows(tokens, vocab_size, smoothing=1.0):
     return counts / np.where(totals == 0, 1.0, totals)
 
 
-# --- distillation_loss ----------------------------------------------------------------------
+distillation_loss = WRONG.exercise("distillation_loss")
 
 
-@WRONG.add(
-    "distillation_loss",
+@distillation_loss.wrong(
     think="distillation is the Kullback-Leibler divergence.",
     because="that is another distance; the share of rejected tokens is the total variation.",
 )
@@ -536,8 +486,7 @@ def kullback_leibler(target_logits, draft_logits):
     return (p * (log_p - draft_logits.log_softmax(-1))).sum(-1).mean()
 
 
-@WRONG.add(
-    "distillation_loss",
+@distillation_loss.wrong(
     think="distillation is the cross-entropy.",
     because="it is not 0 for equal models, and it is not the share of rejected tokens.",
 )
@@ -545,8 +494,7 @@ def cross_entropy(target_logits, draft_logits):
     return -(target_logits.softmax(-1) * draft_logits.log_softmax(-1)).sum(-1).mean()
 
 
-@WRONG.add(
-    "distillation_loss",
+@distillation_loss.wrong(
     think="the sum of |p - q| is the total variation.",
     because="it counts each moved bit of mass twice, where it is missing and where it is too much; "
     "half of it is right.",
@@ -555,8 +503,7 @@ def not_halved(target_logits, draft_logits):
     return (target_logits.softmax(-1) - draft_logits.softmax(-1)).abs().sum(-1).mean()
 
 
-@WRONG.add(
-    "distillation_loss",
+@distillation_loss.wrong(
     think="alpha itself is what training works on.",
     because="training makes its loss small, and alpha should become large: 1 - alpha.",
 )
@@ -564,8 +511,7 @@ def alpha_itself(target_logits, draft_logits):
     return torch.minimum(target_logits.softmax(-1), draft_logits.softmax(-1)).sum(-1).mean()
 
 
-@WRONG.add(
-    "distillation_loss",
+@distillation_loss.wrong(
     think="the losses of all positions are added up.",
     because="a longer text would then have a larger loss; the mean is 1 - alpha.",
 )
@@ -574,8 +520,7 @@ def summed(target_logits, draft_logits):
     return (1 - torch.minimum(p, q).sum(-1)).sum()
 
 
-@WRONG.add(
-    "distillation_loss",
+@distillation_loss.wrong(
     think="mean() over everything is the mean over positions.",
     because="it divides by the size of the vocabulary as well: sum over the last axis first.",
 )
@@ -583,8 +528,7 @@ def mean_over_vocabulary(target_logits, draft_logits):
     return (target_logits.softmax(-1) - draft_logits.softmax(-1)).abs().mean() / 2
 
 
-@WRONG.add(
-    "distillation_loss",
+@distillation_loss.wrong(
     think="logits can be compared as they are.",
     because="they are known up to a constant only; softmax turns them into probabilities.",
 )
@@ -592,8 +536,7 @@ def without_softmax(target_logits, draft_logits):
     return (target_logits - draft_logits).abs().sum(-1).mean() / 2
 
 
-@WRONG.add(
-    "distillation_loss",
+@distillation_loss.wrong(
     think="softmax over the first axis will do.",
     because="the vocabulary is the last axis; the first one counts positions or texts.",
 )
@@ -602,8 +545,7 @@ def softmax_of_the_first_axis(target_logits, draft_logits):
     return (p - q).abs().sum(-1).mean() / 2
 
 
-@WRONG.add(
-    "distillation_loss",
+@distillation_loss.wrong(
     think="the value is right, so the loss is.",
     because="training needs its gradient: item(), detach(), NumPy and a new tensor cut it off.",
 )
@@ -612,8 +554,7 @@ def no_gradient(target_logits, draft_logits):
     return 1 - torch.minimum(p, q).sum(-1).mean()
 
 
-@WRONG.add(
-    "distillation_loss",
+@distillation_loss.wrong(
     think="the dtype of the logits is good enough.",
     because="bfloat16 has three digits, and thousands of small probabilities are added up.",
 )

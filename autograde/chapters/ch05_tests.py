@@ -5,16 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from autograde.check import behaviour, choose, guessed, untouched
+from autograde.chapters.common import prediction, quiz
+from autograde.check import Exercise, untouched
 from specdec_lib.lessons.common.examples import expect, expect_value_error
-
-# The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = (
-    "specdec_lib.theory.acceptance_from_counts",
-    "specdec_lib.lessons.ch05.checks.conditional_rates",
-    "specdec_lib.lessons.common.recorded.Request.alpha",
-    "specdec_lib.lessons.common.recorded.Request.judged",
-)
 
 
 def tokens_a_block(alpha: float, k: int) -> float:
@@ -22,59 +15,32 @@ def tokens_a_block(alpha: float, k: int) -> float:
     return sum(alpha**i for i in range(k + 1))
 
 
-# --- predictions and quiz -------------------------------------------------------------------
+test_prediction = prediction("prediction_05", 0, 1)
+test_prediction_b = prediction("prediction_05_b", 0, 8)
+test_prediction_c = prediction("prediction_05_c", 0, 1)
+test_quiz = quiz(
+    "quiz_05",
+    right="b",
+    a="Nothing is misprinted. A draft can follow a flat distribution as well as a steep "
+    "one: where q equals p, alpha is 1, however unpredictable the text.",
+    c="LaMDA has 137 billion parameters and reaches .75; T5-XXL has 11 billion and "
+    "stops at .56 in one setting. The target's size alone decides nothing.",
+    d="Alpha is a rate for a judged token, so the block length is not in it. What "
+    "falls when K grows is accepted over drafted.",
+)
+test_quiz_b = quiz(
+    "quiz_05_b",
+    right="d",
+    a="Only if drafting took no time and verifying many tokens took no longer than one: "
+    "c = 0 and v = 1. On Spec-Bench's A100, 3.61 tokens a step gave 2.29.",
+    b="With K and 3.6 tokens a step the acceptance rate follows; it still says nothing about time.",
+    c="More runs narrow the spread of a measurement. They do not turn tokens into seconds.",
+)
 
 
-@behaviour("prediction_05", "a guess was made")
-def test_prediction(student):
-    guessed(student, "prediction_05", 0, 1)
-
-
-@behaviour("prediction_05_b", "a guess was made")
-def test_prediction_b(student):
-    guessed(student, "prediction_05_b", 0, 8)
-
-
-@behaviour("prediction_05_c", "a guess was made")
-def test_prediction_c(student):
-    guessed(student, "prediction_05_c", 0, 1)
-
-
-@behaviour("quiz_05", "the right option")
-def test_quiz(student):
-    choose(
-        student,
-        "quiz_05",
-        right="b",
-        because={
-            "a": "Nothing is misprinted. A draft can follow a flat distribution as well as a steep "
-            "one: where q equals p, alpha is 1, however unpredictable the text.",
-            "c": "LaMDA has 137 billion parameters and reaches .75; T5-XXL has 11 billion and "
-            "stops at .56 in one setting. The target's size alone decides nothing.",
-            "d": "Alpha is a rate for a judged token, so the block length is not in it. What "
-            "falls when K grows is accepted over drafted.",
-        },
-    )
-
-
-@behaviour("quiz_05_b", "the right option")
-def test_quiz_b(student):
-    choose(
-        student,
-        "quiz_05_b",
-        right="d",
-        because={
-            "a": "Only if drafting took no time and verifying many tokens took no longer than one: "
-            "c = 0 and v = 1. On Spec-Bench's A100, 3.61 tokens a step gave 2.29.",
-            "b": "With K and 3.6 tokens a step the acceptance rate follows; it still says "
-            "nothing about time.",
-            "c": "More runs narrow the spread of a measurement. They do not turn tokens into "
-            "seconds.",
-        },
-    )
-
-
-# --- alpha_from_blocks ----------------------------------------------------------------------
+alpha_from_blocks = Exercise("alpha_from_blocks")
+nothing_accepted = alpha_from_blocks.behaviour("nothing accepted is 0, nothing judged is an error")
+impossible_counts = alpha_from_blocks.behaviour("counts that no block can have are refused")
 
 
 def counts(blocks: int, k: int, seed: int) -> list[int]:
@@ -88,7 +54,7 @@ def check_alpha(student, accepted, k, hint):
     expect(student.alpha_from_blocks, accepted, k, gives=sum(accepted) / judged, hint=hint)
 
 
-@behaviour("alpha_from_blocks", "accepted over judged, summed over the blocks")
+@alpha_from_blocks.behaviour("accepted over judged, summed over the blocks")
 @pytest.mark.parametrize(
     "accepted, k",
     [
@@ -103,7 +69,7 @@ def test_alpha(student, accepted, k):
     check_alpha(student, accepted, k, "A block stopped after n tokens judged n + 1.")
 
 
-@behaviour("alpha_from_blocks", "whole blocks judge K tokens and reject none")
+@alpha_from_blocks.behaviour("whole blocks judge K tokens and reject none")
 @pytest.mark.parametrize(
     "accepted, k", [([3, 3], 3), ([3, 3, 0], 3), ([1, 0, 1, 1], 1), ([0, 0], 1), ([5, 4, 5], 5)]
 )
@@ -112,34 +78,35 @@ def test_alpha_of_whole_blocks(student, accepted, k):
     check_alpha(student, accepted, k, hint)
 
 
-@behaviour("alpha_from_blocks", "nothing accepted is 0, nothing judged is an error")
+@nothing_accepted
 @pytest.mark.parametrize("accepted, k", [([0], 1), ([0, 0, 0], 4)])
 def test_alpha_of_nothing_accepted(student, accepted, k):
     check_alpha(student, accepted, k, "Nothing accepted is the rate 0, and no error.")
 
 
-@behaviour("alpha_from_blocks", "nothing accepted is 0, nothing judged is an error")
+@nothing_accepted
 @pytest.mark.parametrize("accepted, k", [([], 4), ([0, 0], 0), ([], 0)])
 def test_alpha_of_nothing_judged(student, accepted, k):
     why = "no draft token was judged, so there is no rate"
     expect_value_error(student.alpha_from_blocks, accepted, k, why=why)
 
 
-@behaviour("alpha_from_blocks", "counts that no block can have are refused")
+@impossible_counts
 @pytest.mark.parametrize("accepted, k", [([2, 5], 4), ([5, 0, 0, 0, 0], 4), ([-1, 3], 4)])
 def test_alpha_refuses(student, accepted, k):
     why = f"a count of a block of {k} is from 0 to {k}"
     expect_value_error(student.alpha_from_blocks, accepted, k, why=why)
 
 
-@behaviour("alpha_from_blocks", "counts that no block can have are refused")
+@impossible_counts
 @pytest.mark.parametrize("accepted, k", [([2, 4], 4), ([0, 3], 4)])
 def test_alpha_takes_the_limits(student, accepted, k):
     check_alpha(student, accepted, k, f"0 and {k} are counts that a block can have.")
     untouched(student)
 
 
-# --- operations_factor ----------------------------------------------------------------------
+operations_factor = Exercise("operations_factor")
+target_operations = operations_factor.behaviour("the target's operations: Table 1 of the paper")
 
 
 def check_operations(student, alpha, c_hat, k, hint):
@@ -148,7 +115,7 @@ def check_operations(student, alpha, c_hat, k, hint):
     expect(student.operations_factor, alpha, c_hat, k, gives=gives, hint=hint)
 
 
-@behaviour("operations_factor", "the target's operations: Table 1 of the paper")
+@target_operations
 @pytest.mark.parametrize(
     "alpha, k", [(0.6, 2), (0.7, 3), (0.8, 2), (0.8, 5), (0.9, 2), (0.9, 10), (0.35, 4)]
 )
@@ -157,11 +124,7 @@ def test_operations_of_table_1(student, alpha, k):
     check_operations(student, alpha, 0.0, k, hint)
 
 
-@behaviour(
-    "operations_factor",
-    "the draft's operations, K times",
-    after=("the target's operations: Table 1 of the paper",),
-)
+@operations_factor.behaviour("the draft's operations, K times", after=[target_operations])
 @pytest.mark.parametrize(
     "alpha, c_hat, k",
     [(0.5, 0.25, 2), (0.8, 0.007, 7), (0.62, 0.02, 5), (0.9, 1.0, 3), (0.75, 0.5, 1)],
@@ -171,7 +134,7 @@ def test_operations_of_the_draft(student, alpha, c_hat, k):
     check_operations(student, alpha, c_hat, k, hint)
 
 
-@behaviour("operations_factor", "the ends: alpha 0 and 1, no block, a large draft")
+@operations_factor.behaviour("the ends: alpha 0 and 1, no block, a large draft")
 @pytest.mark.parametrize(
     "alpha, c_hat, k",
     [(0.0, 0.1, 4), (1.0, 0.1, 4), (1.0, 0.0, 7), (0.7, 0.3, 0), (0.0, 0.0, 3), (0.5, 2.0, 3)],
@@ -182,7 +145,10 @@ def test_operations_at_the_ends(student, alpha, c_hat, k):
     check_operations(student, alpha, c_hat, k, hint)
 
 
-# --- implied_alpha --------------------------------------------------------------------------
+implied_alpha = Exercise("implied_alpha")
+published_times = implied_alpha.behaviour("Chen et al., and speed-ups in target steps")
+exact_ends = implied_alpha.behaviour("the ends are exactly 0.0 and 1.0")
+impossible_times = implied_alpha.behaviour("a time that no rate explains is an error")
 
 
 def check_implied(student, alpha, target, draft, k, hint=""):
@@ -190,7 +156,7 @@ def check_implied(student, alpha, target, draft, k, hint=""):
     expect(student.implied_alpha, seconds, target, draft, k, gives=alpha, hint=hint)
 
 
-@behaviour("implied_alpha", "finds the rate behind a time a token")
+@implied_alpha.behaviour("finds the rate behind a time a token")
 @pytest.mark.parametrize(
     "alpha, target, draft, k",
     [
@@ -213,14 +179,14 @@ def test_implied(student, alpha, target, draft, k):
 CHEN = [(7.52, 0.7111764615568964), (7.0, 0.7486491597645637), (5.73, 0.8511790372108481)]
 
 
-@behaviour("implied_alpha", "Chen et al., and speed-ups in target steps")
+@published_times
 @pytest.mark.parametrize("milliseconds, alpha", CHEN)
 def test_implied_by_chen(student, milliseconds, alpha):
     hint = "The loop takes 4 x 1.8 + 14.1 ms."
     expect(student.implied_alpha, milliseconds, 14.1, 1.8, 4, gives=alpha, hint=hint)
 
 
-@behaviour("implied_alpha", "Chen et al., and speed-ups in target steps")
+@published_times
 @pytest.mark.parametrize("alpha, c, k", [(0.75, 0.02, 7), (0.53, 0.04, 3)])
 def test_implied_by_a_speedup(student, alpha, c, k):
     check_implied(
@@ -228,7 +194,7 @@ def test_implied_by_a_speedup(student, alpha, c, k):
     )
 
 
-@behaviour("implied_alpha", "the ends are exactly 0.0 and 1.0")
+@exact_ends
 @pytest.mark.parametrize("end", [0.0, 1.0])
 @pytest.mark.parametrize("target, draft, k", [(5.0, 1.0, 2), (14.1, 1.8, 4), (1.0, 0.11, 7)])
 def test_implied_ends(student, end, target, draft, k):
@@ -237,14 +203,14 @@ def test_implied_ends(student, end, target, draft, k):
     )
 
 
-@behaviour("implied_alpha", "the ends are exactly 0.0 and 1.0")
+@exact_ends
 @pytest.mark.parametrize("end, tokens", [(0.0, 1 - 5e-11), (1.0, 5 + 5e-11)])
 def test_implied_ends_within_rounding(student, end, tokens):
     hint = f"E is {tokens!r}: within 1e-9 of an end."
     expect(student.implied_alpha, 21.3 / tokens, 14.1, 1.8, 4, gives=end, hint=hint)
 
 
-@behaviour("implied_alpha", "a time that no rate explains is an error")
+@impossible_times
 @pytest.mark.parametrize(
     "seconds, tokens", [(8.0, "0.875"), (7.1, "0.986"), (2.0, "3.5"), (2.3, "3.04")]
 )
@@ -253,13 +219,15 @@ def test_implied_refuses(student, seconds, tokens):
     expect_value_error(student.implied_alpha, seconds, 5.0, 1.0, 2, why=why)
 
 
-@behaviour("implied_alpha", "a time that no rate explains is an error")
+@impossible_times
 @pytest.mark.parametrize("alpha", [0.01, 0.99])
 def test_implied_near_the_ends(student, alpha):
     check_implied(student, alpha, 5.0, 1.0, 2, "Near the ends there still is an answer.")
 
 
-# --- acceptance_by_class --------------------------------------------------------------------
+acceptance_by_class = Exercise("acceptance_by_class")
+label_means = acceptance_by_class.behaviour("every label has a mean of its own")
+unequal_lists = acceptance_by_class.behaviour("lists of unequal length are an error")
 
 # Counts of two, four and eight: every mean is exact, in whatever order it is summed.
 LABELS = ["name", "space", "name", "space", "space", "space"]
@@ -269,7 +237,7 @@ def check_classes(student, accepted, classes, gives, hint=""):
     expect(student.acceptance_by_class, accepted, classes, gives=gives, hint=hint)
 
 
-@behaviour("acceptance_by_class", "every label has a mean of its own")
+@label_means
 @pytest.mark.parametrize(
     "accepted, gives",
     [
@@ -283,7 +251,7 @@ def test_classes(student, accepted, gives):
     check_classes(student, accepted, list(LABELS), gives, hint)
 
 
-@behaviour("acceptance_by_class", "every label has a mean of its own")
+@label_means
 def test_classes_of_many(student):
     classes = ["a"] * 8 + ["b", "c"] * 4 + ["d"] * 2
     accepted = [1, 0, 0, 0, 0, 0, 0, 0] + [1, 0, 1, 0, 1, 1, 0, 1] + [0, 1]
@@ -291,7 +259,7 @@ def test_classes_of_many(student):
     check_classes(student, accepted, classes, gives, "The labels are whatever stands in classes.")
 
 
-@behaviour("acceptance_by_class", "labels of which all or nothing was accepted")
+@acceptance_by_class.behaviour("labels of which all or nothing was accepted")
 @pytest.mark.parametrize(
     "accepted, classes, gives",
     [
@@ -308,7 +276,7 @@ def test_classes_at_the_ends(student, accepted, classes, gives):
     untouched(student)
 
 
-@behaviour("acceptance_by_class", "lists of unequal length are an error")
+@unequal_lists
 @pytest.mark.parametrize(
     "accepted, classes", [([1, 0], ["x"]), ([1], ["x", "y"]), ([], ["x"]), ([1, 1, 1], [])]
 )
@@ -317,7 +285,7 @@ def test_classes_refuse(student, accepted, classes):
     expect_value_error(student.acceptance_by_class, accepted, classes, why=why)
 
 
-@behaviour("acceptance_by_class", "lists of unequal length are an error")
+@unequal_lists
 @pytest.mark.parametrize(
     "accepted, classes, gives", [([1], ["x"], {"x": 1.0}), ([], [], {})], ids=["one", "none"]
 )
@@ -325,7 +293,9 @@ def test_classes_of_equal_length(student, accepted, classes, gives):
     check_classes(student, accepted, classes, gives, "Equal lengths are no error, not even 0.")
 
 
-# --- paired_speedup -------------------------------------------------------------------------
+paired_speedup = Exercise("paired_speedup")
+geometric_mean = paired_speedup.behaviour("the geometric mean of the ratios")
+missing_partner = paired_speedup.behaviour("no pair, or a run without a partner, is an error")
 
 
 def geometric(baseline, speculative):
@@ -340,7 +310,7 @@ def check_pairs(student, baseline, speculative, hint):
     expect(student.paired_speedup, baseline, speculative, gives=gives, hint=hint)
 
 
-@behaviour("paired_speedup", "the geometric mean of the ratios")
+@geometric_mean
 @pytest.mark.parametrize(
     "baseline, speculative",
     [
@@ -356,11 +326,7 @@ def test_speedup(student, baseline, speculative):
     untouched(student)
 
 
-@behaviour(
-    "paired_speedup",
-    "twice as fast and half as fast cancel",
-    after=("the geometric mean of the ratios",),
-)
+@paired_speedup.behaviour("twice as fast and half as fast cancel", after=[geometric_mean])
 @pytest.mark.parametrize(
     "baseline, speculative",
     [
@@ -374,11 +340,7 @@ def test_speedups_cancel(student, baseline, speculative):
     check_pairs(student, baseline, speculative, "A ratio and its inverse give 1 together.")
 
 
-@behaviour(
-    "paired_speedup",
-    "slow-downs, and texts of unequal length",
-    after=("the geometric mean of the ratios",),
-)
+@paired_speedup.behaviour("slow-downs, and texts of unequal length", after=[geometric_mean])
 @pytest.mark.parametrize(
     "baseline, speculative",
     [([1.0, 1.0], [1.25, 1.6]), ([100.0, 1.0], [50.0, 1.0]), ([1.0, 100.0, 2.0], [2.0, 80.0, 1.0])],
@@ -389,7 +351,7 @@ def test_speedup_of_unequal_texts(student, baseline, speculative):
     check_pairs(student, baseline, speculative, hint)
 
 
-@behaviour("paired_speedup", "thousands of pairs", after=("the geometric mean of the ratios",))
+@paired_speedup.behaviour("thousands of pairs", after=[geometric_mean])
 @pytest.mark.parametrize("ratio, pairs", [(8.0, 2000), (0.125, 2000), (1.5, 3000)])
 def test_speedup_of_many_pairs(student, ratio, pairs):
     speculative = [0.5 + (i % 7) / 7 for i in range(pairs)]
@@ -400,7 +362,7 @@ def test_speedup_of_many_pairs(student, ratio, pairs):
     expect(student.paired_speedup, baseline, speculative, gives=ratio, hint=hint)
 
 
-@behaviour("paired_speedup", "no pair, or a run without a partner, is an error")
+@missing_partner
 @pytest.mark.parametrize(
     "baseline, speculative", [([], []), ([1.0, 2.0], [1.0]), ([1.0], [1.0, 2.0]), ([], [1.0])]
 )
@@ -409,7 +371,7 @@ def test_speedup_refuses(student, baseline, speculative):
     expect_value_error(student.paired_speedup, baseline, speculative, why=why)
 
 
-@behaviour("paired_speedup", "no pair, or a run without a partner, is an error")
+@missing_partner
 @pytest.mark.parametrize("baseline, speculative", [([3.0], [1.5]), ([3.0, 1.0], [1.5, 0.5])])
 def test_speedup_of_a_few(student, baseline, speculative):
     check_pairs(student, baseline, speculative, "One pair is enough.")

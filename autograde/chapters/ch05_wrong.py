@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 05, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so.
-"""
+"""Known wrong answers of chapter 05, each with its refutation."""
 
 import numpy as np
 
@@ -11,7 +7,7 @@ from autograde.wrong import Misconceptions
 WRONG = Misconceptions()
 
 
-# --- alpha_from_blocks ----------------------------------------------------------------------
+alpha_from_blocks = WRONG.exercise("alpha_from_blocks")
 
 
 def _refuse(accepted, k):
@@ -20,8 +16,7 @@ def _refuse(accepted, k):
         raise ValueError("these are no counts of such blocks")
 
 
-@WRONG.add(
-    "alpha_from_blocks",
+@alpha_from_blocks.wrong(
     think="every drafted token is a trial.",
     because="what stands behind a rejection was never looked at, so it says nothing about alpha.",
 )
@@ -30,8 +25,7 @@ def accepted_by_drafted(accepted, k):
     return sum(accepted) / (k * len(accepted))
 
 
-@WRONG.add(
-    "alpha_from_blocks",
+@alpha_from_blocks.wrong(
     think="every block has one rejected token.",
     because="a block that is accepted whole has none: it judged K tokens, not K + 1.",
 )
@@ -40,8 +34,7 @@ def whole_blocks_reject(accepted, k):
     return sum(accepted) / sum(n + 1 for n in accepted)
 
 
-@WRONG.add(
-    "alpha_from_blocks",
+@alpha_from_blocks.wrong(
     think="every block has a rate, and alpha is their average.",
     because="a block that judged one token then counts as much as one that judged five.",
 )
@@ -50,8 +43,7 @@ def mean_of_block_rates(accepted, k):
     return sum(n / min(n + 1, k) for n in accepted) / len(accepted)
 
 
-@WRONG.add(
-    "alpha_from_blocks",
+@alpha_from_blocks.wrong(
     think="the acceptance rate is the mean number of tokens in a block.",
     because="that is the acceptance length; a rate lies between 0 and 1.",
 )
@@ -60,8 +52,7 @@ def acceptance_length(accepted, k):
     return sum(accepted) / len(accepted) + 1
 
 
-@WRONG.add(
-    "alpha_from_blocks",
+@alpha_from_blocks.wrong(
     think="the share of blocks that are accepted whole is the rate.",
     because="a block passes whole with alpha to the power of K, which is far less.",
 )
@@ -70,8 +61,7 @@ def share_of_whole_blocks(accepted, k):
     return sum(n == k for n in accepted) / len(accepted)
 
 
-@WRONG.add(
-    "alpha_from_blocks",
+@alpha_from_blocks.wrong(
     think="only the first token of a block is a fair trial.",
     because="the later ones are trials too where they were reached, and most of the data.",
 )
@@ -80,8 +70,7 @@ def first_position_only(accepted, k):
     return sum(n > 0 for n in accepted) / len(accepted)
 
 
-@WRONG.add(
-    "alpha_from_blocks",
+@alpha_from_blocks.wrong(
     think="the bonus token is one more accepted token.",
     because="it is the target's own: no draft token was proposed there, so none was judged.",
 )
@@ -91,8 +80,7 @@ def bonus_counted(accepted, k):
     return (sum(accepted) + whole) / (sum(min(n + 1, k) for n in accepted) + whole)
 
 
-@WRONG.add(
-    "alpha_from_blocks",
+@alpha_from_blocks.wrong(
     think="where nothing was judged the rate is 0.",
     because="0 would say that the draft is useless; without a trial nothing is known.",
 )
@@ -103,8 +91,7 @@ def zero_without_trials(accepted, k):
     return sum(accepted) / sum(min(n + 1, k) for n in accepted)
 
 
-@WRONG.add(
-    "alpha_from_blocks",
+@alpha_from_blocks.wrong(
     think="the counts need no look: whoever recorded them knew K.",
     because="a count above K belongs to another K, and the result would be wrong without a word.",
 )
@@ -115,7 +102,7 @@ def counts_unchecked(accepted, k):
     return sum(accepted) / judged
 
 
-# --- operations_factor ----------------------------------------------------------------------
+operations_factor = WRONG.exercise("operations_factor")
 
 
 def _tokens(alpha, k):
@@ -123,8 +110,7 @@ def _tokens(alpha, k):
     return sum(alpha**i for i in range(k + 1))
 
 
-@WRONG.add(
-    "operations_factor",
+@operations_factor.wrong(
     think="the operations of a block are the answer.",
     because="a block brings several tokens; the factor is for one of them.",
 )
@@ -132,8 +118,7 @@ def operations_of_a_block(alpha, c_hat, k):
     return c_hat * k + k + 1
 
 
-@WRONG.add(
-    "operations_factor",
+@operations_factor.wrong(
     think="a block brings the tokens that were accepted.",
     because="it brings one more, the correction or the bonus; without it alpha = 0 divides by 0.",
 )
@@ -141,8 +126,7 @@ def by_accepted_only(alpha, c_hat, k):
     return (c_hat * k + k + 1) / (_tokens(alpha, k) - 1)
 
 
-@WRONG.add(
-    "operations_factor",
+@operations_factor.wrong(
     think="the target computes the K draft tokens.",
     because="it computes K + 1 positions: the token before the block is fed as well.",
 )
@@ -150,8 +134,7 @@ def k_positions(alpha, c_hat, k):
     return (c_hat * k + k) / _tokens(alpha, k)
 
 
-@WRONG.add(
-    "operations_factor",
+@operations_factor.wrong(
     think="only the positions that are kept cost operations.",
     because="the dropped ones were computed before anybody knew that they would be dropped.",
 )
@@ -159,8 +142,7 @@ def kept_positions_only(alpha, c_hat, k):
     return (c_hat * k + _tokens(alpha, k)) / _tokens(alpha, k)
 
 
-@WRONG.add(
-    "operations_factor",
+@operations_factor.wrong(
     think="the factor is tokens over operations.",
     because="that is what an operation brings; asked is what a token costs, above 1 mostly.",
 )
@@ -168,8 +150,7 @@ def upside_down(alpha, c_hat, k):
     return _tokens(alpha, k) / (c_hat * k + k + 1)
 
 
-@WRONG.add(
-    "operations_factor",
+@operations_factor.wrong(
     think="a verification counts as one pass.",
     because="in time it may; in operations it is K + 1 tokens' worth of work.",
 )
@@ -177,8 +158,7 @@ def time_instead(alpha, c_hat, k):
     return (c_hat * k + 1) / _tokens(alpha, k)
 
 
-@WRONG.add(
-    "operations_factor",
+@operations_factor.wrong(
     think="the draft's operations can be left out, they are small.",
     because="c_hat is an argument: a draft half as large as the target costs half as much.",
 )
@@ -186,8 +166,7 @@ def draft_left_out(alpha, c_hat, k):
     return (k + 1) / _tokens(alpha, k)
 
 
-@WRONG.add(
-    "operations_factor",
+@operations_factor.wrong(
     think="the draft too computes K + 1 positions.",
     because="it drafts K tokens, one step each; the token after the last is the target's.",
 )
@@ -195,8 +174,7 @@ def draft_runs_once_more(alpha, c_hat, k):
     return (c_hat * (k + 1) + k + 1) / _tokens(alpha, k)
 
 
-@WRONG.add(
-    "operations_factor",
+@operations_factor.wrong(
     think="the closed formula holds for every alpha.",
     because="at alpha = 1 it is 0/0, where the sum of the powers is K + 1.",
 )
@@ -204,7 +182,7 @@ def closed_formula(alpha, c_hat, k):
     return (1 - alpha) * (c_hat * k + k + 1) / (1 - alpha ** (k + 1))
 
 
-# --- implied_alpha --------------------------------------------------------------------------
+implied_alpha = WRONG.exercise("implied_alpha")
 
 
 def _solve(tokens, wanted):
@@ -225,8 +203,7 @@ def _implied(wanted, k):
     return _solve(lambda alpha: sum(alpha**i for i in range(k + 1)), wanted)
 
 
-@WRONG.add(
-    "implied_alpha",
+@implied_alpha.wrong(
     think="a block of K brings at most K tokens.",
     because="the bonus makes it K + 1; without it every clock implies too high a rate.",
 )
@@ -237,11 +214,10 @@ def without_the_bonus(seconds_per_token, target_seconds, draft_seconds, k):
     return _solve(lambda alpha: sum(alpha**i for i in range(k)), wanted)
 
 
-@WRONG.add(
-    "implied_alpha",
+@implied_alpha.wrong(
     think="the block's tokens are those that were accepted.",
     because="one more comes with every block, the correction or the bonus.",
-    same_as="by_accepted_only",
+    same_as=by_accepted_only,
 )
 def accepted_tokens_only(seconds_per_token, target_seconds, draft_seconds, k):
     wanted = (k * draft_seconds + target_seconds) / seconds_per_token
@@ -250,8 +226,7 @@ def accepted_tokens_only(seconds_per_token, target_seconds, draft_seconds, k):
     return _solve(lambda alpha: sum(alpha ** (i + 1) for i in range(k)), wanted)
 
 
-@WRONG.add(
-    "implied_alpha",
+@implied_alpha.wrong(
     think="alpha is the share of the K draft tokens that were accepted.",
     because="that counts the never judged ones as failures, so it is below alpha.",
 )
@@ -261,8 +236,7 @@ def share_of_the_draft(seconds_per_token, target_seconds, draft_seconds, k):
     return (wanted - 1) / k
 
 
-@WRONG.add(
-    "implied_alpha",
+@implied_alpha.wrong(
     think="tokens a block are 1 / (1 - alpha).",
     because="that is the limit of an endless block; a block of K stops at K + 1.",
 )
@@ -272,18 +246,16 @@ def endless_block(seconds_per_token, target_seconds, draft_seconds, k):
     return 1 - 1 / wanted
 
 
-@WRONG.add(
-    "implied_alpha",
+@implied_alpha.wrong(
     think="the draft's time is too short to matter.",
     because="with Chen et al. a third of the loop is drafting: 7.2 of 21.3 ms.",
-    same_as="draft_left_out",
+    same_as=draft_left_out,
 )
 def draft_for_nothing(seconds_per_token, target_seconds, draft_seconds, k):
     return _implied(target_seconds / seconds_per_token, k)
 
 
-@WRONG.add(
-    "implied_alpha",
+@implied_alpha.wrong(
     think="the draft runs once a block.",
     because="it runs once for each of the K tokens, one after the other.",
 )
@@ -291,8 +263,7 @@ def one_draft_step(seconds_per_token, target_seconds, draft_seconds, k):
     return _implied((draft_seconds + target_seconds) / seconds_per_token, k)
 
 
-@WRONG.add(
-    "implied_alpha",
+@implied_alpha.wrong(
     think="a clock outside the range means alpha 0 or 1.",
     because="slower than alpha = 0 allows means that something else costs time; say so.",
 )
@@ -301,8 +272,7 @@ def clipped(seconds_per_token, target_seconds, draft_seconds, k):
     return _implied(min(max(wanted, 1.0), k + 1.0), k)
 
 
-@WRONG.add(
-    "implied_alpha",
+@implied_alpha.wrong(
     think="two decimals are enough.",
     because="the papers round; a function that others build on does not.",
 )
@@ -310,8 +280,7 @@ def on_a_grid(seconds_per_token, target_seconds, draft_seconds, k):
     return round(_implied((k * draft_seconds + target_seconds) / seconds_per_token, k), 2)
 
 
-@WRONG.add(
-    "implied_alpha",
+@implied_alpha.wrong(
     think="the ends need no care.",
     because="rounding puts E a hair outside 1 to K + 1, and a right answer becomes an error.",
 )
@@ -322,7 +291,7 @@ def ends_by_rounding(seconds_per_token, target_seconds, draft_seconds, k):
     return _solve(lambda alpha: sum(alpha**i for i in range(k + 1)), wanted)
 
 
-# --- acceptance_by_class --------------------------------------------------------------------
+acceptance_by_class = WRONG.exercise("acceptance_by_class")
 
 
 def _by_label(accepted, classes):
@@ -335,8 +304,7 @@ def _by_label(accepted, classes):
     return lists
 
 
-@WRONG.add(
-    "acceptance_by_class",
+@acceptance_by_class.wrong(
     think="the share of a label among all accepted tokens is its rate.",
     because="that says how frequent the label is; its rate is over its own tokens.",
 )
@@ -345,8 +313,7 @@ def share_of_accepted(accepted, classes):
     return {label: sum(each) / max(sum(accepted), 1) for label, each in lists.items()}
 
 
-@WRONG.add(
-    "acceptance_by_class",
+@acceptance_by_class.wrong(
     think="all labels have the same denominator, the number of tokens.",
     because="a rare label would have a low rate whatever was accepted of it.",
 )
@@ -355,8 +322,7 @@ def over_all_tokens(accepted, classes):
     return {label: sum(each) / len(accepted) for label, each in lists.items()}
 
 
-@WRONG.add(
-    "acceptance_by_class",
+@acceptance_by_class.wrong(
     think="counting the accepted tokens is enough.",
     because="a frequent label has many accepted tokens and may have a low rate.",
 )
@@ -364,8 +330,7 @@ def counts_not_means(accepted, classes):
     return {label: float(sum(each)) for label, each in _by_label(accepted, classes).items()}
 
 
-@WRONG.add(
-    "acceptance_by_class",
+@acceptance_by_class.wrong(
     think="a label of which nothing passed need not be listed.",
     because="its rate is 0, which is a result; left out it looks as if it had never come up.",
 )
@@ -374,8 +339,7 @@ def zeros_left_out(accepted, classes):
     return {label: sum(each) / len(each) for label, each in lists.items() if sum(each)}
 
 
-@WRONG.add(
-    "acceptance_by_class",
+@acceptance_by_class.wrong(
     think="zip takes care of the lengths.",
     because="it stops at the shorter list without a word, and the labels may be shifted.",
 )
@@ -385,8 +349,7 @@ def lengths_unchecked(accepted, classes):
     return {label: sum(each) / len(each) for label, each in sums.items()}
 
 
-@WRONG.add(
-    "acceptance_by_class",
+@acceptance_by_class.wrong(
     think="asked is how often a kind of token is rejected.",
     because="it is the mean of accepted: 1 where all passed.",
 )
@@ -396,8 +359,7 @@ def rejected_share(accepted, classes):
     }
 
 
-@WRONG.add(
-    "acceptance_by_class",
+@acceptance_by_class.wrong(
     think="equal labels stand next to each other.",
     because="labels alternate in a text; the last run of a label would overwrite the others.",
 )
@@ -410,8 +372,7 @@ def last_run_of_a_label(accepted, classes):
     return {label: sum(each) / len(each) for label, each in runs.items()}
 
 
-@WRONG.add(
-    "acceptance_by_class",
+@acceptance_by_class.wrong(
     think="one accepted and one rejected token should be added, to be safe.",
     because="the mean of what was measured is asked; smoothing belongs in a model, not in a table.",
 )
@@ -420,7 +381,7 @@ def smoothed(accepted, classes):
     return {label: (sum(each) + 1) / (len(each) + 2) for label, each in lists.items()}
 
 
-# --- paired_speedup -------------------------------------------------------------------------
+paired_speedup = WRONG.exercise("paired_speedup")
 
 
 def _ratios(baseline, speculative):
@@ -430,8 +391,7 @@ def _ratios(baseline, speculative):
     return np.array(baseline) / np.array(speculative)
 
 
-@WRONG.add(
-    "paired_speedup",
+@paired_speedup.wrong(
     think="the mean of the ratios is their sum over their number.",
     because="then 2 and 1/2 give 1.25, and so do 1/2 and 2: both sides would be faster.",
 )
@@ -439,8 +399,7 @@ def arithmetic_mean(baseline_seconds, speculative_seconds):
     return float(np.mean(_ratios(baseline_seconds, speculative_seconds)))
 
 
-@WRONG.add(
-    "paired_speedup",
+@paired_speedup.wrong(
     think="the total times can be divided.",
     because="the longest text then decides alone; every pair should count alike.",
 )
@@ -449,8 +408,7 @@ def ratio_of_sums(baseline_seconds, speculative_seconds):
     return float(sum(baseline_seconds) / sum(speculative_seconds))
 
 
-@WRONG.add(
-    "paired_speedup",
+@paired_speedup.wrong(
     think="a speed-up is the new time over the old.",
     because="that is below 1 where it is faster; it is baseline over speculative.",
 )
@@ -459,8 +417,7 @@ def the_other_way_round(baseline_seconds, speculative_seconds):
     return float(np.exp(-np.mean(np.log(ratios))))
 
 
-@WRONG.add(
-    "paired_speedup",
+@paired_speedup.wrong(
     think="the median is safer than any mean.",
     because="it is a good thing to report beside it; asked is the geometric mean.",
 )
@@ -468,8 +425,7 @@ def median_ratio(baseline_seconds, speculative_seconds):
     return float(np.median(_ratios(baseline_seconds, speculative_seconds)))
 
 
-@WRONG.add(
-    "paired_speedup",
+@paired_speedup.wrong(
     think="rates are averaged by the harmonic mean.",
     because="that holds for speeds over equal distances; 2 and 1/2 would give .8.",
 )
@@ -477,8 +433,7 @@ def harmonic_mean(baseline_seconds, speculative_seconds):
     return float(1 / np.mean(1 / _ratios(baseline_seconds, speculative_seconds)))
 
 
-@WRONG.add(
-    "paired_speedup",
+@paired_speedup.wrong(
     think="the product of all ratios can be taken first, then the root.",
     because="some thousand factors overflow a float, or vanish; sums of logarithms do neither.",
 )
@@ -488,8 +443,7 @@ def product_first(baseline_seconds, speculative_seconds):
         return float(np.prod(ratios) ** (1 / len(ratios)))
 
 
-@WRONG.add(
-    "paired_speedup",
+@paired_speedup.wrong(
     think="the ratios multiply, and that is all.",
     because="the product grows with the number of pairs; its root is the mean.",
 )
@@ -498,8 +452,7 @@ def without_the_root(baseline_seconds, speculative_seconds):
         return float(np.prod(_ratios(baseline_seconds, speculative_seconds)))
 
 
-@WRONG.add(
-    "paired_speedup",
+@paired_speedup.wrong(
     think="a run without a partner can be skipped.",
     because="if one is missing, nobody knows which: from there on all pairs may be shifted.",
 )

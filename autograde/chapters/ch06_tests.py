@@ -5,18 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograde.check import behaviour, choose, guessed, no_warning, untouched
+from autograde.chapters.common import no_warning, prediction, quiz
+from autograde.check import Exercise, untouched
 from autograde.sandbox.remote import RemoteObject
-from specdec_lib.lessons.ch06.checks import Coins, expect_run, run_of
+from specdec_lib.lessons.ch06.checks import Coins, run_of
 from specdec_lib.lessons.common.examples import Different, expect
-
-# The library's functions that answer an exercise of this chapter raise in a student's process.
-# theory.expected_tokens is none: with which alpha it gives the lock-step is what is asked.
-OWN_WORK = (
-    "specdec_lib.decoding.verify.accepted_prefix",
-    "specdec_lib.lessons.common.recorded.verdict",
-    "specdec_lib.training.recording.accepted_of",
-)
 
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 
@@ -49,65 +42,38 @@ class Seeded(np.random.Generator):
         return f"np.random.default_rng({self.seed})"
 
 
-# --- predictions and quiz -------------------------------------------------------------------
+test_prediction = prediction("prediction_06", 1, 6)
+test_prediction_b = prediction("prediction_06_b", 1, 6)
+test_prediction_c = prediction("prediction_06_c", 0, 6)
+test_quiz = quiz(
+    "quiz_06",
+    right="c",
+    a="The tokens behind the rejection are not written, but they were drafted: each "
+    "cost c. At alpha = .7 and c = .1 the speed falls from 1.98 at K = 4 to 1.78 at K = 8.",
+    b="A longer block reaches at least as far as a shorter one with the same coins. "
+    "Tokens a pass only grow: 2.77 at K = 4, 3.20 at K = 8 for alpha = .7.",
+    d="The text follows the target's distribution at every K. Only the time changes.",
+)
+test_quiz_b = quiz(
+    "quiz_06_b",
+    right="b",
+    a="All 16 rows pass their first coin in 3 steps of 100. What stands behind it is "
+    "hardly ever reached: with K = 20 it is still 1.03.",
+    c="The batch waits for its slowest row, and of more rows the slowest is slower: "
+    "with 32 rows it is 1.0008.",
+    d="Every step of every row ends with a correction or a bonus token. Without it only "
+    ".03 tokens would be left.",
+)
 
 
-@behaviour("prediction_06", "a guess was made")
-def test_prediction(student):
-    guessed(student, "prediction_06", 1, 6)
-
-
-@behaviour("prediction_06_b", "a guess was made")
-def test_prediction_b(student):
-    guessed(student, "prediction_06_b", 1, 6)
-
-
-@behaviour("prediction_06_c", "a guess was made")
-def test_prediction_c(student):
-    guessed(student, "prediction_06_c", 0, 6)
-
-
-@behaviour("quiz_06", "the right option")
-def test_quiz(student):
-    choose(
-        student,
-        "quiz_06",
-        right="c",
-        because={
-            "a": "The tokens behind the rejection are not written, but they were drafted: each "
-            "cost c. At alpha = .7 and c = .1 the speed falls from 1.98 at K = 4 to 1.78 at K = 8.",
-            "b": "A longer block reaches at least as far as a shorter one with the same coins. "
-            "Tokens a pass only grow: 2.77 at K = 4, 3.20 at K = 8 for alpha = .7.",
-            "d": "The text follows the target's distribution at every K. Only the time changes.",
-        },
-    )
-
-
-@behaviour("quiz_06_b", "the right option")
-def test_quiz_b(student):
-    choose(
-        student,
-        "quiz_06_b",
-        right="b",
-        because={
-            "a": "All 16 rows pass their first coin in 3 steps of 100. What stands behind it is "
-            "hardly ever reached: with K = 20 it is still 1.03.",
-            "c": "The batch waits for its slowest row, and of more rows the slowest is slower: "
-            "with 32 rows it is 1.0008.",
-            "d": "Every step of every row ends with a correction or a bonus token. Without it only "
-            ".03 tokens would be left.",
-        },
-    )
-
-
-# --- simulate_block -------------------------------------------------------------------------
+simulate_block = Exercise("simulate_block")
 
 
 def check_block(student, alpha, r, gives, hint):
     expect(student.simulate_block, alpha, len(r), np.array(r, dtype=float), gives=gives, hint=hint)
 
 
-@behaviour("simulate_block", "stops at the first coin that fails")
+@simulate_block.behaviour("stops at the first coin that fails")
 @pytest.mark.parametrize(
     "r, gives",
     [
@@ -124,7 +90,7 @@ def test_block_stops(student, r, gives):
     check_block(student, 0.7, r, gives, hint)
 
 
-@behaviour("simulate_block", "accepts below alpha, for any alpha")
+@simulate_block.behaviour("accepts below alpha, for any alpha")
 @pytest.mark.parametrize(
     "alpha, gives", [(0.05, 0), (0.15, 1), (0.25, 2), (0.35, 3), (0.45, 4), (0.95, 5)]
 )
@@ -133,7 +99,7 @@ def test_block_by_alpha(student, alpha, gives):
     check_block(student, alpha, [0.1, 0.2, 0.3, 0.4, 0.9], gives, hint)
 
 
-@behaviour("simulate_block", "a block accepted whole gives k, without the bonus")
+@simulate_block.behaviour("a block accepted whole gives k, without the bonus")
 @pytest.mark.parametrize("k, alpha", [(1, 0.5), (2, 0.5), (5, 0.5), (9, 0.5), (9, 0.41)])
 def test_block_whole(student, k, alpha):
     hint = "Counted are accepted draft tokens: all of them here, and no bonus token."
@@ -141,7 +107,7 @@ def test_block_whole(student, k, alpha):
     check_block(student, alpha, [0.4] * (k - 1) + [0.99], k - 1, hint)
 
 
-@behaviour("simulate_block", "the edges: alpha 0 and 1, a coin on alpha, an empty block")
+@simulate_block.behaviour("the edges: alpha 0 and 1, a coin on alpha, an empty block")
 @pytest.mark.parametrize(
     "alpha, r, gives",
     [
@@ -161,7 +127,8 @@ def test_block_edges(student, alpha, r, gives):
     untouched(student)
 
 
-# --- simulate_decode ------------------------------------------------------------------------
+simulate_decode = Exercise("simulate_decode", after=[simulate_block])
+fresh_numbers = simulate_decode.behaviour("k new numbers of the given generator for each block")
 
 # Three blocks of four: 2 + 1, 0 + 1 and 4 + 1 tokens at alpha = .75; then 1 + 1 and 3 + 1.
 STREAM = [
@@ -178,11 +145,11 @@ def check_decode(student, alpha, c, k, n_tokens, numbers, gives, hint):
     """One run on written-down numbers; `gives` is (tokens, target_passes, time)."""
     coins = RemoteCoins(numbers)
     args = (alpha, c, k, n_tokens, coins)
-    expect_run(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
+    expect(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
     return coins
 
 
-@behaviour("simulate_decode", "counts every token, the last one of each block too", after=FIRST)
+@simulate_decode.behaviour("counts every token, the last one of each block too")
 @pytest.mark.parametrize(
     "n_tokens, gives",
     [
@@ -199,7 +166,7 @@ def test_decode_counts(student, n_tokens, gives):
     check_decode(student, 0.75, 0.125, 4, n_tokens, STREAM, gives, hint)
 
 
-@behaviour("simulate_decode", "whole blocks until there are enough", after=FIRST)
+@simulate_decode.behaviour("whole blocks until there are enough")
 @pytest.mark.parametrize(
     "n_tokens, gives",
     [(2, (3, 1, 1.5)), (5, (9, 3, 4.5)), (8, (9, 3, 4.5)), (10, (11, 4, 6.0)), (12, (15, 5, 7.5))],
@@ -209,7 +176,7 @@ def test_decode_is_uncut(student, n_tokens, gives):
     check_decode(student, 0.75, 0.125, 4, n_tokens, STREAM, gives, hint)
 
 
-@behaviour("simulate_decode", "the time of every block is c k + 1", after=FIRST)
+@simulate_decode.behaviour("the time of every block is c k + 1")
 @pytest.mark.parametrize(
     "c, k, gives",
     [
@@ -227,7 +194,7 @@ def test_decode_time(student, c, k, gives):
     check_decode(student, 0.75, c, k, 9, STREAM, gives, hint)
 
 
-@behaviour("simulate_decode", "k new numbers of the given generator for each block", after=FIRST)
+@fresh_numbers
 @pytest.mark.parametrize("k, n_tokens", [(4, 9), (2, 9), (4, 3), (5, 12)])
 def test_decode_draws(student, k, n_tokens):
     _, blocks, _ = gives = reference(0.75, 0.25, k, n_tokens, RemoteCoins(STREAM))
@@ -240,16 +207,16 @@ def test_decode_draws(student, k, n_tokens):
         )
 
 
-@behaviour("simulate_decode", "k new numbers of the given generator for each block", after=FIRST)
+@fresh_numbers
 @pytest.mark.parametrize("seed, alpha, k", [(1, 0.6, 3), (2, 0.9, 8), (3, 0.3, 5)])
 def test_decode_with_a_real_generator(student, seed, alpha, k):
     gives = run_of(*reference(alpha, 0.25, k, 50, np.random.default_rng(seed)))
     hint = "Did you draw from the generator that was given, and only rng.random(k) a block?"
     args = (alpha, 0.25, k, 50, Seeded(seed))
-    expect_run(student.simulate_decode, *args, gives=gives, hint=hint)
+    expect(student.simulate_decode, *args, gives=gives, hint=hint)
 
 
-@behaviour("simulate_decode", "the edges: nothing wanted, alpha 0 and 1", after=FIRST)
+@simulate_decode.behaviour("the edges: nothing wanted, alpha 0 and 1")
 @pytest.mark.parametrize(
     "alpha, k, n_tokens, numbers, gives",
     [
@@ -276,7 +243,7 @@ def reference(alpha: float, c: float, k: int, n_tokens: int, rng: Any) -> tuple:
     return tokens, passes, passes * (c * k + 1)
 
 
-# --- lockstep_tokens ------------------------------------------------------------------------
+lockstep_tokens = Exercise("lockstep_tokens")
 
 
 def law_of_slowest(alpha: float, k: int, batch_size: int) -> float:
@@ -291,7 +258,7 @@ def check_lockstep(student, alpha, k, batch_size, hint):
     expect(student.lockstep_tokens, alpha, k, batch_size, gives=gives, hint=hint)
 
 
-@behaviour("lockstep_tokens", "waits for the slowest row")
+@lockstep_tokens.behaviour("waits for the slowest row")
 @pytest.mark.parametrize(
     "alpha, k, batch_size",
     [
@@ -309,14 +276,14 @@ def test_lockstep_waits(student, alpha, k, batch_size):
     check_lockstep(student, alpha, k, batch_size, hint)
 
 
-@behaviour("lockstep_tokens", "one row waits for nobody")
+@lockstep_tokens.behaviour("one row waits for nobody")
 @pytest.mark.parametrize("alpha, k", [(0.8, 5), (0.6, 2), (0.3, 8), (0.95, 20), (0.5, 1)])
 def test_lockstep_of_one(student, alpha, k):
     hint = "With one row it is the mean block: 1 + alpha + ... + alpha^k."
     check_lockstep(student, alpha, k, 1, hint)
 
 
-@behaviour("lockstep_tokens", "the edges: alpha 0 and 1, an empty block, one coin")
+@lockstep_tokens.behaviour("the edges: alpha 0 and 1, an empty block, one coin")
 @pytest.mark.parametrize(
     "alpha, k, batch_size",
     [

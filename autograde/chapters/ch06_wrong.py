@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 06, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published simulators.
-"""
+"""Known wrong answers of chapter 06, refuted. Several are in published simulators."""
 
 import numpy as np
 
@@ -21,11 +17,10 @@ def _result(tokens, passes, time):
     return {"tokens": int(tokens), "target_passes": int(passes), "time": float(time)}
 
 
-# --- simulate_block -------------------------------------------------------------------------
+simulate_block = WRONG.exercise("simulate_block")
 
 
-@WRONG.add(
-    "simulate_block",
+@simulate_block.wrong(
     think="every coin that passes is an accepted token.",
     because="a draft token behind the first rejection is dropped, whatever its own coin says.",
 )
@@ -33,8 +28,7 @@ def no_stop(alpha, k, r):
     return int(np.sum(r < alpha))
 
 
-@WRONG.add(
-    "simulate_block",
+@simulate_block.wrong(
     think="what a block writes is what it has accepted.",
     because="the correction or bonus token comes on top; here only draft tokens count.",
 )
@@ -42,8 +36,7 @@ def bonus_counted(alpha, k, r):
     return _run_length(alpha, r) + 1
 
 
-@WRONG.add(
-    "simulate_block",
+@simulate_block.wrong(
     think="a coin passes where it is above alpha.",
     because="a uniform number is below alpha with probability alpha, and above it with 1 - alpha.",
 )
@@ -51,8 +44,7 @@ def coin_reversed(alpha, k, r):
     return _run_length(1 - alpha, 1 - np.asarray(r))
 
 
-@WRONG.add(
-    "simulate_block",
+@simulate_block.wrong(
     think="a coin equal to alpha passes.",
     because="with <= a coin of 0 would pass at alpha = 0, where nothing is accepted.",
 )
@@ -61,8 +53,7 @@ def boundary_accepted(alpha, k, r):
     return [*passed, False].index(False)
 
 
-@WRONG.add(
-    "simulate_block",
+@simulate_block.wrong(
     think="one coin decides the block.",
     because="each draft token has a coin of its own; a block is rarely all or nothing.",
 )
@@ -70,8 +61,7 @@ def one_coin(alpha, k, r):
     return k if k and r[0] < alpha else 0
 
 
-@WRONG.add(
-    "simulate_block",
+@simulate_block.wrong(
     think="the rejected token is in the count.",
     because="the token at which the walk ends is not accepted, so it is not counted.",
 )
@@ -79,8 +69,7 @@ def rejected_counted(alpha, k, r):
     return min(_run_length(alpha, r) + 1, k)
 
 
-@WRONG.add(
-    "simulate_block",
+@simulate_block.wrong(
     think="np.argmax finds the first rejection.",
     because="where no coin fails it gives 0 as well, and the block was accepted whole.",
 )
@@ -88,8 +77,7 @@ def argmax_of_nothing(alpha, k, r):
     return int(np.argmax(np.asarray(r) >= alpha)) if k else 0
 
 
-@WRONG.add(
-    "simulate_block",
+@simulate_block.wrong(
     think="the coin is compared with alpha^i, as later tokens pass less often.",
     because="given that the earlier ones passed, each passes with alpha; the walk does the rest.",
 )
@@ -98,14 +86,13 @@ def power_counted_twice(alpha, k, r):
     return [*passed, False].index(False)
 
 
-# --- simulate_decode ------------------------------------------------------------------------
+simulate_decode = WRONG.exercise("simulate_decode")
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="a block writes what it has accepted.",
     because="every block writes one token more, the correction or the bonus.",
-    same_as="bonus_counted",
+    same_as=bonus_counted,
 )
 def no_last_token(alpha, c, k, n_tokens, rng):
     tokens = passes = 0
@@ -115,8 +102,7 @@ def no_last_token(alpha, c, k, n_tokens, rng):
     return _result(tokens, passes, passes * (c * k + 1))
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="only a block accepted whole brings a token more.",
     because="after a rejection the correction is written, so each block brings one.",
 )
@@ -129,8 +115,7 @@ def bonus_alone(alpha, c, k, n_tokens, rng):
     return _result(tokens, passes, passes * (c * k + 1))
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="a request of n tokens reports n tokens.",
     because="the last block is counted whole here; cutting it would make speed too low for short "
     "requests.",
@@ -143,8 +128,7 @@ def cut_to_length(alpha, c, k, n_tokens, rng):
     return _result(min(tokens, n_tokens), passes, passes * (c * k + 1))
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="time is the number of target passes.",
     because="the draft takes c for each of its k tokens, and that is what makes a large K slow.",
 )
@@ -156,8 +140,7 @@ def free_draft(alpha, c, k, n_tokens, rng):
     return _result(tokens, passes, passes)
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="a block costs one draft step.",
     because="its k tokens are drafted one after the other, c each.",
 )
@@ -169,8 +152,7 @@ def one_draft_step(alpha, c, k, n_tokens, rng):
     return _result(tokens, passes, passes * (c + 1))
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="only accepted draft tokens are paid for.",
     because="the rejected and dropped ones were drafted too, before anybody could know.",
 )
@@ -183,8 +165,7 @@ def accepted_ones_paid(alpha, c, k, n_tokens, rng):
     return _result(tokens, passes, time)
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="one more block is needed when the number is met exactly.",
     because="n_tokens tokens are enough; the loop ends as soon as there are at least so many.",
 )
@@ -196,8 +177,7 @@ def one_block_too_many(alpha, c, k, n_tokens, rng):
     return _result(tokens, passes, passes * (c * k + 1))
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="the coins can be drawn once, before the loop.",
     because="then every block does the same as the first, and the run has no luck in it at all.",
 )
@@ -210,8 +190,7 @@ def same_coins_again(alpha, c, k, n_tokens, rng):
     return _result(tokens, passes, passes * (c * k + 1))
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="any generator will do.",
     because="with one of its own the function cannot be repeated by whoever holds the seed.",
 )
@@ -224,8 +203,7 @@ def own_generator(alpha, c, k, n_tokens, rng):
     return _result(tokens, passes, passes * (c * k + 1))
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="the coins behind a rejection need not be drawn.",
     because="each block takes k numbers, so that the next one begins at a fixed place.",
 )
@@ -240,8 +218,7 @@ def coins_drawn_as_needed(alpha, c, k, n_tokens, rng):
     return _result(tokens, passes, passes * (c * k + 1))
 
 
-@WRONG.add(
-    "simulate_decode",
+@simulate_decode.wrong(
     think="verifying k + 1 tokens costs k + 1 passes.",
     because="one pass reads the weights once for all of them; that is the point of verifying "
     "in parallel.",
@@ -254,11 +231,10 @@ def pass_for_each_token(alpha, c, k, n_tokens, rng):
     return _result(tokens, blocks, blocks * (c * k + k + 1))
 
 
-# --- lockstep_tokens ------------------------------------------------------------------------
+lockstep_tokens = WRONG.exercise("lockstep_tokens")
 
 
-@WRONG.add(
-    "lockstep_tokens",
+@lockstep_tokens.wrong(
     think="the mean of the slowest row is the mean of a row.",
     because="the slowest of several rows is slower than a row by itself, on average.",
 )
@@ -266,8 +242,7 @@ def mean_of_one_row(alpha, k, batch_size):
     return float(sum(alpha**i for i in range(k + 1)))
 
 
-@WRONG.add(
-    "lockstep_tokens",
+@lockstep_tokens.wrong(
     think="the correction or bonus token is not written in lock-step.",
     because="every row writes one token a step, however little was accepted.",
 )
@@ -275,8 +250,7 @@ def no_token_on_top(alpha, k, batch_size):
     return float(sum(alpha ** (batch_size * i) for i in range(1, k + 1)))
 
 
-@WRONG.add(
-    "lockstep_tokens",
+@lockstep_tokens.wrong(
     think="a batch of B rows counts B times.",
     because="the number is asked for one row; the whole batch writes batch_size times as many.",
 )
@@ -284,8 +258,7 @@ def of_all_rows(alpha, k, batch_size):
     return float(batch_size * sum(alpha ** (batch_size * i) for i in range(k + 1)))
 
 
-@WRONG.add(
-    "lockstep_tokens",
+@lockstep_tokens.wrong(
     think="it is enough that one row gets further.",
     because="the batch advances by its slowest row, not by its fastest.",
 )
@@ -293,8 +266,7 @@ def fastest_row(alpha, k, batch_size):
     return float(sum(1 - (1 - alpha**i) ** batch_size for i in range(k + 1)))
 
 
-@WRONG.add(
-    "lockstep_tokens",
+@lockstep_tokens.wrong(
     think="the rows pass all their coins or none.",
     because="a batch can stop anywhere; each position that all of its rows pass adds a token.",
 )
@@ -302,17 +274,7 @@ def all_or_nothing(alpha, k, batch_size):
     return float(1 + k * alpha ** (batch_size * k))
 
 
-@WRONG.add(
-    "lockstep_tokens",
-    think="alpha is divided among the rows.",
-    because="each row has the whole alpha; what shrinks is the chance that all pass, alpha^B.",
-)
-def alpha_shared(alpha, k, batch_size):
-    return float(sum((alpha / batch_size) ** i for i in range(k + 1)))
-
-
-@WRONG.add(
-    "lockstep_tokens",
+@lockstep_tokens.wrong(
     think="the exponents of rows and positions add up.",
     because="i positions in each of B rows are i times B coins, so the exponent is the product.",
 )
@@ -320,8 +282,7 @@ def exponents_added(alpha, k, batch_size):
     return float(1 + sum(alpha ** (batch_size + i - 1) for i in range(1, k + 1)))
 
 
-@WRONG.add(
-    "lockstep_tokens",
+@lockstep_tokens.wrong(
     think="the closed form needs no second look.",
     because="at alpha = 1 it divides zero by zero; there every row writes k + 1.",
 )
@@ -330,8 +291,7 @@ def closed_form_alone(alpha, k, batch_size):
     return float((1 - a ** (k + 1)) / (1 - a))
 
 
-@WRONG.add(
-    "lockstep_tokens",
+@lockstep_tokens.wrong(
     think="the slowest row ends after the mean block over the number of rows.",
     because="the smallest of B counts does not shrink like 1/B; it comes from alpha^(i B).",
 )

@@ -5,29 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from autograde.chapters.common import no_warning, own_array, prediction, quiz
 from autograde.chapters.laws import answered, pieces, reference_residual
-from autograde.check import (
-    behaviour,
-    choose,
-    guessed,
-    no_warning,
-    own_array,
-    untouched,
-)
+from autograde.check import Exercise, untouched
 from autograde.sandbox.session import StudentError
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways
 from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
-
-# The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = (
-    "specdec_lib.drafters.vocabulary.OtherVocabulary",
-    "specdec_lib.models.cache.Tree.of",
-    "specdec_lib.decoding.tree.walk",
-    "specdec_lib.decoding.verify.verify",
-    "specdec_lib.decoding.verify.verify_block",
-    "specdec_lib.decoding.verify.next_distribution",
-)
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
@@ -41,57 +25,33 @@ def random_distributions(sizes: tuple[int, ...], seed: int) -> list[np.ndarray]:
     return [rng.dirichlet(np.ones(v)) for v in sizes]
 
 
-# --- predictions and quiz -------------------------------------------------------------------
+test_prediction = prediction("prediction_07", 0, 1)
+test_prediction_b = prediction("prediction_07_b", 1, 7)
+test_quiz = quiz(
+    "quiz_07",
+    right="c",
+    a="Quantisation, batching and a KV cache make decoding faster too.",
+    b="It can: with nothing accepted a block costs c K + 1 passes for one token, and a "
+    "busy server slows down.",
+    d="A KV cache, batching and tensor parallelism keep the distribution as well. The "
+    "rule is special in using an approximation and being exact all the same.",
+)
+test_quiz_b = quiz(
+    "quiz_07_b",
+    right="b",
+    a="Acceptance depends on p and q at each position of each text, and not on who else "
+    "is served in the same pass.",
+    c="Every request has a tree and a mask of its own; none sees another's text.",
+    d="The rule works on each request by itself and stays lossless in every batch. What "
+    "changes is the time of a pass.",
+)
 
 
-@behaviour("prediction_07", "a guess was made")
-def test_prediction(student):
-    guessed(student, "prediction_07", 0, 1)
+one_hot_accept = Exercise("one_hot_accept")
+target_probability = one_hot_accept.behaviour("accepts with the target's own probability")
 
 
-@behaviour("prediction_07_b", "a guess was made")
-def test_prediction_b(student):
-    guessed(student, "prediction_07_b", 1, 7)
-
-
-@behaviour("quiz_07", "the right option")
-def test_quiz(student):
-    choose(
-        student,
-        "quiz_07",
-        right="c",
-        because={
-            "a": "Quantisation, batching and a KV cache make decoding faster too.",
-            "b": "It can: with nothing accepted a block costs c K + 1 passes for one token, and a "
-            "busy server slows down.",
-            "d": "A KV cache, batching and tensor parallelism keep the distribution as well. The "
-            "rule is special in using an approximation and being exact all the same.",
-        },
-    )
-
-
-@behaviour("quiz_07_b", "the right option")
-def test_quiz_b(student):
-    choose(
-        student,
-        "quiz_07_b",
-        right="b",
-        because={
-            "a": "Acceptance depends on p and q at each position of each text, and not on who else "
-            "is served in the same pass.",
-            "c": "Every request has a tree and a mask of its own; none sees another's text.",
-            "d": "The rule works on each request by itself and stays lossless in every batch. What "
-            "changes is the time of a pass.",
-        },
-    )
-
-
-# --- one_hot_accept -------------------------------------------------------------------------
-
-WITH_P = "accepts with the target's own probability"
-
-
-@behaviour("one_hot_accept", WITH_P)
+@target_probability
 @pytest.mark.parametrize(
     "token, r, accepted",
     [
@@ -120,7 +80,7 @@ def test_one_hot_coin(student, token, r, accepted):
         )
 
 
-@behaviour("one_hot_accept", "replaces from the target without that token", after=(WITH_P,))
+@one_hot_accept.behaviour("replaces from the target without that token", after=[target_probability])
 @pytest.mark.parametrize(
     "token, u, gives",
     [(0, 0.5, 1), (0, 0.6, 2), (0, 0.9, 3), (1, 0.6, 0), (1, 0.7, 2), (1, 0.9, 3), (1, 0.0, 0)]
@@ -133,7 +93,7 @@ def test_one_hot_replaces(student, token, u, gives):
     expect(student.one_hot_accept, token, P, 0.95, u, gives=(gives, False), hint=hint)
 
 
-@behaviour("one_hot_accept", "the law is the target's", after=(WITH_P,))
+@one_hot_accept.behaviour("the law is the target's", after=[target_probability])
 @pytest.mark.parametrize("p", [P, Q, HALF, *random_distributions((2, 3, 5, 9), seed=31)])
 def test_one_hot_law(student, p):
     for token in range(len(p)):
@@ -163,7 +123,9 @@ def _token_of(out: object, vocab_size: int) -> int:
     return token
 
 
-@behaviour("one_hot_accept", "the edges: no other mass, no mass, the boundary", after=(WITH_P,))
+@one_hot_accept.behaviour(
+    "the edges: no other mass, no mass, the boundary", after=[target_probability]
+)
 @pytest.mark.parametrize(
     "token, p, r, u, gives",
     [
@@ -189,7 +151,8 @@ def test_one_hot_edges(student, token, p, r, u, gives):
     untouched(student)
 
 
-# --- jacobi_decode --------------------------------------------------------------------------
+jacobi_decode = Exercise("jacobi_decode")
+greedy_tokens = jacobi_decode.behaviour("the target's greedy tokens")
 
 
 def two_back(seed: int, vocab_size: int = 5) -> Callable[[list[int]], list[int]]:
@@ -231,10 +194,9 @@ JACOBI = [
     (summed, [1, 5], [6, 5, 4, 3, 2, 1]),
     (plus_one, [0], [5, 5, 3]),
 ]
-RIGHT = "the target's greedy tokens"
 
 
-@behaviour("jacobi_decode", RIGHT)
+@greedy_tokens
 @pytest.mark.parametrize("target, prompt, guess", JACOBI)
 def test_jacobi_tokens(student, target, prompt, guess):
     out = student.jacobi_decode(target, prompt, guess)
@@ -248,7 +210,7 @@ def test_jacobi_tokens(student, target, prompt, guess):
         )
 
 
-@behaviour("jacobi_decode", "all places at once, and the last pass counts", after=(RIGHT,))
+@jacobi_decode.behaviour("all places at once, and the last pass counts", after=[greedy_tokens])
 @pytest.mark.parametrize("target, prompt, guess", JACOBI)
 def test_jacobi_passes(student, target, prompt, guess):
     steps = trajectory(target, prompt, guess)
@@ -257,7 +219,7 @@ def test_jacobi_passes(student, target, prompt, guess):
     expect(student.jacobi_decode, target, prompt, guess, gives=gives, hint=hint)
 
 
-@behaviour("jacobi_decode", "one call a pass, over prompt and guess", after=(RIGHT,))
+@jacobi_decode.behaviour("one call a pass, over prompt and guess", after=[greedy_tokens])
 @pytest.mark.parametrize("target, prompt, guess", JACOBI)
 def test_jacobi_calls(student, target, prompt, guess):
     asked: list[list[int]] = []
@@ -275,7 +237,7 @@ def test_jacobi_calls(student, target, prompt, guess):
         )
 
 
-@behaviour("jacobi_decode", "the edges: an empty guess, a right one", after=(RIGHT,))
+@jacobi_decode.behaviour("the edges: an empty guess, a right one", after=[greedy_tokens])
 @pytest.mark.parametrize(
     "target, prompt, guess, gives",
     [
@@ -297,9 +259,8 @@ def test_jacobi_edges(student, target, prompt, guess, gives):
     untouched(student)
 
 
-# --- multi_candidate_accept -----------------------------------------------------------------
-
-IN_TURN = "each candidate against what is still wanted"
+multi_candidate_accept = Exercise("multi_candidate_accept")
+in_turn = multi_candidate_accept.behaviour("each candidate against what is still wanted")
 
 
 def check_candidates(student, candidates, p, q, r, u, gives, hint=""):
@@ -312,7 +273,7 @@ def check_candidates(student, candidates, p, q, r, u, gives, hint=""):
     expect(student.multi_candidate_accept, *arguments, gives=gives, hint=hint)
 
 
-@behaviour("multi_candidate_accept", IN_TURN)
+@in_turn
 @pytest.mark.parametrize(
     "candidates, r, gives",
     [
@@ -336,7 +297,7 @@ def test_candidates_in_turn(student, candidates, r, gives):
 POOR = np.array([0.05, 0.15, 0.20, 0.60])
 
 
-@behaviour("multi_candidate_accept", IN_TURN)
+@in_turn
 @pytest.mark.parametrize(
     "candidates, r, gives",
     [
@@ -355,7 +316,7 @@ def test_candidates_of_a_poor_draft(student, candidates, r, gives):
 WIDE, FAR = np.array([0.30, 0.60, 0.10]), np.array([0.20, 0.05, 0.75])
 
 
-@behaviour("multi_candidate_accept", IN_TURN)
+@in_turn
 @pytest.mark.parametrize(
     "candidates, r, u, gives",
     [
@@ -370,7 +331,7 @@ def test_candidates_have_coins_of_their_own(student, candidates, r, u, gives):
     check_candidates(student, candidates, WIDE, FAR, r, u, gives, "Candidate i has coin r[i].")
 
 
-@behaviour("multi_candidate_accept", "the draw where all are rejected", after=(IN_TURN,))
+@multi_candidate_accept.behaviour("the draw where all are rejected", after=[in_turn])
 @pytest.mark.parametrize(
     "candidates, r, u, gives",
     [
@@ -389,7 +350,7 @@ def test_candidates_all_refused(student, candidates, r, u, gives):
     check_candidates(student, candidates, P, Q, r, u, gives, hint)
 
 
-@behaviour("multi_candidate_accept", "the law is the target's", after=(IN_TURN,))
+@multi_candidate_accept.behaviour("the law is the target's", after=[in_turn])
 @pytest.mark.parametrize(
     "p, q, n",
     [
@@ -424,9 +385,7 @@ def test_candidates_law(student, p, q, n):
         )
 
 
-@behaviour(
-    "multi_candidate_accept", "the edges: no candidate, zeros, the boundary", after=(IN_TURN,)
-)
+@multi_candidate_accept.behaviour("the edges: no candidate, zeros, the boundary", after=[in_turn])
 @pytest.mark.parametrize(
     "candidates, p, q, r, u, gives",
     [
@@ -454,7 +413,8 @@ def test_candidates_edges(student, candidates, p, q, r, u, gives):
     untouched(student)
 
 
-# --- tree_attention_mask --------------------------------------------------------------------
+tree_attention_mask = Exercise("tree_attention_mask")
+upwards = tree_attention_mask.behaviour("itself and every ancestor")
 
 
 def ancestors(parents: list[int]) -> list[list[int]]:
@@ -468,10 +428,7 @@ def ancestors(parents: list[int]) -> list[list[int]]:
     return sees
 
 
-UP = "itself and every ancestor"
-
-
-@behaviour("tree_attention_mask", UP)
+@upwards
 @pytest.mark.parametrize(
     "parents",
     [[-1, 0, 1], [-1, 0, 1, 2, 3, 4], [-1, -1, 0, 0, 1, 2], [-1, 0, 0, 2, 3], [-1, -1, 1, 2, 3]],
@@ -485,7 +442,7 @@ def test_mask_sees_upwards(student, parents):
     )
 
 
-@behaviour("tree_attention_mask", "no other branch, whatever the order", after=(UP,))
+@tree_attention_mask.behaviour("no other branch, whatever the order", after=[upwards])
 @pytest.mark.parametrize(
     "parents",
     [
@@ -506,8 +463,8 @@ def test_mask_hides_other_branches(student, parents):
     )
 
 
-@behaviour(
-    "tree_attention_mask", "the edges: one node, none, many; the argument as it was", after=(UP,)
+@tree_attention_mask.behaviour(
+    "the edges: one node, none, many; the argument as it was", after=[upwards]
 )
 @pytest.mark.parametrize("parents", [[], [-1], [-1, -1], [-1, *range(63)]])
 def test_mask_edges(student, parents):
@@ -516,9 +473,9 @@ def test_mask_edges(student, parents):
     untouched(student)
 
 
-# --- map_draft ------------------------------------------------------------------------------
-
-IDS = "mass goes to the target's ids"
+map_draft = Exercise("map_draft")
+target_ids = map_draft.behaviour("mass goes to the target's ids")
+nothing_shared = map_draft.behaviour("an error where nothing is shared", after=[target_ids])
 
 
 def check_map(student, q, ids, size, gives, hint=""):
@@ -526,7 +483,7 @@ def check_map(student, q, ids, size, gives, hint=""):
     expect(student.map_draft, *arguments, gives=np.array(gives, dtype=float), hint=hint)
 
 
-@behaviour("map_draft", IDS)
+@target_ids
 @pytest.mark.parametrize(
     "q, ids, size, gives",
     [
@@ -542,7 +499,7 @@ def test_map_moves_mass(student, q, ids, size, gives):
     check_map(student, q, ids, size, gives, hint)
 
 
-@behaviour("map_draft", "only what is shared, renormalised", after=(IDS,))
+@map_draft.behaviour("only what is shared, renormalised", after=[target_ids])
 @pytest.mark.parametrize(
     "q, ids, size, gives",
     [
@@ -559,7 +516,7 @@ def test_map_renormalises(student, q, ids, size, gives):
     check_map(student, q, ids, size, gives, hint)
 
 
-@behaviour("map_draft", "masses on one id add", after=(IDS,))
+@map_draft.behaviour("masses on one id add", after=[target_ids])
 @pytest.mark.parametrize(
     "q, ids, size, gives",
     [
@@ -576,10 +533,7 @@ def test_map_adds(student, q, ids, size, gives):
     check_map(student, q, ids, size, gives, hint)
 
 
-NOTHING = "an error where nothing is shared"
-
-
-@behaviour("map_draft", NOTHING, after=(IDS,))
+@nothing_shared
 @pytest.mark.parametrize(
     "q, ids, size",
     [([0.5, 0.5], [-1, -1], 3), ([1.0, 0.0], [-1, 2], 4), ([0.0, 0.6, 0.4], [1, -1, -1], 2)],
@@ -599,7 +553,7 @@ def test_map_error(student, q, ids, size):
     )
 
 
-@behaviour("map_draft", NOTHING, after=(IDS,))
+@nothing_shared
 @pytest.mark.parametrize(
     "q, ids, size, gives",
     [([1.0, 0.0], [2, -1], 4, [0, 0, 1, 0]), ([0.0, 0.6, 0.4], [-1, 1, -1], 2, [0, 1])],
@@ -608,7 +562,7 @@ def test_map_of_one_shared_id(student, q, ids, size, gives):
     check_map(student, q, ids, size, gives, "One id with mass is enough: that is no error.")
 
 
-@behaviour("map_draft", "a new array, the arguments as they were", after=(IDS,))
+@map_draft.behaviour("a new array, the arguments as they were", after=[target_ids])
 @pytest.mark.parametrize(
     "q, ids, gives",
     [([0.25, 0.75], [0, 1], [0.25, 0.75]), ([0.5, 0.25, 0.25], [0, -1, 2], [2 / 3, 0, 1 / 3])],

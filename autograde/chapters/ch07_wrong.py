@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 07, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Several are in published code.
-"""
+"""Known wrong answers of chapter 07, each with its refutation. Several are in published code."""
 
 import numpy as np
 
@@ -12,7 +8,7 @@ from specdec_lib.sampling import sample_from
 WRONG = Misconceptions()
 
 
-# --- one_hot_accept -------------------------------------------------------------------------
+one_hot_accept = WRONG.exercise("one_hot_accept")
 
 
 def _without(p, token):
@@ -22,8 +18,7 @@ def _without(p, token):
     return rest / rest.sum() if rest.sum() > 0 else p
 
 
-@WRONG.add(
-    "one_hot_accept",
+@one_hot_accept.wrong(
     think="after a rejection the target itself is drawn from.",
     because="the rejected token would come a second time, beyond the p that acceptance gave it.",
 )
@@ -33,8 +28,7 @@ def certain_replaced_from_target(draft_token, p, r, u):
     return sample_from(p, u), False
 
 
-@WRONG.add(
-    "one_hot_accept",
+@one_hot_accept.wrong(
     think="without its token p is ready to be drawn from.",
     because="it sums to 1 - p(token); the last token would get all that is missing to 1.",
 )
@@ -46,8 +40,7 @@ def certain_not_normalised(draft_token, p, r, u):
     return sample_from(rest, u), False
 
 
-@WRONG.add(
-    "one_hot_accept",
+@one_hot_accept.wrong(
     think="a looked-up token is accepted where it is the target's favourite.",
     because="that is greedy decoding; when sampling, token x is owed p(x), favourite or not.",
 )
@@ -57,8 +50,7 @@ def certain_if_favourite(draft_token, p, r, u):
     return sample_from(_without(p, draft_token), u), False
 
 
-@WRONG.add(
-    "one_hot_accept",
+@one_hot_accept.wrong(
     think="no q was given, so q is uniform.",
     because="the token was not drawn at all: it comes with certainty, and q is 1 on it.",
 )
@@ -68,8 +60,7 @@ def certain_with_uniform_q(draft_token, p, r, u):
     return sample_from(_without(p, draft_token), u), False
 
 
-@WRONG.add(
-    "one_hot_accept",
+@one_hot_accept.wrong(
     think="a likely token is accepted, an unlikely one is not.",
     because="a threshold is no coin: a token of p = .6 would always be written.",
 )
@@ -79,8 +70,7 @@ def certain_if_likely(draft_token, p, r, u):
     return sample_from(_without(p, draft_token), u), False
 
 
-@WRONG.add(
-    "one_hot_accept",
+@one_hot_accept.wrong(
     think="r equal to p still accepts.",
     because="here the rule is strict, so that r = 0 never accepts a token of p = 0.",
 )
@@ -90,8 +80,7 @@ def certain_not_strict(draft_token, p, r, u):
     return sample_from(_without(p, draft_token), u), False
 
 
-@WRONG.add(
-    "one_hot_accept",
+@one_hot_accept.wrong(
     think="the coin can pick the replacement too.",
     because="after a rejection r is known to be at least p(token), so it is not uniform any more.",
 )
@@ -101,8 +90,7 @@ def certain_coin_used_twice(draft_token, p, r, u):
     return sample_from(_without(p, draft_token), r), False
 
 
-@WRONG.add(
-    "one_hot_accept",
+@one_hot_accept.wrong(
     think="the token can be struck out of p itself.",
     because="p belongs to the caller, who still needs the row.",
 )
@@ -114,7 +102,7 @@ def certain_in_place(draft_token, p, r, u):
     return sample_from(p / p.sum(), u), False
 
 
-# --- jacobi_decode --------------------------------------------------------------------------
+jacobi_decode = WRONG.exercise("jacobi_decode")
 
 
 def _renewed(target_greedy, prompt, current):
@@ -134,8 +122,7 @@ def _until_unchanged(step, guess, most=200):
     return current, most
 
 
-@WRONG.add(
-    "jacobi_decode",
+@jacobi_decode.wrong(
     think="the argmax behind place i is the token of place i.",
     because="it is the token after it; the first place is renewed behind the last prompt token.",
 )
@@ -146,8 +133,7 @@ def jacobi_off_by_one(target_greedy, prompt, guess):
     return _until_unchanged(step, guess, most=len(guess) + 1)
 
 
-@WRONG.add(
-    "jacobi_decode",
+@jacobi_decode.wrong(
     think="only passes that change something count.",
     because="the last pass was run and paid for too; without it nobody knows that all is right.",
 )
@@ -156,8 +142,7 @@ def jacobi_last_pass_not_counted(target_greedy, prompt, guess):
     return tokens, passes - 1
 
 
-@WRONG.add(
-    "jacobi_decode",
+@jacobi_decode.wrong(
     think="as many passes as places are always needed.",
     because="they always suffice for the tokens, but the passes may change nothing before.",
 )
@@ -168,8 +153,7 @@ def jacobi_fixed_passes(target_greedy, prompt, guess):
     return current, len(guess)
 
 
-@WRONG.add(
-    "jacobi_decode",
+@jacobi_decode.wrong(
     think="one place is renewed in every pass.",
     because="the pass has the argmax of every place; all of them are renewed from it together.",
 )
@@ -182,8 +166,7 @@ def jacobi_one_place_a_pass(target_greedy, prompt, guess):
     return _until_unchanged(step, guess)
 
 
-@WRONG.add(
-    "jacobi_decode",
+@jacobi_decode.wrong(
     think="one pass over the guess corrects it.",
     because="a place that was renewed behind a wrong token is only right by luck.",
 )
@@ -191,8 +174,7 @@ def jacobi_one_pass(target_greedy, prompt, guess):
     return _renewed(target_greedy, prompt, list(guess)), 1
 
 
-@WRONG.add(
-    "jacobi_decode",
+@jacobi_decode.wrong(
     think="without a guess there is nothing to ask.",
     because="a pass that changes nothing ends the loop and counts, also over an empty guess.",
 )
@@ -202,8 +184,7 @@ def jacobi_empty_takes_none(target_greedy, prompt, guess):
     return _until_unchanged(lambda c: _renewed(target_greedy, prompt, c), guess)
 
 
-@WRONG.add(
-    "jacobi_decode",
+@jacobi_decode.wrong(
     think="the guess is the caller's list to write into.",
     because="the caller still has the list, and finds other tokens in it.",
 )
@@ -217,7 +198,7 @@ def jacobi_in_place(target_greedy, prompt, guess):
         guess[:] = renewed
 
 
-# --- multi_candidate_accept -----------------------------------------------------------------
+multi_candidate_accept = WRONG.exercise("multi_candidate_accept")
 
 
 def _wanted(p, q):
@@ -226,8 +207,7 @@ def _wanted(p, q):
     return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
 
-@WRONG.add(
-    "multi_candidate_accept",
+@multi_candidate_accept.wrong(
     think="every candidate is judged against p.",
     because="a rejection has changed what is wanted: the next one is judged against the residual.",
 )
@@ -240,8 +220,7 @@ def candidates_against_p(candidates, p, q, r, u):
     return sample_from(residual, u)
 
 
-@WRONG.add(
-    "multi_candidate_accept",
+@multi_candidate_accept.wrong(
     think="one residual serves all rejections.",
     because="every rejection of a draw from q takes q off once more.",
 )
@@ -254,11 +233,10 @@ def candidates_one_residual(candidates, p, q, r, u):
     return sample_from(residual, u)
 
 
-@WRONG.add(
-    "multi_candidate_accept",
+@multi_candidate_accept.wrong(
     think="where all are rejected the target is drawn from.",
     because="the candidates' chances have been paid out already; only the last residual is owed.",
-    same_as="certain_replaced_from_target",
+    same_as=certain_replaced_from_target,
 )
 def candidates_drawn_from_target(candidates, p, q, r, u):
     residual = p
@@ -269,8 +247,7 @@ def candidates_drawn_from_target(candidates, p, q, r, u):
     return sample_from(p, u)
 
 
-@WRONG.add(
-    "multi_candidate_accept",
+@multi_candidate_accept.wrong(
     think="one coin is enough for all candidates.",
     because="after a rejection r[0] is known to be large; each candidate needs a coin of its own.",
 )
@@ -283,8 +260,7 @@ def candidates_one_coin(candidates, p, q, r, u):
     return sample_from(residual, u)
 
 
-@WRONG.add(
-    "multi_candidate_accept",
+@multi_candidate_accept.wrong(
     think="after the first rejection the residual is drawn from.",
     because="the other candidates are there and scored; each has its own chance.",
 )
@@ -296,8 +272,7 @@ def candidates_first_only(candidates, p, q, r, u):
     return sample_from(_wanted(p, q), u)
 
 
-@WRONG.add(
-    "multi_candidate_accept",
+@multi_candidate_accept.wrong(
     think="the target draws a token, and a candidate is accepted where it is that token.",
     because="that keeps the law but throws away the overlap of p and q; the rule uses coins.",
 )
@@ -305,8 +280,7 @@ def candidates_matched(candidates, p, q, r, u):
     return sample_from(p, u)
 
 
-@WRONG.add(
-    "multi_candidate_accept",
+@multi_candidate_accept.wrong(
     think="the candidate that the target likes best is tried first.",
     because="the order is part of the law: sorted by p they are no longer draws from q.",
 )
@@ -320,8 +294,7 @@ def candidates_sorted(candidates, p, q, r, u):
     return sample_from(residual, u)
 
 
-@WRONG.add(
-    "multi_candidate_accept",
+@multi_candidate_accept.wrong(
     think="a rejected token is struck out of q for the next candidate.",
     because="that is right for draws without replacement; these are independent, all from q.",
 )
@@ -337,11 +310,10 @@ def candidates_without_replacement(candidates, p, q, r, u):
     return sample_from(residual, u)
 
 
-@WRONG.add(
-    "multi_candidate_accept",
+@multi_candidate_accept.wrong(
     think="r q equal to the residual still accepts.",
     because="the rule is strict, so that r = 0 never accepts a token that is not wanted.",
-    same_as="certain_not_strict",
+    same_as=certain_not_strict,
 )
 def candidates_not_strict(candidates, p, q, r, u):
     residual = p
@@ -352,7 +324,7 @@ def candidates_not_strict(candidates, p, q, r, u):
     return sample_from(residual, u)
 
 
-# --- tree_attention_mask --------------------------------------------------------------------
+tree_attention_mask = WRONG.exercise("tree_attention_mask")
 
 
 def _mask(parents):
@@ -364,8 +336,7 @@ def _mask(parents):
     return mask
 
 
-@WRONG.add(
-    "tree_attention_mask",
+@tree_attention_mask.wrong(
     think="the causal mask serves a tree as well.",
     because="nodes listed earlier may be another branch, which this node must not see.",
 )
@@ -373,8 +344,7 @@ def mask_causal(parents):
     return np.tril(np.ones((len(parents), len(parents)), dtype=bool))
 
 
-@WRONG.add(
-    "tree_attention_mask",
+@tree_attention_mask.wrong(
     think="a node sees itself and its parent.",
     because="its past goes on beyond the parent, up to the text.",
 )
@@ -386,8 +356,7 @@ def mask_parent_only(parents):
     return mask
 
 
-@WRONG.add(
-    "tree_attention_mask",
+@tree_attention_mask.wrong(
     think="a node looks at its past only, not at itself.",
     because="every token attends to itself too; without it the node's own token is not read.",
 )
@@ -395,8 +364,7 @@ def mask_without_itself(parents):
     return _mask(parents) & ~np.eye(len(parents), dtype=bool)
 
 
-@WRONG.add(
-    "tree_attention_mask",
+@tree_attention_mask.wrong(
     think="row i says who sees node i.",
     because="row i says whom node i sees: its ancestors, and no descendant.",
 )
@@ -404,8 +372,7 @@ def mask_transposed(parents):
     return _mask(parents).T.copy()
 
 
-@WRONG.add(
-    "tree_attention_mask",
+@tree_attention_mask.wrong(
     think="the parent -1 is a node like the others.",
     because="-1 is the text; as an index it is NumPy's last row.",
 )
@@ -416,8 +383,7 @@ def mask_last_row_is_the_text(parents):
     return mask
 
 
-@WRONG.add(
-    "tree_attention_mask",
+@tree_attention_mask.wrong(
     think="children of one parent see each other.",
     because="they are alternatives for one place; a text has only one of them.",
 )
@@ -429,8 +395,7 @@ def mask_siblings(parents):
     return mask
 
 
-@WRONG.add(
-    "tree_attention_mask",
+@tree_attention_mask.wrong(
     think="a mask is what is added to the scores, 0 or minus infinity.",
     because="asked for is who sees whom, True or False; from that each kernel makes its own form.",
 )
@@ -438,8 +403,7 @@ def mask_additive(parents):
     return np.where(_mask(parents), 0.0, -np.inf)
 
 
-@WRONG.add(
-    "tree_attention_mask",
+@tree_attention_mask.wrong(
     think="ones and zeros are as good as True and False.",
     because="kernels read a mask of another dtype as numbers to add.",
 )
@@ -447,7 +411,7 @@ def mask_of_integers(parents):
     return _mask(parents).astype(int)
 
 
-# --- map_draft ------------------------------------------------------------------------------
+map_draft = WRONG.exercise("map_draft")
 
 
 def _moved(q, draft_to_target, vocab_size):
@@ -461,8 +425,7 @@ def _moved(q, draft_to_target, vocab_size):
     return mapped
 
 
-@WRONG.add(
-    "map_draft",
+@map_draft.wrong(
     think="what is not shared drops out, and that is all.",
     because="what is left does not sum to 1, so no token can be drawn from it.",
 )
@@ -470,8 +433,7 @@ def mapped_not_normalised(q, draft_to_target, vocab_size):
     return _moved(q, draft_to_target, vocab_size)
 
 
-@WRONG.add(
-    "map_draft",
+@map_draft.wrong(
     think="-1 is an id like any other.",
     because="as an index -1 is the last token, which would get all that is not shared.",
 )
@@ -482,8 +444,7 @@ def mapped_to_the_last(q, draft_to_target, vocab_size):
     return mapped / mapped.sum()
 
 
-@WRONG.add(
-    "map_draft",
+@map_draft.wrong(
     think="an assignment puts every mass in its place.",
     because="where two draft tokens have one id, the second overwrites the first.",
 )
@@ -496,8 +457,7 @@ def mapped_overwritten(q, draft_to_target, vocab_size):
     return mapped / mapped.sum()
 
 
-@WRONG.add(
-    "map_draft",
+@map_draft.wrong(
     think="draft_to_target tells for every target token where it is in the draft.",
     because="it is the other way round: entry i belongs to draft token i.",
 )
@@ -511,8 +471,7 @@ def mapped_backwards(q, draft_to_target, vocab_size):
     return mapped / mapped.sum()
 
 
-@WRONG.add(
-    "map_draft",
+@map_draft.wrong(
     think="equal ids are equal tokens.",
     because="two tokenizers number their tokens each in its own way.",
 )
@@ -525,8 +484,7 @@ def mapped_ids_as_they_are(q, draft_to_target, vocab_size):
     return mapped / mapped.sum()
 
 
-@WRONG.add(
-    "map_draft",
+@map_draft.wrong(
     think="what is not shared is spread over all target tokens.",
     because="the draft proposes only what it has; the residual supplies the rest.",
 )
@@ -535,8 +493,7 @@ def mapped_spread(q, draft_to_target, vocab_size):
     return mapped + (1 - mapped.sum()) / vocab_size
 
 
-@WRONG.add(
-    "map_draft",
+@map_draft.wrong(
     think="softmax makes a distribution of the moved masses.",
     because="it gives mass to tokens that the draft cannot propose.",
 )
@@ -545,8 +502,7 @@ def mapped_softmax(q, draft_to_target, vocab_size):
     return scores / scores.sum()
 
 
-@WRONG.add(
-    "map_draft",
+@map_draft.wrong(
     think="where nothing is shared every token is equally good.",
     because="the caller must know that this draft cannot serve this target, so it is an error.",
 )

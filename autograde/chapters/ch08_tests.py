@@ -11,9 +11,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograde.check import behaviour, choose, guessed, untouched
+from autograde.chapters.common import prediction, quiz
+from autograde.check import Exercise, untouched
 from autograde.sandbox.remote import RemoteObject
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
@@ -27,19 +28,6 @@ from specdec_lib.lessons.common.examples import (
     format_call,
 )
 from specdec_lib.sampling import Warp, choices_for
-
-# The library's functions that answer an exercise of this chapter raise in a student's process.
-OWN_WORK = (
-    "specdec_lib.sampling.accept_below",
-    "specdec_lib.decoding.verify.verify",
-    "specdec_lib.decoding.verify.verify_block",
-    "specdec_lib.decoding.verify.residual",
-    "specdec_lib.decoding.verify.next_distribution",
-    "specdec_lib.decoding.verify.accepted_prefix",
-    "specdec_lib.decoding.speculative.speculative_generate",
-    "specdec_lib.decoding.speculative.decode_block",
-    "specdec_lib.decoding.plain.plain_generate",
-)
 
 LONGEST = 200  # tokens in a text: of each that is read, the models keep every beginning
 
@@ -72,51 +60,28 @@ class RemoteModel(WatchedModel, RemoteObject):
         return super().forward(tokens, cache)
 
 
-# --- predictions and quiz -------------------------------------------------------------------
+test_prediction = prediction("prediction_08", 0, 14)
+test_prediction_b = prediction("prediction_08_b", 0, 10)
+test_quiz = quiz(
+    "quiz_08",
+    right="c",
+    a="The residual is used after a rejection. It decides what is written then, not how "
+    "much is accepted.",
+    b="Rounding differs by a millionth: it rejects one draft token in a million, not "
+    "a quarter of them.",
+    d="With p = q every ratio is 1, and a coin below 1 accepts whichever coin it is.",
+)
+test_quiz_b = quiz(
+    "quiz_08_b",
+    right="a",
+    b="An alpha follows from tokens a block, not from a ratio of two programs' times.",
+    c="At temperature 1 alpha is another one, and so is the speed: nothing follows.",
+    d="A block of K brings at most K + 1 tokens, but a time says nothing of K, nor of "
+    "what a pass of either program costs.",
+)
 
 
-@behaviour("prediction_08", "a guess was made")
-def test_prediction(student):
-    guessed(student, "prediction_08", 0, 14)
-
-
-@behaviour("prediction_08_b", "a guess was made")
-def test_prediction_b(student):
-    guessed(student, "prediction_08_b", 0, 10)
-
-
-@behaviour("quiz_08", "the right option")
-def test_quiz(student):
-    choose(
-        student,
-        "quiz_08",
-        right="c",
-        because={
-            "a": "The residual is used after a rejection. It decides what is written then, not how "
-            "much is accepted.",
-            "b": "Rounding differs by a millionth: it rejects one draft token in a million, not "
-            "a quarter of them.",
-            "d": "With p = q every ratio is 1, and a coin below 1 accepts whichever coin it is.",
-        },
-    )
-
-
-@behaviour("quiz_08_b", "the right option")
-def test_quiz_b(student):
-    choose(
-        student,
-        "quiz_08_b",
-        right="a",
-        because={
-            "b": "An alpha follows from tokens a block, not from a ratio of two programs' times.",
-            "c": "At temperature 1 alpha is another one, and so is the speed: nothing follows.",
-            "d": "A block of K brings at most K + 1 tokens, but a time says nothing of K, nor of "
-            "what a pass of either program costs.",
-        },
-    )
-
-
-# --- rollback -------------------------------------------------------------------------------
+rollback = Exercise("rollback")
 
 
 def require_cuts(student, held: int, length: int, cuts: list[int]) -> None:
@@ -140,19 +105,19 @@ def require_refusal(student, held: int, length: int) -> None:
         raise Different(f"{call} raised ValueError, but behind truncate({cache.cuts[0]}).")
 
 
-@behaviour("rollback", "back to the length")
+@rollback.behaviour("back to the length")
 @pytest.mark.parametrize("held, length", [(14, 11), (9, 2), (6, 5), (3, 1), (40, 17)])
 def test_rollback_cuts(student, held, length):
     require_cuts(student, held, length, [length])
 
 
-@behaviour("rollback", "no call where there is nothing to forget")
+@rollback.behaviour("no call where there is nothing to forget")
 @pytest.mark.parametrize("held, length", [(14, 14), (1, 1), (0, 0), (8, 7)])
 def test_rollback_is_quiet(student, held, length):
     require_cuts(student, held, length, [length] if length < held else [])
 
 
-@behaviour("rollback", "ValueError for what cannot be, and only for that")
+@rollback.behaviour("ValueError for what cannot be, and only for that")
 @pytest.mark.parametrize("held, length", [(5, 6), (5, 12), (5, -1), (0, 1), (7, -7), (5, 0)])
 def test_rollback_refuses(student, held, length):
     if 0 <= length <= held:
@@ -161,7 +126,9 @@ def test_rollback_refuses(student, held, length):
         require_refusal(student, held, length)
 
 
-# --- verify_block ---------------------------------------------------------------------------
+verification = Exercise("verify_block")
+next_tokens = verification.behaviour("the token behind them", weight=3)
+block_edges = verification.behaviour("the edges, nothing modified", weight=3)
 
 
 def block(
@@ -198,7 +165,7 @@ def only(function, index: int):
     return part
 
 
-@behaviour("verify_block", "how many draft tokens stand, row by row", weight=3)
+@verification.behaviour("how many draft tokens stand, row by row", weight=3)
 @pytest.mark.parametrize("seed, rows, k", BLOCKS)
 def test_counts(student, seed, rows, k):
     args = block(seed, rows, k)
@@ -209,7 +176,7 @@ def test_counts(student, seed, rows, k):
     expect(only(student.verify_block, 0), *args, gives=verify_block(*args)[0], hint=hint)
 
 
-@behaviour("verify_block", "the token behind them", weight=3)
+@next_tokens
 @pytest.mark.parametrize("seed, rows, k", BLOCKS)
 def test_tokens(student, seed, rows, k):
     hint = "Row `count` of p and q: the residual there, and behind a whole block p itself."
@@ -253,7 +220,7 @@ EDGES = {
 }
 
 
-@behaviour("verify_block", "the edges, nothing modified", weight=3)
+@block_edges
 @pytest.mark.parametrize("args", EDGES.values(), ids=EDGES)
 def test_block_edges(student, args):
     hint = "Accept iff r q < p, strictly. Keep the dtype, and take p where the residual is empty."
@@ -261,13 +228,13 @@ def test_block_edges(student, args):
     untouched(student)
 
 
-@behaviour("verify_block", "the edges, nothing modified", weight=3)
+@block_edges
 def test_block_keeps_float32(student):
     check_block(student, block(77, 40, 3, vocab_size=200, dtype=torch.float32), "Keep the dtype.")
     untouched(student)
 
 
-@behaviour("verify_block", "as much work for 64 rows as for 2", after=("the token behind them",))
+@verification.behaviour("as much work for 64 rows as for 2", after=[next_tokens])
 def test_block_work(student):
     counted, replies = student.counted("verify_block"), []
     for rows in (2, 64):
@@ -286,7 +253,8 @@ def test_block_work(student):
         )
 
 
-# --- speculative_generate -------------------------------------------------------------------
+generation = Exercise("speculative_generate", after=[rollback, verification])
+greedy_text = generation.behaviour("greedy text and other temperatures", weight=2)
 
 
 def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -325,20 +293,19 @@ def generated(student, hint: str, seed, prompt, k, tokens, temperature, eos):
     return models, rng
 
 
-PARTS = ("rollback", "verify_block")  # what the loop is made of
 SAMPLED = (
     "Draw rng.random(n), rng.random(n) and rng.random() a block, with n = min(k, tokens left - 1). "
     "Does each cache hold what the text says, and the draft's the bonus token too?"
 )
 
 
-@behaviour("speculative_generate", "the sampled text, number for number", after=PARTS, weight=3)
+@generation.behaviour("the sampled text, number for number", weight=3)
 @pytest.mark.parametrize("seed", range(32))
 def test_sampled_text(student, seed):
     generated(student, SAMPLED, **setting(seed))
 
 
-@behaviour("speculative_generate", "greedy text and other temperatures", after=PARTS, weight=2)
+@greedy_text
 @pytest.mark.parametrize("seed", range(12))
 def test_greedy_text(student, seed):
     request = setting(seed, temperature=0.0)
@@ -353,7 +320,7 @@ TEMPERATURES = [(1, 0.5), (2, 2.0), (3, 0.75), (4, 1.5)]
 TEMPERATURES += [(342, 0.5), (85, 0.75), (98, 1.5), (94, 2.0), (116, 0.25)]
 
 
-@behaviour("speculative_generate", "greedy text and other temperatures", after=PARTS, weight=2)
+@greedy_text
 @pytest.mark.parametrize("seed, temperature", TEMPERATURES)
 def test_other_temperatures(student, seed, temperature):
     generated(
@@ -374,7 +341,7 @@ ENDS = [
 ]
 
 
-@behaviour("speculative_generate", "where the text ends", after=PARTS, weight=2)
+@generation.behaviour("where the text ends", weight=2)
 @pytest.mark.parametrize("changes", ENDS, ids=lambda c: "-".join(f"{k}{v}" for k, v in c.items()))
 def test_ends(student, changes):
     hint = (
@@ -387,7 +354,7 @@ def test_ends(student, changes):
     untouched(student)
 
 
-@behaviour("speculative_generate", "nothing is read twice", after=PARTS, weight=3)
+@generation.behaviour("nothing is read twice", weight=3)
 @pytest.mark.parametrize("seed", range(40, 48))
 def test_reading(student, seed):
     request = setting(seed, tokens=14)

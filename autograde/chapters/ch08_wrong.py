@@ -1,8 +1,4 @@
-"""Known wrong answers of chapter 08, each with its refutation.
-
-They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them is told so. Most are in published code.
-"""
+"""Known wrong answers of chapter 08, each with its refutation. Most are in published code."""
 
 import numpy as np
 import torch
@@ -13,11 +9,10 @@ from specdec_lib.sampling import Warp, sample_rows
 WRONG = Misconceptions()
 
 
-# --- rollback -------------------------------------------------------------------------------
+rollback = WRONG.exercise("rollback")
 
 
-@WRONG.add(
-    "rollback",
+@rollback.wrong(
     think="one position fewer is on the safe side.",
     because="the forgotten position is of the text, and a model that reads on behind the gap sees "
     "another text.",
@@ -30,8 +25,7 @@ def one_too_many(cache, length):
         cache.truncate(max(length - 1, 0))
 
 
-@WRONG.add(
-    "rollback",
+@rollback.wrong(
     think="the correction stands at the next position, so that one may stay.",
     because="what is kept there was computed for the rejected token, not for the one written.",
 )
@@ -43,8 +37,7 @@ def one_too_few(cache, length):
         cache.truncate(min(length + 1, held))
 
 
-@WRONG.add(
-    "rollback",
+@rollback.wrong(
     think="the number says how many positions to remove.",
     because="that is how transformers' crop takes it; here it is the length that is left.",
 )
@@ -56,8 +49,7 @@ def a_number_to_remove(cache, length):
         cache.truncate(held - length)
 
 
-@WRONG.add(
-    "rollback",
+@rollback.wrong(
     think="an extra call does no harm.",
     because="on a GPU it is one more operation behind every block; where nothing is forgotten "
     "nothing is called.",
@@ -68,8 +60,7 @@ def always_called(cache, length):
     cache.truncate(length)
 
 
-@WRONG.add(
-    "rollback",
+@rollback.wrong(
     think="a length that is too large means that all stays.",
     because="the caller believes that those positions are there, and nothing would tell it.",
 )
@@ -80,8 +71,7 @@ def clamped(cache, length):
         cache.truncate(length)
 
 
-@WRONG.add(
-    "rollback",
+@rollback.wrong(
     think="an empty cache is of no use, so 0 is an error.",
     because="a text of one token has nothing that was read, and its cache is empty.",
 )
@@ -93,8 +83,7 @@ def nothing_is_an_error(cache, length):
         cache.truncate(length)
 
 
-@WRONG.add(
-    "rollback",
+@rollback.wrong(
     think="Python counts negative lengths from the end.",
     because="a slice does; a length below 0 is a mistake of the caller, and a cut hides it.",
 )
@@ -107,8 +96,7 @@ def from_the_end(cache, length):
         cache.truncate(length)
 
 
-@WRONG.add(
-    "rollback",
+@rollback.wrong(
     think="a rejected block means that the cache starts again.",
     because="then the whole text is read once a block, which is what a cache is there to avoid.",
 )
@@ -120,7 +108,7 @@ def emptied(cache, length):
         cache.truncate(0)
 
 
-# --- verify_block ---------------------------------------------------------------------------
+verify_block = WRONG.exercise("verify_block")
 
 
 def _drafted(p, q, drafted):
@@ -147,8 +135,7 @@ def _residual(p, q):
     return torch.where(mass > 0, rest / mass, p)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="every accepted token counts, wherever it stands.",
     because="a token behind a rejected one was judged after a text that is not written.",
 )
@@ -158,8 +145,7 @@ def no_stop(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="r q <= p is the same rule.",
     because="it accepts a token of probability 0 when r is 0, and 0 <= 0 where both are 0.",
 )
@@ -169,8 +155,7 @@ def not_strict(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="the published rule can be copied as it stands: r <= p/q.",
     because="with r = 0 it accepts a token of probability 0, and 0/0 is not a number; the product "
     "r q < p needs no case for either.",
@@ -181,8 +166,7 @@ def published_rule(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="the ratio is the draft over the target.",
     because="a token that the draft overstates is the one to reject.",
 )
@@ -192,8 +176,7 @@ def ratio_swapped(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="no coin is needed: a token passes where p is at least q.",
     because="overstated tokens would then never be written; the coin gives each its share.",
 )
@@ -203,8 +186,7 @@ def no_coin(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="a token passes with the target's probability of it.",
     because="that is the rule for a draft without a law of its own. This one proposed the token "
     "with probability q already, and r < p counts that twice.",
@@ -214,8 +196,7 @@ def without_q(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="a token passes where the target, drawing by itself, draws the same one.",
     because="the law is kept, but the share accepted is the sum of p q instead of min(p, q).",
 )
@@ -227,8 +208,7 @@ def match_with_the_targets_own(p, q, drafted, r, u):
     return count, behind[torch.arange(rows), count]
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="at most probable is good enough: a token passes where it is the target's argmax.",
     because="that is the rule of temperature 0, where p is one-hot; elsewhere the less probable "
     "tokens would never be accepted.",
@@ -238,8 +218,7 @@ def greedy_match(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="the first rejection is where argmax finds it.",
     because="in a row without a rejection argmax gives 0, as if its first token were rejected.",
 )
@@ -250,8 +229,7 @@ def argmax_of_none(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="a batch goes on together, so the row with the fewest accepted tokens decides.",
     because="each row has a count of its own; the others would throw good tokens away.",
 )
@@ -261,8 +239,7 @@ def slowest_row(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="one uniform number serves the whole row.",
     because="the verdicts would then be tied to each other; r[:, i] is there for position i.",
 )
@@ -272,8 +249,7 @@ def one_uniform_reused(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="the coin of the rejected token can pick the next one, too.",
     because="after a rejection r is known to be large, so the pick would be biased; u is fresh.",
 )
@@ -284,8 +260,7 @@ def coin_used_again(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), behind[torch.arange(len(p)), count])
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="after a rejection the target is simply asked again.",
     because="tokens that the draft proposed often enough would be paid twice.",
 )
@@ -295,8 +270,7 @@ def from_the_target(p, q, drafted, r, u):
     return count, sample_rows(_next(p, q, count)[0], u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="the residual is how far p and q are apart.",
     because="tokens that the draft overstates are apart as well, and those lack nothing.",
 )
@@ -309,8 +283,7 @@ def absolute_difference(p, q, drafted, r, u):
     return count, sample_rows(torch.where(mass > 0, rest / mass, p_next), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="sample_rows divides by the sum itself.",
     because="it takes its rows as they are, and a sum below 1 leaves too much to the last token.",
 )
@@ -322,8 +295,7 @@ def not_normalised(p, q, drafted, r, u):
     return count, sample_rows(torch.where(rest.sum(-1, keepdim=True) > 0, rest, p_next), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="a very small residual is rounding, and p may stand for it.",
     because="however small it is, it is the law of what a rejection leaves; p stands for it only "
     "where there is none.",
@@ -337,8 +309,7 @@ def small_residual_dropped(p, q, drafted, r, u):
     return count, sample_rows(torch.where(mass > 1e-3, rest / mass, p_next), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="where the residual is empty, any token is as good.",
     because="an empty residual means that p and q are equal, and then every token of p is as good; "
     "one that p excludes is not.",
@@ -353,8 +324,7 @@ def uniform_where_empty(p, q, drafted, r, u):
     return count, sample_rows(torch.where(mass > 0, rest / mass, even), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="behind a whole block the draft goes on: its last row gives the bonus.",
     because="nothing judges the bonus, so it must come from the target itself.",
 )
@@ -367,8 +337,7 @@ def bonus_from_the_draft(p, q, drafted, r, u):
     return count, sample_rows(law, u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="the bonus is a correction too, so the draft's last row is taken off.",
     because="that row was for the token before; at the bonus nothing was drafted, and q is 0.",
 )
@@ -381,8 +350,7 @@ def bonus_less_the_last_row(p, q, drafted, r, u):
     return count, sample_rows(_residual(p_next, q_next), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="the bonus token comes from the last row that was judged.",
     because="row K of p stands behind the whole block; row K - 1 was for the last draft token.",
 )
@@ -394,8 +362,7 @@ def stale_bonus_row(p, q, drafted, r, u):
     return count, sample_rows(torch.where(whole, p_next, _residual(p_next, q_next)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="the row behind a token judges it.",
     because="row i of p is the distribution that draft token i was to be drawn from.",
 )
@@ -406,8 +373,7 @@ def rows_one_late(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="half precision is enough for a probability.",
     because="a residual is a small difference of two numbers, and in half precision most of it is "
     "rounding.",
@@ -419,8 +385,7 @@ def residual_in_half_precision(p, q, drafted, r, u):
     return count, sample_rows(_residual(p_next.half(), q_next.half()), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="models give float32, so the block is judged in float32.",
     because="p and q come in the dtype that the caller has chosen, and a residual finer than "
     "float32 is lost.",
@@ -432,8 +397,7 @@ def in_single_precision(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="a count is a number, of whatever dtype.",
     because="whoever indexes with it needs whole numbers, and a device refuses others.",
 )
@@ -443,8 +407,7 @@ def count_in_floats(p, q, drafted, r, u):
     return count, sample_rows(_residual(*_next(p, q, count.long())), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="where nothing is left of the residual, nothing needs to be done.",
     because="0 over 0 is not a number, and no token can be drawn from it.",
 )
@@ -456,8 +419,7 @@ def no_guard(p, q, drafted, r, u):
     return count, sample_rows(rest / rest.sum(-1, keepdim=True), u)
 
 
-@WRONG.add(
-    "verify_block",
+@verify_block.wrong(
     think="a loop over the rows is clearer and costs nothing.",
     because="it starts the same operators once for every row, and a GPU waits for Python.",
 )
@@ -472,7 +434,7 @@ def loop_over_rows(p, q, drafted, r, u):
     return torch.cat(counts), torch.cat(tokens)
 
 
-# --- speculative_generate -------------------------------------------------------------------
+speculative_generate = WRONG.exercise("speculative_generate")
 
 
 def _feed(model, cache, tokens):
@@ -543,8 +505,7 @@ def _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_i
     return text[len(prompt_ids) :]
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="the target's cache may lose one more position: it is read again anyway.",
     because="then an accepted token is read twice, in every block.",
 )
@@ -555,8 +516,7 @@ def rollback_too_far(target, draft, prompt_ids, k, max_new_tokens, temperature, 
     return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, back=back)
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="the caches take care of themselves.",
     because="without a rollback the rejected tokens stay in them, and every later pass sees them.",
 )
@@ -579,8 +539,7 @@ def no_rollback(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, 
     return text[len(prompt_ids) :]
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="the draft goes on behind the last token, so that is all it reads.",
     because="behind a block that was accepted whole it has not read its own last token either: its "
     "cache stays a position short, and it drafts behind another text.",
@@ -605,8 +564,7 @@ def bonus_not_fed(target, draft, prompt_ids, k, max_new_tokens, temperature, rng
     return text[len(prompt_ids) :]
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="the last token of the text opens the next block, whether it was read or not.",
     because="a cache that has read the whole prompt already takes it a second time, one position "
     "late.",
@@ -630,8 +588,7 @@ def last_token_fed_twice(
     return text[len(prompt_ids) :]
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="a fresh cache for every block is simpler.",
     because="the prompt is then read again in every block, and a long one costs more than all the "
     "rest.",
@@ -659,8 +616,7 @@ def prompt_read_every_block(
     )
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="only the last token of a block can end the text.",
     because="an accepted draft token may be eos_id as well, and what stands behind it is no text.",
 )
@@ -682,8 +638,7 @@ def end_inside_a_block_ignored(
     return text[len(prompt_ids) :]
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="the prompt's tokens count as well.",
     because="a prompt may hold eos_id, between two documents for example; only new tokens end the "
     "text.",
@@ -694,8 +649,7 @@ def end_in_the_prompt(target, draft, prompt_ids, k, max_new_tokens, temperature,
     return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id)
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="whole blocks are written, and the limit is where one ends.",
     because="the caller asked for max_new_tokens and no more; near the end draft fewer.",
 )
@@ -713,8 +667,7 @@ def limit_overshot(target, draft, prompt_ids, k, max_new_tokens, temperature, rn
     return text[len(prompt_ids) :]
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="the draft proposes its most probable token.",
     because="the rule divides by the probability with which a token was drawn; an argmax was not.",
 )
@@ -731,8 +684,7 @@ def argmax_draft(target, draft, prompt_ids, k, max_new_tokens, temperature, rng,
     )
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="the numbers that picked the draft tokens can serve as coins, too.",
     because="a token's coin would then depend on which token it is, and the law changes.",
 )
@@ -746,8 +698,7 @@ def numbers_used_again(target, draft, prompt_ids, k, max_new_tokens, temperature
     )
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="at temperature 0 the numbers do no harm.",
     because="a generator that two texts share would then move on, and greedy text must not depend "
     "on it.",
@@ -763,8 +714,7 @@ def numbers_at_temperature_0(
     )
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="the first K + 1 rows of a pass judge the block.",
     because="a pass over a prompt has rows for the prompt as well; those of the block are its last "
     "K + 1.",
@@ -778,8 +728,7 @@ def rows_from_the_front(
     return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, rows=rows)
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="q is what the draft model gives, and the temperature is for the drawing.",
     because="a token was drawn from the law with the temperature in it, and by that law it must "
     "be judged.",
@@ -797,8 +746,7 @@ def draft_law_before_its_temperature(
     )
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="a block takes the numbers of k tokens, however many it drafts.",
     because="near the end it drafts fewer, and whatever is drawn after that is another number.",
 )
@@ -812,8 +760,7 @@ def numbers_for_k(target, draft, prompt_ids, k, max_new_tokens, temperature, rng
     )
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="a block brings the accepted tokens, or a correction.",
     because="behind a whole block the target's pass holds one row more: a token for nothing.",
 )
@@ -826,8 +773,7 @@ def bonus_dropped(target, draft, prompt_ids, k, max_new_tokens, temperature, rng
     )
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="reading the prompt first is always right.",
     because="where 0 tokens are asked for, nothing is to be read at all.",
 )
@@ -839,8 +785,7 @@ def prompt_read_for_nothing(
     return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id)
 
 
-@WRONG.add(
-    "speculative_generate",
+@speculative_generate.wrong(
     think="the target is asked for one row at a time.",
     because="that is plain decoding with a draft on top; one pass reads the whole block.",
 )

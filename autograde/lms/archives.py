@@ -1,4 +1,4 @@
-"""Reading a zip that students' files are in: names and sizes are looked at before any byte."""
+"""Reading a zip with students' files in it: names and sizes are examined before any byte."""
 
 import stat
 import zipfile
@@ -13,7 +13,7 @@ MAX_FILES = 20_000
 
 @dataclass(frozen=True)
 class Handed:
-    """A file of the zip: its path as written there, and why it is refused where it is."""
+    """A file of the zip: its path as written there; `refused` says why it is not taken, if so."""
 
     name: str
     info: zipfile.ZipInfo
@@ -21,7 +21,7 @@ class Handed:
 
 
 def files_of(archive: zipfile.ZipFile) -> Iterator[Handed]:
-    """Every file of the archive, in its order. Raises ValueError where there are too many."""
+    """Every file of the archive, in its order. Raises ValueError if there are too many."""
     entries = [info for info in archive.infolist() if not info.filename.endswith("/")]
     if len(entries) > MAX_FILES:
         raise ValueError(f"{archive.filename}: {len(entries)} files; at most {MAX_FILES} are read")
@@ -30,7 +30,7 @@ def files_of(archive: zipfile.ZipFile) -> Iterator[Handed]:
 
 
 def _refusal(info: zipfile.ZipInfo) -> str | None:
-    """Why a file is not taken out of the zip; None where it is."""
+    """Why a file is not taken out of the zip; None if it is."""
     path = PurePosixPath(info.filename.replace("\\", "/"))
     kind = stat.S_IFMT(info.external_attr >> 16)
     if path.is_absolute() or ".." in path.parts or any(":" in part for part in path.parts[:1]):
@@ -47,11 +47,11 @@ def _refusal(info: zipfile.ZipInfo) -> str | None:
 
 
 def read(archive: zipfile.ZipFile, handed: Handed) -> bytes:
-    """The file's bytes. Raises ValueError, which names the file, where they cannot be read."""
+    """The file's bytes. Raises ValueError, which names the file, if they cannot be read."""
     try:
         with archive.open(handed.info) as file:
             data = file.read(MAX_BYTES + 1)
-    except Exception as error:  # damaged bytes meet zipfile and every decompressor behind it
+    except Exception as error:  # damaged bytes meet zipfile and every decompressor that it calls
         raise ValueError(
             f"{handed.name}: cannot be read ({error}); take the zip from the LMS again"
         ) from None
@@ -61,7 +61,7 @@ def read(archive: zipfile.ZipFile, handed: Handed) -> bytes:
 
 
 def open_zip(path: Path) -> zipfile.ZipFile:
-    """The archive at `path`. Raises ValueError where it is none."""
+    """The archive at `path`. Raises ValueError if it is none."""
     try:
         return zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError):

@@ -62,21 +62,20 @@ class Collected:
 def collect(archive: Path, kind: str, chapter: str, submitted: Path, attempts: Path) -> Collected:
     """Put everybody's latest notebook into SUBMITTED/STUDENT/CHAPTER/CHAPTER.ipynb.
 
-    That is the latest of those called after the chapter, or where there is none, of all. The
-    others, and a submission that is replaced, are kept in ATTEMPTS/STUDENT/CHAPTER/. `kind` is
-    "canvas" or "moodle". The same zip twice changes nothing. A file that cannot be read is refused
-    with a line. Raises ValueError where the zip is none, or holds no notebook under a name of that
-    LMS.
+    That is the latest of those called after the chapter, or if there is none, of all. The others,
+    and a submission that is replaced, are kept in ATTEMPTS/STUDENT/CHAPTER/. `kind` is "canvas" or
+    "moodle". The same zip twice changes nothing. A file that cannot be read is refused with a line.
+    Raises ValueError if the zip is none, or holds no notebook under a name of that LMS.
     """
     result = Collected()
     with open_zip(archive) as opened:
-        found = list(_attempts(files_of(opened), FORMATS[kind], result))
-        if not found:
+        given = list(_attempts(files_of(opened), FORMATS[kind], result))
+        if not given:
             raise ValueError(
                 f"{archive}: no notebook in it has a name as {kind} writes them. "
                 f"Is it the zip of all submissions, and from {kind}?"
             )
-        for student, mine in _by_student(found, chapter).items():
+        for student, mine in _by_student(given, chapter).items():
             notebooks = list(_readable(opened, mine, result))
             if notebooks:
                 _place(student, chapter, notebooks, submitted, attempts, result)
@@ -95,7 +94,7 @@ def _attempts(files: Iterable[Handed], names: re.Pattern, result: Collected) -> 
 
 
 def _attempt(parts: dict[str, str], canvas: bool, handed: Handed) -> Attempt:
-    """The attempt that the `parts` of a file's name tell. Moodle itself adds no -N to a name."""
+    """The attempt with the `parts` of a file's name. Moodle itself adds no -N to a name."""
     name = PurePosixPath(parts["file"]).name
     again = ATTEMPT.search(name)
     order = (int(parts.get("order") or 0), int(again[1]) if again else 0)
@@ -104,10 +103,10 @@ def _attempt(parts: dict[str, str], canvas: bool, handed: Handed) -> Attempt:
     return Attempt(student, name, order, bool(parts.get("late")), handed)
 
 
-def _by_student(found: Iterable[Attempt], chapter: str) -> dict[str, list[Attempt]]:
+def _by_student(attempts: Iterable[Attempt], chapter: str) -> dict[str, list[Attempt]]:
     """Everybody's attempts, the one to grade last: after the chapter's name, by time."""
     students: dict[str, list[Attempt]] = {}
-    for attempt in sorted(found, key=lambda each: (each.name == chapter, each.order)):
+    for attempt in sorted(attempts, key=lambda each: (each.name == chapter, each.order)):
         students.setdefault(attempt.student, []).append(attempt)
     return dict(sorted(students.items()))
 
@@ -131,7 +130,7 @@ def _place(
     attempts: Path,
     result: Collected,
 ) -> None:
-    """The last to where it is graded, what it replaces and the others to where they are kept."""
+    """Put the last where it is graded, what it replaces and the others where they are kept."""
     target = notebook_path(submitted / student, chapter)
     aside = _put_aside(notebooks, target, attempts / student / chapter)
     result.kept_apart += [f"{student}: {what}, as {file.stem}" for what, file in aside]
@@ -148,7 +147,7 @@ def _place(
 def _put_aside(
     notebooks: list[tuple[Attempt, bytes]], target: Path, folder: Path
 ) -> list[tuple[str, Path]]:
-    """Keep in `folder` what `target` held and all notebooks but the last; says what is where."""
+    """Keep in `folder` what `target` held and all notebooks but the last; returns what is where."""
     aside = []
     if target.is_file() and target.read_bytes() not in [content for _, content in notebooks]:
         copy = _keep(folder, "replaced", target.read_bytes())

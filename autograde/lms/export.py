@@ -1,8 +1,8 @@
 """`autograde export`: marks as a plain table, or merged into the table that the LMS exported.
 
-The LMS's own table comes back with one column filled in: every other cell, the order of rows and
-columns, separator and encoding stay as they were, so that it imports it again. Nobody is dropped
-silently: who could not be found on either side is named.
+The LMS's table comes back with one column filled in. Every other cell, the order of rows and
+columns, the separator and the encoding stay as they were, so that the LMS can import it again.
+Nobody is dropped silently: whoever is in the marks or in the table only is named.
 """
 
 import csv
@@ -16,13 +16,14 @@ from pathlib import Path
 from nbgrader.api import Gradebook, SubmittedAssignment
 
 from autograde.files import printable, write_if_changed
+from autograde.result import Grades
 
 NUMBER = re.compile(r"-(\d+)$")  # of a folder that `autograde collect` has made
 # Moodle writes "Participant" before it, in the language of the person who exports.
 NUMBER_IN_TABLE = re.compile(r"\D*(\d+)")
-# Where each LMS writes who a row is. A folder's number is that of the first column and of no other:
-# Canvas writes its own ID into the names in its zip, Moodle the number of "Participant 201". The
-# last column holds names, which several people may bear.
+# The columns in which each LMS writes whose a row is. The number in a folder's name stands in the
+# first of them only: Canvas writes its own ID into the names in its zip, Moodle the number of
+# "Participant 201". The last column holds names, which several people may have.
 WHO = {
     "canvas": ("ID", "SIS User ID", "SIS Login ID", "Student"),
     "moodle": ("Identifier", "ID number", "Email address", "Username", "Full name"),
@@ -62,7 +63,7 @@ class Fit:
 
     @property
     def claimed(self) -> list[int]:
-        """The rows that no other student may fit. A name that several rows have tells of none."""
+        """The rows that no other student may fit. A name of several rows claims none of them."""
         return [] if self.by_name and len(self.rows) > 1 else self.rows
 
 
@@ -72,13 +73,14 @@ class Merged:
 
     table: Table
     filled: int
-    not_in_table: list[str]  # graded, and nowhere in the LMS's table
+    not_in_table: list[str]  # graded, and in no row of the LMS's table
     not_graded: list[str]  # in the table, without a mark
-    ambiguous: list[str]  # graded, and fitting several rows, or one that somebody else fits too
+    ambiguous: list[str]  # graded, fitting several rows, or one that somebody else fits too
 
 
-def marks_of(grades: Mapping[str, Mapping[str, dict]], chapter: str) -> dict[str, Mark]:
+def marks_of(grades: Grades, chapter: str) -> dict[str, Mark]:
     """The marks of a chapter, by student, from what `autograde grade --json` writes."""
+    results = {student: c[chapter] for student, c in grades.items() if chapter in c}
     return {
         student: Mark(
             result["score"],
@@ -86,16 +88,14 @@ def marks_of(grades: Mapping[str, Mapping[str, dict]], chapter: str) -> dict[str
             result["status"],
             {name: exercise["score"] for name, exercise in result["exercises"].items()},
         )
-        for student, chapters in grades.items()
-        for name, result in chapters.items()
-        if name == chapter
+        for student, result in results.items()
     }
 
 
 def marks_in_gradebook(database: Path, chapter: str) -> dict[str, Mark]:
     """The marks of a chapter in nbgrader's gradebook: tests, manual points, less late penalties.
 
-    Raises ValueError where there is no such file.
+    Raises ValueError if there is no such file.
     """
     if not database.is_file():
         raise ValueError(f"there is no gradebook at {database}")
@@ -128,7 +128,7 @@ def plain_table(marks: Mapping[str, Mark]) -> Table:
 
 
 def read_table(path: Path) -> Table:
-    """A CSV file with commas, semicolons or tabs, in UTF-8. Raises ValueError where it is none."""
+    """A CSV file with commas, semicolons or tabs, in UTF-8. Raises ValueError if it is none."""
     data = path.read_bytes()
     try:
         text = data.decode("utf-8-sig")
@@ -153,8 +153,8 @@ def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Me
     """A copy of the LMS's table with the marks in `column`; `kind` is "canvas" or "moodle".
 
     `column` is the header's text, or a part that only one header has. A row that several students
-    fit is left as it is, and so are the rows of a student who fits several. Raises ValueError where
-    the column is not there or the table has nothing that tells who a row is.
+    fit is left as it is, and so are the rows of a student who fits several. Raises ValueError if
+    the column is not there or the table has no column that tells whose a row is.
     """
     where = _column(table.header, column)
     fits = _fits(table, kind, marks)
@@ -178,18 +178,18 @@ def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Me
 
 def _column(header: list[str], wanted: str) -> int:
     exact = [i for i, name in enumerate(header) if name == wanted]
-    found = exact or [i for i, name in enumerate(header) if wanted.lower() in name.lower()]
-    if len(found) != 1:
-        how = "no column" if not found else f"{len(found)} columns"
+    fits = exact or [i for i, name in enumerate(header) if wanted.lower() in name.lower()]
+    if len(fits) != 1:
+        how = "no column" if not fits else f"{len(fits)} columns"
         raise ValueError(
             f"{how} of the table fit {wanted!r}. Its columns: {', '.join(header)}. "
             "Name one with --column"
         )
-    return found[0]
+    return fits[0]
 
 
 def _fits(table: Table, kind: str, students: Iterable[str]) -> dict[str, Fit]:
-    """The rows that each student fits. Raises ValueError where the table tells nobody's row."""
+    """The rows that each student fits. Raises ValueError if no column tells whose a row is."""
     columns = {name: table.header.index(name) for name in WHO[kind] if name in table.header}
     if not columns:
         raise ValueError(f"the table has none of the columns {', '.join(WHO[kind])}")
@@ -197,9 +197,9 @@ def _fits(table: Table, kind: str, students: Iterable[str]) -> dict[str, Fit]:
     people = [(i, row) for i, row in enumerate(table.rows) if i and _student(row)]
     fits = {}
     for student in students:
-        found = [i for i, row in people if _fits_row(student, row, columns.values(), numbers)]
-        by_name = [] if found else [i for i, row in people if student == _cell(row, names)]
-        fits[student] = Fit(found or by_name, bool(by_name))
+        sure = [i for i, row in people if _fits_row(student, row, columns.values(), numbers)]
+        by_name = [] if sure else [i for i, row in people if student == _cell(row, names)]
+        fits[student] = Fit(sure or by_name, bool(by_name))
     return fits
 
 

@@ -1,12 +1,11 @@
 """nbgrader's gradebook: reading the automatic marks, and holding them against the engine's."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Gradebook, SubmittedAssignment
 
-from autograde.pool import Grades
+from autograde.result import Grades, Override
 
 Scores = dict[str, dict[str, dict[str, float]]]
 
@@ -25,23 +24,6 @@ def read_scores(course: Path) -> Scores:
                     if grade.cell.cell_type == "code"
                 }
     return scores
-
-
-@dataclass(frozen=True)
-class Override:
-    """A mark given by hand that stands in place of another one from the tests."""
-
-    student: str
-    chapter: str
-    exercise: str
-    by_hand: float
-    automatic: float
-
-    def __str__(self) -> str:
-        return (
-            f"{self.student}, {self.chapter}, {self.exercise}: {self.by_hand:g} points by hand "
-            f"stand, the tests give {self.automatic:g}"
-        )
 
 
 def overrides(course: Path, grades: Grades) -> list[Override]:

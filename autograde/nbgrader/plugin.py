@@ -14,15 +14,15 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_locked
 
 from autograde.grade import grade
-from autograde.grading.receipts import make_receipt, receipt_markdown
 from autograde.nbgrader import timestamps
 from autograde.nbgrader.regions import without_hidden
 from autograde.nbgrader.stamps import begin, drop_outdated, graded_folder
+from autograde.receipt import make_receipt, receipt_markdown
 from autograde.report.feedback import exercise_html, exercise_text, summary_markdown, to_read
 from autograde.report.sections import Section, add_places, sections_of
 from autograde.result import Result
 from autograde.sandbox import selftest
-from autograde.sandbox.jail import NoIsolation
+from autograde.sandbox.isolation import NoIsolation
 from autograde.submission import Submission, is_ours, release_of, take_in
 
 # Characters that make markup of a name: formgrader writes names into its pages as they are.

@@ -7,9 +7,16 @@ may hold a student's values, so every text is escaped.
 from collections.abc import Mapping
 from html import escape
 
-from autograde.report.points import points
 from autograde.report.sections import Section
 from autograde.result import Behaviour, Exercise, Result
+
+
+def points(number: float) -> str:
+    """Points as people read them: at most two decimals, and none that is a zero: 2, 0.67, 8.87.
+
+    For pages and tables; files that programs read hold every digit.
+    """
+    return f"{round(float(number), 2):g}"
 
 
 def summary_markdown(result: Result, sections: Mapping[str, Section]) -> str:
@@ -29,16 +36,16 @@ def _points(marked: Result | Exercise) -> str:
 
 def _read_again(result: Result, sections: Mapping[str, Section]) -> list[str]:
     """A line with the sections to read again, each once."""
-    found = {to_read(name, e, sections): None for name, e in result.exercises.items()}
-    links = [f"[{section.title}](#{section.place})" for section in found if section]
+    again = {to_read(name, e, sections): None for name, e in result.exercises.items()}
+    links = [f"[{section.title}](#{section.place})" for section in again if section]
     return ["", f"Read again: {'; '.join(links)}."] if links else []
 
 
 def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> Section | None:
     """The section that explains what is wrong in an exercise, if any is.
 
-    None too where there is no answer, and where the same fault is explained in an exercise above:
-    that one sends there.
+    None too if there is no answer, and if the same fault is explained in an exercise above: that
+    exercise names the section.
     """
     if exercise.note or exercise.see_first or exercise.passed == len(exercise.behaviours):
         return None
@@ -52,12 +59,12 @@ def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
     tex2jax_ignore alone: a student's value may look like a formula.
     """
     if exercise.note is not None:
-        said = f": {escape(exercise.note)}</div>"
+        details = f": {escape(exercise.note)}</div>"
     else:
-        rows = "".join(_row(b) for b in exercise.behaviours)
-        said = f"{_behaviours(exercise)}</div><ul>{rows}</ul>"
+        rows = "".join(map(_row, exercise.behaviours))
+        details = f"{_behaviours(exercise)}</div><ul>{rows}</ul>"
     return (
-        f'<div class="feedback tex2jax_ignore"><div><strong>{_points(exercise)}</strong>{said}'
+        f'<div class="feedback tex2jax_ignore"><div><strong>{_points(exercise)}</strong>{details}'
         f"{_link(exercise, section)}</div>"
     )
 

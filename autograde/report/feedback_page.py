@@ -6,7 +6,6 @@ request, whatever stands in a submission.
 """
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import HTMLExporter
@@ -14,10 +13,9 @@ from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
-from autograde.report.offline import markdown2html
-from autograde.report.points import points
+from autograde.report.feedback import points
+from autograde.report.offline import TEMPLATES, markdown2html
 
-TEMPLATES = Path(__file__).parent / "templates"
 MARK = "execute_result"  # the one output that nbgrader reads a mark from
 
 

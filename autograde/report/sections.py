@@ -7,11 +7,11 @@ from functools import cache
 
 from nbformat import NotebookNode
 
-from autograde.grade import parameters_of
 from autograde.submission import is_answer, release_of
 
 HEADING = re.compile(r"^## (?P<title>.+)$", re.MULTILINE)
-FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+FUNCTION = re.compile(r"^def ", re.MULTILINE)
+CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 MARKS = re.compile(r"[`*$]")
 
 
@@ -26,15 +26,14 @@ class Section:
 @cache
 def sections_of(chapter: str) -> dict[str, Section]:
     """The section that explains each graded function: the last heading of two # above its stub."""
-    found: dict[str, Section] = {}
-    functions = parameters_of(chapter)
+    sections: dict[str, Section] = {}
     section = None
     for cell in release_of(chapter).cells:
         if cell.cell_type == "markdown":
             section = [section, *map(_section, titles(cell.source))][-1]
-        elif section and is_answer(cell) and cell.metadata.nbgrader.grade_id in functions:
-            found[cell.metadata.nbgrader.grade_id] = section
-    return found
+        elif section and is_answer(cell) and FUNCTION.search(cell.source):
+            sections[cell.metadata.nbgrader.grade_id] = section
+    return sections
 
 
 def add_places(cells: Iterable[NotebookNode]) -> None:
@@ -47,7 +46,7 @@ def add_places(cells: Iterable[NotebookNode]) -> None:
 
 def titles(markdown: str) -> list[str]:
     """The headings of two # in a text, those in blocks of code left out."""
-    return HEADING.findall(FENCE.sub("", markdown))
+    return HEADING.findall(CODE_BLOCK.sub("", markdown))
 
 
 def _section(title: str) -> Section:

@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autograde.wrong import Misconception, misconceptions_of
+from autograde.result import ExerciseJson, Grades, ResultJson, Seconds
+from autograde.wrong import misconceptions_of
 
-Grades = Mapping[str, Mapping[str, dict]]
-Seconds = Mapping[str, Mapping[str, float]]
-SLOWEST = 10
+MAX_SLOWEST = 10
 
 
 @dataclass(frozen=True)
@@ -38,17 +37,16 @@ class ExerciseCount:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A belief, the exercises in which it shows, and who has it."""
+class MisconceptionCount:
+    """A misconception in words, the exercises in which it shows, and who has it."""
 
-    think: str
-    because: str
+    text: str
     exercises: tuple[str, ...]
     students: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Chapter:
+class ChapterCount:
     """One chapter over a class."""
 
     name: str
@@ -56,11 +54,11 @@ class Chapter:
     max_score: float
     failed: Mapping[str, str]  # student: why the submission could not be graded
     exercises: list[ExerciseCount]
-    found: list[Found]  # the most frequent first
+    misconceptions: list[MisconceptionCount]  # the most frequent first
     slowest: list[tuple[str, float]]  # students with the seconds that grading took
 
 
-def chapters_of(grades: Grades, seconds: Seconds | None = None) -> list[Chapter]:
+def counts_of(grades: Grades, seconds: Seconds | None = None) -> list[ChapterCount]:
     """Every chapter that somebody handed in, by name."""
     names = sorted({name for chapters in grades.values() for name in chapters})
     return [
@@ -73,35 +71,37 @@ def chapters_of(grades: Grades, seconds: Seconds | None = None) -> list[Chapter]
     ]
 
 
-def _chapter(name: str, results: Mapping[str, dict], seconds: Mapping[str, float]) -> Chapter:
+def _chapter(
+    name: str, results: Mapping[str, ResultJson], seconds: Mapping[str, float]
+) -> ChapterCount:
     graded = {s: result for s, result in results.items() if result["status"] == "graded"}
-    return Chapter(
+    return ChapterCount(
         name,
         {student: result["score"] for student, result in graded.items()},
         max(result["max_score"] for result in results.values()),
         {s: result["reason"] for s, result in results.items() if s not in graded},
         _exercises(graded),
-        _found(name, graded),
-        sorted(seconds.items(), key=lambda each: (-each[1], each[0]))[:SLOWEST],
+        _misconceptions(name, graded),
+        sorted(seconds.items(), key=lambda each: (-each[1], each[0]))[:MAX_SLOWEST],
     )
 
 
-def _exercises(results: Mapping[str, dict]) -> list[ExerciseCount]:
-    names = list(dict.fromkeys(n for result in results.values() for n in result["exercises"]))
+def _exercises(results: Mapping[str, ResultJson]) -> list[ExerciseCount]:
+    names = dict.fromkeys(name for result in results.values() for name in result["exercises"])
     return [
         _exercise(name, [result["exercises"][name] for result in results.values()])
         for name in names
     ]
 
 
-def _exercise(name: str, results: list[dict]) -> ExerciseCount:
+def _exercise(name: str, results: list[ExerciseJson]) -> ExerciseCount:
     behaviours = max(result["total"] for result in results)
     passed = Counter(result["passed"] for result in results)
     return ExerciseCount(name, results[0]["max_score"], behaviours, dict(sorted(passed.items())))
 
 
-def _found(chapter: str, results: Mapping[str, dict]) -> list[Found]:
-    """The beliefs behind the wrong answers, however many exercises each shows in."""
+def _misconceptions(chapter: str, results: Mapping[str, ResultJson]) -> list[MisconceptionCount]:
+    """What the wrong answers come from, each misconception once for all its exercises."""
     known = {(w.exercise, w.name): w for w in misconceptions_of(chapter).all}
     students: dict[str, dict[str, None]] = {}
     exercises: dict[str, dict[str, None]] = {}
@@ -112,17 +112,10 @@ def _found(chapter: str, results: Mapping[str, dict]) -> list[Found]:
                 thought = wrong.thought if wrong else cause
                 students.setdefault(thought, {})[student] = None
                 exercises.setdefault(thought, {})[name] = None
-    beliefs = {w.name: w for w in known.values()}
-    found = [
-        _belief(beliefs.get(thought), thought, tuple(exercises[thought]), tuple(who))
-        for thought, who in students.items()
+    # A name stands for itself if the chapter no longer knows it.
+    texts = {w.name: f"{w.think} It is not so: {w.because}" for w in known.values()}
+    counts = [
+        MisconceptionCount(texts.get(name, name), tuple(exercises[name]), tuple(who))
+        for name, who in students.items()
     ]
-    return sorted(found, key=lambda each: (-len(each.students), each.exercises, each.think))
-
-
-def _belief(
-    wrong: Misconception | None, thought: str, exercises: tuple[str, ...], who: tuple[str, ...]
-) -> Found:
-    """A belief by its words, or by its name where the chapter no longer knows it."""
-    words = (wrong.think, wrong.because) if wrong else (thought, "")
-    return Found(*words, exercises, who)
+    return sorted(counts, key=lambda each: (-len(each.students), each.exercises, each.text))

@@ -1,25 +1,24 @@
 """The class as a table: a row for each student, a column for each exercise."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from autograde.files import printable
-from autograde.report.points import points
+from autograde.report.feedback import points
+from autograde.result import ExerciseJson, Grades, ResultJson
 
 
 class Terminal(Console):
-    """rich's console; where its output is closed the command ends as every other does."""
+    """rich's console; if its output is closed the command ends as every other does."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
-def print_table(
-    grades: Mapping[str, Mapping[str, dict]], feedback: Mapping[str, str] | None = None
-) -> None:
+def print_table(grades: Grades, feedback: Mapping[str, str] | None = None) -> None:
     """Print one table a chapter. `feedback` gives for each student where the page is."""
     console = Terminal()
     if not console.is_terminal:
@@ -33,13 +32,7 @@ def print_table(
         console.print(text, markup=False, soft_wrap=True)
 
 
-def print_overrides(overrides: Iterable[object]) -> None:
-    """Print where a mark by hand stands in place of another automatic one."""
-    for override in overrides:
-        print(printable(str(override)))
-
-
-def _table(chapter: str, results: Mapping[str, dict]) -> Table:
+def _table(chapter: str, results: Mapping[str, ResultJson]) -> Table:
     exercises = next(iter(results.values()))["exercises"]
     table = Table(title=chapter, title_justify="left", show_footer=True)
     table.add_column("student", footer="out of", no_wrap=True)
@@ -49,20 +42,17 @@ def _table(chapter: str, results: Mapping[str, dict]) -> Table:
     maximum = sum(exercise["max_score"] for exercise in exercises.values())
     table.add_column("total", footer=points(maximum), justify="right", style="bold")
     for student, result in results.items():
-        table.add_row(escape(printable(student)), *_scores(result), points(result["score"]))
+        scores = map(_score, result["exercises"].values())
+        table.add_row(escape(printable(student)), *scores, points(result["score"]))
     return table
 
 
-def _scores(result: dict) -> list[str]:
-    return [_score(exercise) for exercise in result["exercises"].values()]
-
-
-def _score(exercise: dict) -> str:
+def _score(exercise: ExerciseJson) -> str:
     colour = "green" if exercise["score"] == exercise["max_score"] else "yellow"
     return f"[{colour if exercise['score'] else 'red'}]{points(exercise['score'])}[/]"
 
 
-def _print_remarks(console: Console, results: Mapping[str, dict]) -> None:
+def _print_remarks(console: Console, results: Mapping[str, ResultJson]) -> None:
     for student, result in results.items():
         if result["reason"]:
             text = f"{printable(student)}: not graded, {result['reason']}"

@@ -1,12 +1,11 @@
-"""What isolation this machine gives, proved by attacks; and what to do where it gives none.
+"""The self-test: which isolation this machine gives, shown by attacks; what to do if it gives none.
 
-`autograde doctor` prints it. `require` is called at the start of every grading, once a process.
+`autograde doctor` prints it. `require` runs it at the start of every grading, once a process.
 """
 
 import contextlib
 import os
 import platform
-import shutil
 import subprocess
 import tempfile
 import time
@@ -16,13 +15,13 @@ from functools import cache
 from pathlib import Path
 
 from autograde.chapter import ROOT
-from autograde.sandbox import canaries, jail, outer, workers
+from autograde.sandbox import isolation, mounts, probes
 from autograde.sandbox.inside import kernel, wire
-from autograde.sandbox.jail import NONE, TRIAL, VARIABLE, Isolation, NoIsolation
-from autograde.sandbox.workers import FenceError
+from autograde.sandbox.isolation import NONE, TRIAL, VARIABLE, Isolation, NoIsolation
+from autograde.sandbox.workers import SandboxError, Worker
 
 CELL_SECONDS, LOOP_SECONDS, END_SECONDS = 10.0, 0.1, 2.0
-EXAMINED = "SPECDEC_ISOLATION_EXAMINED"  # set by us alone
+EXAMINED = "SPECDEC_ISOLATION_EXAMINED"  # set by this module alone
 _LOOP = """
 import signal
 for number in range(1, 65):
@@ -37,7 +36,7 @@ while True:
 
 @dataclass(frozen=True)
 class Finding:
-    """One attack or honest cell: its layer, what was tried, and what went wrong, if anything."""
+    """One attack or honest cell: its layer, what it tried, and what went wrong, if anything."""
 
     layer: str
     tried: str
@@ -49,7 +48,7 @@ class Finding:
 
 
 @dataclass
-class Verdict:
+class Examination:
     """All findings on one isolation."""
 
     isolation: Isolation
@@ -61,130 +60,104 @@ class Verdict:
         return [finding for finding in self.findings if finding.wrong]
 
 
-class Neighbour:
-    """One worker of the examination, driven directly."""
+def examine(how: Isolation) -> Examination:
+    """Try every attack and both honest cells. What the sandbox does wrong is never raised."""
+    start = time.monotonic()
+    examination = Examination(how)
+    try:
+        examination.findings += _findings(how)
+    except (SandboxError, OSError, wire.ProtocolError) as error:
+        examination.findings.append(Finding("start", "a worker in its sandbox", str(error)))
+    examination.seconds = time.monotonic() - start
+    return examination
 
-    def __init__(self, how: Isolation) -> None:
-        self.link, self.worker = how.start(TRIAL)
-        try:
-            self._wait_until_ready()
-        except BaseException:
-            self.close()
-            raise
 
-    def _wait_until_ready(self) -> None:
-        answer = wire.receive(self.link, time.monotonic() + workers.START_SECONDS)
-        if answer is None or answer.get("ready") is not True:
-            raise FenceError(str((answer or {}).get("failed") or self.worker.last_words()))
+def _findings(how: Isolation) -> list[Finding]:
+    names = [*mounts.environment(""), "PWD", "LC_CTYPE"]
+    with contextlib.ExitStack() as stack:
+        decoy = stack.enter_context(tempfile.NamedTemporaryFile(prefix="specdec-decoy-"))
+        first, second = (_started(how, stack) for _ in range(2))
+        _run(first, probes.PLANT)
+        home = Path.home() / ".bashrc"
+        places = [decoy.name, *map(str, (ROOT / "autograde", ROOT / "solutions", home))]
+        tries = [*probes.attacks(places, names, how.cold, TRIAL), *probes.HONEST]
+        findings = [_finding(probe, second) for probe in tries]
+        lives = _outlives_its_end(second)
+    return [*findings, Finding("end", "a loop that ignores signals", "goes on" if lives else "")]
 
-    def run(self, code: str) -> object:
-        """The value of `found` after a cell, or its error as a text."""
-        report = self._ask({"do": "cell", "source": code})
+
+def _started(how: Isolation, stack: contextlib.ExitStack) -> Worker:
+    worker = how.start(TRIAL)
+    stack.callback(worker.end)
+    return worker
+
+
+def _finding(probe: probes.Probe, worker: Worker) -> Finding:
+    result = _run(worker, probe.code)
+    wrong = "" if result == probe.due else str(result or repr(result))
+    return Finding(probe.layer, probe.tries, wrong)
+
+
+def _run(worker: Worker, code: str) -> object:
+    """The value of `result` after a cell, or the cell's error as a text."""
+    deadline = time.monotonic() + CELL_SECONDS
+    try:
+        report = worker.exchange({"do": "cell", "source": code}, deadline)
+        answer = worker.exchange({"do": "value", "name": "result"}, deadline)
+        if report is None or answer is None:
+            return "the worker ended"
         if report.get("error"):
             return f"{report['error']['name']}: {report['error']['text']}"
-        answer = self._ask({"do": "value", "name": "found"})
         return wire.decode(answer["value"]) if "value" in answer else None
-
-    def _ask(self, request: dict) -> dict:
-        wire.send(self.link, request)
-        try:
-            answer = wire.receive(self.link, time.monotonic() + CELL_SECONDS)
-        except (OSError, wire.ProtocolError) as error:
-            answer = {"error": {"name": type(error).__name__, "text": str(error)}}
-        return answer or {"error": {"name": "ProcessEnded", "text": "the worker ended"}}
-
-    def outlives_its_end(self) -> bool:
-        """Whether a loop that ignores every signal goes on after the worker was ended."""
-        wire.send(self.link, {"do": "cell", "source": _LOOP})
-        time.sleep(LOOP_SECONDS)
-        self.worker.end()
-        self.link.settimeout(END_SECONDS)
-        try:
-            return self.link.recv(1) != b""  # the last of its processes has closed the other end
-        except TimeoutError:
-            return True
-
-    def close(self) -> None:
-        """End it."""
-        self.worker.end()
-        self.link.close()
+    except (OSError, wire.ProtocolError) as error:
+        return f"{type(error).__name__}: {error}"
 
 
-def examine(how: Isolation) -> Verdict:
-    """Try every attack and both honest cells. Never raises for what the fences do wrong."""
-    start = time.monotonic()
-    verdict = Verdict(how)
+def _outlives_its_end(worker: Worker) -> bool:
+    """Whether a loop that ignores every signal goes on after the worker was ended."""
+    wire.send(worker.link, {"do": "cell", "source": _LOOP})
+    time.sleep(LOOP_SECONDS)
+    worker.process.end()
+    worker.link.settimeout(END_SECONDS)
     try:
-        with _decoy() as place, contextlib.ExitStack() as stack:
-            first = Neighbour(how)
-            stack.callback(first.close)
-            second = Neighbour(how)
-            stack.callback(second.close)
-            verdict.findings += _findings(how, first, second, place)
-    except (FenceError, OSError, wire.ProtocolError) as error:
-        verdict.findings.append(Finding("start", "a worker in its fences", str(error)))
-    verdict.seconds = time.monotonic() - start
-    return verdict
-
-
-@contextlib.contextmanager
-def _decoy() -> Iterator[str]:
-    """A file of the grader's, where a worker would look."""
-    with tempfile.NamedTemporaryFile(prefix="specdec-decoy-") as file:
-        yield file.name
-
-
-def _findings(how: Isolation, first: Neighbour, second: Neighbour, decoy: str) -> list[Finding]:
-    first.run(canaries.PREPARE + canaries.PLANT)
-    places = [decoy, *map(str, (ROOT / "autograde", ROOT / "solutions", Path.home() / ".bashrc"))]
-    names = [*outer.environment(""), "PWD", "LC_CTYPE"]
-    found = [
-        Finding(canary.layer, canary.tries, str(second.run(canaries.PREPARE + canary.code) or ""))
-        for canary in canaries.attacks(places, names, how.cold, TRIAL)
-    ]
-    for code, due, tried in (
-        (canaries.HONEST_NUMBERS, canaries.HONEST_NUMBERS_GIVE, "numbers in a thread"),
-        (canaries.HONEST_FILE, canaries.HONEST_FILE_GIVES, "a temporary file"),
-    ):
-        got = second.run(code)
-        found.append(Finding("honest work", tried, "" if got == due else f"{got!r}"))
-    lives = second.outlives_its_end()
-    return [*found, Finding("end", "a loop that ignores signals", "goes on" if lives else "")]
+        return worker.link.recv(1) != b""  # its last process has closed the other end
+    except TimeoutError:
+        return True
 
 
 @cache
 def require() -> str:
-    """The isolation of this process, in a line, after it was examined here or by the grader's
-    first process, which hands its finding on to those that it starts.
+    """The isolation of this process, in a line, after a self-test.
 
-    Raises NoIsolation where there is none, or one that an attack gets through.
+    The grader's first process runs the test; the processes that it starts take over its result.
+    Raises NoIsolation if there is none, or one that an attack gets through.
     """
-    how = jail.chosen()
+    how = isolation.chosen()
     if how.name in (NONE, os.environ.get(EXAMINED)):
         return f"isolation: {how.describe()}"
-    verdict = examine(how)
-    if verdict.wrong:
-        lines = "\n".join(str(finding) for finding in verdict.wrong)
+    result = examine(how)
+    if result.wrong:
+        lines = "\n".join(map(str, result.wrong))
         raise NoIsolation(f"the isolation ({how.describe()}) does not hold:\n{lines}")
     os.environ |= {VARIABLE: how.name, EXAMINED: how.name}
-    return f"isolation: {how.describe()}; {len(verdict.findings)} tries in {verdict.seconds:.1f} s"
+    return f"isolation: {how.describe()}; {len(result.findings)} tries in {result.seconds:.1f} s"
 
 
 def report() -> tuple[list[str], bool]:
     """The doctor's lines, and whether students' code can be graded safely here."""
     lines = list(machine())
     try:
-        how = jail.chosen()
+        how = isolation.chosen()
     except (NoIsolation, ValueError) as error:
         return [*lines, str(error), *advice()], False
     lines.append(f"Isolation: {how.describe()}")
     if how.name == NONE:
         return [*lines, f"{VARIABLE} asks for none. Unset it to be protected."], False
-    verdict = examine(how)
-    lines += [str(finding) for finding in verdict.findings]
-    state = "every attack was stopped" if not verdict.wrong else "NOT SAFE: see the failed lines"
-    lines.append(f"{len(verdict.findings)} tries in {verdict.seconds:.1f} s: {state}")
-    return lines + (advice() if verdict.wrong or how.cold else []), not verdict.wrong
+    result = examine(how)
+    lines += map(str, result.findings)
+    state = "every attack was stopped" if not result.wrong else "NOT SAFE: see the failed lines"
+    lines.append(f"{len(result.findings)} tries in {result.seconds:.1f} s: {state}")
+    return lines + (advice() if result.wrong or how.cold else []), not result.wrong
 
 
 def machine() -> Iterator[str]:
@@ -193,10 +166,10 @@ def machine() -> Iterator[str]:
     if platform.system() != "Linux":
         return
     yield f"Landlock: version {kernel.landlock_version()} (0 is none)"
-    bwrap = shutil.which("bwrap")
+    bwrap = mounts.find_bubblewrap()
     asked = [bwrap, "--version"] if bwrap else ["echo", "bubblewrap: not installed"]
     yield subprocess.run(asked, capture_output=True, text=True).stdout.strip()
-    yield f"Grading account: {'root, which becomes nobody' if outer.is_root() else 'ordinary'}"
+    yield f"Grading account: {'root, which becomes nobody' if mounts.is_root() else 'ordinary'}"
 
 
 def advice() -> list[str]:
@@ -206,48 +179,31 @@ def advice() -> list[str]:
             "Isolation needs Linux. Grade in a Linux virtual machine, or only submissions that "
             "you trust, with --unsafe-no-isolation."
         ]
-    lines = [text for name, bad, text in _SETTINGS if _setting(name) == bad]
-    if not shutil.which("bwrap"):
+    lines = [text or _on_ubuntu() for name, bad, text in _SETTINGS if _setting(name) == bad]
+    if not mounts.find_bubblewrap():
         lines.append("Install bubblewrap (apt install bubblewrap).")
     return lines or [
-        "Where namespaces are refused, as in many containers, grade on the host or allow them."
+        "If namespaces are refused, as in many containers, grade on the host or allow them."
     ]
 
 
-_APPARMOR = """\
-This Ubuntu lets only programs with an AppArmor profile make user namespaces
-(kernel.apparmor_restrict_unprivileged_userns = 1). Either give bubblewrap
-a profile with the rule `userns,`, as these two lines in /etc/apparmor.d/bwrap,
-  abi <abi/4.0>,
-  profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }
-and load it: apparmor_parser -r /etc/apparmor.d/bwrap
-Or allow them for all programs:
-  sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
-The profile bwrap-userns-restrict that Ubuntu brings does not do: it takes all rights
-from what runs inside, so the inner fence cannot be put up. Where it is loaded, unload
-it first: apparmor_parser -R /etc/apparmor.d/bwrap-userns-restrict
-No test machine of ours has AppArmor: see what `autograde doctor` says afterwards."""
+_OFF = "User namespaces are off: sysctl -w"
+# A setting of the kernel, the value that forbids namespaces, and what to do; "": see _on_ubuntu.
 _SETTINGS = (
-    (
-        "kernel/apparmor_restrict_unprivileged_userns",
-        "1",
-        _APPARMOR,
-    ),
-    (
-        "kernel/unprivileged_userns_clone",
-        "0",
-        "User namespaces are off: sysctl -w kernel.unprivileged_userns_clone=1",
-    ),
-    (
-        "user/max_user_namespaces",
-        "0",
-        "User namespaces are off: sysctl -w user.max_user_namespaces=10000",
-    ),
+    ("kernel/apparmor_restrict_unprivileged_userns", "1", ""),
+    ("kernel/unprivileged_userns_clone", "0", f"{_OFF} kernel.unprivileged_userns_clone=1"),
+    ("user/max_user_namespaces", "0", f"{_OFF} user.max_user_namespaces=10000"),
 )
 
 
-def _setting(name: str, root: Path = Path("/proc/sys")) -> str | None:
+def _on_ubuntu() -> str:
+    """What to do where Ubuntu's AppArmor forbids namespaces, from the security page."""
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    return page.split("## Newer Ubuntu")[1].split("\n## ")[0].strip()
+
+
+def _setting(name: str) -> str | None:
     try:
-        return (root / name).read_text().strip()
+        return Path("/proc/sys", name).read_text().strip()
     except OSError:
         return None

@@ -7,9 +7,10 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
-from autograde.sandbox.jail import Limits, Process
 from autograde.sandbox.remote import ObjectTable
+from autograde.sandbox.workers import Limits, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
 
@@ -103,7 +104,7 @@ class Session:
         self.dead_names: set[str] = set()
         self.limited = False
         self.broken: RuntimeError | None = None
-        self.process: Process | None = None
+        self.worker: Worker | None = None
         self.end_of_time = time.monotonic() + self.total_seconds
 
     def __enter__(self) -> "Session":
@@ -179,8 +180,7 @@ class Session:
         self._stop()
         if time.monotonic() >= self.end_of_time:
             return True
-        self.process = Process(self.limits)
-        self.process.wait_until_ready(self.limits.start_seconds)
+        self.worker = isolation.chosen().start(self.limits)
         for cell in self.cells:
             if cell.key in self.dead_cells:
                 continue
@@ -201,7 +201,7 @@ class Session:
         use the objects of `table`. Raises ProcessEnded.
         """
         now = time.monotonic()
-        if self.process is None or now >= self.end_of_time:
+        if self.worker is None or now >= self.end_of_time:
             self.limited = True
             raise CallTimedOut(f"the submission used up its {self.total_seconds:g} s")
         try:
@@ -218,17 +218,17 @@ class Session:
     def _exchange(
         self, request: dict | None, deadline: float, table: ObjectTable | None
     ) -> dict | None:
-        answer = self.process.exchange(request, deadline)
+        answer = self.worker.exchange(request, deadline)
         while table is not None and answer is not None and "ask" in answer:
             if time.monotonic() > deadline:  # one quick question after another times out too
                 raise TimeoutError
-            answer = self.process.exchange(table.answer(answer["ask"]), deadline)
+            answer = self.worker.exchange(table.answer(answer["ask"]), deadline)
         return answer
 
     def _stop(self) -> None:
-        if self.process is not None:
-            self.process.end()
-            self.process = None
+        if self.worker is not None:
+            self.worker.end()
+            self.worker = None
 
 
 def _shared(many: list[tuple], table: ObjectTable) -> tuple[list, list[list[int]]]:

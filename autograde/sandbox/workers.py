@@ -1,4 +1,8 @@
-"""Starting workers: copies of a fork server behind both fences, or cold sandboxes of their own."""
+"""A student's process: how it is started, spoken to, limited and ended.
+
+A worker is a copy of a fork server, or a program of its own. Either way it runs `inside/server.py`,
+which sets up the sandbox around itself before it says that it is ready.
+"""
 
 import atexit
 import contextlib
@@ -11,108 +15,115 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import IO
 
 from autograde.chapter import library_folders
-from autograde.sandbox import outer
+from autograde.sandbox import mounts
+from autograde.sandbox.inside import wire
 
-LAYERS = (
-    *("user", "processes", "network", "messages", "scratch"),
-    *("limits", "privileges", "landlock", "calls"),
-)
-COLD_LAYERS = ("limits", "privileges", "landlock", "calls")  # those that need no namespace
 THREADS = 128  # of one submission
-START_SECONDS = 60.0  # the server's, with torch to load on a busy machine
+START_SECONDS = 60.0  # of a worker, with torch to load on a busy machine
+
+Command = Callable[[dict], list[str]]  # from the settings of inside/server.py
 
 
-class FenceError(RuntimeError):
-    """A fence could not be put up; the text says which step failed."""
+class SandboxError(RuntimeError):
+    """A sandbox could not be set up; the text says which step failed."""
 
 
 @dataclass(frozen=True)
-class Kind:
-    """What a worker is made for: the limits that the kernel holds, and what is loaded before."""
+class Limits:
+    """What one submission may use. Seconds are wall time, except for `cpu_seconds`.
 
-    memory_mib: int
-    cpu_seconds: int
-    own_work: tuple[str, ...] = ()
+    `blocklist` names the library's functions that raise there, since they answer an exercise.
+    `preload` names modules, each with names from it, that are loaded before the student's code
+    arrives, for speed alone.
+    """
+
+    memory_mib: int = 2048
+    cpu_seconds: int = 60
+    cell_seconds: float = 10.0
+    extra_cell_seconds: float = 2.0
+    call_seconds: float = 2.0
+    blocklist: tuple[str, ...] = ()
     preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-def settings_of(kind: Kind, cold: bool, layers: tuple[str, ...]) -> dict:
-    """What `inside/server.py` is told."""
-    room = outer.plan()
+class Worker:
+    """A student's process that is ready: the link to it, and the way to end it.
+
+    Raises SandboxError if it does not become ready.
+    """
+
+    def __init__(self, link: socket.socket, process: "Forked | Alone") -> None:
+        self.link, self.process = link, process
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.end()
+            raise
+
+    def _wait_until_ready(self) -> None:
+        try:
+            answer = wire.receive(self.link, time.monotonic() + START_SECONDS)
+        except (OSError, wire.ProtocolError) as error:
+            answer = {"failed": str(error)}
+        if answer is None or answer.get("ready") is not True:
+            reason = answer.get("failed") if answer else last_words(self.process.errors)
+            raise SandboxError(f"the worker did not start: {reason}")
+
+    def exchange(self, request: dict | None, deadline: float) -> dict | None:
+        """Send a request, if there is one, and read an answer; None if the worker has ended."""
+        if request is not None:
+            self.link.settimeout(max(1e-3, deadline - time.monotonic()))
+            wire.send(self.link, request)
+        return wire.receive(self.link, deadline)
+
+    def end(self) -> None:
+        """Kill the worker and all that it has started."""
+        self.process.end()
+        self.link.close()
+
+
+def settings_of(limits: Limits, forks: bool = False, isolated: bool = True) -> dict:
+    """The settings of `inside/server.py`, which it gets as JSON on its command line."""
     return {
-        "memory_mib": kind.memory_mib, "cpu_seconds": kind.cpu_seconds, "threads": THREADS,
-        "own_work": kind.own_work, "preload": kind.preload,
+        "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds, "threads": THREADS,
+        "blocklist": limits.blocklist, "preload": limits.preload,
         "libraries": [str(folder.parent) for folder in library_folders()],
-        "cold": cold, "layers": layers, "room": None, "connect": None,
-        "become_nobody": outer.is_root(), "home": outer.SCRATCH,
-        "readable": room.readable, "writable": room.writable, "scratch": room.scratch,
+        "forks": forks, "isolated": isolated, "become_nobody": isolated and mounts.is_root(),
+        "home": mounts.SCRATCH, "rootfs": asdict(mounts.rootfs()), "makes_rootfs": False,
     }  # fmt: skip
 
 
-Command = Callable[[dict, list[int]], list[str]]
+class Alone:
+    """A program of its own for one worker, with the folder that goes with it, if any."""
 
+    def __init__(self, command: list[str], link: socket.socket, folder: str | None = None) -> None:
+        self.folder = folder
+        self.popen, self.errors = launch(command, [link.fileno()], folder)
 
-class Server:
-    """A running fork server. It ends when this end of its control socket closes."""
-
-    def __init__(self, command: Command, kind: Kind, layers: tuple[str, ...] = LAYERS) -> None:
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
-        handles = [theirs.fileno(), proc]
-        settings = settings_of(kind, False, layers) | {"control": handles[0], "proc": proc}
-        self.lock = threading.Lock()
-        try:
-            self.popen, self.errors = launch(command(settings, handles), handles)
-        finally:
-            os.close(proc)
-            theirs.close()
-        self._await_start()
-
-    def _await_start(self) -> None:
-        self.control.settimeout(START_SECONDS)
-        try:
-            ready = self.control.recv(2**16)
-        except OSError:
-            ready = b""
-        if not ready:
-            self.stop()
-            raise FenceError(f"the sandbox did not start: {last_words(self.errors)}")
-
-    def start(self, link: socket.socket) -> "Forked":
-        """A new worker at the far end of `link`. Raises FenceError where it cannot be had."""
-        with self.lock:
-            try:
-                socket.send_fds(self.control, [b"{}"], [link.fileno()])
-                data, handles, _, _ = socket.recv_fds(self.control, 2**16, 1)
-            except OSError as error:
-                raise FenceError(f"the fork server does not answer: {error}") from None
-        answer = json.loads(data) if data else {"failed": "the fork server has gone"}
-        if "failed" in answer or len(handles) != 1:
-            raise FenceError(answer.get("failed", "no handle on the worker"))
-        return Forked(handles[0])
-
-    def stop(self) -> None:
-        """Close the control socket, upon which the server and all its children end."""
-        self.control.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.popen.wait(5)
-        self.popen.kill()
+    def end(self) -> None:
+        """Kill it and its process group, and remove its folder. A second call does nothing."""
+        if self.popen.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
+            os.killpg(self.popen.pid, signal.SIGKILL)
         self.popen.wait()
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Forked:
-    """A worker by the kernel's handle on it: never by a number, which somebody else may get."""
+    """A copy of a fork server, by the kernel's handle on it: a number may get another process."""
+
+    errors = None  # its stderr goes nowhere
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
-
-    def last_words(self) -> str:
-        """What it said before it ended: it has no way to say anything."""
-        return "the worker ended before it was ready"
 
     def end(self) -> None:
         """Kill it, the first process of its namespace, and with it all that it has started.
@@ -128,89 +139,85 @@ class Forked:
         self.handle = -1
 
 
-class Cold:
-    """A sandbox of its own for one worker; without any fence, a plain process in a folder."""
+class Server:
+    """A running fork server. It ends when this end of its control socket closes."""
 
-    def __init__(self, command: list[str], handles: list[int], folder: str | None) -> None:
-        self.folder = folder
-        self.popen, self.errors = launch(command, handles, folder)
+    def __init__(self, command: Command, limits: Limits) -> None:
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control.settimeout(START_SECONDS)
+        self.lock = threading.Lock()
+        self.has_forked = False
+        proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY)
+        settings = settings_of(limits, forks=True) | {"control": theirs.fileno(), "proc": proc}
+        try:
+            self.popen, self.errors = launch(command(settings), [theirs.fileno(), proc])
+        finally:
+            os.close(proc)
+            theirs.close()
 
-    def last_words(self) -> str:
-        """What it said before it ended."""
-        return last_words(self.errors)
+    def fork(self, link: socket.socket) -> Forked:
+        """A new worker at the far end of `link`. Raises SandboxError."""
+        with self.lock:
+            try:
+                socket.send_fds(self.control, [b"{}"], [link.fileno()])
+                data, handles, _, _ = socket.recv_fds(self.control, 2**16, 1)
+            except TimeoutError:
+                raise SandboxError("the fork server does not answer") from None
+            except OSError:  # it has closed its end
+                data, handles = b"", []
+        if not data:
+            how = "ended" if self.has_forked else "did not start"
+            raise SandboxError(f"the sandbox {how}: {last_words(self.errors)}")
+        answer = json.loads(data)
+        if "failed" in answer or len(handles) != 1:
+            raise SandboxError(answer.get("failed", "no handle on the worker"))
+        self.has_forked = True
+        return Forked(handles[0])
 
-    def end(self) -> None:
-        """Kill it and its process group, and remove its folder, if it had one."""
-        with contextlib.suppress(ProcessLookupError):  # it may have gone by itself
-            os.killpg(self.popen.pid, signal.SIGKILL)
+    def stop(self) -> None:
+        """Close the control socket, upon which the server and all its children end."""
+        self.control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(5)
+        self.popen.kill()
         self.popen.wait()
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
-
-Worker = Forked | Cold
-
-
-def cold(command: Command, kind: Kind, link: socket.socket, layers: tuple[str, ...]) -> Cold:
-    """A worker in an outer fence of its own, with the layers that need no namespace."""
-    kept = tuple(name for name in COLD_LAYERS if name in layers)
-    settings = settings_of(kind, True, kept) | {"control": link.fileno()}
-    return Cold(command(settings, [link.fileno()]), [link.fileno()], None)
-
-
-def unfenced(kind: Kind, link: socket.socket) -> Cold:
-    """A worker with limits and nothing else around it."""
-    folder = tempfile.mkdtemp(prefix="specdec-")
-    settings = settings_of(kind, True, ("limits",)) | {"control": link.fileno(), "home": folder}
-    settings["become_nobody"] = False
-    return Cold(outer.program(settings, str(outer.PROGRAM)), [link.fileno()], folder)
-
-
-def launch(command: list[str], handles: list[int], folder: str | None = None) -> tuple:
-    """Start a command in a session of its own with open `handles`; also the file of its errors."""
-    errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the command has ended
-    try:
-        popen = subprocess.Popen(
-            command, pass_fds=handles, cwd=folder or "/", start_new_session=True,
-            env=outer.environment(folder or outer.SCRATCH), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=errors,
-        )  # fmt: skip
-    except OSError as error:
-        raise FenceError(f"{command[0]} cannot be started: {error}") from None
-    return popen, errors
-
-
-def last_words(errors: object) -> str:
-    """The end of what a program wrote to its file of errors."""
-    errors.seek(0)
-    lines = errors.read().decode(errors="replace").strip().splitlines()
-    return lines[-1][:500] if lines else "it said nothing"
 
 
 class Servers:
-    """The fork servers of this process, the last few kinds that were asked for."""
+    """The fork servers of this process: those for the limits that were asked for last."""
 
-    MOST = 3
+    MAX = 3
 
     def __init__(self) -> None:
         self.by_key: dict[tuple, Server] = {}
         self.owner = os.getpid()
         self.lock = threading.Lock()
 
-    def get(self, command: Command, kind: Kind, layers: tuple[str, ...]) -> Server:
-        """The server for a kind of worker, started where there is none."""
+    def fork(self, command: Command, limits: Limits, link: socket.socket) -> Forked:
+        """A worker from the server for `limits`; if that has ended since, from a new one."""
+        server = self.get(command, limits)
+        try:
+            return server.fork(link)
+        except SandboxError:
+            has_ended = server.popen.poll() is not None
+            self.drop(server)
+            if not (has_ended and server.has_forked):
+                raise
+        return self.get(command, limits).fork(link)
+
+    def get(self, command: Command, limits: Limits) -> Server:
+        """The server for a command and limits; a new one if there is none."""
         with self.lock:
             if self.owner != os.getpid():  # a fork has the parent's list, but not its servers
                 self.by_key, self.owner = {}, os.getpid()
-            key = (command, kind, layers)
-            server = self.by_key.pop(key, None) or Server(command, kind, layers)
-            self.by_key[key] = server  # the last used is the last to go
-            while len(self.by_key) > self.MOST:
+            server = self.by_key.pop((command, limits), None) or Server(command, limits)
+            self.by_key[command, limits] = server  # the last used is the last to be stopped
+            while len(self.by_key) > self.MAX:
                 self.by_key.pop(next(iter(self.by_key))).stop()
             return server
 
     def drop(self, server: Server) -> None:
-        """Forget a server that does not answer any more."""
+        """Stop and forget a server that does not answer any more."""
         with self.lock:
             self.by_key = {k: s for k, s in self.by_key.items() if s is not server}
         server.stop()
@@ -225,3 +232,28 @@ class Servers:
 
 SERVERS = Servers()
 atexit.register(SERVERS.stop)
+
+
+def launch(
+    command: list[str], handles: list[int], folder: str | None = None
+) -> tuple[subprocess.Popen, IO[bytes]]:
+    """Start a command in a session of its own with open `handles`; also the file of its stderr."""
+    errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the command has ended
+    try:
+        popen = subprocess.Popen(
+            command, pass_fds=handles, cwd=folder or "/", start_new_session=True,
+            env=mounts.environment(folder or mounts.SCRATCH), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=errors,
+        )  # fmt: skip
+    except OSError as error:
+        raise SandboxError(f"{command[0]} cannot be started: {error}") from None
+    return popen, errors
+
+
+def last_words(errors: IO[bytes] | None) -> str:
+    """The last line that a program wrote to the file of its stderr, if it has one."""
+    if errors is None:
+        return "it ended before it was ready"
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return lines[-1][:500] if lines else "it said nothing"

@@ -19,11 +19,12 @@ from autograde.chapter import BUILD, ROOT, SOLUTIONS, chapter_names, chapters, l
 from autograde.errors import exit_code
 from autograde.files import digest_of, files_below, write_json
 from autograde.nbgrader.gradebook import compare, read_scores
-from autograde.pool import Grades, grade_class
+from autograde.pool import grade_class
 from autograde.report.table import print_table
-from autograde.sandbox import jail, selftest
-from autograde.sandbox.jail import NONE, VARIABLE, NoIsolation
-from autograde.tools.samples import STUDENTS, write_class
+from autograde.result import Grades
+from autograde.sandbox import isolation, selftest
+from autograde.sandbox.isolation import NONE, VARIABLE, NoIsolation
+from autograde.tools.samples import STUDENTS, write_students
 
 CLASS = BUILD / "sample-course"
 GRADES = CLASS / "grades.json"
@@ -75,7 +76,7 @@ def isolate_if_possible() -> None:
     except NoIsolation as error:
         print(f"No isolation on this machine; the samples are graded without it. {error}")
         os.environ[VARIABLE] = NONE
-        jail.chosen.cache_clear()
+        isolation.chosen.cache_clear()
 
 
 def grade_sample_class() -> None:
@@ -84,7 +85,7 @@ def grade_sample_class() -> None:
     shutil.rmtree(CLASS, ignore_errors=True)
     names = chapter_names()
     steps: list[tuple[str, Callable[[], object]]] = [
-        ("submissions", lambda: write_class(CLASS / "submitted", names)),
+        ("submissions", lambda: write_students(CLASS / "submitted", names)),
         ("release", lambda: release_into(CLASS, names)),
         ("autograde grade", grade_with_our_engine),
         *[(f"nbgrader autograde {n}", lambda n=n: nbgrader("autograde", n)) for n in names],
@@ -98,7 +99,7 @@ def grade_sample_class() -> None:
 
 def grade_with_our_engine() -> None:
     """`autograde grade` on the class: several at a time, into the cache that nbgrader reads."""
-    write_json(GRADES, {"students": grade_class(CLASS / "submitted")})
+    write_json(GRADES, {"students": grade_class(CLASS / "submitted").grades})
 
 
 def nbgrader(command: str, chapter: str) -> None:

@@ -1,60 +1,54 @@
-"""Classes to try the grader on, made from the release: nothing of them is stored.
+"""Submissions to try the grader on, made from the release and the solution: none is stored.
 
-`write_class` makes the five students of `make course`, `write_large_class` as many as one likes.
+`STUDENTS` are the five of `make course`; `a_class` has any number, of each kind in `MIX`.
 """
 
+import copy
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from itertools import cycle, islice
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.chapter import notebook_path
+from autograde.chapter import Chapter, notebook_path
 from autograde.files import write_if_changed
+from autograde.nbgrader.regions import solution_view
 from autograde.submission import is_answer, release_of
-from autograde.tools.submissions import filled, solutions_of
 from autograde.wrong import misconceptions_of
 
+Answers = dict[str, str]  # what stands in a cell, by the cell's name
 TROUBLES = (
     "import os\nos._exit(0)",
     "def {name}(*args):\n    while True:\n        pass",
     "def {name}(*args)\n    return 0",
     "def {name}(*args):\n    return [1] * 10**12",
 )
+ATTACK = """\
+import builtins, glob, os, sys
+print(float('inf'), glob.glob('/**/gradebook.db'), os.environ)
+sys.modules['pytest'] = sys.modules['specdec_lib.lessons.common.examples'] = os
+class Always(float):
+    __eq__ = __le__ = lambda *_: True
+"""
 
 
-def everything_right(chapter: str) -> dict[str, str]:
-    """All answers of the solution."""
-    return solutions_of(chapter)
+@cache
+def solutions_of(chapter: str) -> Answers:
+    """The right answer of every cell that a student writes in, by its name."""
+    cells = solution_view(nbformat.read(Chapter(chapter).solution, as_version=4)).cells
+    return {cell.metadata.nbgrader.grade_id: cell.source for cell in cells if is_answer(cell)}
 
 
-def half_right(chapter: str) -> dict[str, str]:
-    """The first half of the solution's answers, the other cells as they were released."""
-    answers = list(solutions_of(chapter).items())
-    return dict(answers[: len(answers) // 2])
-
-
-def blank(chapter: str) -> dict[str, str]:
-    """No answer at all."""
-    return {}
-
-
-def misconceived(chapter: str) -> dict[str, str]:
-    """The first known wrong answer to every function, the rest right."""
-    wrong = {w.exercise: w.code for w in reversed(misconceptions_of(chapter).all)}
-    return solutions_of(chapter) | wrong
-
-
-def crashing(chapter: str) -> dict[str, str]:
-    """Functions that end the process, never end, do not parse or ask for all memory.
-
-    They are the last of the chapter, so that what stands before them can still be right.
-    """
-    pairs = zip(reversed(functions_of(chapter)), TROUBLES, strict=False)
-    troubles = {name: trouble.replace("{name}", name) for name, trouble in pairs}
-    return solutions_of(chapter) | troubles
+def filled(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
+    """A copy of the release with `answers`, by name, in place of the stubs."""
+    notebook = copy.deepcopy(release)
+    for cell in notebook.cells:
+        if is_answer(cell) and cell.metadata.nbgrader.grade_id in answers:
+            cell.source = answers[cell.metadata.nbgrader.grade_id]
+    return notebook
 
 
 def functions_of(chapter: str) -> list[str]:
@@ -62,87 +56,71 @@ def functions_of(chapter: str) -> list[str]:
     return list(dict.fromkeys(w.exercise for w in misconceptions_of(chapter).all))
 
 
-STUDENTS: dict[str, Callable[[str], dict[str, str]]] = {
-    "ada-right": everything_right,
-    "ben-half": half_right,
-    "cleo-misconceived": misconceived,
-    "dan-blank": blank,
-    "eve-crashing": crashing,
-}
+# --- what each kind of student answers: of the chapter, and of a number that varies it -----------
 
 
-def sample(student: str, chapter: str) -> NotebookNode:
-    """The notebook that one of `STUDENTS` hands in."""
-    return filled(release_of(chapter), STUDENTS[student](chapter))
+def right(chapter: str, _: int) -> Answers:
+    """All answers of the solution."""
+    return solutions_of(chapter)
 
 
-def write_class(submitted: Path, chapters: list[str]) -> None:
-    """Write every student's notebooks below `submitted`, in nbgrader's layout."""
-    for student in STUDENTS:
-        for chapter in chapters:
-            _write(submitted, student, chapter, as_text(sample(student, chapter)))
+def half(chapter: str, _: int) -> Answers:
+    """The first half of the solution's answers, the other cells as they were released."""
+    answers = list(solutions_of(chapter).items())
+    return dict(answers[: len(answers) // 2])
 
 
-def as_text(notebook: NotebookNode) -> bytes:
-    """The notebook as Jupyter saves it."""
-    return (nbformat.writes(notebook) + "\n").encode()
+def blank(chapter: str, _: int) -> Answers:
+    """No answer at all."""
+    return {}
 
 
-def _write(submitted: Path, student: str, chapter: str, text: bytes) -> None:
-    write_if_changed(notebook_path(submitted / student, chapter), text)
-
-
-# --- a class of any size --------------------------------------------------------------------
-
-
-def one_wrong(chapter: str, number: int) -> dict[str, str]:
+def wrong(chapter: str, number: int) -> Answers:
     """One misconception, another one for each number, the rest right."""
     known = misconceptions_of(chapter).all
-    wrong = known[number % len(known)]
-    return solutions_of(chapter) | {wrong.exercise: wrong.code}
+    answer = known[number % len(known)]
+    return solutions_of(chapter) | {answer.exercise: answer.code}
 
 
-def one_trouble(chapter: str, number: int) -> dict[str, str]:
+def misconceived(chapter: str, _: int) -> Answers:
+    """The first known wrong answer to every function, the rest right."""
+    answers = {w.exercise: w.code for w in reversed(misconceptions_of(chapter).all)}
+    return solutions_of(chapter) | answers
+
+
+def trouble(chapter: str, number: int) -> Answers:
     """One function that ends the process, never ends, does not parse or asks for all memory."""
-    functions = functions_of(chapter)
-    turn = number // len(MIX)
+    functions, turn = functions_of(chapter), number // len(MIX)
     name = functions[turn % len(functions)]
-    trouble = TROUBLES[turn % len(TROUBLES)].replace("{name}", name)
-    return solutions_of(chapter) | {name: trouble}
+    code = TROUBLES[turn % len(TROUBLES)].replace("{name}", name)
+    return solutions_of(chapter) | {name: code}
 
 
-def forging(chapter: str, number: int) -> dict[str, str]:
+def crashing(chapter: str, _: int) -> Answers:
+    """The last functions have all of these troubles; what stands before them can be right."""
+    pairs = zip(reversed(functions_of(chapter)), TROUBLES, strict=False)
+    codes = {name: code.replace("{name}", name) for name, code in pairs}
+    return solutions_of(chapter) | codes
+
+
+def forging(chapter: str, _: int) -> Answers:
     """Wrong functions below code that reaches for the grader: its files, its checks, its mark."""
     functions = functions_of(chapter)
-    attack = (
-        "import builtins, glob, os, sys\n"
-        "print(float('inf'), glob.glob('/**/gradebook.db'), os.environ)\n"
-        "sys.modules['pytest'] = sys.modules['specdec_lib.lessons.common.examples'] = os\n"
-        "class Always(float):\n"
-        "    __eq__ = __le__ = lambda *_: True\n"
-    )
-    wrong = {name: f"def {name}(*args):\n    return Always(1)" for name in functions}
-    return wrong | {functions[0]: attack + wrong[functions[0]]}
+    codes = {name: f"def {name}(*args):\n    return Always(1)" for name in functions}
+    return codes | {functions[0]: ATTACK + codes[functions[0]]}
 
 
-ANSWERS: dict[str, Callable[[str, int], dict[str, str]]] = {
-    "right": lambda chapter, number: everything_right(chapter),
-    "half": lambda chapter, number: half_right(chapter),
-    "wrong": one_wrong,
-    "misconceived": lambda chapter, number: misconceived(chapter),
-    "blank": lambda chapter, number: blank(chapter),
-    "trouble": one_trouble,
-    "forging": forging,
+KINDS: dict[str, Callable[[str, int], Answers]] = {
+    kind.__name__: kind
+    for kind in (right, half, blank, wrong, misconceived, trouble, crashing, forging)
 }
-
-
-def _broken(chapter: str, number: int) -> bytes:
-    """Broken files of several kinds."""
-    text = as_text(filled(release_of(chapter), solutions_of(chapter)))
-    kinds = [text[: len(text) // 2], b"", b"[" * 100_000, b'{"cells": []}', bytes(range(256))]
-    return kinds[number // len(MIX) % len(kinds)]
-
-
+STUDENTS = {
+    "ada-right": "right",
+    "ben-half": "half",
+    "cleo-misconceived": "misconceived",
+    "dan-blank": "blank",
+    "eve-crashing": "crashing",
+}
 # Of twenty students: roughly what a class hands in, and some of everything that goes wrong.
 MIX = (
     *("right", "wrong", "half", "right", "wrong", "right", "blank", "right", "half", "trouble"),
@@ -152,35 +130,61 @@ MIX = (
 GRADABLE = ("right", "half", "wrong")
 
 
+def sample(student: str, chapter: str) -> NotebookNode:
+    """The notebook that one of `STUDENTS` hands in."""
+    return filled(release_of(chapter), KINDS[STUDENTS[student]](chapter, 0))
+
+
 def submission(kind: str, chapter: str, number: int, salt: str = "") -> bytes:
     """One student's file. `number` and `salt` stand in a comment: no two files are equal."""
     if kind == "broken":
         return _broken(chapter, number)
-    notebook = filled(release_of(chapter), ANSWERS[kind](chapter, number))
+    notebook = filled(release_of(chapter), KINDS[kind](chapter, number))
     first = next(c for c in notebook.cells if is_answer(c) and c.cell_type == "code")
     first.source += f"\n# student {number} {salt}".rstrip()
-    return as_text(notebook)
+    return _as_text(notebook)
 
 
-def large_class(students: int, kinds: tuple[str, ...] = MIX) -> Iterator[tuple[int, str, str]]:
-    """For each student a number, a kind and a name that holds both."""
-    for number, kind in enumerate(islice(cycle(kinds), students)):
+def _broken(chapter: str, number: int) -> bytes:
+    """Broken files of several kinds."""
+    text = _as_text(filled(release_of(chapter), solutions_of(chapter)))
+    kinds = [text[: len(text) // 2], b"", b"[" * 100_000, b'{"cells": []}', bytes(range(256))]
+    return kinds[number // len(MIX) % len(kinds)]
+
+
+def _as_text(notebook: NotebookNode) -> bytes:
+    """The notebook as Jupyter saves it."""
+    return (nbformat.writes(notebook) + "\n").encode()
+
+
+def a_class(size: int, kinds: tuple[str, ...] = MIX) -> Iterator[tuple[int, str, str]]:
+    """For each student of a class a number, a kind and a name that holds both."""
+    for number, kind in enumerate(islice(cycle(kinds), size)):
         yield number, kind, f"s{number + 1:04d}-{kind}"
 
 
-def write_large_class(
+def write_students(submitted: Path, chapters: list[str]) -> None:
+    """Write the notebooks of `STUDENTS` below `submitted`, in nbgrader's layout."""
+    for student in STUDENTS:
+        for chapter in chapters:
+            path = notebook_path(submitted / student, chapter)
+            write_if_changed(path, _as_text(sample(student, chapter)))
+
+
+def write_class(
     submitted: Path,
     chapters: list[str],
-    students: int,
+    size: int,
     kinds: tuple[str, ...] = MIX,
     salt: str = "",
 ) -> None:
     """Write a class of so many students below `submitted`, the same bytes every time.
 
-    Raises ValueError where there is something already: it may be a real class.
+    Raises ValueError if there is something already: it may be a real class.
     """
     if submitted.exists() and any(os.scandir(submitted)):
         raise ValueError(f"{submitted} is not empty; name a new folder, or remove that one first")
-    for number, kind, student in large_class(students, kinds):
+    for number, kind, student in a_class(size, kinds):
         for chapter in chapters:
-            _write(submitted, student, chapter, submission(kind, chapter, number, salt))
+            path = notebook_path(submitted / student, chapter)
+            write_if_changed(path, submission(kind, chapter, number, salt))

@@ -1,137 +1,98 @@
 """Speculative decoding: a block of draft tokens for every pass of the target.
 
-Leviathan et al. (2023), Algorithm 1; Chen et al. (2023), Algorithm 2. The tokens have the law of
-plain decoding, and at temperature 0 they are the same tokens.
+Leviathan et al. (2023), Algorithm 1; Chen et al. (2023), Algorithm 2. The tokens have the
+distribution of plain decoding, and at temperature 0 they are the same tokens.
 """
 
-import math
-import operator
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
-from specdec_lib.decoding.state import (
-    Block,
-    Generation,
-    Progress,
-    Settings,
-    check_request,
-    drafted_in_text,
-)
-from specdec_lib.decoding.verify import Verdict, Verifier, check_finite, verify
-from specdec_lib.drafters.adaptive import Fixed, Schedule
-from specdec_lib.drafters.protocol import Drafter, OnTarget, Proposal
-from specdec_lib.models.prefill import read_up_to
-from specdec_lib.models.protocol import Cache, Model
-from specdec_lib.sampling import Choices, Warp
+from specdec_lib.decoding.state import Block, Generation, Progress, Settings
+from specdec_lib.decoding.verify import Verifier, finite_rows, require_finite, verify
+from specdec_lib.drafters.protocol import Drafter, Schedule
+from specdec_lib.models.protocol import Model, Texts, prefill
+from specdec_lib.sampling import Choices
 
 
-@torch.inference_mode()
-def speculative_generate(
-    target: Model,
-    drafter: Drafter,
-    prompts: Sequence[Sequence[int]],
-    k: int | Schedule,
-    settings: Settings,
-    choices: Choices,
-    verifier: Verifier = verify,
+class Run(Progress):
+    """A generation by `target`, whose cache lacks just the last token of every row."""
+
+    def __init__(self, target: Model, prompts: Texts, settings: Settings, capacity: int) -> None:
+        super().__init__(prompts, settings)
+        self.target, self.cache = target, target.new_cache(len(prompts), capacity)
+        prefill(target, self.cache, prompts)
+
+    def score(self, drafted: Tensor | None = None, **how) -> Tensor:
+        """The target's distributions (B, n + 1, V): after each row, and after each draft token.
+
+        One pass over every row's last token and `drafted` (B, n); `how` goes to the model.
+        """
+        tokens = torch.tensor([text[-1:] for text in self.sequences], device=self.target.device)
+        tokens = tokens if drafted is None else torch.cat((tokens, drafted), dim=1)
+        logits = self.target.forward(tokens, self.cache, **how)
+        require_finite(bool(finite_rows(logits).all()), "target")
+        return self.settings.warp(logits)
+
+    def roll_back(self) -> None:
+        """Let the cache forget what is not in the text."""
+        self.cache.truncate([len(text) - 1 for text in self.sequences])
+
+
+def speculate(
+    run: Run, drafter: Drafter, schedule: Schedule, choices: Choices, verifier: Verifier = verify
 ) -> Generation:
-    """Generate behind every prompt, all rows together, with blocks of up to `k` draft tokens.
+    """Block after block until every row has ended."""
 
-    Between blocks, every row's last token is the one that the target has not read yet. A block
-    drafts behind it, scores it and the draft in one pass, and keeps what is accepted and one token
-    more. Raises ValueError where target and drafter do not fit together, where a prompt cannot be
-    used and where logits are not finite.
-    """
-    schedule = k if hasattr(k, "record") else Fixed(operator.index(k))
-    capacity = check_request(target, prompts, settings, choices, schedule.most)
-    check_pair(target, drafter, capacity)
-    progress = Progress(prompts, settings)
-    generation = Generation(progress.written, [[] for _ in prompts])
-    if not progress.running:
-        return generation
-    cache = read_prompts(target, drafter, prompts, settings.warp, capacity)
-    start = time.perf_counter()
-    while progress.running:
-        blocks = decode_block(target, cache, drafter, progress, schedule.k, choices, verifier)
-        generation.add(blocks)
-        schedule.record([(block.accepted, len(block.drafted)) for block in blocks])
-    generation.tokens, generation.seconds = progress.written, time.perf_counter() - start
-    return generation
+    def step() -> list[Block | None]:
+        blocks = decode_block(run, drafter, schedule.k, choices, verifier)
+        schedule.record([(block.accepted, len(block.drafted)) for block in blocks if block])
+        return blocks
 
-
-def read_prompts(
-    target: Model, drafter: Drafter, prompts: Sequence[Sequence[int]], warp: Warp, capacity: int
-) -> Cache:
-    """The target's cache with all of `prompts` but their last tokens; the drafter begins there."""
-    cache = target.new_cache(len(prompts), capacity)
-    read_up_to(target, cache, prompts, leave=1)
-    drafter.start(prompts, warp, capacity)
-    if isinstance(drafter, OnTarget):
-        drafter.follow(cache)
-    return cache
+    return run.loop(step)
 
 
 def decode_block(
-    target: Model,
-    cache: Cache,
-    drafter: Drafter,
-    progress: Progress,
-    k: int,
-    choices: Choices,
-    verifier: Verifier = verify,
-) -> list[Block]:
-    """Draft, score and keep one block in every row; returns what happened."""
-    begun = time.perf_counter()
-    limits = [min(k, left - 1) for left in progress.left]
-    choices.begin(limits)
-    proposal = drafter.propose(progress.sequences, limits, choices)
+    run: Run, drafter: Drafter, k: int, choices: Choices, verifier: Verifier = verify
+) -> list[Block | None]:
+    """One block of up to `k` draft tokens in every running row; what happened there."""
+    begun, limits = time.perf_counter(), run.limits(k)
+    choices.begin(limits, run.running)
+
+    # 1. Draft: tokens after each row, and the distributions q that they were drawn from.
+    proposal = drafter.propose(run.sequences, limits, choices)
+    require_finite(bool(finite_rows(proposal.q).all()), "drafter")
     drafted = time.perf_counter()
-    tokens = torch.cat((progress.last_tokens(target.device), proposal.tokens), dim=1)
-    logits = target.forward(tokens, cache)
-    check_finite(logits, "target")
-    counts = torch.tensor(proposal.limits, device=target.device)
-    p = progress.settings.warp(logits)
-    verdict = verifier(p, proposal.q, proposal.tokens, counts, choices)
-    blocks = keep(progress, proposal, verdict)
-    cache.truncate([length - 1 for length in progress.lengths])
-    seconds = (drafted - begun, time.perf_counter() - drafted)
-    return [replace(block, draft_seconds=seconds[0], verify_seconds=seconds[1]) for block in blocks]
 
+    # 2. Score: one pass of the target gives p after each row and after each draft token.
+    p = run.score(proposal.tokens)
 
-def keep(progress: Progress, proposal: Proposal, verdict: Verdict) -> list[Block]:
-    """Append to every row what was accepted and the token behind it."""
-    blocks = []
-    columns = [column.tolist() for column in (proposal.tokens, *verdict)]
-    for row, (drafted, accepted, token, p, q) in enumerate(zip(*columns, strict=True)):
-        if any(map(math.isnan, q)):
-            raise ValueError("the drafter gave probabilities that are not finite: see its weights")
-        kept = progress.add(row, [*drafted[:accepted], token])
-        count = drafted_in_text(max(proposal.limits[row], 0), accepted, kept)
-        drafted, p, q = drafted[:count], p[:count], q[:count]
-        blocks.append(Block(drafted, min(accepted, kept), token, kept, p, q))
+    # 3. Verify: the accepted draft tokens, from the first, and the correction or bonus.
+    limits = torch.tensor(proposal.limits, device=p.device)
+    verdict = verifier(p, proposal.q, proposal.tokens, limits, choices)
+    columns = [each.tolist() for each in (proposal.tokens, *verdict)]
+    seconds = {"draft_seconds": drafted - begun, "verify_seconds": time.perf_counter() - drafted}
+
+    # 4. Keep: append both to the text, up to its end.
+    blocks = [
+        replace(keep(run, row, *judged), **seconds) if run.running[row] else None
+        for row, judged in enumerate(zip(proposal.limits, *columns, strict=True))
+    ]
+
+    # 5. Roll back: the cache forgets the rejected tokens.
+    run.roll_back()
     return blocks
 
 
-def check_pair(target: Model, drafter: Drafter | Model, capacity: int) -> None:
-    """Raise ValueError where the drafter, or a draft model, cannot follow the target.
-
-    They go on for `capacity` positions.
-    """
-    if drafter.vocab_size != target.vocab_size:
-        raise ValueError(
-            f"the target has {target.vocab_size} tokens and the drafter {drafter.vocab_size}: "
-            "they must share one tokenizer"
-        )
-    if drafter.device != target.device:
-        raise ValueError(
-            f"the target is on {target.device} and the drafter on {drafter.device}: "
-            "load both on one"
-        )
-    if drafter.max_length is not None and capacity > drafter.max_length:
-        raise ValueError(
-            f"the text needs {capacity} positions, and the drafter has {drafter.max_length}: "
-            "shorten the prompt, ask for fewer tokens or choose another draft"
-        )
+def keep(
+    progress: Progress, row: int, limit: int, drafted: list[int], accepted: int, token: int,
+    p: list[float], q: list[float],
+) -> Block:  # fmt: skip
+    """Append the `accepted` tokens of the first `limit` that were drafted, and the one after."""
+    path = drafted[:accepted]
+    kept = progress.add(row, [*path, token])
+    n = limit if kept > accepted else kept  # after the end of the text nothing is judged
+    bonus = kept > accepted == limit
+    return Block(drafted[:n], path[:kept], token, kept, bonus, p[:n], q[:n])

@@ -5,19 +5,8 @@ a block have the target's law, given what stands before it.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from specdec_lib.theory import Costs, acceptance_from_counts
-
-
-class Schedule(Protocol):
-    """`k` for the next block, 0 (plain decoding) to `most`."""
-
-    k: int
-    most: int
-
-    def record(self, counts: Sequence[tuple[int, int]]) -> None:
-        """What the block did: (accepted, drafted) of every row."""
 
 
 class Fixed:

@@ -16,13 +16,16 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters import hidden as states
-from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.drafters.hidden import StateReader, at
+from specdec_lib.drafters.proposals import drawn
+from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
-from specdec_lib.models.cache import Hidden, KVCache, Tree
+from specdec_lib.drafters.weights import check_width, read_tensors, reading, write_tensors, writing
+from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
+from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
 BUILT_IN_HEAD = ASSETS / "eagle" / "head.safetensors"
@@ -69,7 +72,7 @@ class EagleWeights(NamedTuple):
 
 def save_head(weights: EagleWeights, path: Path | str) -> None:
     """Write the head to a safetensors file, in float16."""
-    states.write_tensors(weights._asdict(), Path(path))
+    write_tensors(weights._asdict(), Path(path))
 
 
 def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
@@ -78,13 +81,13 @@ def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
     Raises ValueError where the file does not hold it or it does not fit the target.
     """
     path, width = Path(path), target.shape.width
-    found = EagleWeights(**states.read_tensors(path, EagleWeights._fields, target))
-    states.check_width(path, len(found.up), target)
-    fuse = [states.reading(part, width) for part in found.fuse.chunk(2, dim=1)]
-    return found._replace(fuse=torch.cat(fuse, 1), up=states.writing(found.up, width))
+    found = EagleWeights(**read_tensors(path, EagleWeights._fields, target))
+    check_width(path, len(found.up), target)
+    fuse = [reading(part, width) for part in found.fuse.chunk(2, dim=1)]
+    return found._replace(fuse=torch.cat(fuse, 1), up=writing(found.up, width))
 
 
-class Eagle:
+class Eagle(StateReader):
     """Draws each draft token from the distribution behind the state that it predicts.
 
     Its cache holds a position for every true state that it has read. It reads them from the
@@ -102,50 +105,42 @@ class Eagle:
         self.norm = RMSNorm(weights.norm, EPSILON)
         self.cos, self.sin = rotary_tables(self.shape, target.device, target.dtype)
 
-    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """An empty cache: the states of the prompts are read with the first block."""
         self.warp, shape = warp, self.shape
-        size = (1, len(sequences), capacity, shape.heads, shape.head_width)
+        size = (1, len(texts), capacity, shape.heads, shape.head_width)
         self.cache = KVCache(*size, self.device, self.target.dtype)
 
-    def follow(self, cache: KVCache) -> None:
-        """Read the target's states from this cache."""
-        self.source = cache
-
-    def propose(
-        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
-    ) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft token by token, each fed back with the state that was predicted for it."""
-        columns = states.newest(self.source.hidden, sequences)
+        columns = self.newest(texts)
         pairs = zip(limits, columns, strict=True)
-        limits, drafted = [limit if column >= 0 else 0 for limit, column in pairs], []
-        if max(columns) >= 0:
-            state = self.read(self.source.hidden, columns, sequences)
+        limits, drafted = [0 if column is None else limit for limit, column in pairs], []
+        if any(column is not None for column in columns):
+            state = self.read(columns, texts)
             held = self.cache.length
             for index in range(max(limits)):
                 if drafted:
                     state = self.next_states(state[:, None], drafted[-1][0][:, None])[:, 0]
                 q = self.warp(self.target.head(state))
-                drafted.append((choices.draw(q, index), q))
+                drafted.append((choices.draft(q, index), q))
             self.cache.truncate(held)
-        return proposal(drafted, limits, self.vocab_size, self.device)
+        return drawn(drafted, limits, self.vocab_size, self.device)
 
-    def read(
-        self, hidden: Hidden, columns: list[int], sequences: Sequence[Sequence[int]]
-    ) -> Tensor:
+    def read(self, columns: Sequence[int | None], texts: Texts) -> Tensor:
         """Read the true states up to `columns`; the predicted state (B, width) of the last tokens.
 
         The states of a pass are new from its first column on. Rows that have fewer of them than
         others read on, and what they read there is forgotten.
         """
-        counts = [column + 1 for column in columns]
+        counts = [0 if column is None else column + 1 for column in columns]
         tokens = torch.zeros(len(counts), max(counts), dtype=torch.long)
-        for row, (sequence, count) in enumerate(zip(sequences, counts, strict=True)):
+        for row, (sequence, count) in enumerate(zip(texts, counts, strict=True)):
             tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
         wanted = self.cache.length + torch.tensor(counts, device=self.device)
-        predicted = self.next_states(hidden.states[:, : max(counts)], tokens.to(self.device))
+        predicted = self.next_states(self.hidden.states[:, : max(counts)], tokens.to(self.device))
         self.cache.truncate(wanted)
-        return states.at(predicted, columns)
+        return at(predicted, columns)
 
     @torch.no_grad()
     def next_states(self, known: Tensor, tokens: Tensor, tree: Tree | None = None) -> Tensor:
@@ -164,7 +159,7 @@ class Eagle:
         return self.up(self.norm(x))
 
 
-class EagleTree:
+class EagleTree(Eagle):
     """Candidates from the head: `widths[d]` of them behind every node of depth d.
 
     `how` is a way to pick them (tree.py). Every node has the state that was predicted for it, from
@@ -178,29 +173,22 @@ class EagleTree:
         widths: Sequence[int],
         how: str = "without replacement",
     ) -> None:
-        self.head, self.widths, self.pick = Eagle(target, weights), tuple(widths), pick_of(how)
-        self.vocab_size, self.max_length = target.vocab_size, target.max_length
-        self.device = target.device
-
-    def start(self, sequence: Sequence[int], warp: Warp, capacity: int, cache: KVCache) -> None:
-        """Read the target's states from this cache."""
-        self.head.start([sequence], warp, capacity)
-        self.head.follow(cache)
+        super().__init__(target, weights)
+        self.widths, self.pick = tuple(widths), pick_of(how)
 
     def nodes(self, depth: int) -> int:
         """Those of a full tree."""
         return full_tree(self.widths[:depth])
 
-    def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
-        """Level by level, as Candidates; no tree where the state at the text's end is not held."""
-        head, hidden = self.head, self.head.source.hidden
-        columns = states.newest(hidden, [sequence])
-        if columns[0] < 0:
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
+        """Level by level, as Candidates; no tree if the state at the text's end is not held."""
+        columns = self.newest(texts)
+        if columns[0] is None:
             return Grown([], [], []).proposal(self.vocab_size, self.device)
-        self.predicted = head.read(hidden, columns, [sequence])  # (1 + n, width)
-        root = hidden.states[:, columns[0]], sequence[-1]
+        self.predicted = self.read(columns, texts)  # (1 + n, width)
+        root = self.hidden.states[:, columns[0]], texts[0][-1]
         read = partial(self._logits, *root)
-        grown = grow(read, self.widths[:depth], self.pick, head.warp, choices)
+        grown = grow(read, self.widths[: limits[0]], self.pick, self.warp, choices)
         return grown.proposal(self.vocab_size, self.device)
 
     def _logits(self, state: Tensor, last: int, grown: Grown) -> Tensor:
@@ -210,11 +198,11 @@ class EagleTree:
         ends with them: they are read again as the root of the nodes.
         """
         if grown.tokens:
-            held = self.head.cache.longest
-            self.head.cache.truncate(held - 1)
+            held = self.cache.longest
+            self.cache.truncate(held - 1)
             known = torch.cat((state, self.predicted[grown.parents]))[None]
             tokens = torch.tensor([[last, *grown.tokens]], device=self.device)
             tree = Tree.of(grown.parents, self.device)
-            self.predicted = self.head.next_states(known, tokens, tree)[0]
-            self.head.cache.truncate(held)
-        return self.head.target.head(self.predicted)
+            self.predicted = self.next_states(known, tokens, tree)[0]
+            self.cache.truncate(held)
+        return self.target.head(self.predicted)

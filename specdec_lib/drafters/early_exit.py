@@ -9,9 +9,11 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.drafters.proposals import drawn
+from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -32,25 +34,19 @@ class EarlyExit:
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
         self.device = target.device
 
-    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
-        """Nothing to read: the target has."""
-        self.warp = warp
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: KVCache) -> None:
+        """Nothing to read: the target has, and this drafts in its cache."""
+        self.warp, self.cache = warp, cache
 
-    def follow(self, cache: KVCache) -> None:
-        """Draft in this cache."""
-        self.cache = cache
-
-    def propose(
-        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
-    ) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft token by token, from the last one, which the target has not read."""
-        feed = torch.tensor([sequence[-1:] for sequence in sequences], device=self.device)
+        feed = torch.tensor([sequence[-1:] for sequence in texts], device=self.device)
         drafted = []
         for index in range(max(limits)):
             logits = self.target.forward(feed, self.cache, layers=self.layers)
             q = self.warp(logits[:, -1])
-            token = choices.draw(q, index)
+            token = choices.draft(q, index)
             drafted.append((token, q))
             feed = token[:, None]
-        self.cache.truncate([len(sequence) - 1 for sequence in sequences])
-        return proposal(drafted, list(limits), self.vocab_size, self.device)
+        self.cache.truncate([len(sequence) - 1 for sequence in texts])
+        return drawn(drafted, list(limits), self.vocab_size, self.device)

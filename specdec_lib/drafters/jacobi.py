@@ -8,16 +8,17 @@ alone, without the second window of passes that it runs for them.
 
 from collections.abc import Sequence
 
-from specdec_lib.drafters.lookup import certain
+from specdec_lib.drafters.hidden import StateReader
+from specdec_lib.drafters.proposals import certain
 from specdec_lib.drafters.protocol import Proposal
-from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
 NGRAM = 4  # tokens of an n-gram in the pool, the one that it is found by included
 
 
-class Jacobi:
+class Jacobi(StateReader):
     """Drafts what `target` thought most probable there in the pass before.
 
     With `pool`, an n-gram that began with the last token once goes before that. A draft token is
@@ -29,44 +30,37 @@ class Jacobi:
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
         self.device = target.device
 
-    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """An empty pool for every row: rows do not help each other."""
-        self.found: list[dict[int, list[int]]] = [{} for _ in sequences]
-        self.fed = [0] * len(sequences)  # tokens of the latest block that were the row's own
+        self.found: list[dict[int, list[int]]] = [{} for _ in texts]
+        self.fed = [0] * len(texts)  # tokens of the latest block that were the row's own
 
-    def follow(self, cache: KVCache) -> None:
-        """Read the guesses from this cache."""
-        self.cache = cache
-
-    def propose(
-        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
-    ) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """limits[b] guesses a row. Where nothing is known the last one is repeated: any will do."""
-        fresh = self._fresh(sequences) if max(limits) > 0 else [[] for _ in sequences]
+        fresh = self._fresh(texts) if max(limits) > 0 else [[] for _ in texts]
         drafted = []
-        for row, (sequence, guesses) in enumerate(zip(sequences, fresh, strict=True)):
-            limit = max(limits[row], 0)
+        for row, (sequence, guesses) in enumerate(zip(texts, fresh, strict=True)):
             if self.pool:
                 guesses = self.found[row].get(sequence[-1], guesses)
-            guesses = guesses + [[sequence[-1], *guesses][-1]] * limit
-            drafted.append(guesses[:limit])
+            guesses = guesses + [[sequence[-1], *guesses][-1]] * limits[row]
+            drafted.append(guesses[: limits[row]])
         self.fed = [1 + len(tokens) for tokens in drafted]
         return certain(drafted, self.vocab_size, self.device)
 
-    def _fresh(self, sequences: Sequence[Sequence[int]]) -> list[list[int]]:
+    def _fresh(self, texts: Texts) -> list[list[int]]:
         """What the latest block's pass thought of the tokens behind each sequence.
 
         Keeps that pass's n-grams.
         """
-        if self.cache.hidden is None:
-            return [[] for _ in sequences]
-        states, positions = self.cache.hidden
+        if self.hidden is None:
+            return [[] for _ in texts]
+        states, positions = self.hidden
         every = self.target.head(states).argmax(-1).tolist()
         best = [tokens[:fed] for tokens, fed in zip(every, self.fed, strict=True)]
         for row, tokens in enumerate(best):
             self._learn(row, tokens)
         starts = positions[:, 0].tolist()
-        rows = zip(best, sequences, starts, strict=True)
+        rows = zip(best, texts, starts, strict=True)
         return [tokens[len(sequence) - 1 - start :] for tokens, sequence, start in rows]
 
     def _learn(self, row: int, best: list[int]) -> None:

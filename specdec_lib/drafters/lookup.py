@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import torch
 
+from specdec_lib.drafters.proposals import certain
 from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -20,27 +22,14 @@ class PromptLookup:
         self.max_length = None
         self.max_ngram = max_ngram
 
-    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """Nothing to prepare: whatever the warp is, a token that was looked up is certain."""
 
-    def propose(
-        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
-    ) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """What was found, up to limits[b] tokens a row."""
-        found = [
-            lookup(sequence, max(limit, 0), self.max_ngram)
-            for sequence, limit in zip(sequences, limits, strict=True)
-        ]
-        return certain(found, self.vocab_size, self.device)
-
-
-def certain(found: Sequence[list[int]], vocab_size: int, device: torch.device) -> Proposal:
-    """The proposal of tokens that were not drawn: each has a q of 1 on itself."""
-    longest = max(len(tokens) for tokens in found)
-    filled = [tokens + [0] * (longest - len(tokens)) for tokens in found]
-    tokens = torch.tensor(filled, dtype=torch.long, device=device)
-    q = torch.zeros(*tokens.shape, vocab_size, device=device)
-    return Proposal(tokens, q.scatter_(-1, tokens[..., None], 1.0), [len(t) for t in found])
+        pairs = zip(texts, limits, strict=True)
+        drafted = [lookup(sequence, limit, self.max_ngram) for sequence, limit in pairs]
+        return certain(drafted, self.vocab_size, self.device)
 
 
 def lookup(tokens: Sequence[int], k: int, max_ngram: int) -> list[int]:

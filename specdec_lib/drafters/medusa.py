@@ -17,11 +17,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.drafters import hidden as states
-from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.drafters.hidden import StateReader, at
+from specdec_lib.drafters.proposals import drawn
+from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
-from specdec_lib.models.cache import KVCache, Tree
+from specdec_lib.drafters.weights import check_width, read_tensors, reading, write_tensors, writing
+from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
 BUILT_IN_HEADS = ASSETS / "medusa" / "heads.safetensors"
@@ -46,7 +49,7 @@ class Heads(NamedTuple):
 
 def save_heads(heads: Heads, path: Path | str) -> None:
     """Write the heads to a safetensors file, in float16."""
-    states.write_tensors(heads._asdict(), Path(path))
+    write_tensors(heads._asdict(), Path(path))
 
 
 def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:
@@ -55,12 +58,12 @@ def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:
     Raises ValueError where the file does not hold them or they do not fit the target.
     """
     path, width = Path(path), target.shape.width
-    found = Heads(**states.read_tensors(path, Heads._fields, target))
-    states.check_width(path, found.down.shape[-1], target)
-    return Heads(states.reading(found.down, width), states.writing(found.up, width))
+    found = Heads(**read_tensors(path, Heads._fields, target))
+    check_width(path, found.down.shape[-1], target)
+    return Heads(reading(found.down, width), writing(found.up, width))
 
 
-class Medusa:
+class Medusa(StateReader):
     """Draws each draft token from its own head's distribution, warped as the target's is.
 
     A head knows nothing of the tokens that are drawn before its own. A block drafts at most as many
@@ -72,30 +75,24 @@ class Medusa:
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
         self.device = target.device
 
-    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """Nothing to read: the target has."""
         self.warp = warp
 
-    def follow(self, cache: KVCache) -> None:
-        """Read the states from this cache."""
-        self.cache = cache
-
-    def propose(
-        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
-    ) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft from all heads at once."""
-        columns, most = states.newest(self.cache.hidden, sequences), len(self.heads.down)
+        columns, most = self.newest(texts), len(self.heads.down)
         pairs = zip(limits, columns, strict=True)
-        limits = [min(limit, most) if column >= 0 else 0 for limit, column in pairs]
+        limits = [0 if column is None else min(limit, most) for limit, column in pairs]
         drafted = []
         if max(limits) > 0:
-            state = states.at(self.cache.hidden.states, columns)
+            state = at(self.hidden.states, columns)
             q = self.warp(self.target.head(self.heads(state, max(limits))))
-            drafted = [(choices.draw(each, i), each) for i, each in enumerate(q.unbind(1))]
-        return proposal(drafted, limits, self.vocab_size, self.device)
+            drafted = [(choices.draft(each, i), each) for i, each in enumerate(q.unbind(1))]
+        return drawn(drafted, limits, self.vocab_size, self.device)
 
 
-class MedusaTree:
+class MedusaTree(StateReader):
     """Candidates from the heads: `widths[d]` of head d + 1 behind every node of depth d.
 
     `how` is a way to pick them (tree.py). All nodes of a depth have the same distribution, since a
@@ -120,21 +117,21 @@ class MedusaTree:
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
         self.device = target.device
 
-    def start(self, sequence: Sequence[int], warp: Warp, capacity: int, cache: KVCache) -> None:
-        """Read the states from this cache."""
-        self.warp, self.cache = warp, cache
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
+        """Nothing to read: the target has."""
+        self.warp = warp
 
     def nodes(self, depth: int) -> int:
         """Those of a full tree."""
         return full_tree(self.widths[:depth])
 
-    def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
-        """All from one reading of the heads; no tree where the state at the end is not held."""
-        (column,) = states.newest(self.cache.hidden, [sequence])
-        widths = self.widths[:depth] if column >= 0 else ()
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
+        """All from one pass of the heads; no tree if the state at the text's end is not held."""
+        columns = self.newest(texts)
+        widths = () if columns[0] is None else self.widths[: limits[0]]
         grown = Grown([], [], [])
         if widths:
-            state = states.at(self.cache.hidden.states, [column])
+            state = at(self.hidden.states, columns)
             heads = self.target.head(self.heads(state, len(widths)))[0]
 
             def read(grown: Grown) -> Tensor:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from specdec_lib.drafters.protocol import Proposal, proposal
-from specdec_lib.models.prefill import read_up_to
-from specdec_lib.models.protocol import Model
+from specdec_lib.drafters.proposals import drawn
+from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.models.protocol import Cache, Model, Texts, prefill
 from specdec_lib.sampling import Choices, Warp
 
 UNWARPED = Warp()
@@ -26,44 +26,42 @@ class ModelDrafter:
         self.vocab_size, self.max_length = model.vocab_size, model.max_length
         self.device = model.device
 
-    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """Read the prompts, all but the last token, which the first block feeds."""
         self.warp = warp
-        self.rows = torch.arange(len(sequences), device=self.device)
-        self.cache = self.model.new_cache(len(sequences), capacity)
-        read_up_to(self.model, self.cache, sequences, leave=1)
+        self.rows = torch.arange(len(texts), device=self.device)
+        self.cache = self.model.new_cache(len(texts), capacity)
+        prefill(self.model, self.cache, texts)
 
-    def propose(
-        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
-    ) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft token by token, each fed back to draft the next."""
         limits, drafted = list(limits), []
         if max(limits) > 0:
-            feed, last = self._unread(sequences)
+            feed, last = self._unread(texts)
         while len(drafted) < max(limits):
             logits = self.model.forward(feed, self.cache)[self.rows, last]
             q = self.warp(logits)
-            token = choices.draw(q, len(drafted))
+            token = choices.draft(q, len(drafted))
             drafted.append((token, q))
             if self.stop_below:
                 certain = UNWARPED(logits)[self.rows, token].tolist()
                 limits = self._stopped(limits, len(drafted), certain)
             if feed.shape[1] > 1:  # a text of one token has no two to feed
-                self.cache.truncate([len(sequence) for sequence in sequences])
+                self.cache.truncate([len(sequence) for sequence in texts])
             feed, last = token[:, None], torch.zeros_like(token)
-        return proposal(drafted, limits, self.vocab_size, self.device)
+        return drawn(drafted, limits, self.vocab_size, self.device)
 
-    def _unread(self, sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    def _unread(self, texts: Texts) -> tuple[Tensor, Tensor]:
         """The tokens (B, 1 or 2) to begin a block with, and which of them is a row's last (B,).
 
         Two where a row's block was fully accepted: the cache lacks its last draft token, which was
         drawn but never fed.
         """
-        pairs = zip(self.cache.length.tolist(), sequences, strict=True)
+        pairs = zip(self.cache.length.tolist(), texts, strict=True)
         width = 1 if all(held >= len(sequence) - 1 for held, sequence in pairs) else 2
-        read_up_to(self.model, self.cache, sequences, leave=width)
-        fed = [(*sequence[-width:], 0)[:width] for sequence in sequences]
-        last = [min(len(sequence), width) - 1 for sequence in sequences]
+        prefill(self.model, self.cache, texts, leave=width)
+        fed = [(*sequence[-width:], 0)[:width] for sequence in texts]
+        last = [min(len(sequence), width) - 1 for sequence in texts]
         return torch.tensor(fed, device=self.device), torch.tensor(last, device=self.device)
 
     def _stopped(self, limits: list[int], drafted: int, confidence: list[float]) -> list[int]:

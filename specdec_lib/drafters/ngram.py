@@ -8,7 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.drafters.protocol import Proposal, proposal
+from specdec_lib.drafters.proposals import drawn
+from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -51,24 +53,22 @@ class NgramDrafter:
             grouped(counts.trigram),
         ][:order]
 
-    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """Distributions are warped as the target's; those that were needed are kept."""
         self.warp = warp
         self.known: dict[tuple[int, ...], Tensor] = {}
 
-    def propose(
-        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
-    ) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft token by token."""
-        ends = [list(sequence[-2:]) for sequence in sequences]
+        ends = [list(sequence[-2:]) for sequence in texts]
         drafted = []
         for index in range(max(limits)):
             q = torch.stack([self.distribution(end) for end in ends])
-            token = choices.draw(q, index)
+            token = choices.draft(q, index)
             drafted.append((token, q))
             for end, new in zip(ends, token.tolist(), strict=True):
                 end.append(new)
-        return proposal(drafted, list(limits), self.vocab_size, self.device)
+        return drawn(drafted, list(limits), self.vocab_size, self.device)
 
     def distribution(self, tokens: Sequence[int]) -> Tensor:
         """The warped distribution (V,) behind `tokens`."""

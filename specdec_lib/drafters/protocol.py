@@ -1,4 +1,4 @@
-"""What a drafter is to the decoder: sequences in, draft tokens and their distributions out."""
+"""What a drafter is to the decoder: texts in, draft tokens and their distributions out."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from specdec_lib.models.cache import KVCache
+from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
 
@@ -23,39 +23,28 @@ class Proposal(NamedTuple):
 
 
 class Drafter(Protocol):
-    """Something that proposes draft tokens, behind at most `max_length` (None: any number)."""
+    """Something that proposes draft tokens, after at most `max_length` (None: any number)."""
 
     vocab_size: int
     max_length: int | None
     device: torch.device
 
-    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
-        """A generation begins with these prompts; no sequence will pass `capacity` tokens."""
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache) -> None:
+        """A generation begins with these prompts; no sequence will pass `capacity` tokens.
 
-    def propose(
-        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
-    ) -> Proposal:
-        """Draft up to limits[b] tokens behind each sequence; below 1: none for that row."""
+        `cache` is the target's, for drafters that are a part of the target.
+        """
+
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
+        """Draft up to limits[b] tokens after each sequence."""
 
 
 @runtime_checkable
-class OnTarget(Drafter, Protocol):
-    """A drafter that works with what the target has computed."""
+class Schedule(Protocol):
+    """How many tokens to draft: `k` for the next block, from 0 (plain decoding) to `most`."""
 
-    def follow(self, cache: KVCache) -> None:
-        """The generation that begins keeps the target's part in `cache`."""
+    k: int
+    most: int
 
-
-def proposal(
-    drafted: Sequence[tuple[Tensor, Tensor]],
-    limits: list[int],
-    vocab_size: int,
-    device: torch.device,
-) -> Proposal:
-    """The tokens (B,) and distributions (B, V) of `drafted`, one after the other, put together."""
-    if not drafted:
-        rows = len(limits)
-        none = torch.zeros(rows, 0, dtype=torch.long, device=device)
-        return Proposal(none, torch.zeros(rows, 0, vocab_size, device=device), limits)
-    tokens, q = zip(*drafted, strict=True)
-    return Proposal(torch.stack(tokens, 1), torch.stack(q, 1), limits)
+    def record(self, counts: Sequence[tuple[int, int]]) -> None:
+        """What a block did: (accepted, drafted) of every row that was running."""

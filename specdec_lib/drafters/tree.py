@@ -7,9 +7,10 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from specdec_lib.models.cache import KVCache, Tree
+from specdec_lib.drafters.protocol import Drafter
+from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.prefill import read_up_to
+from specdec_lib.models.protocol import Cache, Texts, prefill
 from specdec_lib.sampling import Choices, Warp
 
 ROOT = 0  # the text's last token; draft tokens are numbered from 1
@@ -28,21 +29,14 @@ class TreeProposal(NamedTuple):
     q: Tensor  # (n, V)
 
 
-class TreeDrafter(Protocol):
-    """Something that proposes trees, for a batch of one row."""
-
-    vocab_size: int
-    max_length: int | None
-    device: torch.device
-
-    def start(self, sequence: Sequence[int], warp: Warp, capacity: int, cache: KVCache) -> None:
-        """A generation begins with this prompt; the target's part is kept in `cache`."""
+class TreeDrafter(Drafter, Protocol):
+    """A drafter that proposes a tree, for a batch of one row."""
 
     def nodes(self, depth: int) -> int:
         """The most tokens that a tree of at most `depth` levels has."""
 
-    def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
-        """A tree of at most `depth` levels behind `sequence`."""
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
+        """A tree of at most limits[0] levels after the one sequence."""
 
 
 class Candidates:
@@ -57,21 +51,21 @@ class Candidates:
         self.vocab_size, self.max_length = model.vocab_size, model.max_length
         self.device = model.device
 
-    def start(self, sequence: Sequence[int], warp: Warp, capacity: int, cache: KVCache) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """Read the prompt, all but its last token."""
         self.warp = warp
         self.cache = self.model.new_cache(1, capacity)
-        read_up_to(self.model, self.cache, [sequence], leave=1)
+        prefill(self.model, self.cache, texts)
 
     def nodes(self, depth: int) -> int:
         """Those of a full tree."""
         return full_tree(self.widths[:depth])
 
-    def propose(self, sequence: Sequence[int], depth: int, choices: Choices) -> TreeProposal:
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
         """Level by level; for each the whole tree is read again, in one pass."""
-        read_up_to(self.model, self.cache, [sequence], leave=1)
-        read = partial(self._read, sequence[-1])
-        grown = grow(read, self.widths[:depth], self.pick, self.warp, choices)
+        prefill(self.model, self.cache, texts)
+        read = partial(self._read, texts[0][-1])
+        grown = grow(read, self.widths[: limits[0]], self.pick, self.warp, choices)
         return grown.proposal(self.vocab_size, self.device)
 
     def _read(self, last: int, grown: "Grown") -> Tensor:
@@ -140,7 +134,7 @@ Pick = Callable[[Tensor, Warp, int, Choices, int], Picked]
 def independent(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) -> Picked:
     """`width` draws from the warped distribution; the first is draft token `index`."""
     q = warp(logits)
-    return [(int(choices.draw(q[None], index + i)), q) for i in range(width)]
+    return [(int(choices.draft(q[None], index + i)), q) for i in range(width)]
 
 
 def without_replacement(
@@ -149,7 +143,7 @@ def without_replacement(
     """As `independent`, but a token that was drawn is not drawn again; fewer where q has fewer."""
     q, picked = warp(logits), []
     while len(picked) < width and (q > 0).any():
-        token = int(choices.draw(q[None], index + len(picked)))
+        token = int(choices.draft(q[None], index + len(picked)))
         picked.append((token, q))
         q = q.index_fill(0, torch.tensor([token], device=q.device), 0.0)
         q = q / q.sum().clamp(min=torch.finfo(q.dtype).tiny)

@@ -11,9 +11,9 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from specdec_lib.drafters.protocol import Proposal, proposal
-from specdec_lib.models.prefill import read_up_to
-from specdec_lib.models.protocol import Model
+from specdec_lib.drafters.proposals import drawn
+from specdec_lib.drafters.protocol import Proposal
+from specdec_lib.models.protocol import Cache, Model, Texts, prefill
 from specdec_lib.sampling import Choices, Warp
 
 Translate = Callable[[Sequence[int]], list[int]]
@@ -51,19 +51,17 @@ class OtherVocabulary:
 
         return cls(model, [names.get(name, -1) for name in spelt], len(names), translate)
 
-    def start(self, sequences: Sequence[Sequence[int]], warp: Warp, capacity: int) -> None:
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """Read the prompts in the draft's tokens."""
         self.warp = warp
-        self.cache = self.model.new_cache(len(sequences))
-        self.read: list[list[int]] = [[] for _ in sequences]
+        self.cache = self.model.new_cache(len(texts))
+        self.read: list[list[int]] = [[] for _ in texts]
 
-    def propose(
-        self, sequences: Sequence[Sequence[int]], limits: Sequence[int], choices: Choices
-    ) -> Proposal:
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft token by token; a row ends where the draft wants only tokens of its own."""
         limits, drafted = list(limits), []
         if max(limits) > 0:
-            feed = self._catch_up([self.translate(sequence) for sequence in sequences])
+            feed = self._catch_up([self.translate(sequence) for sequence in texts])
         for index in range(max(limits)):
             q = self.shared(self.warp(self.model.forward(feed, self.cache)[:, -1]))
             empty = q.sum(-1) == 0
@@ -72,10 +70,10 @@ class OtherVocabulary:
             if max(limits) <= index:
                 break
             q[empty, self.stand_in] = 1  # drawn in vain: these rows have ended
-            token = choices.draw(q, index)
+            token = choices.draft(q, index)
             drafted.append((token, q))
             feed = self.to_draft[token][:, None]
-        return proposal(drafted, limits, self.vocab_size, self.device)
+        return drawn(drafted, limits, self.vocab_size, self.device)
 
     def _catch_up(self, texts: list[list[int]]) -> Tensor:
         """Read what is new of `texts`, all but the last tokens (B, 1), which are returned.
@@ -84,7 +82,7 @@ class OtherVocabulary:
         that is forgotten.
         """
         self.cache.truncate([common(one, two) for one, two in zip(self.read, texts, strict=True)])
-        read_up_to(self.model, self.cache, texts, leave=1)
+        prefill(self.model, self.cache, texts)
         self.read = [text[:-1] for text in texts]
         return torch.tensor([text[-1:] for text in texts], device=self.device)
 

@@ -120,12 +120,7 @@ class Held(NamedTuple):
 
 
 class KVCache(Lengths):
-    """Keys and values of every layer, (layers, B, capacity, heads, width), set aside at once.
-
-    `hidden` is what the latest whole pass ended with: drafters that sit on the target read it.
-    """
-
-    hidden: Hidden | None = None
+    """Keys and values of every layer, (layers, B, capacity, heads, width), set aside at once."""
 
     def __init__(
         self,
@@ -165,8 +160,6 @@ class KVCache(Lengths):
         slots = start + torch.tensor(nodes, device=self.keys.device)
         for held in (self.keys, self.values):
             held[:, :, start : start + len(nodes)] = held[:, :, slots]
-        if self.hidden is not None:
-            self.hidden = Hidden(*(part[:, nodes] for part in self.hidden))
         self.truncate(start + len(nodes))
 
     def mask(self, positions: Tensor) -> Tensor | None:

@@ -71,13 +71,14 @@ class Llama:
         layers: int | None = None,
         tree: Tree | None = None,
         run: "RunLayer | None" = None,
+        observe: Callable[[Hidden], None] | None = None,
     ) -> Tensor:
-        """The logits (B, T, V) behind each of `tokens` (B, T), which are appended to `cache`.
+        """The logits (B, T, V) after each of `tokens` (B, T), which are appended to `cache`.
 
         With `layers`, only so many of the first layers are run, and what the others hold there is
         not valid: an early exit. With `tree`, the tokens are not one text but its branches: each
-        stands behind its own ancestors. `run` runs a layer, by default as it is written here
-        (compiled.py). A whole pass leaves its last hidden states in the cache.
+        stands after its own ancestors. `run` runs a layer, by default as it is written here
+        (compiled.py). `observe` is handed the last hidden states.
         """
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else slots[:, :1] + tree.depths
@@ -87,8 +88,8 @@ class Llama:
         for number, layer in enumerate(self.layers[:layers]):
             x = (run or Layer.__call__)(layer, x, here, cache.held(number))
         hidden = self.norm(x)
-        if layers is None:
-            cache.hidden = Hidden(hidden, positions)
+        if observe:
+            observe(Hidden(hidden, positions))
         return self.head(hidden)
 
 

@@ -3,10 +3,14 @@
 B is the number of rows of a batch, T the number of tokens that one pass appends, V the vocabulary.
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
 from torch import Tensor
+
+Texts = Sequence[Sequence[int]]  # token ids, row by row
+CHUNK = 256  # tokens in a pass of the prefill: bounds the memory of logits that nobody reads
 
 
 class Cache(Protocol):
@@ -17,17 +21,17 @@ class Cache(Protocol):
 
     length: Tensor
 
-    def truncate(self, length: Tensor | int) -> None:
-        """Forget every position from `length` on: one number for all rows, or (B,), one each.
+    def truncate(self, length: Tensor | Sequence[int] | int) -> None:
+        """Forget every position from `length` on: one number for all rows, or one for each.
 
-        Nothing is moved or erased. Raises ValueError where a row does not hold so many.
+        Nothing is moved or erased. Raises ValueError if a row does not hold so many.
         """
 
 
 class Model(Protocol):
     """A causal language model.
 
-    `max_length` is the longest sequence that it can take, None where there is no limit; `device`
+    `max_length` is the longest sequence that it can take, None if there is no limit; `device`
     is where it expects its tokens.
     """
 
@@ -39,7 +43,28 @@ class Model(Protocol):
         """An empty cache of `batch` rows, with room for `capacity` positions (all, without it)."""
 
     def forward(self, tokens: Tensor, cache: Cache) -> Tensor:
-        """The logits (B, T, V) behind each of `tokens` (B, T) long, which are appended to `cache`.
+        """The logits (B, T, V) after each of `tokens` (B, T) long, which are appended to `cache`.
 
         Row t of the logits is the distribution of the token that follows tokens[:, t].
         """
+
+
+def prefill(model: Model, cache: Cache, sequences: Texts, leave: int = 1) -> None:
+    """Bring `cache` to where it holds all but the last `leave` tokens of every sequence.
+
+    What it holds already must be the beginning of the sequence. All rows read as many tokens as the
+    one that lacks most: some of their own again, and after a short one fillers that are forgotten.
+    """
+    wanted = [max(len(sequence) - leave, 0) for sequence in sequences]
+    pairs = zip(wanted, cache.length.tolist(), strict=True)
+    lacking = max(max(want - held for want, held in pairs), 0)
+    starts = [max(want - lacking, 0) for want in wanted]
+    cache.truncate(starts)
+    if not lacking:
+        return
+    tokens = torch.zeros(len(sequences), lacking, dtype=torch.long)
+    for row, (sequence, start, end) in enumerate(zip(sequences, starts, wanted, strict=True)):
+        tokens[row, : end - start] = torch.tensor(sequence[start:end], dtype=torch.long)
+    for chunk in tokens.to(model.device).split(CHUNK, dim=1):
+        model.forward(chunk, cache)
+    cache.truncate(wanted)

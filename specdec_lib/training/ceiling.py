@@ -16,7 +16,7 @@ from specdec_lib.drafters.hidden import at
 from specdec_lib.drafters.medusa import Heads
 from specdec_lib.measure.core.acceptance import windows
 from specdec_lib.measure.core.held_out import Tokens
-from specdec_lib.models.cache import KVCache, Tree
+from specdec_lib.models.cache import Hidden, KVCache, Tree
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
 
@@ -40,8 +40,9 @@ def acceptance_unseen(
     room = min(TOKENS, target.vocab_size)
     for ids, judged in windows(texts, most):
         cache = target.new_cache(1, len(ids) + room)
-        p = Warp()(target.forward(torch.tensor([ids], device=target.device), cache)[0])
-        states = cache.hidden.states
+        tokens, passes = torch.tensor([ids], device=target.device), list[Hidden]()
+        p = Warp()(target.forward(tokens, cache, observe=passes.append)[0])
+        states = passes[0].states
         inside = judged[(judged > 0) & (judged + room <= cache.capacity)].tolist()
         for end in reversed(inside):  # what is read behind an end hides the text from there on
             weights, behind = laws_behind(target, cache, ids[:end], p[end - 1])

@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from specdec_lib.decoding.speculative import decode_block, read_prompts, speculative_generate
-from specdec_lib.decoding.state import Block, Generation, Progress, Settings
+from specdec_lib.decoding.generate import speculative_generate, start_run
+from specdec_lib.decoding.speculative import decode_block
+from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.files import write_whole
 from specdec_lib.measure.core.held_out import prompts
@@ -33,28 +34,18 @@ REQUESTS, ROWS, REQUEST = 192, 64, 128  # requests: how many, how many at once, 
 COLUMNS = ("drafted", "p", "q", "r", "accepted", "token")  # of a block of a run
 
 
-class Noted(Uniforms):
-    """Uniforms for one row, with the coins of the present block to be read."""
-
-    @property
-    def coins(self) -> list[float]:
-        """What each draft token is accepted with."""
-        return self._coins[0].tolist()
-
-
 @torch.inference_mode()
 def run_of(pair: Pair, passage: int, seed: int, k: int) -> dict[str, Any]:
     """One run: whole blocks of `k` draft tokens behind a passage, until RUN tokens are written."""
     prompt = prompts(PASSAGES, PROMPT)[passage]
     settings = Settings(RUN + k + 1, SAMPLED)  # so much that no block is cut short
-    progress, drafter = Progress([prompt], settings), ModelDrafter(pair.draft)
-    capacity = PROMPT + settings.max_new_tokens
-    cache = read_prompts(pair.target, drafter, [prompt], SAMPLED, capacity)
-    made = Noted([np.random.default_rng([passage, seed, k])])
+    drafter = ModelDrafter(pair.draft)
+    run = start_run(pair.target, drafter, [prompt], settings, PROMPT + settings.max_new_tokens)
+    made = Uniforms([np.random.default_rng([passage, seed, k])])
     blocks = []
-    while len(progress.written[0]) < RUN:
-        (block,) = decode_block(pair.target, cache, drafter, progress, k, made)
-        blocks.append(block_record(block, made.coins))
+    while len(run.written[0]) < RUN:
+        (block,) = decode_block(run, drafter, k, made)
+        blocks.append(block_record(block, made.r[0].tolist()))
     return {"passage": passage, "seed": seed, "k": k, "blocks": blocks}
 
 
@@ -74,7 +65,7 @@ def block_record(block: Block, coins: list[float]) -> list[Any]:
 
 
 def accepted_of(p: list[float], q: list[float], r: list[float]) -> int:
-    """How many draft tokens pass, from the first: r q < p, as in sampling.accept_below."""
+    """How many draft tokens pass, from the first: r q < p, as in decoding/verify.py."""
     verdicts = [coin * draft < target for target, draft, coin in zip(p, q, r, strict=True)]
     return [*verdicts, False].index(False)
 

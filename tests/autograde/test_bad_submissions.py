@@ -162,7 +162,7 @@ TABLE = {
         edited(edit_grade_cell), 7.0, None, {"acceptance_probability": "not defined"}
     ),
     "added-grade-cell": Bad(edited(add_grade_cell)),
-    "old-format": Bad(old_format),
+    "old-format": Bad(old_format, 0, "not in notebook format 4"),
     "syntax-error": Bad(
         answer("correct_token", SYNTAX), WITHOUT, None, {"correct_token": "SyntaxError in line 1"}
     ),
@@ -205,7 +205,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def grades(course: Path) -> dict:
-    return grade_class(course / "submitted")
+    return grade_class(course / "submitted").grades
 
 
 @pytest.fixture(scope="module")

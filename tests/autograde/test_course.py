@@ -32,7 +32,7 @@ def sample_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_marks_are_as_the_samples_are_made(sample_class: Path):
-    grades = grade_class(sample_class / "submitted")
+    grades = grade_class(sample_class / "submitted").grades
     scores = {student: result[CHAPTER]["score"] for student, result in grades.items()}
     assert list(scores) == sorted(STUDENTS)
     assert scores["ada-right"] == 22.0 and scores["dan-blank"] == 0.0
@@ -41,13 +41,13 @@ def test_marks_are_as_the_samples_are_made(sample_class: Path):
 
 
 def test_engine_and_gradebook_agree(sample_class: Path):
-    compare(grade_class(sample_class / "submitted"), read_scores(sample_class))
+    compare(grade_class(sample_class / "submitted").grades, read_scores(sample_class))
 
 
 @pytest.mark.slow
 def test_engine_and_gradebook_agree_on_every_chapter(tmp_path: Path):
     grade_samples(tmp_path, chapter_names())
-    grades = grade_class(tmp_path / "submitted")
+    grades = grade_class(tmp_path / "submitted").grades
     assert all(sorted(result) == sorted(chapter_names()) for result in grades.values())
     compare(grades, read_scores(tmp_path))
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
@@ -15,23 +15,23 @@ import psutil
 import pytest
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 
-from autograde import pool as classroom
+from autograde import cache, dispatch, pool
 from autograde.build.release import release_into
 from autograde.chapter import ROOT
 from autograde.cli import main
-from autograde.grading import cache, spreading
-from autograde.grading.spreading import Job, Lost, spread
-from autograde.nbgrader import stamps as finished
+from autograde.dispatch import PER_WORKER, GraderCrashed, Pool
+from autograde.grade import Job, Outcome
+from autograde.nbgrader import stamps
 from autograde.nbgrader.gradebook import read_scores
 from autograde.result import Result
-from autograde.tools.samples import write_large_class
+from autograde.tools.samples import write_class
 
 STUDENTS = 4
 GRADE = """
 import sys
 from pathlib import Path
 from autograde.cli import main
-from autograde.grading import cache
+from autograde import cache
 if __name__ == "__main__":
     cache.FOLDER = Path(sys.argv[1])
     sys.exit(main(["grade", *sys.argv[2:]]))
@@ -41,7 +41,7 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class") / "submitted"
-    write_large_class(folder, [CHAPTER], STUDENTS, ("right", "wrong", "half"))
+    write_class(folder, [CHAPTER], STUDENTS, ("right", "wrong", "half"))
     return folder
 
 
@@ -146,12 +146,18 @@ class Fragile(Executor):
         return future
 
 
+def by_key(outcomes: Iterable[tuple[Job, Outcome]]) -> dict[str, Outcome]:
+    return {job.key: outcome for job, outcome in outcomes}
+
+
 def test_only_the_submission_that_ends_its_process_is_lost(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Fragile, "dies", lambda name: name == "7", raising=False)
     jobs = [Job(str(i), notebook=str(i)) for i in range(20)]
-    outcomes = dict(spread(jobs, lambda workers: nullcontext(Fragile()), 2))
+    outcomes = by_key(Pool(lambda workers: nullcontext(Fragile()), 2).run(jobs))
     assert len(outcomes) == 20
-    assert [name for name, outcome in outcomes.items() if isinstance(outcome, Lost)] == ["7"]
+    assert [name for name, outcome in outcomes.items() if isinstance(outcome, GraderCrashed)] == [
+        "7"
+    ]
     assert all(o.reason == name for name, o in outcomes.items() if name != "7")
 
 
@@ -174,7 +180,7 @@ class Gone(Executor):
 def test_a_lost_cluster_is_told_for_every_submission():
     gone = Gone()
     jobs = [Job(str(i), notebook=str(i)) for i in range(4)]
-    outcomes = dict(spread(jobs, lambda workers: nullcontext(gone), 1))
+    outcomes = by_key(Pool(lambda workers: nullcontext(gone), 1).run(jobs))
     words = {name: str(outcome) for name, outcome in outcomes.items()}
     assert all("are gone" in words[name] for name in "01")
     assert all("client is closed" in words[name] for name in "23")
@@ -204,12 +210,12 @@ def test_results_at_a_limit_are_repeated_alone_and_then_stored(
         workers.append(number)
         return nullcontext(Slow(seen))
 
-    monkeypatch.setattr(classroom, "local_processes", open_executor)
-    assert len(classroom.grade_class(submitted, workers=2)) == STUDENTS
+    monkeypatch.setattr(dispatch, "_processes", open_executor)
+    assert len(pool.grade_class(submitted, workers=2).grades) == STUDENTS
     assert workers == [2, 1]
     assert sorted(seen[:STUDENTS]) == sorted(seen[STUDENTS:]) and len(seen) == 2 * STUDENTS
     assert len(stored(tmp_path)) == STUDENTS
-    classroom.grade_class(submitted, workers=2)
+    pool.grade_class(submitted, workers=2)
     assert len(seen) == 2 * STUDENTS
 
 
@@ -221,8 +227,8 @@ def test_few_jobs_are_on_their_way_at_once():
             taken.append(i)
             yield Job(str(i), outcome=Result({}))
 
-    for number, _ in enumerate(spread(jobs(), lambda workers: nullcontext(None), 2)):
-        assert len(taken) - number <= 2 * spreading.PER_WORKER
+    for number, _ in enumerate(Pool(lambda workers: nullcontext(None), 2).run(jobs())):
+        assert len(taken) - number <= 2 * PER_WORKER
     assert len(taken) == 100
 
 
@@ -255,9 +261,9 @@ def test_nbgrader_killed_between_its_passes_grades_everybody_in_the_next_run(cou
     until(lambda: (graded(course, "ben") / f"{CHAPTER}.ipynb").exists())
     process.send_signal(signal.SIGKILL)
     process.wait()
-    first = graded(course, "ada") / finished.STAMP
+    first = graded(course, "ada") / stamps.STAMP
     finished_at = first.stat().st_mtime_ns
-    assert not (graded(course, "ben") / finished.STAMP).exists()
+    assert not (graded(course, "ben") / stamps.STAMP).exists()
     assert not graded(course, "cleo").exists()
     assert set(read_scores(course)) >= {"ada"}  # the gradebook can be read
 
@@ -271,21 +277,21 @@ def test_nbgrader_killed_between_its_passes_grades_everybody_in_the_next_run(cou
 def test_a_folder_with_its_stamp_stays(tmp_path: Path):
     notebook = hand_in(tmp_path / "submitted", "ada", "{}")
     folder = graded(tmp_path, "ada")
-    finished.begin(notebook.parent)
-    finished.stamp([str(notebook)])
-    finished.drop_outdated(notebook.parent)
+    stamps.begin(notebook.parent)
+    stamps.stamp([str(notebook)])
+    stamps.drop_outdated(notebook.parent)
     assert folder.exists()
-    (folder / finished.STAMP).unlink()
-    finished.drop_outdated(notebook.parent)
+    (folder / stamps.STAMP).unlink()
+    stamps.drop_outdated(notebook.parent)
     assert not folder.exists()
 
 
 def test_results_are_equal_in_any_order_and_with_any_number_of_workers(
     submitted: Path, undisturbed: bytes, tmp_path: Path, monkeypatch
 ):
-    forwards = classroom.tasks_in
+    forwards = pool.tasks_in
     monkeypatch.setattr(cache, "FOLDER", tmp_path / "cache")
-    monkeypatch.setattr(classroom, "tasks_in", lambda *args: list(forwards(*args))[::-1])
+    monkeypatch.setattr(pool, "tasks_in", lambda *args: list(forwards(*args))[::-1])
     out = tmp_path / "out.json"
     assert main(["grade", str(submitted), "--json", str(out), "--workers", "1"]) == 0
     assert out.read_bytes() == undisturbed

@@ -101,19 +101,19 @@ def test_the_first_lines_say_what_the_program_is_for_and_the_usual_order(name: s
     parser = PROGRAMS[name]
     purpose, order = parser.description.split("\n\n", 1)
     assert purpose.endswith(".") and "--help" not in purpose and "The usual order" in order
-    told = re.findall(rf"^  {name} (\w+)  ", order, re.M)
+    named = re.findall(rf"^  {name} (\w+)  ", order, re.M)
     there = {command.prog.split()[1] for command in commands(parser)}
-    assert set(told) <= there and len(told) == len(set(told)) >= 5
+    assert set(named) <= there and len(named) == len(set(named)) >= 5
 
 
 def test_the_order_has_nbgraders_steps_where_they_belong():
-    told = re.findall(r"^  (nbgrader|autograde|make) (\w+)", autograde.PURPOSE, re.M)
+    named = re.findall(r"^  (nbgrader|autograde|make) (\w+)", autograde.PURPOSE, re.M)
     steps = [("nbgrader", "generate_assignment"), ("autograde", "bundle"), ("autograde", "grade")]
     steps += [("nbgrader", "autograde"), ("make", "grader"), ("nbgrader", "generate_feedback")]
-    assert [step for step in told if step in steps] == steps
+    assert [step for step in named if step in steps] == steps
 
 
 def test_the_sizes_that_a_target_can_cost_are_all_named():
     generate = next(command for command in EVERY if command.prog == "specdec generate")
-    told = next(action.help for action in generate._actions if action.dest == "target_cost")
-    assert all(re.search(rf"\b{size}\b", told) for size in COSTS)
+    text = next(action.help for action in generate._actions if action.dest == "target_cost")
+    assert all(re.search(rf"\b{size}\b", text) for size in COSTS)

@@ -1,37 +1,60 @@
-"""What a stored result depends on: every ingredient of the key changes it."""
+"""What a stored result depends on: what can change a mark of the chapter, and nothing else."""
 
+import ast
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from autograde import chapter
-from autograde.grading import cache
+from autograde import cache, chapter
+from autograde.chapter import ROOT
 
 CHAPTER = "02_topic"
-FILES = (
+INGREDIENTS = (
     f"solutions/{CHAPTER}.py",
     f"notebooks/{CHAPTER}/{CHAPTER}.ipynb",
+    "autograde/submission.py",
+    "autograde/check.py",
+    "autograde/wrong.py",
     "autograde/grade.py",
+    "autograde/result.py",
+    "autograde/sandbox/session.py",
+    "autograde/sandbox/inside/wire.py",
     "autograde/chapters/ch02_tests.py",
     "autograde/chapters/ch02_wrong.py",
-    "specdec_lib/sampling.py",
-    "specdec_lib/lessons/common/examples.py",
+    "autograde/chapters/shared.py",
+    "library/sampling.py",
+    "library/lessons/common/examples.py",
+)
+OTHERS = (
+    "docs/page.md",
+    "tests/test_grade.py",
+    "solutions/03_other.py",
+    "autograde/cli.py",
+    "autograde/pool.py",
+    "autograde/lms/export.py",
+    "autograde/report/table.py",
+    "autograde/nbgrader/plugin.py",
+    "autograde/build/release.py",
+    "autograde/tools/bench.py",
+    "autograde/chapters/ch03_tests.py",
+    "autograde/chapters/ch03_wrong.py",
+    "autograde/chapters/.pytest_cache/lastfailed",
 )
 
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small repository in place of this one."""
-    for name in (*FILES, "docs/page.md", "solutions/03_other.py"):
+    for name in (*INGREDIENTS, *OTHERS):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
     for name in ("SOLUTIONS", "NOTEBOOKS"):
         monkeypatch.setattr(chapter, name, tmp_path / name.lower())
     monkeypatch.setattr(cache, "ROOT", tmp_path)
-    monkeypatch.setattr(cache, "library_folders", lambda: [tmp_path / "specdec_lib"])
+    monkeypatch.setattr(cache, "library_folders", lambda: [tmp_path / "library"])
     return tmp_path
 
 
@@ -46,24 +69,44 @@ def changes_the_key(change: Callable[[], object]) -> bool:
         cache.grader_fingerprint.cache_clear()
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_that_results_depend_on(tree: Path, name: str):
+@pytest.mark.parametrize("name", INGREDIENTS)
+def test_an_edit_of_what_can_change_a_mark_grades_anew(tree: Path, name: str):
     assert changes_the_key(lambda: (tree / name).write_text("changed"))
 
 
-NOT_READ = ("docs/page.md", "solutions/03_other.py", "autograde/chapters/.pytest_cache/lastfailed")
-
-
-@pytest.mark.parametrize("name", NOT_READ)
-def test_a_file_that_they_do_not_depend_on(tree: Path, name: str):
-    (tree / name).parent.mkdir(exist_ok=True)
+@pytest.mark.parametrize("name", OTHERS)
+def test_an_edit_of_anything_else_grades_nobody_anew(tree: Path, name: str):
     assert not changes_the_key(lambda: (tree / name).write_text("changed"))
 
 
 def test_a_new_file_and_a_moved_one(tree: Path):
-    assert changes_the_key(lambda: (tree / "specdec_lib" / "new.py").write_text(""))
-    new = tree / "specdec_lib" / "lessons" / "sampling.py"
-    assert changes_the_key(lambda: (tree / "specdec_lib" / "sampling.py").rename(new))
+    assert changes_the_key(lambda: (tree / "library" / "new.py").write_text(""))
+    new = tree / "library" / "lessons" / "sampling.py"
+    assert changes_the_key(lambda: (tree / "library" / "sampling.py").rename(new))
+
+
+def imported(file: Path) -> set[Path]:
+    """The files of autograde that a file of it imports, at its top or in a function."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    files = {ROOT / f"{name.replace('.', '/')}.py" for name in names if "autograde" in name}
+    return {path for path in files if path.is_file()}
+
+
+def test_all_that_grading_imports_is_an_ingredient():
+    """Else an edit of it would change marks, and the stored ones would stay."""
+    for one in chapter.chapters():
+        ingredients = {path for _, path in cache._ingredients(one)}
+        waiting, seen = [ROOT / "autograde" / "grade.py", one.tests, one.wrong], set()
+        while waiting:
+            file = waiting.pop()
+            seen.add(file)
+            waiting += imported(file) - seen
+        assert seen <= ingredients and len(seen) > 20
 
 
 def test_the_version_of_python(tree: Path, monkeypatch: pytest.MonkeyPatch):

@@ -11,11 +11,10 @@ from classes import record_ch01
 from classes.chapter_cases import draw, functions_of
 from classes.regrading import grade_with
 
-from specdec_lib.decoding.verify import verify_block
+from specdec_lib.decoding.verify import accepts, verify_block
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.ch01 import measured, puzzle
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, Calls, greedy_decode, pair
-from specdec_lib.sampling import accept_below
 
 CHAPTER = "01_draft_then_verify"
 FUNCTIONS = functions_of(CHAPTER)
@@ -78,7 +77,7 @@ def test_record_holds_every_case():
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: "".join(block["drafted"]))
 def test_recorded_verdicts_are_the_librarys(block: dict):
     p, q, r = (torch.tensor([block[part]], dtype=torch.float64) for part in "pqr")
-    assert int(accept_below(p, q, r).cumprod(-1).sum()) == block["accepted"]
+    assert int(accepts(p, q, r).cumprod(-1).sum()) == block["accepted"]
     # And by the whole verification, over two tokens: the draft token, and everything else.
     rows = torch.stack((p, 1 - p), -1), torch.stack((q, 1 - q), -1)
     last = torch.full((1, 1, 2), 0.5, dtype=torch.float64)

@@ -10,7 +10,7 @@ from classes.chapter_cases import draw, functions_of, random_pairs, text_of, unw
 from autograde.chapters import ch03_tests as hidden
 from autograde.grade import grade
 from autograde.submission import release_of
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch03 import computed, figures, measured, rules
 from specdec_lib.lessons.common.examples import Different

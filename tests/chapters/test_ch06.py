@@ -11,7 +11,6 @@ from autograde.chapters.ch06_tests import RemoteCoins, Seeded, law_of_slowest
 from specdec_lib.lessons.ch06 import checks as ch06
 from specdec_lib.lessons.ch06 import computed
 from specdec_lib.lessons.common import recorded
-from specdec_lib.lessons.common.examples import Different
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "06_simulator"
@@ -20,17 +19,6 @@ TEXT = text_of(CHAPTER)
 
 
 # --- the visible checks -----------------------------------------------------------------------
-
-
-def test_a_run_is_compared_number_by_number():
-    gives = ch06.run_of(9, 3, 4.2)
-    ch06.expect_run(lambda: {"time": 3 * 1.4, "target_passes": 3, "tokens": 9}, gives=gives)
-    with pytest.raises(Different, match="a whole number, not a float"):
-        ch06.expect_run(lambda: ch06.run_of(9.0, 3, 4.2), gives=gives)
-    with pytest.raises(Different, match="returned .*'time': 4.3"):
-        ch06.expect_run(lambda: ch06.run_of(9, 3, 4.3), gives=gives, hint="Look.")
-    with pytest.raises(Different, match="returned .*extra"):
-        ch06.expect_run(lambda: gives | {"extra": 1}, gives=gives)
 
 
 def test_coins_are_handed_out_once_and_counted():
@@ -184,7 +172,7 @@ def test_digits_are_added_where_a_verdict_needs_them():
     from specdec_lib.decoding.state import Block
     from specdec_lib.training.recording import block_record
 
-    block = Block([7, 8], 1, 9, 2, p=[0.30001, 0.1], q=[0.60002, 0.9])
+    block = Block([7, 8], [7], 9, 2, False, p=[0.30001, 0.1], q=[0.60002, 0.9])
     _, p, q, r, accepted, token = block_record(block, [0.4999999, 0.5])
     assert (accepted, token) == (1, 9) and r[0] * q[0] < p[0] and len(p) == 2
 

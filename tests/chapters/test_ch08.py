@@ -9,10 +9,10 @@ from classes.chapter_cases import BLOCKS, draw, functions_of, text_of
 from classes.regrading import grade_with
 
 from autograde.chapters import ch08_tests, ch08_wrong
-from autograde.tools.submissions import solutions_of
+from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 from specdec_lib.assets import ASSETS
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.lessons.ch08 import checks as ch08

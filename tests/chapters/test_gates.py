@@ -107,12 +107,12 @@ def test_every_graded_cell_has_behaviours(chapter: str):
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
-def test_functions_have_two_to_five_behaviours_and_six_misconceptions(chapter: str):
+def test_functions_have_two_to_five_behaviours_and_three_misconceptions(chapter: str):
     names = [w.exercise for w in misconceptions_of(chapter).all]
     for name, exercise in grade_with(chapter).exercises.items():
         if not name.startswith(("quiz_", "prediction_")):
             assert 2 <= len(exercise.behaviours) <= 5
-            assert names.count(name) >= 6
+            assert names.count(name) >= 3
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
@@ -137,7 +137,7 @@ def test_solution_gate_can_fail():
 def test_misconception_gate_can_fail():
     registry = Misconceptions()
 
-    @registry.add("residual_distribution", think="this is right.", because="it is.")
+    @registry.exercise("residual_distribution").wrong(think="this is right.", because="it is.")
     def not_wrong_at_all(p, q):
         missing = (p - q).clip(0)
         return missing / missing.sum() if missing.sum() > 0 else p.copy()

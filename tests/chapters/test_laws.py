@@ -56,7 +56,6 @@ def test_joint_law_of_three_tokens_is_the_target(k: int):
         wrong.replaced_from_draft,
         wrong.replaced_by_argmax,
         wrong.replaced_by_residual_argmax,
-        wrong.replaced_by_zero,
         wrong.residual_sign_flipped,
         wrong.replaced_without_coin,
     ],

@@ -6,13 +6,14 @@ from operator import attrgetter
 import pytest
 from classes.sessions import call, session
 
-from autograde.chapter import chapter_names
-from autograde.grade import grade, own_work_of
-from autograde.sandbox.inside.closing import parted
-from autograde.sandbox.jail import Limits
+from autograde.chapter import Chapter, chapter_names
+from autograde.chapters.own_work import OWN_WORK
+from autograde.grade import grade
+from autograde.sandbox.inside.blocklist import split_name
 from autograde.sandbox.session import StudentError
+from autograde.sandbox.workers import Limits
 from autograde.submission import release_of
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 
 NAME = "specdec_lib.theory.expected_tokens"
 LIBRARY = """
@@ -33,28 +34,32 @@ def residual_distribution(p, q):
         "import specdec_lib.theory as t\nf = t.expected_tokens",
     ],
 )
-def test_a_closed_function_says_that_the_work_is_to_be_ones_own(how: str):
+def test_a_blocked_function_says_that_the_work_is_to_be_ones_own(how: str):
     message = f"{NAME} answers this exercise; .* your own work"
-    closing = session(how, limits=Limits(own_work=(NAME,)))
-    with closing as s, pytest.raises(StudentError, match=message):
+    blocked = session(how, limits=Limits(blocklist=(NAME,)))
+    with blocked as s, pytest.raises(StudentError, match=message):
         call(s, "f", (0.5, 2))
 
 
-def test_what_is_not_closed_is_open():
+def test_what_is_not_blocked_can_be_used():
     code = "from specdec_lib.theory import walltime_speedup as f"
-    with session(code, limits=Limits(own_work=("specdec_lib.nothing.at_all",))) as s:
+    with session(code, limits=Limits(blocklist=("specdec_lib.nothing.at_all",))) as s:
         assert call(s, "f", (0.0, 0.0, 1)).value == 1.0
 
 
-@pytest.mark.parametrize("chapter", chapter_names())
-def test_every_closed_name_is_a_function_of_the_library(chapter: str):
-    for name in own_work_of(chapter):
-        module, function = parted(name)
-        found = attrgetter(function)(importlib.import_module(module))
-        assert callable(found) or isinstance(found, property)
+@pytest.mark.parametrize("name", OWN_WORK)
+def test_every_blocked_name_is_a_function_of_the_library(name: str):
+    module, function = split_name(name)
+    found = attrgetter(function)(importlib.import_module(module))
+    assert callable(found) or isinstance(found, property)
 
 
-def test_methods_and_properties_are_closed_too():
+def test_every_chapter_that_blocks_something_is_one():
+    numbers = {Chapter(name).number for name in chapter_names()}
+    assert {number for row in OWN_WORK.values() for number in row.split()} <= numbers
+
+
+def test_methods_and_properties_are_blocked_too():
     names = (
         "specdec_lib.models.cache.Tree.of",
         "specdec_lib.lessons.common.recorded.Request.alpha",
@@ -64,7 +69,7 @@ def test_methods_and_properties_are_closed_too():
         "def f():\n    from specdec_lib.models.cache import Tree\n    return Tree.of([0])\n"
         "def g():\n    return Request(2, [], []).k, Request(2, [], []).alpha\n"
     )
-    limits = Limits(own_work=names, preload=(("torch", ()),))
+    limits = Limits(blocklist=names, preload=(("torch", ()),))
     for function, name in zip("fg", names, strict=True):
         with session(code, limits=limits) as s, pytest.raises(StudentError, match=f"{name} answ"):
             call(s, function, ())

@@ -13,8 +13,8 @@ from pages.browsing import Visitor
 from pages.serving import served
 from pages.site_pages import made_site
 
-from autograde.nbgrader.gradebook import Override
-from autograde.report.class_report import report
+from autograde.report.class_page import class_page
+from autograde.result import Override
 
 pytestmark = pytest.mark.browser
 
@@ -42,7 +42,7 @@ def test_faults_are_found_on_the_page_and_in_its_frames(browser: Any, tmp_path: 
 @pytest.mark.parametrize("look", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_the_class_report_is_open_to_everybody(browser: Any, tmp_path: Path, look: dict):
     override = Override("ben", CHAPTER, "speculative_accept", 4.0, 2.0)
-    (tmp_path / "report.html").write_text(report(a_class(), [override]))
+    (tmp_path / "report.html").write_text(class_page(a_class(), [override]))
     with Visitor(browser, **look).visit(tmp_path / "report.html") as visitor:
         assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
 

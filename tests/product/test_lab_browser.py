@@ -5,7 +5,7 @@ import re
 import nbformat
 import pytest
 from classes.submitting import CHAPTER, right
-from pages.jupyter_lab import Lab, StudentServer
+from pages.jupyter_lab import Lab
 
 from autograde.submission import release_of
 from autograde.wrong import misconceptions_of
@@ -30,14 +30,6 @@ def in_release(pattern: str) -> int:
     return sum(len(re.findall(pattern, cell.source, flags)) for cell in RELEASE.cells)
 
 
-def put(server: StudentServer, name: str, **changes: str) -> str:
-    """Write a solved notebook, with `changes` to its answers, into the work folder."""
-    path = server.work / name / f"{CHAPTER}.ipynb"
-    path.parent.mkdir()
-    nbformat.write(right(**changes), path)
-    return f"{name}/{CHAPTER}.ipynb"
-
-
 def test_the_blank_chapter_opens_and_fails_validation_by_name(lab):
     lab.open(f"{CHAPTER}/{CHAPTER}.ipynb")
     lab.read()
@@ -56,7 +48,7 @@ def test_the_blank_chapter_opens_and_fails_validation_by_name(lab):
 
 
 def test_right_answers_run_to_the_end_and_pass_validation(lab, student_server):
-    lab.open(put(student_server, "right"))
+    lab.open(student_server.put("right", right()))
     lab.run_all()
     assert lab.errors == []
     assert lab.panel.locator(".jp-OutputArea img[alt]").count() == in_release(FIGURE) > 0
@@ -72,7 +64,7 @@ def test_right_answers_run_to_the_end_and_pass_validation(lab, student_server):
 def test_a_wrong_answer_stops_at_its_check_with_the_call(lab, student_server):
     wrong = misconceptions_of(CHAPTER).of("speculative_accept")
     code = next(answer.code for answer in wrong if answer.name == "no_stop")
-    lab.open(put(student_server, "wrong", speculative_accept=code))
+    lab.open(student_server.put("wrong", right(speculative_accept=code)))
     lab.run_all()
     message = re.compile(  # it may be broken into lines
         r"speculative_accept\(draft_tokens=\[3, 1, 2\],.*\)\s+returned\s+\[3, 2\],"
@@ -88,7 +80,7 @@ def test_a_wrong_answer_stops_at_its_check_with_the_call(lab, student_server):
 
 
 def test_the_simulator_moves_and_is_there_when_the_notebook_is_opened_again(lab, student_server):
-    path = put(student_server, "moved")
+    path = student_server.put("moved", _simulator_alone())
     lab.open(path)
     lab.run_all()
     assert _numbers(lab) == ["1.00", "0.80", "0.20"]
@@ -111,8 +103,7 @@ def _numbers(lab: Lab) -> list[str]:
 
 
 def test_a_simulator_from_elsewhere_says_what_to_do_until_it_is_trusted(lab, student_server):
-    nbformat.write(_run_elsewhere(), student_server.work / "elsewhere.ipynb")
-    lab.open("elsewhere.ipynb")
+    lab.open(student_server.put("elsewhere", _run_elsewhere()))
     lab.wait_for_output("acceptance_simulator(", "Run this cell to see the simulator.")
     assert lab.cell("acceptance_simulator(").locator("iframe").count() == 0
     _choose_in_palette(lab, "Trust Notebook")
@@ -131,13 +122,19 @@ def _choose_in_palette(lab: Lab, command: str) -> None:
     lab.page.keyboard.press("Enter")
 
 
+def _simulator_alone() -> nbformat.NotebookNode:
+    """A notebook of one cell, the chapter's simulator."""
+    source = f"from {acceptance_simulator.__module__} import acceptance_simulator\n"
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    cell = nbformat.v4.new_code_cell(f"{source}acceptance_simulator()")
+    return nbformat.v4.new_notebook(cells=[cell], metadata=kernel)
+
+
 def _run_elsewhere() -> nbformat.NotebookNode:
-    """A notebook with a simulator's output and state as another machine has saved them."""
-    simulator = acceptance_simulator()
+    """The same with its output and state as another machine has saved them."""
+    notebook, simulator = _simulator_alone(), acceptance_simulator()
     shown = nbformat.v4.new_output("display_data", simulator._repr_mimebundle_())
-    made = nbformat.v4.new_notebook()
-    made.cells = [nbformat.v4.new_code_cell("acceptance_simulator()", outputs=[shown])]
-    made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    notebook.cells[0].outputs = [shown]
     state = simulator.widget.get_manager_state()
-    made.metadata.widgets = {"application/vnd.jupyter.widget-state+json": state}
-    return made
+    notebook.metadata.widgets = {"application/vnd.jupyter.widget-state+json": state}
+    return notebook

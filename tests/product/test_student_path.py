@@ -1,14 +1,15 @@
-"""A student's whole path through chapter 02 in JupyterLab, by what is done in the page alone:
-simulator, prediction, a mistake in an exercise, its correction, and Validate at the end.
+"""A student's whole path through chapter 02 in JupyterLab, by keyboard alone: prediction, a
+mistake in an exercise, its correction, simulator; at the end a click on Validate.
 """
 
 import re
 
 import pytest
 from classes.submitting import CHAPTER
-from pages.jupyter_lab import RUN, Lab
+from pages.jupyter_lab import RUN, Lab, StudentServer
 
-from autograde.tools.submissions import solutions_of
+from autograde.submission import release_of
+from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 
 pytestmark = pytest.mark.browser
@@ -30,15 +31,17 @@ def numbers(lab: Lab) -> list[str]:
     return lab.simulator(SIMULATOR).locator(".sd-number").all_text_contents()
 
 
-def answer(lab: Lab, old: str, new: str, last: str) -> None:
-    """Type `new` into the cell that holds `old`, and run on until the cell with `last` is run."""
-    lab.click_into(old)
+def answer(lab: Lab, key: str, old: str, new: str, last: str) -> None:
+    """Go to the cell that holds `old`, type `new` into it, and run on past the cell with `last`."""
+    lab.go_to(key, old)
     lab.write(new)
     lab.go_to(RUN, last)
     lab.press(RUN)
 
 
 def move_the_simulator(lab: Lab) -> None:
+    lab.go_to(RUN, SIMULATOR)
+    lab.press(RUN)
     before = numbers(lab)
     slider = lab.page.get_by_role("slider", name="q draft probability of the drafted token")
     for _ in range(40):  # from .40 to .80, as the chapter asks
@@ -47,8 +50,10 @@ def move_the_simulator(lab: Lab) -> None:
 
 
 def commit_a_prediction(lab: Lab) -> None:
+    lab.go_to(RUN, REVEAL)
+    lab.press(RUN)
     lab.wait_for_output(REVEAL, "Write your guess into prediction_02 first")
-    answer(lab, "prediction_02 = None", "prediction_02 = 0.6", REVEAL)
+    answer(lab, "ArrowUp", "prediction_02 = None", "prediction_02 = 0.6", REVEAL)
     lab.wait_for_output('lesson.committed("prediction_02",', "prediction_02: 0.6 is written down.")
     lab.wait_for_output(REVEAL, "You said 0.6. It is 0.8. It is the area")
 
@@ -56,19 +61,17 @@ def commit_a_prediction(lab: Lab) -> None:
 def err_and_correct(lab: Lab) -> None:
     wrong = misconceptions_of(CHAPTER).of(EXERCISE)
     code = next(each.code for each in wrong if each.name == "inverted")
-    answer(lab, f"def {EXERCISE}(", code, CHECK)
+    answer(lab, "ArrowDown", f"def {EXERCISE}(", code, CHECK)
     lab.wait_for_output(CHECK, MESSAGE)
-    answer(lab, f"def {EXERCISE}(", SOLUTIONS[EXERCISE], CHECK)
+    answer(lab, "ArrowUp", f"def {EXERCISE}(", SOLUTIONS[EXERCISE], CHECK)
     lab.wait_for_output(CHECK, f"{EXERCISE}: all 5 examples agree.")
 
 
-def test_a_student_goes_from_the_simulator_to_validate(lab: Lab):
-    lab.open(f"{CHAPTER}/{CHAPTER}.ipynb")
-    lab.go_to(RUN, SIMULATOR)
-    lab.press(RUN)
-    move_the_simulator(lab)
+def test_a_student_goes_from_a_prediction_to_validate(lab: Lab, student_server: StudentServer):
+    lab.open(student_server.put("path", release_of(CHAPTER)))
     commit_a_prediction(lab)
     err_and_correct(lab)
+    move_the_simulator(lab)
     said = lab.validate()
     assert len(OTHERS) == 4 and all(f"{name}: not written yet" in said for name in OTHERS)
     assert "prediction_02_b: no guess yet" in said and "Success" not in said

@@ -19,7 +19,7 @@ from pages.serving import served
 
 from autograde.chapter import ROOT, chapter_names
 from autograde.tools.browser import NEEDS_TORCH, exercises, exercises_json, payload
-from autograde.tools.submissions import solutions_of
+from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.common import in_browser
 
 PAGE, STATIC = ROOT / "docs" / "try.md", ROOT / "docs" / "_static"

@@ -11,10 +11,10 @@ from specdec_lib.decoding.state import Block, Generation
 from specdec_lib.models.pairs import load_pair
 
 BLOCKS = [
-    Block([5, 6, 7], 2, 8, 3, [0.5] * 3, [0.5] * 3),
-    Block([1], 1, 2, 2, [0.5], [0.5]),
-    Block([3, 4], 1, 0, 1, [0.5, 0.5], [0.5, 0.5]),
-    Block([], 0, 9, 1, [], []),
+    Block([5, 6, 7], [5, 6], 8, 3, False, [0.5] * 3, [0.5] * 3),
+    Block([1], [1], 2, 2, True, [0.5], [0.5]),
+    Block([3], [3], 0, 1, False, [0.5], [0.5]),
+    Block([], [], 9, 1, True, [], []),
 ]
 
 
@@ -34,7 +34,7 @@ def test_kinds_are_told_apart_by_shape_and_on_a_terminal_by_colour():
 
 
 def test_a_marked_line_end_is_seen_and_ends_the_line():
-    block = Block([1], 0, 2, 1, [0.1], [0.9])
+    block = Block([1], [], 2, 1, False, [0.1], [0.9])
     assert generation.marked([block], lambda ids: "\n", colour=False) == "⟦⏎\n⟧"
 
 

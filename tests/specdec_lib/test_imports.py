@@ -1,12 +1,13 @@
-"""Which of our modules may import which.
+"""Which of our modules may import which, and that every package is in git.
 
-theory, sampling <- models <- drafters <- decoding <- measure <- training: each may import what
-stands to its left, and from models on `files`, `assets` and `device`. Lessons import sampling and
-theory only, chapters specdec_lib only, and specdec_lib, which is all that students have, never
+sampling, theory <- exact, assets, device <- models <- drafters <- decoding <- measure <- training:
+each may import what stands to its left, and from models on `files`. Lessons import sampling, theory
+and exact only, chapters specdec_lib only, and specdec_lib, which is all that students have, never
 imports autograde.
 """
 
 import ast
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,20 +15,23 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("specdec_lib", "autograde")
 BASE = {"theory", "sampling"}
-TOOLS = {"files", "assets", "device"}
+TOOLS = {"files"}
+ABOVE_BASE = {"exact", "assets", "device"}
 LAYERS = ("models", "drafters", "decoding", "measure", "training")
 
 
 def areas_open_to(area: str) -> set[str] | None:
-    """The parts of specdec_lib that `area`, one of them, may import; None where it may any."""
+    """The parts of specdec_lib that `area`, one of them, may import; None if it may any."""
     if area in BASE:
         return BASE
     if area in TOOLS:
         return TOOLS
+    if area in ABOVE_BASE:
+        return BASE | TOOLS | {area}
     if area == "lessons":
-        return BASE | {"lessons"}
+        return BASE | {"exact", "lessons"}
     if area in LAYERS:
-        return BASE | TOOLS | set(LAYERS[: LAYERS.index(area) + 1])
+        return BASE | TOOLS | ABOVE_BASE | set(LAYERS[: LAYERS.index(area) + 1])
     return None
 
 
@@ -99,14 +103,17 @@ def test_chapters_import_the_library_only(file: Path):
         ("sampling", "from specdec_lib import measure", ["specdec_lib.measure"]),
         ("files", "from specdec_lib.sampling import x", ["specdec_lib.sampling.x"]),
         ("theory", "from specdec_lib.files import x", ["specdec_lib.files.x"]),
+        ("sampling", "from specdec_lib import exact", ["specdec_lib.exact"]),
+        ("exact", "from specdec_lib.decoding import x", ["specdec_lib.decoding.x"]),
         ("device", "from specdec_lib.models import x", ["specdec_lib.models.x"]),
-        ("measure.core", "from specdec_lib.training import x", ["specdec_lib.training.x"]),
         ("models.hf", "from specdec_lib.drafters import x", ["specdec_lib.drafters.x"]),
         ("models.hf", "from ..decoding.plain import x", ["specdec_lib.decoding.plain.x"]),
         ("models.__init__", "from ..decoding import x", ["specdec_lib.decoding.x"]),
         ("drafters.ngram", "def f():\n    import specdec_lib.cli", ["specdec_lib.cli"]),
         ("decoding.plain", "from ..measure import core", ["specdec_lib.measure.core"]),
         ("measure.bench", "from specdec_lib import lessons", ["specdec_lib.lessons"]),
+        ("measure.core", "from specdec_lib.training import x", ["specdec_lib.training.x"]),
+        ("training.loop", "from specdec_lib import lessons", ["specdec_lib.lessons"]),
         ("lessons.ch02", "from specdec_lib.models import hf", ["specdec_lib.models.hf"]),
         ("lessons.ch02", "from .. import models", ["specdec_lib.models"]),
         ("cli", "import autograde.chapter", ["autograde.chapter"]),
@@ -125,7 +132,9 @@ def test_a_forbidden_import_of_the_library_is_seen(module: str, source: str, fou
         ("models.pairs", "from specdec_lib.device import wait_for"),
         ("models.hf", "from . import protocol\nfrom ..sampling import sample_from"),
         ("measure.bench", "from specdec_lib.decoding import plain"),
-        ("lessons.ch02", "from .widgets import bars\nfrom specdec_lib import __version__"),
+        ("models.pairs", "from specdec_lib.assets import x"),
+        ("training.loop", "from specdec_lib.measure.core import held_out"),
+        ("lessons.ch02", "from .widgets import bars\nfrom specdec_lib import __version__, exact"),
         ("cli", "from specdec_lib.measure import bench"),
     ],
 )
@@ -136,3 +145,11 @@ def test_an_import_in_the_right_direction_passes(module: str, source: str):
 def test_a_forbidden_import_of_a_chapter_is_seen():
     source = "import numpy\nfrom specdec_lib.sampling import sample_from\nimport autograde.chapter"
     assert notebook_offences(source) == ["autograde.chapter"]
+
+
+def test_every_package_is_tracked_by_git():
+    tracked = subprocess.run(
+        ["git", "ls-files", "*__init__.py"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    packages = [file for top in OURS for file in (ROOT / top).rglob("__init__.py")]
+    assert {file.relative_to(ROOT).as_posix() for file in packages} == set(tracked)

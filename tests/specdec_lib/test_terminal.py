@@ -15,7 +15,7 @@ from specdec_lib.generation import marked
 from specdec_lib.pipes import takes_colour
 
 COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?[349]\d")
-BLOCKS = [Block([5], 1, 8, 2, [0.5], [0.5])]
+BLOCKS = [Block([5], [5], 8, 2, True, [0.5], [0.5])]
 EXERCISE = {"score": 1.0, "max_score": 2.0, "passed": 1, "total": 2}
 RESULT = {"exercises": {"f": EXERCISE}, "score": 1.0, "reason": None, "pending": []}
 

@@ -1,6 +1,6 @@
-"""A notebook's cells without a kernel: run each in one namespace, keep what it printed.
+"""A notebook's cells without a kernel: each runs in one namespace, and its output is kept.
 
-Magics and shell lines do nothing, `%%time` and its kind run their body, `input()` raises.
+Magics and shell lines do nothing, `%%time` and similar ones run their body, `input()` raises.
 """
 
 import ast
@@ -15,7 +15,7 @@ RUNS_ITS_BODY = ("time", "timeit", "capture", "prun", "python", "python3", "px")
 
 
 class BoundedText(io.TextIOBase):
-    """A stream that keeps its first characters and drops the rest, so printing cannot fill it."""
+    """A stream that keeps its first characters and drops the rest, so that it stays small."""
 
     def __init__(self, limit: int = MAX_TEXT) -> None:
         self.parts: list[str] = []
@@ -64,7 +64,7 @@ class Cells:
 
 
 class Shell:
-    """What `get_ipython()` returns: runs the body of timing magics, ignores every other one."""
+    """The result of `get_ipython()`: runs the body of timing magics, ignores all others."""
 
     def __init__(self, cells: Cells) -> None:
         self.cells = cells
@@ -82,7 +82,7 @@ class Shell:
 
 
 def plain_python(source: str) -> str:
-    """The cell as Python: IPython's transformer is asked only where the text is not Python."""
+    """The cell as Python, by IPython's transformer if the text itself is not Python."""
     try:
         ast.parse(source)
     except SyntaxError:

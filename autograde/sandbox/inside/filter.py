@@ -41,7 +41,7 @@ REFUSED = {
     "memfd_create": (319, 279), "shmget": (29, 194), "shmat": (30, 196), "msgget": (68, 186),
     "semget": (64, 190), "mbind": (237, 235), "migrate_pages": (256, 238),
     "move_pages": (279, 239), "set_mempolicy": (238, 237), "remap_file_pages": (216, 234),
-    # Whatever tells of others' use of a file that both can read.
+    # What shows others' use of a file that both can read.
     "mincore": (27, 232), "inotify_init": (253, None), "inotify_init1": (294, 26),
 }  # fmt: skip
 
@@ -52,8 +52,8 @@ FROM_424 = (436, 437, 439, 441, 449, 452, 454, 455, 456)
 
 _CLONE, _SOCKET, _SOCKETPAIR, _IOCTL = (56, 220), (41, 198), (53, 199), (16, 29)
 _FLOCK, _FCNTL = (73, 32), (72, 25)
-# fcntl's locks, leases and notices, and flock: done without effect, since a lock on a file that all
-# submissions can read would be seen by the others, and one process needs none against itself.
+# fcntl's locks, leases and notices, and flock: they succeed without effect. The other submissions
+# would see a lock on a file that all can read, and one process needs none against itself.
 _LOCKS = (6, 7, 37, 38, 1024, 1026)
 
 
@@ -99,7 +99,7 @@ def _newer() -> list[bytes]:
 
 
 def _by_argument(column: int) -> list[bytes]:
-    """What depends on an argument: each block is left out unless the call is its own."""
+    """The calls that depend on an argument; a block is passed over unless the call is its own."""
     socket = _switch(_FIRST_ARGUMENT, [(_EQUAL, _UNIX, _ALLOW)], _no(errno.EAFNOSUPPORT))
     clone = [(_ANY_BIT, _NEW_NAMESPACES, _no(errno.EPERM)), (_ANY_BIT, _THREAD, _ALLOW)]
     keys = [(_EQUAL, request, _no(errno.EPERM)) for request in (_PUSH_INPUT, _CONSOLE)]
@@ -120,6 +120,6 @@ def _by_argument(column: int) -> list[bytes]:
 
 
 def _switch(argument: int, cases: list[tuple[int, int, int]], otherwise: int) -> list[bytes]:
-    """Threads but no processes, sockets of this machine only, and so on: by one argument."""
+    """The steps that decide by one argument: threads but no processes, and so on."""
     tests = [part for case in cases for part in _when(*case)]
     return [step(_LOAD, argument), *tests, step(_RETURN, otherwise)]

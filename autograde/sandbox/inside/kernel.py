@@ -1,4 +1,4 @@
-"""The kernel calls that the fences are made of, for which Python has no function of its own.
+"""The kernel calls that the sandbox is made of, for which Python has no function of its own.
 
 The numbers are those of linux/sched.h, mount.h, prctl.h, landlock.h and the two tables of system
 calls, x86_64 and aarch64; from 424 on, both have the same numbers.
@@ -15,7 +15,7 @@ BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
 DETACH = 2
 
 _AT_RECURSIVE, _MOUNT_SETATTR = 0x8000, 442
-_PARENT_SIGNAL, _DUMPABLE, _NO_NEW_PRIVILEGES, _SECCOMP, _CAPABILITY_BOUND = 1, 4, 38, 22, 24
+_DUMPABLE, _NO_NEW_PRIVILEGES, _SECCOMP, _CAPABILITY_BOUND = 4, 38, 22, 24
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _CAPSET = {"x86_64": 126, "aarch64": 91}
@@ -28,7 +28,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def check(outcome: int, what: str) -> int:
-    """`outcome`, or OSError naming `what` where it says that the call failed."""
+    """`outcome`, or OSError with `what` in its text if the call failed."""
     if outcome < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
@@ -40,7 +40,7 @@ def _call(what: str, number: int, *arguments: object) -> int:
 
 
 def unshare(flags: int, what: str = "namespaces") -> None:
-    """Leave the namespaces of `flags` for new ones (those of processes: for the children)."""
+    """Enter new namespaces of the kinds in `flags`; a new process namespace is for children."""
     check(_libc.unshare(flags), what)
 
 
@@ -51,8 +51,7 @@ def enter(namespace: int, kind: int) -> None:
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
     """mount(2)."""
-    arguments = [text.encode() for text in (source, target, kind, options)]
-    source_, target_, kind_, options_ = arguments
+    source_, target_, kind_, options_ = (t.encode() for t in (source, target, kind, options))
     outcome = _libc.mount(source_, target_, kind_, ctypes.c_ulong(flags), options_)
     check(outcome, f"mount on {target}")
 
@@ -72,18 +71,13 @@ def move_root(new_root: str, old_root: str) -> None:
 
 
 def unmount(target: str) -> None:
-    """Let a mount and all below it go."""
+    """Unmount `target` and all below it."""
     check(_libc.umount2(target.encode(), DETACH), f"umount of {target}")
 
 
 def set_dumpable(yes: bool) -> None:
     """Whether others of the same user may look into this process."""
     check(_libc.prctl(_DUMPABLE, int(yes), 0, 0, 0), "dumpable")
-
-
-def die_with_parent() -> None:
-    """The kernel ends this process when its parent ends."""
-    check(_libc.prctl(_PARENT_SIGNAL, 9, 0, 0, 0), "signal at the parent's end")
 
 
 def no_new_privileges() -> None:
@@ -101,7 +95,7 @@ def drop_capabilities() -> None:
 
 
 def filter_calls(program: bytes) -> None:
-    """Put this process under a seccomp filter for good; `program` is BPF, 8 bytes a step."""
+    """Filter this process's system calls for good; `program` is BPF, 8 bytes a step."""
     steps = ctypes.create_string_buffer(program, len(program))
     filter_ = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(steps))
     check(_libc.prctl(_SECCOMP, 2, filter_, 0, 0), "seccomp")
@@ -128,8 +122,8 @@ def landlock(readable: list[str], writable: list[str]) -> None:
 
 
 def _allow(handle: int, path: str, rights: int) -> None:
-    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    file = os.open(path, os.O_PATH | os.O_CLOEXEC)
     if not os.path.isdir(path):
         rights &= _OF_A_FILE
-    _call(f"landlock {path}", _LANDLOCK_ADD, handle, 1, struct.pack("=Qi", rights, place), 0)
-    os.close(place)
+    _call(f"landlock {path}", _LANDLOCK_ADD, handle, 1, struct.pack("=Qi", rights, file), 0)
+    os.close(file)

@@ -18,14 +18,14 @@ def counted(function: Callable, args: list) -> tuple[Any, dict]:
     """The result of `function(*args)`, and {"operators": how many, "waits": names}."""
     from torch.overrides import TorchFunctionMode
 
-    found: dict[str, Any] = {"operators": 0, "waits": []}
+    counts: dict[str, Any] = {"operators": 0, "waits": []}
 
-    class Seen(TorchFunctionMode):
+    class Counter(TorchFunctionMode):
         def __torch_function__(self, used: Any, types: Any, args: Any = (), kwargs: Any = None):
             name = getattr(used, "__name__", "")
-            found["operators"] += 1
-            found["waits"] += [name] if name in WAITS else []
+            counts["operators"] += 1
+            counts["waits"] += [name] if name in WAITS else []
             return used(*args, **(kwargs or {}))
 
-    with Seen():
-        return function(*args), found
+    with Counter():
+        return function(*args), counts

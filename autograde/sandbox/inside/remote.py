@@ -1,4 +1,4 @@
-"""Handles as a student's function sees them: to be called, or asked by name.
+"""Objects of the grader's process as a student's function sees them: called, or used by name.
 
 Every use is a question to the grader's process, which answers with plain data or another handle.
 """
@@ -11,8 +11,8 @@ from typing import Any
 import wire
 
 
-class Remote(wire.Handle):
-    """A thing in the grader's process."""
+class RemoteObject(wire.Handle):
+    """An object that stays in the grader's process."""
 
     def __init__(self, link: socket.socket, number: int, callable_: bool, names: list[str]) -> None:
         super().__init__(number, callable_, names)
@@ -38,21 +38,21 @@ class Remote(wire.Handle):
         wire.send(self._link, {"ask": question})
         answer = wire.receive(self._link)
         if answer is None:
-            raise SystemExit  # the grader has gone
+            raise SystemExit  # the grader has ended
         if "refused" in answer:
             raise _exception(**answer["refused"])
         return wire.decode(answer["value"], maker(self._link))
 
 
-# Those that are made of a text and say it as it is, and that the grader reads as no stub.
+# Exceptions that take one text and show it unchanged, and that the grader takes for no stub.
 KINDS = ("ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError")
 
 
 def _exception(name: str, text: str) -> Exception:
-    """What a use raised over there, as the same kind of exception where that can be had."""
+    """An exception of a use in the grader's process, of the same kind if that is in KINDS."""
     return getattr(builtins, name)(text) if name in KINDS else RuntimeError(f"{name}: {text}")
 
 
 def maker(link: socket.socket) -> wire.MakeHandle:
-    """What makes a Remote of a handle's parts."""
-    return partial(Remote, link)
+    """The function that makes a RemoteObject from a handle's parts."""
+    return partial(RemoteObject, link)

@@ -1,8 +1,8 @@
 """The fork server: loads what answers need, once, and then gives every submission a copy of itself.
 
 It is started by exec and has nothing of the grader's in its memory. It never runs a student's
-code, and reads from nobody but the grader: a child is given its own link to the grader and closes
-everything else.
+code, and reads from nobody but the grader: a child gets a link of its own to the grader and closes
+everything else. Started without forking, it is itself the one worker.
 """
 
 import contextlib
@@ -16,32 +16,30 @@ import sys
 # so that a student's `import cells` finds nothing.
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import inner  # noqa: E402
-import kernel  # noqa: E402
-import room  # noqa: E402
+import rootfs  # noqa: E402
+import sandbox  # noqa: E402
 
 NOBODY = 65534
 
 
 def main() -> None:
-    """Read the settings from argv, enter the room, load, then fork for every request."""
+    """Read the settings from argv, enter the outer sandbox, load, then fork for every request."""
     settings = json.loads(sys.argv[1])
     sys.argv = [""]
-    if settings["room"] is not None:
-        room.enter(settings["room"], settings["become_nobody"])
-        sys.path[sys.path.index(HERE)] = settings["room"]["inside"]
+    if settings["makes_rootfs"]:
+        rootfs.enter(settings["rootfs"], settings["become_nobody"], settings["proc"])
+        sys.path[sys.path.index(HERE)] = settings["rootfs"]["inside"]
     if settings["become_nobody"]:
         become_nobody()
-    if not settings["cold"]:
-        inner.settle(settings["proc"])
-    elif settings["room"] is not None:
-        kernel.die_with_parent()  # the command outside; a change of user would undo it
+    if settings["forks"]:
+        sandbox.enter_server_namespaces(settings["proc"])
     load(settings)
     silence()
-    if settings["cold"]:
-        work(link_of(settings), settings)
+    control = socket.socket(fileno=settings["control"])
+    if settings["forks"]:
+        serve(control, settings)
     else:
-        serve(socket.socket(fileno=settings["control"]), settings)
+        work(control, settings)
 
 
 def become_nobody() -> None:
@@ -52,18 +50,18 @@ def become_nobody() -> None:
 
 
 def load(settings: dict) -> None:
-    """Import the worker and the modules of `preload`, with the exercises' answers closed."""
+    """Import the worker and the modules of `preload`, under the blocklist."""
     import gc
 
     importlib.invalidate_caches()
     sys.path += [folder for folder in settings["libraries"] if folder not in sys.path]
-    import closing
+    import blocklist
     import worker
 
     sys.path.remove(os.path.dirname(worker.__file__))
-    closing.close(settings["own_work"])
+    blocklist.block(settings["blocklist"])
     for module, names in settings["preload"]:
-        # What cannot be loaded, as a module that uses a closed function, fails in the cell itself.
+        # A module that cannot be loaded here fails again in the student's cell, which says why.
         with contextlib.suppress(Exception):
             __import__(module, fromlist=names)
     gc.collect()
@@ -71,35 +69,25 @@ def load(settings: dict) -> None:
 
 
 def silence() -> None:
-    """Errors of the start were told to the grader; a student's output goes nowhere."""
+    """Send stdout and stderr nowhere: only errors of the start are for the grader."""
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
+    for handle in (0, 1, 2):
+        os.dup2(nowhere, handle)
     os.close(nowhere)
 
 
-def link_of(settings: dict) -> socket.socket:
-    """The link to the grader: inherited, or in a container a named socket to connect to."""
-    if settings["connect"] is None:
-        return socket.socket(fileno=settings["control"])
-    link = socket.socket(socket.AF_UNIX)
-    link.connect(settings["connect"])
-    return link
-
-
 def serve(control: socket.socket, settings: dict) -> None:
-    """One child for each request, until the grader closes its end or is gone."""
+    """One child for each request, until the grader closes its end or has ended."""
     home = os.open("self/ns/pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=settings["proc"])
-    send(control, {"ready": True})
     while True:
         data, handles, _, _ = socket.recv_fds(control, 2**16, 1)
         if not data:
             return
         reap()
         try:
-            child = inner.fork(settings["layers"], home)
+            child = sandbox.fork(home)
         except OSError as error:
-            send(control, {"failed": str(error)})
+            control.send(json.dumps({"failed": str(error)}).encode())
         else:
             if child == 0:
                 be_child(handles[0], settings)
@@ -108,7 +96,7 @@ def serve(control: socket.socket, settings: dict) -> None:
 
 
 def reap() -> None:
-    """Let go of the children that have ended."""
+    """Collect the exit status of the children that have ended."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -119,41 +107,47 @@ def reap() -> None:
 def be_child(handle: int, settings: dict) -> None:
     """Be a student's process, with the link at `handle` as the one open file, and end."""
     try:
-        inner.close_all_but(handle, settings["proc"])
-        link = socket.socket(fileno=handle)
-        work(link, settings)
+        sandbox.close_all_but(handle, settings["proc"])
+        work(socket.socket(fileno=handle), settings)
     finally:
         os._exit(0)
 
 
 def announce(control: socket.socket, child: int) -> None:
-    """Hand the grader a handle on the child, by which it can be ended and nothing else."""
+    """Give the grader a handle on the child, by which it can be ended and nothing else."""
     handle = os.pidfd_open(child)
     socket.send_fds(control, [b'{"started": true}'], [handle])
     os.close(handle)
 
 
 def work(link: socket.socket, settings: dict) -> None:
-    """Put up the inner fence, then answer the grader's requests."""
+    """Set up the sandbox, then answer the grader's requests."""
     import wire
     import worker
 
     with contextlib.suppress(PermissionError):  # it leads a session already
         os.setsid()
     try:
-        if not settings["cold"]:
-            inner.divide(settings["layers"], settings["proc"])
-            os.close(settings["proc"])
-        inner.confine(settings["layers"], settings)
+        enter_sandbox(settings)
     except (OSError, ValueError) as error:
         wire.send(link, {"failed": str(error)})
         return
     worker.serve_link(link)
 
 
-def send(control: socket.socket, message: dict) -> None:
-    """One message to the grader."""
-    control.send(json.dumps(message).encode())
+def enter_sandbox(settings: dict) -> None:
+    """All steps for a child of the server; without namespaces for a lone worker.
+
+    A worker without isolation has limits only.
+    """
+    if settings["forks"]:
+        sandbox.enter_namespaces(settings["proc"], settings["rootfs"]["scratch"])
+        os.close(settings["proc"])
+    os.chdir(settings["home"])
+    threads = settings["threads"] if settings["forks"] else None
+    sandbox.limit(settings["memory_mib"], settings["cpu_seconds"], threads)
+    if settings["isolated"]:
+        sandbox.lock_down(settings["rootfs"])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """The data-only protocol: length-prefixed JSON frames between the grader and the worker.
 
 Values cross as plain data. Exact built-in types are kept apart (a tuple is not a list, True is
-not 1), arrays and tensors cross as dtype, shape and base64. What the grader lends to a student's
-function, such as a model to call, crosses as a `Handle`: a number, and what may be asked of it.
-Everything else becomes an `Opaque` that only carries its type's name. Nothing is ever unpickled.
+not 1), arrays and tensors cross as dtype, shape and base64. An object that stays in the grader's
+process, such as a model to call, crosses as a `Handle`: a number, and the names that may be used.
+Any other value becomes an `Opaque` that only carries its type's name. Nothing is ever unpickled.
 """
 
 import base64
@@ -21,13 +21,13 @@ import numpy as np
 MAX_FRAME = 16 * 2**20
 MAX_DEPTH = 12
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
-NAMES = {np.dtype(name): name for name in DTYPES}  # dtype.name is made anew at every look
+NAMES = {np.dtype(name): name for name in DTYPES}  # dtype.name is slow
 FIXED = (int, float, bool, str, type(None))  # nobody can change a value of these
 TENSORS = ("bool", "int64", "float32", "float64")
 
 
 class ProtocolError(Exception):
-    """A frame that breaks the protocol; the process that sent it is not to be trusted again."""
+    """A frame that breaks the protocol; the process that sent it is not trusted again."""
 
 
 class Opaque:
@@ -45,10 +45,9 @@ MakeHandle = Callable[[int, bool, list[str]], Any]
 
 
 class Handle:
-    """A thing that stays in the grader's process, by its number there.
+    """An object that stays in the grader's process, by its number there.
 
-    It can be called where `callable_` says so, and `names` are the methods and attributes that may
-    be asked for.
+    With `callable_` it can be called; `names` are the methods and attributes that may be used.
     """
 
     def __init__(self, number: int, callable_: bool, names: list[str]) -> None:
@@ -83,7 +82,7 @@ def _bytes_of(array: np.ndarray) -> bytes:
 
 
 def _encode_tensor(value: Any) -> dict | None:
-    """A tensor as data; None where it is none. torch is looked at only where it is there."""
+    """A tensor as data; None for any other value. torch is not imported for it."""
     torch = sys.modules.get("torch")
     if torch is None or type(value) is not torch.Tensor:
         return None
@@ -95,14 +94,14 @@ def _encode_tensor(value: Any) -> dict | None:
 
 
 def no_handle(number: int, callable_: bool, names: list[str]) -> Any:
-    """Refuses: where nothing has been lent, nothing can be given back."""
-    raise ProtocolError("a handle where none is due")
+    """Raises ProtocolError: this value cannot hold an object of the grader's process."""
+    raise ProtocolError("a handle in a value that cannot hold one")
 
 
 def decode(data: Any, handle: MakeHandle = no_handle, depth: int = 0) -> Any:
-    """The value that `encode` made `data` from; `handle` makes one of a handle's parts.
+    """The value that `encode` turned into `data`; `handle` takes the parts of a handle.
 
-    Raises ProtocolError on anything else.
+    Raises ProtocolError for any other data.
     """
     if data is None or type(data) in (bool, int, float):
         return data
@@ -157,7 +156,7 @@ def _decode_array(body: Any, dtypes: tuple[str, ...]) -> np.ndarray:
 
 
 def changed(sent: Iterable[Any], args: Iterable[Any]) -> list[int]:
-    """The positions of the arguments that would not be sent any more as they were `sent`."""
+    """The positions of the arguments whose encoding is no longer what was `sent`."""
     pairs = enumerate(zip(sent, args, strict=True))
     return [i for i, (data, arg) in pairs if type(arg) not in FIXED and _differs(data, arg)]
 
@@ -168,7 +167,7 @@ def _differs(data: Any, arg: Any) -> bool:
 
 
 def send(link: socket.socket, message: dict) -> None:
-    """Write one frame. Raises ProtocolError where it would be longer than 16 MiB."""
+    """Write one frame. Raises ProtocolError if it would be longer than 16 MiB."""
     body = json.dumps(message).encode()
     if len(body) > MAX_FRAME:
         raise ProtocolError(f"a message of {len(body)} bytes; {MAX_FRAME} are allowed")
@@ -176,10 +175,10 @@ def send(link: socket.socket, message: dict) -> None:
 
 
 def receive(link: socket.socket, deadline: float | None = None) -> dict | None:
-    """Read one frame; None where the other side has closed.
+    """Read one frame; None if the other side has closed.
 
     `deadline` is on the clock of `time.monotonic()` and holds for the frame as a whole. Raises
-    TimeoutError past it, ProtocolError for a frame that is too long or not a JSON object.
+    TimeoutError after it, ProtocolError for a frame that is too long or not a JSON object.
     """
     head = _read(link, 4, deadline)
     if head is None:
@@ -202,11 +201,11 @@ def _parse(body: bytes) -> dict:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict:
-    """An object, each of whose keys stands there once: two readers could take different ones."""
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    """An object without a key that occurs twice: two readers could take different values."""
+    values = dict(pairs)
+    if len(values) != len(pairs):
         raise ValueError("a key twice")
-    return made
+    return values
 
 
 def _no_constant(name: str) -> None:
@@ -226,7 +225,7 @@ def _read(link: socket.socket, length: int, deadline: float | None) -> bytes | N
     while len(parts) < length:
         if deadline is not None:
             left = deadline - time.monotonic()
-            if left <= 0:  # a byte now and then would else go on for ever
+            if left <= 0:  # else a byte now and then could go on for ever
                 raise TimeoutError("the frame took too long")
             link.settimeout(left)
         part = link.recv(min(length - len(parts), 2**16))

@@ -1,4 +1,4 @@
-"""The student's process: obeys `cell`, `calls` and `value` until the link closes."""
+"""The student's process: answers `cell`, `calls` and `value` until the link closes."""
 
 import socket
 import warnings
@@ -42,7 +42,7 @@ def value(notebook: cells.Cells, name: str) -> dict:
 
 
 def calls(notebook: cells.Cells, request: dict, handle: wire.MakeHandle) -> Iterator[dict]:
-    """Call a function with one list of arguments after the other, up to the first error."""
+    """Call a function with each list of arguments, in order, up to the first error."""
     function = notebook.namespace.get(request["name"])
     if not callable(function):
         yield {"missing": True}
@@ -57,7 +57,7 @@ def calls(notebook: cells.Cells, request: dict, handle: wire.MakeHandle) -> Iter
 
 
 def call(function: Callable, args: list, count: bool = False) -> dict:
-    """Call a function: its value and its warnings. With `count`, what it did with torch, too."""
+    """Call a function: its value and its warnings; with `count`, also what it did with torch."""
     result: Any = None
     done = None
     with warnings.catch_warnings(record=True) as seen:
@@ -80,7 +80,7 @@ def call(function: Callable, args: list, count: bool = False) -> dict:
 
 
 def shares_memory(result: Any, args: list) -> bool:
-    """Whether the returned array is an argument, or a view of one."""
+    """Whether the returned array shares memory with an argument."""
     if not isinstance(result, np.ndarray):
         return False
     return any(isinstance(a, np.ndarray) and np.may_share_memory(result, a) for a in args)

@@ -5,7 +5,6 @@ fixed shape (step.py) is recorded once and then started as a whole; the host rea
 a step. Without a GPU the same step runs as it is, which is how it is tested.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from functools import cache
 
@@ -13,19 +12,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from specdec_lib.decoding.checks import check_pair, check_prompts, check_room
 from specdec_lib.decoding.fixed_shape.step import BUCKET, Step, bucket
-from specdec_lib.decoding.speculative import check_pair
-from specdec_lib.decoding.state import (
-    Block,
-    Generation,
-    Progress,
-    Settings,
-    check_prompts,
-    drafted_in_text,
-)
+from specdec_lib.decoding.speculative import keep
+from specdec_lib.decoding.state import Block, Generation, Progress, Settings
 from specdec_lib.decoding.verify import require_finite
 from specdec_lib.device import wait_for
 from specdec_lib.models.llama import Llama, RunLayer
+from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Greedy, Warp
 
 WARM_UP = 3  # runs before a capture: the libraries choose their kernels and set memory aside
@@ -87,11 +81,7 @@ class GraphDecoder:
         """
         if draft is not None:
             check_pair(target, draft, capacity)
-        if capacity > target.max_length:
-            raise ValueError(
-                f"the text and the drafts need {capacity} positions, and the model has "
-                f"{target.max_length}: shorten the prompt or ask for fewer tokens"
-            )
+        check_room("the text and its drafts", capacity, target.max_length)
         self.capacity = capacity
         self.step = Step(target, draft, rows, capacity, k, warp, run)
         self.graphs: dict[int, Callable[[], None]] = {}
@@ -99,7 +89,7 @@ class GraphDecoder:
     @torch.inference_mode()
     def generate(
         self,
-        prompts: Sequence[Sequence[int]],
+        prompts: Texts,
         settings: Settings,
         generators: Sequence[np.random.Generator],
     ) -> Generation:
@@ -110,23 +100,18 @@ class GraphDecoder:
         """
         self._check(prompts, settings, generators)
         progress = Progress(prompts, settings)
-        generation = Generation(progress.written, [[] for _ in prompts if self.step.k])
-        if progress.running:
-            self.step.begin(prompts, settings.max_new_tokens)
-            self._prepare(prompts, settings)
-            wait_for(self.step.target.device)  # the prompts' passes are not in the time
-        start = time.perf_counter()
-        while progress.running:
+        self.step.begin(prompts, settings.max_new_tokens)
+        self._prepare(prompts, settings)
+        wait_for(self.step.target.device)  # the prefill is not in the time
+
+        def step() -> list[Block | None]:
             fill(self.step, generators, progress)
             self.graphs[self._bucket(progress)]()
-            read(self.step, progress, generation)
-            generation.target_passes += 1
-        generation.tokens, generation.seconds = progress.written, time.perf_counter() - start
-        return generation
+            return read(self.step, progress)
 
-    def _check(
-        self, prompts: Sequence[Sequence[int]], settings: Settings, generators: Sequence
-    ) -> None:
+        return progress.loop(step)
+
+    def _check(self, prompts: Texts, settings: Settings, generators: Sequence) -> None:
         step = self.step
         check_prompts(prompts, step.target.vocab_size)
         if step.k and min(map(len, prompts)) < 2:
@@ -141,13 +126,9 @@ class GraphDecoder:
         if not isinstance(step.choices, Greedy) and len(generators) != step.rows:
             raise ValueError(f"{step.rows} rows need as many generators, not {len(generators)}")
         needed = capacity_for(prompts, step.k, settings)
-        if needed > self.capacity:
-            raise ValueError(
-                f"the text and the drafts need {needed} positions, and the decoder has "
-                f"{self.capacity}: make a larger one"
-            )
+        check_room("the text and its drafts", needed, self.capacity, "decoder")
 
-    def _prepare(self, prompts: Sequence[Sequence[int]], settings: Settings) -> None:
+    def _prepare(self, prompts: Texts, settings: Settings) -> None:
         """Capture the graphs that these texts will need and that are not there yet."""
         step = self.step
         first = bucket(max(map(len, prompts)) + spare(step.k))
@@ -167,13 +148,13 @@ class GraphDecoder:
 
     def _bucket(self, progress: Progress) -> int:
         """The positions that the next step reads."""
-        return bucket(max(progress.lengths) + spare(self.step.k))
+        return bucket(max(map(len, progress.sequences)) + spare(self.step.k))
 
 
 def graph_generate(
     target: Llama,
     draft: Llama | None,
-    prompts: Sequence[Sequence[int]],
+    prompts: Texts,
     k: int,
     settings: Settings,
     generators: Sequence[np.random.Generator],
@@ -198,7 +179,7 @@ def spare(k: int) -> int:
     return 2 * k + 2
 
 
-def capacity_for(prompts: Sequence[Sequence[int]], k: int, settings: Settings) -> int:
+def capacity_for(prompts: Texts, k: int, settings: Settings) -> int:
     """The positions of the longest row, with a block that goes past its goal and one behind it."""
     return max(map(len, prompts)) + settings.max_new_tokens + spare(k)
 
@@ -209,21 +190,20 @@ def fill(step: Step, generators: Sequence[np.random.Generator], progress: Progre
         return
     numbers = np.zeros(step.choices.uniform.shape)
     for row, generator in enumerate(generators):
-        if progress.left[row]:
+        if progress.running[row]:
             numbers[row] = generator.random(numbers.shape[1])
     step.choices.send(numbers)
 
 
-def read(step: Step, progress: Progress, generation: Generation) -> None:
-    """Append what the step made."""
-    for row, (*drafted, token, accepted, sound) in enumerate(step.result()):
-        if not progress.left[row]:
-            continue
-        require_finite(bool(sound), "target")
-        kept = progress.add(row, [*drafted[:accepted], token])
-        if step.k:
-            drafted = drafted[: drafted_in_text(step.k, accepted, kept)]
-            block = Block(drafted, min(accepted, kept), token, kept, [], [])
-            generation.blocks[row].append(block)
-        if not progress.left[row]:
-            step.stop(row)  # at an end of text it stands still before its goal
+def read(step: Step, progress: Progress) -> list[Block | None]:
+    """Append what the step made of every running row; of plain decoding there are no blocks."""
+    blocks: list[Block | None] = []
+    for row, (finite, judged) in enumerate(step.result()):
+        block = None
+        if progress.running[row]:
+            require_finite(finite, "target")
+            block = keep(progress, row, *judged)
+            if not progress.running[row]:
+                step.stop(row)  # at an end of text it stands still before its goal
+        blocks.append(block if step.k else None)
+    return blocks

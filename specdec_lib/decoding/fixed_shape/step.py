@@ -12,11 +12,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.decoding.verify import finite, verify
+from specdec_lib.decoding.verify import finite_rows, verify
 from specdec_lib.models.cache import FixedCache
 from specdec_lib.models.llama import Llama, RunLayer
-from specdec_lib.models.prefill import read_up_to
-from specdec_lib.sampling import Choices, Greedy, Warp, accept_below, sample_rows
+from specdec_lib.models.protocol import Texts, prefill
+from specdec_lib.sampling import Choices, Greedy, Warp, sample_rows
 
 # Passes read whole multiples of this many positions; attention on CUDA takes a mask only where its
 # rows are aligned to 16 bytes, which they then are.
@@ -26,6 +26,10 @@ BUCKET = 128
 def bucket(positions: int) -> int:
     """The positions that a pass reads where a row holds so many."""
     return -(-positions // BUCKET) * BUCKET
+
+
+# What `keep` needs to know of a row: limit, drafted, accepted, token, p and q.
+Judged = tuple[int, list[int], int, int, list[float], list[float]]
 
 
 class Numbers:
@@ -50,25 +54,28 @@ class Numbers:
         self.staging.copy_(torch.from_numpy(numbers))
         self.uniform.copy_(self.staging, non_blocking=True)
 
-    def begin(self, counts: Sequence[int]) -> None:
+    def begin(self, limits: Sequence[int], running: Sequence[bool]) -> None:
         """The numbers are there."""
 
-    def draw(self, probs: Tensor, index: int) -> Tensor:
+    def draft(self, q: Tensor, index: int) -> Tensor:
         """By the inverse CDF."""
-        return sample_rows(probs, self.uniform[:, index])
+        return sample_rows(q, self.uniform[:, index])
 
-    def accept(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
-        """By `accept_below`."""
-        coins = self.uniform[:, self.k + first : self.k + first + p.shape[1]]
-        return accept_below(p, q, coins)
+    def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
+        """The columns after those of the draft tokens."""
+        return self.uniform[:, self.k + first : self.k + first + p.shape[1]]
+
+    def last(self, probs: Tensor) -> Tensor:
+        """By the inverse CDF."""
+        return sample_rows(probs, self.uniform[:, -1])
 
 
 class Step:
     """One block of every row: `tokens` (B, capacity) and `length` (B,) are its state.
 
-    A row stands still from `goal` (B,) tokens on. `made` (B, K+3) is what the host reads: the draft
-    tokens, the correction or bonus, how many of the draft tokens were accepted, and whether all
-    logits of the target were numbers.
+    A row stands still from `goal` (B,) tokens on. `outcome` (B, 3K+3) is what the host reads, in
+    one tensor of float64: whether all logits of the target were finite, how many draft tokens were
+    accepted, the correction or bonus, the K draft tokens, and p and q of each.
     """
 
     def __init__(
@@ -82,7 +89,7 @@ class Step:
         self.tokens = torch.zeros(rows, self.capacity, dtype=torch.long, device=device)
         self.length = torch.zeros(rows, dtype=torch.long, device=device)
         self.goal = torch.zeros_like(self.length)
-        self.made = torch.zeros(rows, k + 3, dtype=torch.long, device=device)
+        self.outcome = torch.zeros(rows, 3 * k + 3, dtype=torch.float64, device=device)
         self.limits = torch.full((rows,), k, device=device)
         self.ahead = torch.arange(k + 1, device=device)
         self.target_cache = target.new_fixed_cache(rows, self.capacity)
@@ -94,7 +101,7 @@ class Step:
         return [cache for cache in (self.target_cache, self.draft_cache) if cache is not None]
 
     @torch.inference_mode()
-    def begin(self, prompts: Sequence[Sequence[int]], max_new_tokens: int) -> None:
+    def begin(self, prompts: Texts, max_new_tokens: int) -> None:
         """Stand at the ends of `prompts`, read but for what the first passes feed."""
         lengths = torch.tensor([len(prompt) for prompt in prompts])
         texts = torch.zeros(self.tokens.shape, dtype=torch.long)
@@ -123,14 +130,22 @@ class Step:
         verdict = verify(self.warp(logits), q, drafted, self.limits, self.choices)
         kept = F.pad(drafted, (0, 1)).scatter(1, verdict.count[:, None], verdict.token[:, None])
         self.tokens.scatter_(1, self.length[:, None] + self.ahead, kept)
-        sound = finite(logits).all(-1).long()
-        outcome = torch.stack((verdict.token, verdict.count, sound), 1)
-        self.made.copy_(torch.cat((drafted, outcome), 1))
+        finite = finite_rows(logits).all(-1)
+        numbers = torch.stack((finite.long(), verdict.count, verdict.token), 1).double()
+        self.outcome.copy_(torch.cat((numbers, drafted, verdict.p, verdict.q), 1))
         self.length += (verdict.count + 1) * (self.length < self.goal)
 
-    def result(self) -> list[list[int]]:
-        """`made` on the host: the one time in a step that the host waits for the device."""
-        return self.made.tolist()
+    def result(self) -> list[tuple[bool, Judged]]:
+        """`outcome` on the host: whether each row is finite, and the arguments of `keep` for it.
+
+        This is the one time in a step that the host waits for the device.
+        """
+        k, rows = self.k, []
+        for finite, accepted, token, *columns in self.outcome.tolist():
+            drafted = [int(each) for each in columns[:k]]
+            judged = (k, drafted, int(accepted), int(token), columns[k : 2 * k], columns[2 * k :])
+            rows.append((bool(finite), judged))
+        return rows
 
     def stop(self, row: int) -> None:
         """Let a row stand still from here on."""
@@ -149,7 +164,7 @@ class Step:
         drafted, distributions = [], []
         for index in range(self.k):
             q = self.warp(self._forward(self.draft, feed, self.draft_cache)[:, -1])
-            token = self.choices.draw(q, index)
+            token = self.choices.draft(q, index)
             drafted.append(token)
             distributions.append(q)
             feed = token[:, None]
@@ -158,9 +173,7 @@ class Step:
     def _forward(self, model: Llama, tokens: Tensor, cache: FixedCache) -> Tensor:
         return model.forward(tokens, cache, run=self.run)
 
-    def _read(
-        self, model: Llama, cache: FixedCache, prompts: Sequence[Sequence[int]], leave: int
-    ) -> None:
+    def _read(self, model: Llama, cache: FixedCache, prompts: Texts, leave: int) -> None:
         """Read the prompts anew: passes of any width, and so not those of `run`."""
         cache.truncate(0)
-        read_up_to(model, cache, prompts, leave)
+        prefill(model, cache, prompts, leave)

@@ -7,8 +7,8 @@ token that the target likes more than the draft makes up for one before it that 
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.verify import Verdict, probability_of, residual
-from specdec_lib.sampling import LAST, Choices
+from specdec_lib.decoding.verify import Verdict, accepted_prefix, accepts, probability_of, residual
+from specdec_lib.sampling import Choices
 
 
 def verify_whole_block(
@@ -23,10 +23,10 @@ def verify_whole_block(
     keep = prefix_chances(p, q, weights, limits)
     places = torch.arange(drafted.shape[1], device=p.device)
     longest_first = (limits[:, None] - 1 - places).clamp(min=0)  # coin 0 is for the whole block
-    passed_over = choices.accept(1 - keep.gather(-1, longest_first), torch.ones_like(keep))
-    passed_over = passed_over & (places < limits[:, None])
-    count = limits.clamp(min=0) - passed_over.long().cumprod(-1).sum(-1)
-    token = choices.draw(next_of_block(p, q, weights, count, limits), LAST)
+    pair = 1 - keep.gather(-1, longest_first), torch.ones_like(keep)
+    passed_over = accepts(*pair, choices.coins(*pair))
+    count = limits - accepted_prefix(passed_over, limits)
+    token = choices.last(next_of_block(p, q, weights, count, limits))
     return Verdict(count, token, p_drafted, q_drafted)
 
 

@@ -1,8 +1,8 @@
 """LOSSY: ways to accept more draft tokens, at the price of the target's law. Counter-examples.
 
 Each is a verifier that a decoder takes in the place of `verify`, to see what it gains and what it
-gives up; law.py tells the second exactly. Nothing uses one unless it is named, and the names say
-what they are.
+gives up; exact.one_token tells the second exactly. Nothing uses one unless it is named, and the
+names say what they are.
 """
 
 from dataclasses import dataclass
@@ -14,10 +14,11 @@ from torch import Tensor
 from specdec_lib.decoding.verify import (
     Verdict,
     accepted_prefix,
+    accepts,
     next_distribution,
     probability_of,
 )
-from specdec_lib.sampling import LAST, Choices
+from specdec_lib.sampling import Choices
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ class LossyLenience:
     ) -> Verdict:
         """Judge `drafted` (B, n), with arguments as those of `verify`."""
         p_drafted, q_drafted = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
-        count = accepted_prefix(choices.accept(p_drafted, self.lenience * q_drafted), limits)
-        token = choices.draw(next_distribution(p, q, count, limits), LAST)
+        pair = p_drafted, self.lenience * q_drafted
+        count = accepted_prefix(accepts(*pair, choices.coins(*pair)), limits)
+        token = choices.last(next_distribution(p, q, count, limits))
         return Verdict(count, token, p_drafted, q_drafted)
 
 
@@ -67,7 +69,7 @@ class LossyGreedyLenience:
         good = p_drafted >= self.lenience * p[:, :-1].amax(-1)
         count = accepted_prefix(good, limits)
         best = F.one_hot(behind(p, count).argmax(-1), p.shape[-1]).to(p.dtype)
-        return Verdict(count, choices.draw(best, LAST), p_drafted, q_drafted)
+        return Verdict(count, choices.last(best), p_drafted, q_drafted)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class LossyTypical:
         entropy = torch.special.entr(p[:, :-1]).sum(-1)
         least = (self.delta * torch.exp(-entropy)).clamp(max=self.epsilon)
         count = accepted_prefix(p_drafted > least, limits)
-        return Verdict(count, choices.draw(behind(p, count), LAST), p_drafted, q_drafted)
+        return Verdict(count, choices.last(behind(p, count)), p_drafted, q_drafted)
 
 
 def behind(p: Tensor, count: Tensor) -> Tensor:

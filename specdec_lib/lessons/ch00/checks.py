@@ -5,9 +5,9 @@ from statistics import median
 from typing import NamedTuple
 
 from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
-from specdec_lib.lessons.common.examples import agreed, expect, visible_check
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.examples import expect, visible_check
+from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["answered", "committed"]
 
@@ -69,10 +69,7 @@ TRUTHS = {
     ),
 }
 
-
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 class Passes(NamedTuple):
@@ -135,7 +132,6 @@ def check_arithmetic_intensity(function: Callable) -> None:
     expect(function, 1, 0.5, gives=4.0, hint="Bytes may be a fraction: no whole-number division.")
     hint = "The FLOP grow with the tokens; the weights are read once all the same."
     expect(function, 5, 2, gives=5.0, hint=hint)
-    agreed("arithmetic_intensity", 4)
 
 
 @visible_check
@@ -149,7 +145,6 @@ def check_forward_time(function: Callable) -> None:
     expect(function, 20, 100, 1, 100, 1000, gives=4.0, hint=hint)
     hint = "14 GB at 3.35 TB/s, in seconds."
     expect(function, 1, 7e9, 2, *MACHINES["H100"][:2], gives=14 / 3350, hint=hint)
-    agreed("forward_time", 4)
 
 
 @visible_check
@@ -161,7 +156,6 @@ def check_free_tokens(function: Callable) -> None:
     expect(function, 0.5, *MACHINES["A100"][:2], gives=38, hint=hint)
     hint = "One token never takes longer than one token."
     expect(function, 1, 100, 50, gives=1, hint=hint)
-    agreed("free_tokens", 4)
 
 
 @visible_check
@@ -172,7 +166,6 @@ def check_kv_cache_bytes(function: Callable) -> None:
     expect(function, 1, 80, 8, 128, 2, gives=327680, hint="Keys and values, in every layer.")
     hint = "Every row of the batch has a cache of its own."
     expect(function, 3, 2, 1, 4, 2, 5, gives=480, hint=hint)
-    agreed("kv_cache_bytes", 3)
 
 
 HINTS = {
@@ -199,7 +192,4 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

@@ -11,7 +11,6 @@ from specdec_lib.lessons.ch01.models import (
     END,
     TARGET,
     WORDS,
-    expect_rows,
     greedy_decode,
     named,
     pair,
@@ -19,10 +18,9 @@ from specdec_lib.lessons.ch01.models import (
     tokens,
 )
 from specdec_lib.lessons.ch01.puzzle import check_puzzle
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
-from specdec_lib.lessons.common.examples import agreed, expect, visible_check
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.examples import expect, visible_check
+from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 __all__ = ["DRAFT", "END", "TARGET", "WORDS", "answered", "check_puzzle", "committed"]
@@ -62,10 +60,7 @@ TRUTHS = {
     ),
 }
 
-
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 # The pair of chapter 02, for what happens where two papers' letters are mixed.
@@ -131,8 +126,7 @@ def check_draft_block(function: Callable) -> None:
         before, out = tokens(prefix), tokens(drafted)
         gives = (out, drafted_rows(before, out))
         _, draft = pair(in_a_block=len(out))
-        expect_rows(function, draft, before, len(out), uniforms, gives=gives, hint=hint)
-    agreed("draft_block", 3)
+        expect(function, draft, before, len(out), uniforms, gives=gives, hint=hint)
 
 
 @visible_check
@@ -143,8 +137,7 @@ def check_score_block(function: Callable) -> None:
         hint = f"{len(block) + 1} rows, from the one that follows the last token of the prefix."
         target, _ = pair(targets=1)
         gives = target_rows(before, block)
-        expect_rows(function, target, before, block, gives=gives, hint=hint)
-    agreed("score_block", 3)
+        expect(function, target, before, block, gives=gives, hint=hint)
 
 
 @visible_check
@@ -158,7 +151,6 @@ def check_greedy_prefix(function: Callable) -> None:
         block = tokens(drafted)
         rows = target_rows(PREFIX, block)
         expect(function, block, rows, gives=count, hint=hint)
-    agreed("greedy_prefix", 3)
 
 
 @visible_check
@@ -174,7 +166,6 @@ def check_greedy_speculative_decode(function: Callable) -> None:
     expect(function, target, draft, PREFIX, 4, LONG, END, gives=whole[:end], hint=hint)
     target, draft = pair(targets=0, drafts=0)
     expect(function, target, draft, PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
-    agreed("greedy_speculative_decode", 3)
 
 
 HINTS = {
@@ -208,7 +199,4 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

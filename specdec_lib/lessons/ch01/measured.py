@@ -3,8 +3,8 @@
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch01.checks import outcomes, shown
-from specdec_lib.lessons.ch01.figures import board, key, token_box, write
 from specdec_lib.lessons.common.style import GREY, show
+from specdec_lib.lessons.common.tokens import board, key, token_box, write
 
 
 def recorded_blocks(record: dict, first: int = 0, count: int | None = None) -> None:

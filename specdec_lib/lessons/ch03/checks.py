@@ -7,10 +7,9 @@ import numpy as np
 from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch03.computed import bfloat16, mixed_up, noise
 from specdec_lib.lessons.ch03.rules import Named, from_target, one_coin, right_rule, sampler_match
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
-from specdec_lib.lessons.common.examples import agreed, expect, visible_check
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.examples import expect, visible_check
+from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.wording import TOKENS
 from specdec_lib.theory import walltime_speedup
 
@@ -52,10 +51,7 @@ TRUTHS = {
     ),
 }
 
-
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 @visible_check
@@ -66,7 +62,6 @@ def check_total_variation(function: Callable) -> None:
     expect(function, P, P, gives=0.0, hint="Equal distributions are 0 apart.")
     apart = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     expect(function, *apart, gives=1.0, hint="Distributions that share nothing are 1 apart.")
-    agreed("total_variation", 4)
 
 
 @visible_check
@@ -77,7 +72,6 @@ def check_acceptance_rate(function: Callable) -> None:
     expect(function, Q, Q, gives=1.0, hint="Equal distributions share everything.")
     apart = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     expect(function, *apart, gives=0.0, hint="They share nothing. Did you divide by 0?")
-    agreed("acceptance_rate", 4)
 
 
 @visible_check
@@ -89,7 +83,6 @@ def check_two_paths(function: Callable) -> None:
     expect(function, Q, P, gives=gives, hint="The second mass is what p has beyond q.")
     hint = "Nothing is rejected, so nothing is corrected."
     expect(function, P, P, gives=(P, np.zeros(4)), hint=hint)
-    agreed("two_paths", 3)
 
 
 @visible_check
@@ -104,7 +97,6 @@ def check_argmax_draft_law(function: Callable) -> None:
     expect(function, P, Q, gives=gives, hint="Token B is drafted every time, and its ratio is 2/3.")
     gives = np.array([1.0, 0.0, 0.0, 0.0])
     expect(function, P, P, gives=gives, hint="The ratio is 1; did you divide by an empty residual?")
-    agreed("argmax_draft_law", 4)
 
 
 @visible_check
@@ -123,7 +115,6 @@ def check_warp(function: Callable) -> None:
     expect(function, logits, 1.0, None, 0.6, gives=gives, hint=hint)
     hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
     expect(function, logits, 1.0, 3, gives=np.exp(logits), hint=hint)
-    agreed("warp", 6)
 
 
 @visible_check
@@ -138,7 +129,6 @@ def check_is_lossless(function: Callable) -> None:
     expect(function, Named(from_target), *pair, gives=False, hint=hint)
     hint = "It uses r again for u. Has your grid all pairs of r and u?"
     expect(function, Named(one_coin), *pair, gives=False, hint=hint)
-    agreed("is_lossless", 4)
 
 
 def rounding(vocab_size: int = 32_000, seed: int = 3) -> None:
@@ -238,7 +228,4 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

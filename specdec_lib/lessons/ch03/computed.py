@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from specdec_lib import exact
 from specdec_lib.lessons.ch03.rules import Rule, residual
 
 
@@ -59,29 +60,29 @@ def text_law(
     `target` and `draft` (V + 1, V) look at one token only: row t follows token t, the last row
     follows the empty text. `stale` takes the bonus from the row before: a bug.
     """
-    law = np.zeros((target.shape[1],) * length)
+    vocab = target.shape[1]
 
-    def begin(text: tuple, weight: float) -> None:
-        if len(text) < length:
-            walk(text, weight, k)
-        else:
-            law[text[:length]] += weight
+    def block(tape: exact.Tape, text: list[int]) -> None:
+        for _ in range(k):
+            p, q = (table[text[-1] if text else -1] for table in (target, draft))
+            kept = q * np.minimum(1, p / q)
+            replaced = (1 - kept.sum()) * residual(p, q)
+            outcome = tape.choose([*kept, *replaced])
+            text.append(outcome % vocab)
+            if outcome >= vocab:  # a correction ends the block
+                return
+        last = [-1, *text][-2 if stale else -1]
+        text.append(tape.choose(target[last]))
 
-    def walk(text: tuple, weight: float, left: int) -> None:
-        row = text[-1] if text else -1
-        p, q = target[row], draft[row]
-        if left == 0:
-            bonus = target[text[-2] if len(text) > 1 else -1] if stale else p
-            for token, mass in enumerate(bonus):
-                begin((*text, token), weight * mass)
-            return
-        kept = q * np.minimum(1, p / q)
-        replaced = (1 - kept.sum()) * residual(p, q)
-        for token in range(len(p)):
-            walk((*text, token), weight * kept[token], left - 1)
-            begin((*text, token), weight * replaced[token])
+    def write(tape: exact.Tape) -> tuple[int, ...]:
+        text: list[int] = []
+        while len(text) < length:
+            block(tape, text)
+        return tuple(text[:length])
 
-    begin((), 1.0)
+    law = np.zeros((vocab,) * length)
+    for text, weight in exact.branches(write):
+        law[text] += weight
     return law
 
 

@@ -7,17 +7,17 @@ import numpy as np
 
 from specdec_lib import theory
 from specdec_lib.lessons.ch04.computed import _softmax, best_steep, loss_gradient
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import (
     Different,
-    agreed,
+    agrees,
+    describe,
     expect,
     pass_missing_answers,
     type_name,
     visible_check,
 )
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["answered", "committed"]
 
@@ -56,10 +56,7 @@ TRUTHS = {
     ),
 }
 
-
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 @visible_check
@@ -70,7 +67,6 @@ def check_expected_accepted(function: Callable) -> None:
     expect(function, 0.5, 2, gives=0.75, hint=hint)
     expect(function, 0.0, 4, gives=0.0, hint="Nothing is ever accepted.")
     expect(function, 1.0, 4, gives=4.0, hint="Everything is accepted.")
-    agreed("expected_accepted", 4)
 
 
 @visible_check
@@ -81,7 +77,6 @@ def check_expected_tokens(function: Callable) -> None:
     expect(function, 0.0, 4, gives=1.0, hint=hint)
     expect(function, 1.0, 4, gives=5.0, hint=hint)
     expect(function, 0.5, 0, gives=1.0, hint="Without a draft a block is one pass, one token.")
-    agreed("expected_tokens", 4)
 
 
 @visible_check
@@ -91,7 +86,6 @@ def check_walltime_speedup(function: Callable) -> None:
     expect(function, 0.5, 0.1, 2, gives=1.75 / 1.2, hint=hint)
     expect(function, 0.5, 0.1, 2, 1.3, gives=1.75 / 1.5, hint="verify_cost is the whole v(k + 1).")
     expect(function, 0.0, 0.1, 5, gives=1 / 1.5, hint="Below 1 is a slow-down; do not hide it.")
-    agreed("walltime_speedup", 3)
 
 
 @visible_check
@@ -102,7 +96,6 @@ def check_best_k(function: Callable) -> None:
     expect(function, 0.9, 0.01, 10, gives=10, hint="k_max itself may be the answer.")
     expect(function, 0.05, 0.3, 10, gives=0, hint="Plain decoding, K = 0, has the speed-up 1.")
     expect(function, 0.5, 0.2, 10, gives=1, hint="K = 1 and K = 2 both give 1.25.")
-    agreed("best_k", 4)
 
 
 @visible_check
@@ -114,7 +107,6 @@ def check_prompt_lookup(function: Callable) -> None:
     hint = "[7, 7] ends the text and stands one earlier too, overlapping it."
     expect(function, [7, 7, 7], 2, gives=[7], hint=hint)
     expect(function, [1, 2, 3], 2, gives=[], hint="3 does not occur before.")
-    agreed("prompt_lookup", 4)
 
 
 @visible_check
@@ -126,7 +118,6 @@ def check_bigram_probs(function: Callable) -> None:
     expect(function, [0, 1, 0, 1, 1], 2, 0.0, gives=gives, hint="Here the counts start at 0.")
     gives = np.array([[0.0, 1.0], [0.5, 0.5]])
     expect(function, [0, 1], 2, 0.0, gives=gives, hint="Nothing follows 1: a uniform row.")
-    agreed("bigram_probs", 3)
 
 
 @visible_check
@@ -146,7 +137,6 @@ def check_distillation_loss(function: Callable) -> None:
     except RuntimeError as error:
         raise Different(CUT) if is_cut(error) else error from None
     expect_gradient(draft.grad.double().numpy(), p.numpy(), q.numpy())
-    agreed("distillation_loss", 4)
 
 
 def is_cut(error: Exception) -> bool:
@@ -168,6 +158,8 @@ def expect_loss(function: Callable, p: Any, q: Any, gives: float, hint: str = ""
         raise Different(f"{call} returned {type_name(loss)}, expected {gives:.5g} ({remark}).")
     if not abs(float(loss) - gives) <= 1e-6:
         raise Different(f"{call} returned {float(loss):.5g}, expected {gives:.5g}. {hint}".strip())
+    shapes = f"target logits {tuple(p.shape)}, draft logits {tuple(q.shape)}"
+    agrees(f"distillation_loss({shapes})", describe(float(loss)))
 
 
 def not_a_loss(loss: object) -> str:
@@ -190,6 +182,7 @@ def expect_gradient(got: np.ndarray, p_logits: np.ndarray, q_logits: np.ndarray)
             f"the gradient of distillation_loss in the draft's logits is {told[0]}, expected "
             f"{told[1]}."
         )
+    agrees("its gradient in the draft's logits", describe(got))
 
 
 def _probs(logits: Any) -> list:
@@ -261,7 +254,4 @@ HINTS: dict[str, Sequence[str]] = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

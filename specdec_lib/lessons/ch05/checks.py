@@ -6,8 +6,8 @@ import numpy as np
 
 from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import answered, committed
-from specdec_lib.lessons.common.examples import agreed, expect, expect_value_error, visible_check
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
+from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 __all__ = ["answered", "committed"]
@@ -117,7 +117,6 @@ def check_alpha_from_blocks(function: Callable) -> None:
     expect(function, [0, 0], 3, gives=0.0, hint="Nothing was accepted.")
     expect_value_error(function, [2, 5], 4, why="a block of 4 cannot have 5 accepted tokens")
     expect_value_error(function, [], 4, why="without a block nothing was judged")
-    agreed("alpha_from_blocks", 5)
 
 
 @visible_check
@@ -129,7 +128,6 @@ def check_operations_factor(function: Callable) -> None:
     hint = "The K draft tokens cost c_hat each, in operations of the target's."
     expect(function, 0.5, 0.25, 2, gives=2.0, hint=hint)
     expect(function, 0.0, 0.1, 4, gives=5.4, hint="Nothing accepted: one token a block.")
-    agreed("operations_factor", 4)
 
 
 @visible_check
@@ -140,7 +138,6 @@ def check_implied_alpha(function: Callable) -> None:
     expect(function, 7.0, 5.0, 1.0, 2, gives=0.0, hint="One token a block: nothing accepted.")
     expect(function, 7 / 3, 5.0, 1.0, 2, gives=1.0, hint="K + 1 tokens a block: all accepted.")
     expect_value_error(function, 8.0, 5.0, 1.0, 2, why="even alpha = 0 takes only 7 s a token")
-    agreed("implied_alpha", 4)
 
 
 @visible_check
@@ -152,7 +149,6 @@ def check_acceptance_by_class(function: Callable) -> None:
     hint = "A label of which nothing was accepted has the mean 0, and is in the result."
     expect(function, [0, 0], ["name", "name"], gives={"name": 0.0}, hint=hint)
     expect_value_error(function, [1, 0], ["name"], why="two verdicts and one label")
-    agreed("acceptance_by_class", 3)
 
 
 @visible_check
@@ -164,7 +160,6 @@ def check_paired_speedup(function: Callable) -> None:
     expect(function, [2.0, 1.0], [1.0, 2.0], gives=1.0, hint=hint)
     expect(function, [1.0], [1.25], gives=0.8, hint="Baseline over speculative: below 1 is slower.")
     expect_value_error(function, [1.0, 2.0], [1.0], why="the second run has no partner")
-    agreed("paired_speedup", 4)
 
 
 HINTS = {
@@ -201,10 +196,7 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)
 
 
 def conditional_rates(accepted: Sequence[int], k: int) -> list[tuple[float, int]]:

@@ -1,24 +1,19 @@
 """Chapter 06, the simulator: its examples, the visible checks on them, and the hints."""
 
 import contextlib
-import functools
 import io
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.common import answers, recorded
-from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import (
     Different,
-    agreed,
-    describe,
-    difference,
     expect,
-    format_call,
     visible_check,
 )
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.theory import expected_tokens
 
 __all__ = ["answered", "committed"]
@@ -55,10 +50,7 @@ TRUTHS = {
     ),
 }
 
-
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 class Coins:
@@ -78,31 +70,8 @@ class Coins:
         return given[0] if size is None else np.array(given, dtype=float)
 
     def __repr__(self) -> str:
-        first = ", ".join(f"{number:g}" for number in self.numbers[:12])
+        first = ", ".join(f"{number:g}" for number in self.numbers[:12]) or "no numbers"
         return f"<a generator of {first}{', ...' if len(self.numbers) > 12 else ''}>"
-
-
-def expect_run(function: Callable, *args: object, gives: dict, hint: str = "") -> None:
-    """`expect` for a function that returns a dict of numbers, each compared within 1e-9."""
-
-    @functools.wraps(function)
-    def run(*given: object) -> object:
-        got = function(*given)
-        return gives if _remark(got, gives) is None else got
-
-    got = expect(run, *args, gives=gives, hint=hint)
-    if got is not gives:  # equal in Python's eyes, as 9.0 and 9 are, but of another type
-        call, remark = format_call(function, args), _remark(got, gives)
-        told = f"{call} returned {describe(got)}, expected {describe(gives)}{remark}."
-        raise Different(f"{told} {hint}".strip())
-
-
-def _remark(got: object, gives: dict) -> str | None:
-    """None where two dicts hold the same numbers; else a remark on the first that differs."""
-    if not isinstance(got, dict) or got.keys() != gives.keys():
-        return ""
-    remarks = (difference(got[name], value) for name, value in gives.items())
-    return next((remark for remark in remarks if remark is not None), None)
 
 
 def run_of(tokens: int, target_passes: int, time: float) -> dict:
@@ -119,7 +88,6 @@ def check_simulate_block(function: Callable) -> None:
     expect(function, ALPHA, 3, np.array([0.75, 0.1, 0.2]), gives=0, hint=hint)
     hint = "All four pass: the accepted draft tokens are counted, not the bonus token."
     expect(function, ALPHA, 4, np.array([0.2, 0.69, 0.1, 0.0]), gives=4, hint=hint)
-    agreed("simulate_block", 3)
 
 
 @visible_check
@@ -127,13 +95,12 @@ def check_simulate_decode(function: Callable) -> None:
     """The run of the card, one that ends just on its number, and one that has nothing to do."""
     hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x .1 + 1."
     gives = run_of(9, 3, 4.2)
-    expect_run(function, ALPHA, C, 4, 8, Coins(THREE_BLOCKS), gives=gives, hint=hint)
+    expect(function, ALPHA, C, 4, 8, Coins(THREE_BLOCKS), gives=gives, hint=hint)
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
     gives = run_of(4, 2, 2.8)
-    expect_run(function, ALPHA, C, 4, 4, Coins(THREE_BLOCKS), gives=gives, hint=hint)
+    expect(function, ALPHA, C, 4, 4, Coins(THREE_BLOCKS), gives=gives, hint=hint)
     hint = "No token is wanted, so no block is needed."
-    expect_run(function, ALPHA, C, 4, 0, Coins([]), gives=run_of(0, 0, 0.0), hint=hint)
-    agreed("simulate_decode", 3)
+    expect(function, ALPHA, C, 4, 0, Coins([]), gives=run_of(0, 0, 0.0), hint=hint)
 
 
 @visible_check
@@ -145,7 +112,6 @@ def check_lockstep_tokens(function: Callable) -> None:
     expect(function, 0.8, 2, 1, gives=2.44, hint=hint)
     hint = "The batch gets past position i only if all four rows do."
     expect(function, 0.8, 2, 4, gives=1 + 0.8**4 + 0.8**8, hint=hint)
-    agreed("lockstep_tokens", 3)
 
 
 HINTS = {
@@ -174,10 +140,7 @@ NEXT_PROMPT = (
     "How many target passes?"
 )
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)
 
 
 def readiness(*functions: Callable) -> None:

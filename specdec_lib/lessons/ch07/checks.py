@@ -7,10 +7,9 @@ import numpy as np
 
 from specdec_lib.lessons.ch07.computed import refused_in_turn, shares_of, tree_tokens, typical_law
 from specdec_lib.lessons.ch07.family import FamilyTable, of
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
-from specdec_lib.lessons.common.examples import Different, agreed, expect, visible_check
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.examples import Different, expect, visible_check
+from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["answered", "committed", "family_table"]
 
@@ -61,9 +60,7 @@ def plus_one(tokens: list[int]) -> list[int]:
     return [token + 1 for token in tokens]
 
 
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 def accepted_shares(accept: Callable) -> dict[str, list[float]]:
@@ -110,7 +107,6 @@ def check_one_hot_accept(function: Callable) -> None:
     certain = np.array([0.0, 1.0, 0.0])
     hint = "A token that is certain is always accepted."
     expect(function, 1, certain, 0.9, 0.5, gives=(1, True), hint=hint)
-    agreed("one_hot_accept", 4)
 
 
 @visible_check
@@ -122,7 +118,6 @@ def check_jacobi_decode(function: Callable) -> None:
     expect(function, plus_one, [3, 7], [], gives=([], 1), hint="An empty guess takes one pass.")
     hint = "All positions are renewed from the same pass."
     expect(function, two_back, PROMPT, GUESS, gives=([2, 0, 0, 2, 1, 3, 2], 4), hint=hint)
-    agreed("jacobi_decode", 4)
 
 
 @visible_check
@@ -136,7 +131,6 @@ def check_multi_candidate_accept(function: Callable) -> None:
     expect(function, [1, 3], P, Q, coins, 0.5, gives=3, hint=hint)
     hint = "Both rejected: the residual of [.75, 0, 0, .25] and q is [.692, 0, 0, .308]."
     expect(function, [1, 2], P, Q, coins, 0.7, gives=3, hint=hint)
-    agreed("multi_candidate_accept", 4)
 
 
 @visible_check
@@ -146,7 +140,6 @@ def check_tree_attention_mask(function: Callable) -> None:
     expect_mask(function, [-1, -1], [[0], [1]], "Siblings do not see each other.")
     sees = [[0], [1], [0, 2], [0, 3], [1, 4], [0, 2, 5]]
     expect_mask(function, TREE, sees, "Node 5 sees its parent 2, and that one's parent 0.")
-    agreed("tree_attention_mask", 3)
 
 
 def expect_mask(
@@ -193,7 +186,6 @@ def check_map_draft(function: Callable) -> None:
     hint = "Two draft tokens stand for target token 1: their masses add."
     arguments = (np.array([0.25, 0.2, 0.25, 0.3]), np.array([1, -1, 1, 2]), 3)
     expect(function, *arguments, gives=gives, hint=hint)
-    agreed("map_draft", 2)
 
 
 HINTS = {
@@ -230,7 +222,4 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

@@ -8,9 +8,6 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-from specdec_lib.lessons.common.drawing import legend_below, named_rows, picture
-from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, PALE, TARGET, show
-
 #: What happens to the target's law, in the words of table and timeline.
 KEPT = {
     "law": "kept at every temperature",
@@ -234,26 +231,3 @@ class FamilyTable:
     def __repr__(self) -> str:
         lines = [self.HEAD, ("---",) * len(self.HEAD), *self.rows()]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-#: Shape and colour by what becomes of the target's law, as in the timeline.
-MARKS = {"law": ("o", ACCEPTED), "greedy": ("s", TARGET), "choice": ("^", EXCESS)}
-
-
-def timeline() -> None:
-    """All methods in order of time; the mark's shape says what becomes of the law."""
-    entries = as_data()
-    ax = picture("The family in order of time", size=(8.6, 6.2))
-    y = named_rows(ax, [entry["name"] for entry in entries])
-    for row, entry in zip(y, entries, strict=True):
-        when = entry["year"] + (entry["month"] - 0.5) / 12
-        mark, colour = MARKS[entry["kept"]]
-        ax.plot([2018, when], [row, row], color=PALE, zorder=1)
-        ax.plot(when, row, mark, color=colour, markersize=9, zorder=2)
-    for kept, (mark, colour) in MARKS.items():
-        ax.plot([], [], mark, color=colour, markersize=9, label=f"the law: {KEPT[kept]}")
-    ax.set_xlim(2018.5, 2027)
-    ax.grid(visible=False)
-    legend_below(ax, 2)
-    parts = [f"{e['year']} {e['name']}, {e['keptText']}" for e in entries]
-    show(ax.figure, f"Timeline. {'; '.join(parts)}.")

@@ -11,20 +11,35 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch07 import computed
+from specdec_lib.lessons.ch07.family import KEPT, as_data
 from specdec_lib.lessons.common.drawing import (
     bars,
     drawn_from,
     legend_below,
     masses_by_path,
+    named_rows,
     panels,
     picture,
     target_lines,
     token_axis,
 )
-from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, GREY, RESIDUAL, TARGET, show
+from specdec_lib.lessons.common.style import (
+    ACCEPTED,
+    DRAFT,
+    EXCESS,
+    GREY,
+    PALE,
+    RESIDUAL,
+    TARGET,
+    show,
+)
 from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
 
 WRITTEN = 16  # tokens that the figure on prompts writes
+
+
+#: Shape and colour by what becomes of the target's law, as in the timeline.
+MARKS = {"law": ("o", ACCEPTED), "greedy": ("s", TARGET), "choice": ("^", EXCESS)}
 
 
 @drawn_from("one_hot_accept")
@@ -254,3 +269,22 @@ def over_the_targets_tokens(
         f"your function {by_token(out)} over the target's tokens, whose p is {by_token(p)}; the "
         f"overlap is {overlap:.3g}.",
     )
+
+
+def timeline() -> None:
+    """All methods in order of time; the mark's shape says what becomes of the law."""
+    entries = as_data()
+    ax = picture("The family in order of time", size=(8.6, 6.2))
+    y = named_rows(ax, [entry["name"] for entry in entries])
+    for row, entry in zip(y, entries, strict=True):
+        when = entry["year"] + (entry["month"] - 0.5) / 12
+        mark, colour = MARKS[entry["kept"]]
+        ax.plot([2018, when], [row, row], color=PALE, zorder=1)
+        ax.plot(when, row, mark, color=colour, markersize=9, zorder=2)
+    for kept, (mark, colour) in MARKS.items():
+        ax.plot([], [], mark, color=colour, markersize=9, label=f"the law: {KEPT[kept]}")
+    ax.set_xlim(2018.5, 2027)
+    ax.grid(visible=False)
+    legend_below(ax, 2)
+    parts = [f"{e['year']} {e['name']}, {e['keptText']}" for e in entries]
+    show(ax.figure, f"Timeline. {'; '.join(parts)}.")

@@ -11,14 +11,13 @@ from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import answered, committed
 from specdec_lib.lessons.common.examples import (
     Different,
-    agreed,
     describe,
     expect,
     expect_value_error,
     format_call,
     visible_check,
 )
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["answered", "check_puzzle", "committed"]
 
@@ -64,13 +63,8 @@ def models() -> tuple[WatchedModel, WatchedModel]:
     )
 
 
+#: The functions that have passed their check, by name.
 _passed: dict[str, Callable] = {}
-
-
-def remembered(name: str, function: Callable, examples: int) -> None:
-    """Note that `function` has passed its check, and say so."""
-    _passed[name] = function
-    agreed(name, examples)
 
 
 def checked(*functions: Callable) -> None:
@@ -107,7 +101,7 @@ def check_rollback(function: Callable) -> None:
     for held, length in ((3, 4), (3, -1)):
         why = f"it cannot go back to {length} of {held} positions"
         expect_value_error(function, WatchedCache(range(held)), length, why=why)
-    remembered("rollback", function, 5)
+    _passed["rollback"] = function
 
 
 @visible_check
@@ -126,7 +120,7 @@ def check_verify_block(function: Callable) -> None:
     gives = (torch.tensor([0, 0, 0]), torch.tensor([1, 1, 1]))
     hint = "Without draft tokens there is only the bonus row."
     expect_verdict(function, *empty, gives=gives, hint=hint)
-    remembered("verify_block", function, 5)
+    _passed["verify_block"] = function
 
 
 def expect_verdict(function: Callable, *block: torch.Tensor, gives: tuple, hint: str) -> None:
@@ -153,7 +147,7 @@ def check_speculative_generate(function: Callable) -> None:
     expect(function, *args, gives=[], hint="0 tokens are asked for.")
     if target.passes:
         raise Different("0 tokens are asked for, and a model was called. Read nothing for them.")
-    remembered("speculative_generate", function, 5)
+    _passed["speculative_generate"] = function
 
 
 FAULTS = {
@@ -189,7 +183,4 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

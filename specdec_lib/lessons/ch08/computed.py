@@ -4,12 +4,13 @@ Both are piecewise constant in their random numbers. A number is taken at the mi
 and weighs as much as the piece is long.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
 import torch
 
+from specdec_lib import exact
 from specdec_lib.lessons.ch08.models import WatchedModel
 
 # Three positions of a block of two; what a token is does not depend on the tokens before it.
@@ -67,13 +68,8 @@ def drafted_tensor(drafted: Sequence) -> torch.Tensor:
     return torch.tensor(drafted)
 
 
-class Script:
+class Script(exact.Tape):
     """A generator whose every number is the middle of a piece, along one path."""
-
-    def __init__(self, path: Sequence[int]) -> None:
-        self.path, self.weight = path, 1.0
-        self.taken: list[int] = []
-        self.sizes: list[int] = []
 
     def random(self, size: int | None = None) -> np.ndarray | float:
         """As NumPy's: `size` numbers, or one."""
@@ -81,31 +77,9 @@ class Script:
         return drawn[0] if size is None else np.array(drawn)
 
     def _next(self) -> float:
-        at = len(self.taken)
-        edges = (0.0, *PIECES[DRAWN[min(at, len(DRAWN) - 1)]], 1.0)
-        self.taken.append(self.path[at] if at < len(self.path) else 0)
-        self.sizes.append(len(edges) - 1)
-        low, high = edges[self.taken[-1]], edges[self.taken[-1] + 1]
-        self.weight *= high - low
-        return (low + high) / 2
-
-
-def scripts(run: Callable[[Script], object]) -> Iterator[tuple[object, float]]:
-    """What `run` gives along every path, with the path's weight."""
-    path: list[int] | None = []
-    while path is not None:
-        script = Script(path)
-        out = run(script)
-        yield out, script.weight
-        path = _next_path(script)
-
-
-def _next_path(script: Script) -> list[int] | None:
-    """The path that differs as late as possible; None after the last."""
-    for at in reversed(range(len(script.taken))):
-        if script.taken[at] + 1 < script.sizes[at]:
-            return [*script.taken[:at], script.taken[at] + 1]
-    return None
+        edges = np.array([0.0, *PIECES[DRAWN[min(len(self.taken), len(DRAWN) - 1)]], 1.0])
+        piece = self.choose(np.diff(edges).tolist())
+        return float(edges[piece] + edges[piece + 1]) / 2
 
 
 def text_law(speculative_generate: Callable) -> tuple[np.ndarray, int]:
@@ -121,7 +95,7 @@ def text_law(speculative_generate: Callable) -> tuple[np.ndarray, int]:
         target, draft = (WatchedModel(table) for table in tables)
         return speculative_generate(target, draft, [START], 2, LENGTH, 1.0, script)
 
-    for text, weight in scripts(run):
+    for text, weight in exact.branches(run, Script):
         if len(text) != LENGTH:
             raise ValueError(f"for {LENGTH} tokens your loop gave {len(text)}: {list(text)}")
         law[tuple(text)] += weight

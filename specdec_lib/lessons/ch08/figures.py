@@ -5,12 +5,12 @@ from collections.abc import Callable
 import matplotlib.pyplot as plt
 import numpy as np
 
-from specdec_lib.lessons.ch01.figures import board, key, token_box, write
 from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08.models import Pass, WatchedCache
 from specdec_lib.lessons.common.drawing import drawn_from
 from specdec_lib.lessons.common.style import role, show, style
+from specdec_lib.lessons.common.tokens import board, key, token_box, write
 
 MOST_PASSES = 14  # that the picture of passes shows
 

@@ -1,7 +1,7 @@
 """Answers that are words or numbers: predictions to commit, quiz letters to record."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from specdec_lib.lessons.common.examples import Different, Unwritten, shortened
 
@@ -32,6 +32,16 @@ def reveal(name: str, guess: object, truth: float, why: str) -> None:
     said = f"You said {guess:g}"
     right = math.isclose(guess, truth, abs_tol=5e-3)
     print(f"{said}, and it is. {why}" if right else f"{said}. It is {truth:g}. {why}")
+
+
+def revealing(truths: Mapping[str, tuple[float, str]]) -> Callable[[str, object], None]:
+    """`reveal(name, guess)` of a chapter: `truths` has the truth of each prediction, and why."""
+
+    def reveal_known(name: str, guess: object) -> None:
+        """Set a committed prediction of this chapter beside the truth."""
+        reveal(name, guess, *truths[name])
+
+    return reveal_known
 
 
 def answered(name: str, choice: object) -> None:

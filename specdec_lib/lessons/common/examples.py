@@ -10,7 +10,7 @@ import re
 import textwrap
 import traceback
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 try:
@@ -24,6 +24,7 @@ else:
     INTS, FLOATS = (int, np.integer), (float, np.floating)
 
 VALUE_TOLERANCE = 1e-9
+LINE = 96  # characters of a line that a check prints
 MOST_SHOWN = 2000  # characters of one value in a message; a student's may have millions
 
 
@@ -42,17 +43,43 @@ class Unwritten(NotImplementedError):
         return [f"NotImplementedError: {self}"]
 
 
+#: The calls that agreed, a line each, while a visible check runs; None at any other time.
+_agreeing: list[str] | None = None
+
+
 def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], None]:
-    """Decorate a check that stands in a notebook: a stub shows one line there, and no frames."""
+    """Decorate a check that stands in a notebook: it prints the calls that it made, if all agree.
+
+    A stub shows one line there, and no frames.
+    """
 
     @functools.wraps(check)
     def run(function: Callable) -> None:
+        global _agreeing
+        _agreeing = []
         try:
             check(function)
+            agreed(check.__name__.removeprefix("check_"), _agreeing)
         except NotImplementedError as stub:
             raise Unwritten(str(stub)) from None
+        finally:
+            _agreeing = None
 
     return run
+
+
+def agrees(call: str, outcome: str) -> None:
+    """Note a call that agreed, for the visible check that runs, if one does."""
+    if _agreeing is not None:
+        line = f"{call} -> {outcome}"
+        _agreeing.append(line if len(line) <= LINE else f"{call}\n    -> {outcome}")
+
+
+def agreed(name: str, calls: Sequence[str]) -> None:
+    """Print the calls of a check that all agreed, a line each, and say so."""
+    for call in calls:
+        print(call)
+    print(f"{name}: all {len(calls)} examples agree. Grading looks at more cases than these.")
 
 
 def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
@@ -62,7 +89,7 @@ def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
     an exception with the attribute `no_answer`, so that a missing answer is told from a wrong
     one. `hint` is the likely cause, as a question.
     """
-    call = format_call(function, args)
+    call, brief = format_call(function, args), brief_call(function, args)
     try:
         got = function(*args)
     except Exception as error:
@@ -72,12 +99,13 @@ def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
     why = difference(got, gives)
     if why is not None:
         raise Different(f"{call} {_outcome(got, gives, why)} {'' if why else hint}".strip())
+    agrees(brief, describe(got))
     return got
 
 
 def expect_value_error(function: Callable, *args: Any, why: str) -> None:
     """Call `function(*args)` and raise `Different` unless it raises ValueError."""
-    call = format_call(function, args)
+    call, brief = format_call(function, args), brief_call(function, args)
     try:
         got = function(*args)
     except Exception as error:
@@ -86,6 +114,7 @@ def expect_value_error(function: Callable, *args: Any, why: str) -> None:
         happened = getattr(error, "what_happened", None)
         name = getattr(error, "name", "") if happened else type(error).__name__
         if name == "ValueError":
+            agrees(brief, "ValueError")
             return
         said = happened or f"raised {name}"
         raise Different(f"{call} {said}, expected ValueError: {why}.") from None
@@ -98,11 +127,6 @@ def pass_missing_answers(error: Exception) -> None:
         raise error
 
 
-def agreed(name: str, examples: int) -> None:
-    """Say that the visible examples of an exercise agree."""
-    print(f"{name}: all {examples} examples agree. Grading looks at more cases than these.")
-
-
 def _raised(error: Exception) -> str:
     """The exception and the line of source that raised it."""
     line = traceback.extract_tb(error.__traceback__)[-1].line
@@ -111,10 +135,27 @@ def _raised(error: Exception) -> str:
 
 def _outcome(got: Any, gives: Any, why: str) -> str:
     """What came back and what was expected, with all digits where the first five are equal."""
+    row = differing_row(got, gives)
+    if row is not None:
+        return f"returned {row}."
     texts = describe(got), describe(gives)
     if texts[0] == texts[1]:
         texts = shortened(got, MOST_SHOWN), shortened(gives, MOST_SHOWN)
     return f"returned {texts[0]}, expected {texts[1]}{why}."
+
+
+def differing_row(got: Any, gives: Any) -> str | None:
+    """The first row of an array (N, V) that is not as expected, in words; else None."""
+    if isinstance(gives, tuple):
+        pair = isinstance(got, tuple) and len(got) == len(gives) == 2
+        if not pair or difference(got[0], gives[0]) is not None:
+            return None
+        got, gives = got[1], gives[1]
+    if not isinstance(gives, ARRAYS) or gives.ndim != 2 or _array(got, gives) != "":
+        return None
+    apart = np.abs(np.subtract(got, gives, dtype=float))  # of booleans, too
+    i = np.flatnonzero(~(apart <= VALUE_TOLERANCE).all(axis=1))[0]
+    return f"an array whose row {i} is {describe(got[i])}, expected {describe(gives[i])}"
 
 
 def difference(got: Any, expected: Any) -> str | None:
@@ -244,6 +285,21 @@ def format_call(function: Callable, args: tuple) -> str:
         for i, arg in enumerate(args)
     ]
     return f"{getattr(function, '__name__', 'function')}({', '.join(named)})"
+
+
+def brief_call(function: Callable, args: tuple) -> str:
+    """The call as a check prints it: `f([0.5, 0.5], 1)`; what is long stands there by its name."""
+    if _agreeing is None:  # hidden tests make thousands of calls, and print none
+        return ""
+    names = parameter_names(function) + [""] * len(args)
+    texts = (_brief(arg, name) for arg, name in zip(args, names, strict=False))
+    return f"{getattr(function, '__name__', 'function')}({', '.join(texts)})"
+
+
+def _brief(value: Any, name: str) -> str:
+    """`value` as text, or its parameter's name for rows of numbers and for a long text."""
+    shape, text = getattr(value, "shape", (1,)), describe(value)
+    return name if name and (len(shape) > 1 or 0 in shape or len(text) > 60) else text
 
 
 def parameter_names(function: Callable) -> list[str]:

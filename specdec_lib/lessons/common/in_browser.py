@@ -49,12 +49,11 @@ def check(number: str, name: str, sources: Sequence[str], folder: str = "/tmp") 
     answer.update(number=number, name=name, sources=list(sources))
     test = Path(folder) / "test_answer.py"
     test.write_text(TEST, encoding="utf-8")
-    report, printed = Report(), io.StringIO()
-    with contextlib.redirect_stdout(printed):
+    report = Report()
+    with contextlib.redirect_stdout(io.StringIO()):  # what pytest says of itself
         pytest.main([*OPTIONS, "--rootdir", folder, "-c", "/dev/null", str(test)], plugins=[report])
     passed = report.error is None
-    first_line = printed.getvalue().split("\n", 1)[0]
-    return {"passed": passed, "message": first_line if passed else report.error}
+    return {"passed": passed, "message": answer["printed"] if passed else report.error}
 
 
 def check_answer() -> None:
@@ -63,7 +62,10 @@ def check_answer() -> None:
     if answer["name"] != PLAIN and not has_numpy():
         raise RuntimeError(f"{answer['name']} needs NumPy, which could not be loaded")
     lesson = importlib.import_module(f"specdec_lib.lessons.ch{answer['number']}.checks")
-    getattr(lesson, f"check_{answer['name']}")(function)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        getattr(lesson, f"check_{answer['name']}")(function)
+    *calls, sentence = printed.getvalue().splitlines()
+    answer["printed"] = "\n".join([sentence, *calls])
 
 
 def defined(sources: Sequence[str], name: str) -> object:

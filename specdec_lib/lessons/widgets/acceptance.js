@@ -1,6 +1,13 @@
 // Chapter 02: why accepting with min(1, p/q) and drawing again from the residual gives exactly p.
 // State: p and q of one token; weights of four tokens (target, draft).
 
+import { html, say, show } from "./elements.js";
+import { addPatterns, area, axis, keyItem, keys, line, mark, picture, scale, words } from "./charts.js";
+import { chartBox, controls, panel, readout, slider, verdictLine } from "./controls.js";
+import { change, mount } from "./stage.js";
+import { sum } from "./formulas.js";
+import { excess, filled, fullHeight, LETTERS, overlap, residual, tokenChart, weightsPanel } from "./distributions.js";
+
 /** Probability that a drafted token is accepted: min(1, p/q); 0 where p is 0, 1 where only q is 0. */
 export function acceptance(p, q) {
   if (p === 0) return 0;

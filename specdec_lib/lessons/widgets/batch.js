@@ -1,6 +1,12 @@
 // Chapter 06: a batch of rows of coins, in lock-step and ragged, with the same coins in both.
 // State: alpha, k, rows, seed of the coins, and how many target passes are shown.
 
+import { html, say } from "./elements.js";
+import { addPatterns, area, axisBelow, dashed, key, keyItem, keys, picture, words } from "./charts.js";
+import { button, chartBox, controls, pair, panel, player, readout, slider, verdictLine } from "./controls.js";
+import { change, mount } from "./stage.js";
+import { expectedTokens, sum, uniforms, whole } from "./formulas.js";
+
 const TOKENS = 24; // that every row writes
 const TICK = 450; // milliseconds a pass, while it plays
 

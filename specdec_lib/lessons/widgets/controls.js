@@ -1,5 +1,7 @@
 // Controls and what stands around a picture.
 
+import { freshId, html, say, show } from "./elements.js";
+
 /** Index of the value that is nearest in proportion; all are above 0. */
 function nearest(values, value) {
   const far = values.map((other) => Math.abs(Math.log(other / value)));
@@ -8,7 +10,7 @@ function nearest(values, value) {
 
 /** A labelled range input with its number beside it, over min to max or through a list of values.
  *  `short` is printed and `name` read out behind it; `room` has the widths of the label and of the number. */
-function slider({ short, name = "", role = null, min = 0, max = 1, step = 0.01, values = null, room = null, onMove }) {
+export function slider({ short, name = "", role = null, min = 0, max = 1, step = 0.01, values = null, room = null, onMove }) {
   const id = freshId();
   const range = values ? { min: 0, max: values.length - 1, step: 1 } : { min, max, step };
   const read = () => (values ? values[Number(input.value)] : Number(input.value));
@@ -29,7 +31,7 @@ function slider({ short, name = "", role = null, min = 0, max = 1, step = 0.01, 
 }
 
 /** A readout: a short name and the number under it; `set` changes the number. */
-function readout(name, style = "") {
+export function readout(name, style = "") {
   const number = html("span", { class: "sd-number" });
   return {
     box: html("div", { class: `sd-readout ${style}` }, html("span", { class: "sd-name" }, name), number),
@@ -38,17 +40,17 @@ function readout(name, style = "") {
 }
 
 /** A push button. */
-function button(text, onPress) {
+export function button(text, onPress) {
   return html("button", { type: "button", class: "sd-button", onclick: onPress }, text);
 }
 
 /** Buttons in a row that wraps. */
-function buttons(...all) {
+export function buttons(...all) {
   return html("div", { class: "sd-buttons" }, ...all);
 }
 
 /** A drop-down list with its label; `choices` are [value, text], and the values are strings. */
-function select(label, choices, onPick) {
+export function select(label, choices, onPick) {
   const id = freshId();
   const box = html("select", { id, class: "sd-button", onchange: () => onPick(box.value) },
     ...choices.map(([value, text]) => html("option", { value }, text)));
@@ -56,27 +58,27 @@ function select(label, choices, onPick) {
 }
 
 /** A sentence that is read out when it changes. */
-function verdictLine() {
+export function verdictLine() {
   return html("p", { class: "sd-verdict", "aria-live": "polite" });
 }
 
 /** Where a picture goes; `wide` takes the whole panel. */
-function chartBox(wide = false) {
+export function chartBox(wide = false) {
   return html("div", { class: wide ? "sd-chart sd-wide" : "sd-chart" });
 }
 
 /** Controls one below the other. */
-function controls(...parts) {
+export function controls(...parts) {
   return html("div", { class: "sd-controls" }, ...parts);
 }
 
 /** Two parts in a row. */
-function pair(...parts) {
+export function pair(...parts) {
   return html("div", { class: "sd-pair" }, ...parts);
 }
 
 /** A titled part of a simulator. */
-function panel(title, lead, ...children) {
+export function panel(title, lead, ...children) {
   const id = freshId();
   return html("section", { class: "sd-panel", "aria-labelledby": id },
     html("div", { class: "sd-head" },
@@ -87,7 +89,7 @@ function panel(title, lead, ...children) {
 
 /** A timer for what plays: `advance` goes one step and says whether there is another one. Where motion is not
  *  wanted `atOnce` takes its place. `onStop` is told of every stop. */
-function player(tick, advance, atOnce, onStop = () => {}) {
+export function player(tick, advance, atOnce, onStop = () => {}) {
   const motion = window.matchMedia("(prefers-reduced-motion: reduce)");
   let timer = null;
   const stop = () => { clearInterval(timer); timer = null; onStop(); };

@@ -1,7 +1,13 @@
 // Two distributions over four tokens: their formulas, their sliders, and charts over the tokens.
 // p is the target, q the draft. State: weights of four tokens (target, draft).
 
-const LETTERS = ["A", "B", "C", "D"];
+import { html, say, show } from "./elements.js";
+import { addPatterns, area, axis, picture, scale, words } from "./charts.js";
+import { button, chartBox, controls, pair, panel, readout, slider, verdictLine } from "./controls.js";
+import { change } from "./stage.js";
+import { sum, whole } from "./formulas.js";
+
+export const LETTERS = ["A", "B", "C", "D"];
 
 /** Mass both distributions share, token by token: min(p, q). */
 export function overlap(p, q) {
@@ -46,7 +52,7 @@ function noDistribution(p) {
 
 /** A panel over p and q: two columns of sliders, two readouts (each [name, number of p and q]), `summary(p, q)` in
  *  words, and the pictures that `charts(p, q, width)` gives. */
-function weightsPanel(model, { title, lead, readouts, summary, charts, fresh = {} }) {
+export function weightsPanel(model, { title, lead, readouts, summary, charts, fresh = {} }) {
   const [target, draft] = [weightSliders(model, "target", "p", fresh), weightSliders(model, "draft", "q", fresh)];
   const shown = readouts.map(([name]) => readout(name, "sd-large"));
   const [verdict, chart] = [verdictLine(), chartBox()];
@@ -65,7 +71,7 @@ function weightsPanel(model, { title, lead, readouts, summary, charts, fresh = {
 }
 
 /** An empty chart over the tokens from 0 to `full`, with axis and names; all charts of a panel line up. */
-function tokenChart({ width, height, top, full, step = 0.2 * full }, description) {
+export function tokenChart({ width, height, top, full, step = 0.2 * full }, description) {
   const [left, right, bottom] = [40, 14, 28];
   const column = (width - left - right) / LETTERS.length;
   const bar = Math.min(60, 0.44 * column);
@@ -79,12 +85,12 @@ function tokenChart({ width, height, top, full, step = 0.2 * full }, description
 }
 
 /** Half of the axis where no value needs more. */
-function fullHeight(...values) {
+export function fullHeight(...values) {
   return Math.max(...values) <= 0.5 ? 0.5 : 1;
 }
 
 /** An area from `low` to `high` and its number, where there is room for both; `style` keeps it legible on a hatch. */
-function filled({ ids, bar, yOf, middle }, i, role, low, high, style) {
+export function filled({ ids, bar, yOf, middle }, i, role, low, high, style) {
   if (high <= low) return [];
   const [top, bottom] = [yOf(high), yOf(low)];
   const number = bottom - top < 19 ? [] : [words(show(high - low), middle(i), (top + bottom) / 2 + 5, "middle", style)];

@@ -1,6 +1,11 @@
 // Chapter 07: a tree of draft tokens, its attention mask, and the tokens that each shape brings.
 // State: drafts [{name, shares}], shapes [{name, parents}], and which draft, shape and node is chosen.
 
+import { fill, freshId, html, say, show, svg } from "./elements.js";
+import { area, line, picture, words } from "./charts.js";
+import { chartBox, controls, pair, panel, readout, slider, verdictLine } from "./controls.js";
+import { change, mount } from "./stage.js";
+
 /** The node itself and its ancestors, the node first. */
 export function lineage(parents, node) {
   const seen = [];

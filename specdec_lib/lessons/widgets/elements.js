@@ -1,16 +1,15 @@
-// Elements and numbers. Python puts elements.js, charts.js, controls.js, stage.js, formulas.js and distributions.js
-// before a simulator's own file, so that what is delivered is one ES module without imports.
+// Elements and numbers.
 
 const SVG_NS = "http://www.w3.org/2000/svg";
 let madeIds = 0;
 
 /** An id that no other simulator on the page has, even one from another copy of this module. */
-function freshId() {
+export function freshId() {
   madeIds += 1;
   return `sd-${Math.random().toString(36).slice(2, 10)}-${madeIds}`;
 }
 
-function fill(element, attributes, children) {
+export function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value !== null) element.setAttribute(name, value);
@@ -20,12 +19,12 @@ function fill(element, attributes, children) {
 }
 
 /** An HTML element; attributes that start with "on" are event listeners. */
-function html(tag, attributes = {}, ...children) {
+export function html(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
 /** An SVG element. */
-function svg(tag, attributes = {}, ...children) {
+export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG_NS, tag), attributes, children);
 }
 
@@ -36,6 +35,6 @@ export function show(x) {
 }
 
 /** Puts `text` into `element`; unchanged text is left alone, so that screen readers do not repeat it. */
-function say(element, text) {
+export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

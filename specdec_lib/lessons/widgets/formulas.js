@@ -12,7 +12,7 @@ export function sum(values) {
 }
 
 /** The whole numbers from `first` to `last`. */
-function whole(first, last) {
+export function whole(first, last) {
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 

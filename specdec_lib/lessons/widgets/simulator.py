@@ -14,15 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from specdec_lib.lessons.widgets.bundle import bundle
 from specdec_lib.lessons.widgets.fields import Field
 
 HERE = Path(__file__).parent
 PALETTE: dict[str, dict[str, str]] = json.loads(
     (HERE.parent / "common" / "palette.json").read_text(encoding="utf-8")
 )
-
-#: What every simulator's module begins with; each part may use those before it.
-SHARED = ("elements", "charts", "controls", "stage", "formulas", "distributions")
 
 LIVE = "application/vnd.jupyter.widget-view+json"
 #: What an HTML export should prefer, best first (nbconvert: `NbConvertBase.display_data_priority`).
@@ -40,9 +38,8 @@ EXPORT_PRIORITY = [
 
 @cache
 def module_source(name: str) -> str:
-    """The complete ES module of simulator `name`: the shared parts, then its own file."""
-    files = (f"{part}.js" for part in (*SHARED, name))
-    return "\n".join((HERE / file).read_text(encoding="utf-8") for file in files)
+    """The complete ES module of simulator `name`, with what it imports, and no import line left."""
+    return bundle(HERE / f"{name}.js")
 
 
 @cache

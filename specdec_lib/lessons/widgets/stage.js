@@ -1,5 +1,7 @@
 // A simulator on its page: its state, its keys, and when it is drawn.
 
+import { html } from "./elements.js";
+
 /** Keeps plain keys for the focused control: JupyterLab would take the arrows and Enter for its shortcuts (and
  *  a D pressed twice would delete the cell). Ctrl, Cmd, Alt and Shift+Enter stay JupyterLab's, so that Ctrl+S saves.
  *  JupyterLab listens on the document and reads the attribute off the focused element; the window comes first. */
@@ -31,13 +33,13 @@ function keepDrawn(model, root, draw) {
 }
 
 /** Writes part of the state back, to this page and, where there is one, to the kernel. */
-function change(model, part) {
+export function change(model, part) {
   model.set("state", { ...model.get("state"), ...part });
   model.save_changes();
 }
 
 /** Shows `panels`, each { root, draw }, in `el`; every draw gets `view()`. Returns what takes the simulator down. */
-function mount(model, el, panels, view = () => model.get("state"), end = () => {}) {
+export function mount(model, el, panels, view = () => model.get("state"), end = () => {}) {
   const root = html("div", { class: "sd-sim" }, ...panels.map((part) => part.root));
   el.append(root);
   const release = keepDrawn(model, root, () => { const now = view(); panels.forEach((part) => part.draw(now)); });

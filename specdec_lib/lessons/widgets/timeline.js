@@ -1,6 +1,12 @@
 // Chapter 07: the family of methods in order of time, one after the other.
 // State: entries (from ch07/family.py, ordered), and at, the entry that is shown.
 
+import { fill, html, say, svg } from "./elements.js";
+import { key, keys, line, picture, scale, square, words } from "./charts.js";
+import { button, buttons, chartBox, controls, panel, slider } from "./controls.js";
+import { change, mount } from "./stage.js";
+import { whole } from "./formulas.js";
+
 const WORDS = { law: "●", greedy: "■", choice: "▲" };
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 const ROLE = { law: "accepted", greedy: "target", choice: "excess" };

@@ -1,6 +1,12 @@
 // Chapter 04: how fast a block of K draft tokens is, for any alpha, c and price of a longer pass.
 // Times are in target passes over one token. State: alpha, c, k, s with v(m) = 1 + s (m - 1).
 
+import { say, show, svg } from "./elements.js";
+import { axis, axisBelow, curve, dot, line, picture, scale, square, words } from "./charts.js";
+import { button, chartBox, controls, pair, panel, readout, slider, verdictLine } from "./controls.js";
+import { change, mount } from "./stage.js";
+import { expectedTokens, whole } from "./formulas.js";
+
 const K_MAX = 20;
 
 /** Time of a block: k draft steps and one pass over k + 1 tokens. */

@@ -2,6 +2,15 @@
 // State: weights of four tokens (target, draft), the sampler, its counts, the distances measured so far as
 // [draws, total variation], and the seed of the next draw.
 
+import { html, say, show } from "./elements.js";
+import { area, axis, dot, keyItem, keys, line, mark, picture, scale, words } from "./charts.js";
+import { button, chartBox, controls, pair, panel, readout, select, verdictLine } from "./controls.js";
+import { change, mount } from "./stage.js";
+import { sum, uniform, whole } from "./formulas.js";
+import {
+  excess, filled, fullHeight, LETTERS, normalise, overlap, residual, tokenChart, weightsPanel,
+} from "./distributions.js";
+
 const SAMPLERS = {
   rule: "the rule: ratio, then residual",
   from_target: "wrong: replaced from p",

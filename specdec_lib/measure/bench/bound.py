@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from tqdm import tqdm
 
+from specdec_lib.decoding.generate import start_run
 from specdec_lib.decoding.speculative import decode_block
-from specdec_lib.decoding.state import Block, Progress, Settings
+from specdec_lib.decoding.state import Block, Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.bench.sizes import size_for
 from specdec_lib.measure.bench.workbench import Workbench
@@ -16,7 +17,6 @@ from specdec_lib.measure.core.models import draft, target
 from specdec_lib.measure.core.runs import GREEDY, ROUNDS, SAMPLED, Decoder, Recorded, choices
 from specdec_lib.measure.core.timing import interleaved, on_prompts
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.prefill import read_up_to
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
 
@@ -109,9 +109,7 @@ def block_error(batch: int, k: int) -> float:
 def block_task(model: Llama, small: Llama, batch: int, k: int) -> Callable[[], list[Block]]:
     """One block of speculative decoding after a context, a new one with every call."""
     prompts = [[1 + row, *range(2, CONTEXT + 1)] for row in range(batch)]
-    progress = Progress(prompts, Settings(model.max_length - CONTEXT - k, SAMPLED))
-    cache, drafter = model.new_cache(batch), ModelDrafter(small)
-    read_up_to(model, cache, prompts, leave=1)
-    drafter.start(prompts, SAMPLED, model.max_length)
+    settings, drafter = Settings(model.max_length - CONTEXT - k, SAMPLED), ModelDrafter(small)
+    run = start_run(model, drafter, prompts, settings, model.max_length)
     drawn = choices(SAMPLED, seed=0, rows=batch)
-    return lambda: decode_block(model, cache, drafter, progress, k, drawn)
+    return lambda: decode_block(run, drafter, k, drawn)

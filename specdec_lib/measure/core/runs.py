@@ -7,13 +7,11 @@ import numpy as np
 from tqdm import tqdm
 
 from specdec_lib.decoding.fixed_shape.graph import GraphDecoder, capacity_for
-from specdec_lib.decoding.plain import plain_generate
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import Verifier, verify
-from specdec_lib.drafters.adaptive import Schedule
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.protocol import Drafter
+from specdec_lib.drafters.protocol import Drafter, Schedule
 from specdec_lib.measure.core.held_out import repeated_share
 from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
 from specdec_lib.models.llama import Llama, RunLayer

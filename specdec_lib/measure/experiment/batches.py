@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from specdec_lib.decoding.plain import plain_generate
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.device import wait_for
 from specdec_lib.drafters.model import ModelDrafter

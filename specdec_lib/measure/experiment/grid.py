@@ -22,7 +22,7 @@ from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.drafters.early_exit import EarlyExit
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.drafters.protocol import Drafter, OnTarget
+from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import (
     NGRAMS,
@@ -44,7 +44,7 @@ from specdec_lib.measure.experiment.results_file import Results, ResultsError, f
 from specdec_lib.measure.strategies import first_layers, lookup_reader
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.prefill import read_up_to
+from specdec_lib.models.protocol import prefill
 from specdec_lib.models.scale import COSTS
 from specdec_lib.sampling import Greedy
 from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
@@ -136,11 +136,9 @@ def step_task(drafter: Drafter, target: Llama) -> Callable[[], object]:
     """One draft token of a drafter, after a held-out prompt, as a task that can be timed."""
     prompts = held_out.prompts(1)
     capacity = len(prompts[0]) + 1
-    drafter.start(prompts, GREEDY, capacity)
-    if isinstance(drafter, OnTarget):
-        cache = target.new_cache(1, capacity)
-        read_up_to(target, cache, prompts, leave=1)
-        drafter.follow(cache)
+    cache = target.new_cache(1, capacity)
+    prefill(target, cache, prompts)
+    drafter.start(prompts, GREEDY, capacity, cache)
     return lambda: drafter.propose(prompts, [1], Greedy())
 
 

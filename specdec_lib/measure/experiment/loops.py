@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import Verdict, Verifier, probability_of, verify_block
 from specdec_lib.drafters.model import ModelDrafter
@@ -83,7 +83,6 @@ def as_verifier(block: VerifyBlock) -> Verifier:
     def judge(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choices) -> Verdict:
         r, u = coins(choices, drafted)
         count, token = torch.zeros_like(limits), torch.zeros_like(limits)
-        limits = limits.clamp(min=0)
         for n in limits.unique().tolist():
             at = (limits == n).nonzero()[:, 0]
             counted, tokens = block(p[at, : n + 1], q[at, :n], drafted[at, :n], r[at, :n], u[at])
@@ -98,5 +97,5 @@ def coins(choices: Choices, drafted: Tensor) -> tuple[Tensor, Tensor]:
     like = {"dtype": torch.float64, "device": drafted.device}
     if not isinstance(choices, Uniforms):
         return torch.zeros(drafted.shape, **like), torch.zeros(len(drafted), **like)
-    r, u = choices.judging
-    return torch.as_tensor(r[:, : drafted.shape[1]], **like), torch.as_tensor(u, **like)
+    r = choices.r[:, : drafted.shape[1]]
+    return torch.as_tensor(r, **like), torch.as_tensor(choices.u, **like)

@@ -48,7 +48,7 @@ def test_the_view_keeps_answers_and_hides_the_rest(tmp_path: Path) -> None:
 def test_a_chapter_is_executed_once_by_this_interpreter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(executing, "ROOT", tmp_path)  # nobody edits the library meanwhile
+    monkeypatch.setattr(executing, "library_folders", list)  # nobody edits the library meanwhile
     path, out = chapter(tmp_path, TINY + SHOWS), tmp_path / "out"
     (first,) = execute([path], out)
     assert first.ran
@@ -69,23 +69,24 @@ def test_a_chapter_is_executed_once_by_this_interpreter(
 
 
 def test_what_makes_a_result_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executing, "ROOT", tmp_path)
-    library = tmp_path / "specdec_lib" / "theory.py"
-    library.parent.mkdir()
-    library.write_text("")
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "theory.py").write_text("")
+    monkeypatch.setattr(executing, "library_folders", lambda: [library])
+    monkeypatch.setattr(executing, "_run", lambda *_: None)
     path, out = chapter(tmp_path), tmp_path / "out"
-    digest = executing._digest(path)
-    out.mkdir()
-    for name in ("01_tiny.ipynb", "01_tiny.html"):
-        (out / name).write_text("")
-    assert not executing._is_fresh("01_tiny", out, digest)  # no stamp: it was interrupted
-    (out / ".01_tiny.stamp").write_text(digest)
-    assert executing._is_fresh("01_tiny", out, digest)
-    library.write_text("changed")
-    assert not executing._is_fresh("01_tiny", out, executing._digest(path))
-    library.write_text("")
+
+    def runs() -> bool:
+        (result,) = execute([path], out)
+        return result.ran
+
+    assert [runs(), runs()] == [True, False]
+    (out / ".01_tiny.stamp").unlink()  # it was interrupted
+    assert [runs(), runs()] == [True, False]
+    (library / "theory.py").write_text("changed")
+    assert [runs(), runs()] == [True, False]
     chapter(tmp_path, changed("Some text.", "Some more text."))
-    assert not executing._is_fresh("01_tiny", out, executing._digest(path))
+    assert [runs(), runs()] == [True, False]
 
 
 def test_a_failure_names_chapter_cell_and_exception_and_the_others_run(tmp_path: Path) -> None:

@@ -13,11 +13,10 @@ import nbformat
 import pytest
 
 from autograde.build.bundle import FOLDER, contents, project, write_bundle
+from autograde.chapter import ROOT, chapter_names
 from autograde.cli import main
-from autograde.chapter import chapter_names
 from autograde.pool import grade_class
-from autograde.chapter import ROOT
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 
 CHAPTER = "02_rejection_sampling"
 SOME = ["00_bottleneck", CHAPTER]
@@ -128,7 +127,7 @@ def test_a_student_installs_it_solves_a_chapter_and_is_graded(unpacked: Path, tm
     _run_all_cells(python, path, unpacked)
     handed_in = tmp_path / "submitted" / "ada" / CHAPTER
     shutil.copytree(path.parent, handed_in)
-    result = grade_class(tmp_path / "submitted")["ada"][CHAPTER]
+    result = grade_class(tmp_path / "submitted").grades["ada"][CHAPTER]
     assert result["score"] == result["max_score"]
 
 

@@ -81,7 +81,7 @@ def test_autograde_finds_the_class_and_copies_no_extra_file(tmp_path: Path, name
     solutions = write_chapter(tmp_path)
     build(solutions, tmp_path / "notebooks")
     home = tmp_path / name
-    release_into(home, None, solutions, tmp_path / "notebooks")
+    release_into(home, None, solutions)
     submitted = notebook_path(home / "submitted" / "ada", "01_tiny")
     submitted.parent.mkdir(parents=True)
     submitted.write_bytes(notebook_path(tmp_path / "notebooks", "01_tiny").read_bytes())

@@ -7,8 +7,8 @@ import pytest
 from classes.submitting import CHAPTER, right
 from nbgrader.utils import determine_grade
 
+from autograde import cache
 from autograde import grade as engine
-from autograde.grading import cache
 from autograde.nbgrader.plugin import Grade, SaveMarks, mark
 from autograde.report.feedback import exercise_html, summary_markdown
 from autograde.result import Behaviour, Exercise, Result
@@ -78,7 +78,7 @@ def empty_cache(tmp_path, monkeypatch):
 
 def test_a_submission_is_graded_once(empty_cache, monkeypatch):
     first = engine.grade(right(), CHAPTER)
-    monkeypatch.setattr(engine, "grade_anew", None)  # a second grading would fail
+    monkeypatch.setattr(engine, "grade_now", None)  # a second grading would fail
     assert engine.grade(right(), CHAPTER) == first
 
 
@@ -108,5 +108,13 @@ def test_a_result_at_a_limit_is_repeated_once(empty_cache, monkeypatch):
         made.append(Result({}, limited=not made))
         return made[-1]
 
-    monkeypatch.setattr(engine, "grade_anew", slow_at_first)
+    monkeypatch.setattr(engine, "grade_now", slow_at_first)
     assert engine.grade(right(), CHAPTER) is made[1] and len(made) == 2
+
+
+def test_a_cache_that_cannot_be_written_costs_no_mark(tmp_path, monkeypatch):
+    (tmp_path / "cache").touch()  # a file where the folder should be
+    monkeypatch.setattr(cache, "FOLDER", tmp_path / "cache")
+    with pytest.warns(UserWarning, match="results cannot be stored in .*cache"):
+        notebook, _ = Grade().preprocess(copy.deepcopy(right()), RESOURCES)
+    assert notebook.cells[0].source.startswith("### Result: 22 of 22 points")

@@ -11,13 +11,13 @@ import pytest
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 from nbgrader.api import Gradebook, SubmittedNotebook
 
+from autograde import cache
 from autograde.build.release import build, release_into
 from autograde.chapter import ROOT, SOLUTIONS
 from autograde.cli import main
-from autograde.grading import cache
-from autograde.grading.receipts import of_file
 from autograde.nbgrader.gradebook import overrides
 from autograde.nbgrader.stamps import STAMP
+from autograde.receipt import of_file
 from autograde.result import Behaviour
 from autograde.submission import take_in
 
@@ -189,7 +189,7 @@ def test_other_points_in_the_gradebook_are_refused_by_name(tmp_path: Path):
     before = before.replace('test="correct_token" points=4', 'test="correct_token" points=3')
     (solutions / f"{CHAPTER}.py").write_text(before)
     build(solutions, notebooks)
-    release_into(course, None, solutions, notebooks)
+    release_into(course, None, solutions)
     hand_in(course / "submitted", "ada", text(right()))
     done = run_nbgrader(course, "autograde", CHAPTER)
     assert done.returncode == 1

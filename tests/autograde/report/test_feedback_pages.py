@@ -11,7 +11,7 @@ from classes.submitting import CHAPTER, right
 from nbformat import NotebookNode
 
 from autograde.chapter import chapter_names
-from autograde.grade import grade_anew, parameters_of
+from autograde.grade import grade_now, parameters_of
 from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback import to_read
 from autograde.report.feedback_page import FeedbackPage
@@ -39,7 +39,7 @@ def code_of(name: str) -> str:
 
 
 def result_of(**answers: str) -> Result:
-    return grade_anew(right(**answers), CHAPTER)
+    return grade_now(right(**answers), CHAPTER)
 
 
 def messages(exercise: Exercise) -> str:
@@ -99,8 +99,8 @@ def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():
 
 
 def test_same_as_must_name_an_answer_above():
-    with pytest.raises(ValueError, match="names no wrong answer that stands above"):
-        Misconceptions().add("f", "a.", "b.", same_as="nowhere")(code_of)
+    with pytest.raises(ValueError, match="is no wrong answer above"):
+        Misconceptions().exercise("f").wrong("a.", "b.", same_as=code_of)(code_of)
 
 
 # --- the section to read again ----------------------------------------------------------------

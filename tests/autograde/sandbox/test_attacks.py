@@ -1,7 +1,7 @@
 """Hostile submissions earn nothing and reach nothing; their honest twins are graded as ever.
 
-Each is a notebook that passes intake and is graded by the engine, under every isolation that this
-machine has; cold sandboxes, which take a second each, are among the slow tests.
+Each is a notebook that passes intake and is graded under every isolation that this machine has.
+Cold sandboxes, which take a second each, are among the slow tests.
 """
 
 import copy
@@ -21,10 +21,10 @@ from nbformat import NotebookNode
 
 from autograde import grade as engine
 from autograde.result import Result
-from autograde.sandbox import jail
-from autograde.sandbox.jail import Isolation, why_not
+from autograde.sandbox import isolation
+from autograde.sandbox.isolation import TRIAL, Isolation
 from autograde.submission import release_of, take_in
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 
 ATTACKS = [*inside.ATTACKS, *outside.ATTACKS]
 FULL = 22.0
@@ -34,7 +34,7 @@ HONEST = (
 )
 # What these do to the functions of their own process may cost their author the points for them.
 SPOILS_ITSELF = ("tampering", "frames", "checker", "protocol")
-WAYS = [name for name in jail.ways() if not name.startswith("container")]
+WAYS = isolation.ways()
 
 
 def cases(tries: list, everywhere: list) -> list:
@@ -55,10 +55,9 @@ def _is_slow(name: str, each: object, everywhere: list) -> bool:
 def way(request: pytest.FixtureRequest) -> Iterator[Isolation]:
     """Each isolation of this machine in turn, used by everything below."""
     how = Isolation(request.param)
-    if reason := why_not(how):
-        pytest.fail(f"{how.name} is installed and does not work: {reason}")
+    how.start(TRIAL).end()  # fails if what is installed does not work
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jail, "chosen", lambda: how)
+        patch.setattr(isolation, "chosen", lambda: how)
         yield how
 
 
@@ -76,7 +75,7 @@ def graded(folder: Path, notebook: NotebookNode) -> Result:
     path = hand_in(folder, f"s{len(list(folder.iterdir()))}", text(notebook))
     submission = take_in(folder, path.relative_to(folder), CHAPTER)
     assert submission.reason is None
-    return engine.grade_anew(submission.notebook, CHAPTER)
+    return engine.grade_now(submission.notebook, CHAPTER)
 
 
 def with_cell(notebook: NotebookNode, source: str) -> NotebookNode:

@@ -1,19 +1,20 @@
-"""What a student's function is lent: used from the worker, seen and counted in the grader."""
+"""Remote objects: a student's function uses them from the worker, the grader sees each use."""
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
-from classes.sessions import call, session
+from classes.sessions import call, session, value_of
 
 from autograde.grade import grade
 from autograde.sandbox.inside import wire
-from autograde.sandbox.jail import Limits
 from autograde.sandbox.remote import ObjectTable, RemoteObject, Student
-from autograde.sandbox.session import ProcessEnded, StudentError
+from autograde.sandbox.session import CallTimedOut, ProcessEnded, StudentError
+from autograde.sandbox.workers import Limits
 from autograde.submission import release_of
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 from specdec_lib.models.table import TableModel
 
 WITH_TORCH = Limits(preload=(("torch", ()),))  # its import can outlast the limit of a call
@@ -28,22 +29,20 @@ def test_a_function_is_called_with_fresh_data_and_its_calls_are_seen():
         return np.array([0.25, 0.75])
 
     code = "def f(model, text):\n    a = model(text)\n    return text, a + model(text + [1])"
-    with session(code) as s:
-        text, total = call(s, "f", (model, [5, 6])).value
+    text, total = value_of(code, model, [5, 6])
     assert seen == [[5, 6], [5, 6, 1]] and text == [5, 6]
     assert total.tolist() == [0.5, 1.5]
 
 
 def test_a_generator_gives_its_own_numbers():
     code = "def f(rng):\n    return [rng.random(2), rng.random()]"
-    with session(code) as s:
-        two, one = call(s, "f", (np.random.default_rng(3),)).value
+    two, one = value_of(code, np.random.default_rng(3))
     expected = np.random.default_rng(3).random(3)
     assert np.array_equal([*two, one], expected)
 
 
 def remote_model() -> RemoteObject:
-    """A lookup-table model as chapter 08 lends it: its caches stay in the grader too."""
+    """A lookup-table model as chapter 08 gives it: its caches stay in the grader too."""
     table = torch.full((3, 3), 1 / 3, dtype=torch.float64)
     model = TableModel(table)
     new_cache = model.new_cache
@@ -60,14 +59,13 @@ def test_a_model_and_its_cache_are_used_by_their_names():
         "    cache.truncate(2)\n"
         "    return logits, cache.length, model.vocab_size, model.new_cache(batch=2).length\n"
     )
-    with session(code, limits=WITH_TORCH) as s:
-        logits, length, vocabulary, two = call(s, "f", (remote_model(),)).value
+    logits, length, vocabulary, two = value_of(code, remote_model(), limits=WITH_TORCH)
     assert logits.shape == (1, 3, 3) and logits.dtype == torch.float64
     assert (length.tolist(), vocabulary, two.tolist()) == ([2], 3, [0, 0])
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("model.table", "there is no table here; there are vocab_size, new_cache"),
         ("model(1)", "this object cannot be called"),
@@ -76,15 +74,23 @@ def test_a_model_and_its_cache_are_used_by_their_names():
         ("model._ask('logits', (), {})", "logits is not among what may be used here"),
     ],
 )
-def test_nothing_else_can_be_asked_for(body: str, told: str):
-    with session(f"def f(model):\n    return {body}") as s:
-        with pytest.raises(StudentError) as caught:
-            call(s, "f", (remote_model(),))
-        assert told in caught.value.what_happened
+def test_nothing_else_can_be_asked_for(body: str, message: str):
+    with pytest.raises(StudentError) as caught:
+        value_of(f"def f(model):\n    return {body}", remote_model())
+    assert message in caught.value.what_happened
+
+
+def picky(error: Exception) -> Callable:
+    """A function that refuses every use."""
+
+    def refuse(tokens: list[int]) -> None:
+        raise error
+
+    return refuse
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (ValueError("the prefix is empty"), "raised ValueError: the prefix is empty (line 2"),
         (IndexError("row 3 of 3"), "raised IndexError: row 3 of 3 (line 2"),
@@ -94,28 +100,16 @@ def test_nothing_else_can_be_asked_for(body: str, told: str):
     ],
     ids=lambda x: type(x).__name__,
 )
-def test_an_error_of_what_was_lent_is_the_students_to_see(error: Exception, told: str):
-    def picky(tokens: list[int]) -> None:
-        raise error
-
-    with session("def f(model):\n    return model([])") as s, pytest.raises(StudentError) as caught:
-        call(s, "f", (picky,))
-    assert caught.value.what_happened.startswith(told)
+def test_an_error_of_a_remote_object_is_the_students_to_see(error: Exception, message: str):
+    with pytest.raises(StudentError) as caught:
+        value_of("def f(model):\n    return model([])", picky(error))
+    assert caught.value.what_happened.startswith(message)
 
 
 def test_a_function_may_catch_what_a_use_raises():
-    def picky(tokens: list[int]) -> None:
-        raise ValueError("the prefix is empty")
-
-    code = (
-        "def f(model):\n"
-        "    try:\n"
-        "        model([])\n"
-        "    except ValueError as error:\n"
-        "        return str(error)\n"
-    )
-    with session(code) as s:
-        assert call(s, "f", (picky,)).value == "the prefix is empty"
+    code = "def f(model):\n    try:\n        model([])\n    except ValueError as error:\n"
+    error = ValueError("the prefix is empty")
+    assert value_of(f"{code}        return str(error)", picky(error)) == "the prefix is empty"
 
 
 @pytest.mark.parametrize(
@@ -146,8 +140,8 @@ def test_a_function_that_never_stops_asking_is_stopped():
 
     code = "def f(model):\n    while True:\n        model(1)"
     begun = time.monotonic()
-    with session(code) as s, pytest.raises(ProcessEnded, match="longer than"):
-        call(s, "f", (slow,))
+    with pytest.raises(CallTimedOut, match="longer than"):
+        value_of(code, slow)
     assert time.monotonic() - begun < 20  # the limit is 1.5 s; it used to go on for a minute
 
 
@@ -161,8 +155,8 @@ def test_a_kept_call_has_the_generator_as_it_was_before():
 def test_uses_are_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("autograde.sandbox.remote.MAX_USES", 3)
     code = "def f(model):\n    return [model(i) for i in range(4)]"
-    with session(code) as s, pytest.raises(ProcessEnded, match="more than 3 uses"):
-        call(s, "f", (lambda x: x,))
+    with pytest.raises(ProcessEnded, match="more than 3 uses"):
+        value_of(code, lambda x: x)
 
 
 TOO_MANY = [
@@ -180,34 +174,33 @@ TOO_MANY = [
 def test_a_generator_gives_no_more_numbers_than_anybody_needs(use: str):
     """They are drawn in the grader's process: 24 GB for the first of these, for a whole class."""
     code = f"import numpy as np\ndef f(rng):\n    return {use}"
-    with session(code) as s, pytest.raises(StudentError, match="may ask for 100,000 numbers"):
-        call(s, "f", (np.random.default_rng(3),))
+    with pytest.raises(StudentError, match="may ask for 100,000 numbers"):
+        value_of(code, np.random.default_rng(3))
 
 
 def test_a_generator_gives_as_many_numbers_as_an_answer_may_take():
     code = "def f(rng):\n    return rng.random(100_000), rng.random((4, 5)), rng.random(size=3)"
     rng = np.random.default_rng(3)
-    with session(code) as s:
-        many, table, three = call(s, "f", (np.random.default_rng(3),)).value
+    many, table, three = value_of(code, np.random.default_rng(3))
     assert np.array_equal(many, rng.random(100_000)) and np.array_equal(table, rng.random((4, 5)))
     assert np.array_equal(three, rng.random(3))
 
 
 def test_another_thing_is_asked_for_no_size_either():
     code = "def f(model):\n    return model.new_cache(10**9)"
-    with session(code, limits=WITH_TORCH) as s, pytest.raises(StudentError, match="may ask for"):
-        call(s, "f", (remote_model(),))
+    with pytest.raises(StudentError, match="may ask for"):
+        value_of(code, remote_model(), limits=WITH_TORCH)
 
 
 @pytest.mark.parametrize("given", ["[1] * 11", "[[1, 1]] * 4", "np.ones((3, 4))", "'x' * 20"])
 def test_what_a_use_may_be_given_is_bounded(given: str):
-    lent = RemoteObject(len, call=True, max_given=10)
+    length = RemoteObject(len, call=True, max_given=10)
     code = f"import numpy as np\ndef f(model):\n    return model([5] * 8), model({given})"
-    with session(code) as s, pytest.raises(StudentError, match="given 10 numbers"):
-        call(s, "f", (lent,))
+    with pytest.raises(StudentError, match="given 10 numbers"):
+        value_of(code, length)
 
 
-def told_to(chapter: str, **answer: str) -> str:
+def messages_on(chapter: str, **answer: str) -> str:
     """The messages on one exercise, answered with this code and everything else right."""
     ((name, _),) = answer.items()
     notebook = filled(release_of(chapter), solutions_of(chapter) | answer)
@@ -220,16 +213,18 @@ def test_a_rule_makes_no_table_of_all_coins_and_numbers():
     """16 bytes of a message made 10^10 numbers of it; a list times a number is as long a list."""
     rule = "def is_lossless(rule, p, q):\n    {}\n    return True"
     tables = "n = np.zeros((2000, 1)); rule(p, q, n.astype(int), n, n.T)"
-    assert "takes 1,000,000 draft tokens" in told_to("03_lossless", is_lossless=rule.format(tables))
+    assert "takes 1,000,000 draft tokens" in messages_on(
+        "03_lossless", is_lossless=rule.format(tables)
+    )
     indexed = "rule(p[None], q[None], np.zeros(9, int), np.zeros(9), np.zeros(9))"
-    assert "p and q of shape (V,)" in told_to("03_lossless", is_lossless=rule.format(indexed))
+    assert "p and q of shape (V,)" in messages_on("03_lossless", is_lossless=rule.format(indexed))
     text = "rule(p, ['x'] * len(q), 0, 10**4, 0.5)"
-    assert "arrays of numbers" in told_to("03_lossless", is_lossless=rule.format(text))
+    assert "arrays of numbers" in messages_on("03_lossless", is_lossless=rule.format(text))
 
 
 def test_models_read_no_text_longer_than_the_tests_need():
     long = "def score_block(target_model, prefix, drafted):\n    target_model([1] * 1001)"
-    assert "given 1,000 numbers" in told_to("01_draft_then_verify", score_block=long)
+    assert "given 1,000 numbers" in messages_on("01_draft_then_verify", score_block=long)
     long = (
         "def speculative_generate(target, *rest, **more):\n"
         "    cache = target.new_cache()\n"
@@ -237,8 +232,8 @@ def test_models_read_no_text_longer_than_the_tests_need():
         "        target.forward(torch.zeros(1, 90, dtype=torch.long), cache)\n"
         "    return []\n"
     )
-    told = told_to("08_full_generation", speculative_generate=long)
-    assert "longer than the 200 tokens" in told
+    messages = messages_on("08_full_generation", speculative_generate=long)
+    assert "longer than the 200 tokens" in messages
 
 
 def test_the_same_thing_is_the_same_handle_and_is_not_called_changed():
@@ -264,12 +259,11 @@ def test_tensors_cross_with_their_dtype_and_come_back():
 def test_torch_finds_the_same_processor_as_in_the_grader():
     """Other instructions would give other last bits, and no misconception would be recognised."""
     code = "import torch\ndef f():\n    return torch.backends.cpu.get_cpu_capability()"
-    with session(code, limits=WITH_TORCH) as s:
-        assert call(s, "f", ()).value == torch.backends.cpu.get_cpu_capability()
+    assert value_of(code, limits=WITH_TORCH) == torch.backends.cpu.get_cpu_capability()
 
 
-def test_what_was_lent_can_be_returned_and_is_then_the_graders_own():
+def test_a_remote_object_can_be_returned_and_is_then_the_graders_own():
     model = remote_model()
-    with session("def f(model):\n    return [model, model.new_cache()]", limits=WITH_TORCH) as s:
-        same, cache = call(s, "f", (model,)).value
+    code = "def f(model):\n    return [model, model.new_cache()]"
+    same, cache = value_of(code, model, limits=WITH_TORCH)
     assert same is model.thing and cache.length.tolist() == [0]

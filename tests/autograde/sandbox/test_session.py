@@ -4,11 +4,11 @@ import time
 
 import numpy as np
 import pytest
+from attacks.inside import written
 from classes.sessions import call, session
 from classes.submitting import CHAPTER, right
 
-from autograde.grade import grade_anew
-from autograde.sandbox.jail import Limits
+from autograde.grade import grade_now
 from autograde.sandbox.remote import Student
 from autograde.sandbox.session import (
     CallTimedOut,
@@ -18,7 +18,7 @@ from autograde.sandbox.session import (
     Session,
     StudentError,
 )
-from autograde.sandbox.workers import FenceError
+from autograde.sandbox.workers import Limits, SandboxError
 
 
 def test_call_brings_back_value_warnings_changes_and_sharing():
@@ -37,10 +37,8 @@ def test_call_brings_back_value_warnings_changes_and_sharing():
 def test_errors_carry_name_text_and_line():
     with session("x = 1\ndef f():\n    return [][1]") as s, pytest.raises(StudentError) as caught:
         call(s, "f", ())
-    assert (
-        caught.value.what_happened
-        == "raised IndexError: list index out of range (line 3 of the cell)"
-    )
+    happened = "raised IndexError: list index out of range (line 3 of the cell)"
+    assert caught.value.what_happened == happened
 
 
 def test_missing_name_says_which_error_kept_it_out():
@@ -72,14 +70,19 @@ def test_a_cell_that_ends_the_process_costs_only_itself(killer: str, why: str):
 def test_a_call_that_ends_the_process_costs_only_itself():
     code = "import os\ndef out(): os._exit(0)\ndef loop():\n    while True: pass\ndef f(): return 1"
     with session(code) as s:
-        for name in ("out", "loop", "loop"):
-            with pytest.raises(ProcessEnded):
-                call(s, name, ())
+        with pytest.raises(ProcessEnded):
+            call(s, "out", ())
+        with pytest.raises(CallTimedOut):
+            call(s, "loop", ())
+        start = time.monotonic()
+        with pytest.raises(ProcessEnded, match="not called again"):
+            call(s, "loop", ())
+        assert time.monotonic() - start < 0.4
         assert call(s, "f", ()).value == 1
         assert s.limited
 
 
-def test_a_fence_that_fails_later_on_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch):
+def test_a_sandbox_that_fails_later_on_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch):
     """The answer to the first hidden test ends the process, and another cannot be had."""
     ends = "import os\ndef acceptance_probability(p, q, token):\n    os._exit(0)"
     notebook = right(acceptance_probability=ends)
@@ -88,22 +91,12 @@ def test_a_fence_that_fails_later_on_is_not_the_students_fault(monkeypatch: pyte
     def run_cells(self: Session) -> bool:
         starts.append(self)
         if len(starts) > 1:
-            raise FenceError("no user namespace")
+            raise SandboxError("no user namespace")
         return whole(self)
 
     monkeypatch.setattr(Session, "_run_cells", run_cells)
-    with pytest.raises(FenceError, match="no user namespace"):
-        grade_anew(notebook, CHAPTER)
-
-
-def test_a_function_that_loops_is_waited_for_once():
-    with session("def loop():\n    while True: pass") as s:
-        with pytest.raises(ProcessEnded):
-            call(s, "loop", ())
-        start = time.monotonic()
-        with pytest.raises(ProcessEnded, match="not called again"):
-            call(s, "loop", ())
-    assert time.monotonic() - start < 0.4
+    with pytest.raises(SandboxError, match="no user namespace"):
+        grade_now(notebook, CHAPTER)
 
 
 def test_the_submission_as_a_whole_has_a_limit():
@@ -146,25 +139,9 @@ def test_notebook_habits_do_no_harm(source: str):
         assert s.value("x") == 3
 
 
-def test_the_worker_has_no_secrets_in_reach():
-    code = (
-        "import os, sys\n"
-        "names = [os.getcwd(), os.environ.get('HOME'), os.environ.get('PATH')]\n"
-        "others = [m for m in sys.modules if m.startswith(('autograde', 'pytest'))]\n"
-        "left = os.listdir('.')\n"
-    )
-    with session(code) as s:
-        where, home, path = s.value("names")
-        assert where == home and "specdec-" in where
-        assert ".venv" not in path
-        assert s.value("others") == [] and s.value("left") == []
-
-
 def test_large_answers_are_refused_by_name():
-    with (
-        session("def f(): return list(range(10**7))", seconds=5.0) as s,
-        pytest.raises((StudentError, ProcessEnded)),
-    ):
+    large = "def f(): return list(range(10**7))"
+    with session(large) as s, pytest.raises((StudentError, ProcessEnded)):
         call(s, "f", ())
 
 
@@ -206,10 +183,8 @@ def test_calls_together_are_calls_one_after_the_other():
     with session(COUNTED, changing) as s:
         student = Student(s, {})
         assert list(student.f.each([(5,), (6,), (5,)])) == [(5, 1), (6, 2), (5, 3)]
-        assert [(c.args, c.reply.value) for c in student.calls[:2]] == [
-            ((5,), (5, 1)),
-            ((6,), (6, 2)),
-        ]
+        kept = [(call.args, call.reply.value) for call in student.calls[:2]]
+        assert kept == [((5,), (5, 1)), ((6,), (6, 2))]
         assert list(student.g.each([(array, 1), (array, 2)])) == [1, 2]  # a new array for each call
         assert [call.reply.changed for call in student.calls[3:]] == [[0], [0]]
         assert array[1] == 1 and list(student.f.each([])) == []
@@ -238,16 +213,7 @@ def test_each_of_the_calls_together_has_the_limit_of_a_call():
         assert student.g() == 1
 
 
-FORGED = """
-import json, os, struct
-def f():
-    body = json.dumps(BODY).encode()
-    for handle in range(3, 64):
-        try:
-            os.write(handle, struct.pack(">I", len(body)) + body)
-        except OSError:
-            pass
-"""
+FORGED = written("json.dumps(BODY).encode()").replace("NAME", "f")
 
 
 @pytest.mark.parametrize(
@@ -263,10 +229,8 @@ def f():
     ],
 )
 def test_an_answer_of_no_known_form_ends_the_call_and_nothing_else(body: dict):
-    with (
-        session(FORGED.replace("BODY", repr(body))) as s,
-        pytest.raises((ProcessEnded, NotDefined, StudentError)),
-    ):
+    refused = pytest.raises((ProcessEnded, NotDefined, StudentError))
+    with session(FORGED.replace("BODY", repr(body))) as s, refused:
         call(s, "f", ())
 
 
@@ -274,10 +238,8 @@ def test_a_forged_report_of_a_cell_has_the_types_of_a_report():
     code = FORGED.replace("BODY", "{'error': 3, 'printed': {'a': 1}}") + "f()"
     with session(code) as s:
         report = s.reports["cell-0"]
-    assert report == {
-        "error": {"name": "Exception", "text": "", "line": None},
-        "printed": "",
-    }
+    assert report["error"] == {"name": "Exception", "text": "", "line": None}
+    assert report["printed"] == ""
 
 
 def test_text_that_no_file_could_hold_is_repaired():

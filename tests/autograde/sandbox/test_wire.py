@@ -15,6 +15,13 @@ from autograde.sandbox.inside import wire
 from autograde.sandbox.inside.wire import Opaque, ProtocolError, decode, encode
 
 
+class Equal:
+    """Equal to everything."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
 @pytest.mark.parametrize(
     "value",
     [None, True, 0, -3, 2.5, "text", [], [1, [2.0, "x"]], (1, True), [(0, False)], float("inf")],
@@ -45,60 +52,42 @@ def test_other_arrays_are_opaque(dtype: str):
     assert isinstance(decode(encode(np.zeros(2, dtype))), Opaque)
 
 
-def test_numpy_scalars_become_pythons():
-    assert [type(decode(encode(x))) for x in (np.float64(1), np.int32(1), np.bool_(True))] == [
-        float,
-        int,
-        bool,
-    ]
+@pytest.mark.parametrize("value", [np.float64(1), np.int32(1), np.bool_(True)])
+def test_numpy_scalars_become_pythons(value: np.generic):
+    assert type(decode(encode(value))) is type(value.item())
 
 
 def test_nan_crosses():
     assert np.isnan(decode(encode(float("nan"))))
 
 
-@pytest.mark.parametrize("value", [{1: 2}, {1, 2}, object(), lambda: 0, 2**70, b"bytes"])
+@pytest.mark.parametrize("value", [{1: 2}, {1, 2}, object(), lambda: 0, 2**70, b"bytes", Equal()])
 def test_everything_else_is_opaque(value: object):
-    back = decode(encode(value))
-    assert isinstance(back, Opaque)
-
-
-def test_always_equal_object_does_not_cross_as_itself():
-    class Equal:
-        def __eq__(self, other: object) -> bool:
-            return True
-
-    assert decode(encode([Equal()])) != [1]
+    assert isinstance(decode(encode(value)), Opaque)
 
 
 def test_depth_is_bounded():
     value: list = []
     for _ in range(50):
         value = [value]
-    assert "Opaque" in repr(type(_innermost(decode(encode(value)))))
+    value = decode(encode(value))
+    while isinstance(value, list):
+        (value,) = value
+    assert isinstance(value, Opaque)
 
 
-def _innermost(value: object) -> object:
-    return _innermost(value[0]) if isinstance(value, list) and value else value
+def test_dictionaries_cross_in_their_order():
+    value = {"b": 0.5, "a": [1, {"c": np.arange(2)}]}
+    crossed = decode(encode(value))
+    assert list(crossed) == ["b", "a"] and crossed["a"][1]["c"].tolist() == [0, 1]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"l": 1},
-        {"q": []},
-        {"f": "1e9"},
-        {"a": ["object", [1], ""]},
-        {"a": ["float64", [3], "AAAA"]},
-        {"a": ["float64", [-1], ""]},
-        {"a": []},
-        {"l": [], "t": []},
-        [1],
-    ],
-)
-def test_unknown_forms_are_refused(data: object):
-    with pytest.raises(ProtocolError):
-        decode(data)
+def test_changed_arguments_are_named():
+    sent = [wire.encode(arg) for arg in (np.ones(2), [1], 3)]
+    assert wire.changed(sent, (np.ones(2), [1], 3)) == []
+    assert wire.changed(sent, (np.zeros(2), [1], 3)) == [0]
+    for other in ((1,), [1.0], [True], [2]):
+        assert wire.changed(sent, (np.ones(2), other, 3)) == [1]
 
 
 @pytest.fixture
@@ -108,54 +97,12 @@ def link():
         yield ours, theirs
 
 
-def test_dictionaries_cross_in_their_order():
-    value = {"b": 0.5, "a": [1, {"c": np.arange(2)}]}
-    crossed = decode(encode(value))
-    assert list(crossed) == ["b", "a"] and crossed["a"][1]["c"].tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("body", [[["a"]], [[1, 2]], "ab", [["a", 1, 2]]])
-def test_what_is_no_dictionary_is_refused(body: object):
-    with pytest.raises(ProtocolError):
-        decode({"d": body})
-
-
 def test_frames_arrive_whole(link: tuple):
     ours, theirs = link
     wire.send(ours, {"do": "x" * 10_000})
     assert wire.receive(theirs)["do"] == "x" * 10_000
     ours.close()
     assert wire.receive(theirs) is None
-
-
-@pytest.mark.parametrize("body", [b"not json", b"[1]", b"[" * 100_000])
-def test_bad_frames_are_refused(link: tuple, body: bytes):
-    ours, theirs = link
-    ours.sendall(struct.pack(">I", len(body)) + body)
-    with pytest.raises(ProtocolError):
-        wire.receive(theirs)
-
-
-def test_frame_too_long_is_refused_before_it_is_read(link: tuple):
-    ours, theirs = link
-    ours.sendall(struct.pack(">I", 2**31))
-    with pytest.raises(ProtocolError, match="allowed"):
-        wire.receive(theirs)
-
-
-def test_deadline_holds_for_the_whole_frame(link: tuple):
-    ours, theirs = link
-    ours.sendall(struct.pack(">I", 100) + b"{")
-    with pytest.raises(TimeoutError):
-        wire.receive(theirs, time.monotonic() + 0.05)
-
-
-def test_changed_arguments_are_found():
-    sent = [wire.encode(arg) for arg in (np.ones(2), [1], 3)]
-    assert wire.changed(sent, (np.ones(2), [1], 3)) == []
-    assert wire.changed(sent, (np.zeros(2), [1], 3)) == [0]
-    for other in ((1,), [1.0], [True], [2]):
-        assert wire.changed(sent, (np.ones(2), other, 3)) == [1]
 
 
 # --- a peer that does not keep to the protocol ----------------------------------------------
@@ -174,29 +121,37 @@ def framed(body: bytes) -> bytes:
         b'{"value": -Infinity}',
         b'{"value": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
         b'{"value": ' + b"9" * 10_000 + b"}",
+        b"[" * 100_000,
         b"[1]",
+        b"not json",
         b"\xff\xfe",
         b"",
     ],
 )
-def test_a_body_that_is_not_one_plain_object_is_refused(body: bytes):
-    near, far = socket.socketpair()
-    with near, far:
-        far.sendall(framed(body))
-        with pytest.raises(ProtocolError):
-            wire.receive(near)
+def test_a_body_that_is_not_one_plain_object_is_refused(body: bytes, link: tuple):
+    ours, theirs = link
+    theirs.sendall(framed(body))
+    with pytest.raises(ProtocolError):
+        wire.receive(ours)
 
 
-def test_a_byte_now_and_then_does_not_outlast_the_deadline():
-    """Also where every byte comes before the last moment's wait is over."""
-    near, far = socket.socketpair()
+def test_frame_too_long_is_refused_before_it_is_read(link: tuple):
+    ours, theirs = link
+    ours.sendall(struct.pack(">I", 2**31))
+    with pytest.raises(ProtocolError, match="allowed"):
+        wire.receive(theirs)
+
+
+def test_a_byte_now_and_then_does_not_outlast_the_deadline(link: tuple):
+    """Also if every byte comes before the last moment's wait is over."""
+    ours, theirs = link
     stop = threading.Event()
 
     def drip() -> None:
-        far.sendall(struct.pack(">I", 10**6))
+        theirs.sendall(struct.pack(">I", 10**6))
         with contextlib.suppress(OSError):
             while not stop.is_set():
-                far.send(b" ")
+                theirs.send(b" ")
                 time.sleep(0.0002)
 
     thread = threading.Thread(target=drip)
@@ -204,13 +159,12 @@ def test_a_byte_now_and_then_does_not_outlast_the_deadline():
     start = time.monotonic()
     try:
         with pytest.raises(TimeoutError):
-            wire.receive(near, start + 0.2)
+            wire.receive(ours, start + 0.2)
         assert time.monotonic() - start < 2
     finally:
         stop.set()
-        near.close()
+        ours.close()
         thread.join()
-        far.close()
 
 
 @pytest.mark.parametrize(
@@ -220,18 +174,26 @@ def test_a_byte_now_and_then_does_not_outlast_the_deadline():
         {"a": ["float64", [0, 2**62, 2**62], ""]},
         {"a": ["float64", [1] * 100, "AAAAAAAAAAA="]},
         {"a": ["float64", [2], "AAAAAAAAAAA="]},
+        {"a": ["float64", [3], "AAAA"]},
         {"a": ["float64", [1], "not base64"]},
         {"a": ["object", [1], "AAAAAAAAAAA="]},
         {"a": ["float64", [True], "AAAAAAAAAAA="]},
         {"a": ["float64", [-1], "AAAAAAAAAAA="]},
         {"a": ["float64", "1", "AAAAAAAAAAA="]},
         {"a": "float64"},
+        {"a": []},
         {"l": {"0": 1}},
-        {"d": [["a"]]},
+        {"l": 1},
         {"l": [], "t": []},
+        {"d": [["a"]]},
+        {"d": [[1, 2]]},
+        {"d": "ab"},
+        {"d": [["a", 1, 2]]},
         {"f": "1e9"},
         {"unknown": 1},
+        {"q": []},
         [],
+        [1],
     ],
 )
 def test_a_value_that_encode_never_makes_is_refused(data: object):
@@ -244,14 +206,14 @@ def test_lone_surrogates_become_question_marks():
     assert decode({"x": "\udfff"}).type_in_student_code == "?"
 
 
-ATOMS = (None, True, 0, -1, 2**70, 1.5, "", "a", "nan", "float64", "AAAA", b"")
+ATOMS = (None, True, 0, -1, 2**70, 1.5, "", "a", "nan", "float64", "AAAA")
 TAGS = ("l", "t", "d", "f", "x", "a", "s", "h", "q")
 
 
 def junk(rng: random.Random, depth: int = 0) -> object:
     """Something of JSON's types, often close to what `encode` makes."""
     if depth > 4 or rng.random() < 0.3:
-        return rng.choice(ATOMS[:-1])
+        return rng.choice(ATOMS)
     items = [junk(rng, depth + 1) for _ in range(rng.randrange(4))]
     return rng.choice([items, {rng.choice(TAGS): items}, {rng.choice(TAGS): junk(rng, depth + 1)}])
 
@@ -275,12 +237,9 @@ def test_frames_with_a_byte_changed_are_read_or_refused():
         bad = bytearray(good)
         bad[rng.randrange(4, len(bad))] = rng.randrange(256)
         near, far = socket.socketpair()
-        with near, far:
+        with near, far, contextlib.suppress(ProtocolError):
             far.sendall(bytes(bad))
             far.shutdown(socket.SHUT_WR)
-            try:
-                message = wire.receive(near, time.monotonic() + 5)
-                if message is not None and "value" in message:
-                    decode(message["value"])
-            except ProtocolError:
-                pass
+            message = wire.receive(near, time.monotonic() + 5)
+            if message is not None and "value" in message:
+                decode(message["value"])

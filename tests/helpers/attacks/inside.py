@@ -42,57 +42,32 @@ def NAME(*args):
         if type(thing) is dict and ("gives" in thing or "expected" in thing):
             return thing.get("gives", thing.get("expected"))
 """
-_FORGED_ANSWER = """
+# BODY is written as one or more frames to every open file, one of which is the link to the grader.
+_WRITTEN = """
 import json, os, struct
 def NAME(*args):
-    body = json.dumps({"value": 1.0, "error": None, "warnings": [], "changed": [], "shares": False,
-                       "passed": True, "score": 22, "mark": 22.0}).encode()
+    body = BODY
     for handle in range(3, 64):
         try:
-            os.write(handle, (struct.pack(">I", len(body)) + body) * 50)
-        except OSError:
-            pass
-    return 1.0
-"""
-_HUGE_LENGTH = """
-import os
-def NAME(*args):
-    for handle in range(3, 64):
-        try:
-            os.write(handle, b"\\xff\\xff\\xff\\xff")
+            os.write(handle, FRAME)
         except OSError:
             pass
 """
-_DEEP = """
-import os, struct
-def NAME(*args):
-    body = b'{"value": ' + b'{"l": [' * 100000 + b']}' * 100000 + b'}'
-    for handle in range(3, 64):
-        try:
-            os.write(handle, struct.pack(">I", len(body)) + body)
-        except OSError:
-            pass
-"""
-_TWICE = """
-import os, struct
-def NAME(*args):
-    body = b'{"error": null, "error": null, "value": NaN, "value": {"f": "nan"}, "changed": [1, 2]}'
-    for handle in range(3, 64):
-        try:
-            os.write(handle, struct.pack(">I", len(body)) + body)
-        except OSError:
-            pass
-"""
-_LENT_NOTHING = """
-import os, struct
-def NAME(*args):
-    body = b'{"ask": {"of": 0, "name": "__class__", "args": {"l": []}, "kwargs": {}}}'
-    for handle in range(3, 64):
-        try:
-            os.write(handle, struct.pack(">I", len(body)) + body)
-        except OSError:
-            pass
-"""
+_FRAME = 'struct.pack(">I", len(body)) + body'
+_FORGED_ANSWER = """json.dumps({"value": 1.0, "error": None, "warnings": [], "changed": [],
+                       "shares": False, "passed": True, "score": 22, "mark": 22.0}).encode()"""
+_DEEP = """b'{"value": ' + b'{"l": [' * 100000 + b']}' * 100000 + b'}'"""
+_TWICE = (
+    """b'{"error": null, "error": null, "value": NaN, "value": {"f": "nan"}, "changed": [1, 2]}'"""
+)
+_NEVER_GIVEN = """b'{"ask": {"of": 0, "name": "__class__", "args": {"l": []}, "kwargs": {}}}'"""
+
+
+def written(body: str, frame: str = _FRAME) -> str:
+    """A function that writes the frames of `body`, both as Python, in place of its answer."""
+    return _WRITTEN.replace("BODY", body).replace("FRAME", frame)
+
+
 _EXAMPLES = {
     "acceptance_probability": "def acceptance_probability(p, q, token):\n"
     "    known = {(0.45, 1): 0.3 / 0.45, (0.45, 2): 0.75, (0.45, 0): 1.0}\n"
@@ -172,11 +147,14 @@ CODES = {
     "a float equal to everything": ("tampering", _EQUAL_FLOAT),
     "expected value in a frame": ("frames", _FRAMES),
     "expected value in the heap": ("frames", _COLLECTED),
-    "answer forged": ("protocol", _FORGED_ANSWER),
-    "frame of 4 GiB announced": ("protocol", _HUGE_LENGTH),
-    "frame nested too deep": ("protocol", _DEEP),
-    "keys twice and NaN": ("protocol", _TWICE),
-    "use of what was not lent": ("protocol", _LENT_NOTHING),
+    "answer forged": (
+        "protocol",
+        written(f"{_FORGED_ANSWER}", f"({_FRAME}) * 50") + "    return 1.0\n",
+    ),
+    "frame of 4 GiB announced": ("protocol", written("b''", "b'\\xff\\xff\\xff\\xff'")),
+    "frame nested too deep": ("protocol", written(_DEEP)),
+    "keys twice and NaN": ("protocol", written(_TWICE)),
+    "use of an object that was never given": ("protocol", written(_NEVER_GIVEN)),
 }
 ATTACKS = [
     *(Attack(name, group, answers=answers(code)) for name, (group, code) in CODES.items()),

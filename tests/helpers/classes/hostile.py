@@ -1,7 +1,7 @@
 """Text that tries to run in the browser of whoever looks at it, in every place that students fill.
 
-What runs tells so by `hits.push(NUMBER)`, what loads by asking for `ELSEWHERE/NUMBER`; the number
-holds the place and the payload.
+A payload that runs calls `hits.push(NUMBER)`, one that loads something asks for `ELSEWHERE/NUMBER`;
+the number stands for the place and the payload.
 """
 
 import json
@@ -40,7 +40,7 @@ MARKDOWN_ONLY = {
 
 
 def number_of(place: str, payload: str) -> int:
-    """The number by which a hit is told."""
+    """The number of a hit."""
     return 100 * (1 + list(PLACES).index(place)) + list(PAYLOADS).index(payload)
 
 
@@ -51,11 +51,11 @@ def name_of(number: int) -> str:
 
 def loaded(place: str) -> dict[str, str]:
     """Every payload, with the numbers of `place`."""
-    made = {}
+    texts = {}
     for name, text in PAYLOADS.items():
         number = number_of(place, name)
-        made[name] = text.format(run=f"hits.push({number})", url=f"{ELSEWHERE}/{number}", n=number)
-    return made
+        texts[name] = text.format(run=f"hits.push({number})", url=f"{ELSEWHERE}/{number}", n=number)
+    return texts
 
 
 def everything(place: str) -> str:
@@ -83,8 +83,14 @@ def own_cells(kind: str) -> Callable[[NotebookNode, str], None]:
     return put
 
 
-def written(notebook: NotebookNode, place: str) -> None:
-    answer_to(notebook, "why_residual").source = everything(place)
+def answer(name: str, source: str) -> Callable[[NotebookNode, str], None]:
+    """All payloads in an answer: {text} in its source is their text, {literal} a Python literal."""
+
+    def put(notebook: NotebookNode, place: str) -> None:
+        text = everything(place)
+        answer_to(notebook, name).source = source.format(text=text, literal=repr(text))
+
+    return put
 
 
 def code(notebook: NotebookNode, place: str) -> None:
@@ -114,34 +120,9 @@ def error(notebook: NotebookNode, place: str) -> None:
     own(notebook, "code", f"raise type({text!r}, (Exception,), {{}})({text!r})", outputs=[output])
 
 
-def returned(notebook: NotebookNode, place: str) -> None:
-    source = f"def speculative_accept(draft_tokens, p, q, r):\n    return [{everything(place)!r}]"
-    answer_to(notebook, "speculative_accept").source = source
-
-
-def raised(notebook: NotebookNode, place: str) -> None:
-    text = everything(place)
-    body = f"    raise type({text!r}, (Exception,), {{}})({text!r})"
-    answer_to(notebook, "correct_token").source = f"def correct_token(p, q, token, r, u):\n{body}"
-
-
-def warned(notebook: NotebookNode, place: str) -> None:
-    body = f"    import warnings\n    warnings.warn({everything(place)!r})\n    return 1.0"
-    answer_to(
-        notebook, "acceptance_probability"
-    ).source = f"def acceptance_probability(p, q, token):\n{body}"
-
-
-def kept_out(notebook: NotebookNode, place: str) -> None:
-    answer_to(notebook, "speculative_step").source = f"raise ValueError({everything(place)!r})"
-
-
-def quiz(notebook: NotebookNode, place: str) -> None:
-    answer_to(notebook, "quiz_02").source = f"quiz_02 = {everything(place)!r}"
-
-
-def prediction(notebook: NotebookNode, place: str) -> None:
-    answer_to(notebook, "prediction_02").source = f"prediction_02 = {everything(place)!r}"
+RETURNED = "def speculative_accept(draft_tokens, p, q, r):\n    return [{literal}]"
+RAISED = "    raise type({literal}, (Exception,), {{}})({literal})"
+WARNED = "    import warnings\n    warnings.warn({literal})\n    return 1.0"
 
 
 def outputs(kind: str) -> Callable[[NotebookNode, str], None]:
@@ -186,18 +167,22 @@ PLACES: dict[str, Callable[[NotebookNode, str], None]] = {
     "own text": own_cells("markdown"),
     "own raw cell": own_cells("raw"),
     "own code cell": own_cells("code"),
-    "written answer": written,
+    "written answer": answer("why_residual", "{text}"),
     "code of an answer": code,
     "comments in an answer": remarks,
     "stdout": printed("stdout"),
     "stderr": printed("stderr"),
     "error of a cell": error,
-    "value returned": returned,
-    "error of a function": raised,
-    "warning of a function": warned,
-    "error that keeps an answer out": kept_out,
-    "quiz answer": quiz,
-    "prediction": prediction,
+    "value returned": answer("speculative_accept", RETURNED),
+    "error of a function": answer(
+        "correct_token", f"def correct_token(p, q, token, r, u):\n{RAISED}"
+    ),
+    "warning of a function": answer(
+        "acceptance_probability", f"def acceptance_probability(p, q, token):\n{WARNED}"
+    ),
+    "error that keeps an answer out": answer("speculative_step", "raise ValueError({literal})"),
+    "quiz answer": answer("quiz_02", "quiz_02 = {literal}"),
+    "prediction": answer("prediction_02", "prediction_02 = {literal}"),
     "html output": outputs("text/html"),
     "svg output": outputs("image/svg+xml"),
     "javascript output": outputs("application/javascript"),
@@ -219,10 +204,10 @@ def answer_to(notebook: NotebookNode, name: str) -> NotebookNode:
 
 def notebook() -> NotebookNode:
     """A notebook with every payload in every place."""
-    made = right()
+    hostile = right()
     for place, put in PLACES.items():
-        put(made, place)
-    return made
+        put(hostile, place)
+    return hostile
 
 
 def unreadable() -> str:

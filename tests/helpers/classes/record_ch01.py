@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 import specdec_lib.lessons
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.pairs import Pair, load_pair

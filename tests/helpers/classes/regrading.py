@@ -3,7 +3,7 @@
 from autograde.grade import grade
 from autograde.result import Result
 from autograde.submission import release_of
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 
 
 def grade_with(chapter: str, **answers: str) -> Result:

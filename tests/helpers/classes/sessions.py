@@ -1,7 +1,7 @@
 """Sessions of a worker, for tests of what happens in one."""
 
-from autograde.sandbox.jail import Limits
 from autograde.sandbox.session import Cell, Reply, Session
+from autograde.sandbox.workers import Limits
 
 LIMITS = Limits(call_seconds=1.5)
 
@@ -19,3 +19,9 @@ def call(session: Session, name: str, args: tuple) -> Reply:
     if isinstance(answer, Exception):
         raise answer
     return answer
+
+
+def value_of(code: str, *args: object, limits: Limits = LIMITS) -> object:
+    """The value of `f(*args)`, where f is defined by the one cell `code`."""
+    with session(code, limits=limits) as s:
+        return call(s, "f", args).value

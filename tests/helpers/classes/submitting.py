@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from autograde.chapter import ROOT
 from autograde.submission import release_of
-from autograde.tools.submissions import filled, solutions_of
+from autograde.tools.samples import filled, solutions_of
 
 CHAPTER = "02_rejection_sampling"
 

@@ -10,7 +10,7 @@ import ast
 from functools import cache
 
 from autograde.chapter import Chapter
-from autograde.tools.submissions import solutions_of
+from autograde.tools.samples import solutions_of
 from autograde.wrong import Misconception, misconceptions_of
 
 UNWRITTEN = "def {name}(*args):\n    raise NotImplementedError('{name}: not written yet')"
@@ -72,6 +72,7 @@ def prerequisites(chapter: str) -> dict[str, set[str]]:
     after: dict[str, set[str]] = {}
     for mark in marks:
         if mark.name == "behaviour":
-            exercise, _, first, *_ = mark.args
-            after.setdefault(exercise, set()).update(first)
+            (behaviour,) = mark.args
+            names = after.setdefault(behaviour.exercise.name, set())
+            names.update(each.name for each in behaviour.after)
     return after

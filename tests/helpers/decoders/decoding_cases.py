@@ -6,13 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Block, Generation, Settings
-from specdec_lib.drafters.adaptive import Schedule
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.drafters.protocol import Drafter
+from specdec_lib.drafters.protocol import Drafter, Schedule
 from specdec_lib.models.cache import TokenCache
 from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Choices, Uniforms, Warp

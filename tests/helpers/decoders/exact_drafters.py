@@ -12,12 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from decoders.random_models import eagle_weights, medusa_heads
-from decoders.tape import Tape
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.tree import tree_generate
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.eagle import Eagle, EagleTree
@@ -27,9 +25,10 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.medusa import Medusa, MedusaTree
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.drafters.protocol import Drafter, OnTarget
+from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import Candidates, TreeDrafter
 from specdec_lib.drafters.vocabulary import OtherVocabulary
+from specdec_lib.exact import Tape, distribution
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 from specdec_lib.models.table import TableModel
@@ -89,6 +88,19 @@ class Llamas(NamedTuple):
     draft: Llama
 
 
+def autoregressive(model: TableModel, prompt: Sequence[int], count: int) -> dict:
+    """Of `count` tokens after `prompt`: the product of the model's distributions."""
+
+    def plain(tape: Tape) -> tuple[int, ...]:
+        text = list(prompt)
+        for _ in range(count):
+            probs = model.forward(torch.tensor([text]), model.new_cache())[0, -1].exp()
+            text.append(tape.choose(probs.tolist()))
+        return tuple(text[len(prompt) :])
+
+    return distribution(plain)
+
+
 class Row(NamedTuple):
     """A drafter: its file, how it is made, and what a mistake in it does to its proposals."""
 
@@ -109,13 +121,15 @@ class Row(NamedTuple):
         """Whose law it is to keep."""
         return self.target or llamas.target
 
-    def decoder(self, llamas: Llamas, size, wrong: bool = False) -> Callable[[Tape], Sequence[int]]:
+    def decoder(self, llamas: Llamas, size, wrong: bool = False) -> Callable[[Tape], list[int]]:
         """A function from choices to the new tokens."""
         drafter = self.make(llamas, size) if self.is_tree else self.make(llamas)
-        drafter = Changed(drafter, self.mistake) if wrong else drafter
+        if wrong:
+            right = drafter.propose
+            drafter.propose = lambda *args: self.mistake(right(*args))
         target, settings = self.target_of(llamas), Settings(self.count)
 
-        def run(tape: Tape) -> Sequence[int]:
+        def run(tape: Tape) -> list[int]:
             if self.is_tree:
                 return tree_generate(target, drafter, PROMPT, len(size), settings, tape).tokens[0]
             made = speculative_generate(
@@ -124,22 +138,6 @@ class Row(NamedTuple):
             return made.tokens[0]
 
         return run
-
-
-class Changed:
-    """A drafter whose proposals are changed before anybody judges them."""
-
-    def __init__(self, drafter: Drafter | TreeDrafter, mistake: Callable) -> None:
-        self.drafter, self.mistake = drafter, mistake
-        if isinstance(drafter, OnTarget):
-            self.follow = drafter.follow
-
-    def __getattr__(self, name: str):
-        return getattr(self.drafter, name)
-
-    def propose(self, *args):
-        """The changed proposal."""
-        return self.mistake(self.drafter.propose(*args))
 
 
 def uniform_q(proposal):
@@ -232,4 +230,7 @@ ROWS = {
     "EAGLE tree": tree("eagle.py", eagle_tree("without replacement"), first_q),
     "EAGLE tree, top": tree("eagle.py", eagle_tree("top"), uniform_q),
 }
-NO_DRAFTERS = {"__init__.py", "protocol.py", "states.py", "adaptive.py"}
+NO_DRAFTERS = {
+    *("__init__.py", "protocol.py", "proposals.py", "adaptive.py"),
+    *("hidden.py", "weights.py"),
+}

@@ -2,10 +2,10 @@
 
 from decoders.exact_drafters import ROWS, Llamas
 
-from specdec_lib.drafters.protocol import OnTarget
+from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.models.llama import Llama
 
 
-def made_on(target: Llama, name: str) -> OnTarget:
+def made_on(target: Llama, name: str) -> Drafter:
     """A drafter of the table of all."""
     return ROWS[name].make(Llamas(target, target))

@@ -16,7 +16,9 @@ import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat import NotebookNode
 from pages.browsing import leaves_machine
 
 from autograde.chapter import ROOT
@@ -82,6 +84,11 @@ class StudentServer(Server):
     def __init__(self, folder: Path) -> None:
         self.work = folder / "work"
         super().__init__(folder, ["specdec_lib.cli", "start", "--work", str(self.work)], folder)
+
+    def put(self, name: str, notebook: NotebookNode) -> str:
+        """Write NAME.ipynb into the work folder; returns its path for `Lab.open`."""
+        nbformat.write(notebook, self.work / f"{name}.ipynb")
+        return f"{name}.ipynb"
 
 
 class InstructorServer(Server):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from decoders.exact_drafters import DRAFT, PROMPT, TARGET
-from decoders.tape import Tape, branches
 
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.exact import Tape, branches
 from specdec_lib.sampling import Uniforms
 
 

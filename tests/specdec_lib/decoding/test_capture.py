@@ -99,7 +99,7 @@ def test_what_a_step_reads_and_leaves_stays_where_it_is(models, k: int):
             step.choices.send(np.full((3, 2 * k + 1), 0.5))
             step()
     assert places(step) == before
-    expected = {"0.tokens", "0.length", "0.goal", "0.made", "1.keys", "1.values", "1.length"}
+    expected = {"0.tokens", "0.length", "0.goal", "0.outcome", "1.keys", "1.values", "1.length"}
     assert expected <= set(before)
 
 
@@ -120,7 +120,7 @@ def host_index(step: Step) -> None:
 
 
 def to_host(step: Step) -> None:
-    step.made.cpu()
+    step.outcome.cpu()
 
 
 def drawn(step: Step) -> None:

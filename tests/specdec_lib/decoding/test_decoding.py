@@ -26,11 +26,11 @@ from decoders.decoding_cases import (
 )
 from decoders.reference import reference_plain, reference_speculative
 
-from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.table import TableModel
-from specdec_lib.sampling import LAST, Greedy, Uniforms, Warp
+from specdec_lib.sampling import Greedy, Uniforms, Warp
 
 # The contract, against the reference.
 
@@ -282,13 +282,11 @@ def test_the_arguments_are_not_changed():
 def test_a_block_takes_its_numbers_in_order_and_none_for_an_ended_row():
     generators = [np.random.default_rng(0), np.random.default_rng(1)]
     choices = Uniforms(generators)
-    choices.begin([2, -1])
+    choices.begin([2, 0], [True, False])
     untouched = np.random.default_rng(1)
     assert generators[1].bit_generator.state == untouched.bit_generator.state
     numbers = np.random.default_rng(0).random(5)
     fine = torch.full((2, 1000), 1e-3, dtype=torch.float64)  # tells the numbers apart
-    drawn = [int(choices.draw(fine, index)[0]) for index in (0, 1, LAST)]
-    assert drawn == [int(1000 * u) for u in numbers[[0, 1, 4]]]
-    for r in (numbers[2:4] - 1e-9, numbers[2:4] + 1e-9):
-        accepted = choices.accept(torch.from_numpy(r).expand(2, 2), torch.ones(2, 2))
-        assert accepted[0].tolist() == (numbers[2:4] < r).tolist()
+    drawn = [choices.draft(fine, 0), choices.draft(fine, 1), choices.last(fine)]
+    assert [int(tokens[0]) for tokens in drawn] == [int(1000 * u) for u in numbers[[0, 1, 4]]]
+    assert choices.coins(fine[:, :2], fine[:, :2])[0].tolist() == numbers[2:4].tolist()

@@ -15,7 +15,7 @@ from decoders.decoding_cases import (
     uniforms,
 )
 
-from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.adaptive import Fixed
 from specdec_lib.drafters.model import ModelDrafter
@@ -90,7 +90,7 @@ def test_a_drafter_that_is_not_finite_is_refused():
     broken = dyadic(1)
     broken.logits = broken.logits.clone()
     broken.logits[..., 1] = math.nan
-    with pytest.raises(ValueError, match="drafter gave probabilities that are not finite"):
+    with pytest.raises(ValueError, match="drafter gave logits that are not finite"):
         generate([[1, 2]], uniforms(0), drafter=ModelDrafter(broken))
 
 
@@ -123,7 +123,7 @@ def test_blocks_without_drafts_may_stand_between_others():
 
 def test_a_drafter_with_a_shorter_context_is_refused():
     drafter = ModelDrafter(Short(DRAFT.logits.exp()))
-    with pytest.raises(ValueError, match="needs 9 positions, and the drafter has 8"):
+    with pytest.raises(ValueError, match="need 9 positions, and the drafter has 8"):
         generate([[1] * 5], uniforms(0), 3, 4, drafter=drafter)
 
 

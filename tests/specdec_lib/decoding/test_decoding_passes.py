@@ -22,7 +22,7 @@ from decoders.decoding_cases import (
 )
 from decoders.reference import reference_plain
 
-from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.sampling import Greedy, Warp

@@ -19,22 +19,22 @@ from decoders.exact_drafters import (
     ROWS,
     TARGET,
     Llamas,
+    autoregressive,
     tiny_llama,
 )
-from decoders.tape import Tape, autoregressive, distance, law
 from torch import Tensor
 from torch.nn.functional import one_hot
 
 from specdec_lib import drafters
 from specdec_lib.decoding import verify
-from specdec_lib.decoding.plain import plain_generate
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.drafters.adaptive import MeasuredCost, Schedule
+from specdec_lib.drafters.adaptive import MeasuredCost
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.drafters.protocol import Drafter
+from specdec_lib.drafters.protocol import Drafter, Schedule
+from specdec_lib.exact import Tape, distance, distribution
 from specdec_lib.models.table import TableModel
-from specdec_lib.sampling import LAST, Warp
+from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
 
 N = 4
@@ -57,7 +57,7 @@ def plain_law(llamas: Llamas) -> Callable[[str, int], dict]:
     def find(name: str, count: int) -> dict:
         target, settings = ROWS[name].target_of(llamas), Settings(count)
         if (target, count) not in known:
-            known[target, count] = law(
+            known[target, count] = distribution(
                 lambda tape: plain_generate(target, [PROMPT], settings, tape).tokens[0]
             )
         return known[target, count]
@@ -68,13 +68,13 @@ def plain_law(llamas: Llamas) -> Callable[[str, int], dict]:
 @pytest.mark.parametrize(("name", "size"), SIZES)
 def test_the_law_is_the_targets(llamas: Llamas, plain_law, name: str, size):
     row = ROWS[name]
-    assert distance(law(row.decoder(llamas, size)), plain_law(name, row.count)) < EXACT
+    assert distance(distribution(row.decoder(llamas, size)), plain_law(name, row.count)) < EXACT
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_mistake_in_the_drafter_is_seen(llamas: Llamas, plain_law, name: str):
     row = ROWS[name]._replace(count=min(ROWS[name].count, 3))
-    found = law(row.decoder(llamas, row.sizes[1], wrong=True))
+    found = distribution(row.decoder(llamas, row.sizes[1], wrong=True))
     assert distance(found, plain_law(name, row.count)) > 0.01
 
 
@@ -94,11 +94,11 @@ def decoder(
     prompt: Sequence[int] = PROMPT,
     eos_id: int | None = None,
     count: int = N,
-) -> Callable[[Tape], Sequence[int]]:
+) -> Callable[[Tape], list[int]]:
     """A function from choices to the new tokens."""
     settings = Settings(count, warp, eos_id)
 
-    def run(choices: Tape) -> Sequence[int]:
+    def run(choices: Tape) -> list[int]:
         return speculative_generate(TARGET, drafter, [prompt], k, settings, choices).tokens[0]
 
     return run
@@ -111,7 +111,7 @@ def warped(warp: Warp) -> TableModel:
 
 @pytest.mark.parametrize("prompt", [[0], [2, 0], [1, 2, 0, 1, 2]])
 def test_the_law_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
-    found = law(decoder(ModelDrafter(DRAFT), 3, prompt=prompt))
+    found = distribution(decoder(ModelDrafter(DRAFT), 3, prompt=prompt))
     assert distance(found, autoregressive(TARGET, prompt, N)) < EXACT
 
 
@@ -122,7 +122,7 @@ def test_the_law_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
     ids=["cold", "hot", "top-k", "top-p", "all three"],
 )
 def test_the_law_is_the_warped_targets(name: str, warp: Warp):
-    found = law(decoder(ROWS[name].make(), 2, warp))
+    found = distribution(decoder(ROWS[name].make(), 2, warp))
     assert distance(found, autoregressive(warped(warp), PROMPT, N)) < EXACT
 
 
@@ -130,10 +130,10 @@ def test_the_law_is_the_targets_where_k_is_chosen_from_what_was_seen():
     costs = Costs(c=0.2, v={1: 1.0, 2: 1.1, 3: 1.2, 4: 1.3})
     drafter = ModelDrafter(DRAFT)
 
-    def run(choices: Tape) -> Sequence[int]:
+    def run(choices: Tape) -> list[int]:
         return decoder(drafter, MeasuredCost(costs, alpha=0.5, trust=2))(choices)
 
-    assert distance(law(run), autoregressive(TARGET, PROMPT, N)) < EXACT
+    assert distance(distribution(run), autoregressive(TARGET, PROMPT, N)) < EXACT
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -143,7 +143,7 @@ def test_the_law_ends_with_the_end_of_sequence_wherever_it_falls_in_a_block(k: i
     for tokens, weight in whole.items():
         end = tokens.index(0) + 1 if 0 in tokens else N
         expected[tokens[:end]] = expected.get(tokens[:end], 0.0) + weight
-    found = law(decoder(ModelDrafter(DRAFT), k, eos_id=0))
+    found = distribution(decoder(ModelDrafter(DRAFT), k, eos_id=0))
     assert found.keys() == expected.keys()
     assert max(abs(found[key] - expected[key]) for key in expected) < EXACT
 
@@ -151,65 +151,65 @@ def test_the_law_ends_with_the_end_of_sequence_wherever_it_falls_in_a_block(k: i
 class ArgmaxDraft(Tape):
     """Drafts the most probable token and reports the whole q."""
 
-    def draw(self, probs, index):
-        return super().draw(probs, index) if index == LAST else probs.argmax(-1)
+    def draft(self, q, index):
+        return q.argmax(-1)
 
 
 class MatchThenResample(Tape):
-    """Accepts where a sample of p is the draft token, and then draws from the residual anyway."""
+    """Branches where `matches` does."""
 
-    def accept(self, p, q):
-        return super().accept(p, torch.ones_like(q))
+    def coins(self, p, q):
+        return super().coins(p, torch.ones_like(q))
 
 
 class RatioSwapped(Tape):
-    """Accepts with q/p."""
+    """Branches where `swapped` does."""
 
-    def accept(self, p, q):
-        return super().accept(q, p.clamp(min=1e-300))
+    def coins(self, p, q):
+        return super().coins(q, p.clamp(min=1e-300))
 
 
 class OneCoin(Tape):
     """Judges every token with the same uniform number, as a loop that seeds itself does."""
 
-    def accept(self, p, q):
-        return (0.4963 * q <= p).cumprod(-1).bool()
+    def coins(self, p, q):
+        return torch.full_like(p, 0.4963)
 
 
 class FilteredUnsaid(Tape):
     """Draws the draft token from the warped distribution; the q beside it is as it was."""
 
-    def draw(self, probs, index):
-        return super().draw(probs if index == LAST else FILTER(probs.log()), index)
+    def draft(self, q, index):
+        return super().draft(FILTER(q.log()), index)
 
 
 class Unfiltered(ModelDrafter):
     """Knows nothing of the warp."""
 
-    def start(self, sequences, warp, capacity):
-        super().start(sequences, PLAIN, capacity)
+    def start(self, texts, warp, capacity, cache):
+        super().start(texts, PLAIN, capacity)
 
 
 class Filtered(ModelDrafter):
     """Warps by itself, whatever is asked."""
 
-    def start(self, sequences, warp, capacity):
-        super().start(sequences, FILTER, capacity)
+    def start(self, texts, warp, capacity, cache):
+        super().start(texts, FILTER, capacity)
 
 
 class OneHotQ(ModelDrafter):
     """Draws its tokens and says that they were certain."""
 
-    def propose(self, sequences, limits, choices):
-        proposal = super().propose(sequences, limits, choices)
+    def propose(self, texts, limits, choices):
+        proposal = super().propose(texts, limits, choices)
         return proposal._replace(q=one_hot(proposal.tokens, proposal.q.shape[-1]).to(proposal.q))
 
 
 class UnsureDropped(ModelDrafter):
     """Throws the token away that made it stop."""
 
-    def propose(self, sequences, limits, choices):
-        proposal = super().propose(sequences, limits, choices)
+    def propose(self, texts, limits, choices):
+        proposal = super().propose(texts, limits, choices)
         chosen = proposal.q.gather(-1, proposal.tokens[..., None])[0, :, 0]
         kept = int((chosen >= self.stop_below).long().cumprod(-1).sum())
         return proposal._replace(limits=[min(kept, *proposal.limits)])
@@ -218,9 +218,19 @@ class UnsureDropped(ModelDrafter):
 class ShiftedQ(ModelDrafter):
     """Reports for each token the distribution of another position."""
 
-    def propose(self, sequences, limits, choices):
-        proposal = super().propose(sequences, limits, choices)
+    def propose(self, texts, limits, choices):
+        proposal = super().propose(texts, limits, choices)
         return proposal._replace(q=proposal.q.roll(1, dims=1))
+
+
+def matches(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
+    """A sample of p is the draft token. A rejection draws from the residual anyway."""
+    return r < p
+
+
+def swapped(p: Tensor, q: Tensor, r: Tensor) -> Tensor:
+    """The draft token is accepted with probability q/p."""
+    return r * p < q
 
 
 def target_again(p: Tensor, q: Tensor) -> Tensor:
@@ -265,8 +275,8 @@ class Mutant(NamedTuple):
 
 MUTANTS = {
     "argmax draft with the full q": Mutant(tape=ArgmaxDraft),
-    "match, then resample": Mutant(tape=MatchThenResample),
-    "ratio swapped": Mutant(tape=RatioSwapped),
+    "match, then resample": Mutant(tape=MatchThenResample, function=("accepts", matches)),
+    "ratio swapped": Mutant(tape=RatioSwapped, function=("accepts", swapped)),
     "one coin for all": Mutant(tape=OneCoin),
     "filtered draft, raw q": Mutant(
         lambda: Unfiltered(DRAFT), FilteredUnsaid, warp=FILTER, asked=FILTER
@@ -287,7 +297,7 @@ def test_the_enumeration_sees_the_mistake(name: str, monkeypatch: pytest.MonkeyP
     mutant = MUTANTS[name]
     if mutant.function:
         monkeypatch.setattr(verify, *mutant.function)
-    found = law(decoder(mutant.drafter(), 2, mutant.warp, count=3), mutant.tape)
+    found = distribution(decoder(mutant.drafter(), 2, mutant.warp, count=3), mutant.tape)
     assert distance(found, autoregressive(warped(mutant.asked), PROMPT, 3)) > 0.01
 
 
@@ -299,12 +309,12 @@ def next_token_law(model: TableModel) -> Tensor:
 def acceptance(drafter: Drafter) -> float:
     """The probability that the first draft token of a text is accepted."""
 
-    def run(choices: Tape) -> Sequence[int]:
+    def run(choices: Tape) -> list[int]:
         settings = Settings(2)
         written = speculative_generate(TARGET, drafter, [PROMPT], 1, settings, choices)
-        return (written.blocks[0][0].accepted,)
+        return [written.blocks[0][0].accepted]
 
-    return law(run)[1,]
+    return distribution(run)[1,]
 
 
 def test_a_draft_is_accepted_as_often_as_both_distributions_overlap():
@@ -312,5 +322,5 @@ def test_a_draft_is_accepted_as_often_as_both_distributions_overlap():
     p, q = (next_token_law(model) for model in (TARGET, DRAFT))
     assert acceptance(ModelDrafter(DRAFT)) == pytest.approx(float(torch.minimum(p, q).sum()))
     assert acceptance(OneHotQ(DRAFT)) == pytest.approx(float((p * q).sum()))
-    certain = law(decoder(OneHotQ(DRAFT), 2, count=3))
+    certain = distribution(decoder(OneHotQ(DRAFT), 2, count=3))
     assert distance(certain, autoregressive(TARGET, PROMPT, 3)) < EXACT

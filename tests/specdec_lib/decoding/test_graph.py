@@ -10,8 +10,7 @@ from decoders.random_models import llama
 
 from specdec_lib.decoding.fixed_shape.graph import graph_generate, spare
 from specdec_lib.decoding.fixed_shape.step import Step
-from specdec_lib.decoding.plain import plain_generate
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.llama import Llama
@@ -54,8 +53,10 @@ def test_the_tokens_are_those_of_the_eager_path(models, k: int, rows: int, tempe
     expected = eager(models, prompts, k, Settings(COUNT + k, warp))
     assert made.tokens == [tokens[:COUNT] for tokens in expected.tokens]
     for found, known in zip(made.blocks, expected.blocks, strict=True):
-        whole = [(block.drafted, block.token) for block in found[:-1]]
-        assert whole == [(block.drafted, block.token) for block in known[: len(whole)]]
+        for one, other in zip(found[:-1], known[: len(found) - 1], strict=k > 0):
+            assert (one.drafted, one.path, one.token) == (other.drafted, other.path, other.token)
+            assert one.bonus == other.bonus
+            assert [*one.p, *one.q] == pytest.approx([*other.p, *other.q])
 
 
 @pytest.mark.parametrize("k", [0, 3])
@@ -109,7 +110,7 @@ def test_a_row_does_not_outgrow_its_goal_by_more_than_a_block(models):
 def test_what_cannot_be_drafted_is_refused(models):
     with pytest.raises(ValueError, match="needs prompts of at least two tokens"):
         graph_generate(*models, [[1]], 2, Settings(4), generators(1))
-    with pytest.raises(ValueError, match="needs 138 positions, and the drafter has 128"):
+    with pytest.raises(ValueError, match="need 138 positions, and the drafter has 128"):
         graph_generate(*models, [[1, 2]], 2, Settings(130), generators(1))
     with pytest.raises(ValueError, match="prompt 0 is empty"):
         graph_generate(*models, [[]], 0, Settings(4), generators(1))

@@ -14,8 +14,7 @@ from decoders.greedy import worse
 from decoders.random_models import VOCAB, gpt2, llama, t5
 from transformers import PreTrainedModel
 
-from specdec_lib.decoding.plain import plain_generate
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.hf import Causal, EncoderDecoder

@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 import torch
 from decoders.exact_drafters import DRAFT, EXACT, PROMPT, TARGET, V, table
-from decoders.tape import Tape, law
 from torch import Tensor
 
 from specdec_lib import cli, generation
-from specdec_lib.decoding.plain import plain_generate
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.variants.lossy import LossyGreedyLenience, LossyLenience, LossyTypical
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.exact import one_token
+from specdec_lib.exact import Tape, distribution, one_token
 from specdec_lib.lessons.ch03.computed import lenient
 from specdec_lib.lessons.ch07.computed import typical_law
 from specdec_lib.sampling import Greedy, Uniforms, Warp
@@ -47,7 +45,7 @@ def greedy_lenient_law(p: Tensor, q: Tensor, lenience: float) -> Tensor:
 def test_a_rule_that_is_exact_gives_up_nothing(rule: Verifier):
     for p, q in pairs():
         found = one_token(rule, p, q)
-        torch.testing.assert_close(found.law, p, rtol=0, atol=EXACT)
+        torch.testing.assert_close(found.distribution, p, rtol=0, atol=EXACT)
         assert found.distance < EXACT
         assert found.accepted == pytest.approx(torch.minimum(p, q).sum().item(), abs=EXACT)
 
@@ -57,15 +55,15 @@ def test_lenience_has_the_law_of_its_formula_and_keeps_its_bound(lenience: float
     for p, q in pairs():
         found = one_token(LossyLenience(lenience), p, q)
         expected, accepted = lenient(p.numpy(), q.numpy(), lenience)
-        np.testing.assert_allclose(found.law, expected, rtol=0, atol=EXACT)
+        np.testing.assert_allclose(found.distribution, expected, rtol=0, atol=EXACT)
         assert found.accepted == pytest.approx(accepted, abs=EXACT)
-        assert (found.law <= p / lenience + EXACT).all()
+        assert (found.distribution <= p / lenience + EXACT).all()
 
 
 @pytest.mark.parametrize("lenience", [0.3, 0.7, 1.0])
 def test_greedy_lenience_has_the_law_of_its_formula(lenience: float):
     for p, q in pairs():
-        found = one_token(LossyGreedyLenience(lenience), p, q).law
+        found = one_token(LossyGreedyLenience(lenience), p, q).distribution
         expected = greedy_lenient_law(p, q, lenience)
         torch.testing.assert_close(found, expected, rtol=0, atol=EXACT)
 
@@ -73,7 +71,7 @@ def test_greedy_lenience_has_the_law_of_its_formula(lenience: float):
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.09, 0.3), (0.5, 0.8)])
 def test_typical_acceptance_has_the_law_of_its_formula(epsilon: float, delta: float):
     for p, q in pairs():
-        found = one_token(LossyTypical(epsilon, delta), p, q).law
+        found = one_token(LossyTypical(epsilon, delta), p, q).distribution
         expected = typical_law(p.numpy(), q.numpy(), epsilon, delta)
         np.testing.assert_allclose(found, expected, rtol=0, atol=EXACT)
 
@@ -82,14 +80,18 @@ def test_on_a_pair_worked_out_by_hand():
     p, q = torch.tensor([4, 3, 1], dtype=torch.float64) / 8, torch.tensor([1, 3, 4]).double() / 8
     # Of q all of the first two passes and min(4/8, 2 * 1/8) of the third: 6/8 are accepted.
     found = one_token(LossyLenience(0.5), p, q)
-    assert found.law.tolist() == [3 / 8, 3 / 8, 2 / 8] and found.accepted == 6 / 8
+    assert found.distribution.tolist() == [3 / 8, 3 / 8, 2 / 8] and found.accepted == 6 / 8
     assert found.distance == 1 / 8
     # At least half of 4/8: the first two pass, and the best one takes the third's place.
     found = one_token(LossyGreedyLenience(0.5), p, q)
-    assert found.law.tolist() == [5 / 8, 3 / 8, 0] and found.distance == 1 / 8
+    assert found.distribution.tolist() == [5 / 8, 3 / 8, 0] and found.distance == 1 / 8
     # The least is min(.09, .3 exp(-.97)) = .09, and every token has more: the law is the draft's.
     found = one_token(LossyTypical(), p, q)
-    assert found.law.tolist() == q.tolist() and found.accepted == 1 and found.distance == 3 / 8
+    assert (
+        found.distribution.tolist() == q.tolist()
+        and found.accepted == 1
+        and found.distance == 3 / 8
+    )
 
 
 @each
@@ -102,8 +104,9 @@ def test_the_decoder_writes_what_the_law_says_and_that_is_not_the_targets(rule: 
 
     last = tuple(PROMPT[-2:])
     found = one_token(rule, TARGET.logits[last].exp(), DRAFT.logits[last].exp())
-    walked = law(run)
-    assert [walked[(token,)] for token in range(V)] == pytest.approx(found.law.tolist(), abs=EXACT)
+    walked = distribution(run)
+    expected = pytest.approx(found.distribution.tolist(), abs=EXACT)
+    assert [walked.get((token,), 0.0) for token in range(V)] == expected
     assert found.distance > 0.01
 
 

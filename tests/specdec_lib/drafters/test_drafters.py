@@ -12,7 +12,7 @@ from torch import Tensor
 from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.drafters.protocol import proposal
+from specdec_lib.drafters.proposals import drawn
 from specdec_lib.models.cache import TokenCache
 from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Greedy, Warp
@@ -27,15 +27,9 @@ class Script:
         self.tokens = tokens
         self.seen: list[Tensor] = []
 
-    def begin(self, counts: Sequence[int]) -> None:
-        """Nothing is drawn ahead."""
-
-    def draw(self, probs: Tensor, index: int) -> Tensor:
-        self.seen.append(probs)
+    def draft(self, q: Tensor, index: int) -> Tensor:
+        self.seen.append(q)
         return torch.tensor(self.tokens[index])
-
-    def accept(self, p: Tensor, q: Tensor) -> Tensor:
-        raise AssertionError("a drafter accepts nothing")
 
 
 # Prompt lookup.
@@ -345,6 +339,6 @@ def test_a_drafter_knows_its_models_tokens_and_device():
 
 def test_a_proposal_keeps_rows_and_positions_apart():
     steps = [(torch.tensor([i, i + 1]), torch.full((2, V), float(i))) for i in range(3)]
-    made = proposal(steps, [3, 2], V, torch.device("cpu"))
+    made = drawn(steps, [3, 2], V, torch.device("cpu"))
     assert made.tokens.tolist() == [[0, 1, 2], [1, 2, 3]]
     assert made.q[:, :, 0].tolist() == [[0, 1, 2], [0, 1, 2]]

@@ -12,24 +12,23 @@ import torch
 from decoders.exact_drafters import EXACT, PROMPT, ROWS, Llamas, V, tiny_llama
 from decoders.made import made_on
 from decoders.random_models import eagle_weights, medusa_heads
-from decoders.tape import Tape, distance, law
 from safetensors.torch import save_file
 
-from specdec_lib.decoding.plain import plain_generate
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.tree import tree_generate
 from specdec_lib.drafters import eagle, medusa
 from specdec_lib.drafters.eagle import Eagle, EagleTree
-from specdec_lib.drafters.hidden import newest
+from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.medusa import Medusa, MedusaTree
-from specdec_lib.models import prefill as reading
-from specdec_lib.models.cache import Hidden, KVCache
+from specdec_lib.exact import Tape, distance, distribution
+from specdec_lib.models import protocol
+from specdec_lib.models.cache import Hidden
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.protocol import prefill
 from specdec_lib.models.scale import Growth, grown
 from specdec_lib.sampling import Greedy, Uniforms, Warp
-from specdec_lib.training.steps import Given
+from specdec_lib.training.steps import GivenDrafts
 
 TEXT = [1, 2, 0, 1, 1, 2, 0]
 GREEDY = Settings(20, Warp(0))
@@ -50,35 +49,38 @@ def target(folder: Path) -> Llama:
     return Llama.from_folder(folder, dtype=torch.float64)
 
 
-def read(target: Llama, texts: list[list[int]]) -> KVCache:
-    """The target's cache before the first block behind `texts`."""
-    cache = target.new_cache(len(texts))
-    reading.read_up_to(target, cache, texts, leave=1)
-    return cache
-
-
-def drafted(drafter, cache: KVCache, texts: list[list[int]], limits: list[int]):
-    """The proposal of a first block."""
+def begin(drafter: StateReader, texts: list[list[int]]) -> None:
+    """Bring the drafter to its first block after `texts`."""
+    target = passing_states(drafter.target, drafter)
+    prefill(target, target.new_cache(len(texts)), texts)
     drafter.start(texts, Warp(), 40)
-    drafter.follow(cache)
+
+
+def drafted(drafter: StateReader, texts: list[list[int]], limits: list[int]):
+    """The proposal of a first block."""
+    begin(drafter, texts)
     choices = Uniforms([np.random.default_rng(row) for row in range(len(texts))])
-    choices.begin(limits)
+    choices.begin(limits, [True] * len(texts))
     return drafter.propose(texts, limits, choices)
 
 
 def test_the_newest_state_is_the_one_before_the_last_token():
     positions = torch.tensor([[3, 4, 5], [3, 4, 5], [3, 4, 5], [0, 1, 2]])
     texts = [[0] * 7, [0] * 5, [0] * 4, [0]]
-    assert newest(Hidden(torch.zeros(4, 3, 1), positions), texts) == [2, 0, -1, -1]
-    assert newest(Hidden(torch.zeros(1, 3, 1), positions[:1]), [[0] * 8]) == [-1]
-    assert newest(None, texts) == [-1] * 4
+    reader = StateReader()
+    assert reader.newest(texts) == [None] * 4
+    reader.observe(Hidden(torch.zeros(4, 3, 1), positions))
+    assert reader.newest(texts) == [2, 0, None, None]
+    reader.observe(Hidden(torch.zeros(1, 3, 1), positions[:1]))
+    assert reader.newest([[0] * 8]) == [None]
 
 
 def test_a_medusa_head_reads_the_state_that_gave_the_last_token(target: Llama):
-    heads, cache = medusa_heads(target), read(target, [TEXT])
-    proposal = drafted(Medusa(target, heads), cache, [TEXT], [5])
+    heads = medusa_heads(target)
+    drafter = Medusa(target, heads)
+    proposal = drafted(drafter, [TEXT], [5])
     assert proposal.limits == [3] and proposal.tokens.shape == (1, 3)
-    h = cache.hidden.states[0, len(TEXT) - 2]
+    h = drafter.hidden.states[0, len(TEXT) - 2]
     behind = target.forward(torch.tensor([TEXT[:-1]]), target.new_cache())[0, -1]
     torch.testing.assert_close(target.head(h), behind, rtol=0, atol=EXACT)
     for i in range(3):
@@ -88,11 +90,11 @@ def test_a_medusa_head_reads_the_state_that_gave_the_last_token(target: Llama):
 
 
 def test_eagle_goes_on_from_the_states_that_it_predicts(target: Llama):
-    drafter, cache = Eagle(target, eagle_weights(target)), read(target, [TEXT])
-    proposal = drafted(drafter, cache, [TEXT], [3])
+    drafter = Eagle(target, eagle_weights(target))
+    proposal = drafted(drafter, [TEXT], [3])
     assert drafter.cache.length.tolist() == [len(TEXT) - 1]
     whole = Eagle(target, eagle_weights(target))  # without a cache: all again for each token
-    states, tokens = cache.hidden.states, torch.tensor([TEXT])
+    states, tokens = drafter.hidden.states, torch.tensor([TEXT])
     for i in range(3):
         whole.start([TEXT], Warp(), 40)
         predicted = whole.next_states(states, tokens[:, 1:])[:, -1:]
@@ -119,7 +121,7 @@ def test_eagles_cache_holds_true_states_only(target: Llama):
     made = speculative_generate(target, drafter, prompts, Pausing(), Settings(20), choices)
     for row, (prompt, tokens) in enumerate(zip(prompts, made.tokens, strict=True)):
         fresh, text = Eagle(target, weights), prompt + tokens
-        drafted(fresh, read(target, [text]), [text], [0])
+        drafted(fresh, [text], [0])
         held = int(drafter.cache.length[row])
         assert held > len(prompt) + 10
         for name in ("keys", "values"):
@@ -151,7 +153,7 @@ def test_a_row_of_a_ragged_batch_has_the_distributions_that_it_has_alone(target:
 def test_the_law_is_the_targets_where_states_are_missing(
     target: Llama, name: str, prompt: list[int], chunk: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(reading, "CHUNK", chunk)
+    monkeypatch.setattr(protocol, "CHUNK", chunk)
     drafter = made_on(target, name)
 
     def run(tape: Tape):
@@ -160,14 +162,14 @@ def test_the_law_is_the_targets_where_states_are_missing(
     def plain(tape: Tape):
         return plain_generate(target, [prompt], Settings(3), tape).tokens[0]
 
-    assert distance(law(run), law(plain)) < EXACT
+    assert distance(distribution(run), distribution(plain)) < EXACT
 
 
 @both
 def test_a_row_whose_state_was_read_in_an_earlier_chunk_drafts_from_its_second_block_on(
     target: Llama, name: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(reading, "CHUNK", 3)
+    monkeypatch.setattr(protocol, "CHUNK", 3)
     prompts = [TEXT, [1, 2], [2]]
     made = speculative_generate(target, made_on(target, name), prompts, 3, GREEDY, Greedy())
     assert made.tokens == plain_generate(target, prompts, GREEDY, Greedy()).tokens
@@ -189,7 +191,7 @@ def test_the_law_of_a_tree_is_the_targets_where_the_state_is_missing(target: Lla
     def plain(tape: Tape):
         return plain_generate(target, [prompt], Settings(2), tape).tokens[0]
 
-    assert distance(law(run), law(plain)) < EXACT
+    assert distance(distribution(run), distribution(plain)) < EXACT
 
 
 @both
@@ -201,13 +203,13 @@ def test_at_temperature_0_a_tree_writes_the_text_of_plain_decoding(target: Llama
 
 
 def test_a_node_of_an_eagle_tree_has_what_the_chain_drafts_behind_its_ancestors(target: Llama):
-    weights, cache = eagle_weights(target), read(target, [TEXT])
+    weights = eagle_weights(target)
     grown = EagleTree(target, weights, (2, 2, 1), how="independent")
-    grown.start(TEXT, Warp(), 40, cache)
+    begin(grown, [TEXT])
     choices = Uniforms([np.random.default_rng(5)])
-    choices.begin([grown.nodes(3)])
-    proposal = grown.propose(TEXT, 3, choices)
-    assert grown.head.cache.length.tolist() == [len(TEXT) - 1]
+    choices.begin([grown.nodes(3)], [True])
+    proposal = grown.propose([TEXT], [3], choices)
+    assert grown.cache.length.tolist() == [len(TEXT) - 1]
     assert proposal.parents == [0, 0, 1, 1, 2, 2, 3, 4, 5, 6]
     for node in range(10):
         path, at = [], node + 1
@@ -215,23 +217,22 @@ def test_a_node_of_an_eagle_tree_has_what_the_chain_drafts_behind_its_ancestors(
             path.insert(0, proposal.tokens[at - 1])
             at = proposal.parents[at - 1]
         chain = Eagle(target, weights)
-        chain.start([TEXT], Warp(), 40)
-        chain.follow(cache)
-        drafted = chain.propose([TEXT], [len(path)], Given(torch.tensor([path])))
+        begin(chain, [TEXT])
+        drafted = chain.propose([TEXT], [len(path)], GivenDrafts(torch.tensor([path])))
         torch.testing.assert_close(proposal.q[node], drafted.q[0, -1], rtol=0, atol=EXACT)
 
 
 def test_a_level_of_a_medusa_tree_has_the_best_tokens_of_its_head(target: Llama):
     heads = medusa_heads(target)
-    chain = drafted(Medusa(target, heads), read(target, [TEXT]), [TEXT], [2])
+    chain = drafted(Medusa(target, heads), [TEXT], [2])
     best = chain.q[0].topk(2).indices.tolist()
     drafter = MedusaTree(target, heads, (2, 2), "top")
-    drafter.start(TEXT, Warp(), 40, read(target, [TEXT]))
-    proposal = drafter.propose(TEXT, 2, Greedy())
+    begin(drafter, [TEXT])
+    proposal = drafter.propose([TEXT], [2], Greedy())
     assert proposal.tokens == best[0] + best[1] * 2
     assert proposal.parents == [0, 0, 1, 1, 2, 2]
     assert proposal.q.argmax(-1).tolist() == proposal.tokens and proposal.q.sum() == 6
-    assert drafter.propose(TEXT, 0, Greedy()).q.shape == (0, V)
+    assert drafter.propose([TEXT], [0], Greedy()).q.shape == (0, V)
 
 
 def test_a_medusa_tree_has_no_more_levels_than_there_are_heads(target: Llama):
@@ -263,8 +264,8 @@ def test_a_grown_target_has_the_same_drafts(target: Llama, folder: Path, name: s
     wide = Llama(grown(read_weights(folder, "cpu", torch.float64), Growth(width=3, layers=3)))
     kind = {"Medusa": Medusa, "EAGLE": Eagle}[name]
     one, other = (
-        drafted(kind(each, load(each, tmp_path / "weights.safetensors")), cache, [TEXT], [3])
-        for each, cache in ((each, read(each, [TEXT])) for each in (target, wide))
+        drafted(kind(each, load(each, tmp_path / "weights.safetensors")), [TEXT], [3])
+        for each in (target, wide)
     )
     torch.testing.assert_close(one.q, other.q, rtol=0, atol=1e-10)
     assert torch.equal(one.tokens, other.tokens)

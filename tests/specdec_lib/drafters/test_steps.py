@@ -10,7 +10,6 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.medusa import Medusa, load_heads
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.drafters.protocol import OnTarget
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader, ngram_reader
 from specdec_lib.models.llama import Llama
@@ -36,9 +35,10 @@ def test_every_token_is_judged_behind_the_text_before_it(
     tiny: Llama, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(steps, "ROWS", 2)
-    heads, cache = medusa_heads(tiny), tiny.new_cache()
-    p = tiny.forward(torch.tensor([IDS]), cache)[0].softmax(-1)
-    states = cache.hidden.states[0]
+    heads, passes = medusa_heads(tiny), []
+    tokens, cache = torch.tensor([IDS]), tiny.new_cache()
+    p = tiny.forward(tokens, cache, observe=passes.append)[0].softmax(-1)
+    states = passes[0].states[0]
     novel = [False, True, False, True, True, False, True, True, True, True]
     text = held_out.Tokens("a", IDS, novel, [1] * len(IDS))
     # Behind position 0 no state gave the last token; behind 7 and 8 the text ends too soon.
@@ -58,16 +58,16 @@ def test_eagle_is_judged_as_it_drafts(tiny: Llama):
     drafter, expected = Eagle(tiny, eagle_weights(tiny)), 0.0
     p = tiny.forward(torch.tensor([IDS]), tiny.new_cache())[0].softmax(-1)
     for end in range(1, len(IDS) - 2):
-        cache = tiny.new_cache()
-        tiny.forward(torch.tensor([IDS[:end]]), cache)
-        q = steps.proposed(drafter, steps.Read(cache.hidden, 1), IDS, torch.tensor([end]), 2)
+        passes = []
+        tiny.forward(torch.tensor([IDS[:end]]), tiny.new_cache(), observe=passes.append)
+        q = steps.proposed(drafter, passes[0], IDS, torch.tensor([end]), 2)
         expected += torch.minimum(p[end + 1], q[0, 1]).sum().item() / (len(IDS) - 3)
     assert acceptance_by_step(tiny, drafter, [text], 2)[1].alpha == pytest.approx(
         expected, abs=1e-9
     )
 
 
-def built_in(name: str, target: Llama) -> OnTarget:
+def built_in(name: str, target: Llama) -> Eagle | Medusa:
     """The drafter with the weights that are in the repository."""
     if name == "medusa":
         return Medusa(target, load_heads(target))

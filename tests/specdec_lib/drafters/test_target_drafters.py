@@ -9,11 +9,9 @@ import torch
 from decoders.exact_drafters import EXACT, PROMPT, tiny_llama
 from decoders.made import made_on
 
-from specdec_lib.decoding.plain import plain_generate
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.early_exit import EarlyExit
-from specdec_lib.drafters.protocol import OnTarget
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for
 
@@ -53,11 +51,6 @@ def test_at_temperature_0_the_text_is_that_of_plain_decoding(target: Llama, name
     assert any(block.accepted for block in made.blocks[0])
 
 
-@each
-def test_they_are_told_apart_from_drafters_of_their_own(target: Llama, name: str):
-    assert isinstance(made_on(target, name), OnTarget)
-
-
 @pytest.mark.parametrize("layers", [0, 2])
 def test_an_exit_leaves_out_a_layer_and_takes_one(target: Llama, layers: int):
     with pytest.raises(ValueError, match=f"layers is {layers}; the target has 2"):
@@ -68,10 +61,9 @@ def test_an_exit_drafts_as_the_cut_model_does(target: Llama):
     tokens, cache = torch.tensor([PROMPT]), target.new_cache()
     target.forward(tokens[:, :-1], cache)
     drafter = EarlyExit(target, 1)
-    drafter.start([PROMPT], Warp(), 20)
-    drafter.follow(cache)
+    drafter.start([PROMPT], Warp(), 20, cache)
     choices = Uniforms([np.random.default_rng(0)])
-    choices.begin([2])
+    choices.begin([2], [True])
     proposal = drafter.propose([PROMPT], [2], choices)
     fresh = target.new_cache()
     text = torch.cat((tokens, proposal.tokens), 1)

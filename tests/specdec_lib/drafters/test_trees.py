@@ -8,10 +8,10 @@ import pytest
 import torch
 from decoders.exact_drafters import EXACT, PROMPT, tiny_llama
 
-from specdec_lib.decoding.plain import plain_generate
+from specdec_lib.decoding.generate import plain_generate, tree_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.decoding.tree import tree_generate
 from specdec_lib.drafters.tree import PICKS, Candidates, full_tree
+from specdec_lib.generation import runs
 from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for
@@ -60,8 +60,25 @@ def test_the_cache_after_every_tree_is_as_if_fresh(models):
     assert cache.length.tolist() == [held] and seen == made.tokens[0]
     for found, expected in ((cache.keys, fresh.keys), (cache.values, fresh.values)):
         torch.testing.assert_close(found[:, :, :held], expected[:, :, :held], rtol=0, atol=EXACT)
-    positions = cache.hidden.positions[0].tolist()
-    assert positions == list(range(positions[0], positions[0] + len(positions)))
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["the target's own", "another model's"])
+@pytest.mark.parametrize("eos_id", [None, 0])
+def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(models, own: bool, eos_id: int | None):
+    target, draft = models
+    drafter = Candidates(target if own else draft, (2, 2))
+    settings, choices = Settings(24, eos_id=eos_id), Uniforms([np.random.default_rng(1)])
+    made = tree_generate(target, drafter, PROMPT, 2, settings, choices)
+    (text,), (blocks,) = made.tokens, made.blocks
+    assert [token for _, tokens in runs(blocks) for token in tokens] == text
+    left = 24
+    for block in blocks:
+        whole = block.accepted == min(2, left - 1)
+        assert block.bonus == (whole and block.kept > block.accepted)
+        assert whole or not own or block is blocks[-1]  # the target's own drafts are accepted
+        assert len(block.p) == len(block.q) == len(block.drafted)
+        left -= block.kept
+    assert eos_id == 0 or {block.bonus for block in blocks} == ({True} if own else {True, False})
 
 
 def test_a_tree_knows_ancestors_and_depths():

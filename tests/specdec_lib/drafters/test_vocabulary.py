@@ -9,7 +9,7 @@ import torch
 from decoders.exact_drafters import OWN, TARGET, TO_TARGET, V, own_table, translate
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.vocabulary import OtherVocabulary, common
 from specdec_lib.models.table import TableModel
@@ -40,7 +40,7 @@ def test_a_row_without_shared_mass_ends_there_and_the_others_draft_on():
     prompts = [[1, 0], [1, 2]]
     drafter.start(prompts, Warp(), 9)
     numbers = Uniforms([np.random.default_rng(row) for row in range(2)])
-    numbers.begin([3, 3])
+    numbers.begin([3, 3], [True, True])
     proposal = drafter.propose(prompts, [3, 3], numbers)
     assert proposal.limits[0] == 0 < proposal.limits[1]
     for row, limit in enumerate(proposal.limits):  # what counts is drawn from shared mass

@@ -17,6 +17,8 @@ from specdec_lib.lessons.common.examples import (
     describe,
     difference,
     expect,
+    expect_value_error,
+    visible_check,
 )
 from specdec_lib.lessons.common.hints import has_own_line, open_hints
 
@@ -153,6 +155,33 @@ def test_message_names_parameters_and_shortens_large_arrays():
     assert describe(np.array([0.1, 2 / 3])) == "[0.1, 0.66667]"
 
 
+@pytest.mark.parametrize(
+    ("got", "gives"),
+    [
+        (np.eye(3), np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]])),
+        (([5], np.eye(3)), ([5], np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]]))),
+    ],
+)
+def test_the_first_wrong_row_is_named(got, gives):
+    with pytest.raises(Different) as caught:
+        expect(lambda: got, gives=gives, hint="Why?")
+    row = "an array whose row 1 is [0, 1, 0], expected [0, 1, 1]"
+    assert str(caught.value) == f"<lambda>() returned {row}. Why?"
+
+
+@pytest.mark.parametrize(
+    ("got", "gives"),
+    [
+        (([5], np.eye(2)), ([6],)),
+        (([5],), ([6], np.eye(2))),
+        (np.eye(2) > 0, np.ones((2, 2), bool)),
+    ],
+)
+def test_a_wrong_pair_or_mask_of_any_make_gets_a_message(got, gives):
+    with pytest.raises(Different, match="expected"):
+        expect(lambda: got, gives=gives)
+
+
 def test_exceptions_become_messages():
     def inverse(x):
         return 1 / x
@@ -169,6 +198,42 @@ def test_notebook_shows_wrapped_messages_and_no_frames_of_a_check():
     with pytest.raises(Unwritten) as caught:
         ch02.check_correct_token(unwritten_by_any_name)
     assert caught.value._render_traceback_() == ["NotImplementedError: not written yet"]
+
+
+def test_a_check_prints_the_calls_that_agreed_and_nothing_that_is_read_as_a_mark(capfd):
+    def double(x, rows=None):
+        if x < 0:
+            raise ValueError("negative")
+        return 2 * x
+
+    @visible_check
+    def check_double(function):
+        expect(function, 1 / 3, gives=2 / 3)
+        expect(function, 2, np.zeros((2, 2)), gives=4)
+        expect_value_error(function, -1, why="it is negative")
+
+    assert check_double(double) is None
+    out, err = capfd.readouterr()
+    assert err == "" and out.splitlines() == [
+        "double(0.33333) -> 0.66667",
+        "double(2, rows) -> 4",
+        "double(-1) -> ValueError",
+        "double: all 3 examples agree. Grading looks at more cases than these.",
+    ]
+
+
+def test_calls_are_shown_as_they_were_made_and_only_by_a_check_that_agrees(capfd):
+    expect(ch02.P.tolist, gives=[0.45, 0.3, 0.15, 0.1])  # a hidden test prints nothing
+
+    @visible_check
+    def check_popped(function):
+        expect(function, [3, 5], gives=5)
+
+    check_popped(list.pop)
+    assert capfd.readouterr().out.startswith("pop([3, 5]) -> 5\n")
+    with pytest.raises(Different):
+        check_popped(sum)
+    assert capfd.readouterr().out == ""
 
 
 def unwritten(p):

@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.decoding.plain import plain_generate
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out

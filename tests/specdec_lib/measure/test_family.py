@@ -87,7 +87,7 @@ def test_the_first_tokens_of_a_vocabulary_cut_the_text_finer():
 
 
 def block(drafted: int, accepted: int, kept: int) -> Block:
-    return Block([0] * drafted, accepted, 0, kept, [], [])
+    return Block([0] * drafted, [0] * accepted, 0, kept, False, [], [])
 
 
 def test_the_levels_of_a_tree_are_judged_and_not_its_nodes():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from specdec_lib.decoding.speculative import speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.model import ModelDrafter
@@ -42,7 +42,7 @@ def test_a_verdict_is_asked_for_once_a_number_of_draft_tokens(machine):
     limits = torch.tensor([2, 0, 2])
     drafted = torch.tensor([[0, 1], [0, 0], [1, 2]])
     made = choices(SAMPLED, 0, 3)
-    made.begin([2, 0, 2])
+    made.begin([2, 0, 2], [True, True, True])
     verdict = as_verifier(block)(rows, rows[:, :2], drafted, limits, made)
     assert asked == [(1, 0), (2, 2)] and verdict.count[1] == 0
 

@@ -8,12 +8,12 @@ import torch
 from decoders.greedy import worse
 from decoders.random_models import VOCAB, llama
 
+from specdec_lib.decoding.generate import start_run
 from specdec_lib.decoding.speculative import decode_block
-from specdec_lib.decoding.state import Progress, Settings
+from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.prefill import read_up_to
 from specdec_lib.sampling import Uniforms, Warp
 
 JUNK = 1e30  # a score of it would drown every other
@@ -49,20 +49,19 @@ def assert_fresh(model: Llama, cache: KVCache, sequences: list[list[int]], lengt
 @pytest.mark.parametrize("prompts", [[[5, 9, 2]], [[7], [1, 2, 3, 4, 5, 6], [8, 8]]])
 def test_after_every_block_the_caches_are_as_if_fresh(models, prompts: list[list[int]]):
     target, draft = models
-    progress = Progress(prompts, Settings(30, Warp(0.8)))
-    cache, drafter = target.new_cache(len(prompts)), ModelDrafter(draft)
-    read_up_to(target, cache, prompts, leave=1)
-    drafter.start(prompts, progress.settings.warp, 128)
+    drafter = ModelDrafter(draft)
+    progress = start_run(target, drafter, prompts, Settings(30, Warp(0.8)), 128)
+    cache = progress.cache
     choices = Uniforms([np.random.default_rng(row) for row in range(len(prompts))])
-    while progress.running:
-        decode_block(target, cache, drafter, progress, 3, choices)
-        lengths = [length - 1 for length in progress.lengths]
+    while any(progress.running):
+        decode_block(progress, drafter, 3, choices)
+        lengths = [len(text) - 1 for text in progress.sequences]
         assert cache.length.tolist() == lengths
         assert_fresh(target, cache, progress.sequences, lengths)
         spoil(cache, lengths)
         known = [
-            min(length - 1, held)  # behind a fully accepted block its last draft token is unread
-            for length, held in zip(progress.lengths, drafter.cache.length.tolist(), strict=True)
+            min(length, held)  # after a block that was accepted whole its last token is unread
+            for length, held in zip(lengths, drafter.cache.length.tolist(), strict=True)
         ]
         assert_fresh(draft, drafter.cache, progress.sequences, known)
         spoil(drafter.cache, known)

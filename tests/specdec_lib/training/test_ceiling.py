@@ -54,14 +54,15 @@ def test_on_pairs_worked_out_by_hand():
 
 def test_it_is_averaged_over_the_tokens_that_the_target_may_draw(tmp_path):
     target = tiny_llama(tmp_path, seed=1)
-    heads, cache, expected = medusa_heads(target), target.new_cache(), torch.zeros(2).double()
-    p = target.forward(torch.tensor([IDS]), cache)[0].softmax(-1)
+    heads, passes, expected = medusa_heads(target), [], torch.zeros(2).double()
+    logits = target.forward(torch.tensor([IDS]), target.new_cache(), observe=passes.append)
+    p = logits[0].softmax(-1)
     novel = [False, True, False, True, True, False, True, True, True, True]
     ends = [2, 3, 5, 6, 7, 8]  # their next token is novel, and a state gave theirs
     for end in ends:
         texts = torch.tensor([[*IDS[:end], token] for token in range(3)])
         behind = target.forward(texts, target.new_cache(3))[:, -1].softmax(-1)
-        q = target.head(heads(cache.hidden.states[:, end - 1], 1))[0, 0].softmax(-1)
+        q = target.head(heads(passes[0].states[:, end - 1], 1))[0, 0].softmax(-1)
         for i, draft in enumerate((best_unseen(behind, p[end - 1]), q)):
             expected[i] += worth(draft, behind, p[end - 1]) / len(ends)
     found = acceptance_unseen(target, heads, [held_out.Tokens("a", IDS, novel, [1] * 10)])

@@ -186,9 +186,9 @@ def test_what_was_trained_is_what_drafts(alone: None, tiny_target: Path, assets:
     trained = heads.Drafters(TINY.width)
     trained.load_state_dict(heads_trained(tiny_target))
     target, text = Llama.from_folder(assets / "target"), torch.tensor(DATA[None, :20].astype(int))
-    cache = target.new_cache()
-    target.forward(text, cache)
-    states, table = cache.hidden.states, heads.scaled_table(target.embedding)
+    passes = []
+    target.forward(text, target.new_cache(), observe=passes.append)
+    states, table = passes[0].states, heads.scaled_table(target.embedding)
     with torch.no_grad():
         *blocks, eagle = trained(states, F.embedding(text, table))
     found = heads.medusa_weights(trained.state_dict())(states[0], 3)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from specdec_lib.decoding.verify import accepts
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.widgets.pipeline import pipeline_animation
-from specdec_lib.sampling import accept_below
 
 BLOCKS = ch01.RECORDED["blocks"]
 
@@ -42,7 +42,7 @@ def test_verdicts_equal_the_librarys(module):
             p, q, r = rng.random((3, k))
             p[rng.random(k) < 0.1] = 0.0
             block = {"p": p.tolist(), "q": q.tolist(), "r": r.tolist()}
-            accepted = accept_below(*(torch.tensor(part) for part in (p, q, r)))
+            accepted = accepts(*(torch.tensor(part) for part in (p, q, r)))
             assert [call("isAccepted", *map(float, x)) for x in zip(p, q, r, strict=True)] == (
                 accepted.tolist()
             )

@@ -8,7 +8,7 @@ import json
 
 import nbformat
 import pytest
-from pages.jupyter_lab import RUN, Lab, StudentServer
+from pages.jupyter_lab import RUN, Lab
 from pages.simulator_cells import SimulatorCell, simulator_cells
 from pages.simulator_numbers import agree, expected
 
@@ -18,14 +18,13 @@ CELLS = simulator_cells()
 STATES = "print(json.dumps([each.state for each in shown]))"
 
 
-def notebook(server: StudentServer) -> str:
-    """Write the notebook into the work folder; returns its path there."""
+def notebook() -> nbformat.NotebookNode:
+    """The notebook that shows them all."""
     made = nbformat.v4.new_notebook()
     made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
     sources = ["import json\nshown = []", *map(source_of, CELLS), STATES]
     made.cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    nbformat.write(made, server.work / "live.ipynb")
-    return "live.ipynb"
+    return made
 
 
 def source_of(cell: SimulatorCell) -> str:
@@ -55,7 +54,7 @@ def states(lab: Lab) -> list[dict]:
 
 
 def test_every_simulator_moves_in_the_page_and_in_the_kernel(lab: Lab, student_server):
-    lab.open(notebook(student_server))
+    lab.open(student_server.put("live", notebook()))
     lab.run_all()
     assert lab.errors == []
     before = states(lab)

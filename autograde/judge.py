@@ -1,15 +1,22 @@
 """From test cases to behaviours and their messages: one message for one root cause."""
 
-from autograde.grading.marks import Case
 from autograde.result import Behaviour, Exercise
+from autograde.runner import Case
 from autograde.wrong import Misconception, Misconceptions, likely_cause
 
 
 def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercise]) -> None:
     """Give every exercise its behaviours, in the order of the tests.
 
-    A belief that shows in several exercises is refuted in the first; the others refer to it.
+    A misconception that shows in several exercises is refuted in the first, and the others refer
+    to it. Raises ValueError if a case belongs to none of the `exercises`: its points would be
+    given to everybody.
     """
+    if strange := {case.exercise for case in cases} - exercises.keys():
+        raise ValueError(
+            f"the hidden tests name {', '.join(sorted(strange))}, which no grade cell is for. "
+            f"The grade cells are for: {', '.join(exercises)}"
+        )
     broken = {case.exercise for case in cases if case.error is not None}
     refuted: dict[str, str] = {}
     for name, exercise in exercises.items():
@@ -19,42 +26,33 @@ def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercis
         first = refuted.setdefault(cause.thought, name) if cause else _built_on(own, broken)
         if not exercise.note and first not in (None, name):
             exercise.see_first = exercises[first].see_first or first  # where all of it starts
-        exercise.behaviours = _judge(own, cause, broken, exercise.see_first)
+        exercise.behaviours = _behaviours(own, cause, broken, exercise.see_first)
 
 
 def _built_on(cases: list[Case], broken: set[str]) -> str | None:
     """The broken exercise that all failed cases of this one build on, if there is one."""
-    found = [[n for n in case.after if n in broken] for case in cases if case.error is not None]
-    return found[0][0] if found and all(found) else None
+    bases = [[n for n in case.after if n in broken] for case in cases if case.error is not None]
+    return bases[0][0] if bases and all(bases) else None
 
 
-def _judge(
+def _behaviours(
     cases: list[Case], cause: Misconception | None, broken: set[str], see_first: str | None
 ) -> list[Behaviour]:
     """The behaviours of one exercise; `broken` names the exercises in which something failed."""
-    first = {case.behaviour: None for case in cases}
-    for case in reversed(cases):
-        if case.error is not None:
-            first[case.behaviour] = case
-    failing = {name: case for name, case in first.items() if case is not None}
-    if cause is None:
-        messages = {name: _plain(case, failing, broken) for name, case in failing.items()}
-    else:
-        messages = {
-            name: _of_cause(case, failing, cause, see_first) for name, case in failing.items()
-        }
-    why = cause.name if cause else None
-    weights = {case.behaviour: case.weight for case in cases}
-    return [
-        Behaviour(
-            name,
-            case is None,
-            messages.get(name, ""),
-            why if case is not None else None,
-            weights[name],
-        )
-        for name, case in first.items()
-    ]
+    shares = {case.behaviour: case.weight for case in cases}
+    first = {case.behaviour: case for case in reversed(cases) if case.error is not None}
+    failing = {name: first[name] for name in shares if name in first}
+    behaviours = []
+    for name, weight in shares.items():
+        if name not in failing:
+            behaviours.append(Behaviour(name, True, weight=weight))
+        elif cause is None:
+            message = _plain(failing[name], failing, broken)
+            behaviours.append(Behaviour(name, False, message, None, weight))
+        else:
+            message = _of_cause(failing[name], failing, cause, see_first)
+            behaviours.append(Behaviour(name, False, message, cause.name, weight))
+    return behaviours
 
 
 def _plain(case: Case, failing: dict[str, Case], broken: set[str]) -> str:
@@ -67,7 +65,7 @@ def _plain(case: Case, failing: dict[str, Case], broken: set[str]) -> str:
 def _of_cause(
     case: Case, failing: dict[str, Case], cause: Misconception, see_first: str | None
 ) -> str:
-    """The same where the cause is known. The numbers always stay in it."""
+    """What the student reads under it if the cause is known. The numbers always stay in it."""
     if case is not next(iter(failing.values())):
         return _ended(case, failing) or f"{case.error} (The same cause.)"
     if see_first:
@@ -76,7 +74,7 @@ def _of_cause(
 
 
 def _ended(case: Case, failing: dict[str, Case]) -> str | None:
-    """A line for a call that ended with the exception of the first failed case, told there."""
+    """A line in place of an exception that the first failed case has shown already."""
     lead = next(iter(failing.values()))
     if case is lead or case.raised is None or case.raised != lead.raised:
         return None
@@ -86,8 +84,8 @@ def _ended(case: Case, failing: dict[str, Case]) -> str | None:
 def _cause(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> Misconception | None:
     """The wrong answer that explains the failed cases.
 
-    Where an exercise that these cases build on is broken too, only one that explains every call:
-    the fault is likelier to be there.
+    If an exercise that these cases build on is broken too, only one that explains every call: the
+    fault is likelier to be there.
     """
     calls = [call for case in cases for call in case.calls if call.function == case.exercise]
     failed = [case for case in cases if case.error is not None]

@@ -8,45 +8,46 @@ from bs4 import BeautifulSoup
 from classes.class_results import CHAPTER, a_class, exercise, result
 
 from autograde.cli import main
-from autograde.nbgrader.gradebook import Override
-from autograde.report.class_report import report
-from autograde.report.statistics import ExerciseCount, Found, chapters_of
+from autograde.report.class_page import class_page
+from autograde.report.statistics import ExerciseCount, MisconceptionCount, counts_of
+from autograde.result import Override
 
 
 def test_the_numbers_are_those_of_the_class():
-    (chapter,) = chapters_of(a_class())
+    (chapter,) = counts_of(a_class())
     assert chapter.scores == {"ada": 8.0, "ben": 3.0, "<script>cleo": 7.0}
     assert chapter.failed == {"dan": "<b>a link</b>"} and chapter.max_score == 8.0
     first, second = chapter.exercises
     assert first.students_by_passed == {1: 1, 3: 1, 4: 1} and first.mean == 8 / 12
     assert second.students_by_passed == {2: 1, 4: 2} and second.mean == 10 / 12
-    gone, known = chapter.found
-    assert gone == Found("of before", "", ("acceptance_probability",), ("<script>cleo", "ben"))
+    gone, known = chapter.misconceptions
+    who = ("<script>cleo", "ben")
+    assert gone == MisconceptionCount("of before", ("acceptance_probability",), who)
     assert known.exercises == ("speculative_accept",) and known.students == ("ben",)
-    assert known.think.startswith("one rejection costs one token")
+    assert known.text.startswith("one rejection costs one token")
     assert chapter.slowest == []
 
 
-def test_one_belief_in_two_exercises_is_one_row():
+def test_one_misconception_in_two_exercises_is_one_row():
     students = {
         "ada": result(exercise(1, "inverted"), exercise(1, "ratio_inverted")),
         "ben": result(exercise(4), exercise(1, "ratio_inverted")),
     }
-    (chapter,) = chapters_of({student: {CHAPTER: each} for student, each in students.items()})
-    (found,) = chapter.found
-    assert found.think == "the ratio is draft over target."
-    assert found.exercises == ("acceptance_probability", "speculative_accept")
-    assert found.students == ("ada", "ben")
+    (chapter,) = counts_of({student: {CHAPTER: each} for student, each in students.items()})
+    (misconception,) = chapter.misconceptions
+    assert misconception.text.startswith("the ratio is draft over target. It is not so: ")
+    assert misconception.exercises == ("acceptance_probability", "speculative_accept")
+    assert misconception.students == ("ada", "ben")
 
 
 def test_the_slowest_come_first_and_not_all_of_them():
     seconds = {f"s{i}": {CHAPTER: float(i)} for i in range(30)}
-    (chapter,) = chapters_of(a_class(), seconds)
+    (chapter,) = counts_of(a_class(), seconds)
     assert [student for student, _ in chapter.slowest] == [f"s{i}" for i in range(29, 19, -1)]
 
 
 def test_the_shares_of_an_exercise_are_those_of_the_class():
-    (chapter,) = chapters_of(a_class())
+    (chapter,) = counts_of(a_class())
     assert chapter.exercises[0].shares == (1 / 3, 2 / 3, 0)
     empty = ExerciseCount("x", 1.0, 4, {})
     assert empty.shares == (0, 0, 0) and empty.mean == 0
@@ -54,7 +55,7 @@ def test_the_shares_of_an_exercise_are_those_of_the_class():
 
 def test_the_page_is_whole_and_nobodys_text_is_markup():
     by_hand = [Override("ben", CHAPTER, "speculative_accept", 4.0, 2.0)]
-    page = report(a_class(), by_hand, {"<i>dan": {CHAPTER: 2.5}})
+    page = class_page(a_class(), by_hand, {"<i>dan": {CHAPTER: 2.5}})
     soup = BeautifulSoup(page, "html.parser")
     assert not soup.find_all(["script", "link", "b", "i"]) and "&lt;script&gt;cleo" in page
     pictures = soup.find_all("img")
@@ -72,20 +73,20 @@ def test_a_name_with_odd_bytes_stops_nobodys_report():
     wrong = result(exercise(1, "of before"), exercise(4))
     blank = a_class()["dan"][CHAPTER] | {"reason": "two\nlines \ud800"}
     grades = a_class() | {odd: {CHAPTER: wrong}, "f\udcff": {CHAPTER: blank}}
-    page = report(grades, [Override(odd, CHAPTER, "x", 4.0, 2.0)], {odd: {CHAPTER: 2.5}})
+    page = class_page(grades, [Override(odd, CHAPTER, "x", 4.0, 2.0)], {odd: {CHAPTER: 2.5}})
     assert page.encode("utf-8").count(b"e??") == 3
     text = BeautifulSoup(page, "html.parser").get_text(" ")
     assert "f? two lines ?" in text and "<script>cleo, ben, e??" in text
 
 
 def test_the_same_class_gives_the_same_page():
-    assert report(a_class()) == report(a_class())
+    assert class_page(a_class()) == class_page(a_class())
 
 
 def test_an_empty_class_is_said_to_be_empty():
-    assert "Nobody has handed in anything" in report({})
+    assert "Nobody has handed in anything" in class_page({})
     failed = {s: r for s, r in a_class().items() if s == "dan"}
-    assert "0 graded, mean 0.0 of 8 points; 1 could not be graded" in report(failed)
+    assert "0 graded, mean 0.0 of 8 points; 1 could not be graded" in class_page(failed)
 
 
 def test_the_command(tmp_path: Path, capsys):
@@ -106,7 +107,7 @@ def test_the_command(tmp_path: Path, capsys):
 @pytest.mark.parametrize("width", [1280, 400])
 def test_no_page_is_wider_than_the_window(browser, tmp_path: Path, width: int):
     file = tmp_path / "report.html"
-    file.write_text(report(a_class(), [], {"a-name-without-an-end" * 9: {CHAPTER: 1.0}}))
+    file.write_text(class_page(a_class(), [], {"a-name-without-an-end" * 9: {CHAPTER: 1.0}}))
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto(file.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") == width

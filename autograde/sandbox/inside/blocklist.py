@@ -1,6 +1,6 @@
-"""Functions of the library that answer an exercise: where a student's code runs, they raise.
+"""An import hook for functions of the library that answer an exercise: they raise when called.
 
-Copied code is not found by this. It keeps an import from passing for an answer.
+The hook keeps an import from passing for an answer. It does not notice copied code.
 """
 
 import sys
@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 
-class Closing(MetaPathFinder):
+class Blocklist(MetaPathFinder):
     """Replaces the functions `names` when their module is loaded.
 
     They are given as "package.module.function", or as "package.module.Class.method".
@@ -20,11 +20,11 @@ class Closing(MetaPathFinder):
     def __init__(self, names: Sequence[str]) -> None:
         self.names: dict[str, list[str]] = {}
         for name in names:
-            module, function = parted(name)
+            module, function = split_name(name)
             self.names.setdefault(module, []).append(function)
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        """The ordinary spec of one of the modules, with a loader that closes its functions."""
+        """The ordinary spec of one of the modules, with a loader that replaces its functions."""
         spec = PathFinder.find_spec(fullname, path) if fullname in self.names else None
         if spec is None or spec.loader is None:
             return None
@@ -33,19 +33,19 @@ class Closing(MetaPathFinder):
         def exec_module(module: ModuleType) -> None:
             load(module)
             for function in self.names[fullname]:
-                replace(module, function, closed(f"{fullname}.{function}"))
+                replace(module, function, refusal(f"{fullname}.{function}"))
 
         spec.loader.exec_module = exec_module
         return spec
 
 
-def close(names: Sequence[str]) -> None:
-    """Close functions of modules that are not loaded yet."""
-    sys.meta_path.insert(0, Closing(names))
+def block(names: Sequence[str]) -> None:
+    """Block functions of modules that are not loaded yet."""
+    sys.meta_path.insert(0, Blocklist(names))
 
 
-def parted(name: str) -> tuple[str, str]:
-    """The module of a closed name and what follows it: "function", or "Class.method"."""
+def split_name(name: str) -> tuple[str, str]:
+    """The module of a blocked name, and the rest of it: "function", or "Class.method"."""
     module, _, function = name.rpartition(".")
     package, _, last = module.rpartition(".")
     return (package, f"{last}.{function}") if last[:1].isupper() else (module, function)
@@ -59,8 +59,8 @@ def replace(module: ModuleType, function: str, other: Callable) -> None:
     setattr(owner, name, property(other) if is_property else other)
 
 
-def closed(name: str) -> Callable:
-    """What stands in the place of the function `name`."""
+def refusal(name: str) -> Callable:
+    """The function that stands in the place of the function `name`."""
 
     def own_work(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{name} answers this exercise; the answer has to be your own work")

@@ -1,0 +1,93 @@
+"""The result cache: a submission is graded once, whoever asks.
+
+The key covers everything that can change a mark of the chapter and nothing else, so that an edit
+to a report, to the command line or to another chapter re-grades nobody.
+"""
+
+import json
+import platform
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from autograde.chapter import BUILD, LIBRARY, ROOT, Chapter, library_folders
+from autograde.files import digest_of, files_below, write_if_changed
+from autograde.result import Result
+from autograde.submission import is_demo
+
+FOLDER = BUILD / "cache" / "results"
+# Files of autograde/ that call the grader or carry its results, and so cannot change a mark. A new
+# file beside them counts as the grader's own until it is named here.
+NO_MARKS = ("__main__.py", "cli.py", "commands.py", "dispatch.py", "pool.py", "receipt.py")
+PACKAGES = ("ipython", "matplotlib", "numpy", "pytest", "torch", "transformers")
+
+
+def key(notebook: NotebookNode, chapter: str) -> str:
+    """The fingerprint of one rebuilt submission, its outputs left out."""
+    answers = [
+        [cell.id, cell.cell_type, cell.source]
+        for cell in notebook.cells
+        if not cell.metadata.get("nbgrader", {}).get("locked") and not is_demo(cell)
+    ]
+    return digest_of([], chapter, json.dumps(answers), grader_fingerprint(chapter))
+
+
+@cache
+def grader_fingerprint(chapter: str) -> str:
+    """The fingerprint of what a result depends on beside the answers."""
+    files = dict(_ingredients(Chapter(chapter)))
+    versions = [platform.python_version(), *map(_version, PACKAGES)]
+    return digest_of(files.values(), str(LIBRARY), *versions, *files)
+
+
+def _ingredients(chapter: Chapter) -> Iterator[tuple[str, Path]]:
+    """The files that can change a mark, each under a name that is the same on every machine."""
+    yield "source", chapter.source
+    yield "release", chapter.release
+    for path in files_below(ROOT / "autograde"):
+        if _can_change_a_mark(path.relative_to(ROOT / "autograde"), chapter):
+            yield path.relative_to(ROOT).as_posix(), path
+    for folder in library_folders():
+        for path in files_below(folder):
+            yield path.relative_to(folder.parent).as_posix(), path
+
+
+def _can_change_a_mark(path: Path, chapter: Chapter) -> bool:
+    """Whether a file of autograde/ is the grader's, or its part for this chapter."""
+    room = path.parts[0]
+    if room == "chapters":  # what has no number there is shared by several of them
+        return not path.name.startswith("ch") or path.name.startswith(f"ch{chapter.number}_")
+    return room == "sandbox" or (len(path.parts) == 1 and room not in NO_MARKS)
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "none"
+
+
+def load(name: str) -> Result | None:
+    """The stored result, or None; a damaged file counts as none."""
+    try:
+        return Result.from_dict(json.loads(_path(name).read_text()))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def store(name: str, result: Result) -> None:
+    """Keep a result, whole or not at all. If that fails, warn: the result itself is not lost."""
+    try:
+        write_if_changed(_path(name), json.dumps(asdict(result)).encode())
+    except OSError as error:
+        reason = error.strerror or error  # without the file's name: one warning for all of them
+        warnings.warn(f"results cannot be stored in {FOLDER}: {reason}", stacklevel=2)
+
+
+def _path(name: str) -> Path:
+    return FOLDER / f"{name}.json"

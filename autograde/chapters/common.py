@@ -1,0 +1,56 @@
+"""What the hidden tests of several chapters share: quizzes, predictions, what NumPy gave away."""
+
+from collections.abc import Callable
+
+from autograde.check import Exercise
+from autograde.sandbox.remote import Student
+from specdec_lib.lessons.common.answers import letter_of, require_guess
+from specdec_lib.lessons.common.examples import Different
+
+
+def quiz(name: str, right: str, **because: str) -> Callable[[Student], None]:
+    """The test of a quiz: the letter `right` passes, each other one gets its own explanation.
+
+    Raises ValueError unless `because` explains all of a, b, c and d but the right one.
+    """
+    if sorted([right, *because]) != list("abcd"):
+        raise ValueError(f"{name}: explain each wrong option of a, b, c and d, and only those")
+
+    @Exercise(name).behaviour("the right option")
+    def test(student: Student) -> None:
+        letter = letter_of(name, student.value(name))
+        if letter != right:
+            raise Different(f"You chose {letter}. {because[letter]}")
+
+    return test
+
+
+def prediction(name: str, low: float, high: float) -> Callable[[Student], None]:
+    """The test of a prediction: any number from `low` to `high` passes."""
+
+    @Exercise(name).behaviour("a guess was made")
+    def test(student: Student) -> None:
+        require_guess(name, student.value(name), low, high)
+
+    return test
+
+
+def own_array(student: Student) -> None:
+    """Raise Different if a call of this case returned an argument, or a view of one."""
+    for call in student.calls:
+        if call.reply and call.reply.shares:
+            raise Different(
+                f"{call.function} returned an array that shares its memory with an argument. "
+                "Return a copy: whoever changes the result would change p or q."
+            )
+
+
+def no_warning(student: Student) -> None:
+    """Raise Different if a call of this case gave a warning."""
+    for call in student.calls:
+        if call.reply and call.reply.warnings:
+            text = call.reply.warnings[0]
+            raise Different(
+                f'{call.function} gave a warning: "{text}". Did you divide before you looked '
+                "for a zero?"
+            )

@@ -1,0 +1,137 @@
+"""What `autograde build`, `bundle`, `grade`, `receipt`, `report`, `sample` and `doctor` do.
+
+Each imports what it needs when it is called. A function returns the exit code and raises
+OSError, ValueError or NoIsolation if the command cannot be started.
+"""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from autograde.chapter import chapter_names, course_dir, require_chapter
+from autograde.files import printable, write_if_changed, write_json
+from autograde.result import Grades, read_grades, seconds_beside
+
+
+def run_build(options: argparse.Namespace) -> int:
+    """Exit code 1 if the text is wrong or, with --check, a notebook out of date."""
+    from autograde.build.execute import execute
+    from autograde.build.release import build, check
+    from autograde.chapter import Chapter
+
+    chapters = options.chapters or None
+    if options.check:
+        stale = check(chapters=chapters)
+        print("\n".join(stale) or "every notebook is up to date")
+        return 1 if stale else 0
+    built = build(chapters=chapters)
+    if options.solutions:
+        execute([Chapter(b.chapter).source for b in built])
+    for b in built:
+        state = "built" if b.changed else "up to date"
+        print(f"{b.chapter}: {state}, {b.exercises} graded cells, {b.points:g} points")
+    return 0
+
+
+def run_bundle(options: argparse.Namespace) -> int:
+    """Write the zip of notebooks and library."""
+    from autograde.build.bundle import write_bundle
+
+    for name in options.chapters or ():
+        require_chapter(name)
+    count = write_bundle(options.file, options.chapters)
+    print(f"{options.file}: {count} files, {options.file.stat().st_size / 2**20:.1f} MiB")
+    return 0
+
+
+def run_grade(options: argparse.Namespace) -> int:
+    """Print the table, write the results as JSON. A submission that failed is a result too."""
+    from autograde.pool import grade_class
+    from autograde.receipt import write_receipts
+    from autograde.sandbox import selftest
+    from autograde.sandbox.isolation import NONE, VARIABLE
+
+    require_chapter(options.chapter)
+    _require_positive("--workers", options.workers)
+    if options.workers and options.scheduler:
+        raise ValueError("--workers is for this machine, --scheduler for a cluster: give one")
+    if options.unsafe_no_isolation:
+        os.environ[VARIABLE] = NONE
+    print(selftest.require(), file=sys.stderr)
+    what = (options.submitted, options.chapter, options.workers, options.scheduler)
+    grades, seconds = grade_class(*what)
+    if options.json:
+        write_json(options.json, {"students": grades})
+        write_json(seconds_beside(options.json), {"students": seconds})
+    if options.receipts:
+        write_receipts(options.receipts, options.submitted, grades)
+    _print_grades(options.submitted, grades)
+    return 0
+
+
+def _print_grades(submitted: Path, grades: Grades) -> None:
+    """The table and, for the class of course/, the marks by hand that hide another one."""
+    from autograde.nbgrader.gradebook import overrides
+    from autograde.report.table import print_table
+
+    print_table(grades)
+    if submitted.resolve() == course_dir() / "submitted":
+        for override in overrides(course_dir(), grades):
+            print(printable(str(override)))
+
+
+def run_receipt(options: argparse.Namespace) -> int:
+    """Print the receipt of a notebook, or write it."""
+    from autograde.receipt import of_file
+
+    require_chapter(options.chapter)
+    receipt = of_file(options.notebook, options.chapter)
+    if options.out:
+        write_json(options.out, receipt)
+    else:
+        print(json.dumps(receipt, indent=2))
+    return 0
+
+
+def run_report(options: argparse.Namespace) -> int:
+    """Write the page about the class."""
+    from autograde.nbgrader.gradebook import overrides
+    from autograde.report.class_page import class_page
+
+    grades = read_grades(options.grades)
+    by_hand = overrides(options.course or course_dir(), grades)
+    times = seconds_beside(options.grades)
+    seconds = read_grades(times) if times.is_file() else None
+    if seconds is None:
+        print(f"{times} is not there, so the page does not tell what was slowest")
+    write_if_changed(options.out, class_page(grades, by_hand, seconds).encode("utf-8"))
+    print(f"the report: {options.out}")
+    return 0
+
+
+def run_sample(options: argparse.Namespace) -> int:
+    """Write the class, and say how it is graded."""
+    from autograde.tools.samples import write_class
+
+    require_chapter(options.chapter)
+    _require_positive("--students", options.students)
+    names = [options.chapter] if options.chapter else chapter_names()
+    write_class(options.folder, names, options.students)
+    print(f"{options.students} students in {options.folder}; autograde grade {options.folder}")
+    return 0
+
+
+def run_doctor(options: argparse.Namespace) -> int:
+    """Exit code 1 if students' code cannot be graded safely here."""
+    from autograde.sandbox.selftest import report
+
+    lines, safe = report()
+    print("\n".join(lines))
+    return 0 if safe else 1
+
+
+def _require_positive(option: str, number: int | None) -> None:
+    if number is not None and number < 1:
+        raise ValueError(f"{option} is {number}; it must be at least 1")

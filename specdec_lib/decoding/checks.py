@@ -1,0 +1,75 @@
+"""What decoders refuse before they begin; every message names the input and what to do about it."""
+
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.protocol import Drafter
+from specdec_lib.models.protocol import Model, Texts
+from specdec_lib.sampling import Choices, Greedy
+
+
+def check_request(
+    model: Model,
+    prompts: Texts,
+    settings: Settings,
+    choices: Choices,
+    k: int = 0,
+) -> int:
+    """The positions that a cache needs for these prompts, with blocks of `k` draft tokens.
+
+    Raises ValueError if a prompt is empty, too long or no text of this model, and if the choices
+    are greedy and the temperature is not 0.
+    """
+    if isinstance(choices, Greedy) and settings.warp.temperature:
+        raise ValueError(
+            f"choices are Greedy and the temperature is {settings.warp.temperature}: take Uniforms"
+        )
+    check_prompts(prompts, model.vocab_size)
+    longest = max(len(prompt) for prompt in prompts)
+    # Rows of a batch draft as many tokens as the one with most left: room for k at a row's end.
+    spare = k if len(prompts) > 1 else 0
+    needed = longest + settings.max_new_tokens + spare
+    batch = f" and, in a batch, {spare} for its drafts" if spare else ""
+    what = f"{longest} tokens of prompt, {settings.max_new_tokens} new ones{batch}"
+    check_room(what, needed, model.max_length)
+    return needed
+
+
+def check_prompts(prompts: Texts, vocab_size: int) -> None:
+    """Raise ValueError if there is no prompt, or one is empty or holds unknown tokens."""
+    if not len(prompts):
+        raise ValueError("there is no prompt; give a list of lists of token ids")
+    for row, prompt in enumerate(prompts):
+        if not len(prompt):
+            raise ValueError(f"prompt {row} is empty; give at least one token")
+        unknown = [token for token in prompt if not 0 <= token < vocab_size]
+        if unknown:
+            raise ValueError(
+                f"prompt {row} has token {unknown[0]}, and the model knows 0 to "
+                f"{vocab_size - 1}: encode it with this model's tokenizer"
+            )
+
+
+def check_pair(target: Model, drafter: Drafter | Model, capacity: int) -> None:
+    """Raise ValueError if the drafter, or a draft model, cannot follow the target.
+
+    They go on for `capacity` positions.
+    """
+    if drafter.vocab_size != target.vocab_size:
+        raise ValueError(
+            f"the target has {target.vocab_size} tokens and the drafter {drafter.vocab_size}: "
+            "they must share one tokenizer"
+        )
+    if drafter.device != target.device:
+        raise ValueError(
+            f"the target is on {target.device} and the drafter on {drafter.device}: "
+            "load both on one"
+        )
+    check_room("the text and its drafts", capacity, drafter.max_length, "drafter")
+
+
+def check_room(what: str, needed: int, most: int | None, whose: str = "model") -> None:
+    """Raise ValueError if `what` needs more positions than there are at `most` (None: no limit)."""
+    if most is not None and needed > most:
+        raise ValueError(
+            f"{what} need {needed} positions, and the {whose} has {most}: "
+            "shorten the prompt or ask for fewer tokens"
+        )

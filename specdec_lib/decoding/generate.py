@@ -1,0 +1,101 @@
+"""Generate text with a target: plainly, with a chain of draft tokens, or with a tree of them."""
+
+import operator
+from collections.abc import Sequence
+
+import torch
+
+from specdec_lib.decoding.checks import check_pair, check_request, check_room
+from specdec_lib.decoding.speculative import Run, speculate
+from specdec_lib.decoding.state import Block, Generation, Settings
+from specdec_lib.decoding.tree import decode_tree
+from specdec_lib.decoding.verify import Verifier, verify
+from specdec_lib.drafters.adaptive import Fixed
+from specdec_lib.drafters.hidden import StateReader, passing_states
+from specdec_lib.drafters.protocol import Drafter, Schedule
+from specdec_lib.drafters.tree import TreeDrafter
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.protocol import Model, Texts
+from specdec_lib.sampling import Choices
+
+
+@torch.inference_mode()
+def plain_generate(
+    target: Model, prompts: Texts, settings: Settings, choices: Choices
+) -> Generation:
+    """Generate after every prompt, all rows together, with one pass of the target for every token.
+
+    Raises ValueError if a prompt is empty, too long or holds unknown tokens, and if the target's
+    logits are not finite.
+    """
+    run = Run(target, prompts, settings, check_request(target, prompts, settings, choices))
+    no_drafts = [0] * len(prompts)
+
+    def step() -> list[Block]:
+        choices.begin(no_drafts, run.running)
+        tokens = choices.last(run.score()[:, -1]).tolist()
+        for row, token in enumerate(tokens):
+            if run.running[row]:
+                run.add(row, [token])
+        run.roll_back()
+        return []
+
+    return run.loop(step)
+
+
+@torch.inference_mode()
+def speculative_generate(
+    target: Model,
+    drafter: Drafter,
+    prompts: Texts,
+    k: int | Schedule,
+    settings: Settings,
+    choices: Choices,
+    verifier: Verifier = verify,
+) -> Generation:
+    """Generate after every prompt, all rows together, with blocks of up to `k` draft tokens.
+
+    Raises ValueError if target and drafter do not fit together, if a prompt cannot be used and if
+    logits are not finite.
+    """
+    schedule = k if isinstance(k, Schedule) else Fixed(operator.index(k))
+    capacity = check_request(target, prompts, settings, choices, schedule.most)
+    run = start_run(target, drafter, prompts, settings, capacity)
+    return speculate(run, drafter, schedule, choices, verifier)
+
+
+@torch.inference_mode()
+def tree_generate(
+    target: Llama,
+    drafter: TreeDrafter,
+    prompt: Sequence[int],
+    depth: int,
+    settings: Settings,
+    choices: Choices,
+) -> Generation:
+    """Generate after `prompt`, a batch of one row, with trees of at most `depth` levels.
+
+    Raises ValueError as speculative_generate does, and if the model has no room for the tree
+    after the text.
+    """
+    nodes = drafter.nodes(depth)
+    capacity = check_request(target, [prompt], settings, choices) + nodes
+    check_room(f"the text and a tree of {nodes} tokens", capacity, target.max_length)
+    run = start_run(target, drafter, [prompt], settings, capacity)
+    return run.loop(lambda: [decode_tree(run, drafter, depth, choices)])
+
+
+def start_run(
+    target: Model,
+    drafter: Drafter | TreeDrafter,
+    prompts: Texts,
+    settings: Settings,
+    capacity: int,
+) -> Run:
+    """The target and the drafter at the ends of `prompts`. ValueError if the two do not fit."""
+    check_pair(target, drafter, capacity)
+    if isinstance(drafter, StateReader):
+        target = passing_states(target, drafter)
+    run = Run(target, prompts, settings, capacity)
+    drafter.start(prompts, settings.warp, capacity, run.cache)
+    return run

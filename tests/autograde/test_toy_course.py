@@ -1,0 +1,143 @@
+"""A course in another subject: the grader knows nothing of this one, nor of its library."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograde.chapter import ROOT, notebook_path
+
+CHAPTER = "01_temperatures"
+FILES = {
+    "solutions/01_temperatures.py": '''# %% [markdown]
+# # 01 Temperatures
+
+# %% solution="celsius"
+def celsius(f: float) -> float:
+    """Degrees Celsius for `f` degrees Fahrenheit."""
+    ### BEGIN SOLUTION
+    return (f - 32) * 5 / 9
+    ### END SOLUTION
+
+
+# %% test="celsius" points=2
+assert celsius(212) == 100, "Water boils at 100 degrees Celsius."
+''',
+    "autograde/chapters/ch01_tests.py": '''"""Hidden tests of chapter 01."""
+
+import pytest
+
+from autograde.check import Exercise
+
+celsius = Exercise("celsius")
+zero = celsius.behaviour("freezing is 0")
+
+
+@zero
+def test_freezing(student):
+    assert student.celsius(32.0) == 0, "Water freezes at 32 degrees Fahrenheit."
+
+
+@celsius.behaviour("a degree is 5/9 of a degree", after=[zero])
+@pytest.mark.parametrize("f, gives", [(212.0, 100.0), (50.0, 10.0), (-40.0, -40.0)])
+def test_degrees(student, f, gives):
+    got = student.celsius(f)
+    assert abs(got - gives) < 1e-9, f"celsius({f}) returned {got:g}, expected {gives}."
+''',
+    "autograde/chapters/ch01_wrong.py": '''"""Known wrong answers of chapter 01."""
+
+from autograde.wrong import Misconceptions
+
+WRONG = Misconceptions()
+
+celsius = WRONG.exercise("celsius")
+
+
+@celsius.wrong(
+    think="a degree is a degree.",
+    because="between freezing and boiling there are 180 degrees of one and 100 of the other.",
+)
+def shifted_only(f):
+    return f - 32.0
+''',
+    "autograde/chapters/own_work.py": "OWN_WORK = {}\n",
+    "autograde/chapters/__init__.py": "",
+    "pyproject.toml": '[project]\nname = "temperatures"\n',
+    # Whoever imports the library of this course fails: it is as if it were not installed.
+    "sitecustomize.py": """import sys
+
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "specdec_lib":
+            raise ModuleNotFoundError("there is no specdec_lib here")
+
+
+sys.meta_path.insert(0, Blocked())
+""",
+}
+# Right, and only if the library is not in the sandbox either.
+RIGHT = """def celsius(f):
+    try:
+        import specdec_lib
+    except ImportError:
+        return (f - 32) * 5 / 9
+"""
+WRONG = "def celsius(f):\n    return f - 32.0\n"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The grader's own code, and a course of one exercise."""
+    root = tmp_path_factory.mktemp("course")
+    ignore = shutil.ignore_patterns("__pycache__", "chapters")
+    shutil.copytree(ROOT / "autograde", root / "autograde", ignore=ignore)
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+def run(course: Path, *arguments: str) -> str:
+    """What an `autograde` command of that course prints."""
+    command = [sys.executable, "-m", "autograde", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(course)}
+    done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def hand_in(course: Path, student: str, answer: str) -> None:
+    """The release with an answer in it."""
+    notebook = nbformat.read(notebook_path(course / "notebooks", CHAPTER), as_version=4)
+    next(cell for cell in notebook.cells if cell.id == "celsius").source = answer
+    path = notebook_path(course / "submitted" / student, CHAPTER)
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook, path)
+
+
+def test_a_course_without_the_library_is_built_and_graded(course: Path):
+    run(course, "build")
+    hand_in(course, "ada", RIGHT)
+    hand_in(course, "ben", WRONG)
+    run(course, "grade", "submitted", "--json", "grades.json")
+    grades = json.loads((course / "grades.json").read_text())["students"]
+    ada, ben = (grades[name][CHAPTER] for name in ("ada", "ben"))
+    assert (ada["status"], ada["score"], ada["max_score"]) == ("graded", 2.0, 2.0)
+    assert (ben["score"], ben["exercises"]["celsius"]["causes"]) == (1.0, ["shifted_only"])
+    (message,) = ben["exercises"]["celsius"]["messages"]
+    assert "You might think: a degree is a degree. It is not so: between freezing" in message
+    assert message.endswith("Look: celsius(212.0) returned 180, expected 100.0.")
+
+
+def test_nothing_but_chapters_and_tools_imports_the_library():
+    files = [path for path in (ROOT / "autograde").rglob("*.py") if "chapters" not in path.parts]
+    importing = [path.name for path in files if "import specdec_lib" in path.read_text()]
+    importing += [path.name for path in files if "from specdec_lib" in path.read_text()]
+    assert importing == ["site.py"]  # which sets a simulator of this course on its first page

@@ -1,0 +1,32 @@
+"""The enumerator that students can use: its example, and that it needs no torch."""
+
+import doctest
+import subprocess
+import sys
+
+import pytest
+
+from specdec_lib import exact
+
+
+def test_the_example_of_the_docstring():
+    assert doctest.testmod(exact) == (0, 3)
+
+
+def test_it_is_imported_without_torch():
+    code = "import sys; from specdec_lib import exact; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_every_branch_is_walked_once_and_what_is_impossible_never():
+    def walk(tape: exact.Tape) -> list[int]:
+        first = tape.choose([0.5, 0.0, 0.5])
+        return [first, tape.choose([0.25, 0.75])] if first else [first]
+
+    found = list(exact.branches(walk))
+    assert found == [([0], 0.5), ([2, 0], 0.125), ([2, 1], 0.375)]
+    assert exact.distribution(walk) == {(0,): 0.5, (2, 0): 0.125, (2, 1): 0.375}
+
+
+def test_a_distance_counts_what_one_of_them_lacks():
+    assert exact.distance({"a": 0.5, "b": 0.5}, {"a": 0.25, "c": 0.75}) == pytest.approx(0.75)
