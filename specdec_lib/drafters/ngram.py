@@ -71,7 +71,7 @@ class NgramDrafter:
         return drawn(drafted, list(limits), self.vocab_size, self.device)
 
     def distribution(self, tokens: Sequence[int]) -> Tensor:
-        """The warped distribution (V,) behind `tokens`."""
+        """The warped distribution (V,) after `tokens`."""
         for length in range(min(self.order - 1, len(tokens)), -1, -1):
             context = tuple(tokens[len(tokens) - length :])
             if context in self.followers[length]:

@@ -20,7 +20,7 @@ from specdec_lib.models.linear import Linear, return_freed_memory
 
 
 class Llama:
-    """A Llama behind the protocol of protocol.py."""
+    """A Llama with the protocol of protocol.py."""
 
     def __init__(self, weights: Weights) -> None:
         shape = weights.shape
@@ -46,7 +46,7 @@ class Llama:
     ) -> "Llama":
         """Load a Hugging Face Llama folder (config.json, model.safetensors).
 
-        Raises ValueError where the folder holds no Llama that this file can run.
+        Raises ValueError if the folder holds no Llama that this file can run.
         """
         return cls(read_weights(Path(folder), device, dtype))
 

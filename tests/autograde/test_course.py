@@ -27,7 +27,7 @@ def grade_samples(folder: Path, names: list[str]) -> None:
 @pytest.fixture(scope="module")
 def sample_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample")
-    grade_samples(folder, [CHAPTER, "07_connections"])
+    grade_samples(folder, [CHAPTER])
     return folder
 
 

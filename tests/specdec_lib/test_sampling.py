@@ -175,17 +175,6 @@ def test_the_first_of_equals_are_kept_also_where_there_are_thousands():
     assert torch.equal(probs > 0, (torch.arange(4096) < 1024).expand(2, -1))
 
 
-@pytest.mark.parametrize("k", [2, 5, 20, 50])
-@pytest.mark.parametrize("p", [0.3, 0.9, 1.0])
-def test_top_k_then_top_p_is_what_a_plain_loop_gives(p: float, k: int):
-    for row in random_logits(3, 10, 20):
-        powers = np.exp((row / 0.8).numpy())
-        expected = plain_top_p(plain_top_k(powers / powers.sum(), k), p)
-        found = Warp(0.8, k, p)(row).numpy()
-        assert np.array_equal(found > 0, expected > 0)
-        assert np.allclose(found, expected, rtol=1e-12, atol=0)
-
-
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 1.8])
 @pytest.mark.parametrize("top_k", [None, 1, 3, 40, 5000])
 @pytest.mark.parametrize("top_p", [0.05, 0.5, 0.95, 1.0])

@@ -29,12 +29,6 @@ def test_expected_tokens_is_the_mean_over_all_patterns(k: int, alpha: float):
     assert expected_tokens(alpha, k) == pytest.approx(expected_by_enumeration(alpha, k), abs=1e-12)
 
 
-@pytest.mark.parametrize("k", [0, 1, 5, 100])
-def test_a_block_brings_one_token_at_alpha_0_and_k_plus_1_at_alpha_1(k: int):
-    assert expected_tokens(0.0, k) == 1
-    assert expected_tokens(1.0, k) == k + 1
-
-
 def test_expected_tokens_is_equation_1():
     assert expected_tokens(0.8, 5) == pytest.approx((1 - 0.8**6) / (1 - 0.8), abs=1e-12)
     assert expected_tokens(0.8, 5) == pytest.approx(3.69, abs=0.005)

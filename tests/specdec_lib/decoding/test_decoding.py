@@ -128,21 +128,6 @@ def test_prompts_that_are_read_in_several_passes_give_what_they_give_alone():
         assert together.tokens[row] == expected
 
 
-def test_permuting_the_rows_permutes_the_results():
-    order = [2, 0, 3, 1]
-    made = generate(PROMPTS, uniforms(0, 1, 2, 3), eos_id=EOS)
-    permuted = generate([PROMPTS[row] for row in order], uniforms(*order), eos_id=EOS)
-    assert permuted.tokens == [made.tokens[row] for row in order]
-    assert [untimed(blocks) for blocks in permuted.blocks] == [
-        untimed(made.blocks[row]) for row in order
-    ]
-
-
-def test_the_same_seeds_give_the_same_and_others_something_else():
-    made = [generate([[1, 2]], uniforms(seed), count=30).tokens for seed in (5, 5, 6)]
-    assert made[0] == made[1] != made[2]
-
-
 def test_a_drafter_can_be_used_again():
     drafter = ModelDrafter(DRAFT)
     first, second = (generate(PROMPTS, uniforms(0, 1, 2, 3), drafter=drafter) for _ in range(2))
@@ -206,12 +191,6 @@ def test_a_row_that_has_ended_is_left_alone_while_others_go_on():
     assert made.tokens == [[6], [1, 2, 3, 4, 5, 6]]
     assert calls == [0, 1, 1]
     assert [len(blocks) for blocks in made.blocks] == [1, 2]
-
-
-def test_plain_decoding_stops_at_the_end_of_sequence():
-    settings = Settings(20, GREEDY, eos_id=5)
-    made = plain_generate(COUNTING, [[1], [4], [5]], settings, Greedy())
-    assert made.tokens == [[2, 3, 4, 5], [5], [6, 7, 0, 1, 2, 3, 4, 5]]
 
 
 @pytest.mark.parametrize("decoder", ["plain", "speculative"])

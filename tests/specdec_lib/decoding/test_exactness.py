@@ -20,7 +20,6 @@ from decoders.exact_drafters import (
     TARGET,
     Llamas,
     autoregressive,
-    tiny_llama,
 )
 from torch import Tensor
 from torch.nn.functional import one_hot
@@ -40,13 +39,6 @@ from specdec_lib.theory import Costs
 N = 4
 PLAIN, FILTER = Warp(), Warp(top_k=2)
 SIZES = [(name, size) for name, row in ROWS.items() for size in row.sizes]
-
-
-@pytest.fixture(scope="module")
-def llamas(tmp_path_factory: pytest.TempPathFactory) -> Llamas:
-    """A target and a draft of other weights."""
-    folders = [tmp_path_factory.mktemp(name) for name in ("target", "draft")]
-    return Llamas(*map(tiny_llama, folders, (1, 2)))
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,7 @@
 """Steps of fixed shape: the tokens of the eager decoders from the same numbers."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-import torch
-from decoders.greedy import worse
-from decoders.random_models import llama
 
 from specdec_lib.decoding.fixed_shape.graph import graph_generate, spare
 from specdec_lib.decoding.fixed_shape.step import Step
@@ -19,16 +14,6 @@ from specdec_lib.theory import acceptance_from_counts
 
 PROMPTS = [[5, 9], [7, 1, 2, 3, 4, 5, 6, 8], [1, 2, 3]]
 COUNT = 25
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Llama, Llama]:
-    """A target, and a draft that agrees with it often."""
-    folder: Path = tmp_path_factory.mktemp("models")
-    llama().save_pretrained(folder / "target")
-    worse(llama()).save_pretrained(folder / "draft")
-    both = (folder / "target", folder / "draft")
-    return tuple(Llama.from_folder(each, dtype=torch.float64) for each in both)
 
 
 def generators(count: int) -> list[np.random.Generator]:

@@ -22,7 +22,6 @@ from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.medusa import Medusa, MedusaTree
 from specdec_lib.exact import Tape, distance, distribution
 from specdec_lib.models import protocol
-from specdec_lib.models.cache import Hidden
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
@@ -62,17 +61,6 @@ def drafted(drafter: StateReader, texts: list[list[int]], limits: list[int]):
     choices = Uniforms([np.random.default_rng(row) for row in range(len(texts))])
     choices.begin(limits, [True] * len(texts))
     return drafter.propose(texts, limits, choices)
-
-
-def test_the_newest_state_is_the_one_before_the_last_token():
-    positions = torch.tensor([[3, 4, 5], [3, 4, 5], [3, 4, 5], [0, 1, 2]])
-    texts = [[0] * 7, [0] * 5, [0] * 4, [0]]
-    reader = StateReader()
-    assert reader.newest(texts) == [None] * 4
-    reader.observe(Hidden(torch.zeros(4, 3, 1), positions))
-    assert reader.newest(texts) == [2, 0, None, None]
-    reader.observe(Hidden(torch.zeros(1, 3, 1), positions[:1]))
-    assert reader.newest([[0] * 8]) == [None]
 
 
 def test_a_medusa_head_reads_the_state_that_gave_the_last_token(target: Llama):

@@ -131,7 +131,7 @@ PLAYING = {name for name in MAKERS if "player(" in (HERE / f"{name.split(',')[0]
 
 def moves_by_itself(page) -> bool:
     """Whether anything changes in ten seconds after one of its buttons was pressed."""
-    page.page.clock.install()
+    page.hold_clock()
     for button in page.frame.get_by_role("button").all():
         button.press("Enter")
         before = page.evaluate(SEEN)
