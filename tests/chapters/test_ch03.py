@@ -162,7 +162,7 @@ def test_simulator_is_checked():
 
 
 def exact_law(sampler: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """A sampler's law by the library."""
+    """A sampler's distribution by the library."""
     drawn = np.eye(len(q))[np.argmax(q)] if sampler == "argmax" else q
     if sampler == "from_target":
         overlap = np.minimum(p, q)

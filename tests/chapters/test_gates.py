@@ -54,7 +54,7 @@ def unearned(result: Result) -> list[str]:
 
 
 def is_caught(wrong: Misconception, exercise: Exercise) -> bool:
-    """Whether a misconception loses points and is told so in its own words."""
+    """Whether a misconception loses points, and its own words say why."""
     told = any(wrong.think in m and wrong.because in m for m in exercise.messages)
     return exercise.score < exercise.max_score and told
 
