@@ -19,7 +19,7 @@ from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed, measured, puzzle
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, dyadic_table
 from specdec_lib.lessons.common.examples import Different, describe
-from specdec_lib.measure.experiment.ours import library_generate
+from specdec_lib.measure.experiment.loops import library_generate
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.pairs import ratio
 from specdec_lib.sampling import Warp, choices_for
