@@ -177,16 +177,6 @@ MISTAKES = {
         "the solution cell of square has not one solution region",
         REGION,
     ),
-    "nested region": (
-        changed("    # why this is so", f"    ### BEGIN SOLUTION{HERE}"),
-        "the solution cell of square has not one solution region",
-        REGION,
-    ),
-    "end without a beginning": (
-        changed(ANSWER, f"    return x * x\n    ### END SOLUTION{HERE}\n"),
-        "the solution cell of square has not one solution region",
-        REGION,
-    ),
     "two regions": (
         changed("    # why this is so", f"    ### END SOLUTION\n    ### BEGIN SOLUTION{HERE}"),
         "the solution cell of square has not one solution region",
@@ -229,11 +219,6 @@ MISTAKES = {
         changed(SQUARE_TEST, f'test="square" points="3"{HERE}'),
         "points='3' is not a positive number",
         "Write points=3",
-    ),
-    "written without points": (
-        changed('written="why" points=2.5', f'written="why"{HERE}'),
-        "the written cell of why has no points",
-        'Write written="why" points=3',
     ),
     "a magic": (
         changed("print(square(3))", f"%timeit square(3){HERE}"),
