@@ -13,7 +13,7 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch04 import measured
-from specdec_lib.lessons.ch04.checks import loss_gradient
+from specdec_lib.lessons.ch04.computed import best_steep, loss_gradient
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.widgets.tradeoff import K_MAX, tradeoff_simulator
 from specdec_lib.measure import strategies
@@ -98,6 +98,7 @@ def test_the_check_of_the_loss_names_what_is_wrong(wrong, told: str):
 def test_predictions_are_held_against_computed_numbers():
     truths = {name: truth for name, (truth, _) in ch04.TRUTHS.items()}
     assert truths == {"prediction_04": 2.94, "prediction_04_b": 0.67, "prediction_04_c": 5}
+    assert truths["prediction_04_c"] == best_steep(0.8, 0.05, 0.1, 20)
 
 
 def test_numbers_of_the_errata_stand_in_the_text(capsys):
@@ -161,7 +162,7 @@ def test_functions_equal_the_library(module):
             tokens = call("expectedTokens", alpha, k)
             assert tokens == pytest.approx(theory.expected_tokens(alpha, k), abs=1e-12)
             assert call("blockTime", c, k, s) == pytest.approx(c * k + 1 + s * k, abs=1e-12)
-        assert call("bestK", alpha, c, s) == ch04.best_steep(alpha, c, s, K_MAX)
+        assert call("bestK", alpha, c, s) == best_steep(alpha, c, s, K_MAX)
 
 
 MOVES = (("K draft tokens in a block", 1), ("s cost of each further token of a pass", 10))
@@ -175,7 +176,7 @@ def test_keyboard_moves_every_slider_and_reset_brings_them_back(reader):
         for _ in range(presses):
             page.slider(name).press("ArrowRight")
     want = theory.walltime_speedup(0.7, 0.05, 6, 1 + 0.1 * 6)
-    assert page.numbers()[2:] == [f"{want:.3f}", str(ch04.best_steep(0.7, 0.05, 0.1, K_MAX))]
+    assert page.numbers()[2:] == [f"{want:.3f}", str(best_steep(0.7, 0.05, 0.1, K_MAX))]
     assert f"K = 6: {want:.3f}" in page.description(0)
     page.press("Reset")
     assert page.numbers() == ["2.941", "1.25", "2.353", "6"]
