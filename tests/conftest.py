@@ -23,7 +23,11 @@ if sys.platform != "linux":
 
 # These files take longest, whatever their number of tests, and are begun first: a worker that met
 # one at the end would be alone with it. pytest-xdist keeps the order with --no-loadscope-reorder.
-_LONG = {"test_gates.py", "test_chapters.py", "test_attacks.py", "test_crashes.py"}
+_LONG = {
+    *("test_gates.py", "test_simulators.py", "test_chapters.py", "test_lab_browser.py"),
+    *("test_formgrader.py", "test_student_path.py", "test_crashes.py", "test_builder_release.py"),
+    *("test_attacks.py", "test_own_work.py", "test_bad_submissions.py", "test_nbgrader_marks.py"),
+}
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
