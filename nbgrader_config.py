@@ -22,7 +22,9 @@ c = get_config()  # noqa: F821  traitlets puts it here
 # ------------------------------------------------------------------------------------- Folders
 course.own_commands_first()
 course.set_folders(c, course_dir())
-c.CourseDirectory.ignore = course.IGNORE
+# Of our own folders: no stamps, no scratch files. Of students' folders nothing is copied at all
+# (timestamps.copy_nothing).
+c.CourseDirectory.ignore = [".*", "*.py*", "__pycache__"]
 timestamps.guard()  # nbgrader opens whatever a student calls timestamp.txt
 
 # ------------------------------------------------------------------- The release: stubs that say

@@ -33,13 +33,13 @@ def library_folders() -> list[Path]:
     """The folder of the package LIBRARY, or none. Raises FileNotFoundError if it is missing."""
     if LIBRARY is None:
         return []
-    found = find_spec(LIBRARY)
-    if found is None or found.origin is None:
+    package = find_spec(LIBRARY)
+    if package is None or package.origin is None:
         raise FileNotFoundError(
             f"pyproject.toml names the library {LIBRARY}, and no such package is installed; "
             "run: pip install -e ."
         )
-    return [Path(found.origin).parent]
+    return [Path(package.origin).parent]
 
 
 def course_dir() -> Path:

@@ -1,4 +1,4 @@
-"""Reading what a student could write, writing whole or not at all, and digests of files."""
+"""Reading files that a student could have written, writing whole or not at all, and digests."""
 
 import hashlib
 import io
@@ -63,7 +63,7 @@ def read_untrusted(root: Path, path: Path, most: int) -> bytes:
 
 
 def _step(folder: int, name: str, kind: int) -> int:
-    """An open handle of `name` in the open `folder`, which is closed where that succeeds."""
+    """An open handle of `name` in the open `folder`; `folder` is closed if that succeeds."""
     try:
         below = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=folder)
     except FileNotFoundError:
@@ -101,9 +101,9 @@ def _plain_bytes(handle: int, name: str, most: int) -> bytes:
 
 
 def printable(name: str) -> str:
-    """A name that is not ours, as any page, table or terminal can take it.
+    """A student's file or folder name with nothing in it that a page, table or terminal chokes on.
 
-    Odd bytes, which a file system's names may have, and control characters become question marks.
+    Control characters, and bytes that are no text, become question marks.
     """
     text = name.encode("utf-8", "replace").decode()
     return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -25,7 +25,7 @@ def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercis
         cause = None if exercise.note else _cause(own, wrong.of(name), broken)
         first = refuted.setdefault(cause.thought, name) if cause else _built_on(own, broken)
         if not exercise.note and first not in (None, name):
-            exercise.see_first = exercises[first].see_first or first  # where all of it starts
+            exercise.see_first = exercises[first].see_first or first  # the first of a chain
         exercise.behaviours = _behaviours(own, cause, broken, exercise.see_first)
 
 

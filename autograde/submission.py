@@ -1,7 +1,7 @@
 """Whatever was handed in becomes the release notebook with the student's answers in it.
 
 One odd cell stops nbgrader for a whole class, so nothing of a submission's structure or metadata
-survives: answers are moved into a fresh copy of the release, and everything else is left behind.
+survives: answers are moved into a fresh copy of the release, and everything else is dropped.
 """
 
 import base64
@@ -249,7 +249,7 @@ def _filled(cell: NotebookNode, answers: dict[str, NotebookNode]) -> NotebookNod
 
 
 def _write(cell: NotebookNode, submitted: NotebookNode) -> None:
-    """Put a student's Markdown into `cell`, with its pictures under names that all pages find."""
+    """Put a student's Markdown into `cell`, with its pictures under names without odd letters."""
     names = {name: f"picture-{i}" for i, name in enumerate(submitted.attachments, 1)}
     cell.source = inert(submitted.source, names)
     if names:

@@ -253,7 +253,7 @@ import os
 
 import torch
 
-from specdec_lib.measure.doctor.machine import copy_bandwidth, matrix_rate
+from specdec_lib.measure.core.limits import copy_bandwidth, matrix_rate
 
 torch.set_num_threads(max(1, os.cpu_count() // 2))  # leave cores for the rest
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -278,7 +278,7 @@ prediction_00_b = 2.0
 lesson.committed("prediction_00_b", prediction_00_b, 1, 8)
 
 # %% tags=["demo"]
-from specdec_lib.measure.doctor.machine import pass_seconds, weights_read
+from specdec_lib.measure.core.limits import pass_seconds, weights_read
 from specdec_lib.models.pairs import load_pair
 
 models = {

@@ -278,7 +278,7 @@ print(f"half .95, half .45: {mixed:.2f} tokens a block; all .70: {expected_token
 # %% tags=["demo"]
 from specdec_lib import assets
 from specdec_lib.measure.core import held_out
-from specdec_lib.measure.own_table import acceptances, readers
+from specdec_lib.measure.core.acceptance import acceptances, readers
 
 (target, drafts), tokenizer = readers(), assets.tokenizer()
 ends = {"code": ".py", "prose": ".txt"}
@@ -364,8 +364,7 @@ lesson.check_acceptance_by_class(acceptance_by_class)
 # from position to position, whatever the draft is.
 
 # %% tags=["demo"]
-from specdec_lib.measure.own_table import accepted_counts
-from specdec_lib.measure.core.runs import SAMPLED
+from specdec_lib.measure.core.runs import SAMPLED, accepted_counts
 from specdec_lib.models.pairs import load_pair
 
 pair = load_pair(draft="large")
@@ -433,14 +432,15 @@ lesson.check_paired_speedup(paired_speedup)
 
 # %% tags=["demo"]
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.own_table import seconds_by_turns
 from specdec_lib.measure.core.runs import plain, speculative
+from specdec_lib.measure.core.timing import on_prompts
 
 slow = load_pair(draft="small", target_cost="40m")
 fast = speculative(slow.target, ModelDrafter(slow.draft), 2, SAMPLED, 16)
-seconds = seconds_by_turns(plain(slow.target, SAMPLED, 16), fast, held_out.prompts(5))
+decoders = {"plain": plain(slow.target, SAMPLED, 16), "speculative": fast}
+seconds = on_prompts(decoders, held_out.prompts(5), rounds=2)
 print(slow.label)
-charts.pairs(paired_speedup, *seconds)
+charts.pairs(paired_speedup, *seconds.values())
 
 # %% tags=["demo"]
 from specdec_lib.measure.core.costs import costs_of

@@ -32,10 +32,11 @@ from specdec_lib.sampling import Warp, sample_rows
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch08 import figures, measured as charts
+from specdec_lib.device import name_of
 from specdec_lib.lessons.widgets.trace import trace_picture
-from specdec_lib.measure.experiment import batches, engineering, experiment, identity, seq2seq, survey, traces
+from specdec_lib.measure.experiment import batches, engineering, grid, identity, seq2seq, survey, traces
 from specdec_lib.measure import papers
-from specdec_lib.measure.experiment import ours as decoders
+from specdec_lib.measure.experiment import loops as decoders
 
 LONGER = 1
 machine = survey.look(LONGER)
@@ -282,7 +283,7 @@ lesson.check_speculative_generate(speculative_generate)
 MINE = True
 
 
-def our_decoder() -> decoders.Ours:
+def our_decoder() -> decoders.Loop:
     """Yours, if the checks of its functions have passed as they are now; or the library's."""
     if not MINE:
         return decoders.LIBRARY
@@ -304,7 +305,7 @@ print(f"Below runs {our_decoder().whose} decoder.")
 ours = our_decoder()
 for name, target in machine.targets.items():
     found = identity.compare(ours, target, machine.drafts["base"], k=4, effort=machine.effort)
-    print(f"{name}, {survey.name_of(target.dtype)}: {found}")
+    print(f"{name}, {name_of(target.dtype)}: {found}")
 
 # %% [markdown]
 # At temperature 1 what must agree is the law, and to compare two laws by samples is to compare noise. So here it
@@ -349,18 +350,18 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 10)
 
 # %% tags=["demo"]
 ours = our_decoder()
-results = experiment.begin(machine, ours)
+results = grid.begin(machine, ours)
 rows = []
-for row in experiment.run(machine, ours, results):
+for row in grid.run(machine, ours, results):
     rows.append(row)
     if row.empirical:
-        print(experiment.table([row]))
+        print(grid.table([row]))
 print(f"{len(rows)} rows in {results.path.name}")
 
 # %% tags=["demo"]
 for name in machine.targets:
-    print(f"Target {name}", experiment.table([r for r in rows if r.target == name]), "", sep="\n")
-lesson.reveal("prediction_08_b", prediction_08_b, experiment.best(rows, 1).empirical["median"])
+    print(f"Target {name}", grid.table([r for r in rows if r.target == name]), "", sep="\n")
+lesson.reveal("prediction_08_b", prediction_08_b, grid.best(rows, 1).empirical["median"])
 
 # %% tags=["demo"]
 charts.beside_the_papers(rows, papers.table("leviathan_2_4"), papers.table("chen_1"))
@@ -385,7 +386,7 @@ charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 # nothing is recorded, and a step of fixed shape attends over the whole capacity.
 
 # %% tags=["demo"]
-best = experiment.best(rows)
+best = grid.best(rows)
 charts.engineering(engineering.versions(our_decoder(), machine, best.target, best.draft, best.k))
 
 # %% [markdown]

@@ -287,9 +287,9 @@ def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
     if importlib.util.find_spec("transformers") is None:
         print(f"specdec: {NO_MODELS}", file=sys.stderr)
         return 2
-    from specdec_lib.measure.doctor import doctor
+    from specdec_lib.measure.doctor import report
 
-    for line in doctor.report():
+    for line in report.lines():
         print(line, flush=True)
     return 0
 

@@ -1,11 +1,14 @@
 """The device that models run on: which one, in which dtype, with how much memory, and when done."""
 
 import os
+import platform
+import re
 from pathlib import Path
 
 import torch
 
-MEMINFO = Path("/proc/meminfo")
+FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")  # what products on a CPU are fast with
+CPUINFO, MEMINFO = Path("/proc/cpuinfo"), Path("/proc/meminfo")
 
 
 def default_device() -> torch.device:
@@ -59,3 +62,22 @@ def wait_for(device: torch.device | None = None) -> None:
     on_gpu = torch.cuda.is_available() if device is None else device.type == "cuda"
     if on_gpu:
         torch.cuda.synchronize(device)
+
+
+def processor() -> str:
+    """The processor's name, its cores and the instructions that matter."""
+    flags = [flag for flag in FLAGS if re.search(rf"\b{flag}\b", cpuinfo())]
+    with_flags = f", {' '.join(flags)}" if flags else ""
+    threads = f"{torch.get_num_threads()} of {os.cpu_count()} threads"
+    return f"Processor: {processor_name()}, {threads}{with_flags}"
+
+
+def processor_name() -> str:
+    """The processor's name as Linux tells it; elsewhere at least its kind."""
+    name = re.search(r"^model name\s*: (.*)$", cpuinfo(), re.M)
+    return name[1] if name else platform.processor() or platform.machine()
+
+
+def cpuinfo() -> str:
+    """What Linux tells of the processor; nothing elsewhere."""
+    return CPUINFO.read_text() if CPUINFO.exists() else ""

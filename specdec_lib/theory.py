@@ -20,7 +20,7 @@ def expected_tokens(alpha: float, k: int) -> float:
 def walltime_speedup(alpha: float, c: float, k: int, verify_cost: float = 1.0) -> float:
     """How many times faster than plain decoding: expected tokens over (c k + verify_cost).
 
-    Leviathan et al. (2023), Theorem 3.8, where a verification costs one pass; `verify_cost` is
+    Leviathan et al. (2023), Theorem 3.8, if a verification costs one pass; `verify_cost` is
     v(k + 1) as measured.
     """
     return expected_tokens(alpha, k) / (c * k + verify_cost)
@@ -29,7 +29,7 @@ def walltime_speedup(alpha: float, c: float, k: int, verify_cost: float = 1.0) -
 def acceptance_from_counts(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """Accepted tokens and judged ones, from (accepted, drafted) of every block.
 
-    A block judges its accepted tokens and the first rejected one; what stands behind that was
+    A block judges its accepted tokens and the first rejected one; what stands after that was
     never looked at. Their quotient is the maximum-likelihood alpha.
     """
     accepted = sum(count for count, _ in counts)
@@ -49,5 +49,5 @@ class Costs:
         return walltime_speedup(alpha, self.c, k, self.v[k + 1])
 
     def best_k(self, alpha: float) -> int:
-        """The smallest k of the largest speedup; 0, plain decoding, where none is above 1."""
+        """The smallest k of the largest speedup; 0, plain decoding, if none is above 1."""
         return max(sorted(m - 1 for m in self.v), key=lambda k: self.speedup(alpha, k))

@@ -9,8 +9,9 @@ import importlib.util
 import os
 import shutil
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 
 import pytest
 
@@ -22,7 +23,11 @@ if sys.platform != "linux":
 
 # These files take longest, whatever their number of tests, and are begun first: a worker that met
 # one at the end would be alone with it. pytest-xdist keeps the order with --no-loadscope-reorder.
-_LONG = {"test_gates.py", "test_chapters.py", "test_attacks.py", "test_crashes.py"}
+_LONG = {
+    *("test_gates.py", "test_simulators.py", "test_chapters.py", "test_lab_browser.py"),
+    *("test_formgrader.py", "test_student_path.py", "test_crashes.py", "test_builder_release.py"),
+    *("test_attacks.py", "test_own_work.py", "test_bad_submissions.py", "test_nbgrader_marks.py"),
+}
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -101,8 +106,17 @@ def browser() -> Iterator:
     _loop_of_browser = None
 
 
+@pytest.fixture(scope="session")
+def idle_readers(browser) -> dict[tuple, list]:
+    """Pages that no test uses now, by their look.
+
+    A new page costs a second of the processor, another simulator in an old page a third of one.
+    """
+    return defaultdict(list)
+
+
 @pytest.fixture
-def reader(browser) -> Iterator:
+def reader(browser, idle_readers) -> Iterator:
     """`reader(simulator, width=..., scheme=..., motion=...)` opens it as a reader meets it.
 
     At the end there must be no error on the console and no request.
@@ -112,29 +126,29 @@ def reader(browser) -> Iterator:
     opened = []
 
     def open_page(simulator, **look):
-        opened.append(Reader(browser, **look))
-        return opened[-1].show(simulator)
+        idle = idle_readers[tuple(look.items())]
+        one = idle.pop() if idle else Reader(browser, **look)
+        opened.append((one, idle))
+        return one.show(simulator)
 
     yield open_page
-    for one in opened:
-        one.page.close()
+    for one, idle in opened:
         assert (one.errors, one.requests) == ([], [])
+        one.page.close() if one.clock_held else idle.append(one)
+
+
+@pytest.fixture(scope="session")
+def blank_page(browser):
+    """A page for modules without a simulator around them."""
+    return browser.new_page()
 
 
 @pytest.fixture
-def module(browser) -> Iterator:
+def module(blank_page) -> Callable:
     """`module(simulator)` gives `call(name, *arguments)` for what its module exports."""
     from pages.browsing import exported
 
-    pages = []
-
-    def load(simulator):
-        pages.append(browser.new_page())
-        return exported(pages[-1], simulator)
-
-    yield load
-    for page in pages:
-        page.close()
+    return partial(exported, blank_page)
 
 
 @pytest.fixture(scope="module")

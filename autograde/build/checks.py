@@ -2,6 +2,7 @@
 
 import ast
 import math
+from itertools import zip_longest
 
 from autograde.build.text import OPTIONS, TextCell
 from autograde.nbgrader.regions import (
@@ -15,6 +16,7 @@ from autograde.nbgrader.regions import (
 
 # nbgrader acts on these words wherever they stand; the builder alone writes the first two.
 RESERVED_WORDS = (*HIDDEN_WORDS, "BEGIN MARK SCHEME", "END MARK SCHEME", "AUTOTEST")
+REGION = [BEGIN_SOLUTION, END_SOLUTION]
 MAX_ID = 64  # nbformat's limit on the id of a cell
 
 
@@ -22,7 +24,7 @@ def check_cells(cells: list[TextCell]) -> None:
     """Raise AuthorError at the first mistake in a chapter's cells."""
     for cell in cells:
         _check_options(cell)
-        _check_regions(cell)
+        _check_region(cell)
         if cell.cell_type == "code":
             _check_code(cell)
     _check_names(cells)
@@ -81,42 +83,29 @@ def _check_points(cell: TextCell) -> None:
         raise cell.error(f"points={points!r} is not a positive number", "Write points=3")
 
 
-def _check_regions(cell: TextCell) -> None:
-    """Exactly one closed region in a solution cell, none elsewhere, and no reserved word."""
+def _check_region(cell: TextCell) -> None:
+    """One closed region in a solution cell, none elsewhere, and no reserved word in a line."""
+    markers = []
     for number, line in enumerate(cell.source.split("\n"), cell.line + 1):
-        _check_marker_line(cell, line, number)
-    _check_region_count(cell, _region_begins(cell))
+        _check_line(cell, line, number)
+        if line.strip() in REGION:
+            markers.append((number, line.strip()))
+    if cell.kind != "solution" and markers:
+        raise cell.error(
+            "a solution region in a cell that is no solution",
+            'Give the cell the option solution="name", or take the region out',
+            markers[0][0],
+        )
+    if cell.kind == "solution":
+        _check_solution(cell, markers)
 
 
-def _region_begins(cell: TextCell) -> list[int]:
-    """The lines on which a region begins; every one of them is closed before the next."""
-    begins: list[int] = []
-    is_open = False
-    for number, line in enumerate(cell.source.split("\n"), cell.line + 1):
-        if line.strip() == BEGIN_SOLUTION:
-            if is_open:
-                remedy = f"Close the one of line {begins[-1]} first, with `{END_SOLUTION}`"
-                raise cell.error("a solution region begins inside another", remedy, number)
-            begins.append(number)
-            is_open = True
-        elif line.strip() == END_SOLUTION:
-            if not is_open:
-                remedy = f"Put `{BEGIN_SOLUTION}` above it, or take it out"
-                raise cell.error(f"`{END_SOLUTION}` without a beginning", remedy, number)
-            is_open = False
-    if is_open:
-        remedy = f"Add `{END_SOLUTION}` below it"
-        raise cell.error("the solution region is not closed", remedy, begins[-1])
-    return begins
-
-
-def _check_marker_line(cell: TextCell, line: str, number: int) -> None:
+def _check_line(cell: TextCell, line: str, number: int) -> None:
     """nbgrader takes any line with these words for a marker, and drops the rest of the line."""
     for word in RESERVED_WORDS:
         if word in line:
             raise cell.error(f"nbgrader acts on `{word}`", "Take it out of the text", number)
-    markers = (BEGIN_SOLUTION, END_SOLUTION)
-    if any(word in line for word in SOLUTION_WORDS) and line.strip() not in markers:
+    if any(word in line for word in SOLUTION_WORDS) and line.strip() not in REGION:
         raise cell.error(
             "a line that nbgrader would take for a solution marker",
             f"Write `{BEGIN_SOLUTION}` or `{END_SOLUTION}` alone on its line",
@@ -124,34 +113,24 @@ def _check_marker_line(cell: TextCell, line: str, number: int) -> None:
         )
 
 
-def _check_region_count(cell: TextCell, begins: list[int]) -> None:
-    if cell.kind != "solution":
-        if begins:
-            raise cell.error(
-                "a solution region in a cell that is no solution",
-                'Give the cell the option solution="name", or take the region out',
-                begins[0],
-            )
-        return
-    if not begins:
+def _check_solution(cell: TextCell, markers: list[tuple[int, str]]) -> None:
+    """The markers, each with its line, are those of one region, which holds code."""
+    words = [word for _, word in markers]
+    if words != REGION:
+        pairs = zip_longest(words, REGION)
+        odd = next(i for i, (word, right) in enumerate(pairs) if word != right)
         raise cell.error(
-            f"the solution cell of {cell.name} has no region",
-            f"Put the answer between `{BEGIN_SOLUTION}` and `{END_SOLUTION}`",
-        )
-    if len(begins) > 1:
-        raise cell.error(
-            f"the solution cell of {cell.name} has more than one region",
-            "Join them, or make a cell of each",
-            begins[1],
+            f"the solution cell of {cell.name} has not one solution region",
+            f"Put one `{BEGIN_SOLUTION}` above the answer and one `{END_SOLUTION}` below it",
+            markers[min(odd, len(markers) - 1)][0] if markers else None,
         )
     if not code_lines(split_at_region(cell.source)[1]):
-        raise cell.error(
-            f"the solution region of {cell.name} holds no code", "Write the answer", begins[0]
-        )
+        problem = f"the solution region of {cell.name} holds no code"
+        raise cell.error(problem, "Write the answer", markers[0][0])
 
 
 def _check_code(cell: TextCell) -> None:
-    """Plain Python, not empty where it is a check, defining the name where it is a solution."""
+    """Plain Python; a check is not empty, and a solution defines its name."""
     try:
         tree = ast.parse(cell.source)
     except SyntaxError as error:
@@ -190,13 +169,9 @@ def _check_names(cells: list[TextCell]) -> None:
     for cell in cells:
         if cell.kind == "plain":
             continue
-        if cell.grade_id in seen:
-            first = seen[cell.grade_id]
-            raise cell.error(
-                f"the {cell.kind} cell {cell.name} is the second of this name, "
-                f"after line {first.line}",
-                "Rename one of them",
-            )
+        if first := seen.get(cell.grade_id):
+            problem = f"the {cell.kind} cell {cell.name} is the second of this name"
+            raise cell.error(f"{problem}, after line {first.line}", "Rename one of them")
         if cell.kind == "test" and cell.name not in seen:
             raise cell.error(
                 f"the test of {cell.name} has no solution cell above it",

@@ -3,8 +3,8 @@
 solutions/NN_topic.py -> solutions/NN_topic/NN_topic.ipynb    nbgrader's source
                       -> notebooks/NN_topic/NN_topic.ipynb    what students get
 
-The release is made by nbgrader's own code with the repository's configuration, on copies in a
-temporary folder, and takes its place only when every check has passed.
+nbgrader's own code makes the release with the repository's configuration, on copies in a temporary
+folder. The release takes its place only when every check has passed.
 """
 
 import tempfile
@@ -16,13 +16,12 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
-from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from autograde.build import gates
 from autograde.build.source import read_chapter
-from autograde.chapter import NOTEBOOKS, SOLUTIONS, chapter_names, notebook_path
+from autograde.chapter import NOTEBOOKS, SOLUTIONS, chapter_names, notebook_path, require_chapter
 from autograde.errors import AuthorError
 from autograde.files import write_if_changed
 from autograde.nbgrader.config import load_config, set_folders
@@ -89,45 +88,26 @@ def check(
 
 
 def release_into(
-    course: Path,
-    chapters: list[str] | None = None,
-    solutions: Path = SOLUTIONS,
-    notebooks: Path = NOTEBOOKS,
-) -> list[str]:
-    """Release built chapters to the class in `course`: its release/ and its gradebook.
-
-    Returns the chapters that were released; one that the class already has is left alone. If
-    there are submissions and the exercises have changed, nbgrader would delete the release and
-    then fail: an AuthorError says so before anything is touched.
-    """
+    course: Path, chapters: list[str] | None = None, solutions: Path = SOLUTIONS
+) -> None:
+    """Release built chapters to the class in `course`: its release/ and its gradebook."""
     config = load_config()
     set_folders(config, course, solutions)
-    due = [
-        chapter
-        for chapter in _chosen(solutions, chapters)
-        if not _is_released(course, chapter, notebooks, config)
-    ]
-    for chapter in due:
-        _refuse_changed_exercises(course, chapter, solutions, config)
-    _generate(config, due)
-    return due
+    _generate(config, _chosen(solutions, chapters))
 
 
 # ---------------------------------------------------------------------------------- the chapters
 
 
 def _chosen(solutions: Path, chapters: list[str] | None) -> list[str]:
-    known = chapter_names(solutions)
-    if chapters is None:
-        return known
-    if unknown := [name for name in chapters if name not in known]:
-        raise ValueError(f"there is no chapter {', '.join(unknown)}. There are: {', '.join(known)}")
-    return chapters
+    for name in chapters or ():
+        require_chapter(name, solutions)
+    return chapter_names(solutions) if chapters is None else chapters
 
 
 def _orphans(solutions: Path, notebooks: Path) -> list[str]:
     """Generated notebooks whose text is gone."""
-    known = set(_chosen(solutions, None))
+    known = chapter_names(solutions)
     folders = (path.parent for top in (solutions, notebooks) for path in top.glob("*/*.ipynb"))
     return [
         f"{folder}: no {folder.name}.py in {solutions}; delete the folder"
@@ -211,7 +191,10 @@ def _read(path: Path) -> bytes | None:
 
 
 def _refuse_to_overwrite_answers(target: Path, release: bytes) -> None:
-    """A solution cell whose checksum is not that of its text has been worked in."""
+    """Raise AuthorError if somebody has worked in the notebook at `target`.
+
+    The checksum of a solution cell is then not that of its text.
+    """
     present = _read(target)
     if present is None or present == release:
         return
@@ -229,43 +212,3 @@ def _is_answered(cell: NotebookNode) -> bool:
     if not utils.is_solution(cell):
         return False
     return cell.metadata.nbgrader.get("checksum") != utils.compute_checksum(cell)
-
-
-# ------------------------------------------------------------------------------------- a class
-
-
-def _is_released(course: Path, chapter: str, notebooks: Path, config: Config) -> bool:
-    """The class has these very bytes, and its gradebook knows the chapter."""
-    built = _read(notebook_path(notebooks, chapter))
-    if built is None or _read(notebook_path(course / "release", chapter)) != built:
-        return False
-    known, _ = _in_gradebook(chapter, config)
-    return bool(known)
-
-
-def _in_gradebook(chapter: str, config: Config) -> tuple[set[str], bool]:
-    """The ids of the chapter's cells in the class's gradebook, and whether it has submissions."""
-    with Gradebook(config.CourseDirectory.db_url) as gradebook:
-        try:
-            cells = gradebook.find_notebook(chapter, chapter).source_cells
-            submissions = gradebook.find_assignment(chapter).submissions
-            return {cell.name for cell in cells}, bool(submissions)
-        except MissingEntry:
-            return set(), False
-
-
-def _refuse_changed_exercises(course: Path, chapter: str, solutions: Path, config: Config) -> None:
-    known, submitted = _in_gradebook(chapter, config)
-    source = nbformat.read(notebook_path(solutions, chapter), as_version=4)
-    ours = {
-        cell.metadata.nbgrader.grade_id
-        for cell in source.cells
-        if utils.is_solution(cell) or utils.is_grade(cell)
-    }
-    if submitted and known != ours:
-        changed = ", ".join(sorted(known ^ ours))
-        raise AuthorError(
-            f"{chapter}: exercises were added or removed ({changed}) since it was released to "
-            f"{course}, which has submissions for it. Keep the chapter as it was for this class, "
-            "or start a new one: set SPECDEC_COURSE to a new folder."
-        )

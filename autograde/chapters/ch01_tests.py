@@ -10,19 +10,17 @@ import numpy as np
 import pytest
 
 from autograde.chapters.common import prediction, quiz
-from autograde.check import Exercise, untouched
-from autograde.sandbox.remote import RemoteObject
+from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch01.models import (
     Calls,
     DraftModel,
     TargetModel,
-    differing_row,
-    expect_rows,
 )
 from specdec_lib.lessons.common.examples import (
     Different,
     describe,
     difference,
+    differing_row,
     expect,
     format_call,
     type_name,
@@ -132,7 +130,7 @@ def require(call: str, got: object, gives: object, what: str, hint: str) -> None
     """Raise Different unless `got` is `gives`."""
     why = difference(got, gives)
     if why is not None:
-        row = differing_row(got, gives) if isinstance(gives, np.ndarray) else None
+        row = differing_row(got, gives)
         returned = row or f"{what} {describe(got)}, expected {describe(gives)}{why}"
         raise Different(f"{call} returned {returned}. {'' if why else hint}".strip())
 
@@ -199,7 +197,7 @@ def scored(prefix: list[int], drafted: list[int], seed: int = 7) -> np.ndarray:
 def check_score(student, prefix, drafted, hint, calls=None):
     model = target(hashed(7), calls)
     gives = scored(prefix, drafted)
-    expect_rows(student.score_block, model, prefix, drafted, gives=gives, hint=hint)
+    expect(student.score_block, model, prefix, drafted, gives=gives, hint=hint)
 
 
 @score_block.behaviour("the K + 1 rows from the end of the prefix")

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from autograde.chapters.common import no_warning, prediction, quiz
-from autograde.check import Exercise, untouched
-from autograde.sandbox.remote import RemoteObject
-from specdec_lib.lessons.ch06.checks import Coins, expect_run, run_of
+from autograde.check import Exercise, RemoteObject, untouched
+from specdec_lib.lessons.ch06.checks import Coins, run_of
 from specdec_lib.lessons.common.examples import Different, expect
 
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
@@ -145,7 +144,7 @@ def check_decode(student, alpha, c, k, n_tokens, numbers, gives, hint):
     """One run on written-down numbers; `gives` is (tokens, target_passes, time)."""
     coins = RemoteCoins(numbers)
     args = (alpha, c, k, n_tokens, coins)
-    expect_run(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
+    expect(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
     return coins
 
 
@@ -213,7 +212,7 @@ def test_decode_with_a_real_generator(student, seed, alpha, k):
     gives = run_of(*reference(alpha, 0.25, k, 50, np.random.default_rng(seed)))
     hint = "Did you draw from the generator that was given, and only rng.random(k) a block?"
     args = (alpha, 0.25, k, 50, Seeded(seed))
-    expect_run(student.simulate_decode, *args, gives=gives, hint=hint)
+    expect(student.simulate_decode, *args, gives=gives, hint=hint)
 
 
 @simulate_decode.behaviour("the edges: nothing wanted, alpha 0 and 1")

@@ -45,7 +45,7 @@ OWN_WORK = {
     "specdec_lib.lessons.common.recorded.Request.alpha": "05",
     "specdec_lib.lessons.common.recorded.Request.judged": "05",
     "specdec_lib.lessons.common.recorded.verdict": "02 06",
-    "specdec_lib.measure.bench.gpu.cache_numbers": "00",
+    "specdec_lib.measure.bench.sizes.cache_numbers": "00",
     "specdec_lib.measure.core.acceptance.acceptance": "03",
     "specdec_lib.models.cache.Tree.of": "07",
     "specdec_lib.sampling.Warp": "03",

@@ -1,4 +1,4 @@
-"""What nbgrader is told of the course: its folders, its preprocessors, the files it leaves alone.
+"""What nbgrader must know of the course: its folders and its preprocessors.
 
 `nbgrader_config.py` at the repository's root uses these, and the builder reads that file, so that
 a build, the command line and formgrader's button do the same.
@@ -7,7 +7,6 @@ a build, the command line and formgrader's button do the same.
 import os
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from nbgrader.converters import GenerateAssignment
@@ -23,45 +22,12 @@ CONFIG_NAME = "nbgrader_config.py"
 SPECIAL = re.compile(r"[\\^$*+?{}\[\]|()]")
 
 
-def every_name_but(name: str) -> Iterator[str]:
-    """Globs that match every file name except `name`, the empty one left out."""
-    for position, letter in enumerate(name):
-        yield f"{name[:position]}[!{letter}]*"
-        if position:
-            yield name[:position]
-    yield f"{name}?*"
-
-
-def _ignored() -> list[str]:
-    """Globs for every name but `timestamp.txt`, `NN_topic` and `NN_topic.ipynb`.
-
-    nbgrader copies what else lies in an assignment's folder, from the student's to the graded one
-    and from there into the feedback, and follows links as it does. It tries each glob on the names
-    of files and of folders, the assignment's own among them: hence a list that spares a shape.
-    """
-    topic = "[0-9][0-9]_*"
-    return [
-        ".*",  # in a glob, * and [!...] never match a leading dot
-        "[!0-9t]*",
-        "t",
-        *(f"t{glob}" for glob in every_name_but("imestamp.txt")),
-        "[0-9]",
-        "[0-9][!0-9]*",
-        "[0-9][0-9]",
-        "[0-9][0-9][!_]*",
-        f"{topic}.",
-        *(f"{topic}.{glob}" for glob in every_name_but("ipynb")),
-    ]
-
-
-IGNORE = _ignored()
-
 # Names, not classes: formgrader shows the configuration on its page.
 RELEASE_PREPROCESSORS = [
-    f"{made.__module__}.{made.__name__}"
-    for made in (
-        Stubs if kind is ClearSolutions else kind
-        for kind in GenerateAssignment.preprocessors.default()
+    f"{kind.__module__}.{kind.__name__}"
+    for kind in (
+        Stubs if default is ClearSolutions else default
+        for default in GenerateAssignment.preprocessors.default()
     )
 ]
 
@@ -77,7 +43,7 @@ def set_folders(config: Config, course: Path, solutions: Path = SOLUTIONS) -> No
 
 
 def _folder(path: Path) -> str:
-    """The folder as nbgrader takes it: from the root where it is below it, else absolute."""
+    """The folder as nbgrader takes it: a path from the root if it lies below it, else absolute."""
     path = path.resolve()
     name = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
     if special := SPECIAL.search(name):
@@ -92,7 +58,7 @@ def own_commands_first() -> None:
     """Put this interpreter's commands first on the PATH.
 
     nbgrader starts `alembic` by its bare name when it makes a gradebook, which fails, or finds
-    somebody else's, where the environment is used without being activated.
+    somebody else's, if the environment is used without being activated.
     """
     commands = str(Path(sys.executable).parent)
     path = os.environ.get("PATH", "")

@@ -1,4 +1,4 @@
-"""nbgrader's gradebook: reading the automatic marks, and holding them against the engine's."""
+"""nbgrader's gradebook: reading the automatic marks, and comparing them with the grader's."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,10 +27,10 @@ def read_scores(course: Path) -> Scores:
 
 
 def overrides(course: Path, grades: Grades) -> list[Override]:
-    """Where the gradebook of `course` holds a mark by hand and `grades` another one.
+    """The marks by hand in the gradebook of `course` that differ from the marks of `grades`.
 
     nbgrader keeps a mark by hand through every grading, so a new automatic mark would not be seen.
-    There are none where the class has no gradebook.
+    There are none if the class has no gradebook.
     """
     if not (course / "gradebook.db").is_file():
         return []
@@ -51,13 +51,13 @@ def _overrides_in(submission: SubmittedAssignment, grades: Grades) -> Iterator[O
 
 
 def compare(grades: Grades, scores: Scores) -> None:
-    """Raise ValueError where a mark of the engine is not the gradebook's, to the last digit."""
+    """Raise ValueError if a mark of the grader is not the gradebook's, to the last digit."""
     for student, chapters in grades.items():
         for chapter, result in chapters.items():
             ours = {name: e["score"] for name, e in result["exercises"].items()}
             theirs = scores.get(student, {}).get(chapter)
             if ours != theirs:
                 raise ValueError(
-                    f"{student}, {chapter}: the gradebook has {theirs}, the engine {ours}. "
+                    f"{student}, {chapter}: the gradebook has {theirs}, the grader {ours}. "
                     "Grade the class again with nbgrader autograde --force."
                 )

@@ -1,4 +1,4 @@
-"""Where nbgrader calls the engine: an exporter that takes submissions in, preprocessors that
+"""Where nbgrader calls the grader: an exporter that takes submissions in, and preprocessors that
 grade them and save the marks. `nbgrader_config.py` names all three.
 """
 
@@ -30,10 +30,10 @@ MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
 
 
 class Intake(NotebookExporter):
-    """nbgrader's way of opening a notebook, with `take_in` between the file and everything else.
+    """Opens a notebook for nbgrader: `take_in` stands between the file and everything else.
 
     nbgrader converts twice: the submission, then its own sanitised copy. Only the first is a
-    student's file. It makes one exporter a run, before it looks which folders are there.
+    student's file. nbgrader makes one exporter a run, before it looks which folders are there.
     """
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
@@ -65,7 +65,7 @@ class Intake(NotebookExporter):
 
 
 class Grade(NbGraderPreprocessor):
-    """Stands where nbgrader would execute the notebook: grades it and writes the marks.
+    """Grades the notebook and writes the marks, in place of nbgrader's own execution.
 
     Without isolation nothing is graded and no mark is saved, unless `$SPECDEC_ISOLATION` is none.
     """
@@ -92,7 +92,7 @@ class Grade(NbGraderPreprocessor):
 
 
 def refuse_other_points(nb: NotebookNode, chapter: str) -> None:
-    """Raise RuntimeError where the gradebook's points, which nbgrader has put in, are outdated."""
+    """Raise RuntimeError if the gradebook's points, which nbgrader has put in, are outdated."""
     released, given = map(_points, (release_of(chapter), nb))
     for name, points in given.items():
         if points != released[name]:
@@ -109,7 +109,7 @@ def _points(nb: NotebookNode) -> dict[str, float]:
 
 
 class SaveMarks(SaveAutoGrades):
-    """nbgrader's saving of marks, which refuses a grade cell that our engine has not marked.
+    """nbgrader's saving of marks, less any notebook with a grade cell that we have not marked.
 
     nbgrader would read a missing output as full marks.
     """

@@ -1,7 +1,7 @@
-"""Which submissions nbgrader has graded to the end, and as what: a stamp in each graded folder.
+"""Grading stamps: a file in each graded folder that says which notebook was graded to the end.
 
-nbgrader takes any graded folder that exists for the submission's. Where it was killed between its
-two passes, or another notebook was handed in since, the old mark would stay for good.
+nbgrader takes any graded folder that exists for the submission's. If nbgrader was killed between
+its two passes, or another notebook was handed in since, the old mark would stay for good.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ def graded_folder(submitted: Path) -> Path:
 
 
 def drop_outdated(submitted: Path) -> None:
-    """Remove the graded folder of submitted/STUDENT/CHAPTER unless it is of what lies there now."""
+    """Remove the graded folder of submitted/STUDENT/CHAPTER unless its stamp still fits."""
     graded = graded_folder(submitted)
     stamped = graded / STAMP
     if stamped.is_file() and stamped.read_text() == fingerprint(submitted):
@@ -35,7 +35,7 @@ def drop_outdated(submitted: Path) -> None:
 def begin(submitted: Path) -> None:
     """Note what lies in submitted/STUDENT/CHAPTER, before it is read to be graded.
 
-    What is put there later has another fingerprint, and is graded in the next run.
+    A notebook that is put there later has another fingerprint and is graded in the next run.
     """
     graded = graded_folder(submitted)
     graded.mkdir(parents=True, exist_ok=True)
@@ -43,14 +43,14 @@ def begin(submitted: Path) -> None:
 
 
 def stamp(notebooks: list[str], **_: object) -> None:
-    """nbgrader's post_convert_hook: what was begun has been graded to the end."""
+    """nbgrader's post_convert_hook: these notebooks have been graded to the end."""
     for submitted in {Path(notebook).absolute().parent for notebook in notebooks}:
         graded = graded_folder(submitted)
         (graded / BEGUN).replace(graded / STAMP)
 
 
 def fingerprint(submitted: Path) -> str:
-    """The SHA-256 of the notebook in submitted/STUDENT/CHAPTER, or what is in place of one."""
+    """The SHA-256 of the notebook in submitted/STUDENT/CHAPTER, or why there is none."""
     path = notebook_path(Path(submitted.parent.name), submitted.name)
     try:
         return hashlib.sha256(read_submitted(submitted.parents[1], path)).hexdigest()

@@ -1,4 +1,4 @@
-"""What stands in a student's notebook where the solution was."""
+"""Stubs: what stands in a student's notebook in place of the solution."""
 
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import ClearSolutions

@@ -1,7 +1,7 @@
 """When a submission was handed in: its `timestamp.txt`, which a student may have written.
 
-nbgrader opens and copies that file whatever it is. A link to a device fills memory and disk, and a
-text that is no time ends the grading of that student and formgrader's page of everybody.
+nbgrader opens and copies that file whatever it is. A link to a device fills memory and disk. A
+text that is no time ends the grading of that student and the page that formgrader makes of all.
 """
 
 import copy
@@ -17,7 +17,7 @@ from nbgrader.utils import parse_utc
 from autograde.files import Trap, read_untrusted
 
 NAME = "timestamp.txt"
-MOST_BYTES = 200
+MAX_BYTES = 200
 YEARS = range(2000, 2200)  # near the first and the last year, a change of zone leaves the calendar
 
 
@@ -41,7 +41,7 @@ def time_of(folder: Path) -> datetime | None:
 
 
 def keep(submitted: Path, graded: Path) -> None:
-    """Copy the time of a submission into the graded folder, where there is one."""
+    """Copy the time of a submission into the graded folder, if it has a time."""
     with suppress(Unusable):
         data = _data_of(submitted)
         if data is not None and _parsed(submitted, data):
@@ -51,7 +51,7 @@ def keep(submitted: Path, graded: Path) -> None:
 def copy_nothing(converter: BaseConverter | None) -> None:
     """Keep nbgrader from copying any file that lies beside a notebook, in this run of it.
 
-    It follows links as it copies, and what it has to spare by name a student can give to a link.
+    nbgrader follows links as it copies, and a student can give a link any name.
     """
     if converter is not None:
         converter.coursedir = copy.copy(converter.coursedir)  # others use the same one after us
@@ -65,7 +65,7 @@ def guard() -> None:
 
 
 def _existing(self: CourseDirectory, dest_path: str) -> datetime | None:
-    """In the place of nbgrader's method: the log says whose time is not used, and why."""
+    """Replaces nbgrader's method: the log says whose time is not used, and why."""
     try:
         return time_of(Path(dest_path).absolute())
     except Unusable as reason:
@@ -74,7 +74,7 @@ def _existing(self: CourseDirectory, dest_path: str) -> datetime | None:
 
 
 def _submitted(self: NbGraderAPI, assignment_id: str, student_id: str) -> datetime | None:
-    """In the place of the method that formgrader's pages call, again and again: without a word."""
+    """Replaces the method that formgrader's pages call again and again: logs nothing."""
     step = self.coursedir.submitted_directory
     with suppress(Unusable):
         return time_of(Path(self.coursedir.format_path(step, student_id, assignment_id)).absolute())
@@ -82,15 +82,15 @@ def _submitted(self: NbGraderAPI, assignment_id: str, student_id: str) -> dateti
 
 
 def _data_of(folder: Path) -> bytes | None:
-    """What the file holds; None where there is none. Raises Unusable."""
+    """The bytes of the file; None if there is no file. Raises Unusable."""
     try:
-        return read_untrusted(folder.parents[1], Path(*folder.parts[-2:], NAME), MOST_BYTES)
+        return read_untrusted(folder.parents[1], Path(*folder.parts[-2:], NAME), MAX_BYTES)
     except FileNotFoundError:  # no folder of submissions at all
         return None
     except Trap as trap:
         if trap.kind == "missing":
             return None
-        why = f"{NAME} has more than {MOST_BYTES} bytes" if trap.kind == "large" else str(trap)
+        why = f"{NAME} has more than {MAX_BYTES} bytes" if trap.kind == "large" else str(trap)
         raise Unusable(folder, why) from None
 
 

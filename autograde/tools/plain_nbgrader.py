@@ -32,15 +32,15 @@ def write_course(course: Path, chapter: str, submitted: Path) -> None:
     """Make a plain nbgrader course of a chapter and its submissions, without demonstrations."""
     from autograde.grade import exercises_of  # here: no kernel needs it
 
-    def with_tests(notebook: Any) -> None:
-        points = {name: e.max_score for name, e in exercises_of(notebook).items()}
+    def put_tests_in(notebook: Any) -> None:
+        points = {f"test_{name}": e.max_score for name, e in exercises_of(notebook).items()}
+        names = tuple(name.removeprefix("test_") for name in points)
         for cell in notebook.cells:
-            name = cell.id.removeprefix("test_")
-            if cell.id != name and name in points:
-                names = {"name": name, "most": points[name], "exercises": tuple(points)}
-                cell.source = CELL.format(chapter=chapter, **names)
+            if cell.id in points:
+                name, most = cell.id.removeprefix("test_"), points[cell.id]
+                cell.source = CELL.format(chapter=chapter, exercises=names, name=name, most=most)
 
-    _copy(Chapter(chapter).solution, course / "source" / chapter, with_tests)
+    _copy(Chapter(chapter).solution, course / "source" / chapter, put_tests_in)
     for path in submitted.glob(f"*/{chapter}/{chapter}.ipynb"):
         _copy(path, course / path.relative_to(submitted.parent).parent)
     (course / "nbgrader_config.py").write_text(CONFIG.format(root=str(course)))
@@ -101,21 +101,20 @@ class InKernel:
         answers: list[Reply | Exception] = []
         try:
             for args in many:
-                answers.append(self._call(name, args))
-        except (StudentError, NotDefined) as error:
+                answers.append(_reply(self.value(name), args))
+        except NotDefined as error:
             answers.append(error)
+        except Exception as error:
+            parts = {"name": type(error).__name__, "text": str(error), "line": None}
+            answers.append(StudentError(parts))
         return answers
 
-    def _call(self, name: str, args: tuple) -> Reply:
-        function = self.value(name)
-        given = tuple(arg.thing if isinstance(arg, RemoteObject) else arg for arg in args)
-        before = [wire.encode(arg) for arg in given]
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            try:
-                value = function(*given)
-            except Exception as error:
-                parts = {"name": type(error).__name__, "text": str(error), "line": None}
-                raise StudentError(parts) from None
-        shares = any(value is arg for arg in given)
-        return Reply(value, [str(w.message) for w in seen], wire.changed(before, given), shares)
+
+def _reply(function: Callable, args: tuple) -> Reply:
+    given = tuple(arg.thing if isinstance(arg, RemoteObject) else arg for arg in args)
+    before = [wire.encode(arg) for arg in given]
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        value = function(*given)
+    shares = any(value is arg for arg in given)
+    return Reply(value, [str(w.message) for w in seen], wire.changed(before, given), shares)

@@ -95,7 +95,7 @@ def next_distribution(p: Tensor, q: Tensor, count: Tensor, limits: Tensor) -> Te
 
 
 def finite_rows(probs: Tensor) -> Tensor:
-    """Whether each row of `probs` (..., V), logits too, is finite where it is largest: (...)."""
+    """Whether the largest entry of each row of `probs` (..., V), or of logits, is finite: (...)."""
     return probs.amax(-1).isfinite()
 
 
@@ -103,6 +103,6 @@ def require_finite(finite: bool, whose: str) -> None:
     """Raise ValueError unless the distributions of `whose`, target or drafter, were `finite`."""
     if not finite:
         raise ValueError(
-            f"the {whose} gave logits that are not finite: look at its weights, and where it runs "
+            f"the {whose} gave logits that are not finite: look at its weights, and if it runs "
             "in float16 try bfloat16 or float32"
         )

@@ -1,1 +1,1 @@
-"""Where draft tokens come from, one file each."""
+"""The sources of draft tokens, one file each."""

@@ -1,7 +1,7 @@
 """How many tokens to draft: a fixed number, or the one that the measured costs make best.
 
 The choice may depend on everything before the block and stays exact: whatever k is, the tokens of
-a block have the target's law, given what stands before it.
+a block have the target's distribution, given what stands before it.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ class Fixed:
 class MeasuredCost:
     """The k of the largest expected speedup, with alpha as seen so far and the measured costs.
 
-    Alpha starts at `alpha`, weighted as `trust` judged tokens; ValueError where that is not above
-    0. One k serves all rows of a batch. Where no k pays it is 0, and stays: nothing is judged then.
+    Alpha starts at `alpha`, weighted as `trust` judged tokens; ValueError if that is not above
+    0. One k serves all rows of a batch. If no k pays it is 0, and stays: nothing is judged then.
     """
 
     def __init__(self, costs: Costs, alpha: float = 0.6, trust: float = 20) -> None:

@@ -1,6 +1,6 @@
 """Autoregression on the target's states: EAGLE (Li et al., 2024).
 
-From the state at a position and the token behind it a small trained layer predicts the state one
+From the state at a position and the token after it a small trained layer predicts the state one
 position on, which the target's own head turns into a distribution. The token that is drawn from it
 goes back in, together with the predicted state. So a draft knows the tokens before it, as Medusa's
 heads do not, and what the target made of the text, as a draft model does not.
@@ -45,7 +45,7 @@ class EagleWeights(NamedTuple):
     norm_mlp: Tensor
     gate_up: Tensor
     down: Tensor
-    norm: Tensor  # (w,), behind the layer
+    norm: Tensor  # (w,), after the layer
     up: Tensor  # (width, w)
 
     @property
@@ -78,28 +78,27 @@ def save_head(weights: EagleWeights, path: Path | str) -> None:
 def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
     """Read the head for `target`: the model that it was trained on, or that one grown.
 
-    Raises ValueError where the file does not hold it or it does not fit the target.
+    Raises ValueError if the file does not hold it or it does not fit the target.
     """
     path, width = Path(path), target.shape.width
-    found = EagleWeights(**read_tensors(path, EagleWeights._fields, target))
-    check_width(path, len(found.up), target)
-    fuse = [reading(part, width) for part in found.fuse.chunk(2, dim=1)]
-    return found._replace(fuse=torch.cat(fuse, 1), up=writing(found.up, width))
+    stored = EagleWeights(**read_tensors(path, EagleWeights._fields, target))
+    check_width(path, len(stored.up), target)
+    fuse = [reading(part, width) for part in stored.fuse.chunk(2, dim=1)]
+    return stored._replace(fuse=torch.cat(fuse, 1), up=writing(stored.up, width))
 
 
 class Eagle(StateReader):
-    """Draws each draft token from the distribution behind the state that it predicts.
+    """Draws each draft token from the distribution after the state that it predicts.
 
-    Its cache holds a position for every true state that it has read. It reads them from the
-    target's cache, where those of the latest pass are, and so begins a longer prompt at that pass.
-    A row drafts nothing where the state at its end is not there (states.py). It reads in every
-    block, also where nothing is drafted: between two proposals there is one pass of the target.
+    Its cache holds a position for every true state that it has read. It is handed those of the
+    target's latest pass, and so begins a longer prompt at that pass.
+    A row drafts nothing if the state at its end is not there (hidden.py). It reads in every
+    block, even if nothing is drafted: between two proposals there is one pass of the target.
     """
 
     def __init__(self, target: Llama, weights: EagleWeights) -> None:
-        self.target, self.shape = target, weights.shape(target)
-        self.vocab_size, self.max_length = target.vocab_size, target.max_length
-        self.device = target.device
+        super().__init__(target)
+        self.shape = weights.shape(target)
         self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
         self.layer = Layer(weights.layer, self.shape)
         self.norm = RMSNorm(weights.norm, EPSILON)
@@ -144,7 +143,7 @@ class Eagle(StateReader):
 
     @torch.no_grad()
     def next_states(self, known: Tensor, tokens: Tensor, tree: Tree | None = None) -> Tensor:
-        """Predicted states (B, T, width), one position on, from states and the tokens behind them.
+        """Predicted states (B, T, width), one position on, from states and the tokens after them.
 
         `known` (B, T, width) and `tokens` (B, T); the cache holds them afterwards. With `tree` they
         are the branches of a text, as in Llama.forward.
@@ -160,7 +159,7 @@ class Eagle(StateReader):
 
 
 class EagleTree(Eagle):
-    """Candidates from the head: `widths[d]` of them behind every node of depth d.
+    """Candidates from the head: `widths[d]` of them after every node of depth d.
 
     `how` is a way to pick them (tree.py). Every node has the state that was predicted for it, from
     its parent's. The paper's tree, too, is of a fixed shape.
@@ -192,9 +191,9 @@ class EagleTree(Eagle):
         return grown.proposal(self.vocab_size, self.device)
 
     def _logits(self, state: Tensor, last: int, grown: Grown) -> Tensor:
-        """The logits (1 + n, V) behind the text and each node.
+        """The logits (1 + n, V) after the text and each node.
 
-        `state` (1, width) is the one behind which `last`, the text's last token, stands. The cache
+        `state` (1, width) is the one after which `last`, the text's last token, stands. The cache
         ends with them: they are read again as the root of the nodes.
         """
         if grown.tokens:

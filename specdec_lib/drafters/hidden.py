@@ -15,7 +15,10 @@ from specdec_lib.models.protocol import Texts
 class StateReader:
     """A drafter to which every pass of the target hands its last hidden states."""
 
-    hidden: Hidden | None = None  # of the latest pass; None before a generation's first
+    def __init__(self, target: Llama) -> None:
+        self.target, self.device = target, target.device
+        self.vocab_size, self.max_length = target.vocab_size, target.max_length
+        self.hidden: Hidden | None = None  # of the latest pass; None before a generation's first
 
     def observe(self, hidden: Hidden) -> None:
         """The target has made a pass."""

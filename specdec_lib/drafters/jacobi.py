@@ -1,7 +1,7 @@
 """The target's own guesses as the draft: Jacobi iteration, and a pool of what it brought.
 
-A verification gives the most probable token behind every draft token, also behind those that are
-rejected. Fed again they are guesses of what comes (Santilli et al., 2023). Lookahead decoding (Fu
+A verification gives the most probable token after every draft token, the rejected ones too. Fed
+again, these tokens are guesses of what comes (Santilli et al., 2023). Lookahead decoding (Fu
 et al., 2024) keeps the n-grams that this brings; here they come from the verifications
 alone, without the second window of passes that it runs for them.
 """
@@ -26,29 +26,28 @@ class Jacobi(StateReader):
     """
 
     def __init__(self, target: Llama, pool: bool = False) -> None:
-        self.target, self.pool = target, pool
-        self.vocab_size, self.max_length = target.vocab_size, target.max_length
-        self.device = target.device
+        super().__init__(target)
+        self.pool = pool
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """An empty pool for every row: rows do not help each other."""
-        self.found: list[dict[int, list[int]]] = [{} for _ in texts]
+        self.pools: list[dict[int, list[int]]] = [{} for _ in texts]
         self.fed = [0] * len(texts)  # tokens of the latest block that were the row's own
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
-        """limits[b] guesses a row. Where nothing is known the last one is repeated: any will do."""
+        """limits[b] guesses a row. If nothing is known the last is repeated: any will do."""
         fresh = self._fresh(texts) if max(limits) > 0 else [[] for _ in texts]
         drafted = []
         for row, (sequence, guesses) in enumerate(zip(texts, fresh, strict=True)):
             if self.pool:
-                guesses = self.found[row].get(sequence[-1], guesses)
+                guesses = self.pools[row].get(sequence[-1], guesses)
             guesses = guesses + [[sequence[-1], *guesses][-1]] * limits[row]
             drafted.append(guesses[: limits[row]])
         self.fed = [1 + len(tokens) for tokens in drafted]
         return certain(drafted, self.vocab_size, self.device)
 
     def _fresh(self, texts: Texts) -> list[list[int]]:
-        """What the latest block's pass thought of the tokens behind each sequence.
+        """What the latest block's pass thought of the tokens after each sequence.
 
         Keeps that pass's n-grams.
         """
@@ -66,4 +65,4 @@ class Jacobi(StateReader):
     def _learn(self, row: int, best: list[int]) -> None:
         """Keep the pass's n-grams; a later one takes the place of an earlier."""
         for at in range(len(best) - NGRAM + 1):
-            self.found[row][best[at]] = best[at + 1 : at + NGRAM]
+            self.pools[row][best[at]] = best[at + 1 : at + NGRAM]

@@ -1,12 +1,13 @@
 """Heads on the target's state, one for each of the next positions: Medusa (Cai et al., 2024).
 
 The state that gave the text's last token also goes through a few small trained blocks, and the
-target's own head reads each: block i predicts the token i positions behind the last one, whatever
+target's own head reads each: block i predicts the token i positions after the last one, whatever
 the tokens between are. A whole draft takes one small product, and no second model.
 
 Medusa's paper accepts drafts by "typical acceptance": every token that is probable enough to the
-target. That is lossy: the text no longer has the target's law (decoding/lossy.py). Here drafts are
-drawn from the heads' distributions, or looked up in them, and judged as those of any drafter are.
+target. That is lossy: the text no longer has the target's distribution (variants/lossy.py). Here
+drafts are drawn from the heads' distributions, or looked up in them, and judged as those of any
+drafter are.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ BUILT_IN_HEADS = ASSETS / "medusa" / "heads.safetensors"
 class Heads(NamedTuple):
     """n residual blocks of low rank, h + up silu(down h), for states h of `width`.
 
-    The paper's block is h + silu(W h), and a vocabulary head of its own stands behind each (Cai et
+    The paper's block is h + silu(W h), and a vocabulary head of its own follows each (Cai et
     al., 2024, section 2.1.1).
     """
 
@@ -55,25 +56,24 @@ def save_heads(heads: Heads, path: Path | str) -> None:
 def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:
     """Read the heads for `target`: the model that they were trained on, or that one grown.
 
-    Raises ValueError where the file does not hold them or they do not fit the target.
+    Raises ValueError if the file does not hold them or they do not fit the target.
     """
     path, width = Path(path), target.shape.width
-    found = Heads(**read_tensors(path, Heads._fields, target))
-    check_width(path, found.down.shape[-1], target)
-    return Heads(reading(found.down, width), writing(found.up, width))
+    stored = Heads(**read_tensors(path, Heads._fields, target))
+    check_width(path, stored.down.shape[-1], target)
+    return Heads(reading(stored.down, width), writing(stored.up, width))
 
 
 class Medusa(StateReader):
     """Draws each draft token from its own head's distribution, warped as the target's is.
 
     A head knows nothing of the tokens that are drawn before its own. A block drafts at most as many
-    tokens as there are heads, and a row none where the state at its end is not held (states.py).
+    tokens as there are heads, and a row none if the state at its end is not held (hidden.py).
     """
 
     def __init__(self, target: Llama, heads: Heads) -> None:
-        self.target, self.heads = target, heads
-        self.vocab_size, self.max_length = target.vocab_size, target.max_length
-        self.device = target.device
+        super().__init__(target)
+        self.heads = heads
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """Nothing to read: the target has."""
@@ -92,8 +92,8 @@ class Medusa(StateReader):
         return drawn(drafted, limits, self.vocab_size, self.device)
 
 
-class MedusaTree(StateReader):
-    """Candidates from the heads: `widths[d]` of head d + 1 behind every node of depth d.
+class MedusaTree(Medusa):
+    """Candidates from the heads: `widths[d]` of head d + 1 after every node of depth d.
 
     `how` is a way to pick them (tree.py). All nodes of a depth have the same distribution, since a
     head does not know what stands before its token. The paper takes the most probable tokens, which
@@ -112,14 +112,8 @@ class MedusaTree(StateReader):
                 f"widths has {len(widths)} levels, and there are {len(heads.down)} heads: "
                 "a level takes one"
             )
-        self.target, self.heads, self.widths = target, heads, tuple(widths)
-        self.pick = pick_of(how)
-        self.vocab_size, self.max_length = target.vocab_size, target.max_length
-        self.device = target.device
-
-    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
-        """Nothing to read: the target has."""
-        self.warp = warp
+        super().__init__(target, heads)
+        self.widths, self.pick = tuple(widths), pick_of(how)
 
     def nodes(self, depth: int) -> int:
         """Those of a full tree."""

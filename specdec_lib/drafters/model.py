@@ -16,7 +16,7 @@ UNWARPED = Warp()
 class ModelDrafter:
     """Draws each draft token from the model's own distribution, warped as the target's is.
 
-    With `stop_below`, a row stops drafting behind a token that the draft gave less probability than
+    With `stop_below`, a row stops drafting after a token that the draft gave less probability than
     that, before any warping: at temperature 0 it would be 1. The token itself stays: dropping it
     would make improbable tokens rarer than they are.
     """
@@ -54,7 +54,7 @@ class ModelDrafter:
     def _unread(self, texts: Texts) -> tuple[Tensor, Tensor]:
         """The tokens (B, 1 or 2) to begin a block with, and which of them is a row's last (B,).
 
-        Two where a row's block was fully accepted: the cache lacks its last draft token, which was
+        Two if a row's block was fully accepted: the cache lacks its last draft token, which was
         drawn but never fed.
         """
         pairs = zip(self.cache.length.tolist(), texts, strict=True)

@@ -71,7 +71,7 @@ class NgramDrafter:
         return drawn(drafted, list(limits), self.vocab_size, self.device)
 
     def distribution(self, tokens: Sequence[int]) -> Tensor:
-        """The warped distribution (V,) behind `tokens`."""
+        """The warped distribution (V,) after `tokens`."""
         for length in range(min(self.order - 1, len(tokens)), -1, -1):
             context = tuple(tokens[len(tokens) - length :])
             if context in self.followers[length]:
@@ -90,7 +90,7 @@ class NgramDrafter:
 
 def grouped(rows: np.ndarray) -> dict[tuple[int, ...], list[tuple[int, int]]]:
     """(context..., token, count) rows as {context: [(token, count)]}."""
-    found: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    followers: dict[tuple[int, ...], list[tuple[int, int]]] = {}
     for *context, token, count in rows.tolist():
-        found.setdefault(tuple(context), []).append((token, count))
-    return found
+        followers.setdefault(tuple(context), []).append((token, count))
+    return followers

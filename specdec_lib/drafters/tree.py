@@ -1,4 +1,4 @@
-"""Drafting a tree: several candidates for a position, and several behind each of them."""
+"""Drafting a tree: several candidates for a position, and several after each of them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,9 +19,9 @@ ROOT = 0  # the text's last token; draft tokens are numbered from 1
 class TreeProposal(NamedTuple):
     """A tree of n draft tokens; a parent stands before its children.
 
-    Row i of `q` is the very distribution that token i was drawn from. Where the candidates of a
-    position are drawn without replacement it lacks those that were drawn before it; where a token
-    was looked up and not drawn it is 1 on the token.
+    Row i of `q` is the very distribution that token i was drawn from. If the candidates of a
+    position are drawn without replacement, it lacks those that were drawn before it; for a token
+    that was looked up and not drawn it is 1 on the token.
     """
 
     tokens: list[int]
@@ -40,7 +40,7 @@ class TreeDrafter(Drafter, Protocol):
 
 
 class Candidates:
-    """Candidates from a draft model: `widths[d]` of them behind every node of depth d.
+    """Candidates from a draft model: `widths[d]` of them after every node of depth d.
 
     `how` is "independent" (drawn from q each, the same token twice perhaps), "without replacement"
     (each from what the ones before it left of q), or "top" (the most probable, not drawn at all).
@@ -69,7 +69,7 @@ class Candidates:
         return grown.proposal(self.vocab_size, self.device)
 
     def _read(self, last: int, grown: "Grown") -> Tensor:
-        """The logits (1 + n, V) behind the text and behind each of the n nodes so far."""
+        """The logits (1 + n, V) after the text and after each of the n nodes so far."""
         held = self.cache.longest
         tokens = torch.tensor([[last, *grown.tokens]], device=self.device)
         tree = Tree.of(grown.parents, self.device)
@@ -105,14 +105,14 @@ def grow(
     warp: Warp,
     choices: Choices,
 ) -> Grown:
-    """A tree, level by level, with `widths[d]` candidates behind every node of depth d.
+    """A tree, level by level, with `widths[d]` candidates after every node of depth d.
 
-    `read` gives the logits (1 + n, V) behind the text and behind each of the n nodes so far.
+    `read` gives the logits (1 + n, V) after the text and after each of the n nodes so far.
     """
     grown, level = Grown([], [], []), [ROOT]
     for width in widths:
-        logits, behind, level = read(grown), level, []
-        for node in behind:
+        logits, nodes, level = read(grown), level, []
+        for node in nodes:
             for token, q in pick(logits[node], warp, width, choices, len(grown.q)):
                 level.append(grown.add(token, node, q))
     return grown
@@ -140,7 +140,7 @@ def independent(logits: Tensor, warp: Warp, width: int, choices: Choices, index:
 def without_replacement(
     logits: Tensor, warp: Warp, width: int, choices: Choices, index: int
 ) -> Picked:
-    """As `independent`, but a token that was drawn is not drawn again; fewer where q has fewer."""
+    """As `independent`, but a token that was drawn is not drawn again; fewer if q has fewer."""
     q, picked = warp(logits), []
     while len(picked) < width and (q > 0).any():
         token = int(choices.draft(q[None], index + len(picked)))

@@ -58,7 +58,7 @@ class OtherVocabulary:
         self.read: list[list[int]] = [[] for _ in texts]
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
-        """Draft token by token; a row ends where the draft wants only tokens of its own."""
+        """Draft token by token; a row ends if the draft wants only tokens of its own."""
         limits, drafted = list(limits), []
         if max(limits) > 0:
             feed = self._catch_up([self.translate(sequence) for sequence in texts])
@@ -87,7 +87,7 @@ class OtherVocabulary:
         return torch.tensor([text[-1:] for text in texts], device=self.device)
 
     def shared(self, q: Tensor) -> Tensor:
-        """(B, V of the draft) -> (B, V): shared tokens only, normed; 0 where there is none."""
+        """(B, V of the draft) -> (B, V): shared tokens only, normed; 0 if there is none."""
         there = self.to_target >= 0
         mapped = q.new_zeros(len(q), self.vocab_size)
         mapped.index_add_(1, self.to_target[there], q[:, there])

@@ -25,7 +25,7 @@ def writing(weight: Tensor, width: int) -> Tensor:
 
 
 def check_width(path: Path, found: int, target: Llama) -> None:
-    """Raise ValueError where heads for states of width `found` cannot read those of `target`."""
+    """Raise ValueError if heads for states of width `found` cannot read those of `target`."""
     width = target.shape.width
     if width % found:
         raise ValueError(
@@ -43,7 +43,7 @@ def write_tensors(tensors: dict[str, Tensor], path: Path) -> None:
 def read_tensors(path: Path, names: Sequence[str], target: Llama) -> dict[str, Tensor]:
     """The tensors `names` of a safetensors file, on the device and in the dtype of `target`.
 
-    Raises ValueError where there is no such file, or one without these tensors.
+    Raises ValueError if there is no such file, or one without these tensors.
     """
     if not path.is_file():
         raise ValueError(f"{path}: no such file; `python -m specdec_lib.training` makes it")

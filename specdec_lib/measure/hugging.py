@@ -13,7 +13,9 @@ from transformers import (
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from transformers.utils import logging
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
+from specdec_lib.measure.core.models import target_weights
 from specdec_lib.models.checkpoint import Weights, configuration, named_tensors
 
 
@@ -33,6 +35,13 @@ class Counted:
         """The model of `folder`, on `device`."""
         logging.disable_progress_bar()
         return cls(AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(device))
+
+    @classmethod
+    def of_target(cls, size: str | None, dtype: torch.dtype, device: torch.device) -> "Counted":
+        """The built-in target, or it at the cost of a larger `size`."""
+        if size is None:
+            return cls.of_folder(ASSETS / "target", dtype, device)
+        return cls.of_weights(target_weights(size, dtype, device))
 
     @classmethod
     def of_weights(cls, weights: Weights) -> "Counted":
@@ -65,7 +74,7 @@ def generate(
     k: int | None = None,
     sample: bool = False,
 ) -> Generation:
-    """`new_tokens` tokens behind `prompt`, greedy or sampled at temperature 1, no early end.
+    """`new_tokens` tokens after `prompt`, greedy or sampled at temperature 1, no early end.
 
     With `draft`, assisted generation: with `k` draft tokens in every block, or without `k` as many
     as its own heuristic decides.

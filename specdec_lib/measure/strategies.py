@@ -1,6 +1,6 @@
 """Drafts of several kinds on the same text: how often they are accepted and what they cost.
 
-A reader gives the distributions (T, V) behind each of T tokens (acceptance.py). The text is the
+A reader gives the distributions (T, V) after each of T tokens (acceptance.py). The text is the
 frozen held-out text in two halves: one to count or train on, the other to measure on.
 """
 
@@ -16,20 +16,23 @@ import torch
 from torch import Tensor, nn
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.decoding.generate import speculative_generate
-from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.medusa import Medusa, load_heads
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.measure.core.acceptance import Reader, acceptance, model_reader, ngram_reader
+from specdec_lib.measure.core.acceptance import (
+    Reader,
+    acceptance,
+    model_reader,
+    ngram_reader,
+    remembered,
+)
 from specdec_lib.measure.core.costs import CONTEXT, K_MAX, pass_task
 from specdec_lib.measure.core.held_out import all_tokens, prompts, repeated_share
-from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices, compare, plain, speculative
+from specdec_lib.measure.core.runs import GREEDY, SAMPLED, plain, speculative, speedup
 from specdec_lib.measure.core.timing import Key, Spread, interleaved
-from specdec_lib.measure.own_table import remembered
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
@@ -73,7 +76,7 @@ class Laboratory:
     ) -> dict[str, Measured]:
         """Alpha of every draft, and c and v beside `target`, which has the built-in distribution.
 
-        All passes are timed by turns, so that c and v of all drafts come from the same minutes.
+        All passes are interleaved, so that c and v of all drafts come from the same minutes.
         """
         tasks = {m: pass_task(target or self.target, m) for m in range(1, K_MAX + 2)}
         tasks |= {name: pass_task(draft, 1) for name, draft in drafts.items()}
@@ -91,23 +94,23 @@ class Laboratory:
         }
 
     def cost(self, draft: Callable[[list[int]], object]) -> float:
-        """c of a draft that is no model: the time that it takes behind a text, in target passes."""
+        """c of a draft that is no model: the time that it takes after a text, in target passes."""
         text = max(self.unseen, key=lambda each: len(each.ids)).ids[:CONTEXT]
         tasks = {"draft": partial(draft, text), "target": pass_task(self.target, 1)}
         seconds = least_seconds(tasks)
         return seconds["draft"] / seconds["target"]
 
     def race(self, draft: Llama, k: int, tokens: int = 48, count: int = 2) -> Spread:
-        """How many times as fast the decoder is with `draft`: by turns, on `count` prompts."""
+        """How many times as fast the decoder is with `draft`: interleaved, on `count` prompts."""
         slow = plain(self.target, SAMPLED, tokens)
         fast = speculative(self.target, ModelDrafter(draft), k, SAMPLED, tokens)
         with _quiet():
-            return compare(slow, fast, prompts(count))
+            return speedup(slow, fast, prompts(count))
 
 
 def least_seconds(tasks: Mapping[Key, Callable[[], object]]) -> dict[Key, float]:
-    """The shortest time of each task, by turns: what else the machine does can only add to it."""
-    return {key: min(taken) for key, taken in interleaved(tasks, ROUNDS).items()}
+    """The shortest of each task's interleaved times: what else the machine does only adds to it."""
+    return {key: min(times) for key, times in interleaved(tasks, ROUNDS).items()}
 
 
 def built_in(*names: str) -> dict[str, Llama]:
@@ -175,14 +178,13 @@ def tokens_a_block(
 
     Temperatures 0 and 1, all of `texts` as one batch.
     """
-    found = {}
+    measured = {}
     for name, warp in product(drafters, (GREEDY, SAMPLED)):
-        settings, made = Settings(48, warp), choices(warp, 0, len(texts))
-        run = speculative_generate(target, drafters[name], texts, k, settings, made)
+        run = speculative(target, drafters[name], k, warp, tokens=48, batch=True)(texts)
         kept = [block.kept for row in run.blocks for block in row]
         repeated = np.mean([repeated_share(tokens) for tokens in run.tokens])
-        found[name, warp.temperature] = float(np.mean(kept)), float(repeated)
-    return found
+        measured[name, warp.temperature] = float(np.mean(kept)), float(repeated)
+    return measured
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Language models behind one small protocol."""
+"""Language models with one small protocol."""

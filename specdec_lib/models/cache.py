@@ -32,7 +32,7 @@ class Lengths:
     def advance(self, count: int) -> Tensor:
         """Make every row longer by `count`; returns the new positions (B, count).
 
-        Raises ValueError where a row would grow past the capacity.
+        Raises ValueError if a row would grow past the capacity.
         """
         if self.capacity is not None and self.longest + count > self.capacity:
             raise ValueError(
@@ -47,7 +47,7 @@ class Lengths:
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
         """Forget every position from `length` on: one number, or one for each row.
 
-        Raises ValueError where a number is negative or above what its row holds.
+        Raises ValueError if a number is negative or above what its row holds.
         """
         wanted = length.tolist() if isinstance(length, Tensor) else length
         wanted = [wanted] * len(self._held) if isinstance(wanted, int) else list(wanted)
@@ -68,7 +68,7 @@ class TokenCache(Lengths):
         self.tokens = torch.zeros(batch, 0, dtype=torch.long)
 
     def append(self, tokens: Tensor) -> Tensor:
-        """Write `tokens` (B, T) behind each row's last; returns their positions (B, T)."""
+        """Write `tokens` (B, T) after each row's last; returns their positions (B, T)."""
         positions = self.advance(tokens.shape[1])
         missing = max(self.longest - self.tokens.shape[1], 0)
         self.tokens = torch.nn.functional.pad(self.tokens, (0, missing))
@@ -84,7 +84,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, parents: Sequence[int], device: torch.device | str = "cpu") -> "Tree":
-        """The root and, behind it, a node for every entry of `parents`: its parent's number.
+        """The root and, after it, a node for every entry of `parents`: its parent's number.
 
         The root is number 0, and so the first entry belongs to node 1.
         """
@@ -166,11 +166,15 @@ class KVCache(Lengths):
         """What to add to the scores (B, heads, T, S): 0 up to a token's own position, -inf beyond.
 
         It hides later tokens of the pass and whatever stands beyond a shorter row's length. None
-        where there is nothing to hide.
+        if there is nothing to hide.
         """
         if positions.shape[1] == 1 and min(self._held) == self.longest:
             return None
-        slots = torch.arange(self.longest, device=positions.device)
+        return self.later(positions)
+
+    def later(self, positions: Tensor) -> Tensor:
+        """The mask that hides what lies beyond each of `positions`, of all that a pass reads."""
+        slots = torch.arange(self.readable, device=positions.device)
         hidden = slots > positions[:, None, :, None]
         return torch.zeros_like(hidden, dtype=self.keys.dtype).masked_fill_(hidden, float("-inf"))
 
@@ -201,7 +205,5 @@ class FixedCache(KVCache):
         self.length.copy_(torch.as_tensor(length))
 
     def mask(self, positions: Tensor) -> Tensor:
-        """As in KVCache, up to what is read."""
-        slots = torch.arange(self.readable, device=positions.device)
-        hidden = slots > positions[:, None, :, None]
-        return torch.zeros_like(hidden, dtype=self.keys.dtype).masked_fill_(hidden, float("-inf"))
+        """As in KVCache, whatever there is to hide."""
+        return self.later(positions)

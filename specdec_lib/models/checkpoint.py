@@ -72,7 +72,7 @@ class Weights:
 def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -> Weights:
     """Read `folder` (config.json, model.safetensors) to `device` as `dtype`.
 
-    Raises ValueError where the folder holds no Llama that llama.py can run.
+    Raises ValueError if the folder holds no Llama that llama.py can run.
     """
     shape, path = read_shape(folder), folder / "model.safetensors"
     if not path.is_file():
@@ -107,7 +107,7 @@ def layer_weights(get: Callable[[str], Tensor], number: int) -> LayerWeights:
 def read_shape(folder: Path) -> Shape:
     """The sizes in `folder`/config.json, as transformers 4 and 5 write it.
 
-    Raises ValueError where that is not the configuration of a Llama that this file can run.
+    Raises ValueError if that is not the configuration of a Llama that this file can run.
     """
     path = folder / "config.json"
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Any causal or encoder-decoder model of Hugging Face transformers, behind the protocol.
+"""Any causal or encoder-decoder model of Hugging Face transformers, as protocol.py asks for it.
 
 Rows of a batch run one after another, each with a cache of its own. In one padded pass, rows of
 unequal length would have to be shifted against each other, and how a model takes the shift
@@ -45,7 +45,7 @@ class RowCaches(Lengths):
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
         """Forget every position from `length` on: one number, or one for each row.
 
-        Raises ValueError where a number is negative or above what its row holds.
+        Raises ValueError if a number is negative or above what its row holds.
         """
         before = self._held
         super().truncate(length)
@@ -63,7 +63,7 @@ class HuggingFace(ABC):
     """What both kinds share; B rows, T new tokens, V entries of the vocabulary.
 
     `vocab_size` counts the columns of the logits, which may be more than the tokenizer has
-    entries. Raises ValueError where the model's cache cannot be cut back exactly.
+    entries. Raises ValueError if the model's cache cannot be cut back exactly.
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
@@ -76,7 +76,7 @@ class HuggingFace(ABC):
     def cut_vocabulary(self, size: int) -> None:
         """From now on, give only the first `size` columns of the logits.
 
-        Raises ValueError where there are not so many.
+        Raises ValueError if there are not so many.
         """
         if not 0 < size <= self.vocab_size:
             raise ValueError(f"the logits have {self.vocab_size} columns and cannot keep {size}")
@@ -85,9 +85,9 @@ class HuggingFace(ABC):
     # no_grad, since tensors made under inference_mode cannot be changed in place afterwards.
     @torch.no_grad()
     def forward(self, tokens: Tensor, cache: RowCaches) -> Tensor:
-        """The logits (B, T, V) behind each of `tokens` (B, T) long, which are appended to `cache`.
+        """The logits (B, T, V) after each of `tokens` (B, T) long, which are appended to `cache`.
 
-        Raises ValueError where `cache` has no room, or the model does not keep what it read.
+        Raises ValueError if `cache` has no room, or the model does not keep what it read.
         """
         cache.advance(tokens.shape[1])
         rows = zip(tokens[:, None], cache.rows, cache.encoded, strict=True)
@@ -141,7 +141,7 @@ class EncoderDecoder(HuggingFace):
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
         """An empty cache of `batch` rows, for the present sources.
 
-        Raises ValueError where no source is set, or neither one nor `batch`.
+        Raises ValueError if no source is set, or neither one nor `batch`.
         """
         if not self.encoded:
             raise ValueError("an encoder-decoder model needs a text: call set_source(ids) first")
@@ -165,7 +165,7 @@ def load(
 ) -> Causal | EncoderDecoder:
     """Load a folder; its config tells the kind.
 
-    Raises ValueError where the model's cache cannot be cut back, OSError where nothing is found.
+    Raises ValueError if the model's cache cannot be cut back, OSError if nothing is found.
     """
     seq2seq = AutoConfig.from_pretrained(folder).is_encoder_decoder
     auto = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
@@ -174,7 +174,7 @@ def load(
 
 
 def longest_sequence(model: PreTrainedModel) -> int | None:
-    """How many positions the decoder takes; None where positions are relative, as in T5."""
+    """How many positions the decoder takes; None if positions are relative, as in T5."""
     config = model.config.get_text_config(decoder=True)
     longest = getattr(config, "max_position_embeddings", None)
     return longest if longest and longest > 0 else None  # XLNet says -1

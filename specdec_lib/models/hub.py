@@ -44,7 +44,7 @@ class Download:
     def fetch(self) -> Path:
         """Download the files and pin the commit; returns their folder.
 
-        Raises PairError where that fails.
+        Raises PairError if that fails.
         """
         with explained(self.repository):
             folder = huggingface_hub.snapshot_download(
@@ -58,7 +58,7 @@ class Download:
 def texts(repository: str, needed: str = "config.json") -> Path:
     """The folder with the configuration and tokenizer of `repository`, fetched if need be.
 
-    `needed` is the file that tells whether they are there. Raises PairError where they cannot be
+    `needed` is the file that tells whether they are there. Raises PairError if they cannot be
     had.
     """
     held = cached(repository, revision_of(repository), needed)
@@ -68,7 +68,7 @@ def texts(repository: str, needed: str = "config.json") -> Path:
 def weights(repositories: list[str]) -> list[Path]:
     """The folders of `repositories` with all their weights, fetched if need be.
 
-    Before the first download, the size of each is printed. Raises PairError where one cannot be
+    Before the first download, the size of each is printed. Raises PairError if one cannot be
     had.
     """
     missing = [name for name in repositories if not has_weights(texts(name))]
@@ -119,7 +119,7 @@ def parts_of(folder: Path, name: str) -> set[str]:
 
 
 def cached(repository: str, revision: str | None, name: str) -> Path | None:
-    """The file `name` at `revision` in the local cache, None where it is not there."""
+    """The file `name` at `revision` in the local cache, None if it is not there."""
     if revision is None:
         return None
     found = huggingface_hub.try_to_load_from_cache(repository, name, revision=revision)

@@ -63,7 +63,7 @@ def can_pack(weight: Tensor) -> bool:
 
 
 def return_freed_memory() -> None:
-    """Give what has been freed back to the system, where the C library can (glibc).
+    """Give what has been freed back to the system, if the C library can (glibc).
 
     glibc keeps freed blocks of up to 32 MB. Between packed matrices those of the unpacked ones stay
     holes: at 234M a third of all memory.

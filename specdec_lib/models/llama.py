@@ -20,7 +20,7 @@ from specdec_lib.models.linear import Linear, return_freed_memory
 
 
 class Llama:
-    """A Llama behind the protocol of protocol.py."""
+    """A Llama with the protocol of protocol.py."""
 
     def __init__(self, weights: Weights) -> None:
         shape = weights.shape
@@ -46,22 +46,22 @@ class Llama:
     ) -> "Llama":
         """Load a Hugging Face Llama folder (config.json, model.safetensors).
 
-        Raises ValueError where the folder holds no Llama that this file can run.
+        Raises ValueError if the folder holds no Llama that this file can run.
         """
         return cls(read_weights(Path(folder), device, dtype))
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> KVCache:
         """An empty cache of `batch` rows with room for `capacity` positions (max_length)."""
-        shape = self.shape
-        capacity = min(capacity or shape.max_length, shape.max_length)
-        size = (shape.layers, batch, capacity, shape.kv_heads, shape.head_width)
-        return KVCache(*size, self.device, self.dtype)
+        most = self.max_length
+        return self._cache(KVCache, batch, min(capacity or most, most))
 
     def new_fixed_cache(self, batch: int, capacity: int) -> FixedCache:
         """An empty cache of fixed shapes."""
-        shape = self.shape
-        size = (shape.layers, batch, capacity, shape.kv_heads, shape.head_width)
-        return FixedCache(*size, self.device, self.dtype)
+        return self._cache(FixedCache, batch, capacity)
+
+    def _cache(self, kind: type[KVCache], batch: int, capacity: int) -> KVCache:
+        size = (self.shape.layers, batch, capacity, self.shape.kv_heads, self.shape.head_width)
+        return kind(*size, self.device, self.dtype)
 
     @torch.no_grad()
     def forward(

@@ -57,7 +57,7 @@ class Pair:
     """A target, its draft, and the tokenizer of both; `label` says in one line what they are.
 
     `tokenizer.encode(text)` gives token ids, `tokenizer.decode(ids)` text. `eos_id` ends a text,
-    None where the tokenizer has no such token.
+    None if the tokenizer has no such token.
     """
 
     name: str
@@ -82,9 +82,9 @@ def load_pair(
     """Load the pair `name` with one of its drafts, by default its first.
 
     `target_cost` (a name in scale.COSTS) makes the built-in target as slow as a model of that size
-    without changing its distribution. The device is by default CUDA where there is one. The dtype
+    without changing its distribution. The device is by default CUDA if there is a GPU. The dtype
     is by default float32 on a CPU, where built-in drafts run in nothing narrower; on CUDA
-    bfloat16, or float16 before compute capability 8.0. Raises PairError where a name is unknown,
+    bfloat16, or float16 before compute capability 8.0. Raises PairError if a name is unknown,
     the memory is short, the vocabularies differ or the hub gives no files.
     """
     device = torch.device(device or default_device())
@@ -123,9 +123,9 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
 
 
 def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) -> None:
-    """Raise PairError where `device` has less memory free than these weights take.
+    """Raise PairError if `device` has less memory free than these weights take.
 
-    Nothing is raised where the free memory cannot be known.
+    Nothing is raised if the free memory cannot be known.
     """
     needed, free = parameters * dtype.itemsize, free_memory(device)
     if free is not None and needed > free:
@@ -139,7 +139,7 @@ def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) ->
 def ratio(target: Shape, draft: Shape) -> str:
     """How much larger `target` is, in words: "a 16:1".
 
-    Counted are the weights that a pass reads, which is all but the table of embeddings. Where that
+    Counted are the weights that a pass reads, which is all but the table of embeddings. If that
     is the output matrix too, as in the built-in models, these are the parameters.
     """
     read = [parameters(each) - each.vocab_size * each.width for each in (target, draft)]

@@ -50,7 +50,7 @@ class Model(Protocol):
 
 
 def prefill(model: Model, cache: Cache, sequences: Texts, leave: int = 1) -> None:
-    """Bring `cache` to where it holds all but the last `leave` tokens of every sequence.
+    """Let `cache` hold all but the last `leave` tokens of every sequence.
 
     What it holds already must be the beginning of the sequence. All rows read as many tokens as the
     one that lacks most: some of their own again, and after a short one fillers that are forgotten.

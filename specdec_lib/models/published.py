@@ -1,4 +1,4 @@
-"""Published pairs: two models of the hub behind the protocol, with the tokenizer of both."""
+"""Published pairs: two models of the hub, as protocol.py asks for them, and their tokenizer."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,7 +52,7 @@ def repositories_of(name: str, draft: str | None) -> list[str]:
 
 
 def tokenizer_of(name: str, repositories: list[str]) -> PreTrainedTokenizerBase:
-    """The tokenizer that target and draft share; raises PairError where they have two."""
+    """The tokenizer that target and draft share; raises PairError if they have two."""
     shared = PUBLISHED["pairs"][name].get("tokenizer")
     sources = [shared] if shared else repositories
     folders = [hub.texts(each, "tokenizer.json") for each in sources]
@@ -94,7 +94,7 @@ def common_columns(columns: tuple[int, int], tokenizer: PreTrainedTokenizerBase)
     """How many columns of logits two models share, given the columns of each.
 
     Some families fill the embedding up to a round number, another one for every size (Qwen2.5: 0.5B
-    has 151,936, 7B has 152,064, the tokenizer fewer). Raises PairError where the smaller number
+    has 151,936, 7B has 152,064, the tokenizer fewer). Raises PairError if the smaller number
     leaves out a token.
     """
     common, last = min(columns), max(tokenizer.get_vocab().values())

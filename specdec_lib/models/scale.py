@@ -62,7 +62,7 @@ def grown(weights: Weights, growth: Growth) -> Weights:
 
 
 def grown_shape(shape: Shape, growth: Growth) -> Shape:
-    """The sizes after growth. Raises ValueError where there are too many layers already."""
+    """The sizes after growth. Raises ValueError if there are too many layers already."""
     if growth.layers < shape.layers:
         raise ValueError(f"the model has {shape.layers} layers, more than {growth.layers}")
     r = growth.width
@@ -138,7 +138,7 @@ class Idle(Wider):
 
 
 def _grown_layers(weights: Weights, growth: Growth) -> Iterator[Wider]:
-    """The wider layers, and behind them copies of the last that add nothing."""
+    """The wider layers, and after them copies of the last that add nothing."""
     for layer in weights.layers:
         yield Wider(layer, weights.shape, growth.width)
     for _ in range(growth.layers - weights.shape.layers):

@@ -1,4 +1,4 @@
-"""Lookup-table models: a distribution for every context, small enough to enumerate a whole law."""
+"""Lookup-table models: a distribution for every context, small enough to enumerate whole texts."""
 
 import torch
 from torch import Tensor
@@ -11,7 +11,7 @@ class TableModel:
 
     `table` (V, ..., V, V) holds it in its last axis; the axes before it are the last tokens, the
     oldest first. A token that is missing because the sequence is short counts as 0. Logits are the
-    logarithms, in the table's dtype. Raises ValueError where a row is no distribution.
+    logarithms, in the table's dtype. Raises ValueError if a row is no distribution.
     """
 
     device = torch.device("cpu")
@@ -30,7 +30,7 @@ class TableModel:
         return TokenCache(batch, capacity)
 
     def forward(self, tokens: Tensor, cache: TokenCache) -> Tensor:
-        """The logits (B, T, V) behind each of `tokens` (B, T), which are appended to `cache`."""
+        """The logits (B, T, V) after each of `tokens` (B, T), which are appended to `cache`."""
         positions = cache.append(tokens)
         known = torch.nn.functional.pad(cache.tokens, (self.order, 0))
         # In `known`, the token at position t stands at t + order.

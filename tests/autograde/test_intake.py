@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from classes.submitting import CHAPTER, hand_in, right, text, with_cell_source
+from classes.submitting import CHAPTER, right, text, with_cell_source
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 
@@ -17,7 +17,6 @@ from autograde.submission import (
     MAX_PICTURES,
     Refused,
     parse,
-    read_submitted,
     rebuild,
     release_of,
     take_in,
@@ -213,20 +212,6 @@ def test_odd_metadata_does_no_harm(metadata: object):
 def test_text_that_cannot_be_written_again_is_repaired():
     changed = with_cell_source(right(), "correct_token", "x = '\ud800'")
     json.dumps(rebuilt(changed), ensure_ascii=False).encode("utf-8")
-
-
-@pytest.mark.parametrize("what", ["student", "chapter"])
-def test_linked_folders_are_refused(tmp_path: Path, what: str):
-    elsewhere = hand_in(tmp_path / "elsewhere", "ada", text(right())).parent
-    submitted = tmp_path / "submitted"
-    if what == "student":
-        submitted.mkdir()
-        (submitted / "ada").symlink_to(elsewhere.parent)
-    else:
-        (submitted / "ada").mkdir(parents=True)
-        (submitted / "ada" / CHAPTER).symlink_to(elsewhere)
-    with pytest.raises(Refused, match="is a link"):
-        read_submitted(submitted, Path("ada", CHAPTER, f"{CHAPTER}.ipynb"))
 
 
 def test_missing_file_is_named(tmp_path: Path):

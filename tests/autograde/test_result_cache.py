@@ -23,7 +23,7 @@ INGREDIENTS = (
     "autograde/sandbox/inside/wire.py",
     "autograde/chapters/ch02_tests.py",
     "autograde/chapters/ch02_wrong.py",
-    "autograde/chapters/shared.py",
+    "autograde/chapters/checks_of_all.py",
     "library/sampling.py",
     "library/lessons/common/examples.py",
 )

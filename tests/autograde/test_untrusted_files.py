@@ -1,6 +1,7 @@
 """What a student's folder may hold in place of a notebook, and the one helper that opens it."""
 
 import os
+import socket
 import threading
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from autograde.files import Trap, read_untrusted
 from autograde.submission import Refused, read_submitted
 
-MOST = 1000
+MAX = 1000
 SECRET = b"the gradebook"
 
 
@@ -20,20 +21,8 @@ def submitted(tmp_path: Path) -> Path:
     return tmp_path / "submitted"
 
 
-def link(path: Path) -> None:
-    path.symlink_to(path.parent.parent.parent / "secret")
-
-
-def dangling_link(path: Path) -> None:
-    path.symlink_to("/no/such/file")
-
-
-def hard_link(path: Path) -> None:
-    os.link(path.parent.parent.parent / "secret", path)
-
-
-def pipe(path: Path) -> None:
-    os.mkfifo(path)
+def secret(path: Path) -> Path:
+    return path.parent.parent.parent / "secret"
 
 
 def sparse_file(path: Path) -> None:
@@ -41,54 +30,50 @@ def sparse_file(path: Path) -> None:
     os.truncate(path, 2**40)
 
 
-def folder(path: Path) -> None:
-    path.mkdir()
-
-
 def socket_file(path: Path) -> None:
-    import socket
-
     with socket.socket(socket.AF_UNIX) as ours:
         ours.bind(str(path))
 
 
-@pytest.mark.parametrize(
-    "trap, kind",
-    [
-        (link, "link"),
-        (dangling_link, "link"),
-        (hard_link, "names"),
-        (pipe, "odd"),
-        (sparse_file, "large"),
-        (folder, "odd"),
-        (socket_file, "odd"),
-        (lambda path: None, "missing"),
-    ],
-)
-def test_a_trap_is_refused_by_its_kind(trap, kind: str, submitted: Path):
+TRAPS = {
+    "link": (lambda path: path.symlink_to(secret(path)), "link"),
+    "dangling link": (lambda path: path.symlink_to("/no/such/file"), "link"),
+    "hard link": (lambda path: os.link(secret(path), path), "names"),
+    "pipe": (os.mkfifo, "odd"),
+    "sparse file": (sparse_file, "large"),
+    "folder": (Path.mkdir, "odd"),
+    "socket": (socket_file, "odd"),
+    "nothing": (lambda path: None, "missing"),
+}
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_a_trap_is_refused_by_its_kind(name: str, submitted: Path):
+    trap, kind = TRAPS[name]
     trap(submitted / "ada" / "x.ipynb")
     with pytest.raises(Trap) as caught:
-        read_untrusted(submitted, Path("ada/x.ipynb"), MOST)
+        read_untrusted(submitted, Path("ada/x.ipynb"), MAX)
     assert caught.value.kind == kind
     with pytest.raises(Refused, match="x.ipynb.*; (hand|clear)"):
         read_submitted(submitted, Path("ada/x.ipynb"))
 
 
-def test_a_link_among_the_folders_above_is_refused(submitted: Path):
-    (submitted / "ben").symlink_to(submitted.parent)
-    with pytest.raises(Trap, match="ben is a link"):
-        read_untrusted(submitted, Path("ben/secret"), MOST)
+@pytest.mark.parametrize("name", ["ben", "ada/02_topic"])
+def test_a_link_among_the_folders_above_is_refused(submitted: Path, name: str):
+    (submitted / name).symlink_to(submitted.parent)
+    with pytest.raises(Trap, match=f"{Path(name).name} is a link"):
+        read_untrusted(submitted, Path(name, "secret"), MAX)
 
 
 @pytest.mark.parametrize("path", ["../secret", "ada/../../secret", "/etc/passwd"])
 def test_a_path_that_leads_out_is_refused(path: str, submitted: Path):
     with pytest.raises(Trap, match="leads out of its folder"):
-        read_untrusted(submitted, Path(path), MOST)
+        read_untrusted(submitted, Path(path), MAX)
 
 
 def test_a_name_with_a_newline_is_a_name_like_others(submitted: Path):
     (submitted / "ada" / "x\ny").write_bytes(b"{}")
-    assert read_untrusted(submitted, Path("ada/x\ny"), MOST) == b"{}"
+    assert read_untrusted(submitted, Path("ada/x\ny"), MAX) == b"{}"
 
 
 def test_a_hundred_thousand_files_beside_it_are_not_looked_at(submitted: Path, monkeypatch):
@@ -97,17 +82,17 @@ def test_a_hundred_thousand_files_beside_it_are_not_looked_at(submitted: Path, m
         os.mknod(submitted / "ada" / str(number))
     monkeypatch.setattr(os, "listdir", None)
     monkeypatch.setattr(os, "scandir", None)
-    assert read_untrusted(submitted, Path("ada/x.ipynb"), MOST) == b"{}"
+    assert read_untrusted(submitted, Path("ada/x.ipynb"), MAX) == b"{}"
     monkeypatch.undo()
 
 
 def test_the_largest_that_is_allowed_is_read_whole(submitted: Path):
     path = submitted / "ada" / "x.ipynb"
-    path.write_bytes(bytes(MOST))
-    assert len(read_untrusted(submitted, Path("ada/x.ipynb"), MOST)) == MOST
-    path.write_bytes(bytes(MOST + 1))
+    path.write_bytes(bytes(MAX))
+    assert len(read_untrusted(submitted, Path("ada/x.ipynb"), MAX)) == MAX
+    path.write_bytes(bytes(MAX + 1))
     with pytest.raises(Trap, match="MB, 0 are allowed"):
-        read_untrusted(submitted, Path("ada/x.ipynb"), MOST)
+        read_untrusted(submitted, Path("ada/x.ipynb"), MAX)
 
 
 @pytest.mark.parametrize("level", ["file", "folder"])
@@ -137,7 +122,7 @@ def test_a_swap_between_check_and_open_brings_nothing(level: str, submitted: Pat
     try:
         for _ in range(3000):
             try:
-                seen.add(read_untrusted(submitted, Path("ada/x.ipynb"), MOST))
+                seen.add(read_untrusted(submitted, Path("ada/x.ipynb"), MAX))
             except Trap as trap:
                 seen.add(trap.kind)
     finally:
@@ -148,8 +133,8 @@ def test_a_swap_between_check_and_open_brings_nothing(level: str, submitted: Pat
 
 def test_no_file_is_left_open(submitted: Path):
     before = os.listdir("/proc/self/fd")
-    for trap in (link, pipe):
-        trap(submitted / "ada" / trap.__name__)
+    for name in ("link", "pipe"):
+        TRAPS[name][0](submitted / "ada" / name)
         with pytest.raises(Trap):
-            read_untrusted(submitted, Path("ada", trap.__name__), MOST)
+            read_untrusted(submitted, Path("ada", name), MAX)
     assert len(os.listdir("/proc/self/fd")) == len(before)

@@ -19,7 +19,7 @@ from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed, measured, puzzle
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, dyadic_table
 from specdec_lib.lessons.common.examples import Different, describe
-from specdec_lib.measure.experiment.ours import library_generate
+from specdec_lib.measure.experiment.loops import library_generate
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.pairs import ratio
 from specdec_lib.sampling import Warp, choices_for
@@ -364,7 +364,7 @@ def test_figures_of_an_interrupted_experiment_say_what_is_missing():
 
 def test_figures_tell_what_a_wrong_function_did(shown: list[str]):
     draw(CHAPTER, "going_back", rollback=ch08_wrong.one_too_many)
-    assert "Behind your rollback to 11 it holds 10." in shown[0]
+    assert "After your rollback to 11 it holds 10." in shown[0]
     draw(CHAPTER, "law_of_texts", speculative_generate=ch08_wrong.argmax_draft)
     assert not shown[1].endswith("Total variation 0.0e+00.")
     draw(CHAPTER, "passes", speculative_generate=ch08_wrong.prompt_read_every_block)

@@ -81,7 +81,7 @@ BORROWED = [
         "00_bottleneck",
         "kv_cache_bytes(n_tokens, layers, heads, width, size, batch_size=1)",
         "from types import SimpleNamespace\n"
-        "from specdec_lib.measure.bench.gpu import cache_numbers\n"
+        "from specdec_lib.measure.bench.sizes import cache_numbers\n"
         "shape = SimpleNamespace(layers=layers, kv_heads=heads, head_width=width)\n"
         "return cache_numbers(shape, n_tokens) * size * batch_size",
     ),

@@ -44,9 +44,10 @@ def run(line: str, repository: Path) -> None:
 @pytest.mark.slow
 def test_the_guide_goes_from_an_empty_file_to_a_mark(repository: Path):
     for name, text in FILE.findall(GUIDE):
+        (repository / name).parent.mkdir(exist_ok=True)
         (repository / name).write_text(text, encoding="utf-8")
     lines = [line for block in COMMANDS.findall(GUIDE) for line in block.splitlines()]
-    assert len(FILE.findall(GUIDE)) == 4 and len(lines) == 5
+    assert len(FILE.findall(GUIDE)) == 5 and len(lines) == 5
     for line in lines:
         run(line, repository)
     grades = json.loads((repository / "build" / "try.json").read_text())["students"]

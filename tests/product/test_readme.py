@@ -1,4 +1,4 @@
-"""The README's table of chapters says what the chapters say."""
+"""The README's table says what the chapters say, and each path that a page names exists."""
 
 import re
 
@@ -18,3 +18,29 @@ def test_the_table_has_each_chapter_with_its_minutes_and_functions(chapter: str)
         line for line in (ROOT / "README.md").read_text().splitlines() if f"({place})" in line
     ]
     assert f"| {minutes} | {', '.join(f'`{name}`' for name in functions)} |" in row
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+OURS = re.compile(r"(?<![\w/])(?:specdec_lib|autograde|tests|docs|solutions|notebooks)/[\w./*-]*\w")
+
+
+def missing(text: str) -> list[str]:
+    """Paths of the repository that a page names and that do not exist; NN is any chapter's number.
+
+    Chapter 09 is the example of the author's guide.
+    """
+    names = {name for name in OURS.findall(text) if "09" not in name}
+    patterns = {
+        name: name.replace("NN_topic", "NN_*").replace("NN", "[0-9][0-9]") for name in names
+    }
+    return sorted(name for name, pattern in patterns.items() if not any(ROOT.glob(pattern)))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_path_that_a_page_names_exists(page):
+    assert missing(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_path_that_does_not_exist_is_seen():
+    text = "`autograde/nothing.py`, [text](solutions/NN_topic.py), `tests/chapters/test_chNN.py`."
+    assert missing(text) == ["autograde/nothing.py"]

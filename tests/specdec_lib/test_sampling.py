@@ -170,20 +170,9 @@ def test_top_p_that_is_reached_exactly_is_reached_and_the_first_of_equals_are_ke
     assert probs[kept].tolist() == pytest.approx([1 / len(kept)] * len(kept))
 
 
-def test_the_first_of_equals_are_kept_also_where_there_are_thousands():
+def test_the_first_of_equals_are_kept_also_if_there_are_thousands():
     probs = Warp(top_p=0.25)(torch.zeros(2, 4096))
     assert torch.equal(probs > 0, (torch.arange(4096) < 1024).expand(2, -1))
-
-
-@pytest.mark.parametrize("k", [2, 5, 20, 50])
-@pytest.mark.parametrize("p", [0.3, 0.9, 1.0])
-def test_top_k_then_top_p_is_what_a_plain_loop_gives(p: float, k: int):
-    for row in random_logits(3, 10, 20):
-        powers = np.exp((row / 0.8).numpy())
-        expected = plain_top_p(plain_top_k(powers / powers.sum(), k), p)
-        found = Warp(0.8, k, p)(row).numpy()
-        assert np.array_equal(found > 0, expected > 0)
-        assert np.allclose(found, expected, rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 1.8])

@@ -27,9 +27,9 @@ class Compiled(NamedTuple):
 
 
 def compiled(model: Llama, mode: str | None = MODES[0], backend: str = "inductor") -> Compiled:
-    """The layers of `model` compiled in a mode of MODES, where one pass can be compiled here.
+    """The layers of `model` compiled in a mode of MODES, if one pass can be compiled here.
 
-    Where it cannot (no Triton, no compiler, a construct that is not taken), layers run as they are
+    If it cannot (no Triton, no compiler, a construct that is not taken), layers run as they are
     written and `reason` says why. Every new shape is compiled at its first pass.
     """
     run = torch.compile(

@@ -60,8 +60,8 @@ def side_stream(device: torch.device) -> "torch.cuda.Stream":
 class GraphDecoder:
     """Decoding of `rows` texts of up to `capacity` positions with K = `k` in every block.
 
-    With k = 0 it is plain decoding. Memory is set aside and graphs are captured once, for as many
-    generations as one likes. There is a graph for every BUCKET positions, so that a pass reads less
+    With k = 0 it is plain decoding. Memory is set aside and graphs are captured once, for any
+    number of generations. There is a graph for every BUCKET positions, so that a pass reads less
     than BUCKET positions more than its longest text has.
     """
 
@@ -77,7 +77,7 @@ class GraphDecoder:
     ) -> None:
         """`run` runs layers (models/compiled.py).
 
-        Raises ValueError where the models do not go together or cannot hold so much.
+        Raises ValueError if the models do not go together or cannot hold so much.
         """
         if draft is not None:
             check_pair(target, draft, capacity)
@@ -93,10 +93,10 @@ class GraphDecoder:
         settings: Settings,
         generators: Sequence[np.random.Generator],
     ) -> Generation:
-        """Generate behind every prompt; `generators` as in `Uniforms`, none for greedy decoding.
+        """Generate after every prompt; `generators` as in `Uniforms`, none for greedy decoding.
 
-        Raises ValueError where a prompt is empty, unknown to the model, too long for the capacity
-        or, with drafts, of one token, and where the target's logits are not finite.
+        Raises ValueError if a prompt is empty, unknown to the model, too long for the capacity
+        or, with drafts, of one token, and if the target's logits are not finite.
         """
         self._check(prompts, settings, generators)
         progress = Progress(prompts, settings)
@@ -163,7 +163,7 @@ def graph_generate(
 
     A row's tokens are those of `speculative_generate` from the same generators as long as that
     drafts k tokens; here the last block does too, and what is too much is cut off. Raises
-    ValueError as that does, and where a prompt has less than two tokens.
+    ValueError as that does, and if a prompt has fewer than two tokens.
     """
     check_prompts(prompts, target.vocab_size)
     capacity = capacity_for(prompts, k, settings)
@@ -180,7 +180,7 @@ def spare(k: int) -> int:
 
 
 def capacity_for(prompts: Texts, k: int, settings: Settings) -> int:
-    """The positions of the longest row, with a block that goes past its goal and one behind it."""
+    """The positions of the longest row, with a block past its goal and one more."""
     return max(map(len, prompts)) + settings.max_new_tokens + spare(k)
 
 

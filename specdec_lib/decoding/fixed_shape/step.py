@@ -1,7 +1,7 @@
 """One block of speculative decoding in tensors of fixed shape: what a CUDA graph records.
 
-Everything that a step reads or leaves behind is set aside once and filled anew, so that it stays
-where it is in memory. No operation waits for the device, and none has a shape or a course that
+Everything that a step reads or leaves is set aside once and filled anew, so that it stays
+at its place in memory. No operation waits for the device, and none has a shape or a course that
 depends on data. Plain decoding is the same step with K = 0.
 """
 
@@ -18,13 +18,13 @@ from specdec_lib.models.llama import Llama, RunLayer
 from specdec_lib.models.protocol import Texts, prefill
 from specdec_lib.sampling import Choices, Greedy, Warp, sample_rows
 
-# Passes read whole multiples of this many positions; attention on CUDA takes a mask only where its
+# Passes read whole multiples of this many positions; attention on CUDA takes a mask only if its
 # rows are aligned to 16 bytes, which they then are.
 BUCKET = 128
 
 
 def bucket(positions: int) -> int:
-    """The positions that a pass reads where a row holds so many."""
+    """The positions that a pass reads if a row holds so many."""
     return -(-positions // BUCKET) * BUCKET
 
 
@@ -97,7 +97,7 @@ class Step:
 
     @property
     def caches(self) -> list[FixedCache]:
-        """The target's cache, and the draft's where there is one."""
+        """The target's cache, and the draft's if there is one."""
         return [cache for cache in (self.target_cache, self.draft_cache) if cache is not None]
 
     @torch.inference_mode()
@@ -154,7 +154,7 @@ class Step:
     def _draft(self) -> tuple[Tensor, Tensor]:
         """The draft tokens (B, K) and their distributions (B, K, V).
 
-        The first pass reads two tokens, always: behind a fully accepted block both are new.
+        The first pass reads two tokens, always: after a fully accepted block both are new.
         """
         if not self.k:
             empty = self.tokens[:, :0]

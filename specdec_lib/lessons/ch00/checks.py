@@ -5,9 +5,9 @@ from statistics import median
 from typing import NamedTuple
 
 from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
-from specdec_lib.lessons.common.hints import Hints, open_hints
+from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["answered", "committed"]
 
@@ -69,10 +69,7 @@ TRUTHS = {
     ),
 }
 
-
-def reveal(name: str, guess: object) -> None:
-    """Set a committed prediction of this chapter beside the truth."""
-    answers.reveal(name, guess, *TRUTHS[name])
+reveal = revealing(TRUTHS)
 
 
 class Passes(NamedTuple):
@@ -133,14 +130,14 @@ def check_arithmetic_intensity(function: Callable) -> None:
     expect(function, 1, 2, gives=1.0, hint="Two FLOP over two bytes.")
     expect(function, 1, 4, gives=0.5, hint="More bytes a parameter, fewer FLOP per byte.")
     expect(function, 1, 0.5, gives=4.0, hint="Bytes may be a fraction: no whole-number division.")
-    hint = "The FLOP grow with the tokens; the weights are read once all the same."
+    hint = "The FLOP grow with the tokens, but the weights are read once."
     expect(function, 5, 2, gives=5.0, hint=hint)
 
 
 @visible_check
 def check_forward_time(function: Callable) -> None:
     """The machine of the smallest example (100 bytes/s, 1,000 FLOP/s), and the H100."""
-    hint = "Reading 100 bytes takes 1 s, 200 FLOP take .2 s, and both happen at once."
+    hint = "Reading 100 bytes takes 1 s, 200 FLOP take 0.2 s, and both happen at once."
     expect(function, 1, 100, 1, 100, 1000, gives=1.0, hint=hint)
     hint = "Five tokens: 1,000 FLOP take 1 s, and the weights are read once, in 1 s."
     expect(function, 5, 100, 1, 100, 1000, gives=1.0, hint=hint)
@@ -195,7 +192,4 @@ HINTS = {
     ),
 }
 
-
-def hints(function: Callable) -> Hints:
-    """The folded hints of an exercise of this chapter. Raises KeyError for another function."""
-    return open_hints(function, HINTS[function.__name__])
+hints = hints_from(HINTS)

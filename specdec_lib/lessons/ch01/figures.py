@@ -1,14 +1,11 @@
 """The figures of chapter 01, drawn from the student's functions, each with its words.
 
-They show what the function does, also where it is wrong. Every kind of token has a shape of its
-own, besides a colour; the animation (widgets/pipeline.js) draws the same shapes.
+They show what the function does, even if it is wrong.
 """
 
 from collections.abc import Callable
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
 
 from specdec_lib.lessons.ch01.models import (
     DRAFT,
@@ -23,39 +20,11 @@ from specdec_lib.lessons.ch01.models import (
 from specdec_lib.lessons.common.drawing import (
     bars,
     drawn_from,
-    panels,
     picture,
-    swatches,
     write_inside,
 )
-from specdec_lib.lessons.common.style import GREY, PALE, role, show
-
-# The role that lends each kind its colour and hatch, and the sign before its text.
-KINDS = {
-    "plain": (None, ""),
-    "ahead": (None, ""),
-    "chosen": (None, ""),
-    "drafted": ("draft", ""),
-    "scored": ("target", ""),
-    "accepted": ("accepted", "✓ "),
-    "rejected": ("excess", "✗ "),
-    "dropped": (None, "– "),
-    "corrected": ("residual", "↺ "),
-    "bonus": ("target", "+ "),
-}
-
-
-NAMES = {
-    "drafted": "drafted: striped box",
-    "accepted": "accepted: ✓ solid box",
-    "rejected": "rejected: ✗ crossed box",
-    "dropped": "dropped: – dashed box",
-    "corrected": "corrected: ↺ hexagon",
-    "bonus": "bonus: + rounded, double edge",
-}
-
-
-WIDTH, HEIGHT = 0.88, 0.42
+from specdec_lib.lessons.common.style import GREY, role, show
+from specdec_lib.lessons.common.tokens import arrow, board, key, token_box, write
 
 
 @drawn_from("draft_block")
@@ -111,7 +80,7 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
 
 
 def _where(out: np.ndarray, whole: np.ndarray) -> int | None:
-    """The row of `whole` (N, V) that `out` (n, V) begins with; None where it is none of it."""
+    """The row of `whole` (N, V) that `out` (n, V) begins with; None if it is none of it."""
     if out.ndim != 2 or out.shape[1:] != whole.shape[1:] or not len(out):
         return None
     starts = range(len(whole) - len(out), -1, -1)
@@ -205,82 +174,3 @@ def _tokens_a_pass(blocks: list[tuple[int, int]], prompt: int, total: int) -> No
     bars(ax, np.arange(1, len(written) + 1), written, "target", width=0.8)
     ax.set_xlabel("pass of the target")
     show(ax.figure, f"Tokens written by each pass of the target: {written.tolist()}.")
-
-
-def board(width: float, height: float, scale: float) -> Axes:
-    """An empty surface, `width` by `height` units, `scale` inches to a unit of height."""
-    (ax,) = panels(1, (8.2, scale * height + 0.35))
-    ax.set_xlim(-0.3, width)
-    ax.set_ylim(-0.2, height)
-    ax.axis("off")
-    return ax
-
-
-def token_box(ax: Axes, x: float, y: float, kind: str, words: str) -> None:
-    """A token of this kind with its middle at (x, y)."""
-    name, sign = KINDS[kind]
-    dress = _dress(name, kind)
-    for patch in _patches(kind, x, y, dress):
-        ax.add_patch(patch)
-    paper = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    look = {"color": "#55555f"} if name is None and kind != "chosen" else {"fontweight": "bold"}
-    more = {} if kind == "chosen" else {"bbox": paper}
-    ax.text(x, y, sign + words, ha="center", va="center", fontsize=9.5, **look, **more)
-
-
-def _dress(name: str | None, kind: str) -> dict:
-    if kind == "chosen":
-        return {"facecolor": PALE, "edgecolor": "black", "linewidth": 2.2}
-    if name is None:
-        line = "-" if kind == "plain" else "--"
-        return {"facecolor": "white", "edgecolor": GREY, "linestyle": line, "linewidth": 1.2}
-    dress = role(name)
-    return {key: dress[key] for key in ("facecolor", "edgecolor", "hatch")} | {"linewidth": 1.8}
-
-
-def _patches(kind: str, x: float, y: float, dress: dict) -> list[Patch]:
-    """The outline of a kind."""
-    left, low = x - WIDTH / 2, y - HEIGHT / 2
-    box = Rectangle((left, low), WIDTH, HEIGHT, **dress)
-    if kind == "corrected":
-        side, cut = WIDTH / 2, 0.12
-        flat = side - cut
-        corners = [(-side, 0), (-flat, 1), (flat, 1), (side, 0), (flat, -1), (-flat, -1)]
-        return [Polygon([(x + a, y + b * HEIGHT / 2) for a, b in corners], closed=True, **dress)]
-    if kind == "bonus":
-        rounded = "round,pad=0,rounding_size=0.18"
-        outer = FancyBboxPatch((left, low), WIDTH, HEIGHT, boxstyle=rounded, **dress)
-        inner = (left + 0.04, low + 0.05)
-        thin = dress | {"facecolor": "none", "linewidth": 0.9}
-        size = (WIDTH - 0.08, HEIGHT - 0.1)
-        return [outer, FancyBboxPatch(inner, *size, boxstyle=rounded, **thin)]
-    if kind == "rejected":
-        cross = {"color": dress["edgecolor"], "linewidth": 1.2, "fill": False, "closed": False}
-        ends = (
-            [(left, low), (left + WIDTH, low + HEIGHT)],
-            [(left, low + HEIGHT), (left + WIDTH, low)],
-        )
-        return [box, *(Polygon(end, **cross) for end in ends)]
-    return [box]
-
-
-def write(
-    ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold=False, boxed=False
-) -> None:
-    """Words with their middle at (x, y)."""
-    paper = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": GREY}
-    weight = "bold" if bold else "normal"
-    more = {"bbox": paper} if boxed else {}
-    ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight, **more)
-
-
-def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
-    """An arrow; `bold` where it is one to look at."""
-    look = {"arrowstyle": "-|>", "linewidth": 2.0 if bold else 0.8}
-    ax.annotate("", end, start, arrowprops=look | {"color": "black" if bold else GREY})
-
-
-def key(ax: Axes, kinds: tuple[str, ...]) -> None:
-    """What the shapes mean, below the picture."""
-    dresses = [_dress(KINDS[kind][0], kind) | {"label": NAMES[kind]} for kind in kinds]
-    ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=3)

@@ -4,20 +4,9 @@ The draft looks at the last word alone, the target at the last two. So they part
 one can see coming.
 """
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-
-from specdec_lib.lessons.common.examples import (
-    VALUE_TOLERANCE,
-    Different,
-    describe,
-    difference,
-    expect,
-    format_call,
-)
 
 WORDS = ("the", "cat", "sat", "on", "mat", ".", "dog", "ran")
 END = WORDS.index(".")
@@ -58,8 +47,8 @@ def text(tokens: Sequence[int]) -> str:
 
 
 def named(row: np.ndarray) -> str:
-    """A distribution (V,) in words, without the impossible ones: "cat .50, dog .30"."""
-    return ", ".join(f"{WORDS[i]} {row[i]:.2f}".replace(" 0.", " .") for i in np.flatnonzero(row))
+    """A distribution (V,) in words, without the impossible ones: "cat 0.50, dog 0.30"."""
+    return ", ".join(f"{WORDS[i]} {row[i]:.2f}" for i in np.flatnonzero(row))
 
 
 def lookup(table: Mapping[str, Mapping[str, float]]) -> Callable[[list[int]], np.ndarray]:
@@ -138,7 +127,7 @@ class DraftModel:
 
 
 def _read(tokens: object) -> list[int]:
-    """`tokens` as a list of whole numbers. ValueError where there is none."""
+    """`tokens` as a list of whole numbers. ValueError if there is none."""
     given = list(np.asarray(tokens).reshape(-1).tolist()) if np.ndim(tokens) == 1 else None
     if not given or not all(type(token) is int for token in given):
         raise ValueError(f"a model reads a list of one token or more, not {tokens!r}")
@@ -163,36 +152,3 @@ def greedy_decode(
     while len(written) < max_new_tokens and (not written or written[-1] != eos):
         written.append(int(np.argmax(target_model([*prompt, *written])[-1])))
     return written
-
-
-def expect_rows(function: Callable, *args: Any, gives: Any, hint: str = "") -> None:
-    """`expect`, for an array (N, V), or a tuple that ends with one: names the row that differs."""
-    seen: list[Any] = []
-
-    def kept(*given: Any) -> Any:
-        seen.append(function(*given))
-        return seen[-1]
-
-    kept.__name__, kept.__signature__ = function.__name__, inspect.signature(function)
-    try:
-        expect(kept, *args, gives=gives, hint=hint)
-    except Different:
-        row = differing_row(seen[-1] if seen else None, gives)
-        if row is None:
-            raise
-        raise Different(f"{format_call(function, args)} returned {row}. {hint}".strip()) from None
-
-
-def differing_row(got: Any, gives: Any) -> str | None:
-    """The first row of an array that is not as expected, in words; None where all else differs."""
-    if isinstance(gives, tuple):
-        if not isinstance(got, tuple) or len(got) != 2 or difference(got[0], gives[0]) is not None:
-            return None
-        got, gives = got[1], gives[1]
-    if not isinstance(got, np.ndarray) or got.shape != gives.shape or got.dtype.kind not in "biuf":
-        return None
-    wrong = np.flatnonzero(~(np.abs(got - gives) <= VALUE_TOLERANCE).all(axis=1))
-    if not len(wrong):
-        return None
-    i = wrong[0]
-    return f"an array whose row {i} is {describe(got[i])}, expected {describe(gives[i])}"

@@ -1,7 +1,7 @@
 """Answers that are words or numbers: predictions to commit, quiz letters to record."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from specdec_lib.lessons.common.examples import Different, Unwritten, shortened
 
@@ -13,7 +13,7 @@ def committed(name: str, guess: object, low: float, high: float) -> None:
 
 
 def require_guess(name: str, guess: object, low: float, high: float) -> None:
-    """Raise Unwritten where there is no guess, Different unless it is a number in range."""
+    """Raise Unwritten if there is no guess, Different unless it is a number in range."""
     if guess is None:
         raise Unwritten(f"{name}: no guess yet")
     is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
@@ -34,6 +34,16 @@ def reveal(name: str, guess: object, truth: float, why: str) -> None:
     print(f"{said}, and it is. {why}" if right else f"{said}. It is {truth:g}. {why}")
 
 
+def revealing(truths: Mapping[str, tuple[float, str]]) -> Callable[[str, object], None]:
+    """`reveal(name, guess)` of a chapter: `truths` has the truth of each prediction, and why."""
+
+    def reveal_known(name: str, guess: object) -> None:
+        """Set a committed prediction of this chapter beside the truth."""
+        reveal(name, guess, *truths[name])
+
+    return reveal_known
+
+
 def answered(name: str, choice: object) -> None:
     """Check that a quiz answer is a letter; whether it is right is told after grading."""
     print(f"{name}: your answer {letter_of(name, choice)} is recorded.")
@@ -42,7 +52,7 @@ def answered(name: str, choice: object) -> None:
 def letter_of(name: str, choice: object, options: Sequence[str] = tuple("abcd")) -> str:
     """The option that a quiz answer names: "B)" is b.
 
-    Raises Unwritten where there is none, Different for anything but one of the letters.
+    Raises Unwritten if there is none, Different for anything but one of the letters.
     """
     if choice is None or choice == "":
         raise Unwritten(f"{name}: no answer yet")

@@ -122,7 +122,7 @@ def expect_value_error(function: Callable, *args: Any, why: str) -> None:
 
 
 def pass_missing_answers(error: Exception) -> None:
-    """Raise `error` again where it says that there is no answer yet."""
+    """Raise `error` again if it says that there is no answer yet."""
     if isinstance(error, NotImplementedError) or getattr(error, "no_answer", False):
         raise error
 
@@ -134,15 +134,32 @@ def _raised(error: Exception) -> str:
 
 
 def _outcome(got: Any, gives: Any, why: str) -> str:
-    """What came back and what was expected, with all digits where the first five are equal."""
+    """What came back and what was expected, with all digits if the first five are equal."""
+    row = differing_row(got, gives)
+    if row is not None:
+        return f"returned {row}."
     texts = describe(got), describe(gives)
     if texts[0] == texts[1]:
         texts = shortened(got, MOST_SHOWN), shortened(gives, MOST_SHOWN)
     return f"returned {texts[0]}, expected {texts[1]}{why}."
 
 
+def differing_row(got: Any, gives: Any) -> str | None:
+    """The first row of an array (N, V) that is not as expected, in words; else None."""
+    if isinstance(gives, tuple):
+        pair = isinstance(got, tuple) and len(got) == len(gives) == 2
+        if not pair or difference(got[0], gives[0]) is not None:
+            return None
+        got, gives = got[1], gives[1]
+    if not isinstance(gives, ARRAYS) or gives.ndim != 2 or _array(got, gives) != "":
+        return None
+    apart = np.abs(np.subtract(got, gives, dtype=float))  # of booleans, too
+    i = np.flatnonzero(~(apart <= VALUE_TOLERANCE).all(axis=1))[0]
+    return f"an array whose row {i} is {describe(got[i])}, expected {describe(gives[i])}"
+
+
 def difference(got: Any, expected: Any) -> str | None:
-    """None where `got` is as good as `expected`; else a remark on its type, or an empty text."""
+    """None if `got` is as good as `expected`; else a remark on its type, or an empty text."""
     if isinstance(got, ARRAYS) and got.shape == () and not isinstance(expected, ARRAYS):
         got = got[()]  # np.where and its kind give one number this way
     if isinstance(expected, BOOLS):
@@ -255,7 +272,7 @@ def _items(value: list | tuple | dict) -> Iterator[str]:
 
 
 def shortened(value: Any, most: int = 200) -> str:
-    """`repr` of a value, the same in every run, and cut where it is longer than `most`."""
+    """`repr` of a value, the same in every run, and cut if it is longer than `most`."""
     text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
     return text if len(text) <= most else text[:most] + " ..."
 
@@ -286,7 +303,7 @@ def _brief(value: Any, name: str) -> str:
 
 
 def parameter_names(function: Callable) -> list[str]:
-    """The names of the function's parameters, in order; none where it tells none."""
+    """The names of the function's parameters, in order; none if it tells none."""
     try:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):

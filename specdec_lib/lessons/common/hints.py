@@ -2,7 +2,7 @@
 
 import ast
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 LATER = "Hints 2 and 3 open after you have written a line of your own and run both cells."
@@ -27,6 +27,16 @@ class Hints:
     def __repr__(self) -> str:
         lines = [f"Hint {number}: {text}" for number, text in enumerate(self.texts, 1)]
         return "\n".join([*lines, self.rest]).strip()
+
+
+def hints_from(texts: Mapping[str, Sequence[str]]) -> Callable[[Callable], Hints]:
+    """`hints(function)` of a chapter, from the texts by exercise; KeyError for another function."""
+
+    def hints(function: Callable) -> Hints:
+        """The folded hints of an exercise of this chapter."""
+        return open_hints(function, texts[function.__name__])
+
+    return hints
 
 
 def open_hints(function: Callable, texts: Sequence[str]) -> Hints:

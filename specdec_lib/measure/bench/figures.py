@@ -6,23 +6,22 @@ from typing import NamedTuple
 
 import torch
 
-from specdec_lib.measure.bench import gpu_figures as gpu
 from specdec_lib.measure.bench import memory
-from specdec_lib.measure.bench.comparisons import over_hugging, over_plain
-from specdec_lib.measure.bench.cost_model import model_error, share_of_bound
-from specdec_lib.measure.bench.workbench import DTYPES, Workbench
+from specdec_lib.measure.bench.bandwidth import bandwidth_share
+from specdec_lib.measure.bench.bound import model_error, share_of_bound, share_of_bound_captured
+from specdec_lib.measure.bench.comparisons import batch_over_plain, over_hugging, over_plain
+from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.sampling import Warp
 
 Value = float | Spread
-FLOAT32 = (torch.float32,)
 
 
 class Figure(NamedTuple):
     """`goal` is at least this, or with `most` at most this; None: only reported.
 
-    `size` is the model size of a GPU figure. Where another size has stood in for it, the goal is
+    `size` is the model size of a GPU figure. If another size has stood in for it, the goal is
     nobody's.
     """
 
@@ -31,13 +30,27 @@ class Figure(NamedTuple):
     measure: Callable[[Workbench], Value]
     most: bool = False
     size: str | None = None
+    number: str = ".2f"  # how its value is written
 
     def met(self, value: Value) -> bool | None:
-        """Whether the median meets the goal; None where there is none."""
+        """Whether the median meets the goal; None if there is none."""
         if self.goal is None:
             return None
         median = value.median if isinstance(value, Spread) else value
         return median <= self.goal if self.most else median >= self.goal
+
+    def cells(self, value: Value, size: str | None) -> tuple[str, str, str, str]:
+        """What it is, its value, its goal and the verdict, measured at `size`.
+
+        A figure of another size than the goal's has no verdict.
+        """
+        shown = str(value) if isinstance(value, Spread) else f"{value:{self.number}}"
+        goal = "" if self.goal is None else f"{self.goal:{self.number}}"
+        goal = f"at most {goal}" if self.most else goal
+        if size != self.size:
+            return f"{self.what} (at the {size} cost: no room for {self.size})", shown, goal, ""
+        verdict = {True: "met", False: "missed", None: ""}[self.met(value)]
+        return self.what, shown, goal, verdict
 
 
 def memory_overhead(bench: Workbench) -> float:
@@ -45,54 +58,58 @@ def memory_overhead(bench: Workbench) -> float:
     return memory.overhead("234m", "bfloat16")
 
 
-PLAIN_234M = partial(over_plain, cost="234m")
-PLAIN_BUILT_IN = partial(over_plain, cost=None)
-HF_BUILT_IN = partial(over_hugging, cost=None, dtypes=DTYPES)
-
 FIGURES = {
     "cost234m_vs_own_ar_sampled": Figure(
-        "234M cost, speculative over plain, T = 1",
+        "234M cost, over our plain decoding, T = 1",
         2.0,
-        partial(PLAIN_234M, warp=SAMPLED),
+        partial(over_plain, wanted="234m", warp=SAMPLED),
     ),
     "cost234m_vs_own_ar_greedy": Figure(
-        "234M cost, speculative over plain, greedy",
+        "234M cost, over our plain decoding, greedy",
         2.2,
-        partial(PLAIN_234M, warp=GREEDY),
+        partial(over_plain, wanted="234m", warp=GREEDY),
     ),
     "builtin_vs_own_ar": Figure(
-        "built-in pair, speculative over plain, T = 1",
+        "built-in pair, over our plain decoding, T = 1",
         None,
-        partial(PLAIN_BUILT_IN, warp=SAMPLED),
+        partial(over_plain, wanted=None, warp=SAMPLED),
     ),
     "builtin_vs_own_ar_greedy": Figure(
-        "built-in pair, speculative over plain, greedy",
+        "built-in pair, over our plain decoding, greedy",
         None,
-        partial(PLAIN_BUILT_IN, warp=GREEDY),
+        partial(over_plain, wanted=None, warp=GREEDY),
     ),
     "builtin_vs_hf_assisted": Figure(
         "built-in pair, greedy, over HF assisted generation",
         3.0,
-        partial(HF_BUILT_IN, assisted=True),
+        partial(over_hugging, wanted=None),
     ),
     "builtin_vs_hf_generate": Figure(
         "built-in pair, greedy, over HF generate",
         2.0,
-        partial(HF_BUILT_IN, assisted=False),
+        partial(over_hugging, wanted=None, assisted=False),
     ),
     "cost40m_vs_hf_assisted": Figure(
         "40M cost, float32, greedy, over HF assisted generation",
         1.4,
-        partial(over_hugging, cost="40m", dtypes=FLOAT32, assisted=True),
+        partial(over_hugging, wanted="40m", dtypes=(torch.float32,)),
     ),
     "share_of_bound_greedy": Figure(
-        "least share of E/(cK + v(K+1)), K <= 8, greedy", 0.90, partial(share_of_bound, warp=GREEDY)
+        "least share of E/(cK + v(K+1)), K = 1 to 8, greedy",
+        0.90,
+        partial(share_of_bound, warp=GREEDY),
     ),
     "share_of_bound_sampled": Figure(
-        "least share of E/(cK + v(K+1)), K <= 8, T = 1", 0.85, partial(share_of_bound, warp=SAMPLED)
+        "least share of E/(cK + v(K+1)), K = 1 to 8, T = 1",
+        0.85,
+        partial(share_of_bound, warp=SAMPLED),
     ),
     "model_error": Figure(
-        "error of the cost model, batch 1 to 32, K 1 to 8", 0.10, model_error, most=True
+        "error of the cost model, batch 1 to 32, K = 1 to 8",
+        0.10,
+        model_error,
+        most=True,
+        number=".1%",
     ),
     "memory_overhead": Figure(
         "peak memory over weights and cache, 234M cost", 1.3, memory_overhead, most=True
@@ -106,27 +123,27 @@ def gpu_figure(what: str, goal: float, measure: Callable, size: str, **options: 
     return Figure(f"GPU, {size} cost, {what}", goal, measured, size=size)
 
 
-# Measured where there is a CUDA device, and absent elsewhere.
+# Measured if there is a CUDA device, and absent otherwise.
 GPU_FIGURES = {
     "gpu_7b_bandwidth_share": gpu_figure(
-        "plain decoding, share of copy bandwidth", 0.75, gpu.bandwidth_share, "7b"
+        "plain decoding, share of copy bandwidth", 0.75, bandwidth_share, "7b"
     ),
     "gpu_7b_vs_own_ar_sampled": gpu_figure(
-        "speculative over plain, T = 1", 2.2, gpu.over_plain, "7b", warp=SAMPLED
+        "over our plain decoding, T = 1", 2.2, over_plain, "7b", warp=SAMPLED
     ),
     "gpu_7b_vs_own_ar_greedy": gpu_figure(
-        "speculative over plain, greedy", 2.4, gpu.over_plain, "7b", warp=GREEDY
+        "over our plain decoding, greedy", 2.4, over_plain, "7b", warp=GREEDY
     ),
     "gpu_1b_vs_hf_assisted": gpu_figure(
-        "greedy, over HF assisted generation", 4.0, gpu.over_hugging, "1b"
+        "greedy, over HF assisted generation", 4.0, over_hugging, "1b"
     ),
     "gpu_7b_vs_hf_assisted": gpu_figure(
-        "greedy, over HF assisted generation", 3.0, gpu.over_hugging, "7b"
+        "greedy, over HF assisted generation", 3.0, over_hugging, "7b"
     ),
     "gpu_batch8_vs_own_ar": gpu_figure(
-        "8 texts at once, speculative over plain, T = 1", 1.5, gpu.batch_over_plain, "1b"
+        "8 texts at once, over our plain decoding, T = 1", 1.5, batch_over_plain, "1b"
     ),
     "gpu_share_of_bound": gpu_figure(
-        "least share of E/(cK + v(K+1)), K <= 8", 0.85, gpu.share_of_bound, "7b"
+        "least share of E/(cK + v(K+1)), K = 1 to 8", 0.85, share_of_bound_captured, "7b"
     ),
 }

@@ -1,41 +1,38 @@
-"""The models of the bench, loaded once, and the settings that their measured costs make best."""
+"""What the figures of the bench share: a device, its models and decoders, and measured costs.
 
-from collections.abc import Mapping, Sequence
+On a CPU decoders and passes run as they are; on a GPU they are captured in graphs. With `captured`
+the same steps of fixed shape run on a CPU too, without being captured, which is how the figures of
+a GPU are tested.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import NamedTuple
+from functools import partial
 
 import torch
 
-from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
+from specdec_lib.assets import BUILT_IN_DRAFTS
+from specdec_lib.decoding.fixed_shape.compiled import Compiled, compiled
+from specdec_lib.device import default_dtype, draft_dtype
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.core import held_out
-from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader
-from specdec_lib.measure.core.costs import costs_of
-from specdec_lib.measure.core.runs import GREEDY, plain, straight
-from specdec_lib.models.llama import Llama
+from specdec_lib.measure.core.choice import Choice, best_k, fastest
+from specdec_lib.measure.core.costs import K_MAX, REPLAYS, costs_by_draft, graph_task, pass_task
+from specdec_lib.measure.core.models import CPU, DTYPES, accepted, draft, target
+from specdec_lib.measure.core.runs import (
+    GREEDY,
+    Decoder,
+    Graphs,
+    Recorded,
+    decoder,
+    plain,
+    speculative,
+    speedup,
+    straight,
+)
+from specdec_lib.measure.core.timing import Spread
 from specdec_lib.models.pairs import cost_label
-from specdec_lib.models.scale import scaled
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
-
-DTYPES = (torch.float32, torch.bfloat16)
-CPU = torch.device("cpu")
-
-
-class Choice(NamedTuple):
-    """A dtype, a draft and a K, and what the cost model expects of them."""
-
-    dtype: torch.dtype
-    draft: str
-    k: int
-    speedup: float  # over plain decoding in the same dtype
-    tokens_per_second: float
-
-    @property
-    def drafter(self) -> ModelDrafter:
-        """The drafter."""
-        return ModelDrafter(draft(self.draft))
 
 
 @dataclass
@@ -45,83 +42,116 @@ class Workbench:
     pool: Sequence[list[int]]  # prompts to choose from
     most: int  # prompts a comparison
     tokens: int  # new tokens a prompt
+    device: torch.device = CPU
+    captured: bool = False
+    mode: str | None = None  # how layers are compiled (compiled.MODES); None: not at all
     notes: list[str] = field(default_factory=list)
-    card: torch.device | None = None  # where the GPU figures are measured
-    mode: str | None = None  # how layers are compiled there (compiled.MODES); None: not at all
     smaller: dict[str, str] = field(default_factory=dict)  # sizes in place of those without room
-    _straight: dict[tuple, list[list[int]]] = field(default_factory=dict)
+    _straight: dict[torch.dtype, list[list[int]]] = field(default_factory=dict, init=False)
+    _costs: dict[tuple, tuple[dict[str, Costs], float]] = field(default_factory=dict, init=False)
+    _layers: Compiled | None = field(default=None, init=False)
 
-    def prompts_for(
-        self, warp: Warp, dtype: torch.dtype, device: torch.device = CPU
-    ) -> Sequence[list[int]]:
+    @property
+    def dtypes(self) -> tuple[torch.dtype, ...]:
+        """The dtypes that a target may be fastest in."""
+        return (default_dtype(self.device),) if self.captured else DTYPES
+
+    @property
+    def layers(self) -> Compiled:
+        """How layers run: compiled if that is asked for and can be done."""
+        if self._layers is None:
+            self._layers = Compiled(None, "layers not compiled")
+            if self.mode is not None:
+                self._layers = compiled(target(None, self.dtypes[0], self.device), self.mode)
+        return self._layers
+
+    def where(self, size: str | None) -> str:
+        """The size, and the device beside it if it is not the usual one, for notes."""
+        name = size or "built-in"
+        return f"{self.device} at {name}" if self.captured else name
+
+    def prompts_for(self, warp: Warp, dtype: torch.dtype) -> Sequence[list[int]]:
         """The prompts of a comparison; for greedy figures, those whose text does not loop.
 
         The built-in target finds them, in the dtype that is measured: the texts of two dtypes part.
         """
         if warp != GREEDY:
             return self.pool[: self.most]
-        if (dtype, device) not in self._straight:
-            decoder = plain(target(None, dtype, device), GREEDY, self.tokens)
-            self._straight[dtype, device] = straight(decoder, self.pool, self.most)
-        return self._straight[dtype, device]
+        if dtype not in self._straight:
+            decode = plain(target(None, dtype, self.device), GREEDY, self.tokens)
+            self._straight[dtype] = straight(decode, self.pool, self.most)
+        return self._straight[dtype]
 
-    def best(self, cost: str | None, warp: Warp, dtypes: Sequence[torch.dtype] = DTYPES) -> Choice:
-        """The dtype, draft and K that the cost model makes fastest, from bare passes."""
-        found = [each for dtype in dtypes for each in options_for(cost, dtype)[warp.temperature]]
-        best = self.fastest(f"{cost or 'built-in'} at temperature {warp.temperature:g}", found)
-        if cost is not None:
-            self.notes.append(f"{cost}: {cost_label(cost, best.draft)}")
-        return best
+    def decoder(
+        self, size: str | None, dtype: torch.dtype, warp: Warp,
+        small: str | None = None, k: int = 0, batch: bool = False,
+    ) -> Decoder:  # fmt: skip
+        """Speculative decoding with the draft `small`, or without one plain decoding."""
+        model = target(size, dtype, self.device)
+        helper = draft(small, draft_dtype(self.device, dtype), self.device) if small else None
+        if self.captured:
+            steps = Graphs(model, helper, k, self.layers.run)
+            return decoder(steps, warp, self.tokens, batch)
+        if helper is None:
+            return plain(model, warp, self.tokens, batch)
+        return speculative(model, ModelDrafter(helper), k, warp, self.tokens, batch=batch)
 
-    def fastest(self, name: str, found: Sequence[Choice]) -> Choice:
-        """The choice that the cost model makes fastest, with a note."""
-        best = max(found, key=lambda choice: choice.tokens_per_second)
+    def costs(
+        self,
+        size: str | None,
+        dtype: torch.dtype,
+        batch: int = 1,
+        names: Sequence[str] = BUILT_IN_DRAFTS,
+    ) -> tuple[dict[str, Costs], float]:
+        """c and v of every draft, from bare passes, and the seconds of a plain pass."""
+        task = partial(graph_task, run=self.layers.run) if self.captured else pass_task
+        narrow = draft_dtype(self.device, dtype)
+        steps = {name: task(draft(name, narrow, self.device), 1, batch) for name in names}
+        rounds = 10 if self.captured else 20
+        model = target(size, dtype, self.device)
+        costs, seconds = costs_by_draft(model, steps, K_MAX, rounds, batch, task)
+        return costs, seconds / (REPLAYS if self.captured else 1)
+
+    def best(
+        self, size: str | None, warp: Warp,
+        dtypes: Sequence[torch.dtype] | None = None, batch: int = 1,
+    ) -> Choice:  # fmt: skip
+        """The dtype, draft and K that the cost model makes fastest, with a note."""
+        options = [
+            each for d in dtypes or self.dtypes for each in self._choices(size, d, warp, batch)
+        ]
+        best = fastest(options)
+        where = f"{self.where(size)} at temperature {warp.temperature:g}"
+        rows = f", batch {batch}" if batch > 1 else ""
         self.notes.append(
-            f"{name}: {best.dtype}, the {best.draft} draft and K = {best.k}; "
+            f"{where}{rows}: {best.dtype}, the {best.draft} draft and K = {best.k}; "
             f"expected {best.speedup:.2f} times plain decoding"
         )
+        if size is not None:
+            self.notes.append(f"{self.where(size)}: {cost_label(size, best.draft)}")
         return best
 
+    def _choices(
+        self, size: str | None, dtype: torch.dtype, warp: Warp, batch: int
+    ) -> list[Choice]:
+        """The best K of every draft; the costs are measured once."""
+        key = size, dtype, batch
+        if key not in self._costs:
+            self._costs[key] = self.costs(*key)
+        costs, seconds = self._costs[key]
+        rates = {name: accepted(name) for name in costs}
+        alphas = {n: r.greedy if warp == GREEDY else r.alpha for n, r in rates.items()}
+        return [best_k(dtype, n, alphas[n], costs[n], seconds) for n in costs]
 
-@cache
-def target(cost: str | None, dtype: torch.dtype, device: torch.device = CPU) -> Llama:
-    """The built-in target, or it at the cost of a larger one."""
-    folder = ASSETS / "target"
-    if cost is None:
-        return Llama.from_folder(folder, device, dtype)
-    return scaled(folder, cost, device, dtype)
-
-
-@cache
-def draft(name: str) -> Llama:
-    """A built-in draft, in the dtype that it is fastest in on a CPU, whatever the target's is."""
-    return Llama.from_folder(ASSETS / name, dtype=torch.float32)
-
-
-@cache
-def accepted(name: str) -> Acceptance:
-    """The acceptance of a draft on held-out text by the unscaled target, whose law is the same."""
-    texts = held_out.all_tokens()
-    models = (target(None, torch.float32), draft(name))
-    return acceptance(*map(model_reader, models), texts, most=4000)
-
-
-@cache
-def options_for(cost: str | None, dtype: torch.dtype) -> dict[float, list[Choice]]:
-    """Every draft and K, by temperature (0 and 1), with the times of one measurement."""
-    measured = {name: costs_of(target(cost, dtype), draft(name)) for name in BUILT_IN_DRAFTS}
-    return options_from(measured, dtype)
-
-
-def options_from(
-    measured: Mapping[str, tuple[Costs, float]], dtype: torch.dtype
-) -> dict[float, list[Choice]]:
-    """Every draft and K, by temperature; `measured` holds for each draft what `costs_of` gives."""
-    found: dict[float, list[Choice]] = {0.0: [], 1.0: []}
-    for name, (costs, seconds) in measured.items():
-        rates = {0.0: accepted(name).greedy, 1.0: accepted(name).alpha}
-        for temperature, alpha in rates.items():
-            for k in range(1, max(costs.v)):
-                speedup = costs.speedup(alpha, k)
-                found[temperature].append(Choice(dtype, name, k, speedup, speedup / seconds))
-    return found
+    def compare(
+        self, name: str, slower: Decoder, faster: Decoder, prompts: Sequence[list]
+    ) -> Spread:
+        """How many times as fast `faster` is, with a note of the prompts and the passes."""
+        sides = Recorded(slower), Recorded(faster)
+        ratio = speedup(*sides, prompts)
+        self.notes.append(
+            f"{name}: {ratio}, {len(prompts)} prompts, {sides[1].repeated:.0%} repeated "
+            f"8-grams; tokens a target pass {sides[1].tokens_a_block:.2f} against "
+            f"{sides[0].tokens_a_block:.2f}"
+        )
+        return ratio

@@ -5,21 +5,27 @@ read the same text, nothing is sampled, and the figure has no noise of its own.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass
+from functools import cache
+from io import StringIO
 
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from specdec_lib.drafters.ngram import NgramDrafter
+from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
+from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.measure.core.held_out import Tokens
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Warp
 
 WINDOW = 512  # tokens read at once
+NGRAMS = {"bigram": 2, "unigram": 1}
 
-# The distributions (T, V) behind each of T tokens.
+# The distributions (T, V) after each of T tokens.
 Reader = Callable[[list[int]], Tensor]
 
 
@@ -93,3 +99,28 @@ def ngram_reader(drafter: NgramDrafter) -> Reader:
         return torch.stack([drafter.distribution(ids[: i + 1]) for i in range(len(ids))])
 
     return read
+
+
+def remembered(reader: Reader) -> Reader:
+    """`reader`, with everything that it has read kept in memory."""
+    kept = cache(lambda ids: reader(list(ids)))
+    return lambda ids: kept(tuple(ids))
+
+
+def readers() -> tuple[Reader, dict[str, Reader]]:
+    """The built-in target, and by name its drafts and the n-grams; the target reads a text once."""
+    drafts = {name: model_reader(Llama.from_folder(ASSETS / name)) for name in BUILT_IN_DRAFTS}
+    counts = Counts.load(ASSETS / "ngrams.npz")
+    drafts |= {name: ngram_reader(NgramDrafter(counts, order)) for name, order in NGRAMS.items()}
+    return remembered(model_reader(Llama.from_folder(ASSETS / "target"))), drafts
+
+
+def acceptances(
+    target: Reader, drafts: Mapping[str, Reader], texts: Sequence[Tokens], most: int
+) -> dict[str, Acceptance]:
+    """The acceptance of every draft on the first `most` novel positions of `texts`, by name.
+
+    Its progress bars are left out: a few seconds, and they would stay on an exported page.
+    """
+    with redirect_stderr(StringIO()):
+        return {name: acceptance(target, draft, texts, most) for name, draft in drafts.items()}

@@ -1,7 +1,6 @@
-"""One decoder on one prompt, as a task that can be timed; and two of them against each other."""
+"""A decoder on one prompt, as a task that can be timed; and two of them against each other."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import count
 
 import numpy as np
@@ -10,10 +9,13 @@ from tqdm import tqdm
 from specdec_lib.decoding.fixed_shape.graph import GraphDecoder, capacity_for
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
+from specdec_lib.decoding.verify import Verifier, verify
+from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter, Schedule
 from specdec_lib.measure.core.held_out import repeated_share
-from specdec_lib.measure.core.timing import Spread, interleaved, ratios
+from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
 from specdec_lib.models.llama import Llama, RunLayer
+from specdec_lib.models.pairs import Pair
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Choices, Warp, choices_for
 
@@ -21,106 +23,126 @@ ROUNDS = 2  # that count; one more goes before them
 MOST_REPEATED = 0.2  # greedy text that repeats more of its 8-grams is left out
 GREEDY, SAMPLED = Warp(temperature=0), Warp(temperature=1)
 
-# From a prompt to what was generated behind it.
-Decoder = Callable[[list[int]], Generation]
+# From a prompt (or, for a batch, a list of them) to what was generated after it.
+Decoder = Callable[[list], Generation]
+Prompts = Sequence[Sequence[int]]
+# Generates after all prompts with a generator of random numbers for each.
+Generate = Callable[[Prompts, Settings, list[np.random.Generator]], Generation]
 
 
-def choices(warp: Warp, seed: int, rows: int = 1) -> Choices:
-    """Seeded choices for `rows` rows."""
-    return choices_for(warp, [np.random.default_rng([seed, row]) for row in range(rows)])
-
-
-def plain(target: Model, warp: Warp, tokens: int) -> Decoder:
-    """Plain decoding, with another seed at every call."""
-    settings, seeds = Settings(tokens, warp), count()
-    return lambda prompt: plain_generate(target, [prompt], settings, choices(warp, next(seeds)))
-
-
-def speculative(
-    target: Model, drafter: Drafter, k: int | Schedule, warp: Warp, tokens: int
-) -> Decoder:
-    """Speculative decoding, with another seed at every call."""
+def decoder(generate: Generate, warp: Warp, tokens: int, batch: bool = False) -> Decoder:
+    """`generate` on one prompt, or with `batch` on a list, with another seed at every call."""
     settings, seeds = Settings(tokens, warp), count()
 
-    def run(prompt: list[int]) -> Generation:
-        made = choices(warp, next(seeds))
-        return speculative_generate(target, drafter, [prompt], k, settings, made)
+    def run(prompt: list) -> Generation:
+        prompts = prompt if batch else [prompt]
+        return generate(prompts, settings, generators(next(seeds), len(prompts)))
 
     return run
 
 
-class Graphs:
-    """Decoding in captured steps of fixed shape, with another seed at every call.
+def generators(seed: int, rows: int) -> list[np.random.Generator]:
+    """Seeded random numbers for `rows` rows."""
+    return [np.random.default_rng([seed, row]) for row in range(rows)]
 
-    With k = 0 it is plain decoding. It takes one prompt, or where `rows` is not None a list of so
-    many. The decoder is made at the first call: its graphs are captured before a time counts.
+
+def choices(warp: Warp, seed: int, rows: int = 1) -> Choices:
+    """Seeded choices for `rows` rows."""
+    return choices_for(warp, generators(seed, rows))
+
+
+def plain(target: Model, warp: Warp, tokens: int, batch: bool = False) -> Decoder:
+    """Plain decoding, with another seed at every call."""
+
+    def generate(prompts: Prompts, settings: Settings, rngs: list) -> Generation:
+        return plain_generate(target, prompts, settings, choices_for(warp, rngs))
+
+    return decoder(generate, warp, tokens, batch)
+
+
+def speculative(
+    target: Model, drafter: Drafter, k: int | Schedule, warp: Warp, tokens: int,
+    verifier: Verifier = verify, batch: bool = False,
+) -> Decoder:  # fmt: skip
+    """Speculative decoding, with another seed at every call."""
+
+    def generate(prompts: Prompts, settings: Settings, rngs: list) -> Generation:
+        drawn = choices_for(warp, rngs)
+        return speculative_generate(target, drafter, prompts, k, settings, drawn, verifier)
+
+    return decoder(generate, warp, tokens, batch)
+
+
+class Graphs:
+    """`Generate` in captured steps of fixed shape; with k = 0 it is plain decoding.
+
+    The decoder is made at the first call: its graphs are captured before a time counts.
     """
 
     def __init__(
-        self, target: Llama, draft: Llama | None, k: int, warp: Warp, tokens: int,
-        rows: int | None = None, run: RunLayer | None = None,
-    ) -> None:  # fmt: skip
-        self.models, self.k, self.rows, self.run = (target, draft), k, rows, run
-        self.settings, self.seeds = Settings(tokens, warp), count()
+        self, target: Llama, draft: Llama | None, k: int, run: RunLayer | None = None
+    ) -> None:
+        self.models, self.k, self.run = (target, draft), k, run
         self.decoder: GraphDecoder | None = None
 
-    def __call__(self, prompt: list) -> Generation:
+    def __call__(self, prompts: Prompts, settings: Settings, rngs: list) -> Generation:
         """Decode."""
-        prompts = [prompt] if self.rows is None else prompt
-        needed = capacity_for(prompts, self.k, self.settings)
+        needed = capacity_for(prompts, self.k, settings)
         if self.decoder is None or self.decoder.capacity < needed:
-            warp = self.settings.warp
             self.decoder = GraphDecoder(
-                *self.models, len(prompts), needed, self.k, warp, run=self.run
+                *self.models, len(prompts), needed, self.k, settings.warp, run=self.run
             )
-        seed = next(self.seeds)
-        generators = [np.random.default_rng([seed, row]) for row in range(len(prompts))]
-        return self.decoder.generate(prompts, self.settings, generators)
+        return self.decoder.generate(prompts, settings, rngs)
 
 
 class Recorded:
-    """A decoder that keeps what it made, to be looked at later: its calls are timed."""
+    """A decoder that keeps its generations, to be looked at later: its calls are timed."""
 
     def __init__(self, decoder: Decoder) -> None:
-        self.decoder, self.made = decoder, list[Generation]()
+        self.decoder, self.generations = decoder, list[Generation]()
 
-    def __call__(self, prompt: list[int]) -> Generation:
+    def __call__(self, prompt: list) -> Generation:
         """Decode."""
-        self.made.append(self.decoder(prompt))
-        return self.made[-1]
+        self.generations.append(self.decoder(prompt))
+        return self.generations[-1]
 
     @property
     def repeated(self) -> float:
         """The share of repeated 8-grams, on average over the texts."""
-        texts = [tokens for each in self.made for tokens in each.tokens]
+        texts = [tokens for each in self.generations for tokens in each.tokens]
         return sum(map(repeated_share, texts)) / len(texts)
 
     @property
     def tokens_a_block(self) -> float:
         """Tokens of a row for every target pass so far."""
-        tokens = sum(sum(map(len, each.tokens)) / len(each.tokens) for each in self.made)
-        return tokens / sum(each.target_passes for each in self.made)
+        tokens = sum(sum(map(len, each.tokens)) / len(each.tokens) for each in self.generations)
+        return tokens / sum(each.target_passes for each in self.generations)
 
 
-def compare(slower: Decoder, faster: Decoder, prompts: Sequence[list[int]]) -> Spread:
-    """How many times as fast `faster` is: both by turns, a ratio for each prompt and round."""
-    seconds: tuple[list[float], list[float]] = ([], [])
-    for prompt in tqdm(prompts, desc="prompts", leave=False, disable=None):
-        taken = interleaved({0: partial(slower, prompt), 1: partial(faster, prompt)}, ROUNDS)
-        for side in (0, 1):
-            seconds[side].extend(taken[side])
-    return ratios(*seconds)
+def speedup(slower: Decoder, faster: Decoder, prompts: Sequence[list]) -> Spread:
+    """How many times as fast `faster` is: interleaved, a ratio for each prompt and round."""
+    seconds = on_prompts({"slower": slower, "faster": faster}, prompts, ROUNDS)
+    return ratios(seconds["slower"], seconds["faster"])
 
 
 def straight(decoder: Decoder, prompts: Sequence[list[int]], most: int) -> list[list[int]]:
     """The first `most` of `prompts` whose text does not run in circles.
 
-    Raises ValueError where there is none.
+    Raises ValueError if there is none.
     """
-    found = []
+    kept = []
     for prompt in tqdm(prompts, desc="prompts without loops", leave=False, disable=None):
-        if len(found) < most and repeated_share(decoder(prompt).tokens[0]) <= MOST_REPEATED:
-            found.append(prompt)
-    if not found:
+        if len(kept) < most and repeated_share(decoder(prompt).tokens[0]) <= MOST_REPEATED:
+            kept.append(prompt)
+    if not kept:
         raise ValueError("every prompt's text runs in circles; use more prompts or fewer tokens")
-    return found
+    return kept
+
+
+def accepted_counts(pair: Pair, prompts: Prompts, k: int, tokens: int, warp: Warp) -> list[int]:
+    """How many tokens were accepted in every whole block of `k`, over all prompts as one batch.
+
+    Blocks at the end of a text, which draft fewer, are left out.
+    """
+    run = speculative(pair.target, ModelDrafter(pair.draft), k, warp, tokens, batch=True)(prompts)
+    return [b.accepted for blocks in run.blocks for b in blocks if len(b.drafted) == k]

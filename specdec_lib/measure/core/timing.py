@@ -4,11 +4,16 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
+
+from tqdm import tqdm
 
 from specdec_lib.device import wait_for
 
 Key = TypeVar("Key")
+Figure = TypeVar("Figure")
+Prompt = TypeVar("Prompt")
 
 
 @dataclass(frozen=True)
@@ -36,26 +41,49 @@ def ratios(slower: Sequence[float], faster: Sequence[float]) -> Spread:
     return spread([one / other for one, other in zip(slower, faster, strict=True)])
 
 
-def interleaved(
-    tasks: Mapping[Key, Callable[[], object]], rounds: int, warm_up: int = 1
-) -> dict[Key, list[float]]:
-    """The seconds of every task in every round, all tasks once a round, one after the other.
-
-    The first `warm_up` rounds are not counted.
-    """
-    seconds: dict[Key, list[float]] = {key: [] for key in tasks}
-    for number in range(warm_up + rounds):
-        for key, task in tasks.items():
-            taken = timed(task)
-            if number >= warm_up:
-                seconds[key].append(taken)
-    return seconds
-
-
 def timed(task: Callable[[], object]) -> float:
-    """The seconds that `task` takes, until the GPU is done where there is one."""
+    """The seconds that `task` takes, until the GPU is done if there is one."""
     wait_for()
     start = time.perf_counter()
     task()
     wait_for()
     return time.perf_counter() - start
+
+
+def interleaved(
+    tasks: Mapping[Key, Callable[[], object]],
+    rounds: int,
+    warm_up: int = 1,
+    measure: Callable[[Callable[[], object]], Figure] = timed,
+) -> dict[Key, list[Figure]]:
+    """The seconds of every task in every round, all tasks once a round, one after the other.
+
+    The first `warm_up` rounds are not counted. `measure` may take another figure of a task.
+    """
+    figures: dict[Key, list[Figure]] = {key: [] for key in tasks}
+    for number in range(warm_up + rounds):
+        for key, task in tasks.items():
+            figure = measure(task)
+            if number >= warm_up:
+                figures[key].append(figure)
+    return figures
+
+
+def on_prompts(
+    decoders: Mapping[Key, Callable[[Prompt], object]],
+    prompts: Sequence[Prompt],
+    rounds: int,
+    warm_up: int = 1,
+) -> dict[Key, list[float]]:
+    """The seconds of every decoder on every prompt in every round, interleaved on each prompt.
+
+    On the first prompt, `warm_up` rounds before the others are not counted: what is done for the
+    first time, as capturing a graph, is done there.
+    """
+    seconds: dict[Key, list[float]] = {key: [] for key in decoders}
+    for number, prompt in enumerate(tqdm(prompts, desc="prompts", leave=False, disable=None)):
+        tasks = {key: partial(decoder, prompt) for key, decoder in decoders.items()}
+        times = interleaved(tasks, rounds, 0 if number else warm_up)
+        for key in decoders:
+            seconds[key] += times[key]
+    return seconds

@@ -1,11 +1,11 @@
 """Every drafter on the built-in target, as a table: `python -m specdec_lib.measure.drafters`.
 
 Each runs with the K, or the shape of tree, that was fastest on a trial. Then all of them and plain
-decoding take turns on the same held-out prompts, at temperature 1. A drafter that loses is in the
-table too. With `--target-cost` the target has the same distribution and costs more (scale.py): the
-drafters that read its states and layers are made for it, and the drafts stay as they are. Its added
-layers add nothing, so that an early exit keeps the alpha that it has on the small target, and costs
-less beside it.
+decoding are interleaved on the same held-out prompts, at temperature 1. A drafter that loses is in
+the table too. With `--target-cost` the target has the same distribution and costs more (scale.py):
+the drafters that read its states and layers are made for it, and the drafts stay as they are. Its
+added layers add nothing, so that an early exit keeps the alpha that it has on the small target, and
+costs less beside it.
 
 Alpha is the share of judged draft tokens that are accepted (theory.acceptance_from_counts). In a
 tree several candidates share a position: there it is the share of judged levels at which one of
@@ -27,11 +27,11 @@ from tqdm import tqdm
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import name_of
-from specdec_lib.files import write_whole
-from specdec_lib.measure.bench.workbench import DTYPES, target
 from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.core.models import DTYPES, target
+from specdec_lib.measure.core.pages import markdown, write_table
 from specdec_lib.measure.core.runs import SAMPLED, Decoder, Recorded, plain
-from specdec_lib.measure.core.timing import Spread, interleaved, ratios
+from specdec_lib.measure.core.timing import Spread, interleaved, on_prompts, ratios
 from specdec_lib.measure.drafters.members import Member, Variant, family
 from specdec_lib.models.pairs import cost_label
 from specdec_lib.models.scale import COSTS
@@ -39,9 +39,7 @@ from specdec_lib.theory import acceptance_from_counts
 
 PLAIN = "plain decoding"
 TRIALS = 2  # rounds that choose a variant; one more goes before them
-HEAD = """\
-| drafter | setting | alpha | tokens a block | c | speed over plain | lines |
-| --- | --- | --- | --- | --- | --- | --- |"""
+HEAD = ("drafter", "setting", "alpha", "tokens a block", "c", "speed over plain", "lines")
 
 
 class Row(NamedTuple):
@@ -64,20 +62,18 @@ def measured(
         best = {name: fastest(member, texts[0]) for name, member in bar}
     decoders = {PLAIN: Recorded(baseline)}
     decoders |= {name: Recorded(variant.decode) for name, variant in best.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in decoders}
-    for prompt in tqdm(texts[1:], desc="prompts"):
-        tasks = {name: partial(decode, prompt) for name, decode in decoders.items()}
-        for name, taken in interleaved(tasks, rounds, warm_up=0).items():
-            seconds[name] += taken
-    token = statistics.mean(each.seconds / len(each.tokens[0]) for each in decoders[PLAIN].made)
-    return [
-        row(name, member, best[name], decoders[name].made, token, ratios(seconds[PLAIN], taken))
-        for (name, member), taken in zip(members.items(), list(seconds.values())[1:], strict=True)
-    ]
+    seconds = on_prompts(decoders, texts[1:], rounds, warm_up=0)
+    plainly = decoders[PLAIN].generations
+    token = statistics.mean(each.seconds / len(each.tokens[0]) for each in plainly)
+    rows = []
+    for name, member in members.items():
+        speed = ratios(seconds[PLAIN], seconds[name])
+        rows.append(row(name, member, best[name], decoders[name].generations, token, speed))
+    return rows
 
 
 def fastest(member: Member, prompt: list[int]) -> Variant:
-    """The variant that takes the shortest time behind `prompt`, by the median of some rounds."""
+    """The variant that takes the shortest time after `prompt`, by the median of some rounds."""
     seconds = interleaved(
         {number: partial(each.decode, prompt) for number, each in enumerate(member.variants)},
         TRIALS,
@@ -129,30 +125,32 @@ def lines_of(file: str) -> int:
 
 def table(rows: Sequence[Row]) -> str:
     """Markdown, the fastest first."""
-    lines = [HEAD]
-    for each in sorted(rows, key=lambda row: -row.speed.median):
-        lines.append(
-            f"| {each.name} | {each.setting} | {each.alpha:.2f} | {each.tokens_a_block:.2f} | "
-            f"{each.c:.3f} | {each.speed} | {each.lines} |"
-        )
-    return "\n".join(lines)
+    ordered = sorted(rows, key=lambda row: -row.speed.median)
+    return markdown(HEAD, map(cells, ordered))
+
+
+def cells(row: Row) -> list[str]:
+    """What the columns of HEAD show of a row."""
+    figures = f"{row.alpha:.2f}", f"{row.tokens_a_block:.2f}", f"{row.c:.3f}", str(row.speed)
+    return [row.name, row.setting, *figures, str(row.lines)]
 
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    made = argparse.ArgumentParser(
+    command = argparse.ArgumentParser(
         prog="python -m specdec_lib.measure.drafters",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("--prompts", type=int, default=8, help="prompts that count (8)")
-    made.add_argument("--tokens", type=int, default=64, help="new tokens a prompt (64)")
-    made.add_argument("--rounds", type=int, default=2, help="times that each is decoded (2)")
-    made.add_argument("--target-cost", choices=list(COSTS), help="make the target as dear as this")
+    option = command.add_argument
+    option("--prompts", type=int, default=8, help="prompts that count (8)")
+    option("--tokens", type=int, default=64, help="new tokens a prompt (64)")
+    option("--rounds", type=int, default=2, help="times that each is decoded (2)")
+    option("--target-cost", choices=list(COSTS), help="make the target as costly as this")
     names = [name_of(dtype) for dtype in DTYPES]
-    made.add_argument("--dtype", choices=names, default=names[0], help=f"the target's ({names[0]})")
-    made.add_argument("--markdown", type=Path, metavar="FILE", help="write the table there too")
-    return made
+    option("--dtype", choices=names, default=names[0], help=f"the target's ({names[0]})")
+    option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
+    return command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -161,11 +159,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     model = target(options.target_cost, getattr(torch, options.dtype))
     members = family(model, options.tokens)
     baseline = plain(model, SAMPLED, options.tokens)
-    found = table(measured(members, baseline, prompts(options.prompts + 1), options.rounds))
+    rows = measured(members, baseline, prompts(options.prompts + 1), options.rounds)
+    print(table(rows))
     if options.target_cost:
-        found += f"\n\nThe drafts: {cost_label(options.target_cost, *BUILT_IN_DRAFTS)}."
-    print(found)
+        print(f"\nThe drafts: {cost_label(options.target_cost, *BUILT_IN_DRAFTS)}.")
     if options.markdown:
-        options.markdown.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(options.markdown, found + "\n")
+        write_table(options.markdown, table_name(options.target_cost), table(rows))
     return 0
+
+
+def table_name(size: str | None) -> str:
+    """The name of the table in a page."""
+    return f"the drafters at the cost of {size}" if size else "the drafters on the built-in target"

@@ -4,13 +4,12 @@ import inspect
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import count
 from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS, tokenizer
-from specdec_lib.decoding.generate import speculative_generate, tree_generate
+from specdec_lib.decoding.generate import tree_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
@@ -24,10 +23,11 @@ from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import PICKS, Candidates, TreeDrafter
 from specdec_lib.drafters.vocabulary import OtherVocabulary
-from specdec_lib.measure.bench.workbench import draft
-from specdec_lib.measure.core.runs import SAMPLED, Decoder, choices
+from specdec_lib.measure.core.models import draft
+from specdec_lib.measure.core.runs import SAMPLED, Decoder, Prompts, decoder, speculative
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
+from specdec_lib.sampling import choices_for
 
 TRIED_K = (1, 2, 3, 5)
 SHAPES = ((2,), (2, 1), (2, 2), (3, 1, 1))  # of trees: candidates a level
@@ -83,32 +83,33 @@ def family(model: Llama, tokens: int) -> dict[str, Member]:
 
 def chain(model: Llama, tokens: int, drafter: Drafter, verifier: Verifier = verify) -> Member:
     """Speculative decoding with every K that is tried."""
-    settings, seeds = Settings(tokens, SAMPLED), count()
-
-    def run(prompt: list[int], k: int) -> Generation:
-        made = choices(SAMPLED, next(seeds))
-        return speculative_generate(model, drafter, [prompt], k, settings, made, verifier)
-
-    made_of = drafter if verifier is verify else verifier
-    return Member(made_of, [Variant(f"K = {k}", k, partial(run, k=k)) for k in TRIED_K])
+    variants = []
+    for k in TRIED_K:
+        decode = speculative(model, drafter, k, SAMPLED, tokens, verifier)
+        variants.append(Variant(f"K = {k}", k, decode))
+    return Member(drafter if verifier is verify else verifier, variants)
 
 
 def tree(model: Llama, tokens: int, make: Callable[[Sequence[int]], TreeDrafter]) -> Member:
     """Speculative decoding with every shape of tree that is tried."""
-    settings, seeds = Settings(tokens, SAMPLED), count()
-
-    def run(prompt: list[int], drafter: TreeDrafter, depth: int) -> Generation:
-        return tree_generate(model, drafter, prompt, depth, settings, choices(SAMPLED, next(seeds)))
-
     variants = []
     for widths in SHAPES:
-        decode = partial(run, drafter=make(widths), depth=len(widths))
-        variants.append(Variant("x".join(map(str, widths)), len(widths), decode))
+        generate = partial(one_tree, model, make(widths), len(widths))
+        setting = "x".join(map(str, widths))
+        variants.append(Variant(setting, len(widths), decoder(generate, SAMPLED, tokens)))
     return Member(make(SHAPES[0]), variants)
 
 
+def one_tree(
+    model: Llama, drafter: TreeDrafter, depth: int, prompts: Prompts, settings: Settings, rngs: list
+) -> Generation:
+    """Trees of `depth` levels after the one prompt."""
+    (prompt,), drawn = prompts, choices_for(settings.warp, rngs)
+    return tree_generate(model, drafter, prompt, depth, settings, drawn)
+
+
 def other_vocabulary(model: Llama) -> OtherVocabulary:
-    """`model` behind a smaller vocabulary: its first OTHER_TOKENS tokens, with their merges.
+    """`model` with a smaller vocabulary: its first OTHER_TOKENS tokens, with their merges.
 
     It reads texts that are cut into more tokens than those that it was trained on, and drafts only
     what both vocabularies have.

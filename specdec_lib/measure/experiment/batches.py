@@ -1,7 +1,9 @@
 """Several requests in one pass: tokens a second of the batch, and how long each request took."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from statistics import median
 from typing import NamedTuple
 
 from tqdm import tqdm
@@ -12,9 +14,9 @@ from specdec_lib.device import wait_for
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, choices
-from specdec_lib.measure.core.timing import spread
-from specdec_lib.measure.experiment.ours import Ours
-from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.core.timing import interleaved
+from specdec_lib.measure.experiment.loops import Loop
+from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.protocol import Model
 
 BATCHES = (1, 2, 4, 8)
@@ -38,64 +40,48 @@ class Served(NamedTuple):
 
 
 # Runs a batch and gives the seconds after which every row had its last token.
-Serve = Callable[[Sequence[list[int]], int], list[float]]
+Serve = Callable[[], list[float]]
 
 
-def measure(ours: Ours, machine: Machine, target: str, draft: str) -> list[Served]:
-    """Every batch by plain decoding and at every K, by turns, at temperature 1."""
-    ways = ways_to_serve(ours, machine.targets[target], machine.drafts[draft])
-    found = []
+def measure(loop: Loop, machine: Machine, target: str, draft: str) -> list[Served]:
+    """Every batch by plain decoding and at every K, interleaved, at temperature 1."""
+    models = machine.targets[target], machine.drafts[draft]
+    served = []
     for batch in tqdm(BATCHES, desc="batches", leave=False, disable=None):
-        found += of_batch(batch, ways, machine.effort.rounds)
-    return found
+        ways = {k: way_to_serve(loop, *models, prompts(batch), k) for k in (0, *KS)}
+        served += of_batch(batch, ways, machine.effort.rounds)
+    return served
 
 
-def ways_to_serve(ours: Ours, target: Model, draft: Model) -> dict[int, Serve]:
-    """Plain decoding, as number 0, and speculative decoding at every K."""
+def way_to_serve(
+    loop: Loop, target: Model, draft: Model, rows: Sequence[list[int]], k: int
+) -> Serve:
+    """Speculative decoding with K = `k`, or with k = 0 plain decoding; another seed every time."""
+    seeds = count()
 
-    def plain(rows: Sequence[list[int]], seed: int) -> list[float]:
-        return timed_rows(
-            len(rows),
-            lambda settings: plain_generate(
-                target, rows, settings, choices(SAMPLED, seed, len(rows))
-            ),
-        )
+    def run(settings: Settings) -> None:
+        drawn = choices(SAMPLED, next(seeds), len(rows))
+        if k == 0:
+            plain_generate(target, rows, settings, drawn)
+        else:
+            drafter = ModelDrafter(draft)
+            speculative_generate(target, drafter, rows, k, settings, drawn, loop.verifier)
 
-    def blocks(k: int) -> Serve:
-        def run(rows: Sequence[list[int]], seed: int) -> list[float]:
-            made, drafter = choices(SAMPLED, seed, len(rows)), ModelDrafter(draft)
-            return timed_rows(
-                len(rows),
-                lambda settings: speculative_generate(
-                    target, drafter, rows, k, settings, made, ours.verifier
-                ),
-            )
-
-        return run
-
-    return {0: plain} | {k: blocks(k) for k in KS}
+    return lambda: timed_rows(len(rows), run)
 
 
-def of_batch(batch: int, ways: dict[int, Serve], rounds: int) -> list[Served]:
-    """One batch in every way, `rounds` times by turns; of the first batch one more goes before."""
-    rows, warm_up = prompts(batch), int(batch == BATCHES[0])
-    ends: dict[int, list[list[float]]] = {k: [] for k in ways}
-    for number in range(-warm_up, rounds):
-        for k, serve in ways.items():
-            taken = serve(rows, number + warm_up)
-            if number >= 0:
-                ends[k].append(taken)
-    rates = {
-        k: batch * TOKENS / spread([max(each) for each in runs]).median for k, runs in ends.items()
-    }
+def of_batch(batch: int, ways: Mapping[int, Serve], rounds: int) -> list[Served]:
+    """One batch in every way, `rounds` times; of the first batch one more goes before."""
+    first = int(batch == BATCHES[0])
+    ends = interleaved(ways, rounds, warm_up=first, measure=lambda serve: serve())
+    latency = {k: median(median(each) for each in runs) for k, runs in ends.items()}
+    slowest = {k: median(max(each) for each in runs) for k, runs in ends.items()}
     return [
         Served(
-            batch, k, rates[k], rates[k] / rates[0],
-            latency=spread([spread(each).median for each in ends[k]]).median,
-            slowest=spread([max(each) for each in ends[k]]).median,
+            batch, k, batch * TOKENS / slowest[k], slowest[0] / slowest[k], latency[k], slowest[k]
         )
         for k in ways
-    ]  # fmt: skip
+    ]
 
 
 def timed_rows(rows: int, run: Callable[[Settings], object]) -> list[float]:

@@ -1,9 +1,8 @@
-"""What the work between the passes costs: four versions of one decoder, by turns."""
+"""What the work between the passes costs: four versions of one decoder, interleaved."""
 
-from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -11,11 +10,10 @@ from torch import Tensor
 from specdec_lib.decoding.fixed_shape.graph import graph_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import SAMPLED, plain
-from specdec_lib.measure.core.timing import Spread, ratios
-from specdec_lib.measure.experiment.contest import by_turns
-from specdec_lib.measure.experiment.ours import LIBRARY, Ours
-from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.core.runs import SAMPLED, Prompts, decoder, plain
+from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
+from specdec_lib.measure.experiment.loops import LIBRARY, Loop
+from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
 
@@ -61,7 +59,7 @@ class Growing:
         return self.model.forward(tokens, cache)
 
 
-def versions(ours: Ours, machine: Machine, target: str, draft: str, k: int) -> list[Version]:
+def versions(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> list[Version]:
     """Every version over plain decoding at temperature 1, on the same held-out prompts."""
     large, small = machine.targets[target], machine.drafts[draft]
     tokens = machine.effort.tokens
@@ -69,22 +67,18 @@ def versions(ours: Ours, machine: Machine, target: str, draft: str, k: int) -> l
     decoders = {
         "plain": plain(large, SAMPLED, tokens),
         GROWING: LIBRARY.decoder(Growing(large), Growing(small), k, SAMPLED, tokens),
-        f"{ours.whose} loop": ours.decoder(large, small, k, SAMPLED, tokens),
+        f"{loop.whose} loop": loop.decoder(large, small, k, SAMPLED, tokens),
         "the library's loop": LIBRARY.decoder(large, small, k, SAMPLED, tokens),
-        graph: fixed_steps(large, small, k, tokens),
+        graph: decoder(partial(fixed_steps, large, small, k), SAMPLED, tokens),
     }
-    seconds = by_turns(decoders, prompts(machine.effort.prompts), machine.effort.rounds)
+    seconds = on_prompts(decoders, prompts(machine.effort.prompts), machine.effort.rounds)
     base = seconds.pop("plain")
-    return [Version(name, ratios(base, taken)) for name, taken in seconds.items()]
+    return [Version(name, ratios(base, times)) for name, times in seconds.items()]
 
 
-def fixed_steps(target: Llama, draft: Llama, k: int, tokens: int):
-    """Steps of fixed shape as a decoder; on a GPU each generation captures its graph anew."""
-    settings = Settings(tokens, SAMPLED)
-
-    def run(prompt: Sequence[int]) -> Generation:
-        generators = [np.random.default_rng(len(prompt))]
-        with torch.inference_mode():
-            return graph_generate(target, draft, [prompt], k, settings, generators)
-
-    return run
+@torch.inference_mode()
+def fixed_steps(
+    target: Llama, draft: Llama, k: int, prompts: Prompts, settings: Settings, rngs: list
+) -> Generation:
+    """Steps of fixed shape; on a GPU each generation captures its graph anew."""
+    return graph_generate(target, draft, prompts, k, settings, rngs)

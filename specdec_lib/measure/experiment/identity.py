@@ -1,19 +1,16 @@
-"""Greedy text of our decoder against plain decoding, token by token, near-ties counted apart."""
+"""Greedy text of the loop against plain decoding, token by token, near-ties counted apart."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 
-from specdec_lib.decoding.generate import plain_generate
-from specdec_lib.decoding.state import Settings
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import GREEDY
-from specdec_lib.measure.experiment.ours import Ours
-from specdec_lib.measure.experiment.survey import Effort
+from specdec_lib.measure.core.runs import GREEDY, plain
+from specdec_lib.measure.experiment.loops import Loop
+from specdec_lib.measure.experiment.machine import Effort
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
-from specdec_lib.sampling import Greedy
 
 EVERY = 3  # so many times the prompts of a timed comparison
 NEAR = 1e-3  # between the two largest logits, in float32
@@ -40,10 +37,10 @@ class Identity(NamedTuple):
         )
 
 
-def compare(ours: Ours, target: Llama, draft: Llama, k: int, effort: Effort) -> Identity:
-    """Write behind held-out prompts by both decoders, and compare."""
+def compare(loop: Loop, target: Llama, draft: Llama, k: int, effort: Effort) -> Identity:
+    """Write after held-out prompts by both decoders, and compare."""
     found = [
-        gap_where_parted(ours, target, draft, k, prompt, effort.tokens)
+        gap_where_parted(loop, target, draft, k, prompt, effort.tokens)
         for prompt in prompts(EVERY * effort.prompts)
     ]
     near, gaps = near_tie(target), [gap for gap in found if gap is not None]
@@ -61,11 +58,11 @@ def near_tie(target: Model) -> float:
 
 
 def gap_where_parted(
-    ours: Ours, target: Model, draft: Model, k: int, prompt: Sequence[int], tokens: int
+    loop: Loop, target: Model, draft: Model, k: int, prompt: Sequence[int], tokens: int
 ) -> float | None:
-    """The gap of the target's two largest logits where the texts part; None where they do not."""
-    right = plain_generate(target, [prompt], Settings(tokens, GREEDY), Greedy()).tokens[0]
-    mine = ours.decoder(target, draft, k, GREEDY, tokens)(prompt).tokens[0]
+    """The gap of the target's two largest logits where the texts part; None if they do not."""
+    right = plain(target, GREEDY, tokens)(prompt).tokens[0]
+    mine = loop.decoder(target, draft, k, GREEDY, tokens)(prompt).tokens[0]
     if mine == right:
         return None
     pairs = enumerate(zip(mine, right, strict=False))

@@ -6,21 +6,19 @@ differ) is said, and the next pair is taken.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import torch
 
 from specdec_lib.assets import documents
-from specdec_lib.decoding.generate import plain_generate, speculative_generate
-from specdec_lib.decoding.state import Generation, Settings
+from specdec_lib.decoding.state import Generation
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
 from specdec_lib.measure.core.costs import costs_of
-from specdec_lib.measure.core.runs import choices
-from specdec_lib.measure.core.timing import ratios
-from specdec_lib.measure.experiment.contest import CHEN_K, Outcome, by_turns
-from specdec_lib.measure.experiment.ours import Ours
-from specdec_lib.measure.experiment.survey import Machine, Say
+from specdec_lib.measure.core.runs import Decoder, speculative
+from specdec_lib.measure.experiment.contest import Outcome, contestants, hugging_sides, outcome_of
+from specdec_lib.measure.experiment.loops import Loop
+from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.hf import EncoderDecoder
 from specdec_lib.models.pairs import Pair, load_pair
@@ -41,7 +39,7 @@ class PublishedContest:
 
     machine: Machine
     pair: Pair
-    ours: Ours
+    loop: Loop
 
     def tasks(self) -> dict[str, list[str]]:
         """Texts by task: two for an encoder-decoder, else the documentation to go on with."""
@@ -62,53 +60,38 @@ class PublishedContest:
         """Accepted over judged draft tokens, over blocks of PROBE_K."""
         counts = []
         for text in texts:
-            settings = Settings(self.machine.effort.tokens, warp)
-            run = speculative_generate(
-                self.pair.target,
-                ModelDrafter(self.pair.draft),
-                [self.pair.prompt(text)],
-                PROBE_K,
-                settings,
-                choices(warp, 0),
-                self.ours.verifier,
-            )
+            decode = speculative(
+                self.pair.target, ModelDrafter(self.pair.draft), PROBE_K, warp,
+                self.machine.effort.tokens, self.loop.verifier,
+            )  # fmt: skip
+            run = decode(self.pair.prompt(text))
             counts += [(block.accepted, len(block.drafted)) for block in run.blocks[0]]
         accepted, judged = acceptance_from_counts(counts)
         return accepted / judged
 
     def outcome(self, texts: Sequence[str], k: int, warp: Warp) -> Outcome:
-        """Ours over plain decoding and over Hugging Face's two, by turns."""
-        target, draft, tokens = self.pair.target, self.pair.draft, self.machine.effort.tokens
-        large, small = self.hugging_sides
-        theirs = partial(hugging.generate, large, new_tokens=tokens, sample=warp.temperature > 0)
-        decoders = {
-            "plain": self._from_text(
-                lambda prompt: plain_generate(
-                    target, [prompt], Settings(tokens, warp), choices(warp, 0)
-                )
-            ),
-            "ours": self._from_text(self.ours.decoder(target, draft, k, warp, tokens)),
-            "ours at 4": self._from_text(self.ours.decoder(target, draft, CHEN_K, warp, tokens)),
-            "hugging": lambda text: theirs(self.pair.tokenizer.encode(text)),
-            "assisted": lambda text: theirs(self.pair.tokenizer.encode(text), draft=small, k=k),
-        }
-        seconds = by_turns(decoders, texts, self.machine.effort.rounds)
-        over = {name: ratios(taken, seconds["ours"]) for name, taken in seconds.items()}
-        at_4 = ratios(seconds["plain"], seconds["ours at 4"])
-        return Outcome(over["plain"], at_4, over["hugging"], over["assisted"])
+        """The loop over plain decoding and over Hugging Face's two, interleaved."""
+        pair, tokens = self.pair, self.machine.effort.tokens
+        ours = contestants(pair.target, pair.draft, self.loop, k, warp, tokens)
+        theirs = hugging_sides(*self.hugging, k, warp, tokens)
+        # An encoder reads a text first, and `generate` counts that, too.
+        decoders = {name: _after(pair.prompt, decode) for name, decode in ours.items()}
+        decoders |= {name: _after(pair.tokenizer.encode, d) for name, d in theirs.items()}
+        return outcome_of(decoders, texts, self.machine.effort.rounds)
 
     @cached_property
-    def hugging_sides(self) -> tuple[hugging.Counted, hugging.Counted]:
+    def hugging(self) -> tuple[hugging.Counted, hugging.Counted]:
         """Target and draft in transformers: once, since each adds a hook to its model."""
         return hugging.Counted(self.pair.target.model), hugging.Counted(self.pair.draft.model)
 
-    def _from_text(self, decode: Callable[[list[int]], Generation]) -> Callable[[str], Generation]:
-        """`decode` behind a text, which an encoder reads first: `generate` counts that, too."""
-        return lambda text: decode(self.pair.prompt(text))
+
+def _after(prompt: Callable[[str], list[int]], decode: Decoder) -> Callable[[str], Generation]:
+    """`decode` after a text, which `prompt` makes token ids of."""
+    return lambda text: decode(prompt(text))
 
 
 def contests(
-    machine: Machine, ours: Ours, say: Say = print
+    machine: Machine, loop: Loop, say: Callable[[str], None] = print
 ) -> Iterator[tuple[str, str, PublishedContest]]:
     """Target, draft and contest of every published pair that can be had; what cannot is said."""
     for name in machine.published:
@@ -118,4 +101,4 @@ def contests(
             except (PairError, torch.OutOfMemoryError) as error:
                 say(f"{name} with its {draft} draft is left out: {error}")
                 continue
-            yield name, draft, PublishedContest(machine, pair, ours)
+            yield name, draft, PublishedContest(machine, pair, loop)

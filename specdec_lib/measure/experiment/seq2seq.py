@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from transformers import T5Config, T5ForConditionalGeneration
 
-from specdec_lib.measure.experiment.ours import Ours
+from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.models.hf import EncoderDecoder
 
 VOCABULARY, TOKENS, K = 64, 24, 4
@@ -37,30 +37,30 @@ def random_t5(layers: int, seed: int, vocabulary: int = VOCABULARY) -> T5ForCond
     return T5ForConditionalGeneration(config).double().eval()
 
 
-def compare_random_t5(ours: Ours) -> str:
-    """Greedy text of our decoder and of `generate`, behind random sources; the finding in words."""
+def compare_random_t5(loop: Loop) -> str:
+    """Greedy text of the loop and of `generate`, behind random sources; the finding in words."""
     target, draft = random_t5(3, seed=1), random_t5(1, seed=2)
     rng = np.random.default_rng(0)
     same = 0
     for length in range(5, 5 + SOURCES):
         source = rng.integers(1, VOCABULARY, length).tolist()
-        same += written(ours, target, draft, source) == generated(target, source)
+        same += written(loop, target, draft, source) == generated(target, source)
     return (
         f"T5 of random weights, whose text means nothing: {same} of {SOURCES} greedy texts of "
-        f"{TOKENS} tokens by {ours.whose} loop are those of transformers"
+        f"{TOKENS} tokens by {loop.whose} loop are those of transformers"
     )
 
 
 def written(
-    ours: Ours,
+    loop: Loop,
     target: T5ForConditionalGeneration,
     draft: T5ForConditionalGeneration,
     source: Sequence[int],
 ) -> list[int]:
-    """The tokens of our decoder; the encoders read the source, once each."""
+    """The tokens of the loop; the encoders read the source, once each."""
     large, small = EncoderDecoder(target, source), EncoderDecoder(draft, source)
     rng = np.random.default_rng(0)
-    return ours.generate(large, small, large.prompt, K, TOKENS, 0.0, rng)
+    return loop.generate(large, small, large.prompt, K, TOKENS, 0.0, rng)
 
 
 @torch.inference_mode()

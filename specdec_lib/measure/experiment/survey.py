@@ -6,20 +6,19 @@ so.
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from statistics import median
 
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
-from specdec_lib.measure.core.acceptance import model_reader
+from specdec_lib.measure.core.acceptance import acceptances, model_reader
+from specdec_lib.measure.core.choice import Choice, best_k, fastest
 from specdec_lib.measure.core.costs import K_MAX, costs_by_draft, pass_task
 from specdec_lib.measure.core.held_out import all_tokens
-from specdec_lib.measure.core.timing import spread
-from specdec_lib.measure.doctor.doctor import processor
-from specdec_lib.measure.doctor.machine import copy_bandwidth, pass_seconds, weights_read
-from specdec_lib.measure.own_table import acceptances
+from specdec_lib.measure.core.limits import copy_bandwidth, pass_seconds, weights_read
+from specdec_lib.measure.core.models import DTYPES
+from specdec_lib.measure.experiment.machine import Effort, Machine, device_line
 from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.checkpoint import read_shape
@@ -30,59 +29,13 @@ from specdec_lib.theory import Costs
 
 Say = Callable[[str], None]
 
-CPU_COSTS = ("234m", "40m")  # the largest first; the built-in size always fits
-GPU_COSTS = ("7b", "1b", "234m", "40m")
+CPU_SIZES = ("234m", "40m")  # the largest first; the built-in size always fits
+GPU_SIZES = ("7b", "1b", "234m", "40m")
 GPU_TARGETS = 2  # so many of them, the largest that fit
 PUBLISHED = ("gpt2", "qwen2.5", "flan-t5")  # in this order, where the hub can be reached
 PATIENCE = 5.0  # seconds for the hub to answer
 ROOM = 1.3  # memory over the weights alone
 TRIAL = 1000  # positions of the acceptance that the dtype is chosen with
-
-
-class Effort(NamedTuple):
-    """How much is measured; `longer` of `effort` multiplies it."""
-
-    positions: int = 8000  # of held-out text an acceptance rate
-    passes: int = 30  # rounds of bare passes
-    prompts: int = 3  # an end-to-end comparison
-    tokens: int = 24  # behind each prompt
-    rounds: int = 2  # by turns, for each prompt
-
-    def times(self, longer: float) -> "Effort":
-        """About `longer` times as much. ValueError unless that is a positive number."""
-        if not longer > 0:
-            raise ValueError(f"longer is {longer}; it is a positive number, 1 for the usual time")
-        grown = (max(1, round(each * longer)) for each in (self.positions, self.passes))
-        prompts = max(1, round(self.prompts * longer))
-        return Effort(*grown, prompts, self.tokens, self.rounds)
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What was found. `targets` are the built-in one and its costlier versions, by name."""
-
-    device: torch.device
-    dtype: torch.dtype
-    targets: dict[str, Llama]
-    drafts: dict[str, Llama]
-    published: tuple[str, ...]
-    effort: Effort
-    bandwidth: float  # bytes a second
-
-    @property
-    def whole_grid(self) -> bool:
-        """Whether every row is run end to end, or the best draft alone."""
-        return self.device.type == "cuda"
-
-    def to_json(self) -> dict[str, str | float | int]:
-        """As data, for the head of a results file."""
-        return {
-            "device": device_line(self.device),
-            "dtype": name_of(self.dtype),
-            "bandwidth_gb_s": round(self.bandwidth / 1e9, 1),
-            "threads": torch.get_num_threads(),
-            "cuda": torch.version.cuda or "none",
-        }
 
 
 def look(longer: float = 1, say: Say = print) -> Machine:
@@ -106,14 +59,6 @@ def look(longer: float = 1, say: Say = print) -> Machine:
     return Machine(device, dtype, targets, drafts, published, effort, bandwidth)
 
 
-def device_line(device: torch.device) -> str:
-    """The device in words."""
-    if device.type == "cpu":
-        return f"cpu, since torch finds no CUDA device. {processor()}"
-    card = torch.cuda.get_device_properties(device)
-    return f"{card.name}, compute capability {card.major}.{card.minor}"
-
-
 def chosen_dtype(
     device: torch.device,
 ) -> tuple[torch.dtype, str, dict[str, Llama]]:
@@ -123,36 +68,32 @@ def chosen_dtype(
     """
     if device.type != "cpu":
         return default_dtype(device), "that is what the device multiplies fastest", {}
-    both = (torch.float32, torch.bfloat16)
-    cost = next(fitting(CPU_COSTS, device, torch.float32, say=lambda line: None), None)
-    if cost is None:
+    size = next(fitting(CPU_SIZES, device, torch.float32, say=lambda line: None), None)
+    if size is None:
         return torch.float32, "there is no memory to try another on a larger target", {}
-    models = {dtype: scaled(ASSETS / "target", cost, device, dtype) for dtype in both}
-    taken = pass_seconds(models, range(1, K_MAX + 2), seconds=5)
+    models = {dtype: scaled(ASSETS / "target", size, device, dtype) for dtype in DTYPES}
+    passes = pass_seconds(models, range(1, K_MAX + 2), seconds=5)
     draft = Llama.from_folder(ASSETS / BUILT_IN_DRAFTS[0])
     step = median(pass_seconds({"draft": draft}, [1], seconds=0.1)["draft"][1])
     alpha = quick_acceptance(draft)
-    rates = {dtype: best_rate(taken[dtype], step, alpha) for dtype in both}
-    best = max(both, key=lambda dtype: rates[dtype][0])
-    parts = [
-        f"{name_of(d)} has v(5) = {median(taken[d][5]) / median(taken[d][1]):.2f} and promises "
-        f"{rates[d][0]:.0f} tokens/s at K = {rates[d][1]}"
-        for d in both
-    ]
-    return best, f"at the {cost} cost {', '.join(parts)}", {cost: models[best]}
+    choices = [choice_of(dtype, passes[dtype], step, alpha) for dtype in DTYPES]
+    why = ", ".join(
+        f"{name_of(each.dtype)} has v(5) = "
+        f"{median(passes[each.dtype][5]) / median(passes[each.dtype][1]):.2f} and promises "
+        f"{each.tokens_per_second:.0f} tokens/s at K = {each.k}"
+        for each in choices
+    )
+    best = fastest(choices).dtype
+    return best, f"at the {size} cost {why}", {size: models[best]}
 
 
-def median(values: Sequence[float]) -> float:
-    """The middle one."""
-    return spread(values).median
-
-
-def best_rate(seconds: dict[int, list[float]], step: float, alpha: float) -> tuple[float, int]:
-    """The largest expected tokens a second, and its K: E / (c K + v(K + 1)) over the plain pass."""
+def choice_of(
+    dtype: torch.dtype, seconds: dict[int, list[float]], step: float, alpha: float
+) -> Choice:
+    """The best K of the first draft from the `seconds` of passes by width and of a draft `step`."""
     plain = median(seconds[1])
-    costs = Costs(step / plain, {m: median(taken) / plain for m, taken in seconds.items()})
-    k = costs.best_k(alpha)
-    return costs.speedup(alpha, k) / plain, k
+    costs = Costs(step / plain, {m: median(times) / plain for m, times in seconds.items()})
+    return best_k(dtype, BUILT_IN_DRAFTS[0], alpha, costs, plain)
 
 
 def quick_acceptance(draft: Llama) -> float:
@@ -163,18 +104,18 @@ def quick_acceptance(draft: Llama) -> float:
 
 
 def fitting(
-    costs: Sequence[str], device: torch.device, dtype: torch.dtype, say: Say
+    sizes: Sequence[str], device: torch.device, dtype: torch.dtype, say: Say
 ) -> Iterator[str]:
-    """Those of `costs` whose weights fit into the free memory; says which do not."""
+    """Those of `sizes` whose weights fit into the free memory; says which do not."""
     shape = read_shape(ASSETS / "target")
-    for cost in costs:
-        weights = parameters(grown_shape(shape, COSTS[cost]))
+    for size in sizes:
+        weights = parameters(grown_shape(shape, COSTS[size]))
         try:
             require_memory(int(ROOM * weights), dtype, device)
         except PairError as error:
-            say(f"The {cost} target is left out, and the next size taken: {error}")
+            say(f"The {size} target is left out, and the next size taken: {error}")
         else:
-            yield cost
+            yield size
 
 
 def built_in_targets(
@@ -183,23 +124,23 @@ def built_in_targets(
     """The built-in target, and as many costlier ones as the device is for and has memory for."""
     targets = {"built-in": Llama.from_folder(ASSETS / "target", device, dtype), **loaded}
     wanted = GPU_TARGETS if device.type == "cuda" else 1
-    for cost in fitting(GPU_COSTS if device.type == "cuda" else CPU_COSTS, device, dtype, say):
+    for size in fitting(GPU_SIZES if device.type == "cuda" else CPU_SIZES, device, dtype, say):
         if len(targets) > wanted:
             break
         try:
-            targets[cost] = scaled(ASSETS / "target", cost, device, dtype)
+            targets[size] = scaled(ASSETS / "target", size, device, dtype)
         except (MemoryError, RuntimeError) as error:  # torch.OutOfMemoryError is a RuntimeError
             if "memory" not in str(error).lower() and not isinstance(error, MemoryError):
                 raise
-            say(f"The {cost} target does not fit after all, and the next size is taken: {error}")
+            say(f"The {size} target does not fit after all, and the next size is taken: {error}")
     return dict(sorted(targets.items(), key=lambda each: parameters(each[1].shape)))
 
 
 def cost_lines(targets: dict[str, Llama], rounds: int = 5) -> Iterator[str]:
     """v(2) to v(9) of every target, and what a cost-scaled one stands for."""
     for name, model in targets.items():
-        _, seconds = found = costs_by_draft(model, {"itself": pass_task(model, 1)}, rounds=rounds)
-        v = found[0]["itself"].v
+        costs, seconds = costs_by_draft(model, {"itself": pass_task(model, 1)}, rounds=rounds)
+        v = costs["itself"].v
         listed = ", ".join(f"{v[m]:.2f}" for m in range(2, K_MAX + 2))
         yield (
             f"Target {name}: a pass reads {weights_read(model) / 1e6:,.0f}M parameters and takes "

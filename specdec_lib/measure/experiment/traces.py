@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from specdec_lib import assets
-from specdec_lib.decoding.generate import speculative_generate
-from specdec_lib.decoding.state import Block, Settings
+from specdec_lib.decoding.state import Block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.classes import CLASSES, judged
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import model_reader
-from specdec_lib.measure.core.runs import SAMPLED, choices
-from specdec_lib.measure.experiment.ours import Ours
-from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.core.runs import SAMPLED, speculative
+from specdec_lib.measure.experiment.loops import Loop
+from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.llama import Llama
 
 DRAFT = "base"
@@ -79,12 +78,11 @@ class Traces:
         return rows
 
 
-def of_built_in(ours: Ours, machine: Machine, k: int) -> Traces:
-    """Texts of the built-in target with its base draft at temperature 1, judged by our verifier."""
+def of_built_in(loop: Loop, machine: Machine, k: int) -> Traces:
+    """Texts of the built-in target and its base draft at temperature 1, by the loop's verifier."""
     target, draft = machine.targets["built-in"], machine.drafts[DRAFT]
     prompts = held_out.prompts(TEXTS)
-    made = choices(SAMPLED, 0, TEXTS)
-    settings, drafter = Settings(TOKENS, SAMPLED), ModelDrafter(draft)
-    run = speculative_generate(target, drafter, prompts, k, settings, made, ours.verifier)
+    drafter = ModelDrafter(draft)
+    run = speculative(target, drafter, k, SAMPLED, TOKENS, loop.verifier, batch=True)(prompts)
     tokenizer = assets.tokenizer()
     return Traces(run.blocks, prompts, tokenizer.decode, target, draft)

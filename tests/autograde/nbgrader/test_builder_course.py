@@ -1,50 +1,15 @@
-"""nbgrader's configuration: the folders, and the files it must not copy."""
+"""nbgrader's configuration: the folders of a class."""
 
-import fnmatch
 import os
 from pathlib import Path
 
 import pytest
 from classes.builder_fixtures import write_chapter
 from nbgrader.apps import NbGraderAPI
-from nbgrader.utils import find_all_files
 
 from autograde.build.release import build, release_into
 from autograde.chapter import BUILD, ROOT, notebook_path
 from autograde.nbgrader import config as course
-
-KEPT = ["timestamp.txt", "02_rejection_sampling.ipynb", "01_tiny.ipynb", "02_rejection_sampling"]
-IGNORED = [
-    *("answers.py", "notes.txt", "timestamp.tx", "timestamp.txt.bak", "timestamp", "time", "t"),
-    *("ti", "timestamp.txtt", "Timestamp.txt", "timestamps.txt", "Makefile", "core", "data"),
-    *(".hidden", ".ipynb_checkpoints", "__pycache__", "feedback", "gradebook.db", "_x", "é.txt"),
-    *("02_rejection_sampling.py", "02_rejection_sampling.html", "02_x.ipynb.zip", "02_x.ipy"),
-    *("02_x.", "02_x.i", "2", "02", "02x", "2_x", "123", "002_x", "other.ipynb", "image.png"),
-]
-
-
-@pytest.mark.parametrize("name", IGNORED)
-def test_extra_files_are_left_alone(tmp_path: Path, name: str) -> None:
-    """As nbgrader asks: by glob where it copies a folder, by fnmatch where it collects one."""
-    folder = tmp_path / "02_rejection_sampling"
-    folder.mkdir()
-    (folder / name).write_text("")
-    (folder / "timestamp.txt").write_text("")
-    found = find_all_files(str(folder), [*course.IGNORE, "*.ipynb"])
-    assert found == [str(folder / "timestamp.txt")]
-    assert any(fnmatch.fnmatch(name, glob) for glob in course.IGNORE)
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_what_nbgrader_needs_is_kept(name: str) -> None:
-    assert not any(fnmatch.fnmatch(name, glob) for glob in course.IGNORE)
-
-
-def test_every_name_but_one() -> None:
-    globs = list(course.every_name_but("ab"))
-    assert not any(fnmatch.fnmatchcase("ab", glob) for glob in globs)
-    for other in ("a", "b", "aa", "abc", "xab", "A"):
-        assert any(fnmatch.fnmatchcase(other, glob) for glob in globs), other
 
 
 def test_the_folders_of_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,18 +41,16 @@ def test_own_commands_come_first_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["course", "my class.2"])
-def test_autograde_finds_the_class_and_copies_no_extra_file(tmp_path: Path, name: str) -> None:
+def test_autograde_finds_the_class(tmp_path: Path, name: str) -> None:
     """The folders with nbgrader's own converters; nothing is executed here."""
     solutions = write_chapter(tmp_path)
     build(solutions, tmp_path / "notebooks")
     home = tmp_path / name
-    release_into(home, None, solutions, tmp_path / "notebooks")
+    release_into(home, None, solutions)
     submitted = notebook_path(home / "submitted" / "ada", "01_tiny")
     submitted.parent.mkdir(parents=True)
     submitted.write_bytes(notebook_path(tmp_path / "notebooks", "01_tiny").read_bytes())
     (submitted.parent / "timestamp.txt").write_text("2030-01-02 03:04:05 UTC")
-    (submitted.parent / "link.txt").symlink_to(tmp_path / "solutions" / "01_tiny.py")
-    (submitted.parent / "module.py").write_text("")
 
     config = course.load_config()
     course.set_folders(config, home, solutions)

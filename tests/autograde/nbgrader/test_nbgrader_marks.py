@@ -189,7 +189,7 @@ def test_other_points_in_the_gradebook_are_refused_by_name(tmp_path: Path):
     before = before.replace('test="correct_token" points=4', 'test="correct_token" points=3')
     (solutions / f"{CHAPTER}.py").write_text(before)
     build(solutions, notebooks)
-    release_into(course, None, solutions, notebooks)
+    release_into(course, None, solutions)
     hand_in(course / "submitted", "ada", text(right()))
     done = run_nbgrader(course, "autograde", CHAPTER)
     assert done.returncode == 1

@@ -2,10 +2,13 @@
 
 import copy
 import json
+import multiprocessing
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from nbformat import NotebookNode
 
@@ -41,13 +44,31 @@ def hand_in(submitted: Path, student: str, content: str | bytes, chapter: str = 
     return path
 
 
+# nbgrader takes seconds to import: its commands are forked from a process that has imported it.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["nbgrader.apps", "autograde.nbgrader.plugin"])
+
+
 def run_nbgrader(course: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """Run nbgrader from the repository's root on the class in `course`."""
-    return subprocess.run(
-        [sys.executable, "-m", "nbgrader", *arguments],
-        cwd=ROOT,
-        env=os.environ | {"SPECDEC_COURSE": str(course)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    """Run nbgrader from the repository's root on the class in `course`, as `nbgrader ...` does."""
+    environment = os.environ | {"SPECDEC_COURSE": str(course)}
+    with TemporaryDirectory() as folder:
+        streams = [Path(folder) / name for name in ("out", "err")]
+        command = (arguments, environment, streams)
+        process = _FORKS.Process(target=_become_nbgrader, args=command)
+        process.start()
+        process.join(300)
+        process.kill()
+        said = [stream.read_text() for stream in streams]
+    return subprocess.CompletedProcess(arguments, process.exitcode, *said)
+
+
+def _become_nbgrader(arguments: list[str], environment: dict, streams: list[Path]) -> None:
+    """What a shell does before nbgrader, and nbgrader; all in a process of its own."""
+    for number, stream in enumerate(streams, 1):
+        os.dup2(os.open(stream, os.O_WRONLY | os.O_CREAT), number)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(ROOT)
+    sys.argv = ["nbgrader", *arguments]
+    runpy.run_module("nbgrader", run_name="__main__")

@@ -3,7 +3,7 @@
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.measure.experiment.survey import Effort, Machine
+from specdec_lib.measure.experiment.machine import Effort, Machine
 from specdec_lib.models.llama import Llama
 
 CPU = torch.device("cpu")

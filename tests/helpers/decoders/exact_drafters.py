@@ -1,7 +1,7 @@
 """Every drafter in one table: how it is made, and a mistake that would bias what comes out.
 
-test_exactness.py walks the law of each, and compares the table with the files of drafters/: no
-drafter can be added without a row.
+test_exactness.py walks every branch of each, and compares the table with the files of drafters/:
+no drafter can be added without a row.
 """
 
 from collections.abc import Callable, Sequence
@@ -118,7 +118,7 @@ class Row(NamedTuple):
         return isinstance(self.sizes[0], tuple)
 
     def target_of(self, llamas: Llamas) -> Model:
-        """Whose law it is to keep."""
+        """Whose distribution it is to keep."""
         return self.target or llamas.target
 
     def decoder(self, llamas: Llamas, size, wrong: bool = False) -> Callable[[Tape], list[int]]:
@@ -170,30 +170,23 @@ def on_llama(file: str, make: Callable[[Llama], Drafter], mistake: Callable) -> 
     return Row(file, lambda llamas: make(llamas.target), mistake, (1, 2), 3)
 
 
-def tree(file: str, make: Callable[[Llamas, Sequence[int]], TreeDrafter], mistake: Callable) -> Row:
-    """A row of trees."""
-    return Row(file, make, mistake, ((1,), (2,), (3,), (2, 1), (1, 2)), 2)
+def tree(file: str, make: Callable[..., TreeDrafter], how: str, mistake: Callable) -> Row:
+    """A row of trees whose candidates are picked in the way `how`."""
+    return Row(file, partial(make, how=how), mistake, ((1,), (2,), (3,), (2, 1), (1, 2)), 2)
 
 
-def candidates(how: str) -> Callable[[Llamas, Sequence[int]], TreeDrafter]:
-    """From the draft, picked in this way."""
-    return lambda llamas, widths: Candidates(llamas.draft, widths, how)
+def draft_tree(llamas: Llamas, widths: Sequence[int], how: str) -> TreeDrafter:
+    """From the draft."""
+    return Candidates(llamas.draft, widths, how)
 
 
-def medusa_tree(how: str) -> Callable[[Llamas, Sequence[int]], TreeDrafter]:
-    """With random heads."""
-    return lambda llamas, widths: MedusaTree(
-        llamas.target, medusa_heads(llamas.target), widths, how
-    )
+def head_tree(kind: type, weights: Callable, llamas: Llamas, widths: Sequence[int], how: str):
+    """From random weights on the target's states."""
+    return kind(llamas.target, weights(llamas.target), widths, how)
 
 
-def eagle_tree(how: str) -> Callable[[Llamas, Sequence[int]], TreeDrafter]:
-    """With a random head."""
-    return lambda llamas, widths: EagleTree(
-        llamas.target, eagle_weights(llamas.target), widths, how
-    )
-
-
+medusa_tree = partial(head_tree, MedusaTree, medusa_heads)
+eagle_tree = partial(head_tree, EagleTree, eagle_weights)
 ROWS = {
     "model": on_table("model.py", lambda: ModelDrafter(DRAFT)),
     "model, stops when unsure": on_table("model.py", lambda: ModelDrafter(DRAFT, stop_below=0.4)),
@@ -222,13 +215,13 @@ ROWS = {
     "EAGLE": on_llama(
         "eagle.py", lambda target: Eagle(target, eagle_weights(target)), neighbours_q
     ),
-    "candidates, independent": tree("tree.py", candidates("independent"), uniform_q),
-    "candidates, without replacement": tree("tree.py", candidates("without replacement"), first_q),
-    "candidates, top": tree("tree.py", candidates("top"), uniform_q),
-    "Medusa tree": tree("medusa.py", medusa_tree("without replacement"), first_q),
-    "Medusa tree, top": tree("medusa.py", medusa_tree("top"), uniform_q),
-    "EAGLE tree": tree("eagle.py", eagle_tree("without replacement"), first_q),
-    "EAGLE tree, top": tree("eagle.py", eagle_tree("top"), uniform_q),
+    "candidates, independent": tree("tree.py", draft_tree, "independent", uniform_q),
+    "candidates, without replacement": tree("tree.py", draft_tree, "without replacement", first_q),
+    "candidates, top": tree("tree.py", draft_tree, "top", uniform_q),
+    "Medusa tree": tree("medusa.py", medusa_tree, "without replacement", first_q),
+    "Medusa tree, top": tree("medusa.py", medusa_tree, "top", uniform_q),
+    "EAGLE tree": tree("eagle.py", eagle_tree, "without replacement", first_q),
+    "EAGLE tree, top": tree("eagle.py", eagle_tree, "top", uniform_q),
 }
 NO_DRAFTERS = {
     *("__init__.py", "protocol.py", "proposals.py", "adaptive.py"),

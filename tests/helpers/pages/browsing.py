@@ -2,15 +2,18 @@
 
 import base64
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from specdec_lib.lessons.widgets import Simulator
 
+_LOAD = "([url, as]) => import(url).then(module => { window[as] = module; })"
 _CALL = (
-    "([name, given]) => typeof window.lesson[name] === 'function' "
-    "? window.lesson[name](...given) : window.lesson[name]"
+    "([as, name, given]) => typeof window[as][name] === 'function' "
+    "? window[as][name](...given) : window[as][name]"
 )
+_numbers = count()
 
 
 def leaves_machine(url: str) -> bool:
@@ -26,7 +29,7 @@ class Reader:
     def __init__(self, browser, width=900, scheme="light", motion="no-preference"):
         size = {"width": width, "height": 1800}
         self.page = browser.new_page(viewport=size, color_scheme=scheme, reduced_motion=motion)
-        self.errors, self.requests = [], []
+        self.errors, self.requests, self.clock_held = [], [], False
         self.page.on(
             "console",
             lambda line: line.type in ("error", "warning") and self.errors.append(line.text),
@@ -41,6 +44,11 @@ class Reader:
         self.frame = self.page.frame_locator("iframe.specdec-simulator")
         self.frame.locator(".sd-chart svg").first.wait_for()
         return self
+
+    def hold_clock(self) -> None:
+        """Let time pass only by `page.clock.run_for`; the page is then no page for another test."""
+        self.page.clock.install()
+        self.clock_held = True
 
     def evaluate(self, script: str):
         """The value of JavaScript inside the simulator's frame."""
@@ -102,5 +110,6 @@ def exported(page, simulator: Simulator) -> Callable:
     """`call(name, *arguments)` for what the simulator's module exports, loaded into `page`."""
     source = base64.b64encode(simulator.module.encode()).decode()
     url = f"data:text/javascript;base64,{source}"
-    page.evaluate("url => import(url).then(m => { window.lesson = m; })", url)
-    return lambda name, *given: page.evaluate(_CALL, [name, list(given)])
+    place = f"lesson{next(_numbers)}"
+    page.evaluate(_LOAD, [url, place])
+    return lambda name, *given: page.evaluate(_CALL, [place, name, list(given)])

@@ -1,26 +1,12 @@
-"""Layers that torch.compile takes whole, and what happens where it does not."""
-
-from pathlib import Path
+"""Layers that torch.compile takes whole, and what happens if it does not."""
 
 import pytest
 import torch
-from decoders.greedy import worse
-from decoders.random_models import llama
 
 from specdec_lib.decoding.fixed_shape.compiled import compiled
 from specdec_lib.decoding.fixed_shape.graph import GraphDecoder
 from specdec_lib.decoding.state import Settings
-from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> list[Llama]:
-    """A target, and a draft that agrees with it often."""
-    folder: Path = tmp_path_factory.mktemp("models")
-    llama().save_pretrained(folder / "target")
-    worse(llama()).save_pretrained(folder / "draft")
-    return [Llama.from_folder(folder / name, dtype=torch.float64) for name in ("target", "draft")]
 
 
 def test_the_layers_compile_whole_and_once_a_shape(models, monkeypatch):

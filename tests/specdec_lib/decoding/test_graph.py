@@ -1,12 +1,7 @@
 """Steps of fixed shape: the tokens of the eager decoders from the same numbers."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-import torch
-from decoders.greedy import worse
-from decoders.random_models import llama
 
 from specdec_lib.decoding.fixed_shape.graph import graph_generate, spare
 from specdec_lib.decoding.fixed_shape.step import Step
@@ -19,16 +14,6 @@ from specdec_lib.theory import acceptance_from_counts
 
 PROMPTS = [[5, 9], [7, 1, 2, 3, 4, 5, 6, 8], [1, 2, 3]]
 COUNT = 25
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Llama, Llama]:
-    """A target, and a draft that agrees with it often."""
-    folder: Path = tmp_path_factory.mktemp("models")
-    llama().save_pretrained(folder / "target")
-    worse(llama()).save_pretrained(folder / "draft")
-    both = (folder / "target", folder / "draft")
-    return tuple(Llama.from_folder(each, dtype=torch.float64) for each in both)
 
 
 def generators(count: int) -> list[np.random.Generator]:
@@ -71,7 +56,7 @@ def test_a_row_ends_with_its_end_of_text_and_the_others_go_on(models, k: int):
 
 @pytest.mark.parametrize("decode", [graph_generate, eager], ids=["fixed shapes", "eager"])
 @pytest.mark.parametrize("count", [COUNT, 6, 3])
-def test_what_stands_behind_the_end_of_a_text_is_in_no_block(models, decode, count: int):
+def test_what_stands_after_the_end_of_a_text_is_in_no_block(models, decode, count: int):
     target, _ = models
     plain = eager(models, PROMPTS[:1], 0, Settings(COUNT, Warp(0))).tokens[0]
     # Seven tokens with the end of text: 5 of the first block, and of the second two draft tokens.

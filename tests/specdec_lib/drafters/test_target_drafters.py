@@ -6,7 +6,7 @@ That they are exact: test_exactness.py.
 import numpy as np
 import pytest
 import torch
-from decoders.exact_drafters import EXACT, PROMPT, tiny_llama
+from decoders.exact_drafters import EXACT, PROMPT, Llamas
 from decoders.made import made_on
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
@@ -16,10 +16,10 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for
 
 
-@pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory) -> Llama:
+@pytest.fixture
+def target(llamas: Llamas) -> Llama:
     """The target of these tests."""
-    return tiny_llama(tmp_path_factory.mktemp("tiny"), seed=1)
+    return llamas.target
 
 
 NAMES = ("early exit", "Jacobi", "Jacobi with a pool", "Medusa", "EAGLE")

@@ -1,4 +1,4 @@
-"""Trees of draft tokens: greedy text, the cache behind them, room for them.
+"""Trees of draft tokens: greedy text, the cache after them, room for them.
 
 That they are exact, for every way to draw candidates: test_exactness.py.
 """
@@ -6,7 +6,7 @@ That they are exact, for every way to draw candidates: test_exactness.py.
 import numpy as np
 import pytest
 import torch
-from decoders.exact_drafters import EXACT, PROMPT, tiny_llama
+from decoders.exact_drafters import EXACT, PROMPT
 
 from specdec_lib.decoding.generate import plain_generate, tree_generate
 from specdec_lib.decoding.state import Settings
@@ -17,24 +17,17 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Llama, Llama]:
-    """A target and a draft of other weights."""
-    folders = [tmp_path_factory.mktemp(name) for name in ("target", "draft")]
-    return tuple(tiny_llama(folder, seed) for folder, seed in zip(folders, (1, 2), strict=True))
-
-
 @pytest.mark.parametrize("how", PICKS)
-def test_at_temperature_0_the_text_is_that_of_plain_decoding(models, how: str):
-    target, draft = models
+def test_at_temperature_0_the_text_is_that_of_plain_decoding(llamas, how: str):
+    target, draft = llamas
     settings, greedy = Settings(24, Warp(0)), choices_for(Warp(0), [])
     expected = plain_generate(target, [PROMPT], settings, greedy).tokens
     made = tree_generate(target, Candidates(draft, (2, 2, 1), how), PROMPT, 3, settings, greedy)
     assert made.tokens == expected and made.target_passes < 24
 
 
-def test_the_cache_after_every_tree_is_as_if_fresh(models):
-    target, draft = models
+def test_the_cache_after_every_tree_is_as_if_fresh(llamas):
+    target, draft = llamas
     seen = []
 
     def look(row: int, tokens: list[int]) -> None:
@@ -64,8 +57,8 @@ def test_the_cache_after_every_tree_is_as_if_fresh(models):
 
 @pytest.mark.parametrize("own", [True, False], ids=["the target's own", "another model's"])
 @pytest.mark.parametrize("eos_id", [None, 0])
-def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(models, own: bool, eos_id: int | None):
-    target, draft = models
+def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(llamas, own: bool, eos_id: int | None):
+    target, draft = llamas
     drafter = Candidates(target if own else draft, (2, 2))
     settings, choices = Settings(24, eos_id=eos_id), Uniforms([np.random.default_rng(1)])
     made = tree_generate(target, drafter, PROMPT, 2, settings, choices)
@@ -88,13 +81,13 @@ def test_a_tree_knows_ancestors_and_depths():
     assert tree.ancestors[2].tolist() == [True, False, True, False, False]
 
 
-def test_a_full_tree_is_counted_and_an_unknown_way_refused(models):
+def test_a_full_tree_is_counted_and_an_unknown_way_refused(llamas):
     assert full_tree((2, 3)) == 8 and full_tree(()) == 0
     with pytest.raises(ValueError, match="how is 'best'; choose one of independent, without"):
-        Candidates(models[1], (2,), "best")
+        Candidates(llamas[1], (2,), "best")
 
 
-def test_a_tree_needs_room_behind_the_text(models):
-    target, draft = models
+def test_a_tree_needs_room_after_the_text(llamas):
+    target, draft = llamas
     with pytest.raises(ValueError, match="a tree of 3 tokens need 65 positions, and the model has"):
         tree_generate(target, Candidates(draft, (3,)), [1], 1, Settings(61), Uniforms([]))

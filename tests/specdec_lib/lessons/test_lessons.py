@@ -155,6 +155,33 @@ def test_message_names_parameters_and_shortens_large_arrays():
     assert describe(np.array([0.1, 2 / 3])) == "[0.1, 0.66667]"
 
 
+@pytest.mark.parametrize(
+    ("got", "gives"),
+    [
+        (np.eye(3), np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]])),
+        (([5], np.eye(3)), ([5], np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]]))),
+    ],
+)
+def test_the_first_wrong_row_is_named(got, gives):
+    with pytest.raises(Different) as caught:
+        expect(lambda: got, gives=gives, hint="Why?")
+    row = "an array whose row 1 is [0, 1, 0], expected [0, 1, 1]"
+    assert str(caught.value) == f"<lambda>() returned {row}. Why?"
+
+
+@pytest.mark.parametrize(
+    ("got", "gives"),
+    [
+        (([5], np.eye(2)), ([6],)),
+        (([5],), ([6], np.eye(2))),
+        (np.eye(2) > 0, np.ones((2, 2), bool)),
+    ],
+)
+def test_a_wrong_pair_or_mask_of_any_make_gets_a_message(got, gives):
+    with pytest.raises(Different, match="expected"):
+        expect(lambda: got, gives=gives)
+
+
 def test_exceptions_become_messages():
     def inverse(x):
         return 1 / x

@@ -7,6 +7,7 @@ from tokenizers import Tokenizer
 
 from specdec_lib import assets
 from specdec_lib.assets import Document
+from specdec_lib.measure import classes
 from specdec_lib.measure.classes import (
     CLASSES,
     character_classes,
@@ -15,9 +16,6 @@ from specdec_lib.measure.classes import (
     token_classes,
 )
 from specdec_lib.measure.core import held_out
-from specdec_lib.measure.core.acceptance import Acceptance
-from specdec_lib.measure.core.held_out import Tokens
-from specdec_lib.measure.own_table import acceptances, remembered, seconds_by_turns
 
 SOURCE = '''"""What it does."""
 
@@ -128,39 +126,9 @@ def test_judged_positions_are_those_before_novel_tokens(tokenizer: Tokenizer):
 
 
 def test_windows_do_not_change_the_judgement(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch):
-    from specdec_lib.measure import classes
-
     document = Document("x.py", SOURCE, frozenset())
     reader = dict(p=lambda ids: Q.expand(len(ids), 3), q=lambda ids: Q.expand(len(ids), 3))
     whole = judged(**reader, documents=[document], tokenizer=tokenizer, most=1000)
     monkeypatch.setattr(classes, "WINDOW", 7)
     parts = judged(**reader, documents=[document], tokenizer=tokenizer, most=1000)
     assert parts.classes == whole.classes and np.array_equal(parts.overlap, whole.overlap)
-
-
-def test_a_text_is_read_once():
-    read = []
-
-    def reader(ids: list[int]) -> torch.Tensor:
-        read.append(ids)
-        return Q.expand(len(ids), 3)
-
-    once = remembered(reader)
-    assert once([1, 2]) is once([1, 2]) and once([1]) is not once([1, 2])
-    assert read == [[1, 2], [1]]
-
-
-def test_every_draft_is_measured_on_the_same_positions(capsys):
-    texts = [Tokens("a", [0, 1, 2], [False, True, True], [0, 1, 1])]
-    drafts = {"same": lambda ids: P.expand(len(ids), 3), "other": lambda ids: Q.expand(len(ids), 3)}
-    found = acceptances(drafts["same"], drafts, texts, most=10)
-    assert found == {"same": Acceptance(1.0, 1.0, 2), "other": Acceptance(0.75, 0.0, 2)}
-    assert capsys.readouterr().err == ""
-
-
-def test_two_decoders_take_turns_on_every_prompt():
-    order = []
-    slower, faster = (lambda p, name=name: order.append((name, *p)) for name in "ab")
-    seconds = seconds_by_turns(slower, faster, [[1], [2]], rounds=2)
-    assert order == [("a", 1), ("b", 1)] * 3 + [("a", 2), ("b", 2)] * 3
-    assert [len(side) for side in seconds] == [4, 4]

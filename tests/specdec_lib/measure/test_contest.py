@@ -6,26 +6,13 @@ import torch
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
-from specdec_lib.decoding.state import Generation, Settings
+from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
 from specdec_lib.measure.experiment import batches, contest, engineering, traces
-from specdec_lib.measure.experiment.contest import by_turns
-from specdec_lib.measure.experiment.ours import LIBRARY, yours
+from specdec_lib.measure.experiment.loops import LIBRARY, yours
 from specdec_lib.measure.hugging import Counted
-
-
-def test_all_take_turns_on_the_same_prompts(machine):
-    calls: list[tuple[str, int]] = []
-
-    def decoder(name: str):
-        return lambda prompt: calls.append((name, prompt[0])) or Generation([[]])
-
-    seconds = by_turns({"a": decoder("a"), "b": decoder("b")}, [[1], [2]], rounds=2)
-    first = [("a", 1), ("b", 1)]
-    assert calls == first * 3 + [("a", 2), ("b", 2)] * 2  # one turn before the first counts
-    assert {name: len(taken) for name, taken in seconds.items()} == {"a": 4, "b": 4}
 
 
 def test_a_contest_runs_every_decoder(machine, monkeypatch):
@@ -75,13 +62,13 @@ def test_four_versions_are_timed(machine):
 def test_traces_hold_what_the_picture_needs(machine, monkeypatch):
     for name, value in (("TEXTS", 2), ("TOKENS", 20), ("SHOWN", 8), ("CLASS_POSITIONS", 50)):
         monkeypatch.setattr(traces, name, value)
-    told = traces.of_built_in(LIBRARY, machine, k=3)
-    shown = told.picture()
-    assert len(told.texts) == 2 and len(shown["blocks"]) <= len(told.blocks)
+    found = traces.of_built_in(LIBRARY, machine, k=3)
+    shown = found.picture()
+    assert len(found.texts) == 2 and len(shown["blocks"]) <= len(found.blocks)
     written = sum(block["accepted"] + 1 for block in shown["blocks"])
     assert 8 <= written <= 11
     assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in shown["blocks"])
-    assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in told.by_class().values())
+    assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in found.by_class().values())
 
 
 def test_batches_tell_the_last_row_and_the_gain(machine, monkeypatch):

@@ -1,4 +1,4 @@
-"""`specdec doctor`: every finding in a line, and the right advice about drivers."""
+"""`specdec doctor`: every finding in a line, and the right advice about nvidia."""
 
 import subprocess
 from collections.abc import Callable
@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from specdec_lib import device
 from specdec_lib.cli import main
 from specdec_lib.measure.bench import command as bench
-from specdec_lib.measure.doctor import doctor, drivers
+from specdec_lib.measure.doctor import nvidia, report
 
 H100 = "NVIDIA H100 80GB HBM3, 580.65.06, 9.0, 81559"
 CPU = torch.device("cpu")
@@ -21,16 +22,16 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Makes this a machine whose NVIDIA driver answers so."""
 
     def answer(text: str) -> None:
-        monkeypatch.setattr(drivers.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+        monkeypatch.setattr(nvidia.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
         ran = SimpleNamespace(stdout=text)
-        monkeypatch.setattr(drivers.subprocess, "run", lambda *args, **options: ran)
+        monkeypatch.setattr(nvidia.subprocess, "run", lambda *args, **options: ran)
 
     return answer
 
 
 def test_the_command_reports_this_machine(capsys: pytest.CaptureFixture, monkeypatch):
-    monkeypatch.setattr(doctor, "copy_bandwidth", lambda device: 12.34e9)
-    monkeypatch.setattr(doctor, "matrix_rate", lambda dtype, device: 5e9)
+    monkeypatch.setattr(report, "copy_bandwidth", lambda device: 12.34e9)
+    monkeypatch.setattr(report, "matrix_rate", lambda dtype, device: 5e9)
     assert main(["doctor"]) == 0
     text = capsys.readouterr().out
     for part in ("Processor: ", "torch 2.", "Copy bandwidth: 12.3 GB/s", "float32: 5 GFLOP/s"):
@@ -39,20 +40,20 @@ def test_the_command_reports_this_machine(capsys: pytest.CaptureFixture, monkeyp
 
 
 def test_the_processor_is_named_as_linux_does_or_by_its_kind(tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(doctor, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(device, "CPUINFO", tmp_path / "cpuinfo")
     monkeypatch.setattr("platform.processor", lambda: "")
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    assert doctor.processor().startswith("Processor: riscv64, ")
-    doctor.CPUINFO.write_text("processor\t: 0\nmodel name\t: Fast: 9000\nflags\t\t: fpu avx2\n")
-    assert doctor.processor().startswith("Processor: Fast: 9000, ")
-    assert doctor.processor().endswith(" threads, avx2")
+    assert device.processor().startswith("Processor: riscv64, ")
+    device.CPUINFO.write_text("processor\t: 0\nmodel name\t: Fast: 9000\nflags\t\t: fpu avx2\n")
+    assert device.processor().startswith("Processor: Fast: 9000, ")
+    assert device.processor().endswith(" threads, avx2")
     assert bench.machine().startswith("Fast: 9000, ")
 
 
 def test_a_driver_is_read_and_a_cpu_build_is_told_apart(driver, monkeypatch):
     driver(f"{H100}\nTesla V100-SXM2, 550.54.15, 7.0, 16384\n")
     monkeypatch.setattr(torch.version, "cuda", None)
-    lines = list(doctor.graphics(CPU))
+    lines = list(report.graphics(CPU))
     assert lines[0] == (
         "GPU: NVIDIA H100 80GB HBM3, compute capability 9.0, 86 GB, driver 580.65.06; the build of "
         "torch that suits it is cu130 (https://download.pytorch.org/whl/cu130)"
@@ -60,14 +61,14 @@ def test_a_driver_is_read_and_a_cpu_build_is_told_apart(driver, monkeypatch):
     assert "capability 7.0, 17 GB, driver 550.54.15" in lines[1] and "is cu126" in lines[1]
     assert lines[2].startswith("This torch is built for the CPU: install the build that suits")
     monkeypatch.setattr(torch.version, "cuda", "13.0")
-    assert "built for CUDA 13.0 and sees no GPU" in list(doctor.graphics(CPU))[2]
+    assert "built for CUDA 13.0 and sees no GPU" in list(report.graphics(CPU))[2]
 
 
 @pytest.mark.parametrize("text", ["", "NVIDIA-SMI has failed because it could not talk", "a, b, c"])
 def test_a_driver_that_does_not_answer_is_no_driver(driver, text: str):
     driver(text)
-    assert drivers.cards() is None
-    (line,) = doctor.graphics(CPU)
+    assert nvidia.cards() is None
+    (line,) = report.graphics(CPU)
     assert "everything works without one" in line
 
 
@@ -76,13 +77,13 @@ def test_a_driver_that_hangs_is_no_driver(driver, monkeypatch):
         raise subprocess.TimeoutExpired("nvidia-smi", 60)
 
     driver("")
-    monkeypatch.setattr(drivers.subprocess, "run", hang)
-    assert drivers.cards() is None
+    monkeypatch.setattr(nvidia.subprocess, "run", hang)
+    assert nvidia.cards() is None
 
 
 def test_a_machine_without_a_driver_is_told_that_none_is_needed(monkeypatch):
-    monkeypatch.setattr(drivers.shutil, "which", lambda name: None)
-    (line,) = doctor.graphics(CPU)
+    monkeypatch.setattr(nvidia.shutil, "which", lambda name: None)
+    (line,) = report.graphics(CPU)
     assert "everything works without one" in line
 
 
@@ -107,12 +108,12 @@ def test_a_machine_without_a_driver_is_told_that_none_is_needed(monkeypatch):
     ],
 )
 def test_the_build_follows_the_driver_and_the_capability(version, capability, expected):
-    assert expected in drivers.advice(drivers.Card("x", version, capability, 1000))
+    assert expected in nvidia.advice(nvidia.Card("x", version, capability, 1000))
 
 
 def test_the_builds_are_those_of_the_pinned_torch():
     pinned = Path(__file__).parents[3].joinpath("constraints.txt").read_text()
-    assert "\ntorch==2.13." in pinned  # another torch comes in other builds: drivers.py
+    assert "\ntorch==2.13." in pinned  # another torch comes in other builds: nvidia.py
 
 
 def test_a_card_is_described(driver, monkeypatch):
@@ -121,10 +122,10 @@ def test_a_card_is_described(driver, monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: card)
     monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: ["sm_80", "sm_90"])
     monkeypatch.setattr(torch.version, "cuda", "13.0")
-    lines = list(doctor.graphics(torch.device("cuda")))
+    lines = list(report.graphics(torch.device("cuda")))
     assert lines[1] == "torch is built for CUDA 13.0 and uses H100, 80 GB"
     monkeypatch.setattr(torch.cuda, "get_arch_list", lambda: ["sm_80", "compute_100"])
-    (_, line) = doctor.graphics(torch.device("cuda"))
+    (_, line) = report.graphics(torch.device("cuda"))
     assert line.endswith("it has no kernels for 9.0, see above")
 
 
@@ -132,8 +133,8 @@ def test_a_card_is_described(driver, monkeypatch):
     ("gigabytes", "names"), [(1, ""), (16, ", gpt2"), (1000, ", gpt2, pythia, qwen2.5")]
 )
 def test_pairs_fit_by_their_weights(gigabytes: float, names: str, monkeypatch):
-    monkeypatch.setattr(doctor, "free_memory", lambda device: int(gigabytes * 1e9))
-    line = doctor.pairs_that_fit(CPU, torch.float32)
+    monkeypatch.setattr(report, "free_memory", lambda device: int(gigabytes * 1e9))
+    line = report.pairs_that_fit(CPU, torch.float32)
     assert line.startswith(
         f"Memory: {gigabytes}.0 GB free; pairs that fit: stdlib (built in){names}"
     )

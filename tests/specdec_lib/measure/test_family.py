@@ -10,8 +10,9 @@ from decoders.exact_drafters import NO_DRAFTERS
 from specdec_lib import drafters
 from specdec_lib.assets import tokenizer
 from specdec_lib.decoding.state import Block, Generation
-from specdec_lib.measure.bench.workbench import target
 from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.core.models import target
+from specdec_lib.measure.core.pages import table_in
 from specdec_lib.measure.core.runs import SAMPLED, plain
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.drafters import family as command
@@ -19,7 +20,7 @@ from specdec_lib.measure.drafters.family import Row, judged_levels, measured, ta
 from specdec_lib.measure.drafters.members import Member, family, first_tokens
 from specdec_lib.models.llama import Llama
 
-PAGE = (Path(__file__).parents[3] / "docs" / "drafters.md").read_text(encoding="utf-8")
+PAGE = Path(__file__).parents[3] / "docs" / "drafters.md"
 TOKENS = 6
 
 
@@ -35,15 +36,11 @@ def everybody(model: Llama) -> dict[str, Member]:
     return family(model, TOKENS)
 
 
-def names_behind(comment: str) -> list[str]:
-    """The first column of the page's table behind a comment."""
-    lines = PAGE.split(f"<!-- {comment} -->")[1].strip().split("\n\n")[0].splitlines()
-    return [line.split("|")[1].strip() for line in lines[2:]]
-
-
-@pytest.mark.parametrize("which", ["of the built-in target", "at the cost of 234m"])
-def test_the_page_has_a_row_for_every_member(everybody: dict[str, Member], which: str):
-    assert sorted(names_behind(f"the table {which}")) == sorted(everybody)
+@pytest.mark.parametrize("size", [None, "234m"])
+def test_the_page_has_a_row_for_every_member(everybody: dict[str, Member], size: str | None):
+    head, _, *rows = table_in(PAGE, command.table_name(size)).splitlines()
+    assert head == "| " + " | ".join(command.HEAD) + " |"
+    assert sorted(row.split("|")[1].strip() for row in rows) == sorted(everybody)
 
 
 def test_the_page_describes_every_drafter_and_members_come_from_all_their_files(
@@ -51,7 +48,10 @@ def test_the_page_describes_every_drafter_and_members_come_from_all_their_files(
 ):
     files = {path.name for path in Path(drafters.__file__).parent.glob("*.py")} - NO_DRAFTERS
     assert (
-        set(re.findall(r"^\| \[(\w+\.py)\]\(\.\./specdec_lib/drafters/\1\)", PAGE, re.M)) == files
+        set(
+            re.findall(r"^\| \[(\w+\.py)\]\(\.\./specdec_lib/drafters/\1\)", PAGE.read_text(), re.M)
+        )
+        == files
     )
     found = {Path(member.file).name for member in everybody.values()}
     assert found == files | {"block_verification.py"}
@@ -108,7 +108,7 @@ def test_the_table_has_the_fastest_first_and_goes_to_a_file(tmp_path: Path, monk
     monkeypatch.setattr(command, "measured", lambda *args: rows)
     monkeypatch.setattr(command, "family", lambda *args: {})
     command.main(["--markdown", str(tmp_path / "new" / "table.md")])
-    assert (tmp_path / "new" / "table.md").read_text() == table(rows) + "\n"
+    assert table_in(tmp_path / "new" / "table.md", command.table_name(None)) == table(rows)
     assert table(rows) in capsys.readouterr().out
     monkeypatch.setattr(command, "target", lambda *args: None)
     monkeypatch.setattr(command, "plain", lambda *args: None)

@@ -7,10 +7,9 @@ from decoders.built_in_machine import CPU, SMALL
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from specdec_lib.measure.experiment import experiment, published, seq2seq
-from specdec_lib.measure.experiment.ours import LIBRARY
-from specdec_lib.measure.experiment.results_file import read
-from specdec_lib.measure.experiment.survey import Machine
+from specdec_lib.measure.experiment import grid, published, seq2seq
+from specdec_lib.measure.experiment.loops import LIBRARY
+from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.measure.hugging import Counted
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
@@ -38,18 +37,16 @@ def fake_pair(kind: str) -> Pair:
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "t5"])
-def test_a_published_pair_gives_rows(machine, monkeypatch, tmp_path, kind: str):
+def test_a_published_pair_gives_rows(machine, monkeypatch, kind: str):
     monkeypatch.setattr(published, "CHARACTERS", 60)
     monkeypatch.setattr("specdec_lib.measure.core.costs.CONTEXT", 8)
     pair = fake_pair(kind)
     contest = published.PublishedContest(machine, pair, LIBRARY)
     monkeypatch.setattr(published, "contests", lambda *args: [(kind, "small", contest)])
-    results = experiment.begin(machine, LIBRARY, tmp_path / "out.json")
-    rows = list(experiment.run_published(machine, LIBRARY, results))
+    rows = list(grid.run_published(machine, LIBRARY))
     tasks = ["prose"] if kind == "gpt2" else ["translation", "summarisation"]
     assert [(row.task, row.temperature) for row in rows] == [(t, w) for t in tasks for w in (0, 1)]
     assert all(row.empirical["median"] > 0 and 0 <= row.alpha <= 1 for row in rows)
-    assert len(read(tmp_path / "out.json")["rows"]) == len(rows)
     for side in (pair.target, pair.draft):  # all that is timed runs the counting once a pass
         assert len(side.model._forward_pre_hooks) == 1
 

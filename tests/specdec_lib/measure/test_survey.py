@@ -7,7 +7,7 @@ import torch
 from decoders.built_in_machine import CPU
 
 from specdec_lib.measure.experiment import survey
-from specdec_lib.measure.experiment.survey import Effort
+from specdec_lib.measure.experiment.machine import Effort
 from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.theory import Costs
@@ -77,7 +77,7 @@ def test_published_pairs_need_a_gpu_and_the_hub(monkeypatch):
 def test_every_finding_is_a_line(monkeypatch):
     said: list[str] = []
     monkeypatch.setattr(survey, "copy_bandwidth", lambda device: 12.5e9)
-    monkeypatch.setattr(survey, "CPU_COSTS", ("40m",))
+    monkeypatch.setattr(survey, "CPU_SIZES", ("40m",))
     monkeypatch.setattr(survey, "pass_seconds", quick_passes)
     found = survey.look(say=said.append)
     starts = ("Device", "Memory", "Copy", "Dtype", "Target", "Target", "its", "Hub", "Pairs")
@@ -97,8 +97,11 @@ def quick_passes(models_, widths, seconds=1.0):
     }
 
 
-def test_the_best_rate_is_the_cost_models():
+def test_the_dtype_is_chosen_by_the_cost_model():
     seconds = {m: [0.02 * (1 + 0.1 * (m - 1))] for m in range(1, 10)}
-    rate, k = survey.best_rate(seconds, 0.002, 0.7)
+    choice = survey.choice_of(torch.float32, seconds, 0.002, 0.7)
     costs = Costs(0.1, {m: 1 + 0.1 * (m - 1) for m in range(1, 10)})
-    assert k == costs.best_k(0.7) and rate == pytest.approx(costs.speedup(0.7, k) / 0.02)
+    assert choice.k == costs.best_k(0.7)
+    assert choice.tokens_per_second == pytest.approx(costs.speedup(0.7, choice.k) / 0.02)
+    hopeless = survey.choice_of(torch.float32, seconds, 0.02, 0.01)
+    assert hopeless.k == 1 and hopeless.speedup < 1  # a block drafts at least one token

@@ -1,12 +1,9 @@
 """After every block the caches hold what a fresh pass over the text would put there."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
-from decoders.greedy import worse
-from decoders.random_models import VOCAB, llama
+from decoders.random_models import VOCAB
 
 from specdec_lib.decoding.generate import start_run
 from specdec_lib.decoding.speculative import decode_block
@@ -17,15 +14,6 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp
 
 JUNK = 1e30  # a score of it would drown every other
-
-
-@pytest.fixture
-def models(tmp_path: Path) -> tuple[Llama, Llama]:
-    """A target, and a draft that agrees with it often."""
-    llama().save_pretrained(tmp_path / "target")
-    worse(llama()).save_pretrained(tmp_path / "draft")
-    folders = (tmp_path / "target", tmp_path / "draft")
-    return tuple(Llama.from_folder(folder, dtype=torch.float64) for folder in folders)
 
 
 def spoil(cache: KVCache, lengths: list[int]) -> None:

@@ -120,7 +120,7 @@ def test_buttons_and_keys_step_through_the_blocks(reader):
 @pytest.mark.browser
 def test_it_plays_and_pauses(reader):
     page = reader(pipeline_animation(ch01.RECORDED))
-    page.page.clock.install()
+    page.hold_clock()
     page.press("Play")
     page.page.clock.run_for(3500)
     assert page.numbers()[1] == "3"

@@ -131,7 +131,7 @@ PLAYING = {name for name in MAKERS if "player(" in (HERE / f"{name.split(',')[0]
 
 def moves_by_itself(page) -> bool:
     """Whether anything changes in ten seconds after one of its buttons was pressed."""
-    page.page.clock.install()
+    page.hold_clock()
     for button in page.frame.get_by_role("button").all():
         button.press("Enter")
         before = page.evaluate(SEEN)
@@ -145,4 +145,5 @@ def moves_by_itself(page) -> bool:
 @pytest.mark.parametrize("name", [name for name in MAKERS if "," not in name])
 def test_only_what_plays_moves_by_itself_and_with_reduced_motion_nothing_does(reader, name):
     assert moves_by_itself(reader(MAKERS[name]())) is (name in PLAYING)
-    assert not moves_by_itself(reader(MAKERS[name](), motion="reduce"))
+    if name in PLAYING:
+        assert not moves_by_itself(reader(MAKERS[name](), motion="reduce"))

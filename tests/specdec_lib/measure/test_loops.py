@@ -12,7 +12,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
 from specdec_lib.measure.experiment import identity
-from specdec_lib.measure.experiment.ours import LIBRARY, as_verifier, yours
+from specdec_lib.measure.experiment.loops import LIBRARY, as_verifier, yours
 from specdec_lib.sampling import Warp
 
 

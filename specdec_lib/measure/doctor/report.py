@@ -1,30 +1,26 @@
 """`specdec doctor`: what this machine has, what it can do, and which pairs fit."""
 
-import os
 import platform
-import re
 from collections.abc import Iterator
-from pathlib import Path
+from importlib.metadata import version
 
 import torch
-import transformers
 
-from specdec_lib.device import default_device, default_dtype, free_memory, name_of
-from specdec_lib.measure.doctor.drivers import advice, cards, dotted
-from specdec_lib.measure.doctor.machine import copy_bandwidth, matrix_rate
+from specdec_lib.device import default_device, default_dtype, free_memory, name_of, processor
+from specdec_lib.measure.core.limits import copy_bandwidth, matrix_rate
+from specdec_lib.measure.doctor.nvidia import advice, cards, dotted
 from specdec_lib.models.catalogue import PUBLISHED
 from specdec_lib.models.linear import can_pack
 
-FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")  # what products on a CPU are fast with
-CPUINFO = Path("/proc/cpuinfo")
 GIGA = 1e9
 
 
-def report() -> Iterator[str]:
+def lines() -> Iterator[str]:
     """The lines, each as soon as it is known."""
     device = default_device()
-    yield f"Python {platform.python_version()}, torch {torch.__version__}, " + (
-        f"transformers {transformers.__version__}"
+    yield (
+        f"Python {platform.python_version()}, torch {torch.__version__}, "
+        f"transformers {version('transformers')}"
     )
     yield processor()
     yield from graphics(device)
@@ -38,25 +34,6 @@ def report() -> Iterator[str]:
         )
         yield f"Matrix product in {name}: {rate / GIGA:,.0f} GFLOP/s{packed}"
     yield pairs_that_fit(device, dtype)
-
-
-def processor() -> str:
-    """The processor's name, its cores and the instructions that matter."""
-    flags = [flag for flag in FLAGS if re.search(rf"\b{flag}\b", cpuinfo())]
-    with_flags = f", {' '.join(flags)}" if flags else ""
-    threads = f"{torch.get_num_threads()} of {os.cpu_count()} threads"
-    return f"Processor: {processor_name()}, {threads}{with_flags}"
-
-
-def processor_name() -> str:
-    """The processor's name as Linux tells it; elsewhere at least its kind."""
-    name = re.search(r"^model name\s*: (.*)$", cpuinfo(), re.M)
-    return name[1] if name else platform.processor() or platform.machine()
-
-
-def cpuinfo() -> str:
-    """What Linux tells of the processor; nothing elsewhere."""
-    return CPUINFO.read_text() if CPUINFO.exists() else ""
 
 
 def graphics(device: torch.device) -> Iterator[str]:

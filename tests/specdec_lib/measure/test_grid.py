@@ -9,44 +9,46 @@ from decoders.built_in_machine import CPU, SMALL
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.costs import costs_by_draft
+from specdec_lib.measure.core.pages import table_in
 from specdec_lib.measure.core.timing import Spread
-from specdec_lib.measure.experiment import experiment
+from specdec_lib.measure.experiment import grid
 from specdec_lib.measure.experiment.contest import Outcome
-from specdec_lib.measure.experiment.ours import LIBRARY
+from specdec_lib.measure.experiment.loops import LIBRARY
+from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.measure.experiment.results_file import read
-from specdec_lib.measure.experiment.survey import Machine
 from specdec_lib.theory import Costs, walltime_speedup
 
+DOCS = Path(__file__).parents[3] / "docs"
 SPREAD = Spread(1.5, 1.0, 2.0)
 
 
 def test_a_row_promises_with_v_and_without():
     costs = Costs(0.05, {m: 1.0 + 0.2 * (m - 1) for m in range(1, 10)})
-    row = experiment.row_of("234m", "base", "code", 1, 0.7, costs)
+    row = grid.row_of("234m", "base", "code", 1, 0.7, costs)
     assert row.k == costs.best_k(0.7) and row.expected == costs.speedup(0.7, row.k)
     flat = [walltime_speedup(0.7, 0.05, k) for k in range(9)]
     assert (row.formula_k, row.formula) == (flat.index(max(flat)), max(flat))
     assert row.expected_at_4 == walltime_speedup(0.7, 0.05, 4, costs.v[5])
-    hopeless = experiment.row_of("234m", "base", "code", 1, 0.05, Costs(0.9, costs.v))
+    hopeless = grid.row_of("234m", "base", "code", 1, 0.05, Costs(0.9, costs.v))
     assert hopeless.k == 1 and hopeless.expected < 1
 
 
 def test_drafts_of_every_kind_have_an_acceptance_and_a_cost(machine, monkeypatch):
     monkeypatch.setattr("specdec_lib.measure.core.acceptance.WINDOW", 64)
-    rates = experiment.acceptance_rates(machine.effort.positions)
+    rates = grid.acceptance_rates(machine.effort.positions)
     names = {*BUILT_IN_DRAFTS, "bigram", "unigram", "prompt lookup", "early exit"}
     assert {draft for _, draft in rates} == names and {task for task, _ in rates} == {
         "code",
         "prose",
     }
     assert all(each.positions == 60 for each in rates.values())
-    costs, seconds = experiment.costs_on(machine, machine.targets["built-in"])
+    costs, seconds = grid.costs_on(machine, machine.targets["built-in"])
     assert set(costs) == names and seconds > 0 and all(each.c > 0 for each in costs.values())
-    rows = experiment.promised("built-in", rates, costs)
+    rows = grid.promised("built-in", rates, costs)
     assert len(rows) == 28
-    chosen = experiment.to_run(rows, everything=False)
+    chosen = grid.to_run(rows, everything=False)
     assert [row.temperature for row in chosen] == [0, 1]
-    assert len(experiment.to_run(rows, everything=True)) == 12
+    assert len(grid.to_run(rows, everything=True)) == 12
 
 
 def test_a_draft_step_stands_behind_a_target_pass(machine):
@@ -65,15 +67,15 @@ def quick(monkeypatch, machine):
     """An experiment whose measurements are given; yields the machine, with a costlier target."""
     costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
     monkeypatch.setattr(
-        experiment, "costs_on", lambda *args: (dict.fromkeys(experiment_drafts(), costs), 0.01)
+        grid, "costs_on", lambda *args: (dict.fromkeys(experiment_drafts(), costs), 0.01)
     )
-    monkeypatch.setattr(experiment.Contest, "outcome", lambda *args: Outcome(*[SPREAD] * 4))
+    monkeypatch.setattr(grid.Contest, "outcome", lambda *args: Outcome(*[SPREAD] * 4))
     rates = {
         (task, draft): Acceptance(0.7, 0.6, 60)
-        for task in experiment.TASKS
+        for task in grid.TASKS
         for draft in experiment_drafts()
     }
-    monkeypatch.setattr(experiment, "acceptance_rates", lambda positions: rates)
+    monkeypatch.setattr(grid, "acceptance_rates", lambda positions: rates)
     targets = {"built-in": machine.targets["built-in"], "40m": machine.targets["built-in"]}
     return Machine(CPU, torch.float32, targets, machine.drafts, (), SMALL, 1e9)
 
@@ -83,8 +85,8 @@ def experiment_drafts() -> list[str]:
 
 
 def test_every_row_is_in_the_file_as_soon_as_it_is_known(quick, tmp_path):
-    results = experiment.begin(quick, LIBRARY, tmp_path / "out.json")
-    for number, row in enumerate(experiment.run(quick, LIBRARY, results), 1):
+    results = grid.begin(quick, LIBRARY, tmp_path / "out.json")
+    for number, row in enumerate(grid.run(quick, LIBRARY, results), 1):
         held = experiment_rows(tmp_path / "out.json")
         assert len(held) == number and held[-1] == row.to_json()
     assert number == 56 and sum(bool(row["empirical"]) for row in held) == 2
@@ -101,37 +103,43 @@ def test_an_interrupted_kernel_keeps_the_rows_so_far(quick, tmp_path, monkeypatc
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(experiment.Contest, "outcome", interrupted)
-    results = experiment.begin(quick, LIBRARY, tmp_path / "out.json")
+    monkeypatch.setattr(grid.Contest, "outcome", interrupted)
+    results = grid.begin(quick, LIBRARY, tmp_path / "out.json")
     with pytest.raises(KeyboardInterrupt):
-        list(experiment.run(quick, LIBRARY, results))
+        list(grid.run(quick, LIBRARY, results))
     assert len(experiment_rows(tmp_path / "out.json")) == 54
 
 
 def test_the_best_row_is_a_measured_one_and_its_lack_is_said():
     costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
-    rows = [experiment.row_of("40m", "base", "code", t, 0.7, costs) for t in (0, 1, 1)]
+    rows = [grid.row_of("40m", "base", "code", t, 0.7, costs) for t in (0, 1, 1)]
     with pytest.raises(ValueError, match="of 3 rows none was measured end to end: let the"):
-        experiment.best(rows)
+        grid.best(rows)
     for i, median in ((0, 1.9), (1, 1.4), (2, 1.6)):
-        rows[i] = experiment.replace(rows[i], empirical={"median": median})
-    assert experiment.best(rows) is rows[0] and experiment.best(rows, 1) is rows[2]
+        rows[i] = grid.replace(rows[i], empirical={"median": median})
+    assert grid.best(rows) is rows[0] and grid.best(rows, 1) is rows[2]
 
 
 def test_the_table_shows_quartiles_where_a_row_was_run():
     costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
-    row = experiment.row_of("40m", "base", "code", 1, 0.7, costs)
-    assert "(" not in experiment.table([row]).splitlines()[1]
-    row = experiment.replace(row, **Outcome(*[SPREAD] * 4).to_json())
-    assert experiment.table([row]).count("1.50 (1.00 to 2.00)") == 2
+    row = grid.row_of("40m", "base", "code", 1, 0.7, costs)
+    assert "(" not in grid.table([row]).splitlines()[1]
+    row = grid.replace(row, **Outcome(*[SPREAD] * 4).to_json())
+    assert grid.table([row]).count("1.50 (1.00 to 2.00)") == 2
 
 
 def test_the_command_measures_prints_and_leaves_a_file(quick, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(experiment.survey, "look", lambda longer: quick)
+    monkeypatch.setattr(grid.survey, "look", lambda longer: quick)
     path = tmp_path / "table.json"
-    assert experiment.main(["--json", str(path)]) == 0
+    assert grid.main(["--json", str(path)]) == 0
     assert "Target 40m" in capsys.readouterr().out and len(experiment_rows(path)) == 56
-    assert experiment.main(["--json", str(path)]) == 2
-    assert experiment.main(["--json", str(path / "b.json")]) == 2
-    told = capsys.readouterr().err.splitlines()
-    assert "is there already" in told[0] and "cannot be written" in told[1]
+    page = tmp_path / "page.md"
+    assert grid.main(["--json", str(tmp_path / "b.json"), "--markdown", str(page)]) == 0
+    written = table_in(page, grid.TABLE)
+    assert written == grid.page_table(read(path)) and written.count("| 40m |") == 12
+    head, _, *rows = table_in(DOCS / "results.md", grid.TABLE).splitlines()
+    assert written.startswith(f"{head}\n") and len(rows) == 12
+    assert grid.main(["--json", str(path)]) == 2
+    assert grid.main(["--json", str(path / "b.json")]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert "is there already" in errors[0] and "cannot be written" in errors[1]

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +24,28 @@ from specdec_lib.drafters.lookup import PromptLookup, lookup
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.core import held_out
-from specdec_lib.measure.core.acceptance import Acceptance, model_reader
+from specdec_lib.measure.core.acceptance import (
+    NGRAMS,
+    Acceptance,
+    acceptances,
+    model_reader,
+    readers,
+    remembered,
+)
 from specdec_lib.measure.core.costs import K_MAX, costs_by_draft, pass_task
+from specdec_lib.measure.core.pages import markdown, write_table
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
+from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment import published, survey
 from specdec_lib.measure.experiment.contest import CHEN_K, Contest
-from specdec_lib.measure.experiment.ours import LIBRARY, Ours
+from specdec_lib.measure.experiment.loops import LIBRARY, Loop
+from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.measure.experiment.results_file import Results, ResultsError, fresh_path
-from specdec_lib.measure.experiment.survey import Machine
-from specdec_lib.measure.own_table import NGRAMS, acceptances, readers, remembered
 from specdec_lib.measure.strategies import first_layers, lookup_reader
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
+from specdec_lib.models.scale import COSTS
 from specdec_lib.sampling import Greedy
 from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
 
@@ -43,6 +53,9 @@ TASKS = {"code": ".py", "prose": ".txt"}
 LOOKUP, EARLY_EXIT = "prompt lookup", "early exit"
 NGRAM = 3  # tokens that prompt lookup looks for at most
 TEMPERATURES = {0: GREEDY, 1: SAMPLED}
+HEAD = ("draft", "task", "T", "alpha", "c", "K", "formula", "with v", "measured", "at K = 4")
+PAGE_HEAD = ("target", *HEAD[:-1])
+TABLE = "the table of chapter 08"  # its name in a page
 
 
 @dataclass(frozen=True)
@@ -50,8 +63,8 @@ class Row:
     """One setting. `formula` counts a verification as one pass, `expected` as measured.
 
     `empirical` is over plain decoding by the same forward pass, `at_4` the same with K = 4, as Chen
-    et al. had it; `over_hugging` and `over_assisted` are ours over Hugging Face's two. All have a
-    median and quartiles, or are None where the setting was not run. `tokens_a_block` counts the
+    et al. had it; `over_hugging` and `over_assisted` are over Hugging Face's two. All have a median
+    and quartiles, or are None if the setting was not run. `tokens_a_block` counts the
     correction or bonus.
     """
 
@@ -96,7 +109,7 @@ def acceptance_rates(positions: int) -> dict[tuple[str, str], Acceptance]:
 
 
 def exit_layer() -> int:
-    """Where the early exit leaves the built-in target: behind half of its layers."""
+    """Where the early exit leaves the built-in target: after half of its layers."""
     return read_shape(ASSETS / "target").layers // 2
 
 
@@ -120,7 +133,7 @@ def other_drafters(target: Llama) -> dict[str, Drafter]:
 
 
 def step_task(drafter: Drafter, target: Llama) -> Callable[[], object]:
-    """One draft token of a drafter, behind a held-out prompt, as a task that can be timed."""
+    """One draft token of a drafter, after a held-out prompt, as a task that can be timed."""
     prompts = held_out.prompts(1)
     capacity = len(prompts[0]) + 1
     cache = target.new_cache(1, capacity)
@@ -167,8 +180,15 @@ def to_run(rows: Sequence[Row], everything: bool) -> list[Row]:
     ]
 
 
-def run(machine: Machine, ours: Ours, results: Results) -> Iterator[Row]:
-    """Every row of every target, the measured ones last; each is in `results` when it comes out.
+def run(machine: Machine, loop: Loop, results: Results) -> Iterator[Row]:
+    """Every row of every target, the measured ones last; each is in `results` when it comes out."""
+    for row in chain(run_built_in(machine, loop), run_published(machine, loop)):
+        results.add(row.to_json())
+        yield row
+
+
+def run_built_in(machine: Machine, loop: Loop) -> Iterator[Row]:
+    """The rows of the built-in target and of its costlier versions.
 
     Only costlier targets are run end to end on a CPU: on the built-in one nothing is gained.
     """
@@ -177,38 +197,28 @@ def run(machine: Machine, ours: Ours, results: Results) -> Iterator[Row]:
         costs, _ = costs_on(machine, target)
         rows = promised(name, rates, costs)
         chosen = [] if name == "built-in" else to_run(rows, machine.whole_grid)
-        for row in rows:
-            if row not in chosen:
-                results.add(row.to_json())
-                yield row
-        contest = Contest(machine, name, target, ours) if chosen else None
+        yield from (row for row in rows if row not in chosen)
+        contest = Contest(machine, name, target, loop)
         for row in chosen:
             warp = TEMPERATURES[row.temperature]
             outcome = contest.outcome(row.draft, row.k, TASKS[row.task], warp)
-            measured = replace(row, **outcome.to_json())
-            results.add(measured.to_json())
-            yield measured
-    yield from run_published(machine, ours, results)
+            yield replace(row, **outcome.to_json())
 
 
-def run_published(machine: Machine, ours: Ours, results: Results) -> Iterator[Row]:
+def run_published(machine: Machine, loop: Loop) -> Iterator[Row]:
     """The rows of the published pairs, all of them end to end; alpha is counted on blocks."""
-    for name, draft, contest in published.contests(machine, ours):
+    for name, draft, contest in published.contests(machine, loop):
         for task, texts in contest.tasks().items():
             costs = contest.costs(texts[0])
             for temperature, warp in TEMPERATURES.items():
                 alpha = contest.alpha(texts, warp)
                 row = row_of(name, draft, task, temperature, alpha, costs)
-                outcome = contest.outcome(texts, row.k, warp)
-                measured = replace(row, **outcome.to_json())
-                results.add(measured.to_json())
-                yield measured
+                yield replace(row, **contest.outcome(texts, row.k, warp).to_json())
 
 
-def begin(machine: Machine, ours: Ours, path: Path | str | None = None) -> Results:
+def begin(machine: Machine, loop: Loop, path: Path | str | None = None) -> Results:
     """A new results file for this machine, by default named after the present time."""
-    about = machine.to_json()
-    return Results(path or fresh_path(), ours.whose, about)
+    return Results(path or fresh_path(), loop.whose, machine.to_json())
 
 
 def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
@@ -227,32 +237,34 @@ def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as text, a line each."""
-    heads = ("draft", "task", "T", "alpha", "c", "K", "formula", "with v", "measured", "at K = 4")
-    lines = ["{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>9}{:>8}{:>22}{:>22}".format(*heads)]
+    lines = ["{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>9}{:>8}{:>22}{:>22}".format(*HEAD)]
     for row in rows:
-        ends = (shown(row.empirical), shown(row.at_4))
-        lines.append(
-            f"{row.draft:14}{row.task:7}{row.temperature:>2}{row.alpha:7.3f}{row.c:7.3f}{row.k:4}"
-            f"{row.formula:9.2f}{row.expected:8.2f}{ends[0]:>22}{ends[1]:>22}"
-        )
+        lines.append("{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>9}{:>8}{:>22}{:>22}".format(*cells(row)))
     return "\n".join(lines)
 
 
+def cells(row: Row) -> list[str]:
+    """What the columns of HEAD show of a row."""
+    figures = f"{row.alpha:.3f}", f"{row.c:.3f}", str(row.k), f"{row.formula:.2f}"
+    ends = shown(row.empirical), shown(row.at_4)
+    return [row.draft, row.task, str(row.temperature), *figures, f"{row.expected:.2f}", *ends]
+
+
 def shown(measured: Mapping[str, float] | None) -> str:
-    """A median with its quartiles; nothing where the setting was not run."""
-    if measured is None:
-        return ""
-    return f"{measured['median']:.2f} ({measured['low']:.2f} to {measured['high']:.2f})"
+    """A median with its quartiles; nothing if the setting was not run."""
+    return "" if measured is None else str(Spread(**measured))
+
+
+def page_table(content: Mapping[str, Any]) -> str:
+    """The rows of a results file that have a draft model and a costlier target, as Markdown."""
+    rows = [Row(**each) for each in content["rows"]]
+    kept = [row for row in rows if row.draft in BUILT_IN_DRAFTS and row.target in COSTS]
+    return markdown(PAGE_HEAD, ([row.target, *cells(row)[:-1]] for row in kept))
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure everything, print the table, leave the JSON; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m specdec_lib.measure.experiment.experiment", description=__doc__
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="the results file (a new name)")
-    parser.add_argument("--longer", type=float, default=1, help="so many times the usual effort")
-    options = parser.parse_args(arguments)
+    options = parser().parse_args(arguments)
     machine = survey.look(options.longer)
     try:
         results = begin(machine, LIBRARY, options.json)
@@ -262,11 +274,21 @@ def main(arguments: list[str] | None = None) -> int:
     rows: dict[str, list[Row]] = {}
     for row in run(machine, LIBRARY, results):
         rows.setdefault(row.target, []).append(row)
-    for name, found in rows.items():
-        print(f"\nTarget {name}\n{table(found)}")
+    for name, of_target in rows.items():
+        print(f"\nTarget {name}\n{table(of_target)}")
     print(f"\n{results.path}")
+    if options.markdown:
+        write_table(options.markdown, TABLE, page_table(results.content))
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    command = argparse.ArgumentParser(
+        prog="python -m specdec_lib.measure.experiment", description=__doc__
+    )
+    option = command.add_argument
+    option("--json", type=Path, metavar="FILE", help="the results file (a new name)")
+    option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
+    option("--longer", type=float, default=1, help="so many times the usual effort")
+    return command

@@ -1,7 +1,7 @@
 """The two limits of a machine, measured: bytes a second from memory, FLOP a second in a product.
 
 Both are the best of several rounds, since they stand for what the machine can do at most. Passes
-that are held against them take turns, for about as long as one wants to wait.
+that are held against them are interleaved, for about as long as one wants to wait.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -56,15 +56,15 @@ def fastest(task: Callable[[], object], rounds: int) -> float:
 def pass_seconds(
     models: Mapping[Key, Llama], widths: Sequence[int], seconds: float = 6, most: int = 15
 ) -> dict[Key, dict[int, list[float]]]:
-    """The seconds of passes over so many tokens, by model and width; all passes take turns.
+    """The seconds of passes over so many tokens, by model and width; interleaved.
 
     They go round as often as fits into about `seconds`: at least twice, at most `most` times. A
     first round, not counted, tells how long one takes.
     """
     tasks = {(key, n): pass_task(model, n) for key, model in models.items() for n in widths}
     once = timed(lambda: [task() for task in tasks.values()])
-    taken = interleaved(tasks, rounds=max(2, min(most, int(seconds / once))), warm_up=0)
-    return {key: {n: taken[key, n] for n in widths} for key in models}
+    times = interleaved(tasks, rounds=max(2, min(most, int(seconds / once))), warm_up=0)
+    return {key: {n: times[key, n] for n in widths} for key in models}
 
 
 def weights_read(model: Llama) -> int:

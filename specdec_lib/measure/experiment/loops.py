@@ -1,12 +1,11 @@
-"""Whose decoder a measurement runs: the student's two functions, or the library's.
+"""The decoding loop that a measurement runs: the student's two functions, or the library's.
 
-`Ours` holds a loop with the signature of chapter 08's speculative_generate, and a verify_block. The
-library's decoder can be run with that verify_block too, for drafts that are no models and for
-batches.
+A `Loop` holds a function with the signature of chapter 08's speculative_generate, and a
+verify_block. The library's decoder can run with that verify_block too, for drafts that are no
+models and for batches.
 """
 
 from collections.abc import Callable, Sequence
-from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import Verdict, Verifier, probability_of, verify_block
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.core.runs import Decoder
+from specdec_lib.measure.core.runs import Decoder, Prompts, decoder
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Choices, Uniforms, Warp, choices_for
 
@@ -25,7 +24,7 @@ from specdec_lib.sampling import Choices, Uniforms, Warp, choices_for
 VerifyBlock = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
-class Ours(NamedTuple):
+class Loop(NamedTuple):
     """A decoder: `whose` is "your" or "the library's"."""
 
     whose: str
@@ -39,20 +38,19 @@ class Ours(NamedTuple):
 
     def decoder(self, target: Model, draft: Model, k: int, warp: Warp, tokens: int) -> Decoder:
         """The loop as a task that can be timed, with another seed at every call."""
-        seeds = count()
 
-        def run(prompt: Sequence[int]) -> Generation:
-            rng = np.random.default_rng([next(seeds), 0])
+        def generate(prompts: Prompts, settings: Settings, rngs: list) -> Generation:
+            (prompt,), (rng,) = prompts, rngs
             return Generation(
                 [self.generate(target, draft, prompt, k, tokens, warp.temperature, rng)]
             )
 
-        return run
+        return decoder(generate, warp, tokens)
 
 
-def yours(generate: Callable[..., list[int]], block: VerifyBlock) -> Ours:
+def yours(generate: Callable[..., list[int]], block: VerifyBlock) -> Loop:
     """A student's decoder."""
-    return Ours("your", generate, block)
+    return Loop("your", generate, block)
 
 
 def library_generate(
@@ -65,14 +63,14 @@ def library_generate(
     rng: np.random.Generator,
     eos_id: int | None = None,
 ) -> list[int]:
-    """The library's decoder behind the signature of chapter 08."""
+    """The library's decoder with the signature of chapter 08."""
     warp = Warp(temperature)
     settings, choices = Settings(max_new_tokens, warp, eos_id), choices_for(warp, [rng])
     drafter = ModelDrafter(draft)
     return speculative_generate(target, drafter, [prompt_ids], k, settings, choices).tokens[0]
 
 
-LIBRARY = Ours("the library's", library_generate, verify_block)
+LIBRARY = Loop("the library's", library_generate, verify_block)
 
 
 def as_verifier(block: VerifyBlock) -> Verifier:

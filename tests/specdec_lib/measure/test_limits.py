@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.measure.doctor import machine
+from specdec_lib.measure.core import limits
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
 
@@ -18,21 +18,21 @@ def half_a_second(monkeypatch):
         results.append(task())
         return 0.5
 
-    monkeypatch.setattr(machine, "timed", timed)
+    monkeypatch.setattr(limits, "timed", timed)
     return results
 
 
 def test_a_copy_counts_what_is_read_and_what_is_written(half_a_second):
-    assert machine.copy_bandwidth(megabytes=1, rounds=3) == 2 * 2**20 / 0.5
+    assert limits.copy_bandwidth(megabytes=1, rounds=3) == 2 * 2**20 / 0.5
     assert len(half_a_second) == 4  # the first round is not counted
     assert all(torch.equal(copy, torch.ones(2**18)) for copy in half_a_second)
 
 
 def test_a_product_counts_two_flop_for_each_multiplication(half_a_second):
-    rate = machine.matrix_rate(torch.bfloat16, rounds=1)
-    assert rate == 2 * machine.NARROWEST**3 / 0.5
+    rate = limits.matrix_rate(torch.bfloat16, rounds=1)
+    assert rate == 2 * limits.NARROWEST**3 / 0.5
     assert half_a_second[0].dtype == torch.bfloat16
-    assert half_a_second[0].shape == (machine.NARROWEST, machine.NARROWEST)
+    assert half_a_second[0].shape == (limits.NARROWEST, limits.NARROWEST)
 
 
 def test_the_matrices_grow_until_a_product_takes_long_enough(monkeypatch):
@@ -40,18 +40,18 @@ def test_the_matrices_grow_until_a_product_takes_long_enough(monkeypatch):
 
     def timed(task):
         widths.append(task().shape[0])
-        return widths[-1] * machine.LONG_ENOUGH / 1000
+        return widths[-1] * limits.LONG_ENOUGH / 1000
 
-    monkeypatch.setattr(machine, "timed", timed)
-    rate = machine.matrix_rate(rounds=1)
+    monkeypatch.setattr(limits, "timed", timed)
+    rate = limits.matrix_rate(rounds=1)
     assert widths == [256, 256, 512, 512, 1024, 1024]
-    assert rate == 2 * 1024**3 / (1024 * machine.LONG_ENOUGH / 1000)
+    assert rate == 2 * 1024**3 / (1024 * limits.LONG_ENOUGH / 1000)
 
 
 def test_the_fastest_round_counts(monkeypatch):
     times = iter([0.1, 3.0, 2.0, 4.0])  # the first one, though short, is the warm-up
-    monkeypatch.setattr(machine, "timed", lambda task: next(times))
-    assert machine.fastest(lambda: None, rounds=3) == 2.0
+    monkeypatch.setattr(limits, "timed", lambda task: next(times))
+    assert limits.fastest(lambda: None, rounds=3) == 2.0
 
 
 @pytest.mark.parametrize(("once", "rounds"), [(0.1, 15), (1.0, 6), (2.5, 2), (60.0, 2)])
@@ -61,19 +61,19 @@ def test_passes_take_turns_for_as_long_as_there_is_time(monkeypatch, once, round
     def pass_task(model, width):
         return lambda: order.append((model, width))
 
-    monkeypatch.setattr(machine, "pass_task", pass_task)
-    monkeypatch.setattr(machine, "timed", lambda task: (task(), once)[1])
-    seconds = machine.pass_seconds({"a": "small", "b": "large"}, widths=(1, 8), seconds=6)
+    monkeypatch.setattr(limits, "pass_task", pass_task)
+    monkeypatch.setattr(limits, "timed", lambda task: (task(), once)[1])
+    seconds = limits.pass_seconds({"a": "small", "b": "large"}, widths=(1, 8), seconds=6)
     assert order == [("small", 1), ("small", 8), ("large", 1), ("large", 8)] * (rounds + 1)
     assert {key: list(taken) for key, taken in seconds.items()} == {"a": [1, 8], "b": [1, 8]}
     assert all(len(times) == rounds for taken in seconds.values() for times in taken.values())
 
 
 def test_both_limits_are_measured_here():
-    assert machine.copy_bandwidth(megabytes=4, rounds=2) > 1e7
-    assert machine.matrix_rate(rounds=1) > 1e7
+    assert limits.copy_bandwidth(megabytes=4, rounds=2) > 1e7
+    assert limits.matrix_rate(rounds=1) > 1e7
 
 
 def test_a_pass_reads_all_weights_but_the_embedding():
     model = Llama.from_folder(ASSETS / "small")
-    assert machine.weights_read(model) == parameters(model.shape) - model.embedding.numel()
+    assert limits.weights_read(model) == parameters(model.shape) - model.embedding.numel()

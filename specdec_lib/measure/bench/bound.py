@@ -2,7 +2,6 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 import torch
 from tqdm import tqdm
@@ -11,18 +10,12 @@ from specdec_lib.decoding.generate import start_run
 from specdec_lib.decoding.speculative import decode_block
 from specdec_lib.decoding.state import Block, Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.bench.workbench import Workbench, draft, target
-from specdec_lib.measure.core.costs import CONTEXT, K_MAX, costs_of, pass_task
-from specdec_lib.measure.core.runs import (
-    ROUNDS,
-    SAMPLED,
-    Decoder,
-    Recorded,
-    choices,
-    plain,
-    speculative,
-)
-from specdec_lib.measure.core.timing import interleaved
+from specdec_lib.measure.bench.sizes import size_for
+from specdec_lib.measure.bench.workbench import Workbench
+from specdec_lib.measure.core.costs import CONTEXT, K_MAX, pass_task
+from specdec_lib.measure.core.models import draft, target
+from specdec_lib.measure.core.runs import GREEDY, ROUNDS, SAMPLED, Decoder, Recorded, choices
+from specdec_lib.measure.core.timing import interleaved, on_prompts
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
@@ -32,24 +25,27 @@ SHARE_PROMPTS = 3
 
 
 def share_of_bound(bench: Workbench, warp: Warp) -> float:
-    """The least share of the bound that we reach, over K = 1..8 and two sizes of target."""
-    return min(
-        share(bench, cost, dtype, warp)
-        for cost, dtype in (("40m", torch.float32), ("234m", bench.best("234m", warp).dtype))
-    )
+    """The least share of the bound that we reach on a CPU, over K = 1..8 and two sizes."""
+    best = bench.best("234m", warp).dtype
+    return min(share(bench, "40m", torch.float32, warp), share(bench, "234m", best, warp))
 
 
-def share(bench: Workbench, cost: str, dtype: torch.dtype, warp: Warp) -> float:
+def share_of_bound_captured(bench: Workbench, wanted: str) -> float:
+    """The least share on a GPU, over K = 1..8, greedy and at temperature 1."""
+    size, (dtype,) = size_for(bench, wanted), bench.dtypes
+    return min(share(bench, size, dtype, warp) for warp in (GREEDY, SAMPLED))
+
+
+def share(bench: Workbench, size: str, dtype: torch.dtype, warp: Warp) -> float:
     """The least over K of measured speedup over E / (c K + v(K+1)).
 
     c and v are from bare passes of their own; E is how many tokens the timed blocks brought.
     """
-    model, drafter, tokens = target(cost, dtype), ModelDrafter(draft(NAME)), bench.tokens
-    costs, _ = costs_of(model, drafter.model)
-    decoders = {k: speculative(model, drafter, k, warp, tokens) for k in range(1, K_MAX + 1)}
-    decoders[0] = plain(model, warp, tokens)
+    costs = bench.costs(size, dtype, names=[NAME])[0][NAME]
+    decoders = {k: bench.decoder(size, dtype, warp, NAME, k) for k in range(1, K_MAX + 1)}
+    decoders[0] = bench.decoder(size, dtype, warp)
     shares = shares_of(costs, decoders, bench.prompts_for(warp, dtype)[:SHARE_PROMPTS])
-    name = f"{cost}, {dtype}, temperature {warp.temperature:g}"
+    name = f"{bench.where(size)}, {dtype}, temperature {warp.temperature:g}"
     bench.notes.append(in_words(name, shares, costs))
     return min(shares)
 
@@ -62,7 +58,7 @@ def shares_of(
     Number 0 is plain decoding. E is how many tokens the timed blocks brought.
     """
     recorded = {k: Recorded(decoder) for k, decoder in decoders.items()}
-    seconds = total_seconds(recorded, prompts)
+    seconds = {k: sum(each) for k, each in on_prompts(recorded, prompts, ROUNDS).items()}
     shares = []
     for k in sorted(set(decoders) - {0}):
         bound = recorded[k].tokens_a_block / (costs.c * k + costs.v[k + 1])
@@ -79,23 +75,11 @@ def in_words(name: str, shares: Sequence[float], costs: Costs) -> str:
     )
 
 
-def total_seconds(
-    decoders: Mapping[int, Decoder], prompts: Sequence[list[int]]
-) -> dict[int, float]:
-    """The seconds of every decoder over all prompts, all decoders by turns on each."""
-    totals = dict.fromkeys(decoders, 0.0)
-    for prompt in tqdm(prompts, desc="prompts", leave=False):
-        tasks = {name: partial(decoder, prompt) for name, decoder in decoders.items()}
-        for name, seconds in interleaved(tasks, ROUNDS).items():
-            totals[name] += sum(seconds)
-    return totals
-
-
 def model_error(bench: Workbench) -> float:
     """The largest relative error of K draft passes and one verification as the time of a block.
 
     At the 40M cost in float32, batches of 1 to 32 and K of 1 to 8; the passes are bare ones over
-    as many rows, measured by turns with the blocks.
+    as many rows, interleaved with the blocks.
     """
     errors = {}
     for batch in tqdm((1, 2, 4, 8, 16, 32), desc="batch", leave=False):
@@ -117,15 +101,15 @@ def block_error(batch: int, k: int) -> float:
         "target": pass_task(model, k + 1, batch),
         "block": block_task(model, small, batch, k),
     }
-    seconds = {key: statistics.median(taken) for key, taken in interleaved(tasks, 7).items()}
+    seconds = {key: statistics.median(times) for key, times in interleaved(tasks, 7).items()}
     predicted = k * seconds["draft"] + seconds["target"]
     return seconds["block"] / predicted - 1
 
 
 def block_task(model: Llama, small: Llama, batch: int, k: int) -> Callable[[], list[Block]]:
-    """One block of speculative decoding behind a context, a new one with every call."""
+    """One block of speculative decoding after a context, a new one with every call."""
     prompts = [[1 + row, *range(2, CONTEXT + 1)] for row in range(batch)]
     settings, drafter = Settings(model.max_length - CONTEXT - k, SAMPLED), ModelDrafter(small)
     run = start_run(model, drafter, prompts, settings, model.max_length)
-    made = choices(SAMPLED, seed=0, rows=batch)
-    return lambda: decode_block(run, drafter, k, made)
+    drawn = choices(SAMPLED, seed=0, rows=batch)
+    return lambda: decode_block(run, drafter, k, drawn)

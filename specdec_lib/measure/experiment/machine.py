@@ -1,0 +1,63 @@
+"""What chapter 08 runs on: the device, the models on it, and how much is measured."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+
+from specdec_lib.device import name_of, processor
+from specdec_lib.models.llama import Llama
+
+
+class Effort(NamedTuple):
+    """How much is measured; `longer` of `effort` multiplies it."""
+
+    positions: int = 8000  # of held-out text an acceptance rate
+    passes: int = 30  # rounds of bare passes
+    prompts: int = 3  # an end-to-end comparison
+    tokens: int = 24  # after each prompt
+    rounds: int = 2  # interleaved, for each prompt
+
+    def times(self, longer: float) -> "Effort":
+        """About `longer` times as much. ValueError unless that is a positive number."""
+        if not longer > 0:
+            raise ValueError(f"longer is {longer}; it is a positive number, 1 for the usual time")
+        grown = (max(1, round(each * longer)) for each in (self.positions, self.passes))
+        prompts = max(1, round(self.prompts * longer))
+        return Effort(*grown, prompts, self.tokens, self.rounds)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What was found. `targets` are the built-in one and its costlier versions, by name."""
+
+    device: torch.device
+    dtype: torch.dtype
+    targets: dict[str, Llama]
+    drafts: dict[str, Llama]
+    published: tuple[str, ...]
+    effort: Effort
+    bandwidth: float  # bytes a second
+
+    @property
+    def whole_grid(self) -> bool:
+        """Whether every row is run end to end, or the best draft alone."""
+        return self.device.type == "cuda"
+
+    def to_json(self) -> dict[str, str | float | int]:
+        """As data, for the head of a results file."""
+        return {
+            "device": device_line(self.device),
+            "dtype": name_of(self.dtype),
+            "bandwidth_gb_s": round(self.bandwidth / 1e9, 1),
+            "threads": torch.get_num_threads(),
+            "cuda": torch.version.cuda or "none",
+        }
+
+
+def device_line(device: torch.device) -> str:
+    """The device in words."""
+    if device.type == "cpu":
+        return f"cpu, since torch finds no CUDA device. {processor()}"
+    card = torch.cuda.get_device_properties(device)
+    return f"{card.name}, compute capability {card.major}.{card.minor}"

@@ -1,0 +1,349 @@
+"""The figures of the bench; those of a GPU by the very functions that measure them, on the CPU."""
+
+import gc
+import json
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from decoders.random_models import llama
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_iter
+
+from specdec_lib.assets import ASSETS
+from specdec_lib.measure import hugging
+from specdec_lib.measure.bench import bandwidth, bound, comparisons, memory, sizes, workbench
+from specdec_lib.measure.bench import command as bench
+from specdec_lib.measure.bench.figures import FIGURES, GPU_FIGURES, Figure
+from specdec_lib.measure.bench.workbench import Workbench
+from specdec_lib.measure.core import costs, models, runs
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.core.pages import table_in
+from specdec_lib.measure.core.timing import Spread
+from specdec_lib.models import linear
+from specdec_lib.models.checkpoint import read_weights
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.scale import COSTS, Growth, grown, grown_shape, parameters
+from specdec_lib.theory import Costs
+
+CPU = torch.device("cpu")
+DOCS = Path(__file__).parents[3] / "docs"
+V = {width: 1.0 + 0.1 * width for width in range(1, 10)}
+RATES = SimpleNamespace(alpha=0.6, greedy=0.5)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Little to do: known costs and acceptance, two K, all sizes the built-in one."""
+    monkeypatch.setattr(bound, "K_MAX", 2)
+    monkeypatch.setattr(bound, "SHARE_PROMPTS", 1)
+    monkeypatch.setattr(
+        workbench,
+        "costs_by_draft",
+        lambda model, drafts, *how: (dict.fromkeys(drafts, Costs(0.2, V)), 0.01),
+    )
+    monkeypatch.setattr(workbench, "accepted", lambda name: RATES)
+    monkeypatch.setattr(comparisons, "BATCH", 2)
+    monkeypatch.setattr(comparisons, "TRIED_K", (1,))
+    monkeypatch.setattr(bandwidth, "copy_bandwidth", lambda device: 1e10)
+    monkeypatch.setattr(runs, "ROUNDS", 1)
+    monkeypatch.setattr(bound, "ROUNDS", 1)
+    for size in ("built-in", "40m", "234m"):
+        monkeypatch.setitem(COSTS, size, Growth(width=1, layers=4))
+    models.target.cache_clear()
+    yield
+    models.target.cache_clear()
+
+
+def bench_of(captured: bool, **more) -> Workbench:
+    """A bench of few and short texts; if it is captured, its GPU is the CPU."""
+    return Workbench(prompts(4, length=16), 1, 8, captured=captured, **more)
+
+
+@pytest.mark.parametrize("key", GPU_FIGURES)
+def test_every_figure_of_a_gpu_is_measured(quick, key: str):
+    small = bench_of(True, smaller=dict.fromkeys(("7b", "1b"), "built-in"))
+    value = GPU_FIGURES[key].measure(small)
+    values = [value.low, value.median, value.high] if isinstance(value, Spread) else [value]
+    assert all(0 < value < 1000 for value in values) and values == sorted(values)
+    assert any("cpu at built-in" in note for note in small.notes)
+
+
+@pytest.mark.parametrize("key", [key for key in FIGURES if "234m" in key or "share" in key])
+def test_the_same_functions_measure_the_figures_of_a_cpu(quick, key: str):
+    small = bench_of(False)
+    value = FIGURES[key].measure(small)
+    assert 0 < (value.median if isinstance(value, Spread) else value) < 1000
+    assert any(
+        note.startswith("234m over plain") or "bound at 234m" in note for note in small.notes
+    )
+
+
+def test_the_best_of_all_dtypes_and_drafts_is_chosen_and_noted(quick, monkeypatch):
+    def measured(self, size, dtype, batch):
+        seconds = {torch.float32: 0.02, torch.bfloat16: 0.01}[dtype]
+        return {"large": Costs(0.5, V), "small": Costs(0.1, V)}, seconds
+
+    monkeypatch.setattr(Workbench, "costs", measured)
+    small = bench_of(False)
+    best = small.best("234m", runs.SAMPLED)
+    assert (best.dtype, best.draft) == (torch.bfloat16, "small")
+    assert best.k == Costs(0.1, V).best_k(RATES.alpha)
+    assert best.tokens_per_second == pytest.approx(best.speedup / 0.01)
+    assert f"the small draft and K = {best.k}" in small.notes[0] and "pair" in small.notes[1]
+    assert small.best("234m", runs.SAMPLED, [torch.float32]).dtype == torch.float32
+
+
+def test_the_costs_are_those_of_captured_passes():
+    models = [Llama.from_folder(ASSETS / name) for name in ("base", "small")]
+    found, seconds = costs.costs_of(*models, k_max=1, rounds=2, batch=2, task=costs.graph_task)
+    assert found.v[1] == 1 and set(found.v) == {1, 2} and found.c > 0 and seconds > 0
+
+
+def test_a_task_of_captured_passes_leaves_the_cache_as_it_was(monkeypatch):
+    model = Llama.from_folder(ASSETS / "small")
+    passes, forward = [], model.forward
+
+    def counted(tokens, cache, run=None):
+        before = cache.length.tolist()
+        passes.append((tokens.shape[1], before, cache.readable))
+        return forward(tokens, cache, run=run)
+
+    monkeypatch.setattr(model, "forward", counted)
+    costs.graph_task(model, 3)()
+    assert passes == [(128, [0], 256)] + [(3, [128], 256)] * costs.REPLAYS
+
+
+def test_transformers_stands_on_our_tensors(monkeypatch):
+    monkeypatch.setattr(linear, "can_pack", lambda weight: False)  # as on a GPU
+    monkeypatch.setattr(models, "target_weights", models.kept_weights)
+    monkeypatch.setattr(hugging, "target_weights", models.kept_weights)
+    models.target.cache_clear()
+    monkeypatch.setitem(COSTS, "tiny", Growth(width=2, layers=5))
+    ours = models.target("tiny", torch.float32)
+    theirs = hugging.Counted.of_target("tiny", torch.float32, CPU).model
+    own = {
+        part.data_ptr() for layer in ours.layers for part in (layer.qkv.weight, layer.down.weight)
+    }
+    found = {
+        part.data_ptr()
+        for layer in theirs.model.layers
+        for part in (layer.self_attn.q_proj.weight, layer.mlp.down_proj.weight)
+    }
+    assert own == found and len(own) == 10
+    tokens = torch.tensor([[3, 1, 4, 1, 5]])
+    with torch.no_grad():
+        expected = ours.forward(tokens, ours.new_cache())
+        torch.testing.assert_close(theirs(tokens).logits, expected, rtol=1e-3, atol=1e-3)
+    models.target.cache_clear()
+
+
+class Live(TorchDispatchMode):
+    """Counts the bytes of the tensors that live, and the most at any time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: set[int] = set()
+        self.now = self.most = 0
+
+    def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+        result = function(*arguments, **(keywords or {}))
+        for each in tree_iter(result):
+            if isinstance(each, torch.Tensor):
+                self._count(each.untyped_storage())
+        return result
+
+    def _count(self, storage: torch.UntypedStorage) -> None:
+        place, size = storage.data_ptr(), storage.nbytes()
+        if size and place not in self.known:
+            self.known.add(place)
+            self.now += size
+            self.most = max(self.most, self.now)
+            weakref.finalize(storage, self._gone, place, size)
+
+    def _gone(self, place: int, size: int) -> None:
+        self.known.discard(place)
+        self.now -= size
+
+
+def test_a_scaled_target_is_made_without_a_second_copy(monkeypatch, tmp_path):
+    monkeypatch.setattr(linear, "can_pack", lambda weight: False)  # as on a GPU
+    llama().save_pretrained(tmp_path)
+    growth = Growth(width=12, layers=16)
+    shape = grown_shape(read_weights(tmp_path, "cpu", torch.float32).shape, growth)
+    gc.collect()
+    with Live() as live:
+        model = Llama(grown(read_weights(tmp_path, "cpu", torch.float32), growth))
+    whole, extra = 4 * parameters(shape), 4 * sizes.largest_matrix(shape)
+    assert len(model.layers) == 16
+    assert whole < live.most < whole + 2 * extra
+
+
+def test_the_largest_size_with_room_is_taken(monkeypatch):
+    small = bench_of(True)
+    for free, expected in ((80e9, "7b"), (12e9, "1b"), (4.5e9, "234m")):
+        small.smaller.clear()
+        monkeypatch.setattr(sizes, "free_memory", lambda device, free=free: int(free))
+        assert sizes.size_for(small, "7b") == expected == small.smaller["7b"]
+    monkeypatch.setattr(sizes, "free_memory", lambda device: 10)
+    assert sizes.size_for(small, "7b") == "234m"  # what was chosen stays
+    small.smaller.clear()
+    with pytest.raises(ValueError, match="cpu has no room for the 40m size"):
+        sizes.size_for(small, "1b")
+
+
+def test_the_memory_of_the_sizes_is_known():
+    assert 13.7e9 < sizes.memory_needed("7b", torch.bfloat16) - sizes.RESERVE < 17e9
+    assert 2.0e9 < sizes.memory_needed("1b", torch.bfloat16) - sizes.RESERVE < 3e9
+
+
+def test_the_bytes_of_a_plain_step():
+    model = Llama.from_folder(ASSETS / "small")
+    shape = model.shape
+    weights = parameters(shape) - shape.vocab_size * shape.width
+    held = 2 * shape.layers * shape.kv_heads * shape.head_width
+    # Steps at 126 and 127 tokens: the first reads one bucket of 128 positions, the second two.
+    assert sizes.bytes_a_step(model, [1] * 126, 2) == 4 * (weights + held * (128 + 256) / 2)
+
+
+def test_without_a_gpu_its_rows_are_absent_and_told_of(capsys, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    quickly = FIGURES["builtin_vs_own_ar"]._replace(measure=lambda bench: 1.0)
+    monkeypatch.setitem(bench.ALL, "builtin_vs_own_ar", quickly)
+    assert bench.main(["--only", "builtin_vs_own_ar"]) == 0
+    text = capsys.readouterr().out
+    assert "no CUDA device: GPU rows not measured" in text and "gpu_" not in text
+    assert bench.chosen(None) == list(FIGURES) and len(bench.workbenches(1, 1, None)) == 1
+    for key, message in {
+        "gpu_batch8_vs_own_ar": "gpu_batch8_vs_own_ar: needs a CUDA device",
+        "nonsense": "no figure is called nonsense",
+    }.items():
+        with pytest.raises(SystemExit):
+            bench.main(["--only", key])
+        assert message in capsys.readouterr().err
+
+
+def test_with_a_gpu_each_figure_has_its_own_bench_and_the_notes_are_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert bench.chosen(None) == [*FIGURES, *GPU_FIGURES]
+    cpu, card = bench.workbenches(2, 3, "default")
+    assert (cpu.device.type, cpu.captured, card.device.type, card.captured) == (
+        "cpu", False, "cuda", True,
+    )  # fmt: skip
+    assert card.notes is cpu.notes and card.smaller is not cpu.smaller and card.mode == "default"
+
+
+def test_what_fails_on_a_gpu_leaves_the_other_figures(tmp_path, monkeypatch):
+    def fail(bench):
+        raise torch.OutOfMemoryError("CUDA out of memory\nand more")
+
+    keys = list(GPU_FIGURES)[:2]
+    for key, measure in zip(keys, (fail, lambda bench: 1.0), strict=True):
+        monkeypatch.setitem(bench.ALL, key, GPU_FIGURES[key]._replace(measure=measure))
+    where = bench_of(True)
+    assert bench.measured(keys, [where], tmp_path / "bench.json") == {keys[1]: 1.0}
+    reason = "not measured: OutOfMemoryError: CUDA out of memory"
+    assert where.notes == [f"{keys[0]}: {reason}"]
+    assert reason in (tmp_path / "bench.notes.txt").read_text()
+    monkeypatch.setitem(bench.ALL, "model_error", FIGURES["model_error"]._replace(measure=fail))
+    with pytest.raises(RuntimeError):
+        bench.measured(["model_error"], [where], None)
+
+
+def test_layers_are_compiled_if_that_is_asked_for(monkeypatch):
+    monkeypatch.setattr(workbench, "compiled", lambda model, mode: (model.device, mode))
+    assert bench_of(True, mode="default").layers == (CPU, "default")
+    assert bench_of(True).layers == (None, "layers not compiled")
+
+
+def test_a_smaller_size_is_named_in_its_row_and_meets_no_goal(tmp_path):
+    values = dict.fromkeys(GPU_FIGURES, 9.0) | {"gpu_7b_vs_hf_assisted": Spread(3.5, 3.0, 4.0)}
+    lines = bench.table(values, {"7b": "1b", "1b": "1b"}).splitlines()[1:]
+    for line in lines:
+        assert (
+            ("(at the 1b cost: no room for 7b)" in line)
+            == ("7b cost" in line)
+            == (" met " not in line)
+        )
+    bench.write(tmp_path / "bench.json", values, [], {"7b": "1b", "1b": "1b"})
+    written = json.loads((tmp_path / "bench.json").read_text())
+    assert written["gpu_vs_hf_assisted"] == {
+        "1b": 9.0,
+        "7b": {"median": 3.5, "low": 3.0, "high": 4.0},
+    }
+    assert written["gpu_sizes"] == {"7b": "1b", "1b": "1b"}
+
+
+def test_memory_is_that_of_the_cpu_where_there_is_a_gpu_too(monkeypatch):
+    def load(device=None, **options):
+        raise ValueError(device)
+
+    monkeypatch.setattr(memory, "load_pair", load)
+    with pytest.raises(ValueError, match="^cpu$"):
+        memory.main("234m", "float32")
+
+
+def test_a_goal_is_met_by_the_median_on_its_side():
+    def figure(goal: float | None, most: bool = False) -> Figure:
+        return Figure("", goal, lambda bench: 0.0, most)
+
+    assert figure(2.0).met(Spread(2.1, 1.0, 3.0)) and not figure(2.0).met(1.9)
+    assert figure(0.1, most=True).met(0.05) and not figure(0.1, most=True).met(0.2)
+    assert figure(None).met(1.0) is None
+
+
+def test_the_table_and_the_file_hold_every_figure(tmp_path: Path):
+    values = dict.fromkeys(FIGURES, 1.0) | {"builtin_vs_hf_generate": Spread(2.5, 2.0, 3.0)}
+    values |= {"share_of_bound_greedy": 0.95, "share_of_bound_sampled": 0.9}
+    lines = bench.table(values).splitlines()[1:]
+    assert [line.split()[0] for line in lines] == list(FIGURES)
+    assert "2.50 (2.00 to 3.00)" in bench.table(values) and "missed" in lines[0]
+    path = tmp_path / "new" / "bench.json"
+    bench.write(path, values, ["a note"])
+    written = json.loads(path.read_text())
+    assert written["builtin_vs_hf_generate"] == {"median": 2.5, "low": 2.0, "high": 3.0}
+    assert written["share_of_bound"] == 0.9
+    assert all(isinstance(value, float | dict) for value in written.values())
+    notes = path.with_suffix(".notes.txt").read_text().splitlines()
+    assert "threads, torch" in notes[0] and notes[1:] == ["a note"]
+    assert bench.read(path) == (values, {})
+
+
+def test_the_command_writes_the_table_of_a_recorded_file_into_a_page(tmp_path: Path, capsys):
+    values = {"builtin_vs_own_ar": Spread(1.05, 1.0, 1.14), "model_error": 0.146}
+    bench.write(tmp_path / "a.json", values | {"gpu_7b_bandwidth_share": 0.8}, [], {"7b": "1b"})
+    page = tmp_path / "page.md"
+    assert bench.main(["--recorded", str(tmp_path / "a.json"), "--markdown", str(page)]) == 0
+    assert table_in(page, bench.TABLE).splitlines() == [
+        "| figure | measured | hoped for | |",
+        "| --- | --- | --- | --- |",
+        "| built-in pair, over our plain decoding, T = 1 | 1.05 (1.00 to 1.14) | | |",
+        "| error of the cost model, batch 1 to 32, K = 1 to 8 | 14.6% | at most 10.0% | missed |",
+        "| GPU, 7b cost, plain decoding, share of copy bandwidth (at the 1b cost: no room for 7b) "
+        "| 0.80 | 0.75 | |",
+    ]
+    assert "builtin_vs_own_ar" in capsys.readouterr().out
+
+
+def test_the_page_shows_what_was_recorded(tmp_path: Path):
+    values, smaller = bench.read(DOCS / "results.json")
+    assert list(values) == list(FIGURES)
+    bench.show(values, smaller, tmp_path / "page.md")
+    shown = table_in(DOCS / "results.md", bench.TABLE)
+    assert shown == table_in(tmp_path / "page.md", bench.TABLE)
+
+
+def test_a_large_parent_does_not_hide_what_a_process_takes():
+    code = (
+        "import sys; from specdec_lib.measure.bench.memory import peak; before = peak();"
+        "held = bytearray(64 * 2**20); held[::4096] = b'x' * len(held[::4096]);"
+        "print(peak() - before)"
+    )
+    parent = bytearray(1200 * 2**20)
+    parent[::4096] = b"x" * len(parent[::4096])
+    taken = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(taken.stdout) > 50 * 2**20

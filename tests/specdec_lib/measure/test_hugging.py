@@ -1,0 +1,60 @@
+"""Hugging Face `generate` on the same weights: what is counted, and the same text."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from decoders.random_models import VOCAB, llama
+
+from specdec_lib.measure import hugging
+from specdec_lib.measure.core import models
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.scale import COSTS
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    llama().save_pretrained(tmp_path)
+    return tmp_path
+
+
+def test_generate_is_counted_and_reads_no_token_twice(folder: Path):
+    target = hugging.Counted.of_folder(folder, torch.float64)
+    prompt = [5, 9, 2, 7]
+    found = hugging.generate(target, prompt, new_tokens=6)
+    assert len(found.tokens[0]) == 6
+    assert (target.passes, target.tokens) == (6, len(prompt) + 5)
+
+
+@pytest.mark.parametrize("k", [2, None])
+def test_assisted_generation_gives_the_same_text_in_fewer_passes(folder: Path, k: int | None):
+    target = hugging.Counted.of_folder(folder, torch.float64)
+    draft = hugging.Counted.of_folder(folder, torch.float64)
+    prompt = [5, 9, 2, 7]
+    expected = hugging.generate(target, prompt, new_tokens=9).tokens
+    target.reset()
+    assert hugging.generate(target, prompt, 9, draft=draft, k=k).tokens == expected
+    # The draft is the target: everything is accepted, and nothing may be read again.
+    assert target.passes <= 5 and target.tokens <= len(prompt) + 9 + target.passes
+    if k:
+        assert target.passes == 9 // (k + 1)
+
+
+def test_sampling_with_transformers_is_at_temperature_1_and_unfiltered(folder: Path):
+    target = hugging.Counted.of_folder(folder, torch.float64)
+    torch.manual_seed(0)
+    found = hugging.generate(target, [5], new_tokens=40, sample=True).tokens[0]
+    assert len(set(found)) > 15 and max(found) < VOCAB
+
+
+def test_the_scaled_target_is_the_same_in_transformers(folder: Path, monkeypatch):
+    monkeypatch.setattr(models, "ASSETS", folder.parent)
+    monkeypatch.setitem(COSTS, "tiny", COSTS["40m"]._replace(layers=3))
+    (folder.parent / "target").symlink_to(folder)
+    theirs = hugging.Counted.of_target("tiny", torch.float32, models.CPU).model
+    assert theirs.config.hidden_size == 64 and theirs.config.num_hidden_layers == 3
+    tokens = torch.tensor([[3, 1, 4, 1, 5]])
+    model = Llama.from_folder(folder)
+    expected = model.forward(tokens, model.new_cache())
+    with torch.no_grad():
+        torch.testing.assert_close(theirs(tokens).logits, expected, rtol=0, atol=1e-4)
