@@ -28,16 +28,16 @@ def exercises(chapter: str) -> list[dict]:
     """
     release = nbformat.read(Chapter(chapter).release, as_version=4)
     above: list[str] = []
-    found: list[dict] = []
+    functions: list[dict] = []
     for cell in release.cells:
         if cell.cell_type != "code" or is_demo(cell):
             continue
         if _is_function(cell):
             name = cell.metadata.nbgrader.grade_id
-            found.append({"name": name, "stub": cell.source, "above": list(above)})
+            functions.append({"name": name, "stub": cell.source, "above": list(above)})
         elif "nbgrader" not in cell.metadata:
             above.append(cell.source)
-    return [each for each in found if each["name"] not in NEEDS_TORCH]
+    return [each for each in functions if each["name"] not in NEEDS_TORCH]
 
 
 def _is_function(cell: NotebookNode) -> bool:
@@ -46,8 +46,8 @@ def _is_function(cell: NotebookNode) -> bool:
 
 def exercises_json(chapters: list[str]) -> bytes:
     """All of them by chapter, as the page reads it."""
-    listed = {chapter: exercises(chapter) for chapter in chapters}
-    return json.dumps({c: found for c, found in listed.items() if found}, indent=1).encode()
+    by_chapter = {chapter: exercises(chapter) for chapter in chapters}
+    return json.dumps({c: listed for c, listed in by_chapter.items() if listed}, indent=1).encode()
 
 
 def payload() -> bytes:

@@ -1,6 +1,6 @@
 """`make course`: build, execute, and grade a sample class through nbgrader, start to end.
 
-Every step is skipped where nothing that it depends on has changed since it was last done.
+A step is skipped if nothing that it depends on has changed since it was last done.
 """
 
 import json
@@ -46,7 +46,7 @@ def main() -> int:
     executed = execute([chapter.source for chapter in chapters()])
     say("solutions", "executed", [e.ran for e in executed])
     stamp = fingerprint()  # before grading: what changes meanwhile is not graded yet
-    due = not is_graded(stamp)
+    due = not (STAMP.exists() and STAMP.read_text() == stamp)
     if due:
         grade_sample_class()
         STAMP.write_text(stamp)
@@ -64,13 +64,8 @@ def say(what: str, done: str, changed: list[bool]) -> None:
     print(f"{what}: {state}", flush=True)
 
 
-def is_graded(stamp: str) -> bool:
-    """Whether the sample class was graded with what `stamp` is the fingerprint of."""
-    return STAMP.exists() and STAMP.read_text() == stamp
-
-
 def isolate_if_possible() -> None:
-    """The sample class is our own work: where this machine has no isolation, go on without."""
+    """The sample class is our own work: if this machine has no isolation, go on without."""
     try:
         print(selftest.require())
     except NoIsolation as error:

@@ -1,8 +1,8 @@
 """The chapters as pages to read: what students get, with what the solutions print and draw.
 
-A page is the release, so that no answer stands on it, and under its cells are the outputs of the
-executed solutions: the figures are the right ones. What a prediction reveals is folded away, and
-hints are for the notebook.
+A page is the release, so that no answer stands on it. Under its cells are the outputs of the
+executed solutions, so that the figures are the right ones. What a prediction reveals is folded
+away, and hints are for the notebook.
 """
 
 import re
@@ -29,7 +29,7 @@ HINTS = re.compile(r"^hints\(", re.MULTILINE)  # below a solution all three hint
 def page(chapter: str, executed: Path) -> NotebookNode:
     """The page of a chapter; `executed` is its executed solution.
 
-    Raises ValueError where the two notebooks have not the same cells.
+    Raises ValueError if the two notebooks do not have the same cells.
     """
     release = nbformat.read(Chapter(chapter).release, as_version=4)
     solved = nbformat.read(executed, as_version=4)
@@ -39,13 +39,13 @@ def page(chapter: str, executed: Path) -> NotebookNode:
     cells = [_cell(given, done) for given, done in pairs if given.id != "colab"]
     title, rest = cells[0].source.split("\n", 1)
     cells[0].source = f"{title}\n{NOTE.format(chapter=chapter)}{rest}"
-    made = nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
-    made.metadata.pop("widgets", None)
-    return made
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
+    notebook.metadata.pop("widgets", None)
+    return notebook
 
 
 def _cell(given: NotebookNode, done: NotebookNode) -> NotebookNode:
-    """A cell of the release, with the outputs of the solution where it may have them."""
+    """A cell of the release, with the outputs of the solution unless they would tell an answer."""
     cell = deepcopy(given)
     silent = cell.metadata.get("nbgrader", {}).get("grade") or HINTS.search(cell.source)
     cell.metadata = nbformat.NotebookNode()
@@ -58,7 +58,7 @@ def _cell(given: NotebookNode, done: NotebookNode) -> NotebookNode:
 
 
 def _as_page(output: NotebookNode) -> NotebookNode:
-    """The output with the one rendering that a page without a kernel shows best."""
+    """The output in the one form that a page without a kernel shows best."""
     output = deepcopy(output)
     if "data" in output:
         best = next((kind for kind in DISPLAY_PRIORITY if kind in output.data), None)

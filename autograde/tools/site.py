@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def gather(executed: dict[str, Path]) -> None:
-    """Write everything that Sphinx reads below SOURCE, and take away what is there no more.
+    """Write everything that Sphinx reads below SOURCE, and remove what no longer belongs there.
 
     Files that have not changed keep their time, so that Sphinx makes only what is new.
     """

@@ -8,7 +8,6 @@ from classes.submitting import CHAPTER, hand_in, right, text
 
 from autograde import cache
 from autograde import pool as classroom
-from autograde.build import release
 from autograde.cli import main
 
 KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}
@@ -75,16 +74,3 @@ def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, mon
     result = classroom.grade_class(submitted).grades["ada"][CHAPTER]
     assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
     assert result["score"] == 0 and result["max_score"] == 22.0
-
-
-def test_build_check_says_that_all_is_in_step(capsys):
-    assert main(["build", "--check"]) == 0
-    assert "up to date" in capsys.readouterr().out
-
-
-def test_a_chapter_that_has_no_release_yet_can_be_built(monkeypatch):
-    """A new one gets its release by this very command."""
-    asked = []
-    monkeypatch.setattr(release, "build", lambda chapters: asked.append(chapters) or [])
-    assert main(["build", "09_new"]) == 0
-    assert asked == [["09_new"]]

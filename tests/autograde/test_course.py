@@ -60,11 +60,16 @@ def test_feedback_names_the_cause(sample_class: Path):
     assert "graded only with" not in html
 
 
-def test_second_run_does_nothing_again(monkeypatch, tmp_path: Path):
-    (tmp_path / "stamp").write_text(course.fingerprint())
-    monkeypatch.setattr(course, "STAMP", tmp_path / "stamp")
+def test_a_second_run_does_nothing_again(monkeypatch, tmp_path: Path, capsys):
+    for name, value in {"STAMP": tmp_path / "stamp", "GRADES": tmp_path / "grades.json"}.items():
+        monkeypatch.setattr(course, name, value)
+    for step in ("build", "execute", "compare", "read_scores"):
+        monkeypatch.setattr(course, step, lambda *_: [])
     monkeypatch.setattr(course, "grade_sample_class", None)  # a call would fail
-    assert course.is_graded(course.fingerprint())
+    (tmp_path / "stamp").write_text(course.fingerprint())
+    (tmp_path / "grades.json").write_text('{"students": {}}')
+    assert course.main() == 0
+    assert "sample class: up to date" in capsys.readouterr().out
 
 
 def test_a_failing_nbgrader_command_shows_the_end_of_its_log(sample_class: Path, monkeypatch):

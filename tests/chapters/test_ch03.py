@@ -245,7 +245,7 @@ def test_worked_pair_and_a_sample(reader):
 def test_a_wrong_sampler_leaves_the_noise_floor(reader):
     page = reader(two_paths_simulator())
     page.frame.get_by_label("Sampler").select_option("argmax")
-    assert "The exact law is 0.3667 from the target" in page.verdict(1)
+    assert "The exact distribution is 0.3667 from the target" in page.verdict(1)
     page.press("Sample 10,000")
     assert "off by 0.3667, and by now it shows" in page.verdict(1)
     page.slider("A target weight").press("ArrowRight")

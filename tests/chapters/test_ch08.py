@@ -364,7 +364,7 @@ def test_figures_of_an_interrupted_experiment_say_what_is_missing():
 
 def test_figures_tell_what_a_wrong_function_did(shown: list[str]):
     draw(CHAPTER, "going_back", rollback=ch08_wrong.one_too_many)
-    assert "Behind your rollback to 11 it holds 10." in shown[0]
+    assert "After your rollback to 11 it holds 10." in shown[0]
     draw(CHAPTER, "law_of_texts", speculative_generate=ch08_wrong.argmax_draft)
     assert not shown[1].endswith("Total variation 0.0e+00.")
     draw(CHAPTER, "passes", speculative_generate=ch08_wrong.prompt_read_every_block)

@@ -130,14 +130,14 @@ def check_arithmetic_intensity(function: Callable) -> None:
     expect(function, 1, 2, gives=1.0, hint="Two FLOP over two bytes.")
     expect(function, 1, 4, gives=0.5, hint="More bytes a parameter, fewer FLOP per byte.")
     expect(function, 1, 0.5, gives=4.0, hint="Bytes may be a fraction: no whole-number division.")
-    hint = "The FLOP grow with the tokens; the weights are read once all the same."
+    hint = "The FLOP grow with the tokens, but the weights are read once."
     expect(function, 5, 2, gives=5.0, hint=hint)
 
 
 @visible_check
 def check_forward_time(function: Callable) -> None:
     """The machine of the smallest example (100 bytes/s, 1,000 FLOP/s), and the H100."""
-    hint = "Reading 100 bytes takes 1 s, 200 FLOP take .2 s, and both happen at once."
+    hint = "Reading 100 bytes takes 1 s, 200 FLOP take 0.2 s, and both happen at once."
     expect(function, 1, 100, 1, 100, 1000, gives=1.0, hint=hint)
     hint = "Five tokens: 1,000 FLOP take 1 s, and the weights are read once, in 1 s."
     expect(function, 5, 100, 1, 100, 1000, gives=1.0, hint=hint)

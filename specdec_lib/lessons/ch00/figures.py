@@ -1,6 +1,6 @@
 """The figures of chapter 00, drawn from the student's functions, each with its words.
 
-They show what the function does, also where it is wrong: no line, label or text assumes the right
+They show what the function does, even if it is wrong: no line, label or text assumes the right
 answer.
 """
 

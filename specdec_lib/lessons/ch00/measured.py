@@ -1,6 +1,6 @@
 """Figures of chapter 00 on real machines: measured passes, and those of published data sheets.
 
-They are drawn from the student's forward_time, also where it is wrong.
+They are drawn from the student's forward_time, even if it is wrong.
 """
 
 from collections.abc import Callable, Mapping, Sequence

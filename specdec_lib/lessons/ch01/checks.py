@@ -30,11 +30,11 @@ __all__ += ["greedy_decode", "named", "pair", "text", "tokens"]
 PREFIX = tokens("the cat")
 BLOCK = tokens("sat on the cat")
 UNIFORMS = np.array([0.1, 0.5, 0.95])
-LONG = 12  # new tokens, where a whole decode is asked for
+LONG = 12  # new tokens of a whole decode
 
 # Five blocks of the built-in pair on a Python prompt; classes/record_ch01.py makes the file.
 RECORDED = json.loads(Path(__file__).with_name("blocks.json").read_text(encoding="utf-8"))
-# Greedy text of the built-in target soon runs in circles; behind this prompt its first 32 tokens do
+# Greedy text of the built-in target soon runs in circles; after this prompt its first 32 tokens do
 # not repeat any four tokens in a row.
 REAL_PROMPT = (
     'class Stack:\n    """A list that is used from one end."""\n\n    def __init__(self):\n'
@@ -63,12 +63,12 @@ TRUTHS = {
 reveal = revealing(TRUTHS)
 
 
-# The pair of chapter 02, for what happens where two papers' letters are mixed.
+# The pair of chapter 02, for what happens if two papers' letters are mixed.
 P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
 
 
 def exchanged() -> np.ndarray:
-    """The law that comes out where the draft is Q and the rule takes P for it, and Q for P."""
+    """What comes out (V,) if the draft is Q and the rule takes P for it, and Q for P."""
     accepted = Q * np.minimum(1, Q / P)
     missing = np.maximum(0, Q - P)
     return accepted + (1 - accepted.sum()) * missing / missing.sum()
@@ -83,9 +83,9 @@ def look() -> None:
     """Print the numbers of "What you may read elsewhere", worked out."""
     read = TARGET(tokens("the cat sat on"))
     print(f"row 0 in place of row 3: a total variation of {distance(read[0], read[3]):.2f}")
-    print(f"lost without the bonus at alpha = .7, K = 5: {0.7**5 / expected_tokens(0.7, 5):.1%}")
+    print(f"lost without the bonus at alpha = 0.7, K = 5: {0.7**5 / expected_tokens(0.7, 5):.1%}")
     speeds = ", ".join(f"{walltime_speedup(0.7, 0.05, k):.2f} at K = {k}" for k in (5, 50))
-    print(f"1/(1 - .7) = {1 / (1 - 0.7):.2f}; speed-up with c = .05: {speeds}")
+    print(f"1/(1 - 0.7) = {1 / (1 - 0.7):.2f}; speed-up with c = 0.05: {speeds}")
     print("two blocks, the end not looked for:", text(greedy_decode(TARGET, PREFIX, 7)))
     print(f"letters exchanged: a total variation of {distance(exchanged(), P):.3f}")
 
@@ -120,7 +120,7 @@ def check_draft_block(function: Callable) -> None:
     """The block of the card, one token alone, and a block whose every token is a rare one."""
     for prefix, uniforms, drafted, hint in (
         ("the cat", UNIFORMS, "sat on mat", "Is every draft token in the next call's list?"),
-        ("the dog", UNIFORMS[2:], "ran", "u = .95 picks the second of two words."),
+        ("the dog", UNIFORMS[2:], "ran", "u = 0.95 picks the second of two words."),
         ("mat .", np.array([0.9, 0.2, 0.99]), "dog sat .", "Token i is picked by uniforms[i]."),
     ):
         before, out = tokens(prefix), tokens(drafted)
@@ -162,7 +162,7 @@ def check_greedy_speculative_decode(function: Callable) -> None:
     expect(function, target, draft, PREFIX, 4, LONG, None, gives=whole, hint=hint)
     target, draft = pair(targets=2, in_a_block=4)
     end = whole.index(END) + 1
-    hint = "The text ends with its first eos, also where that stands inside a block."
+    hint = "The text ends with its first eos, also if that stands inside a block."
     expect(function, target, draft, PREFIX, 4, LONG, END, gives=whole[:end], hint=hint)
     target, draft = pair(targets=0, drafts=0)
     expect(function, target, draft, PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
@@ -186,7 +186,7 @@ HINTS = {
     "greedy_prefix": (
         "Compare token by token, and stop at the first that differs.",
         "The target's own choice at position i is int(np.argmax(p[i])). p has rows to spare.",
-        "Loop with enumerate(drafted). Where the token is not the target's choice, return the "
+        "Loop with enumerate(drafted). If the token is not the target's choice, return the "
         "index; after the loop return len(drafted).",
     ),
     "greedy_speculative_decode": (

@@ -1,6 +1,6 @@
 """The figures of chapter 01, drawn from the student's functions, each with its words.
 
-They show what the function does, also where it is wrong.
+They show what the function does, even if it is wrong.
 """
 
 from collections.abc import Callable
@@ -80,7 +80,7 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
 
 
 def _where(out: np.ndarray, whole: np.ndarray) -> int | None:
-    """The row of `whole` (N, V) that `out` (n, V) begins with; None where it is none of it."""
+    """The row of `whole` (N, V) that `out` (n, V) begins with; None if it is none of it."""
     if out.ndim != 2 or out.shape[1:] != whole.shape[1:] or not len(out):
         return None
     starts = range(len(whole) - len(out), -1, -1)

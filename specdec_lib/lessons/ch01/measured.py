@@ -16,7 +16,7 @@ def recorded_blocks(record: dict, first: int = 0, count: int | None = None) -> N
     for i, block in enumerate(blocks):
         told.append(_recorded_block(ax, block, first + i, 2.1 * (len(blocks) - 1 - i) + 0.5))
     key(ax, ("accepted", "rejected", "dropped", "corrected", "bonus"))
-    show(ax.figure, f"Blocks of the built-in pair behind {record['prompt']!r}. " + " ".join(told))
+    show(ax.figure, f"Blocks of the built-in pair after {record['prompt']!r}. " + " ".join(told))
 
 
 def _recorded_block(ax: Axes, block: dict, number: int, y: float) -> str:

@@ -47,8 +47,8 @@ def text(tokens: Sequence[int]) -> str:
 
 
 def named(row: np.ndarray) -> str:
-    """A distribution (V,) in words, without the impossible ones: "cat .50, dog .30"."""
-    return ", ".join(f"{WORDS[i]} {row[i]:.2f}".replace(" 0.", " .") for i in np.flatnonzero(row))
+    """A distribution (V,) in words, without the impossible ones: "cat 0.50, dog 0.30"."""
+    return ", ".join(f"{WORDS[i]} {row[i]:.2f}" for i in np.flatnonzero(row))
 
 
 def lookup(table: Mapping[str, Mapping[str, float]]) -> Callable[[list[int]], np.ndarray]:
@@ -127,7 +127,7 @@ class DraftModel:
 
 
 def _read(tokens: object) -> list[int]:
-    """`tokens` as a list of whole numbers. ValueError where there is none."""
+    """`tokens` as a list of whole numbers. ValueError if there is none."""
     given = list(np.asarray(tokens).reshape(-1).tolist()) if np.ndim(tokens) == 1 else None
     if not given or not all(type(token) is int for token in given):
         raise ValueError(f"a model reads a list of one token or more, not {tokens!r}")

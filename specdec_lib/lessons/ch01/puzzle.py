@@ -26,7 +26,7 @@ FILLED = {"C": "k", "E": "n"}
 
 WHY = {
     "G": "Line G says that the whole draft is accepted. That is for the target to say.",
-    "E": "The target's token stands behind the accepted ones, and its row is known by then.",
+    "E": "The target's token comes after the accepted ones, and its row is known by then.",
     "D": "The text is returned when it is long enough, not after one block.",
     "J": "The target reads the block once the whole of it is drafted.",
 }

@@ -16,7 +16,7 @@ Q = array([0.30, 0.45, 0.20, 0.05])
 TRUTHS = {
     "prediction_02": (
         float(sum(map(min, P, Q))),
-        "It is the area that the two rows of bars share: .30 + .30 + .15 + .05.",
+        "It is the area that the two rows of bars share: 0.30 + 0.30 + 0.15 + 0.05.",
     ),
     "prediction_02_b": (
         max(0.0, 0.5 - 0.75),
@@ -64,14 +64,14 @@ def check_residual_distribution(function: Callable) -> None:
     expect(function, P, Q, gives=gives, hint="Which tokens has the draft proposed too rarely?")
     gives = array([0.0, 0.75, 0.25, 0.0])
     expect(function, Q, P, gives=gives, hint="Did you divide by the mass that is left?")
-    expect(function, P, P, gives=P, hint="Where no mass is left, return a copy of p.")
+    expect(function, P, P, gives=P, hint="If no mass is left, return a copy of p.")
 
 
 @visible_check
 def check_correct_token(function: Callable) -> None:
     """Token 1 of the pair, ratio 2/3, accepted by a small coin, replaced after a large one."""
     expect(function, P, Q, 1, 0.6, 0.9, gives=(1, True), hint="Its ratio is 2/3.")
-    hint = "After a rejection the token comes from the residual, here [.75, 0, 0, .25]."
+    hint = "After a rejection the token comes from the residual, here [0.75, 0, 0, 0.25]."
     expect(function, P, Q, 1, 0.7, 0.1, gives=(0, False), hint=hint)
     expect(function, P, Q, 1, 0.7, 0.8, gives=(3, False), hint=hint)
 
@@ -97,13 +97,13 @@ HINTS = {
     "speculative_accept": (
         "Walk through the block position by position. What ends the walk?",
         "Position i has a token, a row of p, a row of q and a coin of its own.",
-        "Loop with an index. Where r[i] is above the acceptance probability, or p[i] gives the "
+        "Loop with an index. If r[i] is above the acceptance probability, or p[i] gives the "
         "token nothing, leave the loop; else append the token. Return the list after the loop.",
     ),
     "residual_distribution": (
         "The residual is the part of p that sticks out above q.",
         "np.maximum works entry by entry; Python's max compares whole arrays and raises.",
-        "Compute the positive part of p - q and its sum. Where the sum is 0, return p.copy(); "
+        "Compute the positive part of p - q and its sum. If the sum is 0, return p.copy(); "
         "else return the positive part over its sum.",
     ),
     "correct_token": (

@@ -6,11 +6,11 @@ import numpy as np
 
 
 def exact_law(correct_token: Callable, p: np.ndarray, q: np.ndarray, cells: int = 60) -> np.ndarray:
-    """The law (2, V) of the token that `correct_token` puts out when the draft comes from `q`.
+    """The distribution (2, V) of what `correct_token` puts out if the draft comes from `q`.
 
     Row 0 is the mass that comes by acceptance, row 1 by correction. Nothing is sampled: the unit
     square of r and u is cut into `cells` by `cells` equal cells, and the function is called at
-    every midpoint. The sum is exact where the ratios, and the cumulative sums of what u picks
+    every midpoint. The sum is exact if the ratios, and the cumulative sums of what u picks
     from, are multiples of 1/cells.
     """
     middles = (np.arange(cells) + 0.5) / cells

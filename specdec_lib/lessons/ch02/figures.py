@@ -1,6 +1,6 @@
 """The figures of chapter 02, drawn from the student's functions, each with its words.
 
-They show what the function does, also where it is wrong: no bar, label or text assumes the right
+They show what the function does, even if it is wrong: no bar, label or text assumes the right
 answer.
 """
 
@@ -26,7 +26,7 @@ from specdec_lib.lessons.common.drawing import (
 from specdec_lib.lessons.common.style import show
 from specdec_lib.lessons.common.wording import by_token
 
-BLOCKS = 2000  # seeded blocks behind the one figure that samples
+BLOCKS = 2000  # seeded blocks of the one figure that samples
 
 
 def two_distributions(p: np.ndarray, q: np.ndarray) -> None:
@@ -107,7 +107,7 @@ def missing_part(residual: Callable, p: np.ndarray, q: np.ndarray) -> None:
 
 @drawn_from("correct_token")
 def two_masses(correct: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """The exact law of the student's function, by its two paths, against the target (V,)."""
+    """The exact distribution of the student's function, by its two paths, and the target (V,)."""
     law = exact_law(correct, p, q)
     total = law.sum(axis=0)
     ax = picture("Two paths into each token, by your function", "probability")
@@ -182,7 +182,7 @@ def _one_step(step: Callable, p: np.ndarray, q: np.ndarray, k: int, seed: int) -
 
 
 def _exact_share(beta: float, n: int, k: int) -> float:
-    """The probability that a step writes n tokens, where each draft token passes with `beta`."""
+    """The probability that a step writes n tokens if each draft token passes with `beta`."""
     if n == k + 1:
         return beta**k
     return beta ** (n - 1) * (1 - beta) if 1 <= n <= k else 0.0

@@ -20,7 +20,7 @@ COINS = np.array([0.5, 0.5]), np.array([0.6, 0.4])
 # Target and draft for the argmax draft: the coins, a report of the bug, and chapter 02's pair.
 ARGMAX_PAIRS = (COINS, (np.array([0.6, 0.4]), np.array([0.8, 0.2])), (P, Q))
 
-# Logits of five tokens, whose softmax is about .52, .31, .12, .05, .01.
+# Logits of five tokens, whose softmax is about 0.52, 0.31, 0.12, 0.05, 0.01.
 LOGITS = np.array([2.0, 1.5, 0.5, -0.4, -2.0])
 # Two flat models of eight tokens: a filter takes much away from them.
 FLAT_TARGET = np.array([1.6, 1.0, 0.7, 0.4, 0.3, -0.1, -0.2, -0.8])
@@ -29,7 +29,7 @@ FLAT_DRAFT = np.array([1.0, 1.1, 0.8, 0.4, 0.2, 0.1, -0.2, -0.4])
 # On this pair every ratio p/q, q/p and residual is a multiple of 1/64.
 GRID_P = np.array([0.375, 0.25, 0.125, 0.25])
 GRID_Q = np.array([0.1875, 0.5, 0.0625, 0.25])
-# So it is on this one, where the draft is nearly right.
+# It is so on this pair, too; its draft is nearly right.
 QUIET_P = np.array([0.5, 0.25, 0.21875, 0.03125])
 QUIET_Q = np.array([0.46875, 0.25, 0.21875, 0.0625])
 
@@ -46,7 +46,7 @@ TRUTHS = {
     ),
     "prediction_03_b": (
         float(COINS[0][0] / COINS[1][0]),
-        "Token 0 is drafted every time and accepted with .5/.6. Token 1 comes only after a "
+        "Token 0 is drafted every time and accepted with 0.5/0.6. Token 1 comes only after a "
         "rejection, although the target wants it half of the time.",
     ),
 }
@@ -78,7 +78,7 @@ def check_acceptance_rate(function: Callable) -> None:
 def check_two_paths(function: Callable) -> None:
     """The chapter's pair, the pair the other way round, and two equal distributions."""
     gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.15, 0.0, 0.0, 0.05])
-    expect(function, P, Q, gives=gives, hint="Token A: .30 by acceptance, .15 by correction.")
+    expect(function, P, Q, gives=gives, hint="Token A: 0.30 by acceptance, 0.15 by correction.")
     gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.0, 0.15, 0.05, 0.0])
     expect(function, Q, P, gives=gives, hint="The second mass is what p has beyond q.")
     hint = "Nothing is rejected, so nothing is corrected."
@@ -111,7 +111,7 @@ def check_warp(function: Callable) -> None:
     expect(function, logits, 0.0, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
     gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
     expect(function, logits, 1.0, 2, gives=gives, hint="Did you renormalise after top-k?")
-    hint = "Token 1 is kept: the mass before it is .5, below .6."
+    hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
     expect(function, logits, 1.0, None, 0.6, gives=gives, hint=hint)
     hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
     expect(function, logits, 1.0, 3, gives=np.exp(logits), hint=hint)
@@ -123,7 +123,7 @@ def check_is_lossless(function: Callable) -> None:
     pair = GRID_P, GRID_Q
     hint = "This is chapter 02's rule. Does every draft token weigh q(token)?"
     expect(function, Named(right_rule), *pair, gives=True, hint=hint)
-    hint = "It draws from p, whatever the draft says: its law is p, though it accepts less."
+    hint = "It draws from p, whatever the draft says: p comes out, though it accepts less."
     expect(function, Named(sampler_match), *pair, gives=True, hint=hint)
     hint = "After a rejection it draws from p, so overstated tokens are paid twice."
     expect(function, Named(from_target), *pair, gives=False, hint=hint)
@@ -132,25 +132,27 @@ def check_is_lossless(function: Callable) -> None:
 
 
 def rounding(vocab_size: int = 32_000, seed: int = 3) -> None:
-    """Print how far rounding moves the law, on one random target and draft of `vocab_size`."""
+    """Print how far rounding moves what comes out, on one random pair of `vocab_size` tokens."""
     rng = np.random.default_rng(seed)
     target = 3 * rng.normal(size=vocab_size)
     draft = target + rng.normal(size=vocab_size)
     p, q = _softmax(target), _softmax(draft)
     p32, q32 = (_softmax(logits.astype(np.float32)).astype(float) for logits in (target, draft))
     law, _ = mixed_up(p32, q32, q32 / q32.sum())
-    print(f"{vocab_size} tokens, rule and models in float32: law off by TV {_tv(law, p):.1e}")
+    print(f"{vocab_size} tokens, rule and models in float32: off by TV {_tv(law, p):.1e}")
     drawn = _softmax(bfloat16(draft).astype(float))
     law, _ = mixed_up(p, q, drawn)
-    print(f"draft drawn in bfloat16, q handed over in float32: law off by TV {_tv(law, p):.1e}")
+    print(f"draft drawn in bfloat16, q handed over in float32: off by TV {_tv(law, p):.1e}")
     law, _ = mixed_up(p, drawn, drawn)
-    print(f"draft in bfloat16, and that q handed over: law off by TV {_tv(law, p):.1e}")
+    print(f"draft in bfloat16, and that q handed over: off by TV {_tv(law, p):.1e}")
 
 
 def speed_table(alphas: Sequence[float], costs: Sequence[float], k: int) -> None:
     """Print the speed over plain decoding for each share accepted and each c, with v = 1."""
-    print(f"speed over plain decoding, K = {k}; the law of the text is the target's in every row")
-    print("accepted  " + "".join(f"{f'c = {c:g}':>10}" for c in costs).replace("0.", "."))
+    print(
+        f"speed over plain decoding, K = {k}; the text has the target's distribution in every row"
+    )
+    print("accepted  " + "".join(f"{f'c = {c:g}':>10}" for c in costs))
     for alpha in alphas:
         speeds = (walltime_speedup(alpha, c, k) for c in costs)
         print(f"{alpha:8.0%}  " + "".join(f"{speed:9.2f}x" for speed in speeds))
@@ -162,8 +164,8 @@ def look() -> None:
     _, rate = mixed_up(P, Q, np.eye(4)[np.argmax(Q)])
     plain, speculative = one_seed(P, Q, tokens=20)
     parts = np.random.default_rng(0).random(1000).astype(np.float32)
-    print(f"argmax draft: the law is {np.round(law, 3)}; on the pair {rate:.3f} is accepted")
-    print(f"nothing accepted, K = 5, c = .1: {walltime_speedup(0, 0.1, 5):.2f} times the speed")
+    print(f"argmax draft: {np.round(law, 3)} comes out; on the pair {rate:.3f} is accepted")
+    print(f"nothing accepted, K = 5, c = 0.1: {walltime_speedup(0, 0.1, 5):.2f} times the speed")
     print(f"one seed, plain:       {plain}\none seed, speculative: {speculative}")
     print(f"one sum, two orders: off by {abs(np.cumsum(parts)[-1] / parts.sum() - 1):.1e} of it")
 
@@ -197,7 +199,7 @@ HINTS = {
     ),
     "acceptance_rate": (
         "What does one token contribute: how often is it drafted, and how often does it then pass?",
-        "q times min(1, p/q) is the smaller of p and q, also where q is 0: no division is needed.",
+        "q times min(1, p/q) is the smaller of p and q, even if q is 0: no division is needed.",
         "Return the sum of np.minimum(p, q), as a float.",
     ),
     "two_paths": (
@@ -208,7 +210,7 @@ HINTS = {
     "argmax_draft_law": (
         "The draft token is the same every time. Two things can happen to it.",
         "With a = min(1, p/q) of that token it is written itself; with 1 - a the residual decides.",
-        "Where a is below 1, begin with 1 - a times the residual of p and q, else with zeros; then "
+        "If a is below 1, begin with 1 - a times the residual of p and q, else with zeros; then "
         "add a on the drafted token.",
     ),
     "warp": (
@@ -216,15 +218,15 @@ HINTS = {
         "A token that top-k cuts gets the logit minus infinity, so its softmax is 0. Top-p needs "
         "the probabilities that top-k has left.",
         "For top-p: order by np.argsort(-probs, kind='stable'); the mass before a token is the "
-        "cumulative sum less the token itself; set to 0 where that is at least top_p, but never "
+        "cumulative sum less the token itself; set to 0 if that is at least top_p, but never "
         "the first; divide by the sum.",
     ),
     "is_lossless": (
-        "The law adds up over draft tokens and cells. How much does one cell of one token weigh?",
-        "np.meshgrid of the 64 midpoints (i + .5)/64 gives all pairs of r and u; ravel makes them "
+        "Add up over draft tokens and cells. How much does one cell of one token weigh?",
+        "np.meshgrid of the 64 midpoints (i + 0.5)/64 gives all pairs of r and u; ravel makes them "
         "(4096,).",
         "For every token with q > 0 call the rule once, add q[token] / 4096 times "
-        "np.bincount(out, minlength=len(p)) to the law, and compare it with p at 1e-12.",
+        "np.bincount(out, minlength=len(p)) to the distribution, and compare it with p at 1e-12.",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Chapter 03's exact laws and noise floors, for its figures and texts. Nothing here is sampled."""
+"""Exact distributions and noise floors of chapter 03. Nothing here is sampled."""
 
 import numpy as np
 
@@ -16,9 +16,9 @@ def noise(p: np.ndarray, draws: float) -> float:
 
 
 def mixed_up(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, float]:
-    """The law (V,) and the accepted share where drafts come from `drawn` but q is reported.
+    """The distribution (V,) and the accepted share if drafts come from `drawn` but q is reported.
 
-    Ratio and residual use q (V,), as in chapter 02. With `drawn` equal to q the law is p.
+    Ratio and residual use q (V,), as in chapter 02. With `drawn` equal to q the distribution is p.
     """
     ratio = np.ones(len(p))
     np.divide(p, q, out=ratio, where=q > p)
@@ -27,7 +27,7 @@ def mixed_up(p: np.ndarray, q: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarra
 
 
 def lenient(p: np.ndarray, q: np.ndarray, lenience: float) -> tuple[np.ndarray, float]:
-    """The law (V,) and the accepted share where the coin is compared with p / (lenience q).
+    """The distribution (V,) and the accepted share if the coin is compared with p / (lenience q).
 
     Leviathan et al. (2023), Appendix A.5; the residual stays that of p and q.
     """
@@ -36,7 +36,7 @@ def lenient(p: np.ndarray, q: np.ndarray, lenience: float) -> tuple[np.ndarray, 
 
 
 def mixture(p: np.ndarray, q: np.ndarray, weight: float) -> tuple[np.ndarray, float]:
-    """The law (V,) and the accepted share with `weight` p + (1 - weight) q in the target's place.
+    """The distribution (V,) and the accepted share with weight p + (1 - weight) q as the target.
 
     `assistant_ensemble_weight` of Hugging Face transformers does this.
     """
@@ -45,7 +45,7 @@ def mixture(p: np.ndarray, q: np.ndarray, weight: float) -> tuple[np.ndarray, fl
 
 
 def rule_law(rule: Rule, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The law (V,) of a rule over a grid of 64 by 64 midpoints, all draft tokens in one call."""
+    """The distribution (V,) of a rule on a grid of 64 by 64 midpoints, all tokens in one call."""
     axis = np.arange(0.5, 64) / 64
     tokens, r, u = (part.ravel() for part in np.meshgrid(np.arange(len(q)), axis, axis))
     out = rule(p, q, tokens, r, u)
@@ -55,7 +55,7 @@ def rule_law(rule: Rule, p: np.ndarray, q: np.ndarray) -> np.ndarray:
 def text_law(
     target: np.ndarray, draft: np.ndarray, k: int, length: int, stale: bool = False
 ) -> np.ndarray:
-    """The joint law (V,) * length of a text by blocks of `k`, every branch followed to its end.
+    """The distribution (V,) * length of a text by blocks of `k`, every branch followed to its end.
 
     `target` and `draft` (V + 1, V) look at one token only: row t follows token t, the last row
     follows the empty text. `stale` takes the bonus from the row before: a bug.
@@ -87,7 +87,7 @@ def text_law(
 
 
 def plain_law(target: np.ndarray, length: int) -> np.ndarray:
-    """The joint law (V,) * length of a text by the target alone: the product of its rows."""
+    """The distribution (V,) * length of a text by the target alone: the product of its rows."""
     law = np.zeros((target.shape[1],) * length)
     for text in np.ndindex(*law.shape):
         law[text] = np.prod([target[a, b] for a, b in zip((-1, *text), text, strict=False)])

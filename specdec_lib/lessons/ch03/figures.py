@@ -1,6 +1,6 @@
 """The figures of chapter 03 that are drawn from the student's formulas, each with its words.
 
-They show what the function does, also where it is wrong: no bar, label or text assumes the right
+They show what the function does, even if it is wrong: no bar, label or text assumes the right
 answer.
 """
 
@@ -40,9 +40,9 @@ from specdec_lib.lessons.common.wording import TOKENS, by_token
 
 SETTINGS = (
     ("temperature 1", (1.0, None, None)),
-    ("temperature .5", (0.5, None, None)),
+    ("temperature 0.5", (0.5, None, None)),
     ("top-k 3", (1.0, 3, None)),
-    ("top-p .8", (1.0, None, 0.8)),
+    ("top-p 0.8", (1.0, None, 0.8)),
 )
 
 
@@ -107,21 +107,21 @@ def stacked_paths(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
 
 @drawn_from("argmax_draft_law")
 def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
-    """For each pair the student's law with an argmax draft, against the target."""
+    """For each pair the student's distribution with an argmax draft, against the target."""
     row, texts = panels(len(pairs), (8.8, 3.5), sharey=True), []
     row[0].set_ylabel("probability")
     for ax, (p, q) in zip(row, pairs, strict=True):
         law = np.asarray(law_of(p.copy(), q.copy()), dtype=float)
         distance = np.abs(law - p).sum() / 2
         x = np.arange(len(law))
-        bars(ax, x, law, "excess", label="law by your function")
+        bars(ax, x, law, "excess", label="by your function")
         target_lines(ax, p)
-        write_above(ax, x, np.maximum(law, p), (f"{m:.3f}".removeprefix("0") for m in law))
+        write_above(ax, x, np.maximum(law, p), (f"{m:.3f}" for m in law))
         token_axis(ax, len(p), 1.0)
         ax.set_title(f"TV {distance:.3f}")
         ax.set_xlabel(f"argmax of q: {TOKENS[int(np.argmax(q))]}")
         texts.append(
-            f"target {by_token(p)}, draft {by_token(q)}, law by your function {by_token(law)}, "
+            f"target {by_token(p)}, draft {by_token(q)}, by your function {by_token(law)}, "
             f"total variation {distance:.3g}"
         )
     handles, labels = row[0].get_legend_handles_labels()
@@ -160,7 +160,7 @@ def filtered_draft(warp: Callable, target: np.ndarray, draft: np.ndarray) -> Non
     lines = (
         ("o-", rates, "accepted, with the unfiltered q"),
         ("^:", honest, "accepted, with the q drawn from"),
-        ("s--", errors, "unfiltered q: TV of law to target"),
+        ("s--", errors, "unfiltered q: TV of distribution to target"),
     )
     ax = picture("Both sides sample with top-k; which q is handed over?", "share", size=(7.4, 3.6))
     for dress, values, label in lines:
@@ -178,7 +178,7 @@ def filtered_draft(warp: Callable, target: np.ndarray, draft: np.ndarray) -> Non
 
 
 def whole_texts(target: np.ndarray, draft: np.ndarray, k: int, length: int) -> None:
-    """The exact law of every text of `length` tokens: a right decoder, and one with a bug."""
+    """The exact probability of every text of `length` tokens: a right decoder, and a wrong one."""
     plain = plain_law(target, length).ravel()
     decoders = {
         "right": text_law(target, draft, k, length).ravel(),
@@ -219,14 +219,14 @@ def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     ax.set(xlabel="total variation, counted", xlim=(0, 1.45 * max(errors)))
     rows = zip(rules, errors, said, strict=True)
     text = "; ".join(f"{r.__name__} {e:.4g}, {word}" for r, e, word in rows)
-    show(ax.figure, f"Total variation of each rule's law, counted, and your verdict: {text}.")
+    show(ax.figure, f"Total variation of each rule, counted, and your verdict: {text}.")
 
 
 @drawn_from("total_variation")
 def price_of_acceptance(distance: Callable, p: np.ndarray, q: np.ndarray) -> None:
-    """Accepted share against the student's distance of the law, for two lossy knobs."""
+    """Accepted share against the student's distance of the distribution, for two lossy knobs."""
     rate, most = float(np.minimum(p, q).sum()), float(np.abs(p - q).sum() / 2)
-    ax = picture("What acceptance costs", "total variation of the law to p", size=(7.4, 3.8))
+    ax = picture("What acceptance costs", "total variation to p", size=(7.4, 3.8))
     ax.plot([rate, 1], [0, most], color="black", linewidth=1, label="cannot be cheaper")
     texts = []
     knobs = (
@@ -266,7 +266,7 @@ def witnesses(paths: Callable, judge: Callable) -> None:
     _say("simulator", what, seen < 3 * floor)
     broken, _ = mixed_up(P, Q, np.eye(len(Q))[np.argmax(Q)])
     off = float(np.abs(broken - P).sum() / 2)
-    print(f"without the first condition (drafts by argmax, full q) the law is off by TV {off:.3f}")
+    print(f"without the first condition (drafts by argmax, full q) it is off by TV {off:.3f}")
 
 
 def _say(witness: str, what: str, holds: bool) -> None:

@@ -18,13 +18,13 @@ def pick(probs: np.ndarray, u: np.ndarray) -> np.ndarray:
 
 
 def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Chapter 02's residual: max(0, p - q), normalised; p where that is empty."""
+    """Chapter 02's residual: max(0, p - q), normalised; p if that is empty."""
     missing = np.maximum(p - q, 0)
     return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
 
 def right_rule(p, q, tokens, r, u):
-    """Accepts where r q < p, else draws from the residual: chapter 02's rule."""
+    """Accepts if r q < p, else draws from the residual: chapter 02's rule."""
     return np.where(r * q[tokens] < p[tokens], tokens, pick(residual(p, q), u))
 
 
@@ -50,7 +50,7 @@ def swapped_ratio(p, q, tokens, r, u):
 
 
 def no_coin(p, q, tokens, r, u):
-    """Accepts where p is at least q, and else never."""
+    """Accepts if p is at least q, and else never."""
     return np.where(p[tokens] >= q[tokens], tokens, pick(residual(p, q), u))
 
 
@@ -60,7 +60,7 @@ def one_coin(p, q, tokens, r, u):
 
 
 def match_then_residual(p, q, tokens, r, u):
-    """Accepts where a draw from p is the draft token, and else draws from the residual."""
+    """Accepts if a draw from p is the draft token, and else draws from the residual."""
     return np.where(pick(p, r) == tokens, tokens, pick(residual(p, q), u))
 
 
@@ -70,7 +70,7 @@ def always(p, q, tokens, r, u):
 
 
 def coarse_coin(p, q, tokens, r, u):
-    """Has a coin of six bits only, 0/64 to 63/64, and accepts where it is at most p/q."""
+    """Has a coin of six bits only, 0/64 to 63/64, and accepts if it is at most p/q."""
     coin = np.floor(64 * r) / 64
     return np.where(coin * q[tokens] <= p[tokens], tokens, pick(residual(p, q), u))
 
@@ -86,7 +86,7 @@ IMPOSTORS: tuple[Rule, ...] = (
     coarse_coin,
 )
 
-# Where the mistake was made in public; the chapter's sources give the threads.
+# In which public code the mistake was made; the chapter's sources give the threads.
 SEEN = {
     "no_coin": "a vLLM blog post, before review",
     "always": "transformers, until January 2024",

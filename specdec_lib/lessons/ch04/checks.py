@@ -34,7 +34,7 @@ P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25]]
 Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15]]
 
 
-# What a student reads whose loss has no gradient.
+# What a student reads if the loss has no gradient.
 CUT = (
     "distillation_loss returned a tensor that no gradient flows through. Stay with operations on "
     "tensors from end to end: item(), detach(), NumPy and a new torch.tensor cut it off."
@@ -44,7 +44,7 @@ CUT = (
 TRUTHS = {
     "prediction_04": (
         round((1 - 0.7**6) / (1 - 0.7), 2),
-        "It is 1 + .7 + .49 + .34 + .24 + .17: the later draft tokens are seldom reached.",
+        "It is 1 + 0.7 + 0.49 + 0.34 + 0.24 + 0.17: the later draft tokens are seldom reached.",
     ),
     "prediction_04_b": (
         round(1 / (5 * 0.1 + 1), 2),
@@ -52,7 +52,7 @@ TRUTHS = {
     ),
     "prediction_04_c": (
         best_steep(0.8, 0.05, 0.1, 20),
-        "Each draft token is drafted for .05 and verified for .1: as if c were .15.",
+        "Each draft token is drafted for 0.05 and verified for 0.1: as if c were 0.15.",
     ),
 }
 
@@ -62,7 +62,7 @@ reveal = revealing(TRUTHS)
 @visible_check
 def check_expected_accepted(function: Callable) -> None:
     """One token, two tokens, and both ends of alpha."""
-    hint = "The second token counts only where the first was accepted too."
+    hint = "The second token counts only if the first was accepted too."
     expect(function, 0.5, 1, gives=0.5, hint="One draft token is accepted with alpha.")
     expect(function, 0.5, 2, gives=0.75, hint=hint)
     expect(function, 0.0, 4, gives=0.0, hint="Nothing is ever accepted.")
@@ -128,7 +128,7 @@ def check_distillation_loss(function: Callable) -> None:
     p, q = torch.tensor(P).log(), torch.tensor(Q).log()
     hint = "It is half of sum |p - q|, or 1 minus the shared mass."
     expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint)
-    hint = "The two positions have .20 and .25: take their mean."
+    hint = "The two positions have 0.20 and 0.25: take their mean."
     expect_loss(function, p, q, gives=0.225, hint=hint)
     expect_loss(function, p + 3, p, gives=0.0, hint="Logits may be shifted: softmax first.")
     draft = q.clone().requires_grad_()
@@ -194,17 +194,17 @@ def look() -> None:
     speed = theory.walltime_speedup
     implied = 0.8343  # E[tokens] = 4 at K = 5
     lists = {
-        "alpha .7, c .05, K = 5, 20, 50": [speed(0.7, 0.05, k) for k in (5, 20, 50)],
-        "alpha .7, c .02, K = 3, 8": [speed(0.7, 0.02, k) for k in (3, 8)],
-        "nothing accepted, K = 5, c = .02, .05, .1": [speed(0, c, 5) for c in (0.02, 0.05, 0.1)],
-        "alpha .3, c .1, K = 5": [speed(0.3, 0.1, 5)],
-        "3 accepted of 5, c = 0, .1": [4 / (5 * c + 1) for c in (0.0, 0.1)],
-        "alpha .7, K = 5: accepted, no bonus, tokens": [
+        "alpha 0.7, c 0.05, K = 5, 20, 50": [speed(0.7, 0.05, k) for k in (5, 20, 50)],
+        "alpha 0.7, c 0.02, K = 3, 8": [speed(0.7, 0.02, k) for k in (3, 8)],
+        "nothing accepted, K = 5, c = 0.02, 0.05, 0.1": [speed(0, c, 5) for c in (0.02, 0.05, 0.1)],
+        "alpha 0.3, c 0.1, K = 5": [speed(0.3, 0.1, 5)],
+        "3 accepted of 5, c = 0, 0.1": [4 / (5 * c + 1) for c in (0.0, 0.1)],
+        "alpha 0.7, K = 5: accepted, no bonus, tokens": [
             sum(0.7**i for i in powers) for powers in (range(1, 6), range(5), range(6))
         ],
-        "alpha .05, c .3, K = 1": [speed(0.05, 0.3, 1)],
-        f"alpha {implied}, c .1, K = 5, 7": [speed(implied, 0.1, k) for k in (5, 7)],
-        "best of alpha .8, c .1 and of .75, .02": [
+        "alpha 0.05, c 0.3, K = 1": [speed(0.05, 0.3, 1)],
+        f"alpha {implied}, c 0.1, K = 5, 7": [speed(implied, 0.1, k) for k in (5, 7)],
+        "best of alpha 0.8, c 0.1 and of 0.75, 0.02": [
             max(speed(a, c, k) for k in range(30)) for a, c in ((0.8, 0.1), (0.75, 0.02))
         ],
     }
@@ -215,7 +215,7 @@ def look() -> None:
 HINTS: dict[str, Sequence[str]] = {
     "expected_accepted": (
         "With which probability is the first draft token accepted? And the second?",
-        "Token i counts only where all tokens before it were accepted too: alpha to the power i.",
+        "Token i counts only if all tokens before it were accepted too: alpha to the power i.",
         "Sum alpha**i over i from 1 to k. A sum needs no special case; the fraction does, at 1.",
     ),
     "expected_tokens": (
@@ -231,14 +231,14 @@ HINTS: dict[str, Sequence[str]] = {
     "best_k": (
         "Plain decoding is the one to beat: K = 0 with a speed-up of 1.",
         "Go through K from 1 to k_max and remember the best so far; start with 0 and 1.0.",
-        "Replace the best only where the new speed-up is above it by more than 1e-12.",
+        "Replace the best only if the new speed-up is above it by more than 1e-12.",
     ),
     "prompt_lookup": (
         "Two loops: the length of the suffix from long to short, the position from late to early.",
         "A suffix of n tokens may start anywhere before its own position, len(tokens) - n.",
         "For n from min(max_ngram, len(tokens) - 1) down to 1, and for start from "
-        "len(tokens) - n - 1 down to 0: where tokens[start : start + n] is the suffix, return the "
-        "k tokens behind it.",
+        "len(tokens) - n - 1 down to 0: if tokens[start : start + n] is the suffix, return the "
+        "k tokens after it.",
     ),
     "bigram_probs": (
         "Pair each token with the next one: tokens[:-1] and tokens[1:].",

@@ -4,8 +4,8 @@ import numpy as np
 
 
 def steep(alpha: float, c: float, k: int, s: float) -> float:
-    """The speed-up where every token of a pass after the first costs `s`: v(m) = 1 + s (m - 1)."""
-    # Written out, as the truths are: where grading imports this, theory's functions are closed.
+    """The speed-up if every token of a pass after the first costs `s`: v(m) = 1 + s (m - 1)."""
+    # Written out, as the truths are: while grading imports this, theory's functions are closed.
     return sum(alpha**i for i in range(k + 1)) / (c * k + 1 + s * k)
 
 
@@ -18,7 +18,7 @@ def best_steep(alpha: float, c: float, s: float, k_max: int) -> int:
 def loss_gradient(p_logits: np.ndarray, q_logits: np.ndarray) -> np.ndarray:
     """The gradient (..., V) of the loss in the draft's logits, worked out by hand, in float64.
 
-    With I = 1 where q < p, the shared mass grows by q_j (I_j - sum_x q_x I_x) in logit j.
+    With I = 1 if q < p, the shared mass grows by q_j (I_j - sum_x q_x I_x) in logit j.
     """
     p, q = _softmax(p_logits), _softmax(q_logits)
     below = (q < p).astype(float)

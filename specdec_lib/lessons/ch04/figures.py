@@ -1,6 +1,6 @@
 """The figures of chapter 04 that draw the student's functions, each with its words.
 
-They show what the function does, also where it is wrong: no line, label or text assumes the right
+They show what the function does, even if it is wrong: no line, label or text assumes the right
 answer.
 """
 
@@ -86,7 +86,7 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
 
 @drawn_from("walltime_speedup")
 def flat_and_steep(speedup: Callable, alpha: float, c: float, slopes: Sequence[float]) -> None:
-    """The student's speed-up over K where a pass over m tokens costs 1 + s (m - 1)."""
+    """The student's speed-up over K if a pass over m tokens costs 1 + s (m - 1)."""
     lines = {f"s = {s:g}": [speedup(alpha, c, k, 1 + s * k) for k in range(21)] for s in slopes}
     ax = picture(f"A pass over many tokens has a price, too: alpha = {alpha:g}, c = {c:g}")
     show(ax.figure, f"Speed-up over K, {_draw_lines(ax, lines)}")
@@ -113,16 +113,16 @@ def best_k_map(
 
 @drawn_from("prompt_lookup")
 def found_in_the_text(lookup: Callable, words: Sequence[str], k: int) -> None:
-    """A text in boxes, and behind it what the student's lookup drafts."""
+    """A text in boxes, and after it what the student's lookup drafts."""
     known = list(dict.fromkeys(words))
     drafted = [known[token] for token in lookup([known.index(word) for word in words], k)]
-    ax = picture("The text, and what your function drafts behind it", size=(8.8, 1.7))
+    ax = picture("The text, and what your function drafts after it", size=(8.8, 1.7))
     for i, word in enumerate([*words, *drafted]):
         bars(ax, [i], [1], "target" if i < len(words) else "draft", 0.94)
         write_inside(ax, i, 0.5, word, fontsize=10)
     ax.set_xticks(range(len(words)), [str(i) for i in range(len(words))])
     ax.set_yticks([])
-    ax.set_xlabel(f"position; behind the text your draft: {' '.join(drafted) or 'none'}")
+    ax.set_xlabel(f"position; after the text your draft: {' '.join(drafted) or 'none'}")
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     show(
@@ -158,7 +158,7 @@ def loss_of_a_coin(loss: Callable, p: float) -> None:
     qs = np.linspace(0.04, 0.96, 24)
     target = torch.tensor([[p, 1 - p]]).log()
     losses = [float(loss(target, torch.tensor([[q, 1 - q]]).log())) for q in qs]
-    title = f"Your loss for two tokens, where the target gives {p:g} to the first"
+    title = f"Your loss for two tokens; the target gives {p:g} to the first"
     ax = picture(title, "loss, 1 - alpha")
     ax.plot(qs, losses, "o-", color=TARGET, markersize=4)
     ax.axvline(p, color="black", linestyle="--", linewidth=1)

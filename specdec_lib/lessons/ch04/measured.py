@@ -34,7 +34,7 @@ def _in_words(ks: list[int], speeds: list[float]) -> str:
 
 
 def strategies(alphas: Mapping[str, float], costs: Mapping[str, float]) -> None:
-    """Alpha of every draft as a bar, and its c as a diamond on the same axis, where it is known."""
+    """Alpha of every draft as a bar, and its c as a diamond on the same axis, if it is known."""
     names = sorted(alphas, key=lambda name: -alphas[name])
     ax = picture("The bar must reach beyond the diamond", size=(8.0, 0.42 * len(names) + 1.3))
     y, bar = named_rows(ax, names), [alphas[name] for name in names]

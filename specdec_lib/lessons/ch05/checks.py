@@ -51,7 +51,7 @@ def reveal(name: str, guess: object, truth: float | None = None) -> None:
 def rounding_interval(alpha: float, c: float, k: int) -> tuple[float, float]:
     """The speed-ups that fit a printed alpha and c (two places each) and one more printed place.
 
-    The least and the largest value of Theorem 3.8 for alpha and c within .005, widened by the .05
+    The least and the largest value of Theorem 3.8 for alpha and c within 0.005, widened by the 0.05
     of a speed-up that is itself rounded to one place.
     """
     low = walltime_speedup(max(alpha - HALF, 0.0), c + HALF, k)
@@ -70,7 +70,7 @@ def recomputed(rows: Sequence) -> str:
             f"{row.task:6} {row.draft:9} {row.temperature}  {row.k}  {exact:.3f}  {low:.2f} to "
             f"{high:.2f}  {row.expected}{far}     {row.measured}       {row.measured / exact:.2f}"
         )
-    return "\n".join([*lines, "* more than .05 from the exact value"])
+    return "\n".join([*lines, "* more than 0.05 from the exact value"])
 
 
 def needed_costs(rows: Sequence) -> str:
@@ -96,14 +96,14 @@ def look(rows: Sequence, sizes: Sequence) -> None:
         print(f"{name}: {size / 1e6:.0f} million, c_hat = {size / target.parameters:.3f}")
 
 
-def drifting_seconds(by_turns: bool) -> tuple[np.ndarray, np.ndarray]:
+def drifting_seconds(interleaved: bool) -> tuple[np.ndarray, np.ndarray]:
     """Seconds (RUNS,) of plain and of speculative runs on the clock that slows down.
 
-    By turns: plain, speculative, plain, ...; otherwise all plain runs first. Run t of all 2 RUNS
+    Interleaved: plain, speculative, plain, ...; otherwise all plain runs first. Run t of all 2 RUNS
     takes 1 + DRIFT t / (2 RUNS - 1) times as long as the first one would.
     """
     slower = 1 + DRIFT * np.arange(2 * RUNS) / (2 * RUNS - 1)
-    plain, speculative = (slower[::2], slower[1::2]) if by_turns else np.split(slower, 2)
+    plain, speculative = (slower[::2], slower[1::2]) if interleaved else np.split(slower, 2)
     return BASELINE_SECONDS * plain, SPECULATIVE_SECONDS * speculative
 
 
@@ -133,7 +133,7 @@ def check_operations_factor(function: Callable) -> None:
 @visible_check
 def check_implied_alpha(function: Callable) -> None:
     """A rate to find, both ends, and a clock that no rate explains."""
-    hint = "1.75 tokens a block of 2 are 1 + alpha + alpha^2 at alpha = .5."
+    hint = "1.75 tokens a block of 2 are 1 + alpha + alpha^2 at alpha = 0.5."
     expect(function, 4.0, 5.0, 1.0, 2, gives=0.5, hint=hint)
     expect(function, 7.0, 5.0, 1.0, 2, gives=0.0, hint="One token a block: nothing accepted.")
     expect(function, 7 / 3, 5.0, 1.0, 2, gives=1.0, hint="K + 1 tokens a block: all accepted.")
@@ -166,7 +166,7 @@ HINTS = {
     "alpha_from_blocks": (
         "Two counts are enough: how many tokens were accepted, and how many were judged at all.",
         "After n accepted tokens one more was judged, unless the block was over: min(n + 1, k).",
-        "Raise ValueError where a count is below 0 or above k, or where nothing was judged. Else "
+        "Raise ValueError if a count is below 0 or above k, or if nothing was judged. Else "
         "return the sum of the counts over the sum of min(n + 1, k).",
     ),
     "operations_factor": (
@@ -179,7 +179,7 @@ HINTS = {
         "That number grows with alpha, from 1 to k + 1: halve the interval from 0 to 1 until it is "
         "small enough. The two ends are answers of their own.",
         "Compute wanted = (k * draft_seconds + target_seconds) / seconds_per_token. Return 0.0 or "
-        "1.0 where it is within 1e-9 of 1 or of k + 1; raise ValueError where it is outside them; "
+        "1.0 if it is within 1e-9 of 1 or of k + 1; raise ValueError if it is outside them; "
         "else keep low and high, and 60 times move one of them to the middle.",
     ),
     "acceptance_by_class": (
@@ -191,7 +191,7 @@ HINTS = {
     "paired_speedup": (
         "A speed-up is a ratio, and ratios multiply: which mean treats 2 and 1/2 alike?",
         "Divide pair by pair, baseline over speculative, and average the logarithms.",
-        "Raise ValueError where the lists are empty or unequal. Else return "
+        "Raise ValueError if the lists are empty or unequal. Else return "
         "float(np.exp(np.mean(np.log(ratios)))).",
     ),
 }

@@ -1,7 +1,7 @@
 """The figures of chapter 05 on the papers' tables, and those that need no model.
 
 Rows are the named tuples of the papers' tables. What a student's function is asked for is drawn as
-it answers, also where it is wrong.
+it answers, even if it is wrong.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ from specdec_lib.lessons.common.drawing import (
 )
 from specdec_lib.lessons.common.style import ACCEPTED, BAND, DRAFT, GREY, TARGET, role, show
 
-SAMPLES = 2000  # seeded blocks behind each point of the one figure that samples
+SAMPLES = 2000  # seeded blocks for each point of the one figure that samples
 FATE = {
     "accepted": role("accepted") | {"label": "accepted"},
     "rejected": role("excess") | {"label": "rejected"},
@@ -59,7 +59,7 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
     show(
         ax.figure,
         f"Blocks of {k} draft tokens. {'; '.join(texts)}. A block that was stopped has one "
-        "rejected token behind the accepted ones; the rest of it was never judged.",
+        "rejected token after the accepted ones; the rest of it was never judged.",
     )
 
 
@@ -158,7 +158,7 @@ def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Seque
 
 
 def _alpha_or_nan(implied_alpha: Callable, *times: float) -> float:
-    """What the student's function returns, NaN where it says that no alpha fits."""
+    """What the student's function returns, NaN if it says that no alpha fits."""
     try:
         return float(implied_alpha(*times))
     except ValueError:
@@ -167,13 +167,16 @@ def _alpha_or_nan(implied_alpha: Callable, *times: float) -> float:
 
 @drawn_from("paired_speedup")
 def two_orders(paired_speedup: Callable) -> None:
-    """The same slowing machine, timed one side after the other, and by turns."""
+    """The same slowing machine, timed one side after the other, and interleaved."""
     left, right = panels(2, (8.6, 3.6), sharey=True)
     parts = []
-    for ax, by_turns, name in ((left, False, "one after the other"), (right, True, "by turns")):
-        seconds = drifting_seconds(by_turns)
+    for ax, interleaved, name in (
+        (left, False, "one after the other"),
+        (right, True, "interleaved"),
+    ):
+        seconds = drifting_seconds(interleaved)
         speedup = float(paired_speedup(*(list(map(float, each)) for each in seconds)))
-        _draw_runs(ax, *seconds, by_turns)
+        _draw_runs(ax, *seconds, interleaved)
         ax.set_title(f"{name.capitalize()}: {speedup:.3f}")
         parts.append(f"timed {name}, your function gives {speedup:.3f}")
     left.set_ylabel("seconds a run")
@@ -185,10 +188,10 @@ def two_orders(paired_speedup: Callable) -> None:
     )
 
 
-def _draw_runs(ax: Axes, plain: np.ndarray, fast: np.ndarray, by_turns: bool) -> None:
+def _draw_runs(ax: Axes, plain: np.ndarray, fast: np.ndarray, interleaved: bool) -> None:
     """Both sides at the places in time that the order gives them."""
     n = len(plain)
-    at = (np.arange(n) * 2, np.arange(n) * 2 + 1) if by_turns else np.split(np.arange(2 * n), 2)
+    at = (np.arange(n) * 2, np.arange(n) * 2 + 1) if interleaved else np.split(np.arange(2 * n), 2)
     ax.plot(at[0], plain, "o", color=TARGET, label="plain")
     ax.plot(at[1], fast, "^", color=DRAFT, label="speculative")
     ax.set_ylim(0, 1.9)

@@ -36,7 +36,7 @@ def _digits(value: float) -> float:
 TRUTHS = {
     "prediction_06": (
         _digits(expected_tokens(0.8**8, 5)),
-        "All eight rows pass their first coin with .8^8 = .17 only; one row alone writes 3.69.",
+        "All eight rows pass their first coin with 0.8^8 = 0.17 only; one row alone writes 3.69.",
     ),
     "prediction_06_b": (
         _digits((expected_tokens(EASY, K) + expected_tokens(HARD, K)) / 2),
@@ -60,7 +60,7 @@ class Coins:
         self.numbers, self.used = list(numbers), 0
 
     def random(self, size: int | None = None) -> np.ndarray | float:
-        """The next number, or the next `size` of them. Raises ValueError behind the last one."""
+        """The next number, or the next `size` of them. Raises ValueError after the last one."""
         count = 1 if size is None else int(size)
         given = self.numbers[self.used : self.used + count]
         if len(given) < count:
@@ -84,7 +84,7 @@ def check_simulate_block(function: Callable) -> None:
     """The block of the card, one whose first coin fails, and one accepted whole."""
     hint = "The first coin that is not below alpha ends the block."
     expect(function, ALPHA, 5, np.array(COINS), gives=2, hint=hint)
-    hint = "A coin of .75 is not below .7, so nothing is accepted."
+    hint = "A coin of 0.75 is not below 0.7, so nothing is accepted."
     expect(function, ALPHA, 3, np.array([0.75, 0.1, 0.2]), gives=0, hint=hint)
     hint = "All four pass: the accepted draft tokens are counted, not the bonus token."
     expect(function, ALPHA, 4, np.array([0.2, 0.69, 0.1, 0.0]), gives=4, hint=hint)
@@ -93,7 +93,7 @@ def check_simulate_block(function: Callable) -> None:
 @visible_check
 def check_simulate_decode(function: Callable) -> None:
     """The run of the card, one that ends just on its number, and one that has nothing to do."""
-    hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x .1 + 1."
+    hint = "Blocks of 2 + 1, 0 + 1 and 4 + 1 tokens; each costs 4 x 0.1 + 1."
     gives = run_of(9, 3, 4.2)
     expect(function, ALPHA, C, 4, 8, Coins(THREE_BLOCKS), gives=gives, hint=hint)
     hint = "The first two blocks write 3 + 1 tokens, which is enough."
@@ -106,9 +106,9 @@ def check_simulate_decode(function: Callable) -> None:
 @visible_check
 def check_lockstep_tokens(function: Callable) -> None:
     """The number of the card, one row alone, and four rows."""
-    hint = "Both rows pass with .5 x .5, and one token is written in any case."
+    hint = "Both rows pass with 0.5 x 0.5, and one token is written in any case."
     expect(function, 0.5, 1, 2, gives=1.25, hint=hint)
-    hint = "One row waits for nobody: 1 + .8 + .64."
+    hint = "One row waits for nobody: 1 + 0.8 + 0.64."
     expect(function, 0.8, 2, 1, gives=2.44, hint=hint)
     hint = "The batch gets past position i only if all four rows do."
     expect(function, 0.8, 2, 4, gives=1 + 0.8**4 + 0.8**8, hint=hint)
@@ -117,8 +117,8 @@ def check_lockstep_tokens(function: Callable) -> None:
 HINTS = {
     "simulate_block": (
         "Walk along the coins. What ends the walk, and what is known at that moment?",
-        "Where coin i is the first that fails, exactly i tokens were accepted before it.",
-        "Loop over range(k). Where r[i] is not below alpha, return i. After the loop return k.",
+        "If coin i is the first that fails, exactly i tokens were accepted before it.",
+        "Loop over range(k). If r[i] is not below alpha, return i. After the loop return k.",
     ),
     "simulate_decode": (
         "Count two things while blocks are written: tokens, and blocks. The time follows from one.",

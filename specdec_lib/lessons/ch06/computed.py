@@ -1,4 +1,4 @@
-"""Exact laws of the model of chapter 06: a block of coins, a request of many blocks."""
+"""Exact distributions of the model of chapter 06: a block of coins, a request of many blocks."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def mean_and_variance(alpha: float, k: int) -> tuple[float, float]:
 def request_law(alpha: float, k: int, n_tokens: int) -> np.ndarray:
     """The probability that a request of `n_tokens` takes 0, 1, 2, ... blocks.
 
-    From block to block: the law of how many tokens are written, as far as they are too few.
+    From block to block: how likely each number of written tokens is, while it is too small.
     """
     step = np.append(0.0, block_law(alpha, k))
     written, law = np.eye(1, n_tokens)[0], [0.0]

@@ -1,6 +1,6 @@
 """The figures of chapter 06 that are drawn from the student's functions, each with its words.
 
-They show what the function does, also where it is wrong: what is called computed does not use it.
+They show what the function does, even if it is wrong: what is called computed does not use it.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,10 +30,10 @@ from specdec_lib.lessons.common.drawing import (
 )
 from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, GREY, RESIDUAL, TARGET, role, show
 
-BLOCKS = 3000  # behind the histogram
-RUNS = 40  # behind every point of the speed
-REQUESTS = 400  # behind every point of the tails
-STEPS = 2000  # behind every point of the lock-step
+BLOCKS = 3000  # blocks of the histogram
+RUNS = 40  # runs for each point of the speed
+REQUESTS = 400  # requests for each point of the tails
+STEPS = 2000  # steps for each point of the lock-step
 SHOWN = 8  # blocks drawn as rows
 KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 ROWS = (1, 2, 4, 8, 16)
@@ -58,13 +58,13 @@ Box = tuple[str, str]  # kind, text
 
 @drawn_from("simulate_block")
 def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
-    """A few blocks of coins with the student's verdicts, and the counts of many beside the law."""
+    """A few blocks of coins with the student's verdicts; the counts of many blocks."""
     coins = np.random.default_rng(3).random((BLOCKS, k))
     counts = [int(simulate(alpha, k, row.copy())) for row in coins]
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.15, 1))
-    texts = [[f"{coin:.2f}".lstrip("0") for coin in row] for row in coins[:SHOWN]]
+    texts = [[f"{coin:.2f}" for coin in row] for row in coins[:SHOWN]]
     rows = [outcome(n, text, "+1") for n, text in zip(counts, texts, strict=False)]
-    boxes(left, rows, [f"returned {n}" for n in counts[:SHOWN]], k * 5.1 + 3.4)
+    boxes(left, rows, [f"returned {n}" for n in counts[:SHOWN]], k * 6.1 + 3.4)
     left.set_title(f"{SHOWN} blocks, alpha = {alpha:g}")
     seen = np.bincount(np.clip(counts, 0, None), minlength=k + 1) / BLOCKS
     exact = np.append(block_law(alpha, k), np.zeros(max(0, len(seen) - k - 1)))

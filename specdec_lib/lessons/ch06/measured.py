@@ -52,7 +52,7 @@ def acceptance_by_position(k: int) -> None:
 
 
 def requests_against_coins(k: int) -> None:
-    """Blocks that each recorded request took, beside the exact law under coins."""
+    """Blocks that each recorded request took, beside the exact distribution under coins."""
     request, n_tokens = recorded.requests()[k], recorded.record()["request_tokens"]
     law = request_law(request.alpha, k, n_tokens)
     edges = np.arange(20, request.blocks.max() + 2 * WIDTH, WIDTH)

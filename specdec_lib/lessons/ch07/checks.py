@@ -31,7 +31,7 @@ SHAPES = {
 SMALL_DRAFT = np.array([0.5, 0.3, 0.2])
 TO_TARGET = np.array([2, -1, 0])
 
-# A target that looks at the last two tokens: AFTER[a][b] is its argmax behind a, b.
+# A target that looks at the last two tokens: AFTER[a][b] is its argmax after a, b.
 AFTER = [[2, 2, 1, 4, 1], [1, 4, 0, 2, 1], [0, 3, 4, 3, 1], [2, 4, 1, 2, 4], [0, 4, 3, 2, 3]]
 PROMPT = [1]
 GUESS = [2, 4, 1, 3, 0, 2, 4]
@@ -40,18 +40,18 @@ GUESS = [2, 4, 1, 3, 0, 2, 4]
 TRUTHS = {
     "prediction_07": (
         sum(refused_in_turn(P, Q, 2)),
-        "The second candidate meets the residual [.75, 0, 0, .25], which shares only "
-        ".30 + .05 with q: .80 + .20 x .35.",
+        "The second candidate meets the residual [0.75, 0, 0, 0.25], which shares only "
+        "0.30 + 0.05 with q: 0.80 + 0.20 x 0.35.",
     ),
     "prediction_07_b": (
         tree_tokens(SHAPES["two by two"], refused_in_turn(P, Q, 2)),
-        "Each level accepts one of its two with .87: 1 + .87 + .87^2. The chain brings 3.95.",
+        "Each level accepts one of its two with 0.87: 1 + 0.87 + 0.87^2. The chain brings 3.95.",
     ),
 }
 
 
 def two_back(tokens: list[int]) -> list[int]:
-    """The argmax of a small made-up target behind every token; it looks at the last two."""
+    """The argmax of a small made-up target after every token; it looks at the last two."""
     return [AFTER[before][token] for before, token in zip([0, *tokens], tokens, strict=False)]
 
 
@@ -66,7 +66,7 @@ reveal = revealing(TRUTHS)
 def accepted_shares(accept: Callable) -> dict[str, list[float]]:
     """How likely each of six candidates is the accepted one, by the student's function, by draft.
 
-    Where the function is unwritten or fails, a line says so and the rule's own numbers come back.
+    If the function is unwritten or fails, a line says so and the rule's own numbers come back.
     """
     drafts = {"good draft": Q, "poor draft": POOR}
     try:
@@ -101,7 +101,7 @@ def family_table() -> FamilyTable:
 def check_one_hot_accept(function: Callable) -> None:
     """Token B of the pair accepted, and replaced twice; a token that is certain."""
     expect(function, 1, P, 0.25, 0.7, gives=(1, True), hint="q is 1 on this token, so p/q is p.")
-    hint = "Without B the target is [.643, 0, .214, .143]."
+    hint = "Without B the target is [0.643, 0, 0.214, 0.143]."
     expect(function, 1, P, 0.5, 0.7, gives=(2, False), hint=hint)
     expect(function, 1, P, 0.5, 0.1, gives=(0, False), hint=hint)
     certain = np.array([0.0, 1.0, 0.0])
@@ -111,7 +111,7 @@ def check_one_hot_accept(function: Callable) -> None:
 
 @visible_check
 def check_jacobi_decode(function: Callable) -> None:
-    """A counting target behind a wrong guess, a right one and none; the target of the figure."""
+    """A counting target after a wrong guess, a right one and none; the target of the figure."""
     hint = "Every pass makes one token more right; the pass that changes nothing counts too."
     expect(function, plus_one, [0], [5, 5, 3], gives=([1, 2, 3], 4), hint=hint)
     expect(function, plus_one, [0], [1, 2, 3], gives=([1, 2, 3], 1), hint="One pass confirms it.")
@@ -124,12 +124,12 @@ def check_jacobi_decode(function: Callable) -> None:
 def check_multi_candidate_accept(function: Callable) -> None:
     """One candidate, two, and two that are both rejected."""
     coins = np.array([0.7, 0.9])
-    hint = "For token B r q = .7 x .45 = .315, which is not below .30."
-    expect(function, [0], P, Q, coins[:1], 0.5, gives=0, hint="r q = .21 is below .45.")
+    hint = "For token B r q = 0.7 x 0.45 = 0.315, which is not below 0.30."
+    expect(function, [0], P, Q, coins[:1], 0.5, gives=0, hint="r q = 0.21 is below 0.45.")
     expect(function, [1], P, Q, coins[:1], 0.5, gives=0, hint=hint)
-    hint = "After the rejection the residual is [.75, 0, 0, .25]; for token D r q = .045."
+    hint = "After the rejection the residual is [0.75, 0, 0, 0.25]; for token D r q = 0.045."
     expect(function, [1, 3], P, Q, coins, 0.5, gives=3, hint=hint)
-    hint = "Both rejected: the residual of [.75, 0, 0, .25] and q is [.692, 0, 0, .308]."
+    hint = "Both rejected: the residual of [0.75, 0, 0, 0.25] and q is [0.692, 0, 0, 0.308]."
     expect(function, [1, 2], P, Q, coins, 0.7, gives=3, hint=hint)
 
 
@@ -179,7 +179,7 @@ def _first_wrong_row(returned: list, wanted: np.ndarray) -> str:
 @visible_check
 def check_map_draft(function: Callable) -> None:
     """The card's example, and two draft tokens of one target token."""
-    hint = "Put .5 on token 2 and .2 on token 0, then divide by .7."
+    hint = "Put 0.5 on token 2 and 0.2 on token 0, then divide by 0.7."
     gives = np.array([0.2, 0.0, 0.5, 0.0]) / 0.7
     expect(function, SMALL_DRAFT, TO_TARGET, 4, gives=gives, hint=hint)
     gives = np.array([0.0, 0.625, 0.375])
@@ -192,21 +192,21 @@ HINTS = {
     "one_hot_accept": (
         "Put q = 1 on the draft token into the rule. What are the ratio and the residual?",
         "The residual is p with a 0 at the draft token, divided by what is left. Work on a copy.",
-        "rest = p.copy(); rest[draft_token] = 0. Accept where r < p[draft_token] or rest.sum() is "
+        "rest = p.copy(); rest[draft_token] = 0. Accept if r < p[draft_token] or rest.sum() is "
         "0; else return sample_from(rest / rest.sum(), u) with False.",
     ),
     "jacobi_decode": (
         "One pass over prompt and guess gives a new token for every place of the guess.",
-        "The token behind the last prompt token belongs to the first place, so the slice begins at "
+        "The token after the last prompt token belongs to the first place, so the slice begins at "
         "len(prompt) - 1.",
-        "Loop: call target_greedy once, count it, cut the slice out as a list. Where it equals the "
+        "Loop: call target_greedy once, count it, cut the slice out as a list. If it equals the "
         "present guess, return it with the count; else it is the next guess.",
     ),
     "multi_candidate_accept": (
         "It is the rule of one token, repeated: what changes from one candidate to the next?",
         "Only p changes. Keep it in a variable that starts as p and becomes the residual.",
-        "for i, x in enumerate(candidates): return x where r[i] * q[x] < residual[x]; then "
-        "residual = residual_distribution(residual, q). Behind the loop sample from it.",
+        "for i, x in enumerate(candidates): return x if r[i] * q[x] < residual[x]; then "
+        "residual = residual_distribution(residual, q). After the loop sample from it.",
     ),
     "tree_attention_mask": (
         "What a node sees is what its parent sees, and the node itself.",
@@ -218,7 +218,7 @@ HINTS = {
         "Walk through the draft tokens. Each one either has a place in the target or not.",
         "mapped[ids] += masses counts a repeated id only once; np.add.at or a loop adds them all.",
         "Leave out the entries with -1, add the others up in np.zeros(vocab_size), raise "
-        "ValueError where the sum is 0, and divide by the sum.",
+        "ValueError if the sum is 0, and divide by the sum.",
     ),
 }
 

@@ -1,7 +1,7 @@
 """Exact numbers of chapter 07: nothing here is sampled.
 
-Laws and acceptances come from walking through all cases, speeds from formulas whose assumptions
-each function names.
+Distributions and acceptances come from walking through all cases, speeds from formulas. Each
+function names its assumptions.
 """
 
 import math
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """norm(max(0, p - q)) (V,), or p where that is empty: Leviathan et al., section 2.3."""
+    """norm(max(0, p - q)) (V,), or p if that is empty: Leviathan et al., section 2.3."""
     missing = np.maximum(p - q, 0)
     return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
@@ -28,10 +28,10 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
 
 
 def one_hot_law(accept: Callable, p: np.ndarray, token: int, cells: int = 140) -> np.ndarray:
-    """The law (2, V) of `accept(token, p, r, u)`: row 0 by acceptance, row 1 by correction.
+    """What `accept(token, p, r, u)` puts out (2, V): row 0 by acceptance, row 1 by correction.
 
     The unit square of r and u is cut into `cells` by `cells` equal cells and the function is called
-    at every midpoint: exact where p, and the cumulative sums of p without the token, are multiples
+    at every midpoint: exact if p, and the cumulative sums of p without the token, are multiples
     of 1/cells.
     """
     middles = (np.arange(cells) + 0.5) / cells
@@ -44,7 +44,7 @@ def one_hot_law(accept: Callable, p: np.ndarray, token: int, cells: int = 140) -
 
 
 def candidates_law(accept: Callable, p: np.ndarray, q: np.ndarray, n: int) -> np.ndarray:
-    """The law (2, V) of `accept(candidates, p, q, r, u)` with n i.i.d. candidates from q.
+    """The distribution (2, V) of `accept(candidates, p, q, r, u)` with n i.i.d. candidates from q.
 
     Row 0 holds tokens that are among the candidates, row 1 the others.
     """
@@ -111,9 +111,9 @@ def best_acceptance(p: np.ndarray, q: np.ndarray, n: int) -> float:
 
 
 def typical_law(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> np.ndarray:
-    """The law (V,) of one candidate from q under Medusa's typical acceptance.
+    """The distribution (V,) of one candidate from q under Medusa's typical acceptance.
 
-    The candidate is accepted for certain where p(x) > min(epsilon, delta exp(-entropy of p)), else
+    The candidate is accepted for certain if p(x) > min(epsilon, delta exp(-entropy of p)), else
     a draw from p takes its place. Cai et al. (2024), section 2.3.1; one candidate, one position.
     """
     entropy = -sum(x * math.log(x) for x in p if x > 0)
@@ -146,7 +146,7 @@ def block_decisions(
     """Block verification of a drafted block: (how likely each length is kept, the weights).
 
     Entry i of the first is the probability that exactly i tokens stay, i = 0..K; entry i of the
-    second is the weight of the target in the residual behind i tokens. Sun et al. (2024),
+    second is the weight of the target in the residual after i tokens. Sun et al. (2024),
     Algorithm 2, with the same p and q (V,) at every position.
     """
     weights, stays = [1.0], []
@@ -163,7 +163,7 @@ def block_decisions(
 
 
 def block_law(p: np.ndarray, q: np.ndarray, k: int) -> tuple[np.ndarray, float]:
-    """The law (V,) * (k + 1) of k + 1 tokens begun by block verification, and its mean length.
+    """The distribution (V,) * (k + 1) of tokens begun by block verification, and their mean length.
 
     What the block leaves open is filled from p. The mean counts accepted draft tokens.
     """
@@ -199,7 +199,7 @@ def block_accepted(p: np.ndarray, q: np.ndarray, k: int) -> float:
 
 
 def overlapped_speedup(tokens: float, c: float, k: int, hit: float, verify: float = 1.0) -> float:
-    """Speed over plain decoding where the next block is drafted while this one is verified.
+    """Speed over plain decoding if the next block is drafted while this one is verified.
 
     A block costs the larger of c k and `verify`; with probability 1 - hit the outcome was not
     foreseen, and c k is paid again. In target passes of one token.
@@ -210,7 +210,7 @@ def overlapped_speedup(tokens: float, c: float, k: int, hit: float, verify: floa
 def batched_speedup(tokens: float, c: float, k: int, batch: int, free: float) -> float:
     """Speed over plain decoding of `batch` requests by the roofline of the weights alone.
 
-    A pass over m tokens takes max(1, m / free), where `free` is how many tokens ride along for
+    A pass over m tokens takes max(1, m / free); `free` is how many tokens ride along for
     nothing. The cache of keys and values, which grows with the batch, is left out.
     """
 

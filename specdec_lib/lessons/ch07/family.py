@@ -1,14 +1,14 @@
 """The family of methods, one entry each: the table and the timeline of chapter 07 are made of it.
 
-`reported` is what the source says of its own setting, in its own words as far as numbers go. Where
-no figure was found in a source that could be read, it is empty.
+`reported` is what the source says of its own setting, in its own words as far as numbers go. It is
+empty if no figure was found in a source that could be read.
 """
 
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-#: What happens to the target's law, in the words of table and timeline.
+#: What happens to the target's distribution, in the words of table and timeline.
 KEPT = {
     "law": "kept at every temperature",
     "greedy": "the greedy text is kept",
@@ -45,7 +45,7 @@ FAMILY = [
         "Speculative decoding", 2022, 11,
         "a smaller model", "min(1, p/q) and the residual",
         "law", "none",
-        "The acceptance rule: any draft, any temperature, one law.",
+        "The acceptance rule: any draft, any temperature, one distribution.",
         "2.6x and 3.4x, T5-XXL with T5-small, English to German, temperature 1 and 0",
         "Leviathan, Kalman, Matias, arXiv 2211.17192, Table 2",
     ),
@@ -83,7 +83,7 @@ FAMILY = [
     ),
     Method(
         "SpecTr", 2023, 10,
-        "a smaller model, several candidates", "a transport of candidates to the target's law",
+        "a smaller model, several candidates", "a transport of candidates to the target",
         "law", "none",
         "How much several candidates can bring at best, and a rule that comes near it.",
         "2.13x; 1.37x over speculative decoding",
@@ -197,7 +197,7 @@ FAMILY = [
 
 
 def of(name: str) -> Method:
-    """The entry called `name`. Raises KeyError where there is none."""
+    """The entry called `name`. Raises KeyError if there is none."""
     return {method.name: method for method in FAMILY}[name]
 
 
@@ -210,7 +210,7 @@ def as_data() -> list[dict[str, Any]]:
 class FamilyTable:
     """The table of the family: HTML in a notebook, Markdown elsewhere."""
 
-    HEAD = ("method", "year", "what drafts", "what verifies", "target's law", "training")
+    HEAD = ("method", "year", "what drafts", "what verifies", "target's distribution", "training")
 
     def rows(self) -> list[tuple[str, ...]]:
         """One row a method, in order of time."""

@@ -1,6 +1,6 @@
 """The figures of chapter 07 that draw the student's functions, each with its words.
 
-They show what the function does, also where it is wrong: no bar, label or text assumes the right
+They show what the function does, even if it is wrong: no bar, label or text assumes the right
 answer.
 """
 
@@ -38,13 +38,13 @@ from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
 WRITTEN = 16  # tokens that the figure on prompts writes
 
 
-#: Shape and colour by what becomes of the target's law, as in the timeline.
+#: Shape and colour by what becomes of the target's distribution, as in the timeline.
 MARKS = {"law": ("o", ACCEPTED), "greedy": ("s", TARGET), "choice": ("^", EXCESS)}
 
 
 @drawn_from("one_hot_accept")
 def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
-    """The exact law of the student's function for one certain draft token, by its two paths."""
+    """The student's exact distribution for one certain draft token, by its two paths."""
     law = computed.one_hot_law(accept, p, token)
     total = law.sum(axis=0)
     ax = picture("One certain draft token, B: two paths into each token", "probability")
@@ -86,7 +86,7 @@ def renewed_together(
 
 
 def _cell(ax: Axes, x: int, y: int, text: str, right: bool) -> None:
-    """A token in its box; filled and underlined where it is right."""
+    """A token in its box; filled and underlined if it is right."""
     face = (0.78, 0.9, 0.86) if right else "white"
     edge = ACCEPTED if right else GREY
     ax.add_patch(plt.Rectangle((x - 0.4, y - 0.38), 0.8, 0.76, facecolor=face, edgecolor=edge))
@@ -99,7 +99,7 @@ def _cell(ax: Axes, x: int, y: int, text: str, right: bool) -> None:
 def passes_on_prompts(
     decode: Callable, target_greedy: Callable, prompts: list[list[int]], count: int = WRITTEN
 ) -> None:
-    """Passes that the student's function takes for `count` tokens behind every prompt."""
+    """Passes that the student's function takes for `count` tokens after every prompt."""
     passes = [decode(target_greedy, list(text), list(text[-count:]))[1] for text in prompts]
     ax = picture(f"Passes for {count} tokens on the built-in target", "passes")
     x = np.arange(len(passes))
@@ -118,7 +118,7 @@ def passes_on_prompts(
 
 @drawn_from("multi_candidate_accept")
 def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -> None:
-    """The exact law by number of candidates, and what is accepted against two comparisons."""
+    """The exact distribution by number of candidates; what is accepted, and two comparisons."""
     counts = np.arange(1, most + 1)
     found = [computed.candidates_law(accept, p, q, int(n)) for n in counts]
     accepted = [float(law[0].sum()) for law in found]
@@ -142,7 +142,7 @@ def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -
     parts = [f"n = {n}: {by_token(law.sum(axis=0))}" for n, law in zip(counts, found, strict=True)]
     show(
         right.figure,
-        f"Left, the law of your function. {'; '.join(parts)}; the target {by_token(p)}. Right, "
+        f"Left, what comes out. {'; '.join(parts)}; the target {by_token(p)}. Right, "
         f"accepted for 1 to {most} candidates: {listed(accepted)}; independent tries would give "
         f"{listed(tries)}, the best possible rule {listed(best)}.",
     )
@@ -158,7 +158,7 @@ def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray) -> None
              label="drawn at the end" if first else "_")  # fmt: skip
     target_lines(ax, p)
     ax.set_ylabel("probability")
-    ax.set_title(f"The law, with 1 to {len(found)} candidates")
+    ax.set_title(f"The distribution, with 1 to {len(found)} candidates")
     token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in found)))
     legend_below(ax)
 
@@ -169,7 +169,7 @@ def tree_and_mask(make: Callable, parents: list[int]) -> None:
     mask = np.asarray(make(list(parents)), dtype=bool)
     left, right = panels(2, (8.6, 3.6), width_ratios=[1, 1])
     draw_tree(left, parents)
-    left.set_title("Six draft tokens behind the text")
+    left.set_title("Six draft tokens after the text")
     for i, row in enumerate(mask):
         for j, seen in enumerate(row):
             _cell(right, j, i, "●" if seen else "", seen)
@@ -197,7 +197,7 @@ def shapes() -> None:
     row[3].add_patch(plt.Rectangle((0.68, -0.34), 2.64, 0.68, fill=False, linestyle="--"))
     show(
         row[0].figure,
-        "Four shapes of a draft behind the text. Chain: three tokens one after the other. "
+        "Four shapes of a draft after the text. Chain: three tokens one after the other. "
         "Candidates: three tokens for one place. Tree: two candidates, the first with two "
         "children, the second with one. All places at once: three tokens in one dashed box, "
         "written in the same step.",
@@ -272,7 +272,7 @@ def over_the_targets_tokens(
 
 
 def timeline() -> None:
-    """All methods in order of time; the mark's shape says what becomes of the law."""
+    """All methods in order of time; the mark's shape says what becomes of the distribution."""
     entries = as_data()
     ax = picture("The family in order of time", size=(8.6, 6.2))
     y = named_rows(ax, [entry["name"] for entry in entries])
@@ -282,7 +282,7 @@ def timeline() -> None:
         ax.plot([2018, when], [row, row], color=PALE, zorder=1)
         ax.plot(when, row, mark, color=colour, markersize=9, zorder=2)
     for kept, (mark, colour) in MARKS.items():
-        ax.plot([], [], mark, color=colour, markersize=9, label=f"the law: {KEPT[kept]}")
+        ax.plot([], [], mark, color=colour, markersize=9, label=f"the distribution: {KEPT[kept]}")
     ax.set_xlim(2018.5, 2027)
     ax.grid(visible=False)
     legend_below(ax, 2)

@@ -87,7 +87,7 @@ def shapes_compared(accepted: dict[str, list[float]], trees: dict[str, list[int]
 
 
 def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
-    """Accepted draft tokens of token and block verification, and how far the law is off."""
+    """Accepted draft tokens of token and block verification, and how far what comes out is off."""
     beta = float(np.minimum(p, q).sum())
     counts = np.arange(1, most + 1)
     token = [expected_tokens(beta, int(k)) - 1 for k in counts]
@@ -104,7 +104,7 @@ def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
     show(
         ax.figure,
         f"Accepted draft tokens for K = 1 to {most}. Token by token: {listed(token)}; the block "
-        f"as a whole: {listed(block)}. For K = 3 the law is off by {off:.0e} at most.",
+        f"as a whole: {listed(block)}. For K = 3 the distribution is off by {off:.0e} at most.",
     )
 
 
@@ -116,14 +116,14 @@ def _product(p: np.ndarray, length: int) -> np.ndarray:
 
 
 def typical(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> None:
-    """The law of one candidate under typical acceptance, beside target and draft."""
+    """The distribution of one candidate under typical acceptance, beside target and draft."""
     law = computed.typical_law(p, q, epsilon, delta)
     distance = float(np.abs(law - p).sum() / 2)
     threshold = min(epsilon, delta * float(np.exp((p * np.log(p)).sum())))
     title = f"Typical acceptance: {distance:.2f} from the target in total variation"
     ax, x = picture(title, "probability"), np.arange(len(p))
     bars(ax, x - 0.2, q, "draft", width=0.36)
-    bars(ax, x + 0.2, law, "excess", width=0.36, label="the law that comes out")
+    bars(ax, x + 0.2, law, "excess", width=0.36, label="the distribution that comes out")
     target_lines(ax, p)
     write_above(ax, x + 0.2, np.maximum(law, p), (f"{mass:.2f}" for mass in law))
     ax.axhline(threshold, color="black", linestyle=":", label=f"threshold on p, {threshold:.3f}")
@@ -131,14 +131,14 @@ def typical(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> None:
     legend_below(ax)
     show(
         ax.figure,
-        f"The law {by_token(law)}; the draft {by_token(q)}; the target {by_token(p)}, all of it "
+        f"It gives {by_token(law)}; the draft {by_token(q)}; the target {by_token(p)}, all of it "
         f"above the threshold {threshold:.3f}. The total variation from the target is "
         f"{distance:.3g}.",
     )
 
 
 def sum_or_maximum(alpha: float, k: int) -> None:
-    """Speed against c for a draft in K steps, in one, and behind the verification."""
+    """Speed against c for a draft in K steps, in one, and during the verification."""
     c = np.linspace(0.0, 0.3, 61)
     tokens = expected_tokens(alpha, k)
     curves = {

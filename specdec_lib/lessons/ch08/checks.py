@@ -32,7 +32,7 @@ TRUTHS = {
 }
 WHY_MEASURED = "That is the middle of the timed pairs, on this machine and these prompts."
 
-# One block of two in three rows, with the same p and q in each: rejected at once, behind one
+# One block of two in three rows, with the same p and q in each: rejected at once, after one
 # accepted token, and not at all.
 P = torch.tensor([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.125, 0.25, 0.625]]).double()
 Q = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]).double()
@@ -108,7 +108,7 @@ def check_rollback(function: Callable) -> None:
 def check_verify_block(function: Callable) -> None:
     """The block of the card, its rows alone, and a block without draft tokens."""
     gives = (torch.tensor([0, 1, 2]), torch.tensor([1, 0, 2]))
-    hint = "Row 0 is rejected at once, row 1 behind one token, row 2 not at all."
+    hint = "Row 0 is rejected at once, row 1 after one token, row 2 not at all."
     expect_verdict(function, *BLOCK, gives=gives, hint=hint)
     for row in range(3):
         alone = [part[row : row + 1] for part in BLOCK]
@@ -161,16 +161,16 @@ HINTS = {
     "rollback": (
         "Three cases, in this order: the length cannot be, there is nothing to do, or cut.",
         "int(cache.length[0]) is how many positions the one row holds.",
-        "Raise ValueError unless 0 <= length <= held; cache.truncate(length) where length < held.",
+        "Raise ValueError unless 0 <= length <= held; cache.truncate(length) if length < held.",
     ),
     "verify_block": (
         "Decide on all draft tokens of all rows at once, then count up to each row's first "
         "rejection.",
         "gather(-1, drafted[..., None]) picks the probabilities of the drafted tokens. A "
-        "cumulative product of the verdicts is 1 up to the first rejection and 0 behind it.",
+        "cumulative product of the verdicts is 1 up to the first rejection and 0 after it.",
         "With count (B,): pad q by one row of zeros, take p and q at [torch.arange(B), count], "
-        "clamp their difference at 0, divide by its sum (p where that is 0), and sample_rows. "
-        "Behind a whole block q is 0 there, and what is left is the bonus row of p.",
+        "clamp their difference at 0, divide by its sum (p if that is 0), and sample_rows. "
+        "After a whole block q is 0 there, and what is left is the bonus row of p.",
     ),
     "speculative_generate": (
         "The text ends with one token that nobody has read. feed reads whatever is missing, so the "

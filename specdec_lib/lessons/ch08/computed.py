@@ -1,4 +1,4 @@
-"""Chapter 08: exact laws of a student's verify_block and speculative_generate. Nothing is sampled.
+"""Exact distributions of a student's verify_block and speculative_generate. Nothing is sampled.
 
 Both are piecewise constant in their random numbers. A number is taken at the middle of every piece
 and weighs as much as the piece is long.
@@ -83,10 +83,10 @@ class Script(exact.Tape):
 
 
 def text_law(speculative_generate: Callable) -> tuple[np.ndarray, int]:
-    """The law (V, V) of two tokens by the student's loop, and how many runs it took.
+    """The distribution (V, V) of two tokens by the student's loop, and how many runs it took.
 
-    Raises ValueError where there are more than MOST_RUNS, which every number drawn multiplies, and
-    where a text is not LENGTH tokens long.
+    Raises ValueError if there are more than MOST_RUNS, which every number drawn multiplies, and
+    if a text is not LENGTH tokens long.
     """
     tables = [np.broadcast_to(each, (3, 3, 3)).copy() for each in (TARGET, DRAFT)]
     law, runs = np.zeros((3, 3)), 0
@@ -109,5 +109,5 @@ def text_law(speculative_generate: Callable) -> tuple[np.ndarray, int]:
 
 
 def plain_law() -> np.ndarray:
-    """The law (V, V) of two tokens by plain decoding of the target."""
+    """The distribution (V, V) of two tokens by plain decoding of the target."""
     return TARGET[START][:, None] * TARGET

@@ -17,7 +17,7 @@ MOST_PASSES = 14  # that the picture of passes shows
 
 @drawn_from("rollback")
 def going_back(rollback: Callable) -> None:
-    """The prediction's cache behind its pass, and behind the student's rollback."""
+    """The prediction's cache after its pass, and after the student's rollback."""
     read, k, accepted = ch08.READ, ch08.K, ch08.ACCEPTED
     held = read + 1 + k
     cache = WatchedCache(range(held))
@@ -32,8 +32,8 @@ def going_back(rollback: Callable) -> None:
     key(ax, ("accepted", "rejected", "dropped"))
     show(
         ax.figure,
-        f"The cache holds {held} positions behind the pass: {read + 1} of the text, {accepted} "
-        f"accepted, 1 rejected, {k - accepted - 1} dropped. Behind your rollback to "
+        f"The cache holds {held} positions after the pass: {read + 1} of the text, {accepted} "
+        f"accepted, 1 rejected, {k - accepted - 1} dropped. After your rollback to "
         f"{read + 1 + accepted} it holds {len(cache.tokens)}.",
     )
 
@@ -57,7 +57,7 @@ def law_of_blocks(verify_block: Callable) -> None:
     axes[0].set_ylabel("probability")
     names = ("accepted", "correction or bonus", "left to the next block", "p, the target")
     figure.legend(names[3:] + names[:3], loc="outside lower center", ncol=4)
-    show(figure, f"The law of your verify_block over {rows} rows. {'; '.join(told)}.")
+    show(figure, f"The distribution of your verify_block over {rows} rows. {'; '.join(told)}.")
 
 
 def _stacked(ax: plt.Axes, parts: tuple) -> None:
@@ -104,7 +104,7 @@ def _range(each: Pass) -> str:
 
 @drawn_from("speculative_generate")
 def law_of_texts(speculative_generate: Callable) -> None:
-    """The exact law of two tokens by the student's loop, beside plain decoding's."""
+    """The exact distribution of two tokens by the student's loop, beside plain decoding's."""
     law, runs = computed.text_law(speculative_generate)
     plain = computed.plain_law()
     style()
@@ -128,5 +128,5 @@ def law_of_texts(speculative_generate: Callable) -> None:
         f"{name}: {mine:.4f} and {right:.4f}"
         for name, mine, right in zip(names, law.ravel(), plain.ravel(), strict=True)
     )
-    lead = "Law of two tokens by your loop and by plain decoding"
+    lead = "Distribution of two tokens by your loop and by plain decoding"
     show(ax.figure, f"{lead}. {told}. Total variation {apart:.1e}.")

@@ -80,7 +80,7 @@ def against_hugging_face(rows: Sequence[Any]) -> None:
 
 
 def _measured(rows: Sequence[Any]) -> list[Any]:
-    """The rows that were run end to end. ValueError where there is none, as after an interrupt."""
+    """The rows that were run end to end. ValueError if there is none, as after an interrupt."""
     if not (mine := [row for row in rows if row.empirical]):
         raise ValueError(NOTHING)
     return mine
@@ -184,7 +184,7 @@ def by_position(counts: Sequence[tuple[int, int]], k: int) -> None:
     x = np.arange(1, k + 1)
     ax.errorbar(x, rates, errors, fmt="o", color="black", capsize=4)
     ax.set_xticks(x, [f"{i}\n{n} judged" for i, n in zip(x, tried, strict=True)])
-    ax.set_xlabel("position, where the earlier ones were accepted; bars: one standard error")
+    ax.set_xlabel("position, given that the earlier ones were accepted; bars: one standard error")
     ax.set_ylim(0, 1)
     told = "; ".join(f"position {i}: {rate:.3f} of {n}" for i, (rate, n) in enumerate(pairs, 1))
     show(ax.figure, f"Acceptance by position. {told}.")

@@ -32,7 +32,7 @@ class WatchedCache:
         return list(self.cuts)
 
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
-        """Forget every token from `length` on. ValueError where it does not hold so many."""
+        """Forget every token from `length` on. ValueError if it does not hold so many."""
         new = int(torch.as_tensor(length).reshape(()))
         if not 0 <= new <= len(self.tokens):
             raise ValueError(f"row 0 holds {len(self.tokens)} positions and cannot be cut to {new}")
@@ -56,7 +56,7 @@ class WatchedModel:
 
     Before the text's first token stands a 0. `passes` are the Passes so far; two models may share
     the list. What a careful loop never does is noted in `trace`: a part of the first `prompt`
-    tokens is read twice, or a part of the text behind them, or there are more than `most` passes.
+    tokens is read twice, or a part of the text after them, or there are more than `most` passes.
     """
 
     device = torch.device("cpu")
@@ -85,7 +85,7 @@ class WatchedModel:
         return WatchedCache()
 
     def forward(self, tokens: Tensor, cache: WatchedCache) -> Tensor:
-        """The logits (1, T, V) behind each of `tokens` (1, T), which are appended to `cache`."""
+        """The logits (1, T, V) after each of `tokens` (1, T), which are appended to `cache`."""
         start, new = len(cache.tokens), tokens[0].tolist()
         cache.tokens += new
         self.passes.append(Pass(self.name, start, new))

@@ -30,7 +30,7 @@ WHY = {
 }
 SOLVED = (
     "That is a block. Around it stands `while len(text) < end`; your function also stops at "
-    "eos_id, draws nothing at temperature 0, and goes on where n is 0."
+    "eos_id, draws nothing at temperature 0, and goes on if n is 0."
 )
 
 

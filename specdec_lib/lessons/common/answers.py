@@ -13,7 +13,7 @@ def committed(name: str, guess: object, low: float, high: float) -> None:
 
 
 def require_guess(name: str, guess: object, low: float, high: float) -> None:
-    """Raise Unwritten where there is no guess, Different unless it is a number in range."""
+    """Raise Unwritten if there is no guess, Different unless it is a number in range."""
     if guess is None:
         raise Unwritten(f"{name}: no guess yet")
     is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
@@ -52,7 +52,7 @@ def answered(name: str, choice: object) -> None:
 def letter_of(name: str, choice: object, options: Sequence[str] = tuple("abcd")) -> str:
     """The option that a quiz answer names: "B)" is b.
 
-    Raises Unwritten where there is none, Different for anything but one of the letters.
+    Raises Unwritten if there is none, Different for anything but one of the letters.
     """
     if choice is None or choice == "":
         raise Unwritten(f"{name}: no answer yet")

@@ -122,7 +122,7 @@ def expect_value_error(function: Callable, *args: Any, why: str) -> None:
 
 
 def pass_missing_answers(error: Exception) -> None:
-    """Raise `error` again where it says that there is no answer yet."""
+    """Raise `error` again if it says that there is no answer yet."""
     if isinstance(error, NotImplementedError) or getattr(error, "no_answer", False):
         raise error
 
@@ -134,7 +134,7 @@ def _raised(error: Exception) -> str:
 
 
 def _outcome(got: Any, gives: Any, why: str) -> str:
-    """What came back and what was expected, with all digits where the first five are equal."""
+    """What came back and what was expected, with all digits if the first five are equal."""
     row = differing_row(got, gives)
     if row is not None:
         return f"returned {row}."
@@ -159,7 +159,7 @@ def differing_row(got: Any, gives: Any) -> str | None:
 
 
 def difference(got: Any, expected: Any) -> str | None:
-    """None where `got` is as good as `expected`; else a remark on its type, or an empty text."""
+    """None if `got` is as good as `expected`; else a remark on its type, or an empty text."""
     if isinstance(got, ARRAYS) and got.shape == () and not isinstance(expected, ARRAYS):
         got = got[()]  # np.where and its kind give one number this way
     if isinstance(expected, BOOLS):
@@ -272,7 +272,7 @@ def _items(value: list | tuple | dict) -> Iterator[str]:
 
 
 def shortened(value: Any, most: int = 200) -> str:
-    """`repr` of a value, the same in every run, and cut where it is longer than `most`."""
+    """`repr` of a value, the same in every run, and cut if it is longer than `most`."""
     text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
     return text if len(text) <= most else text[:most] + " ..."
 
@@ -303,7 +303,7 @@ def _brief(value: Any, name: str) -> str:
 
 
 def parameter_names(function: Callable) -> list[str]:
-    """The names of the function's parameters, in order; none where it tells none."""
+    """The names of the function's parameters, in order; none if it tells none."""
     try:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):

@@ -31,7 +31,7 @@ class Report:
         self.error: str | None = "the check did not run"
 
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> None:
-        """Called by pytest behind the set-up, the test and the tear-down."""
+        """Called by pytest after the set-up, the test and the tear-down."""
         if call.excinfo is not None:
             told = isinstance(call.excinfo.value, Different | Unwritten)  # written for students
             kind = "" if told else f"{call.excinfo.typename}: "
@@ -69,7 +69,7 @@ def check_answer() -> None:
 
 
 def defined(sources: Sequence[str], name: str) -> object:
-    """What `name` is once all the code has run; what stands above may fail where NumPy is not."""
+    """What `name` is once all the code has run; what stands above may fail without NumPy."""
     *above, last = sources
     names: dict = {}
     for source in above:

@@ -79,7 +79,7 @@ def alpha() -> float:
 
 
 def speeds(time: Callable[[int], float]) -> dict[int, tuple[float, float]]:
-    """The mean speed by K and its standard error, where a block of k takes `time(k)` passes."""
+    """The mean speed by K and its standard error, if a block of k takes `time(k)` passes."""
     found = {k: (each.tokens, time(k)) for k, each in requests().items()}
     return {k: (mean / passes, error / passes) for k, ((mean, error), passes) in found.items()}
 

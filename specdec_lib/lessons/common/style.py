@@ -71,7 +71,7 @@ def _tint(colour: str) -> tuple[float, ...]:
 def show(fig: Figure, alt: str) -> None:
     """Display `fig` as a PNG with the alternative text `alt`, then close it.
 
-    Make `alt` from the figure's data; ValueError where it is blank. Outside IPython the figure is
+    Make `alt` from the figure's data; ValueError if it is blank. Outside IPython the figure is
     only closed.
     """
     import matplotlib.pyplot as plt

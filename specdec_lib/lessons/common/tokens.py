@@ -105,7 +105,7 @@ def write(
 
 
 def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
-    """An arrow; `bold` where it is one to look at."""
+    """An arrow; `bold` if it is one to look at."""
     look = {"arrowstyle": "-|>", "linewidth": 2.0 if bold else 0.8}
     ax.annotate("", end, start, arrowprops=look | {"color": "black" if bold else GREY})
 

@@ -9,7 +9,7 @@ function nearest(values, value) {
 }
 
 /** A labelled range input with its number beside it, over min to max or through a list of values.
- *  `short` is printed and `name` read out behind it; `room` has the widths of the label and of the number. */
+ *  `short` is printed and `name` read out after it; `room` has the widths of the label and of the number. */
 export function slider({ short, name = "", role = null, min = 0, max = 1, step = 0.01, values = null, room = null, onMove }) {
   const id = freshId();
   const range = values ? { min: 0, max: values.length - 1, step: 1 } : { min, max, step };

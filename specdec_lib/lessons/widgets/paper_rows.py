@@ -27,7 +27,7 @@ def paper_rows_simulator(rows: Iterable[Any], row: int = 0) -> Simulator:
     """The simulator of chapter 05 on `rows` (named tuples of the paper's table), at row `row`.
 
     Its curve is E / (c K + 1) over K, its band the values that round to the printed alpha, c and
-    speed-up. The reset button goes back to the chosen row's numbers. ValueError where there is no
+    speed-up. The reset button goes back to the chosen row's numbers. ValueError if there is no
     such row.
     """
     rows = _rows("rows", rows)

@@ -85,7 +85,7 @@ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inlin
 <style>__STYLE__</style></head><body><noscript>This simulator needs JavaScript.</noscript>
 <script type="module">__SCRIPT__</script></body></html>"""
 
-# What is left where a frame is dropped.
+# What is left if a frame is dropped.
 _DROPPED = "Run this cell to see the simulator."
 # Sets a frame's height to what it reports; one that cannot report scrolls at its first height.
 _FIT_HEIGHT = """<script>addEventListener("message", (event) => {
@@ -144,7 +144,7 @@ class Simulator:
 
     @property
     def widget(self) -> Any:
-        """The live widget, made when first asked for. ImportError where there is no anywidget."""
+        """The live widget, made when first asked for. ImportError without anywidget."""
         if self._widget is None:
             import anywidget
             import traitlets

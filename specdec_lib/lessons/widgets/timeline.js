@@ -32,7 +32,7 @@ export function lanes(xs, gap) {
   });
 }
 
-/** The mark of an entry: circle, square or triangle by what becomes of the target's law. */
+/** The mark of an entry: circle, square or triangle by what becomes of the target's distribution. */
 function symbol(kept, x, y, size, chosen) {
   const shapes = {
     law: (r, style) => svg("circle", { cx: x, cy: y, r, class: style }),
@@ -74,7 +74,7 @@ function drawTrack(entries, at, width, pick) {
 export function card(entry) {
   return [
     ["when", `${MONTHS[entry.month - 1]} ${entry.year}`], ["what drafts", entry.drafts], ["what verifies", entry.verifies],
-    ["the target's law", `${WORDS[entry.kept]} ${entry.keptText}`], ["training", entry.training],
+    ["the target's distribution", `${WORDS[entry.kept]} ${entry.keptText}`], ["training", entry.training],
     ["reported there", entry.reported || "no figure quoted here"], ["source", entry.source],
   ];
 }
@@ -95,7 +95,7 @@ function timelinePanel(model) {
   const chart = chartBox(true);
   const marks = [["law", "kept at every temperature"], ["greedy", "greedy text kept"], ["choice", "depends on the verification"]];
   const shapes = keys(marks.map(([kept, text]) => key(text, () => symbol(kept, 11, 9, 6, false), 22, 18)), true);
-  const root = panel("Timeline of the family", "Walk with the slider's arrow keys, the buttons, or a click. The shape of a mark says what happens to the target's law.",
+  const root = panel("Timeline of the family", "Walk with the slider's arrow keys, the buttons, or a click. The shape of a mark says what happens to the target's distribution.",
     chart, shapes, controls(slide.row, buttons(button("← Earlier", () => go(-1)), button("Later →", () => go(1))), name, relation), box);
   function draw({ at }) {
     slide.set(at, `${at + 1}/${entries.length}`, `${entries[at].name}, ${entries[at].year}`);

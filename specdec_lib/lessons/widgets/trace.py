@@ -35,7 +35,7 @@ def trace_picture(prompt: str, blocks: Sequence[Mapping[str, Any]], chosen: int 
     """The picture of a text.
 
     `blocks` have `drafted` (pieces of text), `p` and `q` of each, how many were `accepted`, and the
-    `token` behind them; `chosen` is the token that is looked at first. ValueError for what is no
+    `token` after them; `chosen` is the token that is looked at first. ValueError for what is no
     block.
     """
     tokens = sum(int(block["accepted"]) + 1 for block in blocks)

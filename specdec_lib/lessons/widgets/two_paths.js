@@ -1,4 +1,4 @@
-// Chapter 03: acceptance and correction add up to p for every q, and a sample beside the exact law.
+// Chapter 03: acceptance and correction add up to p for every q, and a sample beside the exact distribution.
 // State: weights of four tokens (target, draft), the sampler, its counts, the distances measured so far as
 // [draws, total variation], and the seed of the next draw.
 
@@ -38,7 +38,7 @@ function ratio(p, q) {
   return q > p ? p / q : 1;
 }
 
-/** The exact law of a sampler. */
+/** The exact distribution of a sampler. */
 export function law(sampler, p, q) {
   const accepted = drawnFrom(sampler, q).map((value, i) => value * ratio(p[i], q[i]));
   const replacement = sampler === "from_target" ? p : residual(p, q);
@@ -97,7 +97,7 @@ function drawPaths(p, q, width) {
 export function summary(p, q) {
   const [accepted, corrected] = paths(p, q);
   if (sum(corrected) === 0) return "p and q are equal: everything comes by acceptance.";
-  if (sum(accepted) === 0) return "p and q share no token: everything comes by correction, and the law is still p.";
+  if (sum(accepted) === 0) return "p and q share no token: everything comes by correction, and the distribution is still p.";
   return `By acceptance ${show(sum(accepted))}, by correction ${show(sum(corrected))}. Token by token the two add up to p.`;
 }
 
@@ -113,16 +113,16 @@ function pathsPanel(model) {
 
 // ---- a sample ----------------------------------------------------------------------------------
 
-/** A dashed level: the exact law of the sampler. */
+/** A dashed level: the exact distribution of the sampler. */
 function lawMark(y, from, to) {
   return line(from, y, to, y, "sd-law");
 }
 
-/** Frequencies as bars; the target as a solid line, the sampler's exact law as a dashed one. */
+/** Frequencies as bars; the target as a solid line, the sampler's exact distribution as a dashed one. */
 function drawFrequencies(shares, exact, p, width) {
   const { chart, bar, xOf, yOf, middle } = tokenChart({ width, height: 220, top: 26, full: fullHeight(...exact, ...p, ...shares) },
     "Frequencies of the sample. " + LETTERS.map((token, i) =>
-      `${token}: ${shares[i].toFixed(4)}, exact law ${exact[i].toFixed(4)}, target ${p[i].toFixed(4)}`).join("; ") + ".");
+      `${token}: ${shares[i].toFixed(4)}, exact distribution ${exact[i].toFixed(4)}, target ${p[i].toFixed(4)}`).join("; ") + ".");
   LETTERS.forEach((_, i) => {
     const x = xOf(i);
     if (shares[i] > 0) chart.append(area({}, "target", x, yOf(shares[i]), bar, yOf(0) - yOf(shares[i])));
@@ -139,8 +139,8 @@ function drawHistory(history, floor, exact, width) {
   const yOf = scale(1e-5, 1, height - bottom, top, (tv) => Math.log(Math.min(1, Math.max(tv, 1e-5))));
   const last = history.at(-1);
   const chart = picture(width, height, last
-    ? `Total variation to p after ${last[0]} draws: ${last[1].toFixed(5)}; noise floor ${floor(last[0]).toFixed(5)}; exact law ${exact.toFixed(5)}.`
-    : `Nothing drawn yet. The total variation of the exact law is ${exact.toFixed(5)}.`);
+    ? `Total variation to p after ${last[0]} draws: ${last[1].toFixed(5)}; noise floor ${floor(last[0]).toFixed(5)}; exact distribution ${exact.toFixed(5)}.`
+    : `Nothing drawn yet. The total variation of the exact distribution is ${exact.toFixed(5)}.`);
   chart.append(axis(whole(-5, 0).map((power) => 10 ** power), yOf, left, width - right, (tv) => (tv === 1 ? "1" : tv.toExponential(0))));
   for (const [draws, text] of [[100, "100"], [10_000, "10,000"], [1_000_000, "1 million"]]) chart.append(
     words(text, xOf(draws), height - bottom + 18, draws === 100 ? "start" : "middle", "sd-tick"));
@@ -152,11 +152,11 @@ function drawHistory(history, floor, exact, width) {
 
 /** What the lower panel says in words. */
 export function verdictOn(draws, seen, floor, exact) {
-  if (draws === 0) return `Nothing drawn yet. The exact law is ${exact.toFixed(4)} from the target in total variation.`;
+  if (draws === 0) return `Nothing drawn yet. The exact distribution is ${exact.toFixed(4)} from the target in total variation.`;
   const text = `After ${draws.toLocaleString("en")} draws the sample is ${seen.toFixed(4)} from the target; a perfect sampler would be about ${floor.toFixed(4)}. `;
-  if (exact < 1e-12) return `${text}This is noise: the exact law is the target.`;
-  return text + (exact > 3 * floor ? `The exact law is off by ${exact.toFixed(4)}, and by now it shows.`
-    : `The exact law is off by ${exact.toFixed(4)}: too little to be told from noise yet.`);
+  if (exact < 1e-12) return `${text}This is noise: the exact distribution is the target.`;
+  return text + (exact > 3 * floor ? `The exact distribution is off by ${exact.toFixed(4)}, and by now it shows.`
+    : `The exact distribution is off by ${exact.toFixed(4)}: too little to be told from noise yet.`);
 }
 
 /** Draws `count` more tokens and keeps the distance of the whole sample. */
@@ -177,7 +177,7 @@ function samplePanel(model) {
   const amounts = [100, 1000, 10_000, 100_000].map((count) => button(`Sample ${count.toLocaleString("en")}`, () => more(model, count)));
   const [seen, floor] = [readout("total variation\nsample to p", "sd-large"), readout("noise floor\nof a perfect sampler", "sd-large")];
   const [verdict, chart] = [verdictLine(), chartBox()];
-  const root = panel("A sample of it", "Bars are frequencies. Solid lines mark the target, dashed ones the sampler's exact law.",
+  const root = panel("A sample of it", "Bars are frequencies. Solid lines mark the target, dashed ones the sampler's exact distribution.",
     controls(sampler.row, pair(...amounts, button("Start again", () => change(model, { ...FRESH }))), pair(seen.box, floor.box), verdict), chart);
   function drawPanel(state) {
     const [p, q] = [normalise(state.target), normalise(state.draft)];
@@ -193,7 +193,7 @@ function samplePanel(model) {
     floor.set(draws ? level.toFixed(4) : "–");
     say(verdict, verdictOn(draws, distance, level, error));
     chart.replaceChildren(drawFrequencies(shares, exact, p, chart.clientWidth),
-      html("div", { class: "sd-caption" }, "Total variation to p over the number of draws. Dots: the sample. Slope: the noise floor. Dashed: the exact law."),
+      html("div", { class: "sd-caption" }, "Total variation to p over the number of draws. Dots: the sample. Slope: the noise floor. Dashed: the exact distribution."),
       drawHistory(state.history, (n) => noise(p, n), error, chart.clientWidth));
   }
   return { root, draw: drawPanel };

@@ -1,4 +1,4 @@
-"""Chapter 03: two masses that add up to p, and samples drawn against the exact law."""
+"""Chapter 03: two masses that add up to p, and samples drawn against the exact distribution."""
 
 from collections.abc import Sequence
 

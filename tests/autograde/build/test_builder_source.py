@@ -127,13 +127,6 @@ def test_a_test_cell_gets_its_hidden_region(tmp_path: Path) -> None:
     ]
 
 
-def test_code_cells_are_empty_of_outputs(tmp_path: Path) -> None:
-    for cell in read(tmp_path).cells:
-        if cell.cell_type == "code":
-            assert cell.outputs == []
-            assert cell.execution_count is None
-
-
 def test_a_comment_that_looks_like_a_magic_stays_a_comment(tmp_path: Path) -> None:
     notebook = read(tmp_path, changed("print(square(3))", "# %timeit square(3)\nprint(square(3))"))
     assert notebook.cells[-1].source.startswith("# %timeit")
@@ -174,16 +167,6 @@ MISTAKES = {
     ),
     "unclosed region": (
         changed(ANSWER, f"    ### BEGIN SOLUTION{HERE}\n    return x * x\n"),
-        "the solution cell of square has not one solution region",
-        REGION,
-    ),
-    "nested region": (
-        changed("    # why this is so", f"    ### BEGIN SOLUTION{HERE}"),
-        "the solution cell of square has not one solution region",
-        REGION,
-    ),
-    "end without a beginning": (
-        changed(ANSWER, f"    return x * x\n    ### END SOLUTION{HERE}\n"),
         "the solution cell of square has not one solution region",
         REGION,
     ),
@@ -229,11 +212,6 @@ MISTAKES = {
         changed(SQUARE_TEST, f'test="square" points="3"{HERE}'),
         "points='3' is not a positive number",
         "Write points=3",
-    ),
-    "written without points": (
-        changed('written="why" points=2.5', f'written="why"{HERE}'),
-        "the written cell of why has no points",
-        'Write written="why" points=3',
     ),
     "a magic": (
         changed("print(square(3))", f"%timeit square(3){HERE}"),
@@ -317,7 +295,3 @@ def test_a_mistake_is_named_with_its_file_line_and_remedy(tmp_path: Path, case: 
     assert place == f"{tmp_path}/solutions/01_tiny.py:{line}"
     assert problem in rest
     assert remedy in rest
-
-
-def test_the_untouched_chapter_has_no_mistake(tmp_path: Path) -> None:
-    assert len(read(tmp_path).cells) == TINY.count("# %%") + 1  # what Colab needs

@@ -109,11 +109,6 @@ def test_its_project_asks_for_what_the_course_asks():
     assert theirs["scripts"] == {"specdec": ours["scripts"]["specdec"]}
 
 
-def test_nothing_of_the_grader_is_imported_by_what_students_get(unpacked: Path):
-    source = "".join(path.read_text() for path in (unpacked / "specdec_lib").rglob("*.py"))
-    assert "import autograde" not in source and "from autograde" not in source
-
-
 @pytest.mark.slow
 def test_a_student_installs_it_solves_a_chapter_and_is_graded(unpacked: Path, tmp_path: Path):
     """A fresh environment with the bundle alone; the seven packages come from this one."""

@@ -1,4 +1,4 @@
-"""Trees of draft tokens: greedy text, the cache behind them, room for them.
+"""Trees of draft tokens: greedy text, the cache after them, room for them.
 
 That they are exact, for every way to draw candidates: test_exactness.py.
 """
@@ -87,7 +87,7 @@ def test_a_full_tree_is_counted_and_an_unknown_way_refused(llamas):
         Candidates(llamas[1], (2,), "best")
 
 
-def test_a_tree_needs_room_behind_the_text(llamas):
+def test_a_tree_needs_room_after_the_text(llamas):
     target, draft = llamas
     with pytest.raises(ValueError, match="a tree of 3 tokens need 65 positions, and the model has"):
         tree_generate(target, Candidates(draft, (3,)), [1], 1, Settings(61), Uniforms([]))

@@ -31,7 +31,7 @@ def target() -> Llama:
     return Llama.from_folder(ASSETS / "target")
 
 
-def test_every_token_is_judged_behind_the_text_before_it(
+def test_every_token_is_judged_after_the_text_before_it(
     tiny: Llama, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(by_step, "ROWS", 2)
@@ -41,7 +41,7 @@ def test_every_token_is_judged_behind_the_text_before_it(
     states = passes[0].states[0]
     novel = [False, True, False, True, True, False, True, True, True, True]
     text = held_out.Tokens("a", IDS, novel, [1] * len(IDS))
-    # Behind position 0 no state gave the last token; behind 7 and 8 the text ends too soon.
+    # Behind position 0 no state gave the last token; after 7 and 8 the text ends too soon.
     ends = [2, 3, 5, 6]
     found = acceptance_by_step(tiny, Medusa(tiny, heads), [text], steps=3)
     q = tiny.head(heads(states, 3)).softmax(-1)
