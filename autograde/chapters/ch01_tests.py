@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from autograde.chapters.common import prediction, quiz
-from autograde.check import Exercise, untouched
-from autograde.sandbox.remote import RemoteObject
+from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch01.models import (
     Calls,
     DraftModel,

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from autograde.chapters.common import no_warning, own_array, prediction, quiz
-from autograde.check import Exercise, untouched
-from autograde.sandbox.remote import MAX_GIVEN
+from autograde.check import MAX_GIVEN, Exercise, untouched
 from specdec_lib.lessons.ch03.rules import (
     IMPOSTORS,
     Named,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from autograde.chapters.common import no_warning, prediction, quiz
-from autograde.check import Exercise, untouched
-from autograde.sandbox.remote import RemoteObject
+from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch06.checks import Coins, run_of
 from specdec_lib.lessons.common.examples import Different, expect
 

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from autograde.chapters.common import prediction, quiz
-from autograde.check import Exercise, untouched
-from autograde.sandbox.remote import RemoteObject
+from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import verify_block

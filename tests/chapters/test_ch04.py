@@ -14,6 +14,7 @@ from specdec_lib.drafters.lookup import lookup
 from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch04 import measured
 from specdec_lib.lessons.ch04.checks import loss_gradient
+from specdec_lib.lessons.ch04.computed import best_steep
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.widgets.tradeoff import K_MAX, tradeoff_simulator
 from specdec_lib.measure import strategies
@@ -107,6 +108,7 @@ def test_the_check_of_the_loss_names_what_is_wrong(wrong, told: str):
 def test_predictions_are_held_against_computed_numbers(capsys):
     truths = {name: truth for name, (truth, _) in ch04.TRUTHS.items()}
     assert truths == {"prediction_04": 2.94, "prediction_04_b": 0.67, "prediction_04_c": 5}
+    assert best_steep(0.8, 0.05, 0.1, 20) == 5
     ch04.reveal("prediction_04_b", None)
     assert "0.67" not in capsys.readouterr().out
     ch04.reveal("prediction_04_b", 1.0)
@@ -180,7 +182,7 @@ def test_functions_equal_the_library(module):
             tokens = call("expectedTokens", alpha, k)
             assert tokens == pytest.approx(theory.expected_tokens(alpha, k), abs=1e-12)
             assert call("blockTime", c, k, s) == pytest.approx(c * k + 1 + s * k, abs=1e-12)
-        assert call("bestK", alpha, c, s) == ch04.best_steep(alpha, c, s, K_MAX)
+        assert call("bestK", alpha, c, s) == best_steep(alpha, c, s, K_MAX)
 
 
 MOVES = (("K draft tokens in a block", 1), ("s cost of each further token of a pass", 10))
@@ -194,7 +196,7 @@ def test_keyboard_moves_every_slider_and_reset_brings_them_back(reader):
         for _ in range(presses):
             page.slider(name).press("ArrowRight")
     want = theory.walltime_speedup(0.7, 0.05, 6, 1 + 0.1 * 6)
-    assert page.numbers()[2:] == [f"{want:.3f}", str(ch04.best_steep(0.7, 0.05, 0.1, K_MAX))]
+    assert page.numbers()[2:] == [f"{want:.3f}", str(best_steep(0.7, 0.05, 0.1, K_MAX))]
     assert f"K = 6: {want:.3f}" in page.description(0)
     page.press("Reset")
     assert page.numbers() == ["2.941", "1.25", "2.353", "6"]

@@ -66,7 +66,7 @@ def test_what_is_measured_waits_for_its_check(monkeypatch):
         ch08.checked(rollback, changed)
 
 
-MEASURING = ("identity.", "experiment.run(", "engineering.", "traces.", "batches.", "seq2seq.")
+MEASURING = ("identity.", "grid.run(", "engineering.", "traces.", "batches.", "seq2seq.")
 
 
 @pytest.mark.parametrize("name", MEASURING)

@@ -134,9 +134,14 @@ BORROWED = [
     (
         "04_choosing_the_draft",
         "walltime_speedup(a, c, k, v=1.0)",
-        "return lesson.steep(a, c, k, 0)",
+        "from specdec_lib.lessons.ch04.computed import steep\nreturn steep(a, c, k, 0)",
     ),
-    ("04_choosing_the_draft", "best_k(a, c, k_max)", "return lesson.best_steep(a, c, 0, k_max)"),
+    (
+        "04_choosing_the_draft",
+        "best_k(a, c, k_max)",
+        "from specdec_lib.lessons.ch04.computed import best_steep\n"
+        "return best_steep(a, c, 0, k_max)",
+    ),
     (
         "04_choosing_the_draft",
         "expected_tokens(alpha, k)",
