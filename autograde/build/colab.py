@@ -25,7 +25,7 @@ if "google.colab" in sys.modules:
 
 
 def repository() -> str | None:
-    """The address of the repository; None where pyproject.toml has none."""
+    """The address of the repository; None if pyproject.toml has none."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return settings["project"].get("urls", {}).get("Repository")
 

@@ -29,10 +29,14 @@ CELL_SECONDS = 900
 class Executed:
     """One chapter's executed solution below the folder `out`; `ran`: it was run now."""
 
-    chapter: str
+    source: Path
     out: Path
     digest: str  # of all that it depends on
     ran: bool = False
+
+    @property
+    def chapter(self) -> str:
+        return self.source.stem
 
     @property
     def notebook(self) -> Path:
@@ -60,6 +64,7 @@ class Executed:
         write_if_changed(self.notebook, (nbformat.writes(notebook) + "\n").encode("utf-8"))
         write_if_changed(self.html, page.encode("utf-8"))
         write_if_changed(self.stamp, self.digest.encode())
+        self.ran = True
 
 
 class ThisInterpreter(AsyncKernelManager):
@@ -80,23 +85,27 @@ def execute(
     the time, and many cells read the clock. `timeout` is in seconds, for a cell. Raises
     AuthorError once all have ended; those that ran well are in place by then.
     """
-    results = {path: Executed(path.stem, out, _digest(path)) for path in chapters}
-    stale = {path: result for path, result in results.items() if not result.is_fresh()}
-    notebooks = {path: regions.solution_view(read_chapter(path)) for path in stale}
-    total = sum(cell.cell_type == "code" for nb in notebooks.values() for cell in nb.cells)
-    errors = []
-    with tqdm(total=total, unit="cell", desc="solutions", disable=not stale) as bar:
-        for path, result in stale.items():
-            bar.set_postfix_str(path.stem)
-            error = _run(notebooks[path], bar, timeout)
-            if error is None:
-                result.save(notebooks[path])
-                result.ran = True
-            else:
-                errors.append(f"{path.stem}: {error}")
+    results = [Executed(path, out, _digest(path)) for path in chapters]
+    errors = _run_all([result for result in results if not result.is_fresh()], timeout)
     if errors:
         raise AuthorError("\n\n".join(errors))
-    return list(results.values())
+    return results
+
+
+def _run_all(stale: list[Executed], timeout: int) -> list[str]:
+    """Run them in order; returns what went wrong."""
+    notebooks = [regions.solution_view(read_chapter(result.source)) for result in stale]
+    total = sum(cell.cell_type == "code" for nb in notebooks for cell in nb.cells)
+    errors = []
+    with tqdm(total=total, unit="cell", desc="solutions", disable=not stale) as bar:
+        for result, notebook in zip(stale, notebooks, strict=True):
+            bar.set_postfix_str(result.chapter)
+            error = _run(notebook, bar, timeout)
+            if error is None:
+                result.save(notebook)
+            else:
+                errors.append(f"{result.chapter}: {error}")
+    return errors
 
 
 def _digest(chapter: Path) -> str:

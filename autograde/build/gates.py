@@ -16,8 +16,8 @@ from autograde.nbgrader.regions import (
 )
 from autograde.nbgrader.stubs import stub
 
-# So many lines of an answer in a row, or one line this long where it has no more, are not in the
-# rest of a chapter by chance.
+# So many lines of an answer in a row do not stand in the rest of a chapter by chance. Neither does
+# one line of this many characters, if the answer is that line alone.
 RUN = 3
 TELLING_LENGTH = 24
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from autograde.chapters.common import prediction, quiz
-from autograde.check import Exercise, untouched
-from autograde.sandbox.remote import RemoteObject
+from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch01.models import (
     Calls,
     DraftModel,
@@ -316,7 +315,7 @@ length_of_text = greedy_speculative_decode.behaviour("exactly as many tokens as 
 
 
 def off_at(row: Callable, lengths: set[int]) -> Callable:
-    """A draft that is `row`, but another token's favourite behind texts of these lengths."""
+    """A draft that is `row`, but another token's favourite after texts of these lengths."""
     return lambda tokens: np.roll(row(tokens), 1) if len(tokens) in lengths else row(tokens)
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from autograde.chapters.common import no_warning, own_array, prediction, quiz
 from autograde.chapters.laws import answered, pieces, reference_residual
-from autograde.check import Exercise, untouched
-from autograde.sandbox.session import StudentError
+from autograde.check import Exercise, StudentError, untouched
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways
 from specdec_lib.lessons.common.examples import Different, describe, expect, type_name

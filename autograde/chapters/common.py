@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from autograde.check import Exercise
-from autograde.sandbox.remote import Student
+from autograde.check import Exercise, Student
 from specdec_lib.lessons.common.answers import letter_of, require_guess
 from specdec_lib.lessons.common.examples import Different
 

@@ -52,7 +52,7 @@ class Attempt:
 class Collected:
     """What became of a zip: one line a fact, for people to read."""
 
-    taken: list[str] = field(default_factory=list)
+    students: list[str] = field(default_factory=list)  # with a notebook to grade
     kept_apart: list[str] = field(default_factory=list)
     called_otherwise: list[str] = field(default_factory=list)  # graded, and not under its name
     late: list[str] = field(default_factory=list)
@@ -136,7 +136,7 @@ def _place(
     result.kept_apart += [f"{student}: {what}, as {file.stem}" for what, file in aside]
     latest, data = notebooks[-1]
     write_if_changed(target, data)
-    result.taken.append(student)
+    result.students.append(student)
     if latest.name != chapter:
         line = f"there is no readable {chapter}.ipynb, so {latest.file} is graded"
         result.called_otherwise.append(f"{student}: {line}")

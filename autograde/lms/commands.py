@@ -31,7 +31,7 @@ def run_collect(options: argparse.Namespace) -> int:
     course = options.course or course_dir()
     places = (course / "submitted", course / "attempts")
     result = collect(options.zip, options.format, options.chapter, *places)
-    print(f"{len(result.taken)} students' notebooks are in {places[0]}")
+    print(f"{len(result.students)} students' notebooks are in {places[0]}")
     _print("late", result.late)
     _print("graded, though not called after the chapter", result.called_otherwise)
     _print(f"kept apart, in {places[1]}", result.kept_apart)

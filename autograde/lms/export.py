@@ -156,7 +156,7 @@ def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Me
     fit is left as it is, and so are the rows of a student who fits several. Raises ValueError if
     the column is not there or the table has no column that tells whose a row is.
     """
-    where = _column(table.header, column)
+    index = _column(table.header, column)
     fits = _fits(table, kind, marks)
     claims = Counter(row for fit in fits.values() for row in fit.claimed)
     sure = {s: fit.rows[0] for s, fit in fits.items() if [claims[row] for row in fit.rows] == [1]}
@@ -164,8 +164,8 @@ def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Me
     comma = kind == "moodle" and _has_decimal_commas(table)
     for student, row in sure.items():
         score = f"{marks[student].score:g}"
-        rows[row].extend([""] * (where + 1 - len(rows[row])))
-        rows[row][where] = score.replace(".", ",") if comma else score
+        rows[row].extend([""] * (index + 1 - len(rows[row])))
+        rows[row][index] = score.replace(".", ",") if comma else score
     left = set(range(1, len(rows))) - set(sure.values())
     return Merged(
         Table(rows, table.separator, table.bom),

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograde.files import printable
 from autograde.report.pictures import behaviours_met, scores_histogram
-from autograde.report.statistics import ChapterCount, counts_of
+from autograde.report.statistics import ChapterCount, ExerciseCount, counts_of
 from autograde.result import Grades, Override, Seconds
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -47,12 +47,7 @@ def _shown(chapter: ChapterCount) -> dict[str, Any]:
         "histogram": scores_histogram(chapter) if graded else None,
         "bars": behaviours_met(chapter.exercises) if graded else None,
         "exercises": [
-            (
-                e.name,
-                f"{e.max_score:g}",
-                f"{e.mean:.0%}",
-                ", ".join(f"{n} of {e.behaviours}: {s}" for n, s in e.students_by_passed.items()),
-            )
+            (e.name, f"{e.max_score:g}", f"{e.mean:.0%}", _students_by_behaviours(e))
             for e in chapter.exercises
         ],
         "misconceptions": [
@@ -62,3 +57,8 @@ def _shown(chapter: ChapterCount) -> dict[str, Any]:
         "failed": [(s, " ".join(why.split())) for s, why in sorted(chapter.failed.items())],
         "slowest": [(student, f"{seconds:.2f}") for student, seconds in chapter.slowest],
     }
+
+
+def _students_by_behaviours(exercise: ExerciseCount) -> str:
+    counts = exercise.students_by_passed.items()
+    return ", ".join(f"{passed} of {exercise.behaviours}: {n}" for passed, n in counts)

@@ -89,7 +89,7 @@ class Progress:
         return len(tokens)
 
     def loop(self, step: Callable[[], Sequence[Block | None]]) -> Generation:
-        """Call `step`, which gives a block of every running row, until none is running."""
+        """Call `step`, which gives a block of every running row (if plain: none), to the end."""
         blocks: list[list[Block]] = [[] for _ in self.sequences]
         passes, begun = 0, time.perf_counter()
         while any(self.running):

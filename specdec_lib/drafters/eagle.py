@@ -81,10 +81,10 @@ def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
     Raises ValueError if the file does not hold it or it does not fit the target.
     """
     path, width = Path(path), target.shape.width
-    found = EagleWeights(**read_tensors(path, EagleWeights._fields, target))
-    check_width(path, len(found.up), target)
-    fuse = [reading(part, width) for part in found.fuse.chunk(2, dim=1)]
-    return found._replace(fuse=torch.cat(fuse, 1), up=writing(found.up, width))
+    stored = EagleWeights(**read_tensors(path, EagleWeights._fields, target))
+    check_width(path, len(stored.up), target)
+    fuse = [reading(part, width) for part in stored.fuse.chunk(2, dim=1)]
+    return stored._replace(fuse=torch.cat(fuse, 1), up=writing(stored.up, width))
 
 
 class Eagle(StateReader):

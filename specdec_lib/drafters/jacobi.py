@@ -31,7 +31,7 @@ class Jacobi(StateReader):
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """An empty pool for every row: rows do not help each other."""
-        self.found: list[dict[int, list[int]]] = [{} for _ in texts]
+        self.pools: list[dict[int, list[int]]] = [{} for _ in texts]
         self.fed = [0] * len(texts)  # tokens of the latest block that were the row's own
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
@@ -40,7 +40,7 @@ class Jacobi(StateReader):
         drafted = []
         for row, (sequence, guesses) in enumerate(zip(texts, fresh, strict=True)):
             if self.pool:
-                guesses = self.found[row].get(sequence[-1], guesses)
+                guesses = self.pools[row].get(sequence[-1], guesses)
             guesses = guesses + [[sequence[-1], *guesses][-1]] * limits[row]
             drafted.append(guesses[: limits[row]])
         self.fed = [1 + len(tokens) for tokens in drafted]
@@ -65,4 +65,4 @@ class Jacobi(StateReader):
     def _learn(self, row: int, best: list[int]) -> None:
         """Keep the pass's n-grams; a later one takes the place of an earlier."""
         for at in range(len(best) - NGRAM + 1):
-            self.found[row][best[at]] = best[at + 1 : at + NGRAM]
+            self.pools[row][best[at]] = best[at + 1 : at + NGRAM]

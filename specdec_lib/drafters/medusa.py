@@ -59,9 +59,9 @@ def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:
     Raises ValueError if the file does not hold them or they do not fit the target.
     """
     path, width = Path(path), target.shape.width
-    found = Heads(**read_tensors(path, Heads._fields, target))
-    check_width(path, found.down.shape[-1], target)
-    return Heads(reading(found.down, width), writing(found.up, width))
+    stored = Heads(**read_tensors(path, Heads._fields, target))
+    check_width(path, stored.down.shape[-1], target)
+    return Heads(reading(stored.down, width), writing(stored.up, width))
 
 
 class Medusa(StateReader):

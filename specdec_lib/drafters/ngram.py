@@ -90,7 +90,7 @@ class NgramDrafter:
 
 def grouped(rows: np.ndarray) -> dict[tuple[int, ...], list[tuple[int, int]]]:
     """(context..., token, count) rows as {context: [(token, count)]}."""
-    found: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    followers: dict[tuple[int, ...], list[tuple[int, int]]] = {}
     for *context, token, count in rows.tolist():
-        found.setdefault(tuple(context), []).append((token, count))
-    return found
+        followers.setdefault(tuple(context), []).append((token, count))
+    return followers

@@ -52,16 +52,16 @@ class Llama:
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> KVCache:
         """An empty cache of `batch` rows with room for `capacity` positions (max_length)."""
-        shape = self.shape
-        capacity = min(capacity or shape.max_length, shape.max_length)
-        size = (shape.layers, batch, capacity, shape.kv_heads, shape.head_width)
-        return KVCache(*size, self.device, self.dtype)
+        most = self.max_length
+        return self._cache(KVCache, batch, min(capacity or most, most))
 
     def new_fixed_cache(self, batch: int, capacity: int) -> FixedCache:
         """An empty cache of fixed shapes."""
-        shape = self.shape
-        size = (shape.layers, batch, capacity, shape.kv_heads, shape.head_width)
-        return FixedCache(*size, self.device, self.dtype)
+        return self._cache(FixedCache, batch, capacity)
+
+    def _cache(self, kind: type[KVCache], batch: int, capacity: int) -> KVCache:
+        size = (self.shape.layers, batch, capacity, self.shape.kv_heads, self.shape.head_width)
+        return kind(*size, self.device, self.dtype)
 
     @torch.no_grad()
     def forward(

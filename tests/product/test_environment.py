@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -56,38 +55,12 @@ def conda_pip_section() -> list[str]:
     return section
 
 
-def git_ignored(paths: Iterable[str], root: Path) -> list[str]:
-    """Those of `paths`, relative to `root`, that git would leave out of a commit."""
-    asked = "\n".join(paths)
-    command = ["git", "check-ignore", "--stdin"]
-    done = subprocess.run(command, cwd=root, input=asked, capture_output=True, text=True)
-    if done.returncode > 1:  # 0: some are ignored, 1: none is
-        raise RuntimeError(done.stderr)
-    return done.stdout.split()
-
-
-def package_folders() -> list[Path]:
-    """Every folder of the two packages that holds Python files."""
-    files = [file for top in ("specdec_lib", "autograde") for file in (ROOT / top).rglob("*.py")]
-    return sorted({file.parent for file in files})
-
-
-needs_git = pytest.mark.skipif(
-    shutil.which("git") is None or not (ROOT / ".git").exists(), reason="not in a git checkout"
-)
-
-
 def test_conda_file_has_its_structure():
     assert set(CONDA) == {"name", "channels", "dependencies"}
-    assert CONDA["name"] == "specdec"
-    assert CONDA["channels"] == ["conda-forge"]
-    plain = [entry for entry in CONDA["dependencies"] if isinstance(entry, str)]
-    assert [entry.split("=")[0] for entry in plain] == ["python", "pip"]
-
-
-def test_conda_python_is_one_that_the_course_supports():
+    assert (CONDA["name"], CONDA["channels"]) == ("specdec", ["conda-forge"])
+    python, pip, _ = CONDA["dependencies"]
+    assert python in {"python=3.11", "python=3.12", "python=3.13"} and pip.split("=")[0] == "pip"
     assert PROJECT["requires-python"] == ">=3.11,<3.14"
-    assert CONDA["dependencies"][0] in {"python=3.11", "python=3.12", "python=3.13"}
 
 
 def test_conda_pins_are_those_of_the_course_extra():
@@ -128,34 +101,17 @@ def test_a_stray_line_in_a_lock_is_seen(line: str):
     assert strays(f"# a comment\nnumpy==2.4.6\n{line}\n") == [line]
 
 
-def test_a_range_is_not_a_pin():
-    with pytest.raises(ValueError, match="numpy>=2"):
-        pins(["numpy>=2"])
-
-
 def test_every_package_folder_would_be_installed():
-    bare = [str(folder) for folder in package_folders() if not (folder / "__init__.py").exists()]
-    assert bare == []
+    files = [file for top in ("specdec_lib", "autograde") for file in (ROOT / top).rglob("*.py")]
+    bare = {file.parent for file in files if not (file.parent / "__init__.py").exists()}
+    assert bare == set()
 
 
-@needs_git
-def test_every_package_folder_is_kept_by_git():
-    names = [f"{folder.relative_to(ROOT).as_posix()}/__init__.py" for folder in package_folders()]
-    assert git_ignored(names, ROOT) == []
-
-
-@needs_git
 def test_what_is_made_or_private_is_left_out_by_git():
     private = ["build/site/index.html", "course/gradebook.db", "work/a.ipynb", ".venv/bin/python"]
-    assert git_ignored(private, ROOT) == private
-
-
-@needs_git
-def test_a_package_that_git_ignores_is_seen(tmp_path: Path):
-    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
-    (tmp_path / ".gitignore").write_text("build/\n")  # not anchored: the usual mistake
-    names = ["autograde/build/__init__.py", "autograde/cli.py"]
-    assert git_ignored(names, tmp_path) == names[:1]
+    command = ["git", "check-ignore", "autograde/build/release.py", *private]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.split() == private
 
 
 REPORT = """
@@ -188,7 +144,6 @@ def test_the_citation_names_this_version_and_its_licences():
     assert " AND ".join(cited["license"]) == PROJECT["license"]
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="Binder runs bash")
 def test_binder_takes_the_cpu_build_before_the_course(tmp_path: Path):
     """Its script, with stand-ins that write down what they are asked."""
     for name in ("pip", "specdec"):

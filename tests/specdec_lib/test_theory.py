@@ -36,7 +36,7 @@ def test_expected_tokens_is_equation_1():
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("c", [0.0, 0.05, 0.5])
-def test_the_speedup_is_theorem_3_8_where_a_verification_costs_one_pass(c: float, alpha: float):
+def test_the_speedup_is_theorem_3_8_if_a_verification_costs_one_pass(c: float, alpha: float):
     for k in range(6):
         expected = expected_by_enumeration(alpha, k) / (c * k + 1)
         assert walltime_speedup(alpha, c, k) == pytest.approx(expected, abs=1e-12)
@@ -119,7 +119,7 @@ def test_the_best_k_is_the_one_that_trying_all_finds(costs: Costs):
     assert len(chosen) > 1 or costs.c == 0.0 or costs.v[2] > 1.5
 
 
-def test_the_best_k_is_0_where_nothing_is_gained():
+def test_the_best_k_is_0_if_nothing_is_gained():
     assert COSTS[1].best_k(0.0) == 0
     assert Costs(c=0.1, v={1: 1.0}).best_k(0.9) == 0
 

@@ -22,18 +22,25 @@ from specdec_lib.sampling import Choices
 
 
 @dataclass(frozen=True)
-class LossyLenience:
-    """LOSSY. The coin is compared with p / (l q): Leviathan et al. (2023), Appendix A.5.
-
-    A smaller lenience l in (0, 1] accepts more, and l = 1 is `verify`. No token comes out more than
-    1/l times as often as the target writes it; there is no such bound from below. The correction is
-    drawn from the residual of p and q, which l does not enter. Raises ValueError outside (0, 1].
-    """
+class Lenient:
+    """What both forms of lenience share. Raises ValueError unless it is in (0, 1]."""
 
     lenience: float
 
     def __post_init__(self) -> None:
-        check_lenience(self.lenience)
+        if not 0 < self.lenience <= 1:
+            raise ValueError(
+                f"lenience is {self.lenience}; it must be above 0 and at most 1 (1: exact)"
+            )
+
+
+class LossyLenience(Lenient):
+    """LOSSY. The coin is compared with p / (l q): Leviathan et al. (2023), Appendix A.5.
+
+    A smaller lenience l in (0, 1] accepts more, and l = 1 is `verify`. No token comes out more than
+    1/l times as often as the target writes it; there is no such bound from below. The correction is
+    drawn from the residual of p and q, which l does not enter.
+    """
 
     def __call__(
         self, p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choices
@@ -46,20 +53,14 @@ class LossyLenience:
         return Verdict(count, token, p_drafted, q_drafted)
 
 
-@dataclass(frozen=True)
-class LossyGreedyLenience:
+class LossyGreedyLenience(Lenient):
     """LOSSY. A token that is at least l times as probable as the best one passes for the best.
 
     The form of lenience for greedy text (Leviathan et al., 2023, Appendix A.5): p(x) >= l max p,
     with p from before everything is put on the best token. So the decoder needs a temperature above
     0 here, and what is given up is greedy text: the token after an accepted prefix is the best
-    one, and l = 1 writes greedy text with any draft. Raises ValueError outside (0, 1].
+    one, and l = 1 writes greedy text with any draft.
     """
-
-    lenience: float
-
-    def __post_init__(self) -> None:
-        check_lenience(self.lenience)
 
     def __call__(
         self, p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Choices
@@ -98,9 +99,3 @@ class LossyTypical:
 def next_of_target(p: Tensor, count: Tensor) -> Tensor:
     """The target's distributions (B, V) after `count` (B,) accepted tokens."""
     return p[torch.arange(len(p), device=p.device), count]
-
-
-def check_lenience(lenience: float) -> None:
-    """Raise ValueError if it is not above 0 and at most 1."""
-    if not 0 < lenience <= 1:
-        raise ValueError(f"lenience is {lenience}; it must be above 0 and at most 1 (1: exact)")

@@ -88,7 +88,7 @@ def test_the_same_zip_twice_changes_nothing_and_a_later_one_keeps_what_was(tmp_p
 )
 def test_what_is_no_notebook_with_a_name_of_the_lms_is_refused_with_a_line(tmp_path, name):
     result = taken(tmp_path, {**CANVAS, name: b"bad"})
-    assert len(result.refused) == 1 and len(result.taken) == 3
+    assert len(result.refused) == 1 and len(result.students) == 3
     assert b"bad" not in below(tmp_path / "submitted").values()
     assert not (tmp_path.parent / "escape_1_2_x.ipynb").exists()
 
@@ -184,14 +184,14 @@ def test_a_damaged_file_is_refused_with_a_line_and_the_others_are_taken(tmp_path
         f"c_2_9_{CHAPTER}.ipynb: cannot be read",
     ]
     assert "invalid block type" in result.refused[0]
-    assert result.taken == ["a-0", "b-1", "d-3"] and len(result.called_otherwise) == 1
+    assert result.students == ["a-0", "b-1", "d-3"] and len(result.called_otherwise) == 1
 
 
 def test_a_zip_of_a_later_kind_and_a_file_without_a_name_end_in_a_line(tmp_path: Path):
     archive = zipped(tmp_path, CANVAS | {".": b"", "zz": b""})
     archive.write_bytes(archive.read_bytes().replace(b"zz", b"\0z"))
     result = collect(archive, "canvas", CHAPTER, tmp_path / "s", tmp_path / "a")
-    assert len(result.taken) == 3 and len(result.refused) == 2
+    assert len(result.students) == 3 and len(result.refused) == 2
     data = bytearray(archive.read_bytes())
     data[data.index(b"PK\x01\x02") + 6] = 99  # the version that is needed to read it
     archive.write_bytes(data)
@@ -201,9 +201,9 @@ def test_a_zip_of_a_later_kind_and_a_file_without_a_name_end_in_a_line(tmp_path:
 
 def test_a_files_name_does_not_make_it_another_students(tmp_path: Path):
     name = "Ada_201_assignsubmission_file_x_202_assignsubmission_file_y.ipynb"
-    assert taken(tmp_path, {name: b"ada"}, "moodle").taken == ["Ada-201"]
+    assert taken(tmp_path, {name: b"ada"}, "moodle").students == ["Ada-201"]
     long = taken(tmp_path, {f"ada_101_9_x-{'9' * 5000}.ipynb": b"ada"})
-    assert long.taken == ["ada-101"]
+    assert long.students == ["ada-101"]
 
 
 def test_a_zip_of_something_else_says_what_is_expected(tmp_path: Path):

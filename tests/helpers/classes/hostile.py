@@ -34,9 +34,6 @@ PAYLOADS = {
     "picture in a link": "[![x]({url})](javascript:{run})",
     "diagram": "```mermaid\n<img src=x onerror={run}>\n```",
 }
-MARKDOWN_ONLY = {
-    name for name in PAYLOADS if name.startswith(("link", "picture from", "picture in"))
-}
 
 
 def number_of(place: str, payload: str) -> int:

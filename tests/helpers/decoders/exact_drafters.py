@@ -1,7 +1,7 @@
 """Every drafter in one table: how it is made, and a mistake that would bias what comes out.
 
-test_exactness.py walks the law of each, and compares the table with the files of drafters/: no
-drafter can be added without a row.
+test_exactness.py walks every branch of each, and compares the table with the files of drafters/:
+no drafter can be added without a row.
 """
 
 from collections.abc import Callable, Sequence
@@ -118,7 +118,7 @@ class Row(NamedTuple):
         return isinstance(self.sizes[0], tuple)
 
     def target_of(self, llamas: Llamas) -> Model:
-        """Whose law it is to keep."""
+        """Whose distribution it is to keep."""
         return self.target or llamas.target
 
     def decoder(self, llamas: Llamas, size, wrong: bool = False) -> Callable[[Tape], list[int]]:

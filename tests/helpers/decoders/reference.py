@@ -22,7 +22,7 @@ class Reader:
         self.read: list[int] = []
 
     def behind_last(self, count: int, tokens: Sequence[int]) -> np.ndarray:
-        """The distributions (count, V) behind each of the last `count` of `tokens`."""
+        """The distributions (count, V) after each of the last `count` of `tokens`."""
         known = 0
         while known < len(tokens) - count and self.read[known : known + 1] == [tokens[known]]:
             known += 1

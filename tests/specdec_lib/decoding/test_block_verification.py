@@ -1,4 +1,4 @@
-"""Block verification accepts no fewer tokens. That the law is the same: test_exactness.py."""
+"""Block verification accepts no fewer tokens. That it is exact: test_exactness.py."""
 
 import numpy as np
 import pytest

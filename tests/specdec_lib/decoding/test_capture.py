@@ -73,7 +73,7 @@ def places(step: Step) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("k", [0, 3])
-def test_what_a_step_reads_and_leaves_stays_where_it_is(models, k: int):
+def test_what_a_step_reads_and_leaves_stays_if_it_is(models, k: int):
     step = step_of(models, 3, k, Warp(1))
     before = places(step)
     for prompts in (PROMPTS, PROMPTS[::-1]):  # a second generation too

@@ -1,4 +1,4 @@
-"""Layers that torch.compile takes whole, and what happens where it does not."""
+"""Layers that torch.compile takes whole, and what happens if it does not."""
 
 import pytest
 import torch

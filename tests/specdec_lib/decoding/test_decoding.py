@@ -148,11 +148,11 @@ WRONG_BEHIND_3 = chain([1, 2, 3, 0, 5, 6, 7, 0])
         (3, [(2, 2)]),  # the second
         (4, [(2, 3)]),  # the correction
         (7, [(2, 3), (2, 3)]),  # the bonus of a block of two
-        (1, [(2, 3), (2, 3), (2, 2)]),  # the prompt's own token, behind a whole turn
+        (1, [(2, 3), (2, 3), (2, 2)]),  # the prompt's own token, after a whole turn
     ],
     ids=["first", "second", "correction", "bonus", "in the prompt"],
 )
-def test_nothing_stands_behind_the_end_of_sequence(eos_id: int, blocks: list[tuple[int, int]]):
+def test_nothing_stands_after_the_end_of_sequence(eos_id: int, blocks: list[tuple[int, int]]):
     calls: list[tuple[int, list[int]]] = []
     k = 3 if eos_id in (2, 3, 4) else 2
     drafter = ModelDrafter(WRONG_BEHIND_3 if eos_id == 4 else COUNTING)
@@ -215,7 +215,7 @@ def test_the_callback_sees_every_token_once_in_order(decoder: str):
 
 
 def probability(model: TableModel, text: Sequence[int], token: int, warp: Warp) -> float:
-    """Of `token` behind `text`, from one fresh pass."""
+    """Of `token` after `text`, from one fresh pass."""
     logits = model.forward(torch.tensor([list(text)]), model.new_cache())
     return float(warp(logits)[0, -1, token])
 

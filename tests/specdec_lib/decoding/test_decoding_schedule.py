@@ -3,7 +3,7 @@
 import numpy as np
 from decoders.decoding_cases import generate, uniforms
 
-from specdec_lib.drafters.adaptive import Fixed, MeasuredCost
+from specdec_lib.drafters.adaptive import MeasuredCost
 from specdec_lib.theory import Costs
 
 # How many tokens to draft.
@@ -46,9 +46,3 @@ def test_a_generation_drafts_as_many_as_the_measured_costs_say():
         judged += min(block.accepted + 1, len(block.drafted))
         left -= block.kept
     assert len({len(block.drafted) for block in made.blocks[0][:-2]}) > 1
-
-
-def test_a_fixed_k_learns_nothing():
-    schedule = Fixed(3)
-    schedule.record([(0, 3)] * 50)
-    assert schedule.k == schedule.most == 3

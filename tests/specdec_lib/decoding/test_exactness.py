@@ -1,8 +1,8 @@
-"""The law of speculative decoding is the target's: enumerated, so to rounding.
+"""The distribution of speculative decoding is the target's: enumerated, so to rounding.
 
 Every branch of the decoder is walked on models of three tokens, with every drafter and with a
 mistake in each (exact_drafters.py); and mistakes that are easily made in drafting or judging
-are shown to change the law.
+are shown to change the distribution.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,8 +42,8 @@ SIZES = [(name, size) for name, row in ROWS.items() for size in row.sizes]
 
 
 @pytest.fixture(scope="module")
-def plain_law(llamas: Llamas) -> Callable[[str, int], dict]:
-    """The law of plain decoding under the target of a row, walked once for each length."""
+def plain(llamas: Llamas) -> Callable[[str, int], dict]:
+    """The distribution of plain decoding under the target of a row, walked once for each length."""
     known = {}
 
     def find(name: str, count: int) -> dict:
@@ -58,16 +58,16 @@ def plain_law(llamas: Llamas) -> Callable[[str, int], dict]:
 
 
 @pytest.mark.parametrize(("name", "size"), SIZES)
-def test_the_law_is_the_targets(llamas: Llamas, plain_law, name: str, size):
+def test_the_distribution_is_the_targets(llamas: Llamas, plain, name: str, size):
     row = ROWS[name]
-    assert distance(distribution(row.decoder(llamas, size)), plain_law(name, row.count)) < EXACT
+    assert distance(distribution(row.decoder(llamas, size)), plain(name, row.count)) < EXACT
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_a_mistake_in_the_drafter_is_seen(llamas: Llamas, plain_law, name: str):
+def test_a_mistake_in_the_drafter_is_seen(llamas: Llamas, plain, name: str):
     row = ROWS[name]._replace(count=min(ROWS[name].count, 3))
     found = distribution(row.decoder(llamas, row.sizes[1], wrong=True))
-    assert distance(found, plain_law(name, row.count)) > 0.01
+    assert distance(found, plain(name, row.count)) > 0.01
 
 
 def test_no_drafter_is_left_out():
@@ -75,8 +75,8 @@ def test_no_drafter_is_left_out():
     assert {row.file for row in ROWS.values()} == files - NO_DRAFTERS
 
 
-def test_plain_decoding_on_a_table_has_the_law_that_the_table_says(llamas: Llamas, plain_law):
-    assert distance(plain_law("model", N), autoregressive(TARGET, PROMPT, N)) < EXACT
+def test_plain_decoding_on_a_table_has_the_distribution_that_the_table_says(llamas: Llamas, plain):
+    assert distance(plain("model", N), autoregressive(TARGET, PROMPT, N)) < EXACT
 
 
 def decoder(
@@ -102,7 +102,7 @@ def warped(warp: Warp) -> TableModel:
 
 
 @pytest.mark.parametrize("prompt", [[0], [2, 0], [1, 2, 0, 1, 2]])
-def test_the_law_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
+def test_the_distribution_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
     found = distribution(decoder(ModelDrafter(DRAFT), 3, prompt=prompt))
     assert distance(found, autoregressive(TARGET, prompt, N)) < EXACT
 
@@ -113,12 +113,12 @@ def test_the_law_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
     [Warp(0.5), Warp(2.0), Warp(top_k=2), Warp(top_p=0.7), Warp(1.5, 2, 0.9)],
     ids=["cold", "hot", "top-k", "top-p", "all three"],
 )
-def test_the_law_is_the_warped_targets(name: str, warp: Warp):
+def test_the_distribution_is_the_warped_targets(name: str, warp: Warp):
     found = distribution(decoder(ROWS[name].make(), 2, warp))
     assert distance(found, autoregressive(warped(warp), PROMPT, N)) < EXACT
 
 
-def test_the_law_is_the_targets_where_k_is_chosen_from_what_was_seen():
+def test_the_distribution_is_the_targets_if_k_is_chosen_from_what_was_seen():
     costs = Costs(c=0.2, v={1: 1.0, 2: 1.1, 3: 1.2, 4: 1.3})
     drafter = ModelDrafter(DRAFT)
 
@@ -129,7 +129,7 @@ def test_the_law_is_the_targets_where_k_is_chosen_from_what_was_seen():
 
 
 @pytest.mark.parametrize("k", [1, 3])
-def test_the_law_ends_with_the_end_of_sequence_wherever_it_falls_in_a_block(k: int):
+def test_the_distribution_ends_with_the_end_of_sequence_wherever_it_falls_in_a_block(k: int):
     whole = autoregressive(TARGET, PROMPT, N)
     expected: dict[tuple[int, ...], float] = {}
     for tokens, weight in whole.items():
@@ -148,14 +148,14 @@ class ArgmaxDraft(Tape):
 
 
 class MatchThenResample(Tape):
-    """Branches where `matches` does."""
+    """Has the branches of `matches`."""
 
     def coins(self, p, q):
         return super().coins(p, torch.ones_like(q))
 
 
 class RatioSwapped(Tape):
-    """Branches where `swapped` does."""
+    """Has the branches of `swapped`."""
 
     def coins(self, p, q):
         return super().coins(q, p.clamp(min=1e-300))
@@ -235,7 +235,7 @@ def absolute_difference(p: Tensor, q: Tensor) -> Tensor:
 
 
 def draft_again(p: Tensor, q: Tensor) -> Tensor:
-    """The rejected position is drawn from the draft; the bonus, where q is 0, from the target."""
+    """The rejected position is drawn from the draft; the bonus, if q is 0, from the target."""
     return torch.where(q.sum(-1, keepdim=True) > 0, q, p)
 
 
@@ -293,8 +293,8 @@ def test_the_enumeration_sees_the_mistake(name: str, monkeypatch: pytest.MonkeyP
     assert distance(found, autoregressive(warped(mutant.asked), PROMPT, 3)) > 0.01
 
 
-def next_token_law(model: TableModel) -> Tensor:
-    """The model's distribution (V,) behind the prompt."""
+def next_token_distribution(model: TableModel) -> Tensor:
+    """The model's distribution (V,) after the prompt."""
     return PLAIN(model.forward(torch.tensor([PROMPT]), model.new_cache()))[0, -1]
 
 
@@ -310,8 +310,8 @@ def acceptance(drafter: Drafter) -> float:
 
 
 def test_a_draft_is_accepted_as_often_as_both_distributions_overlap():
-    """A q that is called certain keeps the law, and costs acceptance: only this shows it."""
-    p, q = (next_token_law(model) for model in (TARGET, DRAFT))
+    """A q that is called certain stays exact, and costs acceptance: only this shows it."""
+    p, q = (next_token_distribution(model) for model in (TARGET, DRAFT))
     assert acceptance(ModelDrafter(DRAFT)) == pytest.approx(float(torch.minimum(p, q).sum()))
     assert acceptance(OneHotQ(DRAFT)) == pytest.approx(float((p * q).sum()))
     certain = distribution(decoder(OneHotQ(DRAFT), 2, count=3))

@@ -56,7 +56,7 @@ def test_a_row_ends_with_its_end_of_text_and_the_others_go_on(models, k: int):
 
 @pytest.mark.parametrize("decode", [graph_generate, eager], ids=["fixed shapes", "eager"])
 @pytest.mark.parametrize("count", [COUNT, 6, 3])
-def test_what_stands_behind_the_end_of_a_text_is_in_no_block(models, decode, count: int):
+def test_what_stands_after_the_end_of_a_text_is_in_no_block(models, decode, count: int):
     target, _ = models
     plain = eager(models, PROMPTS[:1], 0, Settings(COUNT, Warp(0))).tokens[0]
     # Seven tokens with the end of text: 5 of the first block, and of the second two draft tokens.

@@ -1,7 +1,7 @@
 """At temperature 0 speculative decoding gives the tokens of transformers' own greedy `generate`.
 
-In float64, where rounding decides no argmax, on models of three families with a worse draft of the
-same family: alone and in batches of four, for a few prompts and K, and in the slow test for 50
+In float64, in which rounding decides no argmax, on models of three families with a worse draft of
+the same family: alone and in batches of four, for a few prompts and K, and in the slow test for 50
 prompts and every K from 1 to 8. The built-in models have the same two tests in `test_assets.py`.
 """
 
@@ -88,7 +88,7 @@ def identical(family: str, prompts: list[list[int]], ks: Iterable[int], folder: 
 
 
 def begin(target, drafter: ModelDrafter, prompts: list[list[int]]) -> list[list[int]]:
-    """What decoding starts from: the prompts, or behind an encoder one token each."""
+    """What decoding starts from: the prompts, or after an encoder one token each."""
     if not isinstance(target, EncoderDecoder):
         return prompts
     for model in (target, drafter.model):

@@ -1,4 +1,4 @@
-"""The lossy rules: the exact law of each, in formulas and in the decoder; an exact one has none."""
+"""The lossy rules: the exact distribution of each, in formulas and in the decoder."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import torch
 from decoders.exact_drafters import DRAFT, EXACT, PROMPT, TARGET, V, table
 from torch import Tensor
 
-from specdec_lib import cli, generation
+from specdec_lib import cli, cli_generate
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
@@ -34,7 +34,7 @@ def pairs() -> list[tuple[Tensor, Tensor]]:
     return list(zip(p, q, strict=True))
 
 
-def greedy_lenient_law(p: Tensor, q: Tensor, lenience: float) -> Tensor:
+def greedy_lenient_distribution(p: Tensor, q: Tensor, lenience: float) -> Tensor:
     """What passes keeps its q; the best token takes the rest."""
     kept = torch.where(p >= lenience * p.max(), q, 0.0)
     kept[p.argmax()] += 1 - kept.sum()
@@ -51,7 +51,7 @@ def test_a_rule_that_is_exact_gives_up_nothing(rule: Verifier):
 
 
 @pytest.mark.parametrize("lenience", [0.1, 0.5, 0.9])
-def test_lenience_has_the_law_of_its_formula_and_keeps_its_bound(lenience: float):
+def test_lenience_has_the_distribution_of_its_formula_and_keeps_its_bound(lenience: float):
     for p, q in pairs():
         found = one_token(LossyLenience(lenience), p, q)
         expected, accepted = lenient(p.numpy(), q.numpy(), lenience)
@@ -61,15 +61,15 @@ def test_lenience_has_the_law_of_its_formula_and_keeps_its_bound(lenience: float
 
 
 @pytest.mark.parametrize("lenience", [0.3, 0.7, 1.0])
-def test_greedy_lenience_has_the_law_of_its_formula(lenience: float):
+def test_greedy_lenience_has_the_distribution_of_its_formula(lenience: float):
     for p, q in pairs():
         found = one_token(LossyGreedyLenience(lenience), p, q).distribution
-        expected = greedy_lenient_law(p, q, lenience)
+        expected = greedy_lenient_distribution(p, q, lenience)
         torch.testing.assert_close(found, expected, rtol=0, atol=EXACT)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.09, 0.3), (0.5, 0.8)])
-def test_typical_acceptance_has_the_law_of_its_formula(epsilon: float, delta: float):
+def test_typical_acceptance_has_the_distribution_of_its_formula(epsilon: float, delta: float):
     for p, q in pairs():
         found = one_token(LossyTypical(epsilon, delta), p, q).distribution
         expected = typical_law(p.numpy(), q.numpy(), epsilon, delta)
@@ -85,7 +85,7 @@ def test_on_a_pair_worked_out_by_hand():
     # At least half of 4/8: the first two pass, and the best one takes the third's place.
     found = one_token(LossyGreedyLenience(0.5), p, q)
     assert found.distribution.tolist() == [5 / 8, 3 / 8, 0] and found.distance == 1 / 8
-    # The least is min(.09, .3 exp(-.97)) = .09, and every token has more: the law is the draft's.
+    # The least is min(0.09, 0.3 exp(-0.97)) = 0.09; every token has more and is accepted.
     found = one_token(LossyTypical(), p, q)
     assert (
         found.distribution.tolist() == q.tolist()
@@ -95,7 +95,7 @@ def test_on_a_pair_worked_out_by_hand():
 
 
 @each
-def test_the_decoder_writes_what_the_law_says_and_that_is_not_the_targets(rule: Verifier):
+def test_the_decoder_writes_what_the_distribution_says_and_that_is_not_the_targets(rule: Verifier):
     def run(tape: Tape):
         made = speculative_generate(
             TARGET, ModelDrafter(DRAFT), [PROMPT], 2, Settings(3), tape, rule
@@ -111,7 +111,7 @@ def test_the_decoder_writes_what_the_law_says_and_that_is_not_the_targets(rule: 
 
 
 def generated(rule: Verifier, seed: int, settings: Settings) -> list[list[int]]:
-    """Tokens behind three prompts, from the draft that stops when it is unsure."""
+    """Tokens after three prompts, from the draft that stops when it is unsure."""
     prompts = [[1], [2, 0, 1], [0, 1]]
     choices = Uniforms([np.random.default_rng([seed, row]) for row in range(3)])
     drafter = ModelDrafter(DRAFT, stop_below=0.4)
@@ -153,5 +153,5 @@ def test_a_lenience_outside_its_range_is_refused(kind: type, lenience: float):
 def test_they_are_labelled_and_the_command_has_none():
     for rule in LOSSY.values():
         assert type(rule).__name__.startswith("Lossy") and rule.__doc__.startswith("LOSSY. ")
-    for module in (cli, generation):
+    for module in (cli, cli_generate):
         assert "lossy" not in Path(module.__file__).read_text(encoding="utf-8")

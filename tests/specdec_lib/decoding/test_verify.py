@@ -94,7 +94,7 @@ def one_token(
     return int(count), int(following)
 
 
-# Laws, counted.
+# Distributions, counted.
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -111,9 +111,9 @@ def test_accepted_grid_points_are_min_1_p_over_q(drafted: int, dtype: torch.dtyp
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_corrections_count_the_residual(dtype: torch.dtype):
     p, q = PAIRS[:, 0].to(dtype), PAIRS[:, 1].to(dtype)
-    law = residual(p, q)
-    u = midpoints(GRID).repeat(len(law))
-    tokens = sample_rows(law.repeat_interleave(GRID, 0), u).reshape(-1, GRID)
+    distribution = residual(p, q)
+    u = midpoints(GRID).repeat(len(distribution))
+    tokens = sample_rows(distribution.repeat_interleave(GRID, 0), u).reshape(-1, GRID)
     for (p_row, q_row), found in zip((4 * PAIRS).long().tolist(), tokens.tolist(), strict=True):
         rest = [max(a - b, 0) for a, b in zip(p_row, q_row, strict=True)]
         mass = sum(rest)
@@ -122,7 +122,7 @@ def test_corrections_count_the_residual(dtype: torch.dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_one_token_has_the_targets_law_whatever_the_draft(dtype: torch.dtype):
+def test_one_token_has_the_targets_distribution_whatever_the_draft(dtype: torch.dtype):
     # Every pair; the draft token four times over as q says; every r and u: 576 points a pair.
     cells = [
         (pair, token, r, u)
@@ -142,10 +142,10 @@ def test_one_token_has_the_targets_law_whatever_the_draft(dtype: torch.dtype):
     kept = torch.zeros(len(PAIRS), 3, dtype=torch.long)
     kept.index_put_((pair, drafted), count, accumulate=True)
     written = torch.where(count == 1, drafted, correction)
-    law = torch.zeros(len(PAIRS), 3, dtype=torch.long)
-    law.index_put_((pair, written), torch.ones_like(pair), accumulate=True)
+    distribution = torch.zeros(len(PAIRS), 3, dtype=torch.long)
+    distribution.index_put_((pair, written), torch.ones_like(pair), accumulate=True)
     assert torch.equal(kept, (576 * PAIRS.amin(1)).long())
-    assert torch.equal(law, (576 * PAIRS[:, 0]).long())
+    assert torch.equal(distribution, (576 * PAIRS[:, 0]).long())
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -255,7 +255,7 @@ def test_p_of_0_is_never_accepted_even_with_r_of_0(q: float, dtype: torch.dtype)
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("p", [1.0, 0.5, 1e-30])
-def test_q_of_0_is_accepted_where_the_target_can_write_the_token(p: float, dtype: torch.dtype):
+def test_q_of_0_is_accepted_if_the_target_can_write_the_token(p: float, dtype: torch.dtype):
     zero = torch.tensor(0.0, dtype=dtype)
     assert accepts(torch.tensor(p, dtype=dtype), zero, ALMOST_ONE)
 

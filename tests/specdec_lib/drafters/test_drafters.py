@@ -213,7 +213,7 @@ MODEL = table(1)
 
 
 def fresh(tokens: Sequence[int], warp: Warp, model: TableModel = MODEL) -> list[float]:
-    """The distribution behind `tokens`, read anew."""
+    """The distribution after `tokens`, read anew."""
     return warp(model.forward(torch.tensor([list(tokens)]), model.new_cache()))[0, -1].tolist()
 
 
@@ -266,7 +266,7 @@ def test_rows_stop_by_themselves():
     before = model.passes
     script = Script([[0, 0, 3, 0, 1], [2, 0, 0, 0, 1], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]])
     made = drafter.propose(texts, limits, script)
-    # Row 0 stops at its second token, row 1 at its third; row 2 at once, being unsure behind 3.
+    # Row 0 stops at its second token, row 1 at its third; row 2 at once, being unsure after 3.
     assert made.limits == [2, 3, 1, 1, 0]
     assert made.tokens.tolist() == [[0, 2, 0], [0, 0, 1], [3, 0, 0], [0, 0, 0], [1, 1, 0]]
     assert model.passes - before == 3  # nobody needed the fourth
@@ -276,12 +276,12 @@ def test_rows_stop_by_themselves():
 def test_a_row_stops_at_temperature_0_too_though_its_warped_tokens_are_certain():
     drafter = ModelDrafter(TableModel(CONFIDENT), stop_below=0.3)
     drafter.start([[3]], Warp(0), 10)
-    assert drafter.propose([[3]], [3], Greedy()).limits == [1]  # .25 behind token 3
+    assert drafter.propose([[3]], [3], Greedy()).limits == [1]  # .25 after token 3
     drafter.start([[0]], Warp(0), 10)
     assert drafter.propose([[0]], [3], Greedy()).limits == [3]
 
 
-def test_a_model_drafts_nothing_where_no_row_may():
+def test_a_model_drafts_nothing_if_no_row_may():
     model, limits = Counted(CONFIDENT), [0, 0]
     drafter = ModelDrafter(model)
     texts = [[0, 1, 2], [1]]
@@ -293,7 +293,7 @@ def test_a_model_drafts_nothing_where_no_row_may():
     assert made.tokens.dtype == torch.long and made.limits == limits
 
 
-def test_a_model_can_draft_again_behind_a_block_without_drafts():
+def test_a_model_can_draft_again_after_a_block_without_drafts():
     drafter = ModelDrafter(MODEL)
     text = [0, 1, 2]
     drafter.start([text], Warp(), 20)

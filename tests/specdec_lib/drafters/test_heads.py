@@ -27,7 +27,7 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
 from specdec_lib.models.scale import Growth, grown
 from specdec_lib.sampling import Greedy, Uniforms, Warp
-from specdec_lib.training.steps import GivenDrafts
+from specdec_lib.training.by_step import GivenDrafts
 
 TEXT = [1, 2, 0, 1, 1, 2, 0]
 GREEDY = Settings(20, Warp(0))
@@ -69,8 +69,8 @@ def test_a_medusa_head_reads_the_state_that_gave_the_last_token(target: Llama):
     proposal = drafted(drafter, [TEXT], [5])
     assert proposal.limits == [3] and proposal.tokens.shape == (1, 3)
     h = drafter.hidden.states[0, len(TEXT) - 2]
-    behind = target.forward(torch.tensor([TEXT[:-1]]), target.new_cache())[0, -1]
-    torch.testing.assert_close(target.head(h), behind, rtol=0, atol=EXACT)
+    expected = target.forward(torch.tensor([TEXT[:-1]]), target.new_cache())[0, -1]
+    torch.testing.assert_close(target.head(h), expected, rtol=0, atol=EXACT)
     for i in range(3):
         block = h + heads.up[i] @ torch.nn.functional.silu(heads.down[i] @ h)
         expected = target.head(block).softmax(-1)
@@ -138,7 +138,7 @@ def test_a_row_of_a_ragged_batch_has_the_distributions_that_it_has_alone(target:
 
 @both
 @pytest.mark.parametrize(("prompt", "chunk"), [([2], 256), ([*PROMPT, 0], 2), (PROMPT, 1)])
-def test_the_law_is_the_targets_where_states_are_missing(
+def test_the_distribution_is_the_targets_if_states_are_missing(
     target: Llama, name: str, prompt: list[int], chunk: int, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(protocol, "CHUNK", chunk)
@@ -170,7 +170,7 @@ TREES = {"Medusa": "Medusa tree, top", "EAGLE": "EAGLE tree, top"}
 
 
 @both
-def test_the_law_of_a_tree_is_the_targets_where_the_state_is_missing(target: Llama, name: str):
+def test_a_tree_has_the_targets_distribution_if_the_state_is_missing(target: Llama, name: str):
     drafter, prompt = ROWS[TREES[name]].make(Llamas(target, target), (2, 1)), [2]
 
     def run(tape: Tape):
@@ -190,7 +190,7 @@ def test_at_temperature_0_a_tree_writes_the_text_of_plain_decoding(target: Llama
     assert made.target_passes < 20
 
 
-def test_a_node_of_an_eagle_tree_has_what_the_chain_drafts_behind_its_ancestors(target: Llama):
+def test_a_node_of_an_eagle_tree_has_what_the_chain_drafts_after_its_ancestors(target: Llama):
     weights = eagle_weights(target)
     grown = EagleTree(target, weights, (2, 2, 1), how="independent")
     begin(grown, [TEXT])

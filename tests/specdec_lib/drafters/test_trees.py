@@ -1,4 +1,4 @@
-"""Trees of draft tokens: greedy text, the cache behind them, room for them.
+"""Trees of draft tokens: greedy text, the cache after them, room for them.
 
 That they are exact, for every way to draw candidates: test_exactness.py.
 """
@@ -8,10 +8,10 @@ import pytest
 import torch
 from decoders.exact_drafters import EXACT, PROMPT
 
+from specdec_lib.cli_generate import runs
 from specdec_lib.decoding.generate import plain_generate, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.tree import PICKS, Candidates, full_tree
-from specdec_lib.generation import runs
 from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for
@@ -87,7 +87,7 @@ def test_a_full_tree_is_counted_and_an_unknown_way_refused(llamas):
         Candidates(llamas[1], (2,), "best")
 
 
-def test_a_tree_needs_room_behind_the_text(llamas):
+def test_a_tree_needs_room_after_the_text(llamas):
     target, draft = llamas
     with pytest.raises(ValueError, match="a tree of 3 tokens need 65 positions, and the model has"):
         tree_generate(target, Candidates(draft, (3,)), [1], 1, Settings(61), Uniforms([]))

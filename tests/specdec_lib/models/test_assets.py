@@ -123,7 +123,7 @@ def test_the_held_out_text_is_python_and_says_which_lines_training_has():
 
 
 @pytest.mark.parametrize("cost", ["40m"])
-def test_the_scaled_target_has_the_same_law(cost: str):
+def test_the_scaled_target_has_the_same_distribution(cost: str):
     tokens = torch.tensor([held_out.prompts(1)[0]])
     small, large = model("target"), scaled(ASSETS / "target", cost)
     p, q = (m.forward(tokens, m.new_cache()).softmax(-1) for m in (small, large))

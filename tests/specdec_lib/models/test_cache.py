@@ -57,7 +57,7 @@ def test_what_lies_beyond_a_rows_length_is_written_over():
     assert cache.tokens[1, : held(cache)[1]].tolist() == [4, 9, 1]
 
 
-def test_keys_and_values_are_written_behind_each_rows_own_last():
+def test_keys_and_values_are_written_after_each_rows_own_last():
     cache = KVCache(2, 2, 6, heads=1, width=1, device="cpu", dtype=torch.float64)
     for start, cut in ((0, [3, 1]), (10, None)):
         count = 3 if cut else 2

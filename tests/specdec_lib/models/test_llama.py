@@ -60,7 +60,7 @@ def test_a_ragged_batch_gives_every_row_what_it_gives_alone(folder: Path):
 
 
 def spoil(cache) -> None:
-    """Put huge numbers where nothing may be read."""
+    """Put huge numbers in what may not be read."""
     for row, length in enumerate(cache.length.tolist()):
         cache.keys[:, row, length:] = 1e30
         cache.values[:, row, length:] = -1e30

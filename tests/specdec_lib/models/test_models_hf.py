@@ -1,4 +1,4 @@
-"""Hugging Face models behind the protocol, on tiny random ones in float64.
+"""Hugging Face models after the protocol, on tiny random ones in float64.
 
 What they must give is one pass of transformers itself over the whole sequence, without a cache.
 """
