@@ -285,6 +285,6 @@ def timeline() -> None:
         ax.plot([], [], mark, color=colour, markersize=9, label=KEPT[kept])
     ax.set_xlim(2018.5, 2027)
     ax.grid(visible=False)
-    legend_below(ax, 3, title="the target's distribution")
+    legend_below(ax, 2, title="the target's distribution")
     parts = [f"{e['year']} {e['name']}, {e['keptText']}" for e in entries]
     show(ax.figure, f"Timeline. {'; '.join(parts)}.")
