@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from classes.chapter_cases import draw
+from classes.chapter_cases import LESSONS, draw
 from classes.chapter_cases import unwritten as unwritten_by_any_name
 
 from autograde.chapters import ch02_wrong
@@ -297,3 +297,13 @@ def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
     wrong = ch02_wrong.replaced_from_target
     draw("02_rejection_sampling", "two_masses", correct_token=wrong)
     assert "together A 0.39, B 0.36, C 0.18, D 0.07" in shown[1]
+
+
+# What a chapter's folder may hold beside its checks and figures.
+ROLES = {"checks", "figures", "computed", "measured", "models", "puzzle", "rules", "family"}
+
+
+def test_every_chapter_has_the_same_file_names():
+    for folder in sorted(LESSONS.glob("ch[0-9][0-9]")):
+        names = {file.stem for file in folder.glob("*.py")} - {"__init__"}
+        assert {"checks", "figures"} <= names <= ROLES, folder.name
