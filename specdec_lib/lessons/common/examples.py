@@ -79,7 +79,8 @@ def agreed(name: str, calls: Sequence[str]) -> None:
     """Print the calls of a check that all agreed, a line each, and say so."""
     for call in calls:
         print(call)
-    print(f"{name}: all {len(calls)} examples agree. Grading looks at more cases than these.")
+    said = f"all {len(calls)} examples agree" if len(calls) > 1 else "the example agrees"
+    print(f"{name}: {said}. Grading looks at more cases than these.")
 
 
 def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:

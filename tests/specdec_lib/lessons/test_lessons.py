@@ -230,7 +230,7 @@ def test_calls_are_shown_as_they_were_made_and_only_by_a_check_that_agrees(capfd
         expect(function, [3, 5], gives=5)
 
     check_popped(list.pop)
-    assert capfd.readouterr().out.startswith("pop([3, 5]) -> 5\n")
+    assert capfd.readouterr().out.startswith("pop([3, 5]) -> 5\npopped: the example agrees.")
     with pytest.raises(Different):
         check_popped(sum)
     assert capfd.readouterr().out == ""
