@@ -5,8 +5,10 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from specdec_lib import workspace
 from specdec_lib.models.catalogue import catalogue
@@ -30,6 +32,7 @@ EXIT_CODES = """\
 Exit codes: 0 done; 2 not started, with a line that says why; 141 nobody reads
 the output any more. After `start`, JupyterLab's own.
 """
+CODES = "Exit codes: {first}0 done; 2 not started; 141 output closed.\n"  # of one command
 START_DOES = """\
 Copy the chapters that you do not have yet from the course's notebooks/ to DIR,
 and open JupyterLab on them. A copy that is there is never overwritten.
@@ -40,8 +43,6 @@ Other options go to JupyterLab.
 Examples:
   specdec start
   specdec start --no-browser --port 8890
-
-Exit codes: JupyterLab's; without it 0 done; 2 not started; 141 output closed.
 """
 UPDATE_DOES = """\
 Compare your copies in DIR with the course's notebooks/, and print which
@@ -50,8 +51,6 @@ chapters are new or changed since you started. Changes nothing.
 UPDATE_ENDS = """\
 Example:
   specdec update
-
-Exit codes: 0 done; 2 not started; 141 output closed.
 """
 GENERATE_DOES = """\
 Continue a prompt by speculative decoding. Print the text, its time and the
@@ -61,8 +60,6 @@ GENERATE_ENDS = """\
 Examples:
   specdec generate "def quicksort(" --k 4 --show
   specdec generate "def quicksort(" --temperature 1 --seed 7
-
-Exit codes: 0 done; 2 not started; 141 output closed.
 """
 PAIRS_DOES = """\
 Print the pairs of models, with the sizes of those that have to be fetched.
@@ -71,8 +68,6 @@ Fetches and writes nothing.
 PAIRS_ENDS = """\
 Example:
   specdec pairs
-
-Exit codes: 0 done; 2 not started; 141 output closed.
 """
 DOCTOR_DOES = """\
 Measure this machine, in about 10 s. Print what it has and what of the course it
@@ -81,8 +76,6 @@ can run; write no file.
 DOCTOR_ENDS = """\
 Example:
   specdec doctor
-
-Exit codes: 0 done; 2 not started; 141 output closed.
 """
 COMPARE_DOES = """\
 Read two result files of chapter 08. Print them side by side, row by row, and
@@ -91,8 +84,6 @@ what differs in machine and versions; write no file.
 COMPARE_ENDS = """\
 Example:
   specdec compare mine.json theirs.json
-
-Exit codes: 0 done; 2 not started; 141 output closed.
 """
 WORDS = {
     "copied": "copied",
@@ -132,8 +123,17 @@ def _main(arguments: list[str] | None) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        print(f"specdec: {_plainly(error)}", file=sys.stderr)
-        return 2
+        return _refused(_plainly(error))
+
+
+class Command(NamedTuple):
+    """A command of `specdec`: what its help says, what it takes and what it runs."""
+
+    help: str
+    does: str
+    ends: str  # its examples
+    add: Callable[[argparse.ArgumentParser], object]
+    run: Callable[[argparse.Namespace, list[str]], int]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -143,48 +143,24 @@ def parser() -> argparse.ArgumentParser:
     )
     top = lines_kept(prog="specdec", description=PURPOSE, epilog=EXIT_CODES)
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=lines_kept)
-    add_start(commands)
-    add_update(commands)
-    add_generate(commands)
-    pairs = commands.add_parser(
-        "pairs", help="list the pairs of models", description=PAIRS_DOES, epilog=PAIRS_ENDS
-    )
-    pairs.set_defaults(run=run_pairs)
-    doctor = commands.add_parser(
-        "doctor",
-        help="say what this machine has and can do",
-        description=DOCTOR_DOES,
-        epilog=DOCTOR_ENDS,
-    )
-    doctor.set_defaults(run=run_doctor)
-    add_compare(commands)
+    for name, each in COMMANDS.items():
+        lab = name == "start"
+        codes = CODES.format(first="JupyterLab's; without it " if lab else "")
+        command = commands.add_parser(
+            name,
+            allow_abbrev=not lab,  # JupyterLab's options are none of ours cut short
+            help=each.help,
+            description=each.does,
+            epilog=f"{each.ends}\n{codes}",
+        )
+        each.add(command)
+        command.set_defaults(run=each.run)
     return top
 
 
-def add_start(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """`specdec start` and its options."""
-    command = commands.add_parser(
-        "start",
-        allow_abbrev=False,  # JupyterLab's options are none of ours cut short
-        help="copy the chapters to work/ and open JupyterLab",
-        description=START_DOES,
-        epilog=START_ENDS,
-    )
+def _add_start(command: argparse.ArgumentParser) -> None:
     command.add_argument("--no-lab", action="store_true", help="only copy, for VS Code and others")
     _add_work(command)
-    command.set_defaults(run=run_start)
-
-
-def add_update(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """`specdec update` and its option."""
-    command = commands.add_parser(
-        "update",
-        help="say which chapters changed since you started",
-        description=UPDATE_DOES,
-        epilog=UPDATE_ENDS,
-    )
-    _add_work(command)
-    command.set_defaults(run=run_update)
 
 
 def _add_work(command: argparse.ArgumentParser) -> None:
@@ -193,28 +169,12 @@ def _add_work(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """`specdec compare` and its two files."""
-    command = commands.add_parser(
-        "compare",
-        help="set two result files of chapter 08 side by side",
-        description=COMPARE_DOES,
-        epilog=COMPARE_ENDS,
-    )
+def _add_compare(command: argparse.ArgumentParser) -> None:
     command.add_argument("first", type=Path, metavar="A.json", help="one result file")
     command.add_argument("second", type=Path, metavar="B.json", help="the other")
-    command.set_defaults(run=run_compare)
 
 
-def add_generate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """`specdec generate` and its options."""
-    command = commands.add_parser(
-        "generate",
-        help="continue a prompt by speculative decoding",
-        description=GENERATE_DOES,
-        epilog=GENERATE_ENDS,
-    )
-    command.set_defaults(run=run_generate)
+def _add_generate(command: argparse.ArgumentParser) -> None:
     option = command.add_argument
     option("prompt", metavar="PROMPT", help="the text to go on with")
     _add_models(command)
@@ -264,8 +224,7 @@ def run_start(options: argparse.Namespace, lab_options: list[str]) -> int:
     if options.no_lab:
         return 0
     if importlib.util.find_spec("jupyterlab") is None:
-        print(f"specdec: {NO_LAB}", file=sys.stderr)
-        return 2
+        return _refused(NO_LAB)
     return _open_lab(work, lab_options)
 
 
@@ -285,9 +244,8 @@ def run_pairs(options: argparse.Namespace, _: list[str]) -> int:
 def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
     """`specdec doctor`: a line for each finding, as soon as it is there."""
     if importlib.util.find_spec("transformers") is None:
-        print(f"specdec: {NO_MODELS}", file=sys.stderr)
-        return 2
-    from specdec_lib.measure.doctor import report
+        return _refused(NO_MODELS)
+    from specdec_lib.measure.doctor import report  # takes a second: it brings torch
 
     for line in report.lines():
         print(line, flush=True)
@@ -295,30 +253,34 @@ def run_doctor(options: argparse.Namespace, _: list[str]) -> int:
 
 
 def run_compare(options: argparse.Namespace, _: list[str]) -> int:
-    """`specdec compare`. A file that is no table of results is told in a line, exit code 2."""
+    """`specdec compare`. A file that is no table of results is named in a line, exit code 2."""
     from specdec_lib.measure.experiment import results_file
 
     try:
         for line in results_file.compare(options.first, options.second):
             print(line)
     except results_file.ResultsError as error:
-        print(f"specdec: {error}", file=sys.stderr)
-        return 2
+        return _refused(error)
     return 0
 
 
+def _refused(why: str | ValueError) -> int:
+    """Say why a command has not started; returns its exit code."""
+    print(f"specdec: {why}", file=sys.stderr)
+    return 2
+
+
 def run_generate(options: argparse.Namespace, _: list[str]) -> int:
-    """`specdec generate`. What does not fit together is told in a line, with exit code 2."""
+    """`specdec generate`. What does not fit together is said in a line, with exit code 2."""
     if importlib.util.find_spec("transformers") is None:
-        print(f"specdec: {NO_MODELS}", file=sys.stderr)
-        return 2
-    from specdec_lib import generation  # takes seconds: it brings torch
+        return _refused(NO_MODELS)
+    from specdec_lib import cli_generate  # takes a second: it brings torch
 
     try:
-        generation.run(options, sys.stdout)
+        cli_generate.run(options, sys.stdout)
     except ValueError as error:
-        print(f"\nspecdec: {error}", file=sys.stderr)
-        return 2
+        print(file=sys.stderr)  # the prompt may stand in this line
+        return _refused(error)
     return 0
 
 
@@ -368,6 +330,33 @@ def _plainly(error: OSError) -> str:
     if error.strerror is None:
         return str(error)
     return f"{error.filename}: {error.strerror}"
+
+
+COMMANDS = {
+    "start": Command(
+        "copy the chapters to work/ and open JupyterLab",
+        START_DOES, START_ENDS, _add_start, run_start,
+    ),
+    "update": Command(
+        "say which chapters changed since you started",
+        UPDATE_DOES, UPDATE_ENDS, _add_work, run_update,
+    ),
+    "generate": Command(
+        "continue a prompt by speculative decoding",
+        GENERATE_DOES, GENERATE_ENDS, _add_generate, run_generate,
+    ),
+    "pairs": Command(
+        "list the pairs of models", PAIRS_DOES, PAIRS_ENDS, lambda command: None, run_pairs
+    ),
+    "doctor": Command(
+        "say what this machine has and can do",
+        DOCTOR_DOES, DOCTOR_ENDS, lambda command: None, run_doctor,
+    ),
+    "compare": Command(
+        "set two result files of chapter 08 side by side",
+        COMPARE_DOES, COMPARE_ENDS, _add_compare, run_compare,
+    ),
+}  # fmt: skip
 
 
 if __name__ == "__main__":

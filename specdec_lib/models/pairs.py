@@ -4,34 +4,19 @@
 The others are published models, fetched from the Hugging Face hub (hub.py).
 """
 
-from dataclasses import dataclass
-from typing import Protocol
-
 import torch
 from tokenizers import Tokenizer
 
 from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory
+from specdec_lib.device import default_device, default_dtype, draft_dtype
 from specdec_lib.models.catalogue import BUILT_IN, PUBLISHED, PairError, require_known
 from specdec_lib.models.checkpoint import Shape, read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.protocol import Model
+from specdec_lib.models.pair import Pair, in_words, require_memory
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 
 BUILT_IN_EOS = 0
-
-
-class TextCodec(Protocol):
-    """What is asked of a tokenizer: token ids of a text, and the text of token ids."""
-
-    def encode(self, text: str) -> list[int]:
-        """The token ids of `text`."""
-        ...
-
-    def decode(self, ids: list[int]) -> str:
-        """The text of `ids`, with U+FFFD for bytes that are no character."""
-        ...
 
 
 class BuiltInTokenizer:
@@ -50,26 +35,6 @@ class BuiltInTokenizer:
     def decode(self, ids: list[int]) -> str:
         """The text of `ids`; the end-of-text token is shown as it is written."""
         return self.tokenizer.decode(ids, skip_special_tokens=False)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A target, its draft, and the tokenizer of both; `label` says in one line what they are.
-
-    `tokenizer.encode(text)` gives token ids, `tokenizer.decode(ids)` text. `eos_id` ends a text,
-    None if the tokenizer has no such token.
-    """
-
-    name: str
-    target: Model
-    draft: Model
-    tokenizer: TextCodec
-    label: str
-    eos_id: int | None
-
-    def prompt(self, text: str) -> list[int]:
-        """The token ids that decoding starts from, to go on after `text`."""
-        return self.tokenizer.encode(text)
 
 
 def load_pair(
@@ -122,20 +87,6 @@ def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dt
     return Pair(BUILT_IN, target, model, tokenizer, label, BUILT_IN_EOS)
 
 
-def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) -> None:
-    """Raise PairError if `device` has less memory free than these weights take.
-
-    Nothing is raised if the free memory cannot be known.
-    """
-    needed, free = parameters * dtype.itemsize, free_memory(device)
-    if free is not None and needed > free:
-        raise PairError(
-            f"the weights take {needed / 1e9:.1f} GB as {str(dtype).removeprefix('torch.')}, and "
-            f"{free / 1e9:.1f} GB are free on {device}. Choose a smaller pair, dtype="
-            "torch.bfloat16, or a device with more memory"
-        )
-
-
 def ratio(target: Shape, draft: Shape) -> str:
     """How much larger `target` is, in words: "a 16:1".
 
@@ -156,10 +107,3 @@ def cost_label(cost: str, *drafts: str) -> str:
         f"acceptance of {before} pair, cost of {after} pair; a real pair that far apart "
         "accepts less (T5-XXL/small, 143:1: .62)"
     )
-
-
-def in_words(value: float) -> str:
-    """16.2 -> "a 16:1", 8.1 -> "an 8:1"."""
-    whole = f"{value:.0f}"
-    article = "an" if whole.startswith("8") or whole in ("11", "18") else "a"
-    return f"{article} {whole}:1"

@@ -14,7 +14,7 @@ from transformers import (
 
 from specdec_lib.models import hf, hub
 from specdec_lib.models.catalogue import PUBLISHED, PairError, require_known
-from specdec_lib.models.pairs import Pair, in_words, require_memory
+from specdec_lib.models.pair import Pair, in_words, require_memory
 
 
 class SourcePair(Pair):

@@ -12,12 +12,12 @@ from specdec_lib.drafters.medusa import BUILT_IN_HEADS, Medusa, load_heads, save
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.llama import Llama
+from specdec_lib.training.by_step import acceptance_by_step
 from specdec_lib.training.cards import CLOSING, data_rows
 from specdec_lib.training.ceiling import acceptance_unseen
 from specdec_lib.training.corpus import Document
 from specdec_lib.training.heads import eagle_weights, medusa_weights
 from specdec_lib.training.recipes import CONTEXT, HEADS_RECIPE
-from specdec_lib.training.steps import acceptance_by_step
 
 CARD = """\
 ---

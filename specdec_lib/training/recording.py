@@ -22,10 +22,11 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.files import write_whole
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, choices
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Uniforms
 
-PATH = Path(__file__).resolve().parents[1] / "lessons" / "recorded.json"
+PATH = Path(__file__).resolve().parents[1] / "lessons" / "common" / "recorded.json"
 DRAFT = "base"
 KS = (1, 2, 3, 4, 5, 6, 8, 12, 16)
 PROMPT = 64  # tokens

@@ -10,8 +10,8 @@ from typing import IO
 import pytest
 
 from autograde.report.table import print_table
+from specdec_lib.cli_generate import marked
 from specdec_lib.decoding.state import Block
-from specdec_lib.generation import marked
 from specdec_lib.pipes import takes_colour
 
 COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?[349]\d")

@@ -1,10 +1,11 @@
 """The frozen held-out text: what the built-in models never saw, the same on every machine."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
-from specdec_lib.assets import Document, documents, tokenizer
+from specdec_lib.assets import ASSETS, Document, documents, tokenizer
 
 
 class Tokens(NamedTuple):
@@ -29,10 +30,10 @@ def encoded(document: Document, tokenizer: Tokenizer) -> Tokens:
     return Tokens(document.name, [0, *encoding.ids], [False, *novel], [0, *sizes])
 
 
-def all_tokens() -> list[Tokens]:
+def all_tokens(assets: Path = ASSETS) -> list[Tokens]:
     """All of the frozen text in tokens."""
-    shared = tokenizer()
-    return [encoded(document, shared) for document in documents()]
+    shared = tokenizer(assets)
+    return [encoded(document, shared) for document in documents(assets)]
 
 
 def line_numbers(text: str) -> list[int]:
@@ -50,17 +51,17 @@ def prompts(count: int, length: int = 64, ending: str = "") -> list[list[int]]:
     They begin at the middle of every document that is long enough, then at its first and third
     quarters, at the odd eighths, at the odd sixteenths.
 
-    Raises ValueError where there are not so many.
+    Raises ValueError if there are not so many.
     """
     texts = [each for each in all_tokens() if each.name.endswith(ending)]
     documents = [each.ids for each in texts if len(each.ids) >= 4 * length]
     shares = [(odd, parts) for parts in (2, 4, 8, 16) for odd in range(1, parts, 2)]
     starts = [(ids, len(ids) * odd // parts) for odd, parts in shares for ids in documents]
     starts = [(ids, start) for ids, start in starts if start + length <= len(ids)]
-    found = [ids[start : start + length] for ids, start in starts]
-    if len(found) < count:
-        raise ValueError(f"the held-out text has {len(found)} prompts, not {count}")
-    return found[:count]
+    chosen = [ids[start : start + length] for ids, start in starts]
+    if len(chosen) < count:
+        raise ValueError(f"the held-out text has {len(chosen)} prompts, not {count}")
+    return chosen[:count]
 
 
 def repeated_share(tokens: list[int], size: int = 8) -> float:

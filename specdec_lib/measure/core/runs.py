@@ -15,7 +15,7 @@ from specdec_lib.drafters.protocol import Drafter, Schedule
 from specdec_lib.measure.core.held_out import repeated_share
 from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
 from specdec_lib.models.llama import Llama, RunLayer
-from specdec_lib.models.pairs import Pair
+from specdec_lib.models.pair import Pair
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Choices, Warp, choices_for
 

@@ -21,7 +21,8 @@ from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.hf import EncoderDecoder
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs, acceptance_from_counts
 

@@ -23,7 +23,8 @@ from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import cost_label, require_memory
+from specdec_lib.models.pair import require_memory
+from specdec_lib.models.pairs import cost_label
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 from specdec_lib.theory import Costs
 

@@ -15,7 +15,8 @@ import specdec_lib.lessons
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.models.pairs import Pair, load_pair
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp, choices_for
 
 FILE = Path(specdec_lib.lessons.__file__).with_name("ch01") / "blocks.json"

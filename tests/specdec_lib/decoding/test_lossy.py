@@ -8,7 +8,7 @@ import torch
 from decoders.exact_drafters import DRAFT, EXACT, PROMPT, TARGET, V, table
 from torch import Tensor
 
-from specdec_lib import cli, generation
+from specdec_lib import cli, cli_generate
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
@@ -153,5 +153,5 @@ def test_a_lenience_outside_its_range_is_refused(kind: type, lenience: float):
 def test_they_are_labelled_and_the_command_has_none():
     for rule in LOSSY.values():
         assert type(rule).__name__.startswith("Lossy") and rule.__doc__.startswith("LOSSY. ")
-    for module in (cli, generation):
+    for module in (cli, cli_generate):
         assert "lossy" not in Path(module.__file__).read_text(encoding="utf-8")

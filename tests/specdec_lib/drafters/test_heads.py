@@ -27,7 +27,7 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
 from specdec_lib.models.scale import Growth, grown
 from specdec_lib.sampling import Greedy, Uniforms, Warp
-from specdec_lib.training.steps import GivenDrafts
+from specdec_lib.training.by_step import GivenDrafts
 
 TEXT = [1, 2, 0, 1, 1, 2, 0]
 GREEDY = Settings(20, Warp(0))

@@ -8,10 +8,10 @@ import pytest
 import torch
 from decoders.exact_drafters import EXACT, PROMPT
 
+from specdec_lib.cli_generate import runs
 from specdec_lib.decoding.generate import plain_generate, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.tree import PICKS, Candidates, full_tree
-from specdec_lib.generation import runs
 from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for

@@ -13,7 +13,7 @@ from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.measure.hugging import Counted
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
-from specdec_lib.models.pairs import Pair
+from specdec_lib.models.pair import Pair
 from specdec_lib.models.published import SourcePair
 
 

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -147,10 +146,3 @@ def test_empty_tables_are_said(tmp_path):
 def test_a_file_that_is_missing_is_named(tmp_path, capsys):
     assert main(["compare", str(tmp_path / "none.json"), str(tmp_path / "none.json")]) == 2
     assert "none.json: No such file" in capsys.readouterr().err
-
-
-def test_comparing_needs_no_torch():
-    code = (
-        "import sys, specdec_lib.measure.experiment.results_file; assert 'torch' not in sys.modules"
-    )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

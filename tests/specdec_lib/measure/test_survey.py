@@ -23,11 +23,11 @@ def test_effort_grows_and_is_refused_below_nothing():
 def test_too_little_memory_falls_to_the_next_size_and_says_so(monkeypatch):
     said: list[str] = []
     monkeypatch.setattr(survey, "free_memory", lambda device: 0)
-    monkeypatch.setattr("specdec_lib.models.pairs.free_memory", lambda device: 250_000_000)
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 250_000_000)
     found = survey.built_in_targets(CPU, torch.float32, {}, said.append)
     assert list(found) == ["built-in", "40m"]
     assert "The 234m target is left out, and the next size taken" in said[0]
-    monkeypatch.setattr("specdec_lib.models.pairs.free_memory", lambda device: 1000)
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 1000)
     assert list(survey.built_in_targets(CPU, torch.float32, {}, said.append)) == ["built-in"]
     dtype, why, loaded = survey.chosen_dtype(CPU)
     assert dtype == torch.float32 and "no memory to try" in why and loaded == {}

@@ -30,7 +30,8 @@ from specdec_lib.models import hub, pairs
 from specdec_lib.models.catalogue import PUBLISHED, PairError, catalogue
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.pairs import in_words, load_pair, require_memory
+from specdec_lib.models.pair import in_words, require_memory
+from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.published import common_columns, parameters_of
 
 WORDS = ["</s>", "a", "b", "c", "d", "e"]
@@ -411,7 +412,7 @@ def test_offline_by_wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_net
 
 
 def test_short_memory_is_told_before_the_weights_come(fake_hub: Hub, monkeypatch):
-    monkeypatch.setattr(pairs, "free_memory", lambda device: 1000)
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 1000)
     with pytest.raises(
         PairError, match="the weights take .* as float32, and 0.0 GB are free on cpu"
     ):
@@ -421,16 +422,16 @@ def test_short_memory_is_told_before_the_weights_come(fake_hub: Hub, monkeypatch
 
 @pytest.mark.parametrize("cost, enough", [(None, 10**5), ("40m", 10**6)])
 def test_the_built_in_pair_needs_memory_too(assets: Path, monkeypatch, cost: str, enough: int):
-    monkeypatch.setattr(pairs, "free_memory", lambda device: enough)
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: enough)
     load_pair(target_cost=cost, device="cpu")
-    monkeypatch.setattr(pairs, "free_memory", lambda device: enough // 10)
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: enough // 10)
     with pytest.raises(PairError, match="are free on cpu"):
         load_pair(target_cost=cost, device="cpu")
 
 
 @pytest.mark.parametrize("dtype, enough", [(torch.float32, 400), (torch.bfloat16, 200)])
 def test_the_bytes_of_the_weights(monkeypatch, dtype: torch.dtype, enough: int):
-    monkeypatch.setattr(pairs, "free_memory", lambda device: enough)
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: enough)
     require_memory(100, dtype, CPU)
     with pytest.raises(PairError):
         require_memory(101, dtype, CPU)

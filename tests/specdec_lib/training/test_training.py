@@ -15,6 +15,7 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.medusa import load_heads
 from specdec_lib.drafters.ngram import Counts
+from specdec_lib.lessons.common import recorded
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
 from specdec_lib.training import (
@@ -25,6 +26,7 @@ from specdec_lib.training import (
     heads,
     loop,
     recipes,
+    recording,
     stages,
     tokens,
 )
@@ -215,15 +217,6 @@ def test_the_heads_are_exported_with_cards(alone: None, tiny_target: Path, asset
         assert "{" not in card
 
 
-def test_the_drafts_are_at_most_a_16th_an_8th_and_a_4th_of_the_target():
-    def count(shape: Shape) -> int:
-        return sum(weight.numel() for weight in stages.new_model(shape).parameters())
-
-    whole = count(recipes.TARGET)
-    shares = [count(shape) / whole for shape in recipes.DRAFTS.values()]
-    assert all(share <= most for share, most in zip(shares, (1 / 16, 1 / 8, 1 / 4), strict=True))
-
-
 def test_the_corpus_is_the_standard_library_and_its_split_is_by_name():
     documents = corpus.documents()
     names = {document.name: document for document in documents}
@@ -268,3 +261,7 @@ def test_the_tokenizer_gives_every_text_back():
     assert tokenizer.token_to_id(tokens.END) == 0
     encoded = tokens.encode(tokenizer, [Document("a", texts[0]), Document("b", texts[3])])
     assert encoded.dtype == np.uint16 and (encoded == 0).sum() == 2 and encoded[0] == 0
+
+
+def test_the_recording_is_written_where_the_lessons_read_it():
+    assert recording.PATH == recorded.PATH

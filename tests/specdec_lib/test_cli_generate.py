@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from specdec_lib import cli, generation
+from specdec_lib import cli, cli_generate
 from specdec_lib.decoding.state import Block, Generation
 from specdec_lib.models.pairs import load_pair
 
@@ -24,32 +24,32 @@ def decode(ids: list[int]) -> str:
 
 def test_every_kept_token_is_of_one_kind():
     kinds = [("accepted", [5, 6]), ("corrected", [8]), ("accepted", [1]), ("bonus", [2])]
-    assert list(generation.runs(BLOCKS)) == [*kinds, ("accepted", [3]), ("bonus", [9])]
+    assert list(cli_generate.runs(BLOCKS)) == [*kinds, ("accepted", [3]), ("bonus", [9])]
 
 
 def test_kinds_are_told_apart_by_shape_and_on_a_terminal_by_colour():
-    assert generation.marked(BLOCKS[:2], decode, colour=False) == "fg⟦i⟧b⟪c⟫"
-    coloured = generation.marked(BLOCKS[:2], decode, colour=True)
+    assert cli_generate.marked(BLOCKS[:2], decode, colour=False) == "fg⟦i⟧b⟪c⟫"
+    coloured = cli_generate.marked(BLOCKS[:2], decode, colour=True)
     assert coloured.startswith("\033[32mfg\033[0m\033[31;1m⟦i⟧\033[0m")
 
 
 def test_a_marked_line_end_is_seen_and_ends_the_line():
     block = Block([1], [], 2, 1, False, [0.1], [0.9])
-    assert generation.marked([block], lambda ids: "\n", colour=False) == "⟦⏎\n⟧"
+    assert cli_generate.marked([block], lambda ids: "\n", colour=False) == "⟦⏎\n⟧"
 
 
 def test_the_summary_counts_tokens_forwards_and_the_accepted_share():
     made = Generation([[0] * 6], [BLOCKS[:2]], target_passes=2, seconds=0.5)
-    text = generation.summary(made)
+    text = cli_generate.summary(made)
     assert "6 tokens in 0.50 s, 12 a second" in text
     assert "2 forwards of the target, 3.00 tokens each; 75% of the 4 drafted were accepted" in text
-    assert generation.summary(Generation([[]], [[]])) == "no new tokens"
+    assert cli_generate.summary(Generation([[]], [[]])) == "no new tokens"
 
 
 def run(*arguments: str) -> str:
     options = cli.parser().parse_args(["generate", *arguments])
     out = io.StringIO()
-    generation.run(options, out)
+    cli_generate.run(options, out)
     return out.getvalue()
 
 
@@ -62,7 +62,7 @@ def test_the_built_in_pair_goes_on_with_a_prompt():
 def test_the_streamed_text_is_the_shown_text_without_its_marks():
     arguments = ("class Naïve", "--tokens", "40", "--temperature", "1", "--seed", "3")
     streamed = run(*arguments).split("\n\nthe built-in pair")[0]
-    shown = run(*arguments, "--show").split(f"\n\n{generation.LEGEND}")[0]
+    shown = run(*arguments, "--show").split(f"\n\n{cli_generate.LEGEND}")[0]
     for mark in ("⟦", "⟧", "⟪", "⟫", "⏎"):
         shown = shown.replace(mark, "")
     assert shown.rstrip("\n") == streamed.rstrip("\n")
@@ -71,7 +71,7 @@ def test_the_streamed_text_is_the_shown_text_without_its_marks():
 def stream_of(*blocks: bytes) -> tuple[list[str], str]:
     """What is on the screen after each block of bytes, and in the end; a token is a byte."""
     out, screens = io.StringIO(), []
-    show = generation.Stream(lambda ids: bytes(ids).decode(errors="replace"), out)
+    show = cli_generate.Stream(lambda ids: bytes(ids).decode(errors="replace"), out)
     for block in blocks:
         show(0, list(block))
         screens.append(out.getvalue())
@@ -102,7 +102,7 @@ def test_the_command_prints_the_end_of_a_text_that_is_cut_within_a_character(mon
         return Generation([ids], [[]], target_passes=1, seconds=1.0)
 
     pair = load_pair()
-    monkeypatch.setattr(generation, "speculative_generate", made)
+    monkeypatch.setattr(cli_generate, "speculative_generate", made)
     assert run("def ").startswith("def x \ufffd\n\nthe built-in pair")
 
 
@@ -135,5 +135,5 @@ def test_what_does_not_fit_is_told_in_a_line(arguments: list[str], named: str, c
 def test_the_command_runs():
     command = [sys.executable, "-m", "specdec_lib.cli", "generate", "def f(", "--tokens", "8"]
     result = subprocess.run([*command, "--show"], capture_output=True, text=True)
-    assert result.returncode == 0 and generation.LEGEND in result.stdout
+    assert result.returncode == 0 and cli_generate.LEGEND in result.stdout
     assert "\033[" not in result.stdout  # no colours where it is not a terminal

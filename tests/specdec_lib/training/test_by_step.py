@@ -13,8 +13,8 @@ from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader, ngram_reader
 from specdec_lib.models.llama import Llama
-from specdec_lib.training import steps
-from specdec_lib.training.steps import acceptance_by_step
+from specdec_lib.training import by_step
+from specdec_lib.training.by_step import acceptance_by_step
 
 IDS = [0, 1, 2, 2, 0, 1, 1, 2, 0, 2]
 
@@ -34,7 +34,7 @@ def target() -> Llama:
 def test_every_token_is_judged_after_the_text_before_it(
     tiny: Llama, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(steps, "ROWS", 2)
+    monkeypatch.setattr(by_step, "ROWS", 2)
     heads, passes = medusa_heads(tiny), []
     tokens, cache = torch.tensor([IDS]), tiny.new_cache()
     p = tiny.forward(tokens, cache, observe=passes.append)[0].softmax(-1)
@@ -60,7 +60,7 @@ def test_eagle_is_judged_as_it_drafts(tiny: Llama):
     for end in range(1, len(IDS) - 2):
         passes = []
         tiny.forward(torch.tensor([IDS[:end]]), tiny.new_cache(), observe=passes.append)
-        q = steps.proposed(drafter, passes[0], IDS, torch.tensor([end]), 2)
+        q = by_step.proposed(drafter, passes[0], IDS, torch.tensor([end]), 2)
         expected += torch.minimum(p[end + 1], q[0, 1]).sum().item() / (len(IDS) - 3)
     assert acceptance_by_step(tiny, drafter, [text], 2)[1].alpha == pytest.approx(
         expected, abs=1e-9

@@ -18,13 +18,13 @@ UNFINISHED = "\ufffd"  # what a tokenizer shows for bytes that are no character
 # How a token is marked: by shape, and on a terminal by colour too.
 MARKS = {"accepted": ("", "", "32"), "corrected": ("⟦", "⟧", "31;1"), "bonus": ("⟪", "⟫", "34;1")}
 LEGEND = (
-    "plain: drafted and accepted   ⟦corrected⟧: the target's, where a draft token was rejected   "
-    "⟪bonus⟫: the target's, behind a block that was accepted whole"
+    "plain: drafted and accepted   ⟦corrected⟧: the target's, after a rejected draft token   "
+    "⟪bonus⟫: the target's, after a block that was accepted whole"
 )
 
 
 def run(options: argparse.Namespace, out: TextIO) -> None:
-    """Generate and print. Raises ValueError where the options (cli.py) do not fit together."""
+    """Generate and print. Raises ValueError if the options (cli.py) do not fit together."""
     warp = Warp(options.temperature, options.top_k, options.top_p)
     dtype = getattr(torch, options.dtype) if options.dtype else None
     pair = load_pair(options.pair, options.draft, options.target_cost, dtype=dtype)
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, out: TextIO) -> None:
 class Stream:
     """Prints tokens as they come, each character as soon as all of its bytes are there.
 
-    `decode` gives the text of token ids, with UNFINISHED where bytes are no character (yet).
+    `decode` gives the text of token ids, with UNFINISHED if bytes are no character (yet).
     """
 
     def __init__(self, decode: Callable[[list[int]], str], out: TextIO) -> None:
@@ -81,7 +81,7 @@ def marked(blocks: list[Block], decode: Callable[[list[int]], str], colour: bool
 
 
 def runs(blocks: list[Block]) -> Iterator[tuple[str, list[int]]]:
-    """The kept tokens of every block: the accepted ones together, and the one behind them."""
+    """The kept tokens of every block: the accepted ones together, and the one after them."""
     for block in blocks:
         if block.path:
             yield "accepted", block.path
