@@ -315,7 +315,7 @@ length_of_text = greedy_speculative_decode.behaviour("exactly as many tokens as 
 
 
 def off_at(row: Callable, lengths: set[int]) -> Callable:
-    """A draft that is `row`, but another token's favourite behind texts of these lengths."""
+    """A draft that is `row`, but another token's favourite after texts of these lengths."""
     return lambda tokens: np.roll(row(tokens), 1) if len(tokens) in lengths else row(tokens)
 
 

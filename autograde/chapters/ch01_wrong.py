@@ -308,7 +308,7 @@ def _right(drafted, p, n):
 
 
 def _up_to(eos, tokens):
-    """The tokens up to eos, which is kept; all where there is none."""
+    """The tokens up to eos, which is kept; all if there is none."""
     return tokens[: tokens.index(eos) + 1] if eos in tokens else tokens
 
 

@@ -105,7 +105,7 @@ two_paths = Exercise("two_paths")
 
 
 def two_masses(student, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What two_paths returns, where it is two arrays (V,)."""
+    """What two_paths returns, if it is two arrays (V,)."""
     got = student.two_paths(p, q)
     ok = isinstance(got, tuple) and len(got) == 2
     if not ok or not all(isinstance(a, np.ndarray) and a.shape == p.shape for a in got):
@@ -117,7 +117,7 @@ def two_masses(student, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def same_mass(which: str, got: np.ndarray, gives: np.ndarray, p, q, hint: str) -> None:
-    """Raise Different where one of the two masses is not the expected one."""
+    """Raise Different if one of the two masses is not the expected one."""
     if not np.all(np.abs(got - gives) <= 1e-12):
         raise Different(
             f"two_paths(p={describe(p)}, q={describe(q)}) returned {describe(got)} for the {which} "
@@ -156,7 +156,7 @@ argmax_draft_law = Exercise("argmax_draft_law")
 
 
 def by_cases(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The law, token by token: one draft token, written itself or replaced."""
+    """The distribution, token by token: one draft token, written itself or replaced."""
     drafted = max(range(len(q)), key=lambda token: (q[token], -token))
     stays = min(q[drafted], p[drafted]) / q[drafted]
     missing = [max(0.0, a - b) for a, b in zip(p, q, strict=True)]
@@ -365,7 +365,7 @@ SAME = (TWO[0], TWO[0].copy())
 
 
 def published_rule(p, q, tokens, r, u):
-    """Accepts where r <= p/q and p is not 0, as chapter 02 has it: exact."""
+    """Accepts if r <= p/q and p is not 0, as chapter 02 has it: exact."""
     ratio = np.divide(p, q, out=np.ones(len(p)), where=q > 0)
     kept = (r <= ratio[tokens]) & (p[tokens] > 0)
     return np.where(kept, tokens, pick(residual(p, q), u))

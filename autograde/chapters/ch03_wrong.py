@@ -323,7 +323,7 @@ def _top_k(logits, top_k):
 
 
 def _top_p(probs, top_p, mass=None):
-    """The right top-p of `probs`, by the masses `mass` where they are other ones."""
+    """The right top-p of `probs`, by the masses `mass` if they are other ones."""
     if top_p is None or top_p >= 1:
         return probs
     mass = probs if mass is None else mass
@@ -478,7 +478,7 @@ is_lossless = WRONG.exercise("is_lossless")
 
 
 def _law(rule, p, q, r, u, weights):
-    """The law of a rule over pairs of r and u, with `weights` for the draft tokens."""
+    """The distribution of a rule over pairs of r and u, with `weights` for the draft tokens."""
     law = np.zeros(len(p))
     for token in np.flatnonzero(weights):
         out = rule(p, q, np.full(r.size, token), r, u)

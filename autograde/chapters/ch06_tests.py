@@ -246,7 +246,7 @@ lockstep_tokens = Exercise("lockstep_tokens")
 
 
 def law_of_slowest(alpha: float, k: int, batch_size: int) -> float:
-    """By another route: the law of the smallest of batch_size counts, from the law of one."""
+    """By another route: the distribution of the smallest of batch_size counts, from that of one."""
     reached = [alpha**n for n in range(k + 1)] + [0.0]
     at_least = [share**batch_size for share in reached]
     return sum((n + 1) * (at_least[n] - at_least[n + 1]) for n in range(k + 1))

@@ -12,7 +12,7 @@ one_hot_accept = WRONG.exercise("one_hot_accept")
 
 
 def _without(p, token):
-    """The right replacement, for wrong answers that err elsewhere; p where nothing is left."""
+    """The right replacement, for wrong answers that err elsewhere; p if nothing is left."""
     rest = p.copy()
     rest[token] = 0
     return rest / rest.sum() if rest.sum() > 0 else p

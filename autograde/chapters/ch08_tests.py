@@ -53,7 +53,7 @@ class RemoteModel(WatchedModel, RemoteObject):
         return RemoteCache()
 
     def forward(self, tokens: Tensor, cache: RemoteCache) -> Tensor:
-        """The logits, as of every WatchedModel. ValueError where the text gets too long."""
+        """The logits, as of every WatchedModel. ValueError if the text gets too long."""
         if len(cache.tokens) + len(tokens[0]) > LONGEST:
             raise ValueError(f"the text gets longer than the {LONGEST} tokens that the model takes")
         return super().forward(tokens, cache)
@@ -332,7 +332,7 @@ def test_other_temperatures(student, seed, temperature):
 ENDS = [
     *({"seed": seed, "eos": seed % 4} for seed in range(10)),
     *({"seed": 20 + n, "tokens": n, "k": 4} for n in (1, 2, 3, 5)),
-    *({"seed": 24 + n, "tokens": 0} for n in range(4)),  # behind prompts of 1 to 4 tokens
+    *({"seed": 24 + n, "tokens": 0} for n in range(4)),  # after prompts of 1 to 4 tokens
     {"seed": 30, "prompt": [2], "eos": 2, "k": 3},
     {"seed": 31, "prompt": [0, 1, 0, 1], "eos": 1, "k": 3},
     {"seed": 32, "k": 12, "tokens": 6},

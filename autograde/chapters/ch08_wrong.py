@@ -123,13 +123,13 @@ def _count(accepted):
 
 
 def _next(p, q, count):
-    """p and q behind `count` tokens; behind a whole block q is 0."""
+    """p and q after `count` tokens; after a whole block q is 0."""
     rows = torch.arange(len(p))
     return p[rows, count], torch.nn.functional.pad(q, (0, 0, 0, 1))[rows, count]
 
 
 def _residual(p, q):
-    """max(p - q, 0), normalised; p where that is empty."""
+    """max(p - q, 0), normalised; p if that is empty."""
     rest = (p - q).clamp(min=0)
     mass = rest.sum(-1, keepdim=True)
     return torch.where(mass > 0, rest / mass, p)
@@ -438,7 +438,7 @@ speculative_generate = WRONG.exercise("speculative_generate")
 
 
 def _feed(model, cache, tokens):
-    """The logits behind what the cache did not hold."""
+    """The logits after what the cache did not hold."""
     return model.forward(torch.tensor([tokens[int(cache.length[0]) :]]), cache)
 
 
@@ -459,7 +459,7 @@ def _draft(model, cache, text, uniforms, warp):
 
 
 def _rows(model, cache, text, n):
-    """The target's logits behind the last n + 1 tokens."""
+    """The target's logits after the last n + 1 tokens."""
     return _feed(model, cache, text)[:, -n - 1 :]
 
 
@@ -483,7 +483,7 @@ def _ended(new, eos_id):
 
 
 def _back(cache, length):
-    """Cut the cache to `length` where it holds more."""
+    """Cut the cache to `length` if it holds more."""
     if int(cache.length[0]) > length:
         cache.truncate(length)
 

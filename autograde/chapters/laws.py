@@ -1,4 +1,4 @@
-"""Exact laws of a student's sampling functions, for the hidden tests. Nothing is sampled.
+"""Exact distributions of a student's sampling functions, for the hidden tests. Nothing is sampled.
 
 A sampling function is piecewise constant in its uniforms. Between two neighbouring cuts its
 value is taken at the midpoint and weighs as much as the interval is long.
@@ -14,13 +14,13 @@ Answers = Callable[[list[tuple]], Iterable[Any]]
 
 
 def reference_residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """norm(max(0, p - q)), or p where that is empty: Leviathan et al., section 2.3."""
+    """norm(max(0, p - q)), or p if that is empty: Leviathan et al., section 2.3."""
     missing = np.maximum(p - q, 0)
     return missing / missing.sum() if missing.sum() > 0 else p
 
 
 def reference_ratio(p: np.ndarray, q: np.ndarray, token: int) -> float:
-    """min(1, p/q), 0 where p is 0: Leviathan et al., section 2.3."""
+    """min(1, p/q), 0 if p is 0: Leviathan et al., section 2.3."""
     return 0.0 if p[token] == 0 else min(1.0, float(p[token] / max(q[token], 1e-300)))
 
 
@@ -32,7 +32,7 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
 
 
 def token_law(answers: Answers, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The law (2, V) of what `correct_token` gives when the draft comes from `q`.
+    """The distribution (2, V) of what `correct_token` gives when the draft comes from `q`.
 
     `answers` gives (token, accepted) for each (p, q, draft token, r, u). Row 0 is the mass that
     comes back as the draft's own token, row 1 the mass put in its place. It is exact for every
@@ -60,7 +60,7 @@ def answered(answers: Answers, ways: list[tuple[tuple, float]]) -> Iterator[tupl
 
 
 def step_law(answers: Answers, target: np.ndarray, draft: np.ndarray, k: int) -> np.ndarray:
-    """The joint law (V, V, V) of the first three tokens, the first of them by one step of `k`.
+    """The joint distribution (V, V, V) of three tokens, the first of them by one step of `k`.
 
     `answers` gives the step's tokens for each (draft tokens, p, q, r, u). `target` and `draft`
     (V + 1, V) are models that look at one token only: row t follows token t, the last row follows
@@ -105,7 +105,7 @@ def coins(drafted: list[int], p: np.ndarray, q: np.ndarray) -> Iterator[tuple[np
 
 
 def continued(out: list[int], target: np.ndarray) -> np.ndarray:
-    """The law (V, V, V) of three tokens that begin with `out` and go on by the target."""
+    """The distribution (V, V, V) of three tokens that begin with `out` and go on by the target."""
     law = np.zeros((target.shape[1],) * 3)
     for tokens in np.ndindex(*law.shape):
         if list(tokens[: len(out)]) == out[:3]:
@@ -116,5 +116,5 @@ def continued(out: list[int], target: np.ndarray) -> np.ndarray:
 
 
 def autoregressive_law(target: np.ndarray) -> np.ndarray:
-    """The joint law (V, V, V) of three tokens by the target alone."""
+    """The joint distribution (V, V, V) of three tokens by the target alone."""
     return continued([], target)

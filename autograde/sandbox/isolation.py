@@ -108,8 +108,6 @@ def strongest(names: list[str]) -> Isolation:
 def _without_isolation(limits: Limits, link: socket.socket) -> "Alone":
     """A worker with limits and no sandbox, in a folder of its own."""
     folder = tempfile.mkdtemp(prefix="specdec-")
-    settings = workers.settings_of(limits, isolated=False) | {
-        "control": link.fileno(),
-        "home": folder,
-    }
+    settings = workers.settings_of(limits, isolated=False)
+    settings |= {"control": link.fileno(), "home": folder}
     return Alone(mounts.program(settings, str(mounts.PROGRAM)), link, folder)

@@ -18,9 +18,6 @@ TEXT = (SOLUTIONS / f"{CHAPTER}.py").read_text(encoding="utf-8")
 FUNCTIONS = functions_of(CHAPTER)
 
 
-# --- checks, hints, predictions ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize("wrong", misconceptions_of(CHAPTER).all, ids=lambda w: w.name)
 def test_visible_checks_catch_what_they_can(wrong):
     """All misconceptions but those that only a finer case tells from the right answer."""
@@ -41,9 +38,6 @@ def test_predictions_are_held_against_computed_truths():
     assert ch00.TRUTHS["prediction_00_c"][0] == pytest.approx(chips, abs=0.05)
 
 
-# --- the numbers of the text --------------------------------------------------------------------
-
-
 def test_numbers_of_the_text_are_those_of_the_functions():
     forward, free = FUNCTIONS["forward_time"], FUNCTIONS["free_tokens"]
     a100, h100, tpu = (tuple(machine.limits.values()) for machine in MACHINES.values())
@@ -62,9 +56,6 @@ def test_numbers_of_the_text_are_those_of_the_functions():
     assert (
         cache(1, *MODELS["Llama 2 70B"][1:], 2) == 327_680 < cache(1, *MODELS["Llama 2 7B"][1:], 2)
     )
-
-
-# --- figures --------------------------------------------------------------------------------------
 
 
 def test_words_of_the_figures_hold_their_numbers(shown: list[str]):
@@ -104,9 +95,6 @@ def test_measured_passes_are_told_after_the_guess(capsys):
     assert told[0].startswith("You said 2. It is 8. That is your machine")
     times = "2 tokens 2.00, 4 tokens 4.00, 8 tokens 8.00, 16 tokens 16.00, 64 tokens 64.00"
     assert told[1:] == [f"40m, float32: 11.00 ms; {times}"]
-
-
-# --- the simulator --------------------------------------------------------------------------------
 
 
 def test_simulator_starts_where_it_is_told():

@@ -22,9 +22,6 @@ NAMES = list(ch01.HINTS)
 BLOCKS = ch01.RECORDED["blocks"]
 
 
-# --- the small models -----------------------------------------------------------------------
-
-
 def test_small_models_are_distributions_everywhere():
     for row in (DRAFT.row, TARGET.row):
         for first in range(len(WORDS)):
@@ -52,9 +49,6 @@ def test_calls_are_counted_and_refused():
 def test_a_model_reads_a_list_of_tokens(tokens: object):
     with pytest.raises(ValueError, match="a model reads a list of one token or more"):
         DRAFT(tokens)
-
-
-# --- the record -----------------------------------------------------------------------------
 
 
 def test_record_is_what_the_built_in_pair_does():
@@ -97,9 +91,6 @@ def test_truths_of_the_predictions():
     assert ch01.TRUTHS["prediction_01_c"][0] == len(calls.blocks) == 4
 
 
-# --- the puzzle -----------------------------------------------------------------------------
-
-
 def test_puzzle_is_printed_shuffled(capsys):
     ch01.check_puzzle("", "", "")
     printed = capsys.readouterr().out
@@ -138,9 +129,6 @@ def test_puzzle_says_how_far_it_is_right(order: str, blanks: tuple, told: str, c
     assert told in capsys.readouterr().out
 
 
-# --- figures --------------------------------------------------------------------------------
-
-
 def test_figure_shows_the_rows_that_were_really_returned(shown: list[str]):
     def from_the_start(model, prefix, drafted):
         return model([*prefix, *drafted])[: len(drafted) + 1]
@@ -165,9 +153,6 @@ def test_recorded_blocks_are_told_in_words(shown: list[str]):
     assert all(f"Block {number}: " in shown[0] for number in range(1, 6))
     assert "Block 3: " in shown[1] and "'p' bonus" in shown[1] and "Block 1" not in shown[1]
     plt.close("all")
-
-
-# --- grading --------------------------------------------------------------------------------
 
 
 PLAIN = """def greedy_speculative_decode(target_model, draft_model, prompt, k, n, eos=None):

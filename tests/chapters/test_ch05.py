@@ -19,9 +19,6 @@ FUNCTIONS = functions_of(CHAPTER)
 TEXT = text_of(CHAPTER)
 
 
-# --- the visible checks ---------------------------------------------------------------------
-
-
 def test_an_expected_error_is_asked_for_by_its_name():
     def refuses(x):
         raise ValueError("no")
@@ -38,18 +35,12 @@ def test_an_expected_error_is_asked_for_by_its_name():
         expect_value_error(unwritten, 1, why="it is odd")
 
 
-# --- predictions ----------------------------------------------------------------------------
-
-
 def test_known_truths():
     truth, _ = ch05.TRUTHS["prediction_05"]
     assert truth == FUNCTIONS["alpha_from_blocks"](ch05.BLOCKS, ch05.K) == 14 / 18
     truth, _ = ch05.TRUTHS["prediction_05_b"]
     (row,) = [r for r in SETTINGS if (r.task, r.draft, r.temperature) == ("EnDe", "T5-large", 0)]
     assert truth == row.measured
-
-
-# --- numbers --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("row", SETTINGS)
@@ -95,9 +86,6 @@ def test_rates_by_position_are_conditional():
     assert rates[0] == (0.0, 2) and np.isnan(rates[1][0]) and rates[1][1] == 0
 
 
-# --- figures --------------------------------------------------------------------------------
-
-
 def test_words_of_the_figures_without_a_function(shown: list[str], capsys):
     for name in ("six_blocks", "expected_and_measured", "two_devices", "acceptance_table"):
         draw(CHAPTER, name)
@@ -121,9 +109,6 @@ def test_a_rate_that_does_not_exist_leaves_a_gap(shown: list[str]):
 
     figures.implied_rates(refuses, SETTINGS[:1], [])
     assert "nan implied" in shown[0]
-
-
-# --- the simulator --------------------------------------------------------------------------
 
 
 def test_simulator_starts_at_its_row():
@@ -194,9 +179,6 @@ def test_keyboard_moves_the_sliders_and_the_row(reader):
     page.press("Back to the row's numbers")
     assert page.numbers()[0] == f"{walltime_speedup(0.65, 0.02, 5):.2f}"
     assert "CNNDM, T5-small, T = 0: expected 2.4, measured 3.1" in page.description(1)
-
-
-# --- the text -------------------------------------------------------------------------------
 
 
 def test_the_library_s_answers_are_not_in_the_text():

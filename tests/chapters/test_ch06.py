@@ -18,9 +18,6 @@ FUNCTIONS = functions_of(CHAPTER)
 TEXT = text_of(CHAPTER)
 
 
-# --- the visible checks -----------------------------------------------------------------------
-
-
 def test_coins_are_handed_out_once_and_counted():
     coins = ch06.Coins([0.1, 0.2, 0.3])
     assert coins.random(2).tolist() == [0.1, 0.2] and coins.random() == 0.3 and coins.used == 3
@@ -45,9 +42,6 @@ def test_readiness_counts_and_asks_the_next_question(capsys):
     out = capsys.readouterr().out
     assert "ready: 0 of 2" in out and "returned 0, expected 2" in out
     assert "simulate_decode: not written yet" in out and "Next: simulate_block." in out
-
-
-# --- the laws ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 0.85, 1.0])
@@ -106,17 +100,12 @@ def test_numbers_in_the_text_are_right():
     assert first < seen.alpha and "The first position is the worst" in TEXT
 
 
-# --- figures ----------------------------------------------------------------------------------
-
-
 def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
     draw(CHAPTER, "rows_of_coins", simulate_block=lambda alpha, k, r: 1)
     assert (
         "returned [1, 1, 1, 1, 1, 1, 1, 1]" in shown[0] and "1: 1.000, computed 0.210" in shown[0]
     )
 
-
-# --- the recorded blocks ----------------------------------------------------------------------
 
 PACKAGE = Path(recorded.__file__).parent
 
@@ -190,9 +179,6 @@ def test_digits_are_added_where_a_verdict_needs_them():
 )
 def test_spaces_can_be_seen(piece: str, seen: str):
     assert recorded.visible(piece) == seen
-
-
-# --- hidden tests -----------------------------------------------------------------------------
 
 
 def test_a_copy_of_what_was_lent_begins_again():

@@ -29,9 +29,6 @@ TEXT = text_of(CHAPTER)
 FUNCTIONS = functions_of(CHAPTER)
 
 
-# --- the visible checks ---------------------------------------------------------------------
-
-
 def test_a_rollback_that_does_nothing_fails_the_check():
     with pytest.raises(Different, match=r"called truncate with \[\], expected \[11\]"):
         ch08.check_rollback(lambda cache, length: None)
@@ -77,8 +74,6 @@ def test_cells_that_measure_ask_for_the_checks(name: str):
     code = [cell for cell in cells if not cell.startswith(" [markdown]")]
     assert code and all("our_decoder()" in cell for cell in code)
 
-
-# --- the hidden tests -----------------------------------------------------------------------
 
 WAITING = """
 def verify_block(p, q, drafted, r, u):
@@ -229,17 +224,6 @@ def test_models_of_the_tests_keep_the_protocol():
         model.new_cache(2)
 
 
-def test_a_model_looks_two_tokens_back():
-    table = dyadic_table(5)
-    model = WatchedModel(table)
-    rows = model.forward(torch.tensor([[2, 1, 3]]), model.new_cache())[0].exp()
-    expected = [table[0, 2], table[2, 1], table[1, 3]]
-    assert torch.allclose(rows, torch.tensor(np.array(expected)))
-
-
-# --- predictions and puzzle -----------------------------------------------------------------
-
-
 def test_predictions_are_held_against_computed_numbers(capsys):
     assert ch08.TRUTHS["prediction_08"][0] == 14 - 11 == 3
     ch08.reveal("prediction_08", None)
@@ -295,9 +279,6 @@ def test_puzzle_says_how_far_it_is_right(order: str, blanks: tuple, told: str, c
     assert told in capsys.readouterr().out
 
 
-# --- what the text says ---------------------------------------------------------------------
-
-
 def test_the_quiz_tells_what_the_missing_token_costs(monkeypatch):
     blocks: list[tuple[int, int]] = []
 
@@ -325,9 +306,6 @@ def test_the_ratios_of_the_pairs_are_those_of_the_text():
     assert "as a 17:1, 8:1 or 4:1" in TEXT.replace("\n# ", " ")
 
 
-# --- laws -----------------------------------------------------------------------------------
-
-
 def test_the_solutions_verdict_has_the_targets_law():
     accepted, added, rows = computed.block_law(FUNCTIONS["verify_block"])
     open_mass = 1 - (accepted + added).sum(-1, keepdims=True)
@@ -350,9 +328,6 @@ def test_a_loop_that_draws_or_writes_too_much_is_told_so_soon():
         computed.text_law(ch08_wrong.numbers_for_k)
     with pytest.raises(ValueError, match="for 2 tokens your loop gave 3"):
         computed.text_law(ch08_wrong.limit_overshot)
-
-
-# --- figures --------------------------------------------------------------------------------
 
 
 def test_figures_of_an_interrupted_experiment_say_what_is_missing():
@@ -392,9 +367,6 @@ def test_words_of_the_measured_figures(name: str, shown: list[str]):
 
 def test_fates_of_a_block():
     assert [measured.fates(block) for block in BLOCKS] == [(3, 0, 1), (1, 1, 0), (2, 0, 0)]
-
-
-# --- what the parts share -------------------------------------------------------------------
 
 
 def test_tensors_are_described_in_short():

@@ -45,9 +45,6 @@ def check_of(chapter: str, name: str):
     return getattr(lesson_of(chapter), f"check_{name}")
 
 
-# --- the visible side of an exercise --------------------------------------------------------------
-
-
 @pytest.mark.parametrize("chapter, name", EXERCISES)
 def test_visible_checks_pass_on_the_solution_and_print_no_mark(chapter, name, capsys):
     assert check_of(chapter, name)(functions_of(chapter)[name]) is None
@@ -77,9 +74,6 @@ def test_every_function_has_three_hints(chapter):
         assert len(texts) == 3 and repr(lesson.hints(functions[name])).count("Hint") >= 3
 
 
-# --- quizzes and predictions ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_wrong_option_has_its_own_explanation(chapter):
     """The chapter's quizzes are answered together, so that three notebooks are graded, not more."""
@@ -104,9 +98,6 @@ def test_a_prediction_is_revealed_only_after_a_guess(chapter, name, capsys):
     lesson.reveal(name, guess, *measured)
     assert capsys.readouterr().out.startswith(f"You said {guess:g}. It is ")
     assert f'lesson.reveal("{name}"' in text_of(chapter)
-
-
-# --- figures --------------------------------------------------------------------------------------
 
 
 def test_every_figure_is_drawn_here():
@@ -142,9 +133,6 @@ def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys)
         draw(chapter, name, **{wrong.exercise: wrong.function})
     ARGUMENTS[chapter[:2]] = kept
     assert names and (shown or "cannot be drawn yet" in capsys.readouterr().out)
-
-
-# --- the text -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -91,7 +91,10 @@ def serve(control: socket.socket, settings: dict) -> None:
         else:
             if child == 0:
                 be_child(handles[0], settings)
-            announce(control, child)
+            # The handle is all that the grader needs to end the child, and allows nothing else.
+            child_handle = os.pidfd_open(child)
+            socket.send_fds(control, [b'{"started": true}'], [child_handle])
+            os.close(child_handle)
         os.close(handles[0])
 
 
@@ -111,13 +114,6 @@ def be_child(handle: int, settings: dict) -> None:
         work(socket.socket(fileno=handle), settings)
     finally:
         os._exit(0)
-
-
-def announce(control: socket.socket, child: int) -> None:
-    """Give the grader a handle on the child, by which it can be ended and nothing else."""
-    handle = os.pidfd_open(child)
-    socket.send_fds(control, [b'{"started": true}'], [handle])
-    os.close(handle)
 
 
 def work(link: socket.socket, settings: dict) -> None:

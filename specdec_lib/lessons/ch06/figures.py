@@ -64,7 +64,7 @@ def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.15, 1))
     texts = [[f"{coin:.2f}" for coin in row] for row in coins[:SHOWN]]
     rows = [outcome(n, text, "+1") for n, text in zip(counts, texts, strict=False)]
-    boxes(left, rows, [f"returned {n}" for n in counts[:SHOWN]], k * 6.1 + 3.4)
+    boxes(left, rows, [f"returned {n}" for n in counts[:SHOWN]], k * 6.1 + 3.9)
     left.set_title(f"{SHOWN} blocks, alpha = {alpha:g}")
     seen = np.bincount(np.clip(counts, 0, None), minlength=k + 1) / BLOCKS
     exact = np.append(block_law(alpha, k), np.zeros(max(0, len(seen) - k - 1)))

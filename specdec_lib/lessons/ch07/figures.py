@@ -282,9 +282,9 @@ def timeline() -> None:
         ax.plot([2018, when], [row, row], color=PALE, zorder=1)
         ax.plot(when, row, mark, color=colour, markersize=9, zorder=2)
     for kept, (mark, colour) in MARKS.items():
-        ax.plot([], [], mark, color=colour, markersize=9, label=f"the distribution: {KEPT[kept]}")
+        ax.plot([], [], mark, color=colour, markersize=9, label=KEPT[kept])
     ax.set_xlim(2018.5, 2027)
     ax.grid(visible=False)
-    legend_below(ax, 2)
+    legend_below(ax, 2, title="the target's distribution")
     parts = [f"{e['year']} {e['name']}, {e['keptText']}" for e in entries]
     show(ax.figure, f"Timeline. {'; '.join(parts)}.")

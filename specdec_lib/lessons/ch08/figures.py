@@ -8,8 +8,8 @@ import numpy as np
 from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed
 from specdec_lib.lessons.ch08.models import Pass, WatchedCache
-from specdec_lib.lessons.common.drawing import drawn_from
-from specdec_lib.lessons.common.style import role, show, style
+from specdec_lib.lessons.common.drawing import CROSS, drawn_from, panels, picture
+from specdec_lib.lessons.common.style import role, show
 from specdec_lib.lessons.common.tokens import board, key, token_box, write
 
 MOST_PASSES = 14  # that the picture of passes shows
@@ -42,22 +42,23 @@ def going_back(rollback: Callable) -> None:
 def law_of_blocks(verify_block: Callable) -> None:
     """Each position of a block of two: what is accepted, what is added, what is left open."""
     accepted, added, rows = computed.block_law(verify_block)
-    style()
-    figure, axes = plt.subplots(1, 3, figsize=(8.6, 3.4), sharey=True)
-    told = []
+    axes, told = panels(3, (8.6, 3.4), sharey=True), []
     for i, ax in enumerate(axes):
         open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.P[i]
         parts = (("accepted", accepted[i]), ("residual", added[i]), ("draft", open_mass))
         _stacked(ax, parts)
-        ax.plot(range(3), computed.P[i], "x", color="black", markersize=10, markeredgewidth=2.5)
+        ax.plot(range(3), computed.P[i], color="black", **CROSS)
         ax.set_title(f"position {i + 1}")
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
         told.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {computed.P[i].tolist()}")
     axes[0].set_ylabel("probability")
     names = ("accepted", "correction or bonus", "left to the next block", "p, the target")
-    figure.legend(names[3:] + names[:3], loc="outside lower center", ncol=4)
-    show(figure, f"The distribution of your verify_block over {rows} rows. {'; '.join(told)}.")
+    axes[0].figure.legend(names[3:] + names[:3], loc="outside lower center", ncol=4)
+    show(
+        axes[0].figure,
+        f"The distribution of your verify_block over {rows} rows. {'; '.join(told)}.",
+    )
 
 
 def _stacked(ax: plt.Axes, parts: tuple) -> None:
@@ -107,22 +108,13 @@ def law_of_texts(speculative_generate: Callable) -> None:
     """The exact distribution of two tokens by the student's loop, beside plain decoding's."""
     law, runs = computed.text_law(speculative_generate)
     plain = computed.plain_law()
-    style()
-    _, ax = plt.subplots(figsize=(8.2, 3.4))
+    apart = np.abs(law - plain).sum() / 2
+    ax = picture(
+        f"Two tokens, {runs} runs: total variation {apart:.1e}", "probability", size=(8.2, 3.4)
+    )
     names = [f"{a} {b}" for a in range(3) for b in range(3)]
     ax.bar(names, law.ravel(), 0.62, **role("accepted") | {"label": "your loop"})
-    ax.plot(
-        names,
-        plain.ravel(),
-        "x",
-        color="black",
-        markersize=10,
-        markeredgewidth=2.5,
-        label="plain decoding",
-    )
-    apart = np.abs(law - plain).sum() / 2
-    ax.set_title(f"Two tokens, {runs} runs: total variation {apart:.1e}")
-    ax.set_ylabel("probability")
+    ax.plot(names, plain.ravel(), color="black", label="plain decoding", **CROSS)
     ax.legend()
     told = ", ".join(
         f"{name}: {mine:.4f} and {right:.4f}"

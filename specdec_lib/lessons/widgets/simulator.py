@@ -23,17 +23,6 @@ PALETTE: dict[str, dict[str, str]] = json.loads(
 )
 
 LIVE = "application/vnd.jupyter.widget-view+json"
-#: What an HTML export should prefer, best first (nbconvert: `NbConvertBase.display_data_priority`).
-#: With nbconvert's own order the live view comes first, which needs scripts from the network.
-EXPORT_PRIORITY = [
-    "text/html",
-    "text/markdown",
-    "image/svg+xml",
-    "text/latex",
-    "image/png",
-    "image/jpeg",
-    "text/plain",
-]
 
 
 @cache

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from specdec_lib.lessons.ch06 import computed
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.widgets.batch import batch_simulator
 from specdec_lib.lessons.widgets.generation import generation_simulator
@@ -197,10 +196,3 @@ def test_batch_says_what_it_shows(reader):
     )
     page.slider("α acceptance rate of a coin").press("End")
     assert page.numbers() == ["6.00", "6.00"]
-
-
-def test_exact_law_is_what_the_page_predicts():
-    """The page's formula is the mean of the law that the figures draw."""
-    for k in recorded.requests():
-        mean = computed.mean_and_variance(recorded.alpha(), k)[0]
-        assert mean == pytest.approx(expected_tokens(recorded.alpha(), k), abs=1e-12)

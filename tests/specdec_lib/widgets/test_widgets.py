@@ -2,7 +2,6 @@
 
 import base64
 import html
-import json
 import math
 import re
 import subprocess
@@ -12,8 +11,7 @@ import numpy as np
 import pytest
 
 from specdec_lib.lessons.common import style
-from specdec_lib.lessons.widgets import EXPORT_PRIORITY, Simulator, acceptance_simulator
-from specdec_lib.lessons.widgets.fields import probability
+from specdec_lib.lessons.widgets import Simulator, acceptance_simulator
 from specdec_lib.lessons.widgets.simulator import LIVE, PALETTE, style_sheet
 
 
@@ -27,7 +25,6 @@ def test_one_object_gives_both_renderings():
     assert set(bundle) == {"text/plain", "text/html", LIVE}
     assert bundle[LIVE]["model_id"] == simulator.widget.model_id
     assert bundle["text/plain"].startswith("Acceptance simulator")
-    assert EXPORT_PRIORITY[0] == "text/html" and LIVE not in EXPORT_PRIORITY
 
 
 def test_frame_is_sandboxed_and_titled():
@@ -40,19 +37,6 @@ def test_frame_is_sandboxed_and_titled():
 def test_without_anywidget_the_frame_is_shown(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
     assert set(acceptance_simulator()._repr_mimebundle_()) == {"text/plain", "text/html"}
-
-
-def test_state_is_checked_and_plain():
-    simulator = acceptance_simulator(
-        np.float64(0.25), 1, np.array([0.1, 0.2, 0.3, 0.4]), [0.25] * 4
-    )
-    assert simulator.state == {
-        "p": 0.25,
-        "q": 1.0,
-        "target": [0.1, 0.2, 0.3, 0.4],
-        "draft": [0.25] * 4,
-    }
-    json.dumps(simulator.state)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +173,3 @@ def test_plain_python_draws_nothing_and_loads_no_notebook_packages():
         [sys.executable, "-c", PLAIN_PYTHON], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_probability_keeps_its_ends():
-    assert [probability("p", value) for value in (0, 1)] == [0.0, 1.0]
