@@ -9,7 +9,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file so that who stops this, or reads it, finds the old content or all of the new.
 
     Text is written in UTF-8. Where `path` is no ordinary file (a pipe, /dev/null), it is written
-    as it stands. Raises OSError where writing fails; then nothing half-written is left.
+    as it stands. Raises OSError if writing fails; then nothing half-written is left.
     """
     data = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():

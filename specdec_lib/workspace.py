@@ -34,7 +34,7 @@ def usual_folder() -> Path:
 def copy_missing(work: Path, release: Path = RELEASE) -> list[Change]:
     """Copy every chapter that is not in `work` yet; existing copies are left as they are.
 
-    Raises FileNotFoundError where there is no release to copy from.
+    Raises FileNotFoundError if there is no release to copy from.
     """
     sources = _released(release)
     record = _read_record(work)
@@ -46,7 +46,7 @@ def copy_missing(work: Path, release: Path = RELEASE) -> list[Change]:
 def compare(work: Path, release: Path = RELEASE) -> list[Change]:
     """For every chapter, whether its release is still the one that the copy was made from.
 
-    Looks only. Raises FileNotFoundError where there is no release to compare with.
+    Looks only. Raises FileNotFoundError if there is no release to compare with.
     """
     record = _read_record(work)
     pairs = [(source, _copy_of(source, work)) for source in _released(release)]

@@ -90,7 +90,7 @@ def character_classes(source: str) -> list[str]:
 
 
 def spans(source: str) -> Iterator[Span]:
-    """The tokens of a Python source that are not layout. tokenize.TokenError where it is none."""
+    """The tokens of a Python source that are not layout. tokenize.TokenError if it is none."""
     starts = np.cumsum([0, *(len(line) + 1 for line in source.split("\n"))]).tolist()
     opened, begun, first = 0, 0, True  # open f-strings; where it begins; a statement begins here
     for each in tokenize.generate_tokens(io.StringIO(source).readline):

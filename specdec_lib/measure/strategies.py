@@ -142,7 +142,7 @@ def table_reader(table: np.ndarray) -> Reader:
 
 
 def lookup_reader(lookup: Callable[[list[int], int], list[int]], vocab_size: int) -> Reader:
-    """A lookup as a draft: 1 on the token that it gives, and nothing where it gives none."""
+    """A lookup as a draft: 1 on the token that it gives, and nothing if it gives none."""
 
     def read(ids: list[int]) -> Tensor:
         q = torch.zeros(len(ids), vocab_size)
@@ -189,7 +189,7 @@ def tokens_a_block(
 
 @dataclass(frozen=True)
 class OwnDrafts:
-    """Alpha and c of the drafts that a student writes, by name; empty where they do not run."""
+    """Alpha and c of the drafts that a student writes, by name; empty if they do not run."""
 
     alphas: Mapping[str, float]
     costs: Mapping[str, float]

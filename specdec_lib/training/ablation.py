@@ -64,7 +64,7 @@ class Forms(nn.Module):
         )
 
     def forward(self, states: Tensor, tokens: Tensor, head: Tensor) -> dict[str, Tensor]:
-        """The logits of each behind the tokens that follow the states."""
+        """The logits of each after the tokens that follow the states."""
         pairs = states[:, :-1], tokens[:, 1:]
         return {name: form(*pairs, head) for name, form in self.forms.items()}
 

@@ -48,9 +48,9 @@ def acceptance_by_step(
         inside = judged[(judged > 0) & (judged + steps < len(ids))]
         for ends in inside.split(ROWS):
             q = proposed(drafter, passes[0], ids, ends, steps)
-            behind = p[ends[:, None] + torch.arange(steps)]
-            totals[0] += torch.minimum(behind, q).sum((0, 2))
-            totals[1] += (behind.argmax(-1) == q.argmax(-1)).sum(0)
+            after = p[ends[:, None] + torch.arange(steps)]
+            totals[0] += torch.minimum(after, q).sum((0, 2))
+            totals[1] += (after.argmax(-1) == q.argmax(-1)).sum(0)
         positions += len(inside)
     return [Acceptance(*pair, positions) for pair in (totals / positions).T.tolist()]
 

@@ -25,7 +25,7 @@ HALVINGS = 40  # of the interval in which the level of `best_unseen` is looked f
 
 
 class Unseen(NamedTuple):
-    """Acceptance rates behind a token that is not seen, averaged over the tokens it may be."""
+    """Acceptance rates after a token that is not seen, averaged over the tokens it may be."""
 
     best: float  # of the best draft there is
     head: float  # of the first Medusa head
@@ -44,27 +44,29 @@ def acceptance_unseen(
         p = Warp()(target.forward(tokens, cache, observe=passes.append)[0])
         states = passes[0].states
         inside = judged[(judged > 0) & (judged + room <= cache.capacity)].tolist()
-        for end in reversed(inside):  # what is read behind an end hides the text from there on
-            weights, behind = laws_behind(target, cache, ids[:end], p[end - 1])
+        for end in reversed(inside):  # what is read after an end hides the text from there on
+            weights, after = distributions_after(target, cache, ids[:end], p[end - 1])
             q = Warp()(target.head(heads(at(states, [end - 1]), 1)))[0, 0]
-            for i, draft in enumerate((best_unseen(behind, weights), q)):
-                totals[i] += weights @ torch.minimum(behind, draft).sum(-1)
+            for i, draft in enumerate((best_unseen(after, weights), q)):
+                totals[i] += weights @ torch.minimum(after, draft).sum(-1)
         positions += len(inside)
     return Unseen(*(totals / positions).tolist(), positions)
 
 
-def laws_behind(target: Llama, cache: KVCache, text: list[int], p: Tensor) -> tuple[Tensor, Tensor]:
-    """The weights (M,) of the likeliest tokens behind `text`, and the target's law (M, V) of each.
+def distributions_after(
+    target: Llama, cache: KVCache, text: list[int], p: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The weights (M,) of the likeliest next tokens, and what the target gives after each (M, V).
 
-    `p` (V,) is its law behind `text`, which `cache` holds. All are read in one pass, as children of
-    the text's last token.
+    `p` (V,) is the target's distribution after `text`, which `cache` holds. All are read in one
+    pass, as children of the text's last token.
     """
     weights, tokens = p.topk(min(TOKENS, len(p)))
     cache.truncate(len(text) - 1)
     fed = torch.cat((tokens.new_tensor(text[-1:]), tokens))[None]
     tree = Tree.of([0] * len(tokens), target.device)
-    laws = Warp()(target.forward(fed, cache, tree=tree)[0, 1:])
-    return weights.double() / weights.sum(), laws.double()
+    rows = Warp()(target.forward(fed, cache, tree=tree)[0, 1:])
+    return weights.double() / weights.sum(), rows.double()
 
 
 def best_unseen(p: Tensor, weights: Tensor) -> Tensor:

@@ -74,7 +74,7 @@ def save_counts(tokens: np.ndarray, path: Path) -> None:
 
 
 def frequent(columns: np.ndarray, followers: int) -> np.ndarray:
-    """(context..., token, count) of the `followers` most frequent tokens behind each context."""
+    """(context..., token, count) of the `followers` most frequent tokens after each context."""
     weights = VOCAB_SIZE ** np.arange(len(columns))[::-1]
     keys, counts = np.unique(weights @ columns, return_counts=True)
     keys, counts = keys[counts >= LEAST], counts[counts >= LEAST]

@@ -59,7 +59,7 @@ class EagleHead(nn.Module):
         nn.init.zeros_(self.up.weight)
 
     def forward(self, states: Tensor, tokens: Tensor) -> Tensor:
-        """Predicted states, one position on, from states and what stands for the tokens behind.
+        """Predicted states, one position on, from states and what stands for the tokens after them.
 
         (B, T, width) each.
         """

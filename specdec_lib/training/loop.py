@@ -21,7 +21,7 @@ Loss = Callable[[nn.Module, Tensor, float], tuple[Tensor, dict[str, float]]]
 
 
 def train(model: nn.Module, loss: Loss, recipe: Recipe, data: np.ndarray, folder: Path) -> None:
-    """Train `model` in place on windows of `data`; go on from `folder`/last.pt where there is one.
+    """Train `model` in place on windows of `data`; go on from `folder`/last.pt if there is one.
 
     Writes last.pt (model, optimizers, step) and log.jsonl. Called in every process of the group.
     """

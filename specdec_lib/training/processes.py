@@ -14,7 +14,7 @@ Stage = Callable[[Path, torch.device], None]
 
 
 def run(stage: Stage, folder: Path) -> None:
-    """Run `stage(folder, device)` on the GPU where there is one, else in two CPU processes."""
+    """Run `stage(folder, device)` on the GPU if there is one, else in two CPU processes."""
     processes = 1 if torch.cuda.is_available() else max(1, min(2, os.cpu_count() or 1))
     meeting = (folder / f"meeting-{os.getpid()}-{stage.__name__}").resolve()
     mp.spawn(_work, (processes, stage, folder, meeting), nprocs=processes)

@@ -37,7 +37,7 @@ COLUMNS = ("drafted", "p", "q", "r", "accepted", "token")  # of a block of a run
 
 @torch.inference_mode()
 def run_of(pair: Pair, passage: int, seed: int, k: int) -> dict[str, Any]:
-    """One run: whole blocks of `k` draft tokens behind a passage, until RUN tokens are written."""
+    """One run: whole blocks of `k` draft tokens after a passage, until RUN tokens are written."""
     prompt = prompts(PASSAGES, PROMPT)[passage]
     settings = Settings(RUN + k + 1, SAMPLED)  # so much that no block is cut short
     drafter = ModelDrafter(pair.draft)

@@ -27,13 +27,13 @@ def train_tokenizer(texts: list[str]) -> Tokenizer:
 
 
 def encode(tokenizer: Tokenizer, corpus: list[Document]) -> np.ndarray:
-    """All documents one after the other, each behind END: uint16 ids."""
+    """All documents one after the other, each after END: uint16 ids."""
     encoded = tokenizer.encode_batch([document.text for document in corpus])
     return np.concatenate([np.array([0, *each.ids], dtype=np.uint16) for each in encoded])
 
 
 def prepare(folder: Path, corpus: list[Document]) -> None:
-    """Write tokenizer.json, train.npy and held_out.npy to `folder`, where they are not there."""
+    """Write tokenizer.json, train.npy and held_out.npy to `folder`, unless they are there."""
     if (folder / "held_out.npy").exists():
         return
     folder.mkdir(parents=True, exist_ok=True)

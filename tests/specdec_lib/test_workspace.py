@@ -245,18 +245,6 @@ def test_a_file_in_the_way_is_one_clear_line(release, here, lab, capsys):
     assert said.startswith(f"specdec: {here / 'work'}") and "Errno" not in said
 
 
-def test_help_names_both_commands_and_what_they_do(capsys):
-    for arguments, words in (
-        (["--help"], ["start", "update"]),
-        (["start", "--help"], ["never overwritten", "--no-lab", "--work DIR", "--no-browser"]),
-        (["update", "--help"], ["Changes nothing", "--work DIR"]),
-    ):
-        with pytest.raises(SystemExit) as end:
-            cli.main(arguments)
-        said = capsys.readouterr().out
-        assert end.value.code == 0 and all(word in said for word in words)
-
-
 @pytest.mark.parametrize("arguments", [[], ["begin"], ["update", "--port", "8890"]])
 def test_a_wrong_command_line_is_an_error(arguments, capsys):
     with pytest.raises(SystemExit) as end:

@@ -33,7 +33,7 @@ def overhead(cost: str, dtype: str) -> float:
 def main(cost: str, dtype: str) -> None:
     """Load the pair, generate, and print the ratio."""
     before = peak()
-    # On the CPU, also where there is a GPU: it is this process's memory that is looked at.
+    # On the CPU, also if there is a GPU: it is this process's memory that is looked at.
     pair = load_pair(target_cost=cost, device="cpu", dtype=getattr(torch, dtype))
     prompt = prompts(1)
     settings = Settings(TOKENS, Warp(temperature=0))

@@ -19,14 +19,14 @@ from specdec_lib.theory import Costs
 
 CONTEXT = 128  # tokens that stand in the cache already
 K_MAX = 8
-REPLAYS = 8  # of a captured pass in a task, one behind the other: what starts them hardly counts
+REPLAYS = 8  # of a captured pass in a task, one after the other: what starts them hardly counts
 
 # From a model, the tokens of a pass and the rows to passes of that kind.
 PassTask = Callable[[Llama, int, int], Callable[[], None]]
 
 
 def pass_task(model: Model, tokens: int, batch: int = 1) -> Callable[[], None]:
-    """A pass over `tokens` tokens in every row behind CONTEXT others, each time the same."""
+    """A pass over `tokens` tokens in every row after CONTEXT others, each time the same."""
     text = random_text(model, batch, CONTEXT + tokens)
     cache = model.new_cache(batch, CONTEXT + tokens)
     model.forward(text[:, :CONTEXT], cache)
@@ -89,9 +89,9 @@ def costs_by_draft(
     batch: int = 1,
     task: PassTask = pass_task,
 ) -> tuple[dict[str, Costs], float]:
-    """As `costs_of`, for several drafts by turns; `drafts` are tasks of one draft step each.
+    """As `costs_of`, for several drafts, interleaved; `drafts` are tasks of one draft step each.
 
-    A draft step stands behind a target pass, as the first one of a block does: the target's weights
+    A draft step stands after a target pass, as the first one of a block does: the target's weights
     have pushed the draft's out of the processor's cache.
     """
     tasks: dict[int | str, Callable[[], object]] = {}
@@ -99,7 +99,7 @@ def costs_by_draft(
     for width in range(1, k_max + 2):
         tasks[width] = task(target, width, batch)
         tasks.update(islice(steps, 1))
-    taken = interleaved(tasks | dict(steps), rounds)
-    seconds = {key: statistics.median(times) for key, times in taken.items()}
+    measured = interleaved(tasks | dict(steps), rounds)
+    seconds = {key: statistics.median(times) for key, times in measured.items()}
     v = {width: seconds[width] / seconds[1] for width in range(1, k_max + 2)}
     return {name: Costs(seconds[name] / seconds[1], v) for name in drafts}, seconds[1]

@@ -40,7 +40,7 @@ WHEELS = (Wheel("cu130", 580, ((7, 5), (12, 1))), Wheel("cu126", 525, ((5, 0), (
 
 
 def cards() -> list[Card] | None:
-    """The cards; None where there is no driver, or where it does not answer."""
+    """The cards; None if there is no driver, or if it does not answer."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return None
@@ -53,7 +53,7 @@ def cards() -> list[Card] | None:
 
 
 def card_of(line: str) -> Card | None:
-    """A card from its line; None where the line is something else, such as an error."""
+    """A card from its line; None if the line is something else, such as an error."""
     match = re.fullmatch(r"(.+), (\d+[\d.]*), (\d+)\.(\d+), (\d+)", line.strip())
     if match is None:
         return None

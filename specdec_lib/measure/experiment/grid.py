@@ -1,7 +1,7 @@
 """The paper's experiment on this machine: the columns of Leviathan et al. (2023), Tables 2 to 4.
 
 Targets x drafts x temperature 0 and 1 x two tasks. For each: alpha on held-out text, c and v from
-bare passes, K and the speed-up that the formula and the measured cost promise, and, where it is run
+bare passes, K and the speed-up that the formula and the measured cost promise, and, if it is run
 end to end, how many times as fast as plain decoding it was, with Hugging Face beside it. The
 distribution of a cost-scaled target is the built-in one's, and so is its alpha.
 """
@@ -224,7 +224,7 @@ def begin(machine: Machine, loop: Loop, path: Path | str | None = None) -> Resul
 def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
     """The measured row with the largest median speed-up, of one temperature or of all.
 
-    Raises ValueError where none was measured, as in a run that was stopped early.
+    Raises ValueError if none was measured, as in a run that was stopped early.
     """
     wanted = TEMPERATURES if temperature is None else (temperature,)
     measured = [row for row in rows if row.empirical and row.temperature in wanted]

@@ -60,7 +60,7 @@ def near_tie(target: Model) -> float:
 def gap_where_parted(
     loop: Loop, target: Model, draft: Model, k: int, prompt: Sequence[int], tokens: int
 ) -> float | None:
-    """The gap of the target's two largest logits where the texts part; None if they do not."""
+    """The gap of the target's two largest logits where the texts part; None if they do not part."""
     right = plain(target, GREEDY, tokens)(prompt).tokens[0]
     mine = loop.decoder(target, draft, k, GREEDY, tokens)(prompt).tokens[0]
     if mine == right:

@@ -83,7 +83,7 @@ def versions() -> dict[str, str]:
 
 
 def commit(folder: Path = Path(__file__).parent) -> str | None:
-    """The commit of this code, with "+" where it was changed since; None outside git."""
+    """The commit of this code, with "+" if it was changed since; None outside git."""
     try:
         head = _git(folder, "rev-parse", "HEAD")
         changed = _git(folder, "status", "--porcelain", "--untracked-files=no", ".")
@@ -100,7 +100,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def read(path: Path | str) -> dict[str, Any]:
-    """The content of a file. OSError where it cannot be read, ResultsError where it is no table."""
+    """The content of a file. OSError if it cannot be read, ResultsError if it is no table."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:

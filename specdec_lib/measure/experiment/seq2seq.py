@@ -38,7 +38,7 @@ def random_t5(layers: int, seed: int, vocabulary: int = VOCABULARY) -> T5ForCond
 
 
 def compare_random_t5(loop: Loop) -> str:
-    """Greedy text of the loop and of `generate`, behind random sources; the finding in words."""
+    """Greedy text of the loop and of `generate`, after random sources; the finding in words."""
     target, draft = random_t5(3, seed=1), random_t5(1, seed=2)
     rng = np.random.default_rng(0)
     same = 0

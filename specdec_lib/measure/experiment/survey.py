@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 CPU_SIZES = ("234m", "40m")  # the largest first; the built-in size always fits
 GPU_SIZES = ("7b", "1b", "234m", "40m")
 GPU_TARGETS = 2  # so many of them, the largest that fit
-PUBLISHED = ("gpt2", "qwen2.5", "flan-t5")  # in this order, where the hub can be reached
+PUBLISHED = ("gpt2", "qwen2.5", "flan-t5")  # in this order, if the hub can be reached
 PATIENCE = 5.0  # seconds for the hub to answer
 ROOM = 1.3  # memory over the weights alone
 TRIAL = 1000  # positions of the acceptance that the dtype is chosen with
@@ -153,7 +153,7 @@ def cost_lines(targets: dict[str, Llama], rounds: int = 5) -> Iterator[str]:
 
 
 def published_pairs(device: torch.device, say: Say) -> tuple[str, ...]:
-    """The published pairs to run: those that fit a GPU, where the hub answers."""
+    """The published pairs to run: those that fit a GPU, if the hub answers."""
     if device.type != "cuda":
         say("Hub: not asked, since published pairs are for a GPU")
         return ()
@@ -166,7 +166,7 @@ def published_pairs(device: torch.device, say: Say) -> tuple[str, ...]:
 
 
 def hub_problem(seconds: float = PATIENCE) -> str | None:
-    """Why the hub cannot be reached; None where it answers within `seconds`."""
+    """Why the hub cannot be reached; None if it answers within `seconds`."""
     outcome: list[str | None] = []
 
     def ask() -> None:

@@ -1,11 +1,10 @@
 """Decoders timed end to end, and what is told of them: versions, traces, batches."""
 
-import numpy as np
 import pytest
 import torch
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.decoding.generate import plain_generate, speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out
@@ -78,16 +77,3 @@ def test_batches_tell_the_last_row_and_the_gain(machine, monkeypatch):
     assert [(each.batch, each.k) for each in served] == [(1, 0), (1, 2), (2, 0), (2, 2)]
     assert served[0].gain == served[2].gain == 1.0
     assert all(0 < each.latency <= each.slowest for each in served)
-
-
-def test_rows_of_a_batch_end_when_their_last_token_came(machine):
-    ends = batches.timed_rows(
-        2,
-        lambda settings: plain_generate(
-            machine.targets["built-in"],
-            held_out.prompts(2),
-            settings,
-            choices(SAMPLED, 0, 2),
-        ),
-    )
-    assert len(ends) == 2 and np.all(np.array(ends) > 0)
