@@ -96,9 +96,6 @@ def release_into(
     _generate(config, _chosen(solutions, chapters))
 
 
-# ---------------------------------------------------------------------------------- the chapters
-
-
 def _chosen(solutions: Path, chapters: list[str] | None) -> list[str]:
     for name in chapters or ():
         require_chapter(name, solutions)
@@ -114,9 +111,6 @@ def _orphans(solutions: Path, notebooks: Path) -> list[str]:
         for folder in sorted(set(folders))
         if folder.name not in known
     ]
-
-
-# ----------------------------------------------------------------------- staging in a temp folder
 
 
 def _stage(solutions: Path, chapters: list[str]) -> list[Staged]:
@@ -173,9 +167,6 @@ def _staged(folder: Path, chapter: str, source: NotebookNode) -> Staged:
 
 def _to_bytes(notebook: NotebookNode) -> bytes:
     return (nbformat.writes(notebook) + "\n").encode("utf-8")
-
-
-# ------------------------------------------------------------------------------ putting in place
 
 
 def _install(staged: Staged, solutions: Path, notebooks: Path) -> Built:

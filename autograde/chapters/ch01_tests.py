@@ -11,11 +11,7 @@ import pytest
 
 from autograde.chapters.common import prediction, quiz
 from autograde.check import Exercise, RemoteObject, untouched
-from specdec_lib.lessons.ch01.models import (
-    Calls,
-    DraftModel,
-    TargetModel,
-)
+from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 from specdec_lib.lessons.common.examples import (
     Different,
     describe,

@@ -350,8 +350,7 @@ def rejected_written(target_model, draft_model, prompt, k, max_new_tokens, eos=N
     def block_of(drafted, p, n):
         return list(drafted[: n + 1]) if n < len(drafted) else _right(drafted, p, n)
 
-    written = _decode(target_model, draft_model, prompt, k, max_new_tokens, block_of)
-    return _up_to(eos, written)
+    return _up_to(eos, _decode(target_model, draft_model, prompt, k, max_new_tokens, block_of))
 
 
 @greedy_speculative_decode.wrong(
@@ -362,8 +361,7 @@ def correction_from_last_row(target_model, draft_model, prompt, k, max_new_token
     def block_of(drafted, p, n):
         return [*drafted[:n], int(np.argmax(p[-1]))]
 
-    written = _decode(target_model, draft_model, prompt, k, max_new_tokens, block_of)
-    return _up_to(eos, written)
+    return _up_to(eos, _decode(target_model, draft_model, prompt, k, max_new_tokens, block_of))
 
 
 @greedy_speculative_decode.wrong(
@@ -374,8 +372,7 @@ def rest_kept(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     def block_of(drafted, p, n):
         return [*_right(drafted, p, n), *drafted[n + 1 :]]
 
-    written = _decode(target_model, draft_model, prompt, k, max_new_tokens, block_of)
-    return _up_to(eos, written)
+    return _up_to(eos, _decode(target_model, draft_model, prompt, k, max_new_tokens, block_of))
 
 
 @greedy_speculative_decode.wrong(

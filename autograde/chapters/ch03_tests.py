@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from autograde.chapters.common import no_warning, own_array, prediction, quiz
+from autograde.chapters.laws import pairs
 from autograde.check import MAX_GIVEN, Exercise, untouched
 from specdec_lib.lessons.ch03.rules import (
     IMPOSTORS,
@@ -20,19 +21,19 @@ from specdec_lib.lessons.ch03.rules import (
     right_rule,
     sampler_match,
 )
-from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
+from specdec_lib.lessons.common.examples import (
+    Different,
+    describe,
+    expect,
+    expect_value_error,
+    type_name,
+)
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
 EQUAL = [(P, P.copy()), (np.array([0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0]))]
 APART = (np.array([0.25, 0.75, 0.0]), np.array([0.0, 0.0, 1.0]))
 ZEROS = (np.array([0.0, 0.5, 0.5, 0.0]), np.array([0.0, 0.25, 0.0, 0.75]))
-
-
-def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """One pair of random distributions of each size, from a fixed seed."""
-    rng = np.random.default_rng(seed)
-    return [(rng.dirichlet(np.ones(v)), rng.dirichlet(np.ones(v))) for v in sizes]
 
 
 test_prediction = prediction("prediction_03", 0, 1_000_000)
@@ -281,17 +282,8 @@ def test_temperature_zero(student, logits, best):
 @zero_temperature
 @pytest.mark.parametrize("temperature", [-0.5, -1e-9])
 def test_negative_temperature(student, temperature):
-    call = f"warp(logits={describe(LOGITS)}, temperature={temperature:g})"
-    try:
-        got = student.warp(LOGITS, temperature)
-    except NotImplementedError:
-        raise
-    except Exception as error:
-        if getattr(error, "name", type(error).__name__) == "ValueError":
-            return
-        happened = getattr(error, "what_happened", None) or f"raised {error!r}"
-        raise Different(f"{call} {happened}; expected a ValueError.") from None
-    raise Different(f"{call} returned {describe(got)}; expected a ValueError.")
+    why = "a temperature below 0 has no meaning"
+    expect_value_error(student.warp, LOGITS, temperature, why=why)
 
 
 @top_k_step

@@ -34,9 +34,6 @@ test_quiz_b = quiz(
 )
 
 
-# --- expected_accepted and expected_tokens --------------------------------------------------
-
-
 def powers(alpha: float, low: int, high: int) -> float:
     """alpha^low + ... + alpha^high."""
     return float(sum(alpha**i for i in range(low, high + 1)))

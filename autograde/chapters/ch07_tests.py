@@ -7,10 +7,16 @@ import pytest
 
 from autograde.chapters.common import no_warning, own_array, prediction, quiz
 from autograde.chapters.laws import answered, pieces, reference_residual
-from autograde.check import Exercise, StudentError, untouched
+from autograde.check import Exercise, untouched
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways
-from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
+from specdec_lib.lessons.common.examples import (
+    Different,
+    describe,
+    expect,
+    expect_value_error,
+    type_name,
+)
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
@@ -539,17 +545,9 @@ def test_map_adds(student, q, ids, size, gives):
     ids=["no id", "an id without mass", "an id without mass, first"],
 )
 def test_map_error(student, q, ids, size):
-    try:
-        out = student.map_draft(np.array(q), np.array(ids), size)
-    except StudentError as error:
-        if error.name == "ValueError":
-            no_warning(student)
-            return
-        raise
-    raise Different(
-        f"map_draft(q={describe(q)}, draft_to_target={ids}, vocab_size={size}) returned "
-        f"{describe(out)}; where no mass is shared it raises ValueError."
-    )
+    why = "no mass is shared, so nothing can be drafted"
+    expect_value_error(student.map_draft, np.array(q), np.array(ids), size, why=why)
+    no_warning(student)
 
 
 @nothing_shared

@@ -12,15 +12,21 @@ WRONG = Misconceptions()
 rollback = WRONG.exercise("rollback")
 
 
+def _held(cache, length):
+    """How many positions the cache holds, if `length` can be one of them."""
+    held = int(cache.length[0])
+    if not 0 <= length <= held:
+        raise ValueError("no such length")
+    return held
+
+
 @rollback.wrong(
     think="one position fewer is on the safe side.",
     because="the forgotten position is of the text, and a model that reads on behind the gap sees "
     "another text.",
 )
 def one_too_many(cache, length):
-    held = int(cache.length[0])
-    if not 0 <= length <= held:
-        raise ValueError("no such length")
+    held = _held(cache, length)
     if length < held:
         cache.truncate(max(length - 1, 0))
 
@@ -30,9 +36,7 @@ def one_too_many(cache, length):
     because="what is kept there was computed for the rejected token, not for the one written.",
 )
 def one_too_few(cache, length):
-    held = int(cache.length[0])
-    if not 0 <= length <= held:
-        raise ValueError("no such length")
+    held = _held(cache, length)
     if length < held:
         cache.truncate(min(length + 1, held))
 
@@ -42,9 +46,7 @@ def one_too_few(cache, length):
     because="that is how transformers' crop takes it; here it is the length that is left.",
 )
 def a_number_to_remove(cache, length):
-    held = int(cache.length[0])
-    if not 0 <= length <= held:
-        raise ValueError("no such length")
+    held = _held(cache, length)
     if length > 0:
         cache.truncate(held - length)
 
@@ -55,8 +57,7 @@ def a_number_to_remove(cache, length):
     "nothing is called.",
 )
 def always_called(cache, length):
-    if not 0 <= length <= int(cache.length[0]):
-        raise ValueError("no such length")
+    _held(cache, length)
     cache.truncate(length)
 
 
@@ -101,9 +102,7 @@ def from_the_end(cache, length):
     because="then the whole text is read once a block, which is what a cache is there to avoid.",
 )
 def emptied(cache, length):
-    held = int(cache.length[0])
-    if not 0 <= length <= held:
-        raise ValueError("no such length")
+    held = _held(cache, length)
     if length < held:
         cache.truncate(0)
 
@@ -120,6 +119,12 @@ def _drafted(p, q, drafted):
 def _count(accepted):
     """How many stand, up to the first rejection."""
     return accepted.long().cumprod(-1).sum(-1)
+
+
+def _right_count(p, q, drafted, r):
+    """How many stand by the right rule, for wrong answers that err elsewhere."""
+    p_x, q_x = _drafted(p, q, drafted)
+    return _count(r * q_x < p_x)
 
 
 def _next(p, q, count):
@@ -254,8 +259,7 @@ def one_uniform_reused(p, q, drafted, r, u):
     because="after a rejection r is known to be large, so the pick would be biased; u is fresh.",
 )
 def coin_used_again(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     behind = torch.cat([r.to(u.dtype), u[:, None]], 1)
     return count, sample_rows(_residual(*_next(p, q, count)), behind[torch.arange(len(p)), count])
 
@@ -265,8 +269,7 @@ def coin_used_again(p, q, drafted, r, u):
     because="tokens that the draft proposed often enough would be paid twice.",
 )
 def from_the_target(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     return count, sample_rows(_next(p, q, count)[0], u)
 
 
@@ -275,8 +278,7 @@ def from_the_target(p, q, drafted, r, u):
     because="tokens that the draft overstates are apart as well, and those lack nothing.",
 )
 def absolute_difference(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     p_next, q_next = _next(p, q, count)
     rest = (p_next - q_next).abs()
     mass = rest.sum(-1, keepdim=True)
@@ -288,8 +290,7 @@ def absolute_difference(p, q, drafted, r, u):
     because="it takes its rows as they are, and a sum below 1 leaves too much to the last token.",
 )
 def not_normalised(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     p_next, q_next = _next(p, q, count)
     rest = (p_next - q_next).clamp(min=0)
     return count, sample_rows(torch.where(rest.sum(-1, keepdim=True) > 0, rest, p_next), u)
@@ -301,8 +302,7 @@ def not_normalised(p, q, drafted, r, u):
     "where there is none.",
 )
 def small_residual_dropped(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     p_next, q_next = _next(p, q, count)
     rest = (p_next - q_next).clamp(min=0)
     mass = rest.sum(-1, keepdim=True)
@@ -315,8 +315,7 @@ def small_residual_dropped(p, q, drafted, r, u):
     "one that p excludes is not.",
 )
 def uniform_where_empty(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     p_next, q_next = _next(p, q, count)
     rest = (p_next - q_next).clamp(min=0)
     mass = rest.sum(-1, keepdim=True)
@@ -329,8 +328,7 @@ def uniform_where_empty(p, q, drafted, r, u):
     because="nothing judges the bonus, so it must come from the target itself.",
 )
 def bonus_from_the_draft(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     law = _residual(*_next(p, q, count))
     if q.shape[1]:
         law = torch.where((count == q.shape[1])[:, None], q[:, -1], law)
@@ -342,8 +340,7 @@ def bonus_from_the_draft(p, q, drafted, r, u):
     because="that row was for the token before; at the bonus nothing was drafted, and q is 0.",
 )
 def bonus_less_the_last_row(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     p_next, q_next = _next(p, q, count)
     if q.shape[1]:
         q_next = torch.where((count == q.shape[1])[:, None], q[:, -1], q_next)
@@ -355,8 +352,7 @@ def bonus_less_the_last_row(p, q, drafted, r, u):
     because="row K of p stands behind the whole block; row K - 1 was for the last draft token.",
 )
 def stale_bonus_row(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     p_next, q_next = _next(p, q, count.clamp(max=max(q.shape[1] - 1, 0)))
     whole = (count == q.shape[1])[:, None]
     return count, sample_rows(torch.where(whole, p_next, _residual(p_next, q_next)), u)
@@ -379,8 +375,7 @@ def rows_one_late(p, q, drafted, r, u):
     "rounding.",
 )
 def residual_in_half_precision(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     p_next, q_next = _next(p, q, count)
     return count, sample_rows(_residual(p_next.half(), q_next.half()), u)
 
@@ -392,8 +387,7 @@ def residual_in_half_precision(p, q, drafted, r, u):
 )
 def in_single_precision(p, q, drafted, r, u):
     p, q = p.float(), q.float()
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 
 
@@ -412,8 +406,7 @@ def count_in_floats(p, q, drafted, r, u):
     because="0 over 0 is not a number, and no token can be drawn from it.",
 )
 def no_guard(p, q, drafted, r, u):
-    p_x, q_x = _drafted(p, q, drafted)
-    count = _count(r * q_x < p_x)
+    count = _right_count(p, q, drafted, r)
     p_next, q_next = _next(p, q, count)
     rest = (p_next - q_next).clamp(min=0)
     return count, sample_rows(rest / rest.sum(-1, keepdim=True), u)
@@ -488,7 +481,7 @@ def _back(cache, length):
         cache.truncate(length)
 
 
-def _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, **other):
+def _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None, **other):
     """The right loop, but for the parts in `other`: functions in the place of those above."""
     text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
     caches, ended = (target.new_cache(), draft.new_cache()), False
@@ -509,11 +502,11 @@ def _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_i
     think="the target's cache may lose one more position: it is read again anyway.",
     because="then an accepted token is read twice, in every block.",
 )
-def rollback_too_far(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+def rollback_too_far(*request):
     def back(cache, length):
         _back(cache, max(length - 1, 0))
 
-    return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, back=back)
+    return _write(*request, back=back)
 
 
 @speculative_generate.wrong(
@@ -593,27 +586,14 @@ def last_token_fed_twice(
     because="the prompt is then read again in every block, and a long one costs more than all the "
     "rest.",
 )
-def prompt_read_every_block(
-    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
-):
+def prompt_read_every_block(*request):
     def propose(model, cache, text, uniforms, warp):
         return _draft(model, model.new_cache(), text, uniforms, warp)
 
     def rows(model, cache, text, n):
         return _rows(model, model.new_cache(), text, n)
 
-    return _write(
-        target,
-        draft,
-        prompt_ids,
-        k,
-        max_new_tokens,
-        temperature,
-        rng,
-        eos_id,
-        propose=propose,
-        rows=rows,
-    )
+    return _write(*request, propose=propose, rows=rows)
 
 
 @speculative_generate.wrong(
@@ -671,7 +651,7 @@ def limit_overshot(target, draft, prompt_ids, k, max_new_tokens, temperature, rn
     think="the draft proposes its most probable token.",
     because="the rule divides by the probability with which a token was drawn; an argmax was not.",
 )
-def argmax_draft(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+def argmax_draft(*request):
     def propose(model, cache, text, uniforms, warp):
         drafted, q = [], []
         for _ in uniforms:
@@ -679,23 +659,19 @@ def argmax_draft(target, draft, prompt_ids, k, max_new_tokens, temperature, rng,
             drafted.append(int(q[-1].argmax()))
         return drafted, q
 
-    return _write(
-        target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, propose=propose
-    )
+    return _write(*request, propose=propose)
 
 
 @speculative_generate.wrong(
     think="the numbers that picked the draft tokens can serve as coins, too.",
     because="a token's coin would then depend on which token it is, and the law changes.",
 )
-def numbers_used_again(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+def numbers_used_again(*request):
     def numbers(rng, n, temperature):
         u_draft, _, u = _numbers(rng, n, temperature)
         return u_draft, u_draft, u
 
-    return _write(
-        target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, numbers=numbers
-    )
+    return _write(*request, numbers=numbers)
 
 
 @speculative_generate.wrong(
@@ -703,15 +679,11 @@ def numbers_used_again(target, draft, prompt_ids, k, max_new_tokens, temperature
     because="a generator that two texts share would then move on, and greedy text must not depend "
     "on it.",
 )
-def numbers_at_temperature_0(
-    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
-):
+def numbers_at_temperature_0(*request):
     def numbers(rng, n, temperature):
         return _numbers(rng, n, 1.0)
 
-    return _write(
-        target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, numbers=numbers
-    )
+    return _write(*request, numbers=numbers)
 
 
 @speculative_generate.wrong(
@@ -719,13 +691,11 @@ def numbers_at_temperature_0(
     because="a pass over a prompt has rows for the prompt as well; those of the block are its last "
     "K + 1.",
 )
-def rows_from_the_front(
-    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
-):
+def rows_from_the_front(*request):
     def rows(model, cache, text, n):
         return _feed(model, cache, text)[:, : n + 1]
 
-    return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, rows=rows)
+    return _write(*request, rows=rows)
 
 
 @speculative_generate.wrong(
@@ -764,13 +734,11 @@ def numbers_for_k(target, draft, prompt_ids, k, max_new_tokens, temperature, rng
     think="a block brings the accepted tokens, or a correction.",
     because="behind a whole block the target's pass holds one row more: a token for nothing.",
 )
-def bonus_dropped(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+def bonus_dropped(*request):
     def verdict(p, q, drafted, r, u):
         return _verdict(p, q, drafted, r, u)[: max(len(drafted), 1)]
 
-    return _write(
-        target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, verdict=verdict
-    )
+    return _write(*request, verdict=verdict)
 
 
 @speculative_generate.wrong(
@@ -789,11 +757,9 @@ def prompt_read_for_nothing(
     think="the target is asked for one row at a time.",
     because="that is plain decoding with a draft on top; one pass reads the whole block.",
 )
-def target_called_for_each_token(
-    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
-):
+def target_called_for_each_token(*request):
     def rows(model, cache, text, n):
         parts = [text[: len(text) - n + i] for i in range(n + 1)]
         return torch.cat([_feed(model, cache, part)[:, -1:] for part in parts], 1)
 
-    return _write(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id, rows=rows)
+    return _write(*request, rows=rows)

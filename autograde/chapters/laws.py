@@ -24,6 +24,12 @@ def reference_ratio(p: np.ndarray, q: np.ndarray, token: int) -> float:
     return 0.0 if p[token] == 0 else min(1.0, float(p[token] / max(q[token], 1e-300)))
 
 
+def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """One pair of random distributions of each size, from a fixed seed."""
+    rng = np.random.default_rng(seed)
+    return [(rng.dirichlet(np.ones(v)), rng.dirichlet(np.ones(v))) for v in sizes]
+
+
 def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
     """(midpoint, length) of every interval that `cuts` leave of [0, 1)."""
     edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))

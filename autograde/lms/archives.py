@@ -2,8 +2,6 @@
 
 import stat
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from autograde.submission import MAX_BYTES
@@ -11,25 +9,15 @@ from autograde.submission import MAX_BYTES
 MAX_FILES = 20_000
 
 
-@dataclass(frozen=True)
-class Handed:
-    """A file of the zip: its path as written there; `refused` says why it is not taken, if so."""
-
-    name: str
-    info: zipfile.ZipInfo
-    refused: str | None
-
-
-def files_of(archive: zipfile.ZipFile) -> Iterator[Handed]:
+def files_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """Every file of the archive, in its order. Raises ValueError if there are too many."""
     entries = [info for info in archive.infolist() if not info.filename.endswith("/")]
     if len(entries) > MAX_FILES:
         raise ValueError(f"{archive.filename}: {len(entries)} files; at most {MAX_FILES} are read")
-    for info in entries:
-        yield Handed(info.filename, info, _refusal(info))
+    return entries
 
 
-def _refusal(info: zipfile.ZipInfo) -> str | None:
+def refusal(info: zipfile.ZipInfo) -> str | None:
     """Why a file is not taken out of the zip; None if it is."""
     path = PurePosixPath(info.filename.replace("\\", "/"))
     kind = stat.S_IFMT(info.external_attr >> 16)
@@ -46,17 +34,17 @@ def _refusal(info: zipfile.ZipInfo) -> str | None:
     return None
 
 
-def read(archive: zipfile.ZipFile, handed: Handed) -> bytes:
+def read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     """The file's bytes. Raises ValueError, which names the file, if they cannot be read."""
     try:
-        with archive.open(handed.info) as file:
+        with archive.open(info) as file:
             data = file.read(MAX_BYTES + 1)
     except Exception as error:  # damaged bytes meet zipfile and every decompressor that it calls
         raise ValueError(
-            f"{handed.name}: cannot be read ({error}); take the zip from the LMS again"
+            f"{info.filename}: cannot be read ({error}); take the zip from the LMS again"
         ) from None
-    if len(data) > handed.info.file_size:
-        raise ValueError(f"{handed.name}: it holds more than the zip says")
+    if len(data) > info.file_size:
+        raise ValueError(f"{info.filename}: it holds more than the zip says")
     return data
 
 

@@ -15,11 +15,11 @@ import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
 from autograde.chapter import notebook_path
 from autograde.files import printable, write_if_changed
-from autograde.lms.archives import Handed, files_of, open_zip, read
+from autograde.lms.archives import files_of, open_zip, read, refusal
 
 CANVAS = re.compile(
     r"(?P<name>[^_/]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<order>\d+)_(?P<file>[^/]+)\.ipynb"
@@ -40,12 +40,12 @@ class Attempt:
     name: str  # of the file, as the student called it, without .ipynb and Canvas's -N
     order: tuple[int, int]  # grows with time
     late: bool
-    handed: Handed
+    info: ZipInfo
 
     @property
     def file(self) -> str:
         """The file's name in the zip."""
-        return PurePosixPath(self.handed.name).name
+        return PurePosixPath(self.info.filename).name
 
 
 @dataclass
@@ -82,25 +82,25 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path, attempts: P
     return result
 
 
-def _attempts(files: Iterable[Handed], names: re.Pattern, result: Collected) -> Iterator[Attempt]:
+def _attempts(files: Iterable[ZipInfo], names: re.Pattern, result: Collected) -> Iterator[Attempt]:
     """The notebooks with a name that the LMS gave; the others are refused with a line."""
-    for handed in files:
-        match = names.fullmatch(handed.name)
-        if handed.refused or match is None:
-            why = handed.refused or "it is no notebook with a name as the LMS writes them"
-            result.refused.append(f"{printable(handed.name)}: {why}")
-            continue
-        yield _attempt(match.groupdict(), names is CANVAS, handed)
+    for info in files:
+        match, why = names.fullmatch(info.filename), refusal(info)
+        if match and not why:
+            yield _attempt(match.groupdict(), names is CANVAS, info)
+        else:
+            why = why or "it is no notebook with a name as the LMS writes them"
+            result.refused.append(f"{printable(info.filename)}: {why}")
 
 
-def _attempt(parts: dict[str, str], canvas: bool, handed: Handed) -> Attempt:
+def _attempt(parts: dict[str, str], canvas: bool, info: ZipInfo) -> Attempt:
     """The attempt with the `parts` of a file's name. Moodle itself adds no -N to a name."""
     name = PurePosixPath(parts["file"]).name
     again = ATTEMPT.search(name)
     order = (int(parts.get("order") or 0), int(again[1]) if again else 0)
     student = f"{_folder_name(parts['name'])}-{parts['user']}"
     name = ATTEMPT.sub("", name) if canvas else name
-    return Attempt(student, name, order, bool(parts.get("late")), handed)
+    return Attempt(student, name, order, bool(parts.get("late")), info)
 
 
 def _by_student(attempts: Iterable[Attempt], chapter: str) -> dict[str, list[Attempt]]:
@@ -117,7 +117,7 @@ def _readable(
     """The attempts with their bytes; one that is damaged is refused with a line."""
     for attempt in mine:
         try:
-            yield attempt, read(archive, attempt.handed)
+            yield attempt, read(archive, attempt.info)
         except ValueError as error:
             result.refused.append(str(error))
 

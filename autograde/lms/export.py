@@ -16,7 +16,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook, SubmittedAssignment
 
 from autograde.files import printable, write_if_changed
-from autograde.result import Grades
+from autograde.result import Grades, ResultJson
 
 NUMBER = re.compile(r"-(\d+)$")  # of a folder that `autograde collect` has made
 # Moodle writes "Participant" before it, in the language of the person who exports.
@@ -49,23 +49,6 @@ class Table:
     separator: str
     bom: bool
 
-    @property
-    def header(self) -> list[str]:
-        return self.rows[0]
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The rows of the LMS's table that one student fits."""
-
-    rows: list[int]
-    by_name: bool  # and by nothing better
-
-    @property
-    def claimed(self) -> list[int]:
-        """The rows that no other student may fit. A name of several rows claims none of them."""
-        return [] if self.by_name and len(self.rows) > 1 else self.rows
-
 
 @dataclass(frozen=True)
 class Merged:
@@ -81,15 +64,12 @@ class Merged:
 def marks_of(grades: Grades, chapter: str) -> dict[str, Mark]:
     """The marks of a chapter, by student, from what `autograde grade --json` writes."""
     results = {student: c[chapter] for student, c in grades.items() if chapter in c}
-    return {
-        student: Mark(
-            result["score"],
-            result["max_score"],
-            result["status"],
-            {name: exercise["score"] for name, exercise in result["exercises"].items()},
-        )
-        for student, result in results.items()
-    }
+    return {student: _mark(result) for student, result in results.items()}
+
+
+def _mark(result: ResultJson) -> Mark:
+    points = {name: exercise["score"] for name, exercise in result["exercises"].items()}
+    return Mark(result["score"], result["max_score"], result["status"], points)
 
 
 def marks_in_gradebook(database: Path, chapter: str) -> dict[str, Mark]:
@@ -156,10 +136,9 @@ def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Me
     fit is left as it is, and so are the rows of a student who fits several. Raises ValueError if
     the column is not there or the table has no column that tells whose a row is.
     """
-    index = _column(table.header, column)
-    fits = _fits(table, kind, marks)
-    claims = Counter(row for fit in fits.values() for row in fit.claimed)
-    sure = {s: fit.rows[0] for s, fit in fits.items() if [claims[row] for row in fit.rows] == [1]}
+    index = _column(table.rows[0], column)
+    fits, claims = _fits(table, kind, marks)
+    sure = {s: fit[0] for s, fit in fits.items() if [claims[row] for row in fit] == [1]}
     rows = [list(row) for row in table.rows]
     comma = kind == "moodle" and _has_decimal_commas(table)
     for student, row in sure.items():
@@ -170,9 +149,9 @@ def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Me
     return Merged(
         Table(rows, table.separator, table.bom),
         len(sure),
-        [printable(student) for student, fit in fits.items() if not fit.rows],
+        [printable(student) for student, fit in fits.items() if not fit],
         [rows[row][0] for row in sorted(left) if _student(rows[row])],
-        [printable(student) for student, fit in fits.items() if fit.rows and student not in sure],
+        [printable(student) for student, fit in fits.items() if fit and student not in sure],
     )
 
 
@@ -188,19 +167,27 @@ def _column(header: list[str], wanted: str) -> int:
     return fits[0]
 
 
-def _fits(table: Table, kind: str, students: Iterable[str]) -> dict[str, Fit]:
-    """The rows that each student fits. Raises ValueError if no column tells whose a row is."""
-    columns = {name: table.header.index(name) for name in WHO[kind] if name in table.header}
+def _fits(
+    table: Table, kind: str, students: Iterable[str]
+) -> tuple[dict[str, list[int]], Counter[int]]:
+    """The rows that each student fits, and how many students claim each row.
+
+    A name of several rows claims none of them. Raises ValueError if no column tells whose a row is.
+    """
+    header = table.rows[0]
+    columns = {name: header.index(name) for name in WHO[kind] if name in header}
     if not columns:
         raise ValueError(f"the table has none of the columns {', '.join(WHO[kind])}")
     numbers, names = columns.get(WHO[kind][0]), columns.pop(WHO[kind][-1], None)
     people = [(i, row) for i, row in enumerate(table.rows) if i and _student(row)]
-    fits = {}
+    fits: dict[str, list[int]] = {}
+    claims: Counter[int] = Counter()
     for student in students:
         sure = [i for i, row in people if _fits_row(student, row, columns.values(), numbers)]
         by_name = [] if sure else [i for i, row in people if student == _cell(row, names)]
-        fits[student] = Fit(sure or by_name, bool(by_name))
-    return fits
+        fits[student] = sure or by_name
+        claims.update(fits[student] if sure or len(by_name) == 1 else ())
+    return fits, claims
 
 
 def _fits_row(student: str, row: list[str], columns: Iterable[int], numbers: int | None) -> bool:

@@ -18,6 +18,7 @@ from autograde.lms.export import (
     read_table,
     write_table,
 )
+from autograde.nbgrader.config import own_commands_first
 
 CHAPTER = "02_rejection_sampling"
 CANVAS = (
@@ -180,6 +181,7 @@ def test_the_command_names_who_is_missing_and_its_exit_code_says_so(tmp_path: Pa
 
 def test_the_gradebooks_marks_have_manual_points_and_penalties(tmp_path: Path, capsys):
     database = tmp_path / "gradebook.db"
+    own_commands_first()
     with Gradebook(f"sqlite:///{database}") as book:
         book.add_assignment(CHAPTER)
         book.add_notebook(CHAPTER, CHAPTER)
