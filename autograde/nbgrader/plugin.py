@@ -18,7 +18,7 @@ from autograde.nbgrader import timestamps
 from autograde.nbgrader.regions import without_hidden
 from autograde.nbgrader.stamps import begin, drop_outdated, graded_folder
 from autograde.receipt import make_receipt, receipt_markdown
-from autograde.report.feedback import exercise_html, exercise_text, summary_markdown, to_read
+from autograde.report.feedback import exercise_html, summary_markdown, to_read
 from autograde.report.sections import Section, add_places, sections_of
 from autograde.result import Result
 from autograde.sandbox import selftest
@@ -143,9 +143,8 @@ def mark(result: Result, name: str, sections: Mapping[str, Section]) -> list[Not
     if not 0.0 <= score <= exercise.max_score:
         raise ValueError(f"{name}: the mark {score} is not within 0 and {exercise.max_score}")
     html = exercise_html(exercise, to_read(name, exercise, sections))
-    feedback = {"text/html": html, "text/plain": exercise_text(exercise)}
     return [
-        nbformat.v4.new_output("display_data", data=feedback),
+        nbformat.v4.new_output("display_data", data={"text/html": html}),
         nbformat.v4.new_output(
             "execute_result", data={"text/plain": repr(score)}, execution_count=1
         ),

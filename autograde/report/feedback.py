@@ -90,14 +90,3 @@ def _row(behaviour: Behaviour) -> str:
         return f'<li class="right">right: {name}</li>'
     text = escape(behaviour.message)
     return f'<li class="wrong"><strong>not yet: {name}</strong><div>{text}</div></li>'
-
-
-def exercise_text(exercise: Exercise) -> str:
-    """The same as plain text."""
-    if exercise.note is not None:
-        return exercise.note
-    lines = [
-        f"right: {b.name}" if b.passed else f"not yet: {b.name}\n    {b.message}"
-        for b in exercise.behaviours
-    ]
-    return "\n".join(lines)

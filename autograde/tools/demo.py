@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from tqdm import tqdm
 
@@ -119,11 +118,8 @@ def fingerprint() -> str:
 
 def feedback_places(grades: Grades) -> dict[str, str]:
     """For each student the folder of feedback pages, relative to where the command runs."""
-    return {
-        student: str((CLASS / "feedback" / student).relative_to(ROOT)) + os.sep
-        for student in grades
-        if Path(CLASS, "feedback", student).is_dir()
-    }
+    folder = (CLASS / "feedback").relative_to(ROOT)
+    return {student: str(folder / student) + os.sep for student in grades}
 
 
 if __name__ == "__main__":

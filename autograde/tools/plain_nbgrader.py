@@ -59,9 +59,6 @@ def _copy(path: Path, folder: Path, change: Callable[[Any], None] = lambda _: No
     nbformat.write(notebook, folder / path.name)
 
 
-# --- in the kernel ------------------------------------------------------------------------------
-
-
 def points(
     chapter: str, exercises: tuple[str, ...], name: str, most: float, namespace: Mapping[str, Any]
 ) -> float:

@@ -56,9 +56,6 @@ def functions_of(chapter: str) -> list[str]:
     return list(dict.fromkeys(w.exercise for w in misconceptions_of(chapter).all))
 
 
-# --- what each kind of student answers: of the chapter, and of a number that varies it -----------
-
-
 def right(chapter: str, _: int) -> Answers:
     """All answers of the solution."""
     return solutions_of(chapter)
