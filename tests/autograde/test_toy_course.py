@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from classes.submitting import cell_of
 
 from autograde.chapter import ROOT, notebook_path
 
@@ -116,7 +117,7 @@ def run(course: Path, *arguments: str) -> str:
 def hand_in(course: Path, student: str, answer: str) -> None:
     """The release with an answer in it."""
     notebook = nbformat.read(notebook_path(course / "notebooks", CHAPTER), as_version=4)
-    next(cell for cell in notebook.cells if cell.id == "celsius").source = answer
+    cell_of(notebook, "celsius").source = answer
     path = notebook_path(course / "submitted" / student, CHAPTER)
     path.parent.mkdir(parents=True)
     nbformat.write(notebook, path)
