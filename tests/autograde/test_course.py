@@ -48,14 +48,6 @@ def test_engine_and_gradebook_agree_on_every_chapter(tmp_path: Path):
     compare(grades, read_scores(tmp_path))
 
 
-def test_feedback_names_the_cause(sample_class: Path):
-    page = sample_class / "feedback" / "cleo-misconceived" / CHAPTER / f"{CHAPTER}.html"
-    html = page.read_text()
-    assert "You might think: the ratio is draft over target." in html
-    assert "&lt;div&gt;" not in html and "&lt;p&gt;" not in html
-    assert "graded only with" not in html
-
-
 def test_a_second_run_does_nothing_again(monkeypatch, tmp_path: Path, capsys):
     for name, value in {"STAMP": tmp_path / "stamp", "GRADES": tmp_path / "grades.json"}.items():
         monkeypatch.setattr(course, name, value)

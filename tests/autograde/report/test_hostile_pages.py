@@ -153,9 +153,6 @@ def test_the_policy_of_a_feedback_page_stops_what_would_get_past(watched: Watche
     assert len(watched.visit(tampered.as_uri())) > 5
 
 
-# --- the twins: what would run ----------------------------------------------------------------
-
-
 def unprotected(notebook: NotebookNode, folder: Path) -> str:
     """The address of a page made without intake and without a sanitizer."""
     names = ("ansi2html", "clean_html", "highlight_code")
