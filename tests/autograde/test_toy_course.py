@@ -135,10 +135,3 @@ def test_a_course_without_the_library_is_built_and_graded(course: Path):
     (message,) = ben["exercises"]["celsius"]["messages"]
     assert "You might think: a degree is a degree. It is not so: between freezing" in message
     assert message.endswith("Look: celsius(212.0) returned 180, expected 100.0.")
-
-
-def test_nothing_but_chapters_and_tools_imports_the_library():
-    files = [path for path in (ROOT / "autograde").rglob("*.py") if "chapters" not in path.parts]
-    importing = [path.name for path in files if "import specdec_lib" in path.read_text()]
-    importing += [path.name for path in files if "from specdec_lib" in path.read_text()]
-    assert importing == ["site.py"]  # which sets a simulator of this course on its first page

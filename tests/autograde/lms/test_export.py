@@ -47,18 +47,12 @@ def table(folder: Path, text: str) -> Path:
     return path
 
 
-def in_canvas(
-    folder: Path, marks: dict[str, float], text: str = CANVAS, column: str = CHAPTER
+def merged_with(
+    folder: Path, marks: dict, text: str = CANVAS, kind: str = "canvas", column: str = CHAPTER
 ) -> Merged:
-    """The table after these marks were put into it, by student."""
+    """The table `text` after these points, by student, were put into its column."""
     given = {student: mark(score) for student, score in marks.items()}
-    return merge(read_table(table(folder, text)), "canvas", column, given)
-
-
-def in_moodle(folder: Path, marks: dict[str, float], text: str = MOODLE) -> Merged:
-    """The same for Moodle's column Grade."""
-    given = {student: mark(score) for student, score in marks.items()}
-    return merge(read_table(table(folder, text)), "moodle", "Grade", given)
+    return merge(read_table(table(folder, text)), kind, column, given)
 
 
 def grades_file(folder: Path, **statuses: str) -> list[str]:
@@ -71,7 +65,7 @@ def grades_file(folder: Path, **statuses: str) -> list[str]:
 
 
 def test_canvas_gets_one_column_filled_and_everything_else_back(tmp_path: Path):
-    merged = in_canvas(tmp_path, {"lovelaceada-101": 21.5, "o-brienzo-102": 7, "zoe": 1})
+    merged = merged_with(tmp_path, {"lovelaceada-101": 21.5, "o-brienzo-102": 7, "zoe": 1})
     write_table(merged.table, tmp_path / "out.csv")
     assert (merged.filled, merged.not_in_table) == (2, ["zoe"])
     assert merged.not_graded == ["Lovelace, Ada"] and merged.ambiguous == []
@@ -92,19 +86,21 @@ def test_an_untouched_table_comes_back_byte_for_byte(tmp_path: Path):
 
 def test_canvas_knows_people_by_login_too_and_one_name_for_two_is_ambiguous(tmp_path: Path):
     marks = {"ada2@x.org": 1, "a-2": 2, "Lovelace, Ada": 3}
-    merged = in_canvas(tmp_path, marks, column="(555)")
+    merged = merged_with(tmp_path, marks, column="(555)")
     assert [row[5] for row in merged.table.rows[2:5]] == ["", "2", "1"]
     assert merged.ambiguous == ["Lovelace, Ada"]
 
 
 def test_moodle_is_written_with_its_decimal_comma(tmp_path: Path):
-    merged = in_moodle(tmp_path, {"Ada-Lovelace-203": 21.5, "zoe@x.org": 20})
+    merged = merged_with(
+        tmp_path, {"Ada-Lovelace-203": 21.5, "zoe@x.org": 20}, MOODLE, "moodle", "Grade"
+    )
     assert [row[3] for row in merged.table.rows[1:]] == ["", "20", "21,5"]
     assert merged.not_graded == ["Participant 201"]
 
 
 def test_a_row_that_two_students_fit_stays_as_it_was_and_both_are_named(tmp_path: Path):
-    merged = in_canvas(tmp_path, {"Ada-King-102": 1, "ada@x.org": 4, "Ada-Lovelace-102": 2})
+    merged = merged_with(tmp_path, {"Ada-King-102": 1, "ada@x.org": 4, "Ada-Lovelace-102": 2})
     assert [row[5] for row in merged.table.rows[2:5]] == ["4", "3", ""]
     assert merged.filled == 1 and merged.not_in_table == []
     assert merged.ambiguous == ["Ada-King-102", "Ada-Lovelace-102"]
@@ -113,29 +109,29 @@ def test_a_row_that_two_students_fit_stays_as_it_was_and_both_are_named(tmp_path
 
 def test_a_folders_number_is_canvass_id_and_no_other(tmp_path: Path):
     numbers = CANVAS.replace("a-1,", "102,").replace("a-3,", "555,")
-    merged = in_canvas(tmp_path, {"zoe-102": 1, "x-555": 2}, numbers)
+    merged = merged_with(tmp_path, {"zoe-102": 1, "x-555": 2}, numbers)
     assert [row[5] for row in merged.table.rows[2:5]] == ["", "1", ""]
     assert merged.not_in_table == ["x-555"]
-    whole = in_canvas(tmp_path, {"102": 3}, numbers)
+    whole = merged_with(tmp_path, {"102": 3}, numbers)
     assert (whole.filled, whole.ambiguous) == (0, ["102"])
-    sure = in_canvas(tmp_path, {"555": 3}, numbers)
+    sure = merged_with(tmp_path, {"555": 3}, numbers)
     assert [row[5] for row in sure.table.rows[2:5]] == ["", "3", "3"]
 
 
 def test_a_folders_number_is_moodles_participant_and_no_other(tmp_path: Path):
     text = MOODLE.replace("Email address", "ID number").replace("ada@x.org", "203")
     text = text.replace("Participant 203", "Teilnehmer/in203")
-    merged = in_moodle(tmp_path, {"Ada-203": 1}, text)
+    merged = merged_with(tmp_path, {"Ada-203": 1}, text, "moodle", "Grade")
     assert [row[3] for row in merged.table.rows[1:]] == ["", "1,50", "1"]
     of_the_gradebook = "First name,ID number,Grade\nAda,203,\nBen,204,\n"
-    merged = in_moodle(tmp_path, {"Ben-203": 1}, of_the_gradebook)
+    merged = merged_with(tmp_path, {"Ben-203": 1}, of_the_gradebook, "moodle", "Grade")
     assert (merged.filled, merged.not_in_table) == (0, ["Ben-203"])
 
 
 def test_a_name_that_a_row_has_counts_only_where_nothing_better_fits(tmp_path: Path):
     zoe = 'O\'Brien, Zo\u00eb "Z"'
-    assert in_canvas(tmp_path, {zoe: 5}).table.rows[3][5] == "5"
-    merged = in_canvas(tmp_path, {zoe: 5, "a-2": 6})
+    assert merged_with(tmp_path, {zoe: 5}).table.rows[3][5] == "5"
+    merged = merged_with(tmp_path, {zoe: 5, "a-2": 6})
     assert merged.table.rows[3][5] == "3" and merged.ambiguous == [zoe, "a-2"]
 
 
@@ -153,7 +149,7 @@ def test_a_name_with_odd_bytes_stops_nobodys_marks(tmp_path: Path):
 )
 def test_a_column_that_is_not_one_is_an_error_that_lists_them(tmp_path, column, message):
     with pytest.raises(ValueError, match=message):
-        in_canvas(tmp_path, {}, column=column)
+        merged_with(tmp_path, {}, column=column)
 
 
 def test_what_is_no_table_says_so(tmp_path: Path):

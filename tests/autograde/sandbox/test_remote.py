@@ -6,15 +6,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
+from classes.regrading import grade_with
 from classes.sessions import call, session, value_of
 
-from autograde.grade import grade
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import ObjectTable, RemoteObject, Student
 from autograde.sandbox.session import CallTimedOut, ProcessEnded, StudentError
 from autograde.sandbox.workers import Limits
-from autograde.submission import release_of
-from autograde.tools.samples import filled, solutions_of
 from specdec_lib.models.table import TableModel
 
 WITH_TORCH = Limits(preload=(("torch", ()),))  # its import can outlast the limit of a call
@@ -185,9 +183,8 @@ def test_what_a_use_may_be_given_is_bounded(given: str):
 
 def messages_on(chapter: str, **answer: str) -> str:
     """The messages on one exercise, answered with this code and everything else right."""
-    ((name, _),) = answer.items()
-    notebook = filled(release_of(chapter), solutions_of(chapter) | answer)
-    exercise = grade(notebook, chapter).exercises[name]
+    (name,) = answer
+    exercise = grade_with(chapter, **answer).exercises[name]
     assert exercise.score == 0
     return " ".join([exercise.note or "", *exercise.messages])
 
