@@ -82,6 +82,10 @@ def outcomes(tests: HiddenTests) -> list[Case]:
         (HEAD + "def test_first(student)", 6, "SyntaxError"),
         ("import nothing_of_that_name", 1, "No module named"),
     ],
+    ids=[
+        *("exercise", "after", "after, as a name", "weight", "two weights", "two exercises"),
+        *("no behaviour", "mark", "fixture", "parameter", "values", "indirect", "syntax", "import"),
+    ],
 )
 def test_a_mistake_in_hidden_tests_is_told_with_file_and_line(tests_in, text, line, words):
     with pytest.raises(AuthorError, match=f"^{Chapter('00').tests.name}:{line}: .*{words}"):
