@@ -19,7 +19,7 @@ def grade_samples(folder: Path, names: list[str]) -> None:
     """What `make course` does after the build, for some chapters, in a folder of its own."""
     places = {"CLASS": folder, "LOG": folder / "log", "GRADES": folder / "grades.json"}
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (places | {"chapters": lambda: names}).items():
+        for name, value in (places | {"chapter_names": lambda: names}).items():
             patch.setattr(course, name, value)
         course.grade_sample_class()
 
