@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from autograde.chapter import AuthorError, chapter_names, course_dir, require_chapter
+from autograde.chapter import AuthorError, Chapter, chapter_names, course_dir, require_chapter
 from autograde.files import printable, write_if_changed, write_json
 from autograde.result import Grades, read_grades, seconds_beside
 
@@ -22,7 +22,6 @@ def run_build(options: argparse.Namespace) -> int:
     """Exit code 1 if the text is wrong or, with --check, a notebook out of date."""
     from autograde.build.execute import execute
     from autograde.build.release import build, check
-    from autograde.chapter import Chapter
 
     chapters = options.chapters or None
     if options.check:
