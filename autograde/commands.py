@@ -1,7 +1,8 @@
 """What `autograde build`, `bundle`, `grade`, `receipt`, `report`, `sample` and `doctor` do.
 
-Each imports what it needs when it is called. A function returns the exit code and raises
-OSError, ValueError or NoIsolation if the command cannot be started.
+Each imports what it needs when it is called. A function returns the exit code: 0 is done, 1 done
+with something to look at. It raises OSError, ValueError or NoIsolation if the command cannot be
+started, which `exit_code` makes 2 of.
 """
 
 import argparse
