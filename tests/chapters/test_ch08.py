@@ -282,6 +282,8 @@ def test_a_loop_that_draws_or_writes_too_much_is_told_so_soon():
 def test_figures_of_an_interrupted_experiment_say_what_is_missing():
     with pytest.raises(ValueError, match="let the experiment's cell run to its end"):
         measured.beside_the_papers([], [], [])
+    with pytest.raises(ValueError, match="let the experiment's cell run to its end"):
+        measured.against_hugging_face([])
 
 
 def test_fates_of_a_block():
