@@ -13,17 +13,16 @@ import pytest
 
 from autograde.chapter import LIBRARY, ROOT
 
-BOTTOM = {"chapter", "errors", "files", "result", "submission"}
+BOTTOM = {"chapter", "files", "result", "submission"}
 SANDBOX = {"chapter", "files", "sandbox"}
-TESTS = {"chapter", "errors", "sandbox", "check", "wrong", "runner"}
-GRADE = BOTTOM | TESTS | {"cache", "judge", "grade"}
+TESTS = {"chapter", "sandbox", "check", "wrong", "runner"}
+GRADE = BOTTOM | TESTS | {"cache", "grade"}
 REPORT = GRADE | {"report"}
 NBGRADER = REPORT | {"nbgrader", "receipt"}
 BUILD = NBGRADER | {"build"}
-ALL = BUILD | {"dispatch", "pool", "lms", "commands", "cli", "tools"}
+ALL = BUILD | {"pool", "lms", "commands", "cli", "tools"}
 MAY_IMPORT = {
     "chapter": set(),
-    "errors": set(),
     "files": set(),
     "result": set(),
     "submission": {"chapter", "files"},
@@ -33,10 +32,8 @@ MAY_IMPORT = {
     "runner": TESTS,
     "chapters": {"chapters", "check", "wrong"},
     "cache": BOTTOM,
-    "judge": BOTTOM | TESTS,
     "grade": GRADE,
-    "dispatch": GRADE,
-    "pool": GRADE | {"dispatch"},
+    "pool": GRADE,
     "receipt": BOTTOM | {"cache"},
     "report": REPORT,
     "nbgrader": NBGRADER,
@@ -105,7 +102,6 @@ def test_a_room_imports_only_what_is_open_to_it(module: str):
         ("grade", "def f():\n    from autograde import report", ["autograde.report"]),
         ("nbgrader.plugin", "from autograde.build.text import x", ["autograde.build.text.x"]),
         ("report.table", "import autograde.nbgrader", ["autograde.nbgrader"]),
-        ("submission", "from autograde.grade import x", ["autograde.grade.x"]),
         ("chapters.ch02_tests", "from autograde.sandbox.session import x",
          ["autograde.sandbox.session.x"]),
         ("check", f"from {LIBRARY}.sampling import x", [f"{LIBRARY}.sampling.x"]),

@@ -90,8 +90,7 @@ def by_position(alpha_from_blocks: Callable, blocks: Mapping[str, Sequence[int]]
     ax.axhline(alphas[name], color=ACCEPTED, linestyle="--", label="alpha, by your function")
     ax.set_xticks(x, [f"{i}\n{n} judged" for i, n in zip(x, tried, strict=True)])
     told = ", ".join(f"{alpha:.3f} after {each}" for each, alpha in alphas.items())
-    ax.set_xlabel(f"position in the block; alpha is {told}")
-    ax.set_ylim(0, 1)
+    ax.set(xlabel=f"position in the block; alpha is {told}", ylim=(0, 1))
     legend_below(ax, 2)
     rows = zip(x, rates, errors, every, strict=True)
     parts = [

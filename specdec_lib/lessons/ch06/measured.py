@@ -43,8 +43,7 @@ def acceptance_by_position(k: int) -> None:
     ax.errorbar(positions, rates, errors, label="recorded, one standard error", **look)
     ax.axhline(request.alpha, color="black", linestyle="--", label=f"coins of {request.alpha:.3f}")
     ax.set_xticks(positions, [f"{i}\n{n}" for i, n in zip(positions, reached, strict=False)])
-    ax.set_xlabel("position in the block; below it, how many blocks reached it")
-    ax.set_ylim(0, 1)
+    ax.set(xlabel="position in the block; below it, how many blocks reached it", ylim=(0, 1))
     legend_below(ax)
     points = zip(positions, rates, errors, strict=True)
     parts = [f"position {i}: {rate:.3f} plus or minus {error:.3f}" for i, rate, error in points]
@@ -131,8 +130,7 @@ def past_the_optimum(c: float, costs: Costs) -> None:
         ),
     ]
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
-    ax.set_xlabel("K")
-    ax.set_ylim(0, None)
+    ax.set(xlabel="K", ylim=(0, None))
     legend_below(ax, 2)
     show(ax.figure, f"{'. '.join(parts)}.")
 

@@ -38,7 +38,7 @@ def block_law(verify_block: Callable) -> tuple[np.ndarray, np.ndarray, int]:
     or bonus, and the number of rows.
     """
     drafted, r, u, weight = grid()
-    count, token = verify_block(*tensors(drafted), drafted_tensor(drafted), r, u)
+    count, token = verify_block(*tensors(drafted), torch.tensor(drafted), r, u)
     accepted, added = np.zeros((3, 3)), np.zeros((3, 3))
     rows = zip(drafted, count.tolist(), token.tolist(), weight, strict=True)
     for block, n, last, mass in rows:
@@ -61,11 +61,6 @@ def grid() -> tuple[list[tuple[int, int]], torch.Tensor, torch.Tensor, list[floa
 def tensors(drafted: Sequence) -> tuple[torch.Tensor, torch.Tensor]:
     """p and q, the same in every row."""
     return tuple(torch.tensor(each).repeat(len(drafted), 1, 1) for each in (P, Q))
-
-
-def drafted_tensor(drafted: Sequence) -> torch.Tensor:
-    """The blocks (N, 2)."""
-    return torch.tensor(drafted)
 
 
 class Script(exact.Tape):

@@ -42,7 +42,7 @@ def going_back(rollback: Callable) -> None:
 def law_of_blocks(verify_block: Callable) -> None:
     """Each position of a block of two: what is accepted, what is added, what is left open."""
     accepted, added, rows = computed.block_law(verify_block)
-    axes, told = panels(3, (8.6, 3.4), sharey=True), []
+    axes, told = panels(3, (8.6, 3.4), ylabel="probability", sharey=True), []
     for i, ax in enumerate(axes):
         open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.P[i]
         parts = (("accepted", accepted[i]), ("residual", added[i]), ("draft", open_mass))
@@ -52,7 +52,6 @@ def law_of_blocks(verify_block: Callable) -> None:
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
         told.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {computed.P[i].tolist()}")
-    axes[0].set_ylabel("probability")
     names = ("accepted", "correction or bonus", "left to the next block", "p, the target")
     axes[0].figure.legend(names[3:] + names[:3], loc="outside lower center", ncol=4)
     show(
