@@ -227,3 +227,8 @@ NO_DRAFTERS = {
     *("__init__.py", "protocol.py", "proposals.py", "adaptive.py"),
     *("hidden.py", "weights.py"),
 }
+
+
+def made_on(target: Llama, name: str) -> Drafter:
+    """A drafter of the table, made on a target of the tests' own."""
+    return ROWS[name].make(Llamas(target, target))

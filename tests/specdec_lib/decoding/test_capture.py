@@ -10,8 +10,8 @@ import torch
 from decoders.capture import Capturable, CaptureError
 from torch._subclasses import FakeTensorMode
 
-from specdec_lib.decoding.fixed_shape.graph import GraphDecoder, captured, graph_generate, spare
-from specdec_lib.decoding.fixed_shape.step import BUCKET, Numbers, Step, bucket
+from specdec_lib.decoding.fixed_shape.graph import GraphDecoder, graph_generate, spare
+from specdec_lib.decoding.fixed_shape.step import BUCKET, Numbers, Step
 from specdec_lib.decoding.state import Settings
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama, RMSNorm
@@ -105,49 +105,6 @@ def test_what_a_graph_cannot_hold_is_found(folders, fault: Callable[[Step], None
             fault(step)
 
 
-@pytest.mark.parametrize("warp", [Warp(0), Warp(1)])
-def test_the_host_reads_once_and_writes_once_a_step(models, warp: Warp, monkeypatch):
-    calls: list[str] = []
-    for owner, name in ((Step, "result"), (Step, "__call__"), (Numbers, "send")):
-        whole = getattr(owner, name)
-
-        def counted(self, *arguments, name=name, whole=whole):
-            calls.append(name)
-            return whole(self, *arguments)
-
-        monkeypatch.setattr(owner, name, counted)
-    generators = [np.random.default_rng(row) for row in range(3)]
-    made = graph_generate(*models, PROMPTS, 2, Settings(20, warp), generators)
-    once = ["send", "__call__", "result"] if warp.temperature else ["__call__", "result"]
-    assert calls == once * made.target_passes
-
-
-def test_the_numbers_cross_without_waiting(monkeypatch):
-    copies = []
-    copy = torch.Tensor.copy_
-
-    def remember(self, source, non_blocking=False):
-        copies.append(non_blocking)
-        return copy(self, source, non_blocking)
-
-    numbers = Numbers(2, 1, torch.device("cpu"))
-    monkeypatch.setattr(torch.Tensor, "copy_", remember)
-    numbers.send(np.arange(6.0).reshape(2, 3))
-    assert copies == [False, True]  # on the host, and from there to the device
-    assert numbers.uniform.tolist() == [[0, 1, 2], [3, 4, 5]]
-
-
-def test_a_pass_reads_the_shortest_bucket_that_holds_the_rows(models):
-    assert [bucket(count) for count in (1, 128, 129, 257)] == [128, 128, 256, 384]
-    target, _ = models
-    looked = []
-    decoder = GraphDecoder(target, None, 1, 128, 0, Warp(0))
-    decoder.step.look_at = looked.append
-    decoder.step.__class__.look_at(decoder.step, 128)
-    decoder.generate([[1, 2]], Settings(8, Warp(0)), [])
-    assert set(looked) == {128} and set(decoder.graphs) == {128}
-
-
 @pytest.fixture
 def long_models(folders, tmp_path: Path) -> list[Llama]:
     """The models with room for three buckets."""
@@ -222,10 +179,3 @@ def test_a_captured_step_gives_the_eager_tokens_on_cuda(folders, k: int, rows: i
         generators = [np.random.default_rng(row) for row in range(rows)]
         texts.append(graph_generate(*models, PROMPTS[-rows:], k, settings, generators).tokens)
     assert texts[0] == texts[1]
-
-
-def test_without_a_gpu_work_is_not_captured():
-    def work() -> None:
-        """Nothing."""
-
-    assert captured(work, (), torch.device("cpu")) is work

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from decoders.exact_drafters import EXACT, PROMPT, ROWS, Llamas, V, tiny_llama
-from decoders.made import made_on
+from decoders.exact_drafters import EXACT, PROMPT, ROWS, Llamas, V, made_on, tiny_llama
 from decoders.random_models import eagle_weights, medusa_heads
 from safetensors.torch import save_file
 
@@ -117,23 +116,6 @@ def test_eagles_cache_holds_true_states_only(target: Llama):
             torch.testing.assert_close(
                 found[:, row, :held], expected[:, 0, :held], rtol=0, atol=EXACT
             )
-
-
-@both
-def test_a_row_of_a_ragged_batch_has_the_distributions_that_it_has_alone(target: Llama, name: str):
-    prompts = [[1], TEXT, [0, 1]]
-
-    def made(rows: list[int]) -> list[list[float]]:
-        choices = Uniforms([np.random.default_rng(row) for row in rows])
-        texts = [prompts[row] for row in rows]
-        drafter = made_on(target, name)
-        found = speculative_generate(target, drafter, texts, 3, Settings(20), choices)
-        return [[q for block in blocks for q in block.q] for blocks in found.blocks]
-
-    together, alone = made([0, 1, 2]), [found for row in range(3) for found in made([row])]
-    assert [len(q) for q in together] == [len(q) for q in alone]
-    for one, other in zip(together, alone, strict=True):
-        assert one == pytest.approx(other, abs=EXACT)
 
 
 @both

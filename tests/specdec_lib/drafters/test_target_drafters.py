@@ -6,8 +6,7 @@ That they are exact: test_exactness.py.
 import numpy as np
 import pytest
 import torch
-from decoders.exact_drafters import EXACT, PROMPT, Llamas
-from decoders.made import made_on
+from decoders.exact_drafters import EXACT, PROMPT, Llamas, made_on
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.drafters.vocabulary import OtherVocabulary, common
+from specdec_lib.drafters.vocabulary import OtherVocabulary
 from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Uniforms, Warp
 
@@ -74,9 +74,3 @@ def test_tokens_that_are_spelt_alike_are_the_same():
     )
     assert drafter.to_target.tolist() == [-1, 2, -1, 0, 1] and drafter.vocab_size == 4
     assert drafter.translate([2, 0, 3]) == [1, 3, 0]
-
-
-def test_what_two_texts_begin_with():
-    assert common([1, 2, 3], [1, 2, 4, 5]) == 2
-    assert common([1, 2, 3], [1, 2, 3, 5]) == 3
-    assert common([1, 2, 3], [1, 2]) == 1 and common([], [7]) == 0

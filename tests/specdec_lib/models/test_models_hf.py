@@ -120,20 +120,6 @@ def test_rows_of_unequal_length_equal_the_rows_alone(kind: str):
 
 
 @KINDS
-def test_what_was_cut_off_is_never_read(kind: str):
-    model, tokens = adapter(kind), text(7)
-    cache = model.new_cache()
-    model.forward(torch.cat([tokens[:4], text(3, seed=1)])[None], cache)
-    held = [
-        layer for row in cache.rows for layer in getattr(row, "self_attention_cache", row).layers
-    ]
-    for layer in held:  # in place, so that a view of it would show them
-        layer.keys[..., 4:, :], layer.values[..., 4:, :] = 1e30, 1e30
-    cache.truncate(4)
-    close(model.forward(tokens[None, 4:], cache)[0], whole(model, tokens)[4:])
-
-
-@KINDS
 def test_only_the_new_tokens_are_fed(kind: str):
     model = adapter(kind)
     fed: list[int] = []
@@ -193,13 +179,6 @@ def test_the_room_ends_at_the_capacity_and_at_the_last_position(
     model.forward(text(room)[None], cache)
     with pytest.raises(ValueError, match=f"room for {room} positions"):
         model.forward(text(1)[None], cache)
-
-
-def test_a_relative_position_has_no_end():
-    model = adapter("t5")
-    cache = model.new_cache()
-    model.forward(text(600)[None], cache)
-    assert cache.length.tolist() == [600]
 
 
 @KINDS
