@@ -35,11 +35,6 @@ def areas_open_to(area: str) -> set[str] | None:
     return None
 
 
-def package_of(module: str, level: int) -> str:
-    """What `level` leading dots stand for in the file `a/b.py`, which is called "a.b" here."""
-    return ".".join(module.split(".")[:-level])
-
-
 def imported(source: str, module: str = "") -> set[str]:
     """Dotted names of ours that `source`, the file of `module`, imports, relative ones resolved.
 
@@ -51,8 +46,8 @@ def imported(source: str, module: str = "") -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            start = [package_of(module, node.level)] if node.level else []
-            stem = ".".join(start + ([node.module] if node.module else []))
+            start = module.split(".")[: -node.level] if node.level else []
+            stem = ".".join([*start, node.module] if node.module else start)
             names |= {f"{stem}.{alias.name}" for alias in node.names}
     return {name for name in names if name.split(".")[0] in OURS}
 

@@ -44,9 +44,6 @@ def test_no_mass_at_all_is_an_error():
         sample_from(np.zeros(3), 0.5)
 
 
-# Temperature.
-
-
 def random_logits(seed: int, *shape: int) -> Tensor:
     return 3 * torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=F64)
 
@@ -88,9 +85,6 @@ def test_the_logits_are_not_changed(warp: Warp):
     before = logits.clone()
     warp(logits)
     assert torch.equal(logits, before)
-
-
-# Top-k and top-p.
 
 
 def plain_top_k(probs: np.ndarray, k: int) -> np.ndarray:

@@ -46,5 +46,11 @@ def compiled(model: Llama, mode: str | None = MODES[0], backend: str = "inductor
         with torch.inference_mode():  # as in decoding: a compilation holds for one or the other
             model.forward(token, cache, run=run)
     except Exception as error:  # what a compiler fails with is no one class
-        return Compiled(None, f"not compiled: {type(error).__name__}: {error}".splitlines()[0])
+        return Compiled(None, f"not compiled: {first_line(error)}")
     return Compiled(run, f"layers compiled with {backend}" + (f", {mode}" if mode else ""))
+
+
+def first_line(error: Exception) -> str:
+    """The error's class and the first line that it says."""
+    lines = str(error).strip().splitlines() or ["no message"]
+    return f"{type(error).__name__}: {lines[0]}"

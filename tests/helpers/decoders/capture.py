@@ -27,8 +27,8 @@ class CaptureError(AssertionError):
 class Capturable(TorchDispatchMode):
     """Raises CaptureError at an operator that waits, or that takes a tensor of another device.
 
-    `operators` are those that passed: the name of each, and the shapes of the tensors that it takes.
-    `random` operators are refused too: a replay would draw the numbers of a generator that the host
+    `operators` are those that passed: the name of each, and the shapes of what it takes.
+    Random operators are refused too: a replay would draw the numbers of a generator that the host
     does not see.
     """
 

@@ -68,8 +68,7 @@ def generate(
     return speculative_generate(target, drafter, prompts, k, Settings(count, **settings), choices)
 
 
-LENGTHS = (1, 2, 7, 3)
-PROMPTS = [prompt_of(0, length) for length in LENGTHS]
+PROMPTS = [prompt_of(0, length) for length in (1, 2, 7, 3)]
 COUNTING = chain([1, 2, 3, 4, 5, 6, 7, 0])
 
 

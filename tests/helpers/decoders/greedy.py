@@ -23,7 +23,7 @@ def worse(model: PreTrainedModel) -> PreTrainedModel:
     return model
 
 
-def theirs(model: PreTrainedModel, prompts: list[list[int]], count: int) -> list[list[int]]:
+def greedy_text(model: PreTrainedModel, prompts: list[list[int]], count: int) -> list[list[int]]:
     """The `count` new tokens of `generate`, one prompt after the other."""
     model.generation_config.eos_token_id = None
     options = {"max_new_tokens": count, "do_sample": False, "pad_token_id": 0}

@@ -105,17 +105,13 @@ def test_what_a_graph_cannot_hold_is_found(folders, fault: Callable[[Step], None
             fault(step)
 
 
-@pytest.fixture
-def long_models(folders, tmp_path: Path) -> list[Llama]:
-    """The models with room for three buckets."""
-    made = []
-    for folder in folders:
-        weights = read_weights(folder, "cpu", torch.float64)
-        made.append(Llama(replace(weights, shape=replace(weights.shape, max_length=3 * BUCKET))))
-    return made
+def with_room(folder: Path, positions: int) -> Llama:
+    weights = read_weights(folder, "cpu", torch.float64)
+    return Llama(replace(weights, shape=replace(weights.shape, max_length=positions)))
 
 
-def test_texts_that_outgrow_a_bucket_are_those_of_the_whole_capacity(long_models, monkeypatch):
+def test_texts_that_outgrow_a_bucket_are_those_of_the_whole_capacity(folders, monkeypatch):
+    long_models = [with_room(folder, 3 * BUCKET) for folder in folders]
     prompt = [[1 + i % 40 for i in range(110)]]
     settings = Settings(60, Warp(0))
     decoder = GraphDecoder(*long_models, 1, 200, 3, Warp(0))

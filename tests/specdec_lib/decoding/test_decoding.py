@@ -83,9 +83,6 @@ def test_at_temperature_0_the_tokens_are_those_of_plain_decoding(k: int, name: s
         assert made.tokens == plain.tokens
 
 
-# Rows of a batch.
-
-
 @pytest.mark.parametrize("eos_id", [None, EOS])
 @pytest.mark.parametrize("name", DRAFTERS)
 @pytest.mark.parametrize("k", [1, 4])
@@ -126,8 +123,6 @@ def test_a_drafter_can_be_used_again():
     assert first.tokens == second.tokens
     assert shorter.tokens == generate([[1]], uniforms(0)).tokens
 
-
-# Where a sequence ends.
 
 WRONG_BEHIND_3 = chain([1, 2, 3, 0, 5, 6, 7, 0])
 
@@ -182,9 +177,6 @@ def test_the_callback_sees_every_token_once_in_order(decoder: str):
         made = generate(PROMPTS, uniforms(0, 1, 2, 3), eos_id=EOS, on_tokens=on_tokens)
     assert seen == made.tokens
     assert all(calls)
-
-
-# The record of what happened.
 
 
 def probability(model: TableModel, text: Sequence[int], token: int, warp: Warp) -> float:

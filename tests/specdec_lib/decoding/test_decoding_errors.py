@@ -17,14 +17,10 @@ from specdec_lib.sampling import Greedy, Warp, choices_for
 
 
 class Short(TableModel):
-    """A model with room for eight tokens."""
-
     max_length = 8
 
 
 class Elsewhere(ModelDrafter):
-    """A drafter on another device."""
-
     def __init__(self, model: TableModel) -> None:
         super().__init__(model)
         self.device = torch.device("meta")

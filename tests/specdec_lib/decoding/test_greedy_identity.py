@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from decoders.greedy import begin, require_identical, theirs, worse
+from decoders.greedy import begin, greedy_text, require_identical, worse
 from decoders.random_models import VOCAB, gpt2, llama, t5
 from transformers import PreTrainedModel
 
@@ -59,7 +59,7 @@ def identical(family: str, prompts: list[list[int]], ks: Iterable[int], folder: 
     """Compare with `generate`, with a draft that is neither useless nor perfect."""
     make, adapt = ADAPTERS[family]
     target, draft = adapt(make(), folder / "target"), adapt(worse(make()), folder / "draft")
-    expected = theirs(make(), prompts, TOKENS)
+    expected = greedy_text(make(), prompts, TOKENS)
     accepted = require_identical(target, draft, prompts, expected, ks)
     assert min(accepted) == 0 and max(accepted) == 8
 
@@ -69,4 +69,4 @@ def test_plain_decoding_gives_them_too(family: str, tmp_path: Path):
     make, adapt = ADAPTERS[family]
     prompts, target = texts()[:8], adapt(make(), tmp_path)
     made = plain_generate(target, begin(prompts, target), GREEDY, Greedy())
-    assert made.tokens == theirs(make(), prompts, TOKENS)
+    assert made.tokens == greedy_text(make(), prompts, TOKENS)

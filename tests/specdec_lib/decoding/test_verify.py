@@ -89,9 +89,6 @@ def one_token(
     return int(count), int(following)
 
 
-# Distributions, counted.
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("drafted", range(3))
 def test_accepted_grid_points_are_min_1_p_over_q(drafted: int, dtype: torch.dtype):
@@ -172,9 +169,6 @@ def weight(q: Tensor, x: int, y: int) -> range:
     return range(int(16 * q[0, x] * q[1, y]))
 
 
-# A plain loop.
-
-
 @pytest.mark.parametrize("V", [2, 5, 40])
 @pytest.mark.parametrize("K", [0, 1, 2, 4, 7])
 def test_a_plain_loop_gives_the_same(K: int, V: int):
@@ -189,9 +183,6 @@ def test_a_plain_loop_gives_the_same(K: int, V: int):
 def test_the_cases_of_the_plain_loop_end_at_every_position():
     counts = {int(n) for seed in range(3) for n in verify_block(*random_block(seed, 64, 4, 5))[0]}
     assert counts == {0, 1, 2, 3, 4}
-
-
-# Rows of a batch.
 
 
 @pytest.mark.parametrize("limit", range(5))
@@ -221,9 +212,6 @@ def test_the_arguments_are_not_changed():
     before = [tensor.clone() for tensor in block]
     verify_block(*block)
     assert all(map(torch.equal, block, before))
-
-
-# The edges of the rule.
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -277,9 +265,6 @@ def test_uniforms_in_float64_are_not_rounded_to_1_by_float32_probabilities():
     assert (int(count), int(token)) == (1, 1)
 
 
-# From uniforms to tokens, row by row.
-
-
 EDGES = torch.tensor([0.0, 2.0**-60, 0.25, 0.5, 0.75, 1 - 2.0**-24, ALMOST_ONE], dtype=F64)
 
 
@@ -319,9 +304,6 @@ def test_a_token_too_small_to_change_the_sum_is_not_picked():
     probs = torch.tensor([[ALMOST_ONE, 1e-20, 0.0]], dtype=F64)
     u = torch.tensor([ALMOST_ONE], dtype=F64)
     assert sample_rows(probs, u).tolist() == [0]
-
-
-# What the device is asked to do.
 
 
 def operations(B: int, K: int) -> list[str]:

@@ -29,9 +29,6 @@ class Script:
         return torch.tensor(self.tokens[index])
 
 
-# Prompt lookup.
-
-
 def lookup_by_trying_all(tokens: list[int], k: int, max_ngram: int) -> list[int]:
     """The longest n-gram first, then the latest place, of all (n, place) that fit."""
     fits = [
@@ -71,8 +68,6 @@ def test_prompt_lookup_is_certain_of_what_it_found_row_by_row():
     ]
     assert torch.equal(found.q, torch.nn.functional.one_hot(found.tokens, V).float())
 
-
-# Counts of a corpus.
 
 UNIGRAM = [0.5, 0.25, 0.125, 0.125]
 
@@ -151,9 +146,6 @@ def test_ngrams_follow_the_tokens_that_were_drawn():
 def test_an_order_that_there_is_not_is_refused(order: int):
     with pytest.raises(ValueError, match=f"order is {order}; 1 is unigram, 2 bigram, 3 trigram"):
         NgramDrafter(COUNTS, order)
-
-
-# A model.
 
 
 MODEL = dyadic(1)

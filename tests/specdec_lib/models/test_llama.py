@@ -19,14 +19,12 @@ SAME = {"rtol": 0, "atol": 1e-11}
 
 @pytest.fixture(params=[(4, True), (2, False)], ids=["tied", "grouped, untied"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A saved random Llama."""
     kv_heads, tied = request.param
     llama(kv_heads=kv_heads, tied=tied).save_pretrained(tmp_path)
     return tmp_path
 
 
 def tokens(*shape: int) -> Tensor:
-    """Seeded random tokens."""
     return torch.randint(VOCAB, shape, generator=torch.Generator().manual_seed(3))
 
 

@@ -70,7 +70,6 @@ def whole(model: Causal | EncoderDecoder, tokens: Tensor) -> Tensor:
 
 
 def text(length: int, seed: int = 0) -> Tensor:
-    """Random token ids (length,)."""
     return torch.randint(V, (length,), generator=torch.Generator().manual_seed(seed))
 
 

@@ -161,9 +161,6 @@ def fake_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) 
     return served
 
 
-# The built-in pair
-
-
 def test_the_built_in_pair_without_network(assets: Path, no_network: None):
     pair = load_pair(device="cpu")
     assert (pair.name, pair.eos_id) == ("stdlib", 0)
@@ -214,9 +211,6 @@ def test_ratios_in_words(value: float, words: str):
     assert in_words(value) == words
 
 
-# Names
-
-
 @pytest.mark.parametrize(
     "arguments, message",
     [
@@ -252,9 +246,6 @@ def test_the_command_lists_pairs_and_sizes(capsys: pytest.CaptureFixture):
     said = capsys.readouterr().out.splitlines()
     line = "qwen2.5: Qwen/Qwen2.5-7B (15 GB); drafts 0.5b (0.98 GB), 1.5b (3.1 GB)"
     assert line in said and said[0].startswith("stdlib: built in")
-
-
-# Published pairs
 
 
 def test_a_published_pair_is_fetched_once_and_loaded(fake_hub: Hub, capsys):
@@ -371,9 +362,6 @@ def test_weights_are_whole_only_with_every_part(tmp_path: Path):
     assert hub.has_weights(tmp_path)
 
 
-# The hub says no
-
-
 def http_error(kind: type[HfHubHTTPError]) -> HfHubHTTPError:
     return kind("403 or 404", response=SimpleNamespace(headers={}, request=None))
 
@@ -407,9 +395,6 @@ def test_offline_by_wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_net
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(PairError, match="gpt2-xl is not on this machine .* .HF_HUB_OFFLINE is set"):
         load_pair("gpt2", device="cpu")
-
-
-# Memory and dtype
 
 
 def test_short_memory_is_told_before_the_weights_come(fake_hub: Hub, monkeypatch):
