@@ -53,6 +53,11 @@ class RowCaches(Lengths):
             if new < held:
                 row.crop(new - held)  # transformers 5: minus the number of positions to remove
 
+    def odd_rows(self) -> list[int]:
+        """The rows whose cache does not hold the positions that are counted here."""
+        rows = enumerate(zip(self.rows, self._held, strict=True))
+        return [number for number, (row, held) in rows if row.get_seq_length() != held]
+
 
 class HuggingFace(ABC):
     """What both kinds share; B rows, T new tokens, V entries of the vocabulary.
@@ -87,7 +92,7 @@ class HuggingFace(ABC):
         cache.advance(tokens.shape[1])
         rows = zip(tokens[:, None], cache.rows, cache.encoded, strict=True)
         logits = torch.cat([self._row(*row) for row in rows])
-        if [row.get_seq_length() for row in cache.rows] != cache.length.tolist():
+        if cache.odd_rows():
             raise ValueError(
                 f"a model of type {self.model.config.model_type} did not add to its cache what it "
                 "read, so it would have to read all again: choose a model that uses DynamicCache"

@@ -3,15 +3,17 @@
 What they must give is one pass of transformers itself over the whole sequence, without a cache.
 """
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
+from decoders.random_models import VOCAB as V
+from decoders.random_models import gpt2, llama
 from torch import Tensor
 from transformers import (
     AutoModelForCausalLM,
     GPT2Config,
-    LlamaConfig,
     MambaConfig,
     MistralConfig,
     OpenAIGPTConfig,
@@ -23,15 +25,9 @@ from transformers import (
 
 from specdec_lib.models.hf import Causal, EncoderDecoder, load
 
-V = 40
 SIZES = {"vocab_size": V, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
 SOURCE = [7, 3, 9, 9, 1]
-CAUSAL = {
-    "gpt2": GPT2Config(**SIZES, n_positions=32),
-    "llama": LlamaConfig(
-        **SIZES, intermediate_size=24, num_key_value_heads=1, max_position_embeddings=32
-    ),
-}
+CAUSAL = {"gpt2": gpt2, "llama": partial(llama, kv_heads=1)}
 
 
 def causal(config: PreTrainedConfig) -> PreTrainedModel:
@@ -57,7 +53,7 @@ def t5() -> T5ForConditionalGeneration:
 def adapter(kind: str) -> Causal | EncoderDecoder:
     if kind == "t5":
         return EncoderDecoder(t5(), SOURCE)
-    return Causal(causal(CAUSAL[kind]))
+    return Causal(CAUSAL[kind]())
 
 
 def whole(model: Causal | EncoderDecoder, tokens: Tensor) -> Tensor:
@@ -161,7 +157,7 @@ def test_decoding_starts_from_one_token_and_needs_a_source():
         model.new_cache()
 
 
-@pytest.mark.parametrize("kind, longest", [("gpt2", 32), ("llama", 32), ("t5", None)])
+@pytest.mark.parametrize("kind, longest", [("gpt2", 128), ("llama", 128), ("t5", None)])
 def test_sizes(kind: str, longest: int | None):
     model = adapter(kind)
     assert (model.vocab_size, model.max_length) == (V, longest)
@@ -169,7 +165,7 @@ def test_sizes(kind: str, longest: int | None):
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
-@pytest.mark.parametrize("capacity, room", [(None, 32), (10, 10), (99, 32)])
+@pytest.mark.parametrize("capacity, room", [(None, 128), (10, 10), (999, 128)])
 def test_the_room_ends_at_the_capacity_and_at_the_last_position(
     kind: str, capacity: int | None, room: int
 ):
@@ -222,7 +218,7 @@ def test_a_model_that_ignores_its_cache_is_refused():
         model.forward(text(3)[None], model.new_cache())
 
 
-@pytest.mark.parametrize("make", [lambda: causal(CAUSAL["gpt2"]), t5], ids=["gpt2", "t5"])
+@pytest.mark.parametrize("make", [gpt2, t5], ids=["gpt2", "t5"])
 def test_load_picks_the_kind_from_the_folder(make, tmp_path: Path):
     saved = make()
     saved.float().save_pretrained(tmp_path)
