@@ -11,7 +11,7 @@ from decoders.capture import Capturable, CaptureError
 from torch._subclasses import FakeTensorMode
 
 from specdec_lib.decoding.fixed_shape.graph import GraphDecoder, graph_generate, spare
-from specdec_lib.decoding.fixed_shape.step import BUCKET, Numbers, Step
+from specdec_lib.decoding.fixed_shape.step import BUCKET, Numbers, Step, bucket
 from specdec_lib.decoding.state import Settings
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama, RMSNorm
@@ -105,9 +105,45 @@ def test_what_a_graph_cannot_hold_is_found(folders, fault: Callable[[Step], None
             fault(step)
 
 
+@pytest.mark.parametrize("warp", [Warp(0), Warp(1)])
+def test_the_host_reads_once_and_writes_once_a_step(models, warp: Warp, monkeypatch):
+    calls: list[str] = []
+    for owner, name in ((Step, "result"), (Step, "__call__"), (Numbers, "send")):
+        whole = getattr(owner, name)
+
+        def counted(self, *arguments, name=name, whole=whole):
+            calls.append(name)
+            return whole(self, *arguments)
+
+        monkeypatch.setattr(owner, name, counted)
+    generators = [np.random.default_rng(row) for row in range(3)]
+    made = graph_generate(*models, PROMPTS, 2, Settings(20, warp), generators)
+    once = ["send", "__call__", "result"] if warp.temperature else ["__call__", "result"]
+    assert calls == once * made.target_passes
+
+
+def test_the_numbers_cross_without_waiting(monkeypatch):
+    copies = []
+    copy = torch.Tensor.copy_
+
+    def remember(self, source, non_blocking=False):
+        copies.append(non_blocking)
+        return copy(self, source, non_blocking)
+
+    numbers = Numbers(2, 1, torch.device("cpu"))
+    monkeypatch.setattr(torch.Tensor, "copy_", remember)
+    numbers.send(np.arange(6.0).reshape(2, 3))
+    assert copies == [False, True]  # on the host, and from there to the device
+    assert numbers.uniform.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 def with_room(folder: Path, positions: int) -> Llama:
     weights = read_weights(folder, "cpu", torch.float64)
     return Llama(replace(weights, shape=replace(weights.shape, max_length=positions)))
+
+
+def test_a_pass_reads_the_shortest_bucket_that_holds_the_rows():
+    assert [bucket(count) for count in (1, 128, 129, 257)] == [128, 128, 256, 384]
 
 
 def test_texts_that_outgrow_a_bucket_are_those_of_the_whole_capacity(folders, monkeypatch):
@@ -117,6 +153,7 @@ def test_texts_that_outgrow_a_bucket_are_those_of_the_whole_capacity(folders, mo
     decoder = GraphDecoder(*long_models, 1, 200, 3, Warp(0))
     made = decoder.generate(prompt, settings, [])
     assert set(decoder.graphs) == {128, 256}
+    assert {cache.seen for cache in decoder.step.caches} == {256}
     monkeypatch.setattr("specdec_lib.decoding.fixed_shape.step.BUCKET", 200)
     monkeypatch.setattr("specdec_lib.decoding.fixed_shape.graph.BUCKET", 200)
     assert graph_generate(*long_models, prompt, 3, settings, []).tokens == made.tokens
