@@ -16,6 +16,10 @@ BUILD = ROOT / "build"
 TESTS = ROOT / "autograde" / "chapters"
 
 
+class AuthorError(Exception):
+    """A chapter cannot be read, built or executed: the text says where, why, and what to do."""
+
+
 def _setting(name: str) -> str | None:
     """A setting of the course: `name` in the section [tool.autograde] of ROOT's pyproject.toml."""
     file = ROOT / "pyproject.toml"

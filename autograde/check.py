@@ -30,8 +30,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from autograde.sandbox.remote import MAX_GIVEN, RemoteObject, Student
+from autograde.sandbox.remote import MAX_GIVEN, RemoteObject
 from autograde.sandbox.session import StudentError
+from autograde.sandbox.student import Student
 
 # All that a hidden test needs of the grader: a chapter imports nothing of it but this and `wrong`.
 __all__ = [

@@ -13,7 +13,7 @@ from textwrap import fill
 from typing import Any
 
 from autograde.chapter import BUILD
-from autograde.errors import exit_code
+from autograde.commands import exit_code
 from autograde.sandbox.isolation import NoIsolation
 
 WIDTH = 80

@@ -15,10 +15,9 @@ from itertools import product
 from pathlib import Path
 from types import ModuleType
 
-from autograde.chapter import Chapter
+from autograde.chapter import AuthorError, Chapter
 from autograde.check import Behaviour, Exercise
-from autograde.errors import AuthorError
-from autograde.sandbox.remote import Call, Student
+from autograde.sandbox.student import Call, Student
 
 MAX_MESSAGE = 4000  # characters of a case's message: a student's value may be in it
 

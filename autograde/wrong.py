@@ -17,7 +17,8 @@ import numpy as np
 
 from autograde.chapter import Chapter
 from autograde.sandbox.inside import operations, wire
-from autograde.sandbox.remote import Call, RemoteObject, traces_of
+from autograde.sandbox.remote import RemoteObject
+from autograde.sandbox.student import Call, traces_of
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from tqdm import tqdm
 from traitlets import default
 
 from autograde.build.source import read_chapter
-from autograde.chapter import BUILD, ROOT, library_folders
-from autograde.errors import AuthorError
+from autograde.chapter import BUILD, ROOT, AuthorError, library_folders
 from autograde.files import digest_of, files_below, write_if_changed
 from autograde.nbgrader import regions
 from autograde.report import offline

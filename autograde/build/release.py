@@ -21,8 +21,14 @@ from traitlets.config import Config
 
 from autograde.build import gates
 from autograde.build.source import read_chapter
-from autograde.chapter import NOTEBOOKS, SOLUTIONS, chapter_names, notebook_path, require_chapter
-from autograde.errors import AuthorError
+from autograde.chapter import (
+    NOTEBOOKS,
+    SOLUTIONS,
+    AuthorError,
+    chapter_names,
+    notebook_path,
+    require_chapter,
+)
 from autograde.files import write_if_changed
 from autograde.nbgrader.config import load_config, set_folders
 

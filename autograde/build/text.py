@@ -13,8 +13,7 @@ import jupytext
 from nbformat.notebooknode import NotebookNode
 from nbformat.validator import NotebookValidationError
 
-from autograde.chapter import ROOT
-from autograde.errors import AuthorError
+from autograde.chapter import ROOT, AuthorError
 
 # Comments that look like magics stay comments.
 FORMAT = {"extension": ".py", "format_name": "percent", "comment_magics": False}

@@ -15,8 +15,9 @@ from typing import Any
 from autograde.chapter import Chapter
 from autograde.runner import HiddenTests, collected
 from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import RemoteObject, Student
+from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import NotDefined, Reply, StudentError
+from autograde.sandbox.student import Student
 
 CELL = """### BEGIN HIDDEN TESTS
 from autograde.tools.plain_nbgrader import points

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from classes.submitting import CHAPTER
 
-from autograde import cache, dispatch
+from autograde import cache, pool
 from autograde.cli import main
 from autograde.pool import grade_class
 from autograde.tools.samples import write_class
@@ -45,7 +45,7 @@ def test_the_same_bytes_as_on_this_machine(address: str, submitted: Path, tmp_pa
 
 
 def test_a_worker_with_other_code_is_refused(address: str, submitted: Path, monkeypatch):
-    monkeypatch.setattr(dispatch, "grader_fingerprint", changed_fingerprint)
+    monkeypatch.setattr(pool, "grader_fingerprint", changed_fingerprint)
     with pytest.raises(ValueError, match="has another version"):
         grade_class(submitted, scheduler=address)
 
@@ -63,10 +63,10 @@ def changed_fingerprint(chapter: str) -> str:
 )
 def test_unfit_workers_are_named(workers: dict, words: str):
     with pytest.raises(ValueError, match=words):
-        dispatch.require_single_threads("tcp://x", workers)
+        pool.require_single_threads("tcp://x", workers)
 
 
 def test_no_scheduler_says_so(submitted: Path, monkeypatch, capsys):
-    monkeypatch.setattr(dispatch, "CONNECT_SECONDS", 1)
+    monkeypatch.setattr(pool, "CONNECT_SECONDS", 1)
     assert main(["grade", str(submitted), "--scheduler", "tcp://127.0.0.1:9"]) == 2
     assert "no dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from classes.submitting import CHAPTER
 
-from autograde.chapter import chapter_names
-from autograde.errors import AuthorError, exit_code
+from autograde.chapter import AuthorError, chapter_names
+from autograde.commands import exit_code
 from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.pool import grade_class
 from autograde.tools import demo as course

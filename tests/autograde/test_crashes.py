@@ -15,14 +15,14 @@ import psutil
 import pytest
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 
-from autograde import cache, dispatch, pool
+from autograde import cache, pool
 from autograde.build.release import release_into
 from autograde.chapter import ROOT
 from autograde.cli import main
-from autograde.dispatch import PER_WORKER, GraderCrashed, Pool
 from autograde.grade import Job, Outcome
 from autograde.nbgrader import stamps
 from autograde.nbgrader.gradebook import read_scores
+from autograde.pool import PER_WORKER, GraderCrashed, Pool
 from autograde.result import Result
 from autograde.tools.samples import write_class
 
@@ -210,7 +210,7 @@ def test_results_at_a_limit_are_repeated_alone_and_then_stored(
         workers.append(number)
         return nullcontext(Slow(seen))
 
-    monkeypatch.setattr(dispatch, "_processes", open_executor)
+    monkeypatch.setattr(pool, "_processes", open_executor)
     assert len(pool.grade_class(submitted, workers=2).grades) == STUDENTS
     assert workers == [2, 1]
     assert sorted(seen[:STUDENTS]) == sorted(seen[STUDENTS:]) and len(seen) == 2 * STUDENTS

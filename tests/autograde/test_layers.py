@@ -13,17 +13,16 @@ import pytest
 
 from autograde.chapter import LIBRARY, ROOT
 
-BOTTOM = {"chapter", "errors", "files", "result", "submission"}
+BOTTOM = {"chapter", "files", "result", "submission"}
 SANDBOX = {"chapter", "files", "sandbox"}
-TESTS = {"chapter", "errors", "sandbox", "check", "wrong", "runner"}
-GRADE = BOTTOM | TESTS | {"cache", "judge", "grade"}
+TESTS = {"chapter", "sandbox", "check", "wrong", "runner"}
+GRADE = BOTTOM | TESTS | {"cache", "grade"}
 REPORT = GRADE | {"report"}
 NBGRADER = REPORT | {"nbgrader", "receipt"}
 BUILD = NBGRADER | {"build"}
-ALL = BUILD | {"dispatch", "pool", "lms", "commands", "cli", "tools"}
+ALL = BUILD | {"pool", "lms", "commands", "cli", "tools"}
 MAY_IMPORT = {
     "chapter": set(),
-    "errors": set(),
     "files": set(),
     "result": set(),
     "submission": {"chapter", "files"},
@@ -33,10 +32,8 @@ MAY_IMPORT = {
     "runner": TESTS,
     "chapters": {"chapters", "check", "wrong"},
     "cache": BOTTOM,
-    "judge": BOTTOM | TESTS,
     "grade": GRADE,
-    "dispatch": GRADE,
-    "pool": GRADE | {"dispatch"},
+    "pool": GRADE,
     "receipt": BOTTOM | {"cache"},
     "report": REPORT,
     "nbgrader": NBGRADER,

@@ -14,11 +14,10 @@ from nbformat import NotebookNode
 
 from autograde import grade as engine
 from autograde import runner
-from autograde.chapter import Chapter, chapter_names
-from autograde.errors import AuthorError
+from autograde.chapter import AuthorError, Chapter, chapter_names
 from autograde.runner import Case, HiddenTests, collected
-from autograde.sandbox.remote import Student
 from autograde.sandbox.session import Session
+from autograde.sandbox.student import Student
 from autograde.tools.samples import sample
 from autograde.wrong import misconceptions_of
 

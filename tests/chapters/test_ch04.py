@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from classes.chapter_cases import ROW, draw, functions_of, unwritten
+from classes.chapter_cases import ROW, functions_of, unwritten
 from classes.regrading import grade_with
 
 from autograde.chapter import SOLUTIONS
@@ -19,7 +19,7 @@ from specdec_lib.lessons.widgets.tradeoff import K_MAX, tradeoff_simulator
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.llama import Llama
-from specdec_lib.training.short import distil, factor, trainable
+from specdec_lib.training.short import distil, trainable
 
 CHAPTER = "04_choosing_the_draft"
 FUNCTIONS = functions_of(CHAPTER)
@@ -84,9 +84,7 @@ def test_the_gradient_worked_out_by_hand_is_autograds():
     "wrong, told",
     [
         (ch04_wrong.no_gradient, "no gradient flows"),
-        (ch04_wrong.summed, "returned 0.45, expected 0.225"),
         (lambda p, q: 1 - torch.minimum(p.softmax(-1), q.softmax(-1)).sum(-1), "the mean over all"),
-        (lambda p, q: p.nothing, "raised AttributeError"),
     ],
 )
 def test_the_check_of_the_loss_names_what_is_wrong(wrong, told: str):
@@ -111,42 +109,12 @@ def test_numbers_of_the_errata_stand_in_the_text(capsys):
     assert missing == [] and len(numbers) == 19
 
 
-def test_figures_say_their_numbers(shown: list[str]):
-    for name in ("one_block", "best_k_map", "strategies", "learning_curve"):
-        draw(CHAPTER, name)
-    assert "75 ms for 4 tokens: 18.75 ms each, 2.67 times as fast" in shown[0]
-    assert "alpha 0.7: 9, 8, 6, 4, 3, 2" in shown[1]
-    assert shown[2].endswith("small: alpha 0.60, c 0.15; table: alpha 0.20.")
-    assert "0.310 after 0, 0.400 after 10" in shown[3]
-
-
 def test_the_table_uses_the_students_function(capsys):
     measured.table_of_drafts({"small": ROW}, FUNCTIONS["walltime_speedup"])
     out = capsys.readouterr().out
     assert "0.600   0.10" in out and "K = 3: 1.67" in out and "K = 2: 1.45" in out
     measured.table_of_drafts({"small": ROW}, unwritten)
     assert "Write it first" in capsys.readouterr().out
-
-
-def test_state_is_checked_and_plain():
-    simulator = tradeoff_simulator(np.float64(0.5), 1, 3.0, 0.25)
-    assert simulator.state == {"alpha": 0.5, "c": 1.0, "k": 3, "s": 0.25}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"alpha": 1.2}, "alpha is 1.2: a probability"),
-        ({"k": 2.5}, "k is 2.5: give a whole number from 0 to 20"),
-        ({"k": 21}, "k is 21: give a whole number"),
-        ({"k": "five"}, "k is 'five'"),
-        ({"k": True}, "k is True"),
-        ({"s": -0.1}, "s is -0.1"),
-    ],
-)
-def test_what_is_out_of_range_is_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        tradeoff_simulator(**arguments)
 
 
 @pytest.mark.browser
@@ -165,23 +133,6 @@ def test_functions_equal_the_library(module):
         assert call("bestK", alpha, c, s) == best_steep(alpha, c, s, K_MAX)
 
 
-MOVES = (("K draft tokens in a block", 1), ("s cost of each further token of a pass", 10))
-
-
-@pytest.mark.browser
-def test_keyboard_moves_every_slider_and_reset_brings_them_back(reader):
-    page = reader(tradeoff_simulator())
-    assert page.numbers() == ["2.941", "1.25", "2.353", "6"]
-    for name, presses in MOVES:
-        for _ in range(presses):
-            page.slider(name).press("ArrowRight")
-    want = theory.walltime_speedup(0.7, 0.05, 6, 1 + 0.1 * 6)
-    assert page.numbers()[2:] == [f"{want:.3f}", str(best_steep(0.7, 0.05, 0.1, K_MAX))]
-    assert f"K = 6: {want:.3f}" in page.description(0)
-    page.press("Reset")
-    assert page.numbers() == ["2.941", "1.25", "2.353", "6"]
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("state", "words"),
@@ -195,6 +146,15 @@ def test_keyboard_moves_every_slider_and_reset_brings_them_back(reader):
 )
 def test_each_setting_is_said(reader, state, words):
     assert words in reader(tradeoff_simulator(**state)).verdict()
+
+
+@pytest.mark.browser
+def test_its_picture_tells_the_speed_and_reset_brings_the_start_back(reader):
+    page = reader(tradeoff_simulator())
+    page.slider("K draft tokens in a block").press("ArrowRight")
+    assert f"K = 6: {theory.walltime_speedup(0.7, 0.05, 6):.3f}" in page.description(0)
+    page.press("Reset")
+    assert page.numbers() == ["2.941", "1.25", "2.353", "6"]
 
 
 @pytest.fixture(scope="module")
@@ -268,14 +228,3 @@ def test_the_students_drafts_are_judged_as_all_others_and_may_be_missing(lab, ca
     assert yours.alphas["bigram, yours"] == lab.alpha(reader)
     assert strategies.own_drafts(lab, unwritten, own) == strategies.OwnDrafts({}, {})
     assert "Without your own drafts: not written yet" in capsys.readouterr().out
-
-
-def test_the_rate_of_learning_rises_and_falls():
-    rates = [factor(step, 100) for step in range(100)]
-    assert rates[0] == pytest.approx(0.2) and max(rates) == 1 and rates[-1] < 0.03
-
-
-def test_the_notebook_shows_no_answer_of_the_library():
-    text = (SOLUTIONS / f"{CHAPTER}.py").read_text()
-    assert "specdec_lib.theory" not in text and "drafters.lookup" not in text
-    assert "training.stages" not in text

@@ -4,10 +4,9 @@ import re
 
 import numpy as np
 import pytest
-from classes.chapter_cases import SETTINGS, draw, functions_of, text_of, unwritten
+from classes.chapter_cases import SETTINGS, functions_of, text_of
 
 from specdec_lib.lessons.ch05 import checks as ch05
-from specdec_lib.lessons.ch05 import figures, measured
 from specdec_lib.lessons.ch05.checks import conditional_rates, drifting_seconds, rounding_interval
 from specdec_lib.lessons.common.examples import Different, expect_value_error
 from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
@@ -19,20 +18,9 @@ FUNCTIONS = functions_of(CHAPTER)
 TEXT = text_of(CHAPTER)
 
 
-def test_an_expected_error_is_asked_for_by_its_name():
-    def refuses(x):
-        raise ValueError("no")
-
-    def breaks(x):
-        return x.missing
-
-    assert expect_value_error(refuses, 1, why="it is odd") is None
-    with pytest.raises(Different, match=r"breaks\(x=1\) raised AttributeError, expected ValueErr"):
-        expect_value_error(breaks, 1, why="it is odd")
-    with pytest.raises(Different, match=r"returned \[1\], expected ValueError: it is odd\."):
-        expect_value_error(lambda x: [x], 1, why="it is odd")
-    with pytest.raises(NotImplementedError):
-        expect_value_error(unwritten, 1, why="it is odd")
+def test_another_error_than_the_expected_one_is_told():
+    with pytest.raises(Different, match="raised AttributeError, expected ValueError"):
+        expect_value_error(lambda x: x.missing, 1, why="it is odd")
 
 
 def test_known_truths():
@@ -86,59 +74,10 @@ def test_rates_by_position_are_conditional():
     assert rates[0] == (0.0, 2) and np.isnan(rates[1][0]) and rates[1][1] == 0
 
 
-def test_words_of_the_figures_without_a_function(shown: list[str], capsys):
-    for name in ("six_blocks", "expected_and_measured", "two_devices", "acceptance_table"):
-        draw(CHAPTER, name)
-    assert "block 3: 2 accepted" in shown[0]
-    assert "EnDe, T5-large, T = 0: formula 2.36 to 2.64, printed 2.5, measured 1.7" in shown[1]
-    assert "Medusa: 2.32 tokens and 1.44x on the RTX 3090" in shown[2]
-    assert "code, small: 0.500 and 0.600" in shown[3]
-    assert "GPT-like 97M (lm1b)  unigram      0.03  0.03" in capsys.readouterr().out
-
-
-def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
-    measured.pairs(lambda plain, fast: 7.0, [2.0, 3.0], [1.0, 2.0])
-    assert "geometric mean by your function is 7.000" in shown[0]
-    figures.two_orders(lambda plain, fast: 3.0)
-    assert "one after the other, your function gives 3.000" in shown[1]
-
-
-def test_a_rate_that_does_not_exist_leaves_a_gap(shown: list[str]):
-    def refuses(*times):
-        raise ValueError("never")
-
-    figures.implied_rates(refuses, SETTINGS[:1], [])
-    assert "nan implied" in shown[0]
-
-
-def test_simulator_starts_at_its_row():
-    simulator = paper_rows_simulator(SETTINGS, row=2)
-    state = simulator.state
-    assert (state["row"], state["alpha"], state["c"], state["k"]) == (2, 0.82, 0.11, 7)
-    assert len(state["rows"]) == 12 and state["rows"][2]["measured"] == 1.7
-    simulator.update(row=0, k=3)
-    assert simulator.state["k"] == 3
-
-
-@pytest.mark.parametrize(
-    ("part", "message"),
-    [
-        ({"row": 12}, "row is 12: give a whole number from 0 to 11"),
-        ({"k": 2.5}, "k is 2.5: give a whole number"),
-        ({"k": K_MAX + 1}, "from 0 to 12"),
-        ({"alpha": 1.2}, "alpha is 1.2: a probability"),
-        ({"c": -0.1}, "c is -0.1"),
-    ],
-)
-def test_what_is_no_setting_is_named(part: dict, message: str):
-    with pytest.raises(ValueError, match=message):
-        paper_rows_simulator(SETTINGS).update(**part)
-
-
 def test_simulator_needs_a_row():
     with pytest.raises(ValueError, match="rows is empty"):
         paper_rows_simulator([])
-    with pytest.raises(ValueError, match="from 0 to 11"):
+    with pytest.raises(ValueError, match="row is 12: give a whole number from 0 to 11"):
         paper_rows_simulator(SETTINGS, row=12)
 
 
@@ -166,18 +105,16 @@ def test_javascript_says_what_the_clock_would_need(module):
 
 
 @pytest.mark.browser
-def test_keyboard_moves_the_sliders_and_the_row(reader):
+def test_another_row_brings_its_numbers_and_the_button_brings_them_back(reader):
     page = reader(paper_rows_simulator(SETTINGS, row=2))
     assert page.numbers() == ["2.50", "2.36 to 2.64"]
-    for _ in range(12):
-        page.slider("c time of a draft step in target steps").press("ArrowRight")
-    assert page.numbers()[0] == f"{walltime_speedup(0.82, 0.23, 7):.2f}"
     page.frame.get_by_label("Row of the paper").select_option("6")
-    assert page.numbers()[0] == f"{walltime_speedup(0.65, 0.02, 5):.2f}"
+    theirs = page.numbers()
+    assert theirs[0] == f"{walltime_speedup(0.65, 0.02, 5):.2f}"
     page.slider("K draft tokens a block").press("ArrowLeft")
-    assert page.numbers()[0] == f"{walltime_speedup(0.65, 0.02, 4):.2f}"
+    assert page.numbers() != theirs
     page.press("Back to the row's numbers")
-    assert page.numbers()[0] == f"{walltime_speedup(0.65, 0.02, 5):.2f}"
+    assert page.numbers() == theirs
     assert "CNNDM, T5-small, T = 0: expected 2.4, measured 3.1" in page.description(1)
 
 

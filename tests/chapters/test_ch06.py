@@ -1,11 +1,10 @@
 """Chapter 06: its visible side, its figures, the recorded blocks, and its hidden tests' parts."""
 
 import copy
-from pathlib import Path
 
 import numpy as np
 import pytest
-from classes.chapter_cases import draw, functions_of, text_of
+from classes.chapter_cases import functions_of, text_of
 
 from autograde.chapters.ch06_tests import RemoteCoins, Seeded, law_of_slowest
 from specdec_lib.lessons.ch06 import checks as ch06
@@ -100,16 +99,6 @@ def test_numbers_in_the_text_are_right():
     assert first < seen.alpha and "The first position is the worst" in TEXT
 
 
-def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
-    draw(CHAPTER, "rows_of_coins", simulate_block=lambda alpha, k, r: 1)
-    assert (
-        "returned [1, 1, 1, 1, 1, 1, 1, 1]" in shown[0] and "1: 1.000, computed 0.210" in shown[0]
-    )
-
-
-PACKAGE = Path(recorded.__file__).parent
-
-
 def test_the_record_is_small_and_whole():
     assert recorded.PATH.stat().st_size <= 300_000
     record = recorded.record()
@@ -166,19 +155,9 @@ def test_digits_are_added_where_a_verdict_needs_them():
     assert (accepted, token) == (1, 9) and r[0] * q[0] < p[0] and len(p) == 2
 
 
-@pytest.mark.parametrize(
-    ("piece", "seen"),
-    [
-        ("\n        ", "↵·8"),
-        (" def", "·def"),
-        ("\n\n    ", "↵↵·4"),
-        ("x", "x"),
-        ("\t", "⇥"),
-        ("  a b", "·2a·b"),
-    ],
-)
-def test_spaces_can_be_seen(piece: str, seen: str):
-    assert recorded.visible(piece) == seen
+def test_spaces_can_be_seen():
+    pieces = ("\n        ", " def", "\n\n    ", "x", "\t", "  a b")
+    assert [*map(recorded.visible, pieces)] == ["↵·8", "·def", "↵↵·4", "x", "⇥", "·2a·b"]
 
 
 def test_a_copy_of_what_was_lent_begins_again():

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from classes.chapter_cases import draw, functions_of, unwritten
+from classes.chapter_cases import functions_of, random_pairs, unwritten
 
 from autograde.chapters import ch07_tests, ch07_wrong
 from specdec_lib.lessons.ch07 import checks as ch07
@@ -31,15 +31,9 @@ def test_predictions_are_held_against_computed_numbers():
     assert ch07.TRUTHS["prediction_07_b"][0] == pytest.approx(1 + 0.87 + 0.87**2, abs=1e-12)
 
 
-def pairs(count: int, size: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Random pairs of distributions (size,)."""
-    rng = np.random.default_rng(7)
-    return [tuple(rng.dirichlet(np.ones(size), 2)) for _ in range(count)]
-
-
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
 def test_law_of_the_rule_in_turn_is_the_target(n: int):
-    for p, q in [(P, Q), (P, POOR), *pairs(5, 3)]:
+    for p, q in [(P, Q), (P, POOR), *random_pairs(5, 7, 3)]:
         law = computed.candidates_law(FUNCTIONS["multi_candidate_accept"], p, q, n)
         assert np.abs(law.sum(axis=0) - p).max() < 1e-12
         assert law[0].sum() == pytest.approx(sum(computed.refused_in_turn(p, q, n)), abs=1e-12)
@@ -54,7 +48,7 @@ def test_shares_of_the_solution_are_the_closed_form():
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_no_rule_in_turn_beats_the_best(n: int):
-    for p, q in [(P, Q), (P, POOR), *pairs(20, 4)]:
+    for p, q in [(P, Q), (P, POOR), *random_pairs(20, 7, 4)]:
         best = computed.best_acceptance(p, q, n)
         assert sum(computed.refused_in_turn(p, q, n)) <= best + 1e-12 and best <= 1
     assert computed.best_acceptance(P, Q, 1) == pytest.approx(np.minimum(P, Q).sum(), abs=1e-12)
@@ -69,7 +63,7 @@ def test_the_best_acceptance_of_two_candidates_is_reached():
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_block_verification_keeps_the_law_and_accepts_no_less(k: int):
-    for p, q in [(P, Q), (Q, P), (P, P), *pairs(4, 3)]:
+    for p, q in [(P, Q), (Q, P), (P, P), *np.random.default_rng(7).dirichlet(np.ones(3), (4, 2))]:
         law, mean = computed.block_law(p, q, k)
         target = np.ones(())
         for _ in range(k + 1):
@@ -143,13 +137,6 @@ def test_trajectories_of_the_hidden_tests_end_in_greedy_text():
             written.append(target([*prompt, *written])[-1])
         steps = ch07_tests.trajectory(target, prompt, guess)
         assert steps[-1] == written and len(steps) <= len(guess) + 2
-
-
-def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
-    draw(CHAPTER, "more_candidates", multi_candidate_accept=ch07_wrong.candidates_against_p)
-    assert "n = 2: A 0.43" not in shown[0] and "the target A 0.45" in shown[0]
-    draw(CHAPTER, "tree_and_mask", tree_attention_mask=ch07_wrong.mask_causal)
-    assert "5 sees [0, 1, 2, 3, 4, 5]" in shown[1]
 
 
 def test_simulator_waits_for_no_answer(capsys):

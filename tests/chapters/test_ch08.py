@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from classes.chapter_cases import BLOCKS, draw, functions_of, text_of
+from classes.chapter_cases import BLOCKS, functions_of, text_of
 from classes.regrading import grade_with
 
 from autograde.chapters import ch08_tests, ch08_wrong
@@ -234,12 +234,6 @@ def test_predictions_are_held_against_computed_numbers(capsys):
     assert capsys.readouterr().out.startswith("You said 2. It is 1.5. That is the middle")
 
 
-def test_puzzle_is_printed_shuffled(capsys):
-    ch08.check_puzzle("", "", "")
-    printed = capsys.readouterr().out
-    assert dict(re.findall(r"^([A-L])  ( *\S.*)$", printed, re.MULTILINE)) == puzzle.LINES
-
-
 @pytest.mark.parametrize("order", puzzle.ORDERS)
 def test_puzzle_solved_is_a_decoder(order: str):
     lines = dict(puzzle.LINES)
@@ -262,21 +256,6 @@ def test_puzzle_solved_is_a_decoder(order: str):
     out = names["write"](*ch08.models(), *args)
     assert out[length:] == ch08.TEXTS[3, 1.0, None, 3][: len(out) - length] and len(out) > 9
     assert set(puzzle.LINES) - set(order) == {"E"}
-
-
-@pytest.mark.parametrize(
-    ("order", "blanks", "told"),
-    [
-        ("g, j", ("", ""), "Right so far. 9 lines are still missing"),
-        ("GE", ("", ""), "Line E does not come next. Line E throws away"),
-        ("GJLDAHCKFIB", ("end - len(text)", "-n - 1"), "The blank in line G is not"),
-        ("GJLDAHCKFIB", ("end-len(text)-1", "-n"), "The blank in line C is not"),
-        ("GJLDAHCKFBI", ("end-len(text)-1", "-n-1"), "That is a block"),
-    ],
-)
-def test_puzzle_says_how_far_it_is_right(order: str, blanks: tuple, told: str, capsys):
-    ch08.check_puzzle(order, *blanks)
-    assert told in capsys.readouterr().out
 
 
 def test_the_quiz_tells_what_the_missing_token_costs(monkeypatch):
@@ -335,34 +314,6 @@ def test_figures_of_an_interrupted_experiment_say_what_is_missing():
                          (measured.beside_the_papers, ([], []))):  # fmt: skip
         with pytest.raises(ValueError, match="let the experiment's cell run to its end"):
             figure([], *more)
-
-
-def test_figures_tell_what_a_wrong_function_did(shown: list[str]):
-    draw(CHAPTER, "going_back", rollback=ch08_wrong.one_too_many)
-    assert "After your rollback to 11 it holds 10." in shown[0]
-    draw(CHAPTER, "law_of_texts", speculative_generate=ch08_wrong.argmax_draft)
-    assert not shown[1].endswith("Total variation 0.0e+00.")
-    draw(CHAPTER, "passes", speculative_generate=ch08_wrong.prompt_read_every_block)
-    assert shown[2].count("the target reads positions 0 to") > 1
-
-
-WORDS = {
-    "beside_the_papers": "base on 234m, code, T = 1: promised 1.60, formula 1.90, measured 1.50",
-    "against_hugging_face": "over Hugging Face generate: 1.50, 1.50",
-    "alpha_beside_table_3": "base, code: 0.580 and 0.640",
-    "engineering": "a loop: 1.50 (1.25 to 1.75)",
-    "blocks_over_time": "Tokens of each block: 4, 2, 2. Mean 2.67.",
-    "timeline": "block 2: 1.0 and 20.0 ms",
-    "by_position": "position 2: 0.500 of 2",
-    "by_class": "keyword, 12 tokens: 0.500 and 0.750",
-    "batches": "batch 1, K = 2: 15 tokens/s, 1.50 times plain",
-}
-
-
-@pytest.mark.parametrize("name", WORDS)
-def test_words_of_the_measured_figures(name: str, shown: list[str]):
-    draw(CHAPTER, name)
-    assert WORDS[name] in shown[0]
 
 
 def test_fates_of_a_block():

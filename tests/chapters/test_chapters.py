@@ -32,6 +32,12 @@ TRUTHS = [(chapter, name) for chapter in CHAPTERS for name in lesson_of(chapter)
 FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapter)]
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
 WRONG = [(chapter, wrong) for chapter in CHAPTERS for wrong in misconceptions_of(chapter).all]
+
+
+def refuses(*times):
+    raise ValueError("never")
+
+
 # What no exercise's examples all ask for.
 VALUES = [
     *(None, [], 0, -1, 7, 0.1, 1.0, "1", {}, {"tokens": 9}, (1, True)),
@@ -39,6 +45,57 @@ VALUES = [
 ]
 WORDS = {"shapes", "found_in_the_text"}  # figures that show no number
 PRINTS = {"on_real_text", "acceptance_table"}  # figures that also print
+# What a figure says among other things.
+SAID = {
+    "00 serial_and_parallel": "pass 5 reads tokens 1 to 4",
+    "00 hundred_tokens": "100 passes of 50 ms one after the other end at 5 s",
+    "00 roofline": "flat at 989.5 TFLOP/s",
+    "00 pass_times": "H100: 4.18 ms for 1 token, 58 ms for 4096",
+    "00 free_by_machine": "weights of 4 bits: A100 38, H100 73, TPU v4 57",
+    "00 cache_beside_weights": "Llama 2 70B, 64 row(s): 5.37",
+    "00 busy_and_idle": "With 1/60 of its arithmetic: write 33.4 ms, check 6.79 ms",
+    "00 measured_passes": "40m, float32: for 1 11 ms, line 1.6, for 8 88 ms",
+    "00 published_times": "70B, 16 TPU v4 7.29 ms. Chen et al. measured 14.1 ms",
+    "00 four_rows": "18 A100: read the weights 9.54 ms, calculate one token 0.0623 ms",
+    "01 chosen_rows": "row 5 speaks of what is next, says 'sat', is your p[4]",
+    "01 passes": "12 tokens in 4 passes and 12 draft calls; the target alone writes",
+    "03 whole_texts": "bonus from the row before",
+    "03 noise_hides_a_bug": "counted 0.0009765625",
+    "04 one_block": "75 ms for 4 tokens: 18.75 ms each, 2.67 times as fast",
+    "04 best_k_map": "alpha 0.7: 9, 8, 6, 4, 3, 2",
+    "04 strategies": "small: alpha 0.60, c 0.15; table: alpha 0.20.",
+    "04 learning_curve": "0.310 after 0, 0.400 after 10",
+    "05 six_blocks": "block 3: 2 accepted",
+    "05 expected_and_measured": "T5-large, T = 0: formula 2.36 to 2.64, printed 2.5, measured 1.7",
+    "05 two_devices": "Medusa: 2.32 tokens and 1.44x on the RTX 3090",
+    "05 acceptance_table": "code, small: 0.500 and 0.600",
+    "08 beside_the_papers": "code, T = 1: promised 1.60, formula 1.90, measured 1.50",
+    "08 against_hugging_face": "over Hugging Face generate: 1.50, 1.50",
+    "08 alpha_beside_table_3": "base, code: 0.580 and 0.640",
+    "08 engineering": "a loop: 1.50 (1.25 to 1.75)",
+    "08 blocks_over_time": "Tokens of each block: 4, 2, 2. Mean 2.67.",
+    "08 timeline": "block 2: 1.0 and 20.0 ms",
+    "08 by_position": "position 2: 0.500 of 2",
+    "08 by_class": "keyword, 12 tokens: 0.500 and 0.750",
+    "08 batches": "batch 1, K = 2: 15 tokens/s, 1.50 times plain",
+}
+# A figure with a wrong function in place of its own, and what it then says.
+SAID_OF_WRONG = [
+    ("00_bottleneck", "four_rows", "read_n_times", "check five tokens 858 ms"),
+    ("00_bottleneck", "free_by_machine", "format_ignored", "weights of 4 bits: A100 153"),
+    ("01_draft_then_verify", "chosen_rows", lambda *args: np.zeros((2, 3)), "no rows of this pass"),
+    ("03_lossless", "line_up", lambda *args: True, "coarse_coin 0.007812, lossless"),
+    ("03_lossless", "stacked_paths", lambda p, q: (q, p - p), "by acceptance A 0.3, B 0.45"),
+    ("05_results", "pairs", lambda *times: 7.0, "geometric mean by your function is 7.000"),
+    ("05_results", "two_orders", lambda *times: 3.0, "after the other, your function gives 3.000"),
+    ("05_results", "implied_rates", refuses, "T5-small, T = 0: 0.75 printed, nan implied"),
+    ("06_simulator", "rows_of_coins", lambda *args: 1, "returned [1, 1, 1, 1, 1, 1, 1, 1]"),
+    ("07_connections", "more_candidates", "candidates_against_p", "n = 2: A 0.36"),
+    ("07_connections", "tree_and_mask", "mask_causal", "5 sees [0, 1, 2, 3, 4, 5]"),
+    ("08_full_generation", "going_back", "one_too_many", "After your rollback to 11 it holds 10."),
+    ("08_full_generation", "law_of_texts", "argmax_draft", "Total variation 2.5e-01."),
+    ("08_full_generation", "passes", "prompt_read_every_block", "reads positions 0 to 6"),
+]
 
 
 def check_of(chapter: str, name: str):
@@ -113,7 +170,17 @@ def test_figures_have_words_with_their_numbers(chapter, name, painted, capsys):
     out = capsys.readouterr().out
     assert len(painted) == 1 and (out == "" or name in PRINTS) and "cannot be drawn" not in out
     assert re.search(r"\d", painted[0]) or name in WORDS
+    assert SAID.get(f"{chapter[:2]} {name}", "") in painted[0]
     assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("chapter, name, wrong, said", SAID_OF_WRONG)
+def test_figures_tell_what_a_wrong_function_returned(chapter, name, wrong, said, shown):
+    """A wrong function is the chapter's misconception of that name, or stands here."""
+    known = {each.name: each.function for each in misconceptions_of(chapter).all}
+    (function,) = figures_of(chapter)[name].functions
+    draw(chapter, name, **{function: known.get(wrong, wrong)})
+    assert said in shown[0]
 
 
 @pytest.mark.parametrize("chapter, name", DRAWN)
@@ -162,6 +229,35 @@ def test_headings_are_in_order(chapter):
     levels = [len(marks) for marks in re.findall(r"^# (#+) ", text_of(chapter), re.MULTILINE)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+# Lines in an order, the words in their blanks, and what the optional puzzle says of them.
+PUZZLES = [
+    ("01_draft_then_verify", "", ("", ""), "Nothing is arranged yet"),
+    ("01_draft_then_verify", "k, i, h", ("", ""), "Right so far. 9 lines are still missing"),
+    ("01_draft_then_verify", "KIG", ("", ""), "Line G does not come next. Line G says that the"),
+    ("01_draft_then_verify", "IK", ("", ""), "Line I does not come next. Which line has to run"),
+    ("01_draft_then_verify", "KIHFCLAJBMEDG", ("k", "n"), "Line G does not come next"),
+    ("01_draft_then_verify", "KIHFCLAJBMED", ("k + 1", "n"), "The blank in line C is not"),
+    ("01_draft_then_verify", "KIFHCLAJBMED", ("k", "-1"), "The blank in line E is not"),
+    ("01_draft_then_verify", "KIFHCLAJBMED", (" k", "n "), "That is the loop"),
+    ("08_full_generation", "GE", ("", ""), "Line E does not come next. Line E throws away"),
+    ("08_full_generation", "GJLDAHCKFIB", ("end-len(text)-1", "-n"), "The blank in line C is not"),
+    ("08_full_generation", "GJLDAHCKFBI", ("end-len(text)-1", "-n-1"), "That is a block"),
+]
+
+
+@pytest.mark.parametrize("chapter, order, blanks, told", PUZZLES)
+def test_a_puzzle_is_printed_shuffled_and_says_how_far_it_is_right(
+    chapter, order, blanks, told, capsys
+):
+    puzzle = importlib.import_module(f"specdec_lib.lessons.ch{chapter[:2]}.puzzle")
+    lesson_of(chapter).check_puzzle(order, *blanks)
+    assert told in capsys.readouterr().out
+    lesson_of(chapter).check_puzzle("", "", "")
+    printed = re.findall(r"^([A-M])  ( *\S.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert dict(printed) == puzzle.LINES
+    assert not any(pair in "ABCDEFGHIJKLM" for pair in re.findall("..", puzzle.ORDERS[0]))
 
 
 # What a chapter's look() prints of its errata, and how its text writes the same.

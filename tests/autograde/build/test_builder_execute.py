@@ -10,7 +10,7 @@ from classes.builder_fixtures import TINY, changed, write_chapter
 from autograde.build import execute as executing
 from autograde.build.execute import execute
 from autograde.build.source import read_chapter
-from autograde.errors import AuthorError
+from autograde.chapter import AuthorError
 from autograde.nbgrader.regions import solution_view
 
 SHOWS = """

@@ -18,8 +18,7 @@ from traitlets.config import Config
 
 from autograde.build import gates
 from autograde.build.release import Built, build, check, release_into
-from autograde.chapter import ROOT, chapter_names, notebook_path
-from autograde.errors import AuthorError
+from autograde.chapter import ROOT, AuthorError, chapter_names, notebook_path
 from autograde.files import write_if_changed
 
 CHAPTERS = chapter_names()

@@ -11,7 +11,7 @@ from nbgrader.nbgraderformat import MetadataValidator
 
 from autograde.build import colab
 from autograde.build.source import read_chapter
-from autograde.errors import AuthorError
+from autograde.chapter import AuthorError
 from autograde.submission import is_demo
 
 

@@ -10,8 +10,9 @@ from classes.sessions import call, session, value_of
 
 from autograde.grade import grade
 from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import ObjectTable, RemoteObject, Student
+from autograde.sandbox.remote import ObjectTable, RemoteObject
 from autograde.sandbox.session import CallTimedOut, ProcessEnded, StudentError
+from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
 from autograde.submission import release_of
 from autograde.tools.samples import filled, solutions_of

@@ -9,7 +9,6 @@ from classes.sessions import call, session
 from classes.submitting import CHAPTER, right
 
 from autograde.grade import grade_now
-from autograde.sandbox.remote import Student
 from autograde.sandbox.session import (
     CallTimedOut,
     Cell,
@@ -18,6 +17,7 @@ from autograde.sandbox.session import (
     Session,
     StudentError,
 )
+from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits, SandboxError
 
 

@@ -67,6 +67,27 @@ def test_a_field_names_what_it_refuses(field, value, message):
         field("x", value)
 
 
+@pytest.mark.parametrize(
+    ("name", "part", "message"),
+    [
+        ("bottleneck", {"bandwidth": 0}, r"bandwidth is 0: this simulator takes 1e\+09 to 1e\+14"),
+        ("bottleneck", {"peak_flops": np.nan}, "peak_flops is nan"),
+        ("bottleneck", {"tokens": 600}, "tokens is 600: give a whole number from 1 to 512"),
+        ("paper_rows", {"row": 12}, "row is 12: give a whole number from 0 to 11"),
+        ("paper_rows", {"k": 13}, "k is 13: give a whole number from 0 to 12"),
+        ("paper_rows", {"c": -0.1}, "c is -0.1"),
+        ("tradeoff", {"alpha": 1.2}, "alpha is 1.2: a probability"),
+        ("tradeoff", {"k": 21}, "k is 21: give a whole number from 0 to 20"),
+        ("tradeoff", {"s": -0.1}, "s is -0.1"),
+        ("two_paths", {"sampler": "best"}, "sampler is 'best': choose one of rule, from_target"),
+        ("two_paths", {"draft": (0.3, 0.3, 0.2, 0.1)}, "draft sums to 0.9"),
+    ],
+)
+def test_a_setting_that_no_slider_shows_is_named(name, part, message):
+    with pytest.raises(ValueError, match=message):
+        MAKERS[name]().update(**part)
+
+
 def test_fields_give_plain_values():
     assert number(0, 1)("x", np.float64(0.5)) == 0.5 and type(number(0, 1)("x", 1)) is float
     assert whole(1, 3)("x", 3.0) == 3 and type(whole(1, 3)("x", np.int64(2))) is int

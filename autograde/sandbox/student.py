@@ -1,0 +1,106 @@
+"""The student's functions as the hidden tests call them: each call runs in the sandbox."""
+
+import copy
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from autograde.sandbox.remote import RemoteObject
+from autograde.sandbox.session import Reply, Session
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a student's function, kept so that its cause can be looked for afterwards.
+
+    `args` are copies from before the call, so a generator is in the state that it had then.
+    `traces` holds the `trace` of each remote object among them, or None for one without.
+    """
+
+    function: str
+    args: tuple
+    reply: Reply | None
+    error: str | None  # the name of the exception
+    traces: tuple = ()
+
+
+def traces_of(args: tuple) -> tuple:
+    """The `trace` of every remote object among `args`; None for one that keeps none."""
+    things = [each.thing for each in args if isinstance(each, RemoteObject)]
+    return tuple(getattr(thing, "trace", None) for thing in things)
+
+
+class Student:
+    """A student's notebook as the hidden tests see it: functions to call, values to read.
+
+    `parameters` gives each function's parameter names, for the text of messages. `calls` holds
+    the calls since it was last emptied.
+    """
+
+    def __init__(self, session: Session, parameters: dict[str, list[str]]) -> None:
+        self.session = session
+        self.parameters = parameters
+        self.calls: list[Call] = []
+
+    def __getattr__(self, name: str) -> "Function":
+        if name.startswith("_"):
+            raise AttributeError(name)
+        function = Function(self, name)
+        setattr(self, name, function)  # the next look-up does not come here
+        return function
+
+    def counted(self, name: str) -> "Function":
+        """The function `name`, whose operators of torch are counted."""
+        return Function(self, name, count=True)
+
+    def value(self, name: str) -> Any:
+        """The value of a name in the notebook. Raises NotDefined or ProcessEnded."""
+        return self.session.value(name)
+
+
+class Function:
+    """One function of the student's, called with positional plain data.
+
+    With `count`, the reply of a call says what the function did with torch.
+    """
+
+    def __init__(self, student: Student, name: str, count: bool = False) -> None:
+        self.student, self.count = student, count
+        self.__name__ = name
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        names = student.parameters.get(name, [])
+        self.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])
+
+    def __call__(self, *args: Any) -> Any:
+        """The value that the student's function returns for `args`.
+
+        Raises NotImplementedError for a stub, StudentError for any other exception of the
+        student's, NotDefined if there is no such function, and ProcessEnded if the call reached
+        its time limit or ended the process.
+        """
+        (answer,) = self._answers([(args, copy.deepcopy(args))])
+        return answer
+
+    def each(self, many: list[tuple]) -> Iterator[Any]:
+        """The values for several lists of arguments, which go to the worker in one message.
+
+        The arguments are plain data that nobody changes afterwards. The exception of a call that
+        fails is raised in place of its value, and ends the iteration.
+        """
+        return self._answers([(args, args) for args in many])
+
+    def _answers(self, many: list[tuple[tuple, tuple]]) -> Iterator[Any]:
+        """The values for pairs of arguments and the copy of them that is kept."""
+        given = [args for args, _ in many]
+        answers = self.student.session.calls(self.__name__, given, self.count)
+        for answer, (args, kept) in zip(answers, many, strict=False):  # the last may be an error
+            failed = isinstance(answer, Exception)
+            reply = None if failed else answer
+            error = getattr(answer, "name", type(answer).__name__) if failed else None
+            self.student.calls.append(Call(self.__name__, kept, reply, error, traces_of(args)))
+            if error == "NotImplementedError":
+                raise NotImplementedError(str(answer)) from None
+            if failed:
+                raise answer
+            yield reply.value
