@@ -60,9 +60,6 @@ def everything(place: str) -> str:
     return "\n\n".join(loaded(place).values())
 
 
-# --- the places -----------------------------------------------------------------------------
-
-
 def own(notebook: NotebookNode, kind: str, source: str, **fields: object) -> None:
     """A cell of the student's own at the end."""
     cell = getattr(nbformat.v4, f"new_{kind}_cell")(source)
