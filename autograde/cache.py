@@ -77,7 +77,7 @@ def _version(package: str) -> str:
 def load(name: str) -> Result | None:
     """The stored result, or None; a damaged file counts as none."""
     try:
-        return Result.from_dict(json.loads(_path(name).read_text()))
+        return Result.from_dict(json.loads((FOLDER / f"{name}.json").read_text()))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -85,11 +85,7 @@ def load(name: str) -> Result | None:
 def store(name: str, result: Result) -> None:
     """Keep a result, whole or not at all. If that fails, warn: the result itself is not lost."""
     try:
-        write_if_changed(_path(name), json.dumps(asdict(result)).encode())
+        write_if_changed(FOLDER / f"{name}.json", json.dumps(asdict(result)).encode())
     except OSError as error:
         reason = error.strerror or error  # without the file's name: one warning for all of them
         warnings.warn(f"results cannot be stored in {FOLDER}: {reason}", stacklevel=2)
-
-
-def _path(name: str) -> Path:
-    return FOLDER / f"{name}.json"

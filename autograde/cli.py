@@ -4,8 +4,6 @@ The modules that run a command are imported when it is called: nbgrader's take a
 """
 
 import argparse
-import sys
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -39,17 +37,12 @@ as 02_rejection_sampling:
 ENDS = "2 not started, with a line that says why; 141 nobody reads the output any more"
 
 
-@dataclass(frozen=True)
-class Option:
-    """An option or argument of a command, as argparse takes it."""
-
-    name: str
-    settings: dict[str, Any]
+Option = tuple[str, dict[str, Any]]  # an option or argument, as argparse's add_argument takes it
 
 
 def word(name: str, shown: str, text: str, **more: Any) -> Option:
     """One that is a text, `shown` so in the help; `more` is for argparse."""
-    return Option(name, {"metavar": shown, "help": text} | more)
+    return name, {"metavar": shown, "help": text} | more
 
 
 def path(name: str, shown: str, text: str, **more: Any) -> Option:
@@ -59,7 +52,7 @@ def path(name: str, shown: str, text: str, **more: Any) -> Option:
 
 def flag(name: str, text: str) -> Option:
     """One without a value."""
-    return Option(name, {"action": "store_true", "help": text})
+    return name, {"action": "store_true", "help": text}
 
 
 class Command:
@@ -80,8 +73,8 @@ class Command:
         """Put it on the command line."""
         texts = {"help": self.line, "description": self.description, "epilog": self.epilog}
         parser = commands.add_parser(self.name, **texts)
-        for option in self.options:
-            parser.add_argument(option.name, **option.settings)
+        for name, settings in self.options:
+            parser.add_argument(name, **settings)
         parser.set_defaults(run=self.run)
 
     def run(self, options: argparse.Namespace) -> int:
@@ -278,7 +271,3 @@ def parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.add_to(commands)
     return top
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,8 @@
 """What `autograde build`, `bundle`, `grade`, `receipt`, `report`, `sample` and `doctor` do.
 
-Each imports what it needs when it is called. A function returns the exit code and raises
-OSError, ValueError or NoIsolation if the command cannot be started.
+Each imports what it needs when it is called. A function returns the exit code: 0 is done, 1 done
+with something to look at. It raises OSError, ValueError or NoIsolation if the command cannot be
+started, which `exit_code` makes 2 of.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from autograde.chapter import AuthorError, chapter_names, course_dir, require_chapter
+from autograde.chapter import AuthorError, Chapter, chapter_names, course_dir, require_chapter
 from autograde.files import printable, write_if_changed, write_json
 from autograde.result import Grades, read_grades, seconds_beside
 
@@ -22,7 +23,6 @@ def run_build(options: argparse.Namespace) -> int:
     """Exit code 1 if the text is wrong or, with --check, a notebook out of date."""
     from autograde.build.execute import execute
     from autograde.build.release import build, check
-    from autograde.chapter import Chapter
 
     chapters = options.chapters or None
     if options.check:

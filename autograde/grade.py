@@ -127,22 +127,20 @@ def _seconds(cell: NotebookNode, limits: Limits) -> float:
 
 def exercises_of(notebook: NotebookNode) -> dict[str, Exercise]:
     """The exercises with their points, in the notebook's order, from its grade cells."""
-    return {
-        cell.metadata.nbgrader.grade_id.removeprefix("test_"): Exercise(
-            float(cell.metadata.nbgrader.points)
-        )
-        for cell in notebook.cells
-        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")
-    }
+    tests = _graded(notebook, "code")
+    return {each.grade_id.removeprefix("test_"): Exercise(float(each.points)) for each in tests}
 
 
 def pending_of(notebook: NotebookNode) -> list[str]:
     """The written cells: a person gives their points."""
-    return [
-        cell.metadata.nbgrader.grade_id
-        for cell in notebook.cells
-        if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("grade")
-    ]
+    return [each.grade_id for each in _graded(notebook, "markdown")]
+
+
+def _graded(notebook: NotebookNode, kind: str) -> list[NotebookNode]:
+    """What nbgrader knows of each graded cell of this kind."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == kind]
+    marked = [cell.metadata.get("nbgrader", {}) for cell in cells]
+    return [nbgrader for nbgrader in marked if nbgrader.get("grade")]
 
 
 @cache
@@ -221,7 +219,7 @@ def _behaviours(
             behaviours.append(Behaviour(name, True, weight=weight))
         elif cause is None:
             message = _plain(failing[name], failing, broken)
-            behaviours.append(Behaviour(name, False, message, None, weight))
+            behaviours.append(Behaviour(name, False, message, weight=weight))
         else:
             message = _of_cause(failing[name], failing, cause, see_first)
             behaviours.append(Behaviour(name, False, message, cause.name, weight))

@@ -263,8 +263,6 @@ def _blank(release: NotebookNode, reason: str) -> NotebookNode:
     return notebook
 
 
-# ---------------------------------------------------------------- Markdown that does nothing
-
 # U+2060 WORD JOINER has no width and means nothing to Markdown, HTML and TeX. Put into a construct
 # it ends it, and the text looks as it was written, inside of code too.
 JOINER = "\u2060"

@@ -219,7 +219,7 @@ def run_start(options: argparse.Namespace, lab_options: list[str]) -> int:
     """`specdec start`: chapters that are there already are never overwritten."""
     work = _work(options)
     _report(work, workspace.copy_missing(work))
-    if any(change.what == "changed" for change in workspace.compare(work)):
+    if any(change.what == "changed" for change in workspace.changes(work)):
         print("There are newer versions of your chapters: `specdec update` names them.")
     if options.no_lab:
         return 0
@@ -231,7 +231,7 @@ def run_start(options: argparse.Namespace, lab_options: list[str]) -> int:
 def run_update(options: argparse.Namespace, _: list[str]) -> int:
     """`specdec update`: look, and change nothing."""
     work = _work(options)
-    _report(work, workspace.compare(work))
+    _report(work, workspace.changes(work))
     return 0
 
 
@@ -257,7 +257,7 @@ def run_compare(options: argparse.Namespace, _: list[str]) -> int:
     from specdec_lib.measure.experiment import results_file
 
     try:
-        for line in results_file.compare(options.first, options.second):
+        for line in results_file.side_by_side(options.first, options.second):
             print(line)
     except results_file.ResultsError as error:
         return _refused(error)

@@ -15,7 +15,7 @@ RECORD = ".chapters.json"
 class Change:
     """What became of one chapter, in a word, and where the student's copy of it is.
 
-    `copy_missing` says `copied` or `kept`. `compare` says `new` (no copy yet), `same` or
+    `copy_missing` says `copied` or `kept`. `changes` says `new` (no copy yet), `same` or
     `changed` (the release, since the copy was made), or `unknown` (nobody wrote down which
     release the copy was made from).
     """
@@ -38,12 +38,12 @@ def copy_missing(work: Path, release: Path = RELEASE) -> list[Change]:
     """
     sources = _released(release)
     record = _read_record(work)
-    changes = [_copy(source, work, record) for source in sources]
+    copied = [_copy(source, work, record) for source in sources]
     _write_record(work, record)
-    return changes
+    return copied
 
 
-def compare(work: Path, release: Path = RELEASE) -> list[Change]:
+def changes(work: Path, release: Path = RELEASE) -> list[Change]:
     """For every chapter, whether its release is still the one that the copy was made from.
 
     Looks only. Raises FileNotFoundError if there is no release to compare with.
@@ -81,13 +81,13 @@ def _copy_of(source: Path, work: Path) -> Path:
 
 
 def _released(release: Path) -> list[Path]:
-    found = sorted(release.glob("*/*.ipynb"))
-    if not found:
+    chapters = sorted(release.glob("*/*.ipynb"))
+    if not chapters:
         raise FileNotFoundError(
             f"there are no chapters in {release}. Install the course from its folder with "
             "`pip install -e .[course]`, so that this command knows where they are."
         )
-    return found
+    return chapters
 
 
 def _digest(path: Path) -> str:

@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import partial
 
 import pytest
 
@@ -33,48 +33,37 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
-@cache
 def _chromium() -> str | None:
     """The installed Chromium: `$CHROMIUM`, else the first known name on the path."""
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
 
 
-def _why_no_browser() -> str | None:
-    """Why the browser tests cannot run here, or None where they can."""
+def _why_left_out() -> Iterator[tuple[str, str]]:
+    """Each marker whose tests cannot run here, and why."""
     if importlib.util.find_spec("playwright") is None:
-        return "playwright is not installed (pip install -e .[dev])"
-    if _chromium() is None:
-        return f"no Chromium found ($CHROMIUM, or one of {', '.join(_NAMES)} on the path)"
-    return None
+        yield "browser", "playwright is not installed (pip install -e .[dev])"
+    elif _chromium() is None:
+        yield "browser", f"no Chromium found ($CHROMIUM, or one of {', '.join(_NAMES)} on the path)"
+    if importlib.util.find_spec("distributed") is None:
+        yield "cluster", "distributed is not installed (pip install -e .[cluster])"
+    if shutil.which("nvidia-smi") is None:
+        yield "cuda", "no NVIDIA driver found (no nvidia-smi)"
 
 
-def _why_no_cluster() -> str | None:
-    """Why the tests on a cluster cannot run here, or None where they can."""
-    missing = importlib.util.find_spec("distributed") is None
-    return "distributed is not installed (pip install -e .[cluster])" if missing else None
-
-
-def _why_no_cuda() -> str | None:
-    """Why the tests on a GPU cannot run here, or None where they can."""
-    return None if shutil.which("nvidia-smi") else "no NVIDIA driver found (no nvidia-smi)"
-
-
-NEEDS = {"browser": _why_no_browser, "cluster": _why_no_cluster, "cuda": _why_no_cuda}
+LEFT_OUT = dict(_why_left_out())
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in _LONG)
-    missing = [marker for marker, why_not in NEEDS.items() if why_not()]
-    left_out = [item for item in items if any(map(item.get_closest_marker, missing))]
+    left_out = [item for item in items if any(map(item.get_closest_marker, LEFT_OUT))]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for marker, why_not in NEEDS.items():
-        if reason := why_not():
-            terminalreporter.write_line(f"{marker} tests were deselected: {reason}", yellow=True)
+    for marker, reason in LEFT_OUT.items():
+        terminalreporter.write_line(f"{marker} tests were deselected: {reason}", yellow=True)
 
 
 # Between its calls playwright leaves its event loop marked as running, and asyncio.run then refuses

@@ -1,6 +1,5 @@
 """The two kinds of marked region in a cell: solutions and hidden tests."""
 
-from collections.abc import Iterator
 from copy import deepcopy
 
 from nbformat.notebooknode import NotebookNode
@@ -38,19 +37,16 @@ def code_lines(lines: list[str]) -> list[str]:
 
 def without_hidden(source: str) -> str:
     """The source less its hidden regions, as nbgrader's ClearHiddenTests leaves it."""
-    return "\n".join(_visible(source.split("\n")))
-
-
-def _visible(lines: list[str]) -> Iterator[str]:
     begin, end = HIDDEN_WORDS
-    hidden = False
-    for line in lines:
+    visible, hidden = [], False
+    for line in source.split("\n"):
         if begin in line:
             hidden = True
         elif end in line:
             hidden = False
         elif not hidden:
-            yield line
+            visible.append(line)
+    return "\n".join(visible)
 
 
 def solution_view(notebook: NotebookNode) -> NotebookNode:

@@ -20,13 +20,13 @@ from specdec_lib.models.checkpoint import Weights, configuration, named_tensors
 
 
 class Counted:
-    """A transformers model that counts its passes and the tokens that they read."""
+    """A transformers model that counts its passes."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         logging.set_verbosity_error()  # each assisted call warns of its own draft's settings
         self.model = model.eval()
-        self.model.register_forward_pre_hook(self._count, with_kwargs=True)
-        self.reset()
+        self.model.register_forward_pre_hook(self._count)
+        self.passes = 0
 
     @classmethod
     def of_folder(
@@ -54,15 +54,8 @@ class Counted:
         model.model.rotary_emb = LlamaRotaryEmbedding(config).to(weights.embedding.device)
         return cls(model)
 
-    def reset(self) -> None:
-        """Count from 0."""
-        self.passes, self.tokens = 0, 0
-
-    def _count(self, module: torch.nn.Module, arguments: tuple, keywords: dict) -> None:
-        names = ("decoder_input_ids", "input_ids")
-        ids = next((keywords[name] for name in names if keywords.get(name) is not None), None)
+    def _count(self, *_: object) -> None:
         self.passes += 1
-        self.tokens += (arguments[0] if ids is None else ids).shape[1]
 
 
 @torch.inference_mode()

@@ -4,11 +4,11 @@ A reader gives the distributions (T, V) after each of T tokens (acceptance.py). 
 frozen held-out text in two halves: one to count or train on, the other to measure on.
 """
 
-import contextlib
-import io
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from functools import partial
+from io import StringIO
 from itertools import product
 
 import numpy as np
@@ -24,7 +24,7 @@ from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.core.acceptance import (
     Reader,
-    acceptance,
+    acceptances,
     model_reader,
     ngram_reader,
     remembered,
@@ -68,8 +68,7 @@ class Laboratory:
 
     def alpha(self, q: Reader) -> float:
         """The mean of sum_x min(p(x), q(x))."""
-        with _quiet():
-            return acceptance(self._p, q, self.unseen, self.positions).alpha
+        return acceptances(self._p, {"draft": q}, self.unseen, self.positions)["draft"].alpha
 
     def measured(
         self, drafts: Mapping[str, Llama], target: Llama | None = None
@@ -104,7 +103,7 @@ class Laboratory:
         """How many times as fast the decoder is with `draft`: interleaved, on `count` prompts."""
         slow = plain(self.target, SAMPLED, tokens)
         fast = speculative(self.target, ModelDrafter(draft), k, SAMPLED, tokens)
-        with _quiet():
+        with redirect_stderr(StringIO()):  # a notebook would keep a progress bar as an error
             return speedup(slow, fast, prompts(count))
 
 
@@ -236,8 +235,3 @@ def module_reader(model: nn.Module) -> Reader:
         return logits[0].float().softmax(-1)
 
     return read
-
-
-def _quiet() -> contextlib.AbstractContextManager:
-    """Without progress bars: a notebook would keep each as an error output."""
-    return contextlib.redirect_stderr(io.StringIO())

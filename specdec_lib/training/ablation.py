@@ -79,12 +79,12 @@ def train_forms(folder: Path, device: torch.device) -> None:
         with torch.no_grad():
             states = target.model(input_ids=tokens, use_cache=False).last_hidden_state.float()
             p = F.linear(states, head).float().softmax(-1)[:, 1:]
-        found = {
+        losses = {
             name: distillation(p, logits.float(), share < recipes.ABLATION_RECIPE.cross_entropy)
             for name, logits in forms(states, F.embedding(tokens, table), head).items()
         }
-        shown = {name: alpha.item() for name, (_, alpha) in found.items()}
-        return torch.stack([each for each, _ in found.values()]).sum(), shown
+        shown = {name: alpha.item() for name, (_, alpha) in losses.items()}
+        return torch.stack([each for each, _ in losses.values()]).sum(), shown
 
     train(Forms(head).to(device), loss, recipes.ABLATION_RECIPE, data, folder / NAME)
 

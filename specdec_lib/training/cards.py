@@ -2,12 +2,16 @@
 
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
+from specdec_lib.assets import BUILT_IN_DRAFTS
+from specdec_lib.measure.core.acceptance import acceptance, bits_per_byte, model_reader
+from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.checkpoint import read_shape
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
 from specdec_lib.training.corpus import Document, digest
-from specdec_lib.training.evaluate import evaluate
 from specdec_lib.training.recipes import CONTEXT, DRAFT_RECIPE, TARGET_RECIPE, Recipe
 
 CARD = """\
@@ -40,21 +44,28 @@ CLOSING = """\
 Evaluated on `held_out.jsonl`, on the lines that the training text does not have too. Data and
 evaluation text are under the licence of the Python Software Foundation (PSF-2.0). Made by
 `python -m specdec_lib.training`."""
-ROLES = {"target": "the target"} | {
-    name: f"the {name} draft" for name in ("small", "base", "large")
-}
+ROLES = {"target": "the target"} | {name: f"the {name} draft" for name in BUILT_IN_DRAFTS}
 
 
 def write_cards(assets: Path, corpus: list[Document]) -> None:
     """README.md for every model in `assets`."""
     for name, worth in evaluate(assets).items():
-        if name in ROLES:
-            text = card(name, assets / name, corpus, worth)
-            (assets / name / "README.md").write_text(text, encoding="utf-8")
+        text = card(name, assets / name, corpus, worth)
+        (assets / name / "README.md").write_text(text, encoding="utf-8")
+
+
+def evaluate(assets: Path) -> dict[str, dict[str, float]]:
+    """Bits a byte of every model and the acceptance of every draft, on novel lines only."""
+    texts = all_tokens(assets)
+    readers = {name: model_reader(Llama.from_folder(assets / name)) for name in ROLES}
+    worth = {name: {"bits_per_byte": bits_per_byte(read, texts)} for name, read in readers.items()}
+    for name in BUILT_IN_DRAFTS:
+        worth[name] |= asdict(acceptance(readers["target"], readers[name], texts))
+    return worth
 
 
 def card(name: str, folder: Path, corpus: list[Document], worth: Mapping[str, float]) -> str:
-    """The card of one model; `worth` is what evaluate.py found."""
+    """The card of one model; `worth` is what `evaluate` gives."""
     shape, is_target = read_shape(folder), name == "target"
     recipe: Recipe = TARGET_RECIPE if is_target else DRAFT_RECIPE
     how = "on the next token" if is_target else "on the target's distributions"
@@ -86,11 +97,11 @@ def data_rows(corpus: list[Document]) -> str:
 
 def rows(worth: Mapping[str, float]) -> list[str]:
     """The evaluation as rows of the card's table."""
-    found = [f"| held-out loss | {worth['bits_per_byte']:.3f} bits a byte |"]
+    lines = [f"| held-out loss | {worth['bits_per_byte']:.3f} bits a byte |"]
     if "alpha" in worth:
-        found += [
+        lines += [
             f"| acceptance by the target, temperature 1 | {worth['alpha']:.3f} |",
             f"| the target's most probable token is the draft's | {worth['greedy']:.3f} |",
             f"| positions | {worth['positions']:,} |",
         ]
-    return found
+    return lines

@@ -39,7 +39,7 @@ def documents() -> list[Document]:
 def _sources() -> list[Document]:
     """The library's .py files that are UTF-8, are not empty and are not in LEFT_OUT."""
     library = Path(sysconfig.get_path("stdlib"))
-    found = []
+    sources = []
     for path in sorted(library.rglob("*.py")):
         name = path.relative_to(library).as_posix()
         if name.startswith(LEFT_OUT) or name == "pydoc_data/topics.py":
@@ -49,8 +49,8 @@ def _sources() -> list[Document]:
         except UnicodeDecodeError:
             continue
         if text.strip():
-            found.append(Document(name, text))
-    return found
+            sources.append(Document(name, text))
+    return sources
 
 
 def _topics() -> list[Document]:

@@ -10,7 +10,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 from specdec_lib.training.cards import write_cards
 from specdec_lib.training.corpus import Document, documents
 from specdec_lib.training.head_assets import export_heads
-from specdec_lib.training.recipes import CONTEXT, DRAFTS, TARGET, Shape
+from specdec_lib.training.recipes import CONTEXT, DRAFTS, TARGET, ModelSize
 from specdec_lib.training.tokens import END, VOCAB_SIZE
 
 FROZEN_BYTES = 380_000  # of held-out text
@@ -34,7 +34,7 @@ def export(folder: Path, assets: Path) -> None:
     export_heads(folder, assets, corpus)
 
 
-def save_model(weights: dict[str, torch.Tensor], shape: Shape, folder: Path, to: Path) -> None:
+def save_model(weights: dict[str, torch.Tensor], shape: ModelSize, folder: Path, to: Path) -> None:
     """A Hugging Face folder with the tokenizer, in float16."""
     model = LlamaForCausalLM(shape.config())
     model.load_state_dict(weights)

@@ -104,10 +104,10 @@ def sizes(weight: Tensor) -> str:
 
 def rows(worth: Sequence[Acceptance]) -> list[str]:
     """The evaluation as rows of the card's table."""
-    found = []
+    lines = []
     for step, each in enumerate(worth, start=1):
-        found += [
+        lines += [
             f"| acceptance of token {step} by the target, temperature 1 | {each.alpha:.3f} |",
             f"| token {step}: the target's most probable is the head's | {each.greedy:.3f} |",
         ]
-    return found
+    return lines

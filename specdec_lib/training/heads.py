@@ -23,7 +23,7 @@ from specdec_lib.drafters.medusa import Heads
 from specdec_lib.models.checkpoint import layer_weights
 from specdec_lib.training import recipes
 from specdec_lib.training.loop import Loss, train
-from specdec_lib.training.recipes import EAGLE, MEDUSA_HEADS, MEDUSA_RANK, SEED, Shape
+from specdec_lib.training.recipes import EAGLE, MEDUSA_HEADS, MEDUSA_RANK, SEED, ModelSize
 from specdec_lib.training.stages import distillation, new_model
 
 STATE_WEIGHT = 3.0  # of the distance; the total variation has 1
@@ -49,7 +49,7 @@ class MedusaBlocks(nn.Module):
 class EagleHead(nn.Module):
     """A narrow Llama layer from states and tokens to states."""
 
-    def __init__(self, width: int, shape: Shape) -> None:
+    def __init__(self, width: int, shape: ModelSize) -> None:
         super().__init__()
         self.state = nn.Linear(width, shape.width, bias=False)
         self.token = nn.Linear(width, shape.width, bias=False)

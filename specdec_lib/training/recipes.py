@@ -11,7 +11,7 @@ SEED = 20240229
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelSize:
     """The size of a Llama: width, layers, heads and the width of the MLP."""
 
     width: int
@@ -59,17 +59,17 @@ class Recipe:
         return min(1.0, (step + 1) / self.warmup, max(left, 0.0))
 
 
-TARGET = Shape(width=384, layers=4, heads=6, mlp=1024)  # 7.9M parameters
+TARGET = ModelSize(width=384, layers=4, heads=6, mlp=1024)  # 7.9M parameters
 # At most 1/16, 1/8 and 1/4 of the target's parameters.
 DRAFTS = {
-    "small": Shape(width=128, layers=1, heads=2, mlp=384),
-    "base": Shape(width=160, layers=2, heads=5, mlp=448),
-    "large": Shape(width=256, layers=2, heads=4, mlp=576),
+    "small": ModelSize(width=128, layers=1, heads=2, mlp=384),
+    "base": ModelSize(width=160, layers=2, heads=5, mlp=448),
+    "large": ModelSize(width=256, layers=2, heads=4, mlp=576),
 }
 TARGET_RECIPE = Recipe(steps=800, batch=24)
 DRAFT_RECIPE = Recipe(steps=1500, batch=12)
 MEDUSA_HEADS, MEDUSA_RANK = 3, 256
-EAGLE = Shape(width=128, layers=1, heads=4, mlp=384)  # heads of eagle.HEAD_WIDTH
+EAGLE = ModelSize(width=128, layers=1, heads=4, mlp=384)  # heads of eagle.HEAD_WIDTH
 # Two windows a step teach nearly as much as four do, in half the time.
 HEADS_RECIPE = Recipe(steps=2100, batch=2, decay=0.3, cross_entropy=0.4614)
 ABLATION_RECIPE = Recipe(steps=450, batch=2)

@@ -42,11 +42,11 @@ def run_of(pair: Pair, passage: int, seed: int, k: int) -> dict[str, Any]:
     settings = Settings(RUN + k + 1, SAMPLED)  # so much that no block is cut short
     drafter = ModelDrafter(pair.draft)
     run = start_run(pair.target, drafter, [prompt], settings, PROMPT + settings.max_new_tokens)
-    made = Uniforms([np.random.default_rng([passage, seed, k])])
+    drawn = Uniforms([np.random.default_rng([passage, seed, k])])
     blocks = []
     while len(run.written[0]) < RUN:
-        (block,) = decode_block(run, drafter, k, made)
-        blocks.append(block_record(block, made.r[0].tolist()))
+        (block,) = decode_block(run, drafter, k, drawn)
+        blocks.append(block_record(block, drawn.r[0].tolist()))
     return {"passage": passage, "seed": seed, "k": k, "blocks": blocks}
 
 
@@ -73,20 +73,22 @@ def accepted_of(p: list[float], q: list[float], r: list[float]) -> int:
 
 def requests_of(pair: Pair, k: int) -> dict[str, Any]:
     """How many blocks each request took, and how many whole blocks had 0 to `k` tokens accepted."""
-    pool, found = prompts(REQUESTS, PROMPT), []
+    pool, generations = prompts(REQUESTS, PROMPT), []
     for start in range(0, REQUESTS, ROWS):
-        made = choices(SAMPLED, seed=1000 * k + start, rows=ROWS)
+        drawn = choices(SAMPLED, seed=1000 * k + start, rows=ROWS)
         settings, drafter = Settings(REQUEST, SAMPLED), ModelDrafter(pair.draft)
         rows = pool[start : start + ROWS]
-        found.append(speculative_generate(pair.target, drafter, rows, k, settings, made))
-    return {"k": k, "blocks": [len(row) for each in found for row in each.blocks]} | {
-        "accepted": blocks_by_accepted(found, k)
+        generations.append(speculative_generate(pair.target, drafter, rows, k, settings, drawn))
+    return {
+        "k": k,
+        "blocks": [len(row) for each in generations for row in each.blocks],
+        "accepted": blocks_by_accepted(generations, k),
     }
 
 
-def blocks_by_accepted(found: list[Generation], k: int) -> list[int]:
+def blocks_by_accepted(generations: list[Generation], k: int) -> list[int]:
     """How many blocks had 0 to `k` tokens accepted; not the last of a text, which draft fewer."""
-    blocks = [block for each in found for row in each.blocks for block in row]
+    blocks = [block for each in generations for row in each.blocks for block in row]
     whole = [block.accepted for block in blocks if len(block.drafted) == k]
     return np.bincount(whole, minlength=k + 1).tolist()
 
@@ -94,7 +96,7 @@ def blocks_by_accepted(found: list[Generation], k: int) -> list[int]:
 @torch.inference_mode()
 def recomputed(pair: Pair, run: dict[str, Any]) -> list[tuple[list[float], list[float]]]:
     """p and q of every judged draft token of a run, block by block, from one pass a block."""
-    text, found = list(prompts(PASSAGES, PROMPT)[run["passage"]]), []
+    text, by_block = list(prompts(PASSAGES, PROMPT)[run["passage"]]), []
     for drafted, p, _, _, accepted, token in run["blocks"]:
         judged = drafted[: len(p)]
         tokens = torch.tensor([text + judged])
@@ -103,9 +105,9 @@ def recomputed(pair: Pair, run: dict[str, Any]) -> list[tuple[list[float], list[
         for model in (pair.target, pair.draft):
             probs = SAMPLED(model.forward(tokens, model.new_cache(1, tokens.shape[1])))[0]
             both.append(probs[rows, judged].tolist())
-        found.append((both[0], both[1]))
+        by_block.append((both[0], both[1]))
         text += [*drafted[:accepted], token]
-    return found
+    return by_block
 
 
 def pieces_of(pair: Pair, runs: list[dict[str, Any]], opening: list[list[int]]) -> dict[str, str]:

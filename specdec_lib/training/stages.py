@@ -9,10 +9,17 @@ from torch import Tensor, nn
 from transformers import LlamaForCausalLM
 
 from specdec_lib.training.loop import train
-from specdec_lib.training.recipes import DRAFT_RECIPE, DRAFTS, SEED, TARGET, TARGET_RECIPE, Shape
+from specdec_lib.training.recipes import (
+    DRAFT_RECIPE,
+    DRAFTS,
+    SEED,
+    TARGET,
+    TARGET_RECIPE,
+    ModelSize,
+)
 
 
-def new_model(shape: Shape) -> LlamaForCausalLM:
+def new_model(shape: ModelSize) -> LlamaForCausalLM:
     """A Llama of this shape with seeded random weights."""
     torch.manual_seed(SEED)
     return LlamaForCausalLM(shape.config())

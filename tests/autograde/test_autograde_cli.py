@@ -46,13 +46,6 @@ def test_names_of_students_cannot_spoil_the_table(tmp_path: Path, capsys):
     assert "[red]x" in printed and "line?break" in printed
 
 
-def test_same_class_twice_gives_the_same_bytes(submitted: Path, tmp_path: Path):
-    for name, workers in (("a", "1"), ("b", "2")):
-        arguments = ["--json", str(tmp_path / name), "--workers", workers]
-        assert main(["grade", str(submitted), *arguments]) == 0
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
 def test_without_a_chapter_only_what_was_handed_in_is_graded(submitted: Path):
     (submitted / "cleo").mkdir()
     assert [t.student for t in classroom.tasks_in(submitted, None)] == ["ada", "ben"]

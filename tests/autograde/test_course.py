@@ -19,7 +19,7 @@ def grade_samples(folder: Path, names: list[str]) -> None:
     """What `make course` does after the build, for some chapters, in a folder of its own."""
     places = {"CLASS": folder, "LOG": folder / "log", "GRADES": folder / "grades.json"}
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (places | {"chapters": lambda: names}).items():
+        for name, value in (places | {"chapter_names": lambda: names}).items():
             patch.setattr(course, name, value)
         course.grade_sample_class()
 
@@ -40,24 +40,12 @@ def test_marks_are_as_the_samples_are_made(sample_class: Path):
     assert 0 < scores["eve-crashing"] < scores["ben-half"]
 
 
-def test_engine_and_gradebook_agree(sample_class: Path):
-    compare(grade_class(sample_class / "submitted").grades, read_scores(sample_class))
-
-
 @pytest.mark.slow
 def test_engine_and_gradebook_agree_on_every_chapter(tmp_path: Path):
     grade_samples(tmp_path, chapter_names())
     grades = grade_class(tmp_path / "submitted").grades
     assert all(sorted(result) == sorted(chapter_names()) for result in grades.values())
     compare(grades, read_scores(tmp_path))
-
-
-def test_feedback_names_the_cause(sample_class: Path):
-    page = sample_class / "feedback" / "cleo-misconceived" / CHAPTER / f"{CHAPTER}.html"
-    html = page.read_text()
-    assert "You might think: the ratio is draft over target." in html
-    assert "&lt;div&gt;" not in html and "&lt;p&gt;" not in html
-    assert "graded only with" not in html
 
 
 def test_a_second_run_does_nothing_again(monkeypatch, tmp_path: Path, capsys):

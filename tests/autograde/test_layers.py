@@ -102,7 +102,6 @@ def test_a_room_imports_only_what_is_open_to_it(module: str):
         ("grade", "def f():\n    from autograde import report", ["autograde.report"]),
         ("nbgrader.plugin", "from autograde.build.text import x", ["autograde.build.text.x"]),
         ("report.table", "import autograde.nbgrader", ["autograde.nbgrader"]),
-        ("submission", "from autograde.grade import x", ["autograde.grade.x"]),
         ("chapters.ch02_tests", "from autograde.sandbox.session import x",
          ["autograde.sandbox.session.x"]),
         ("check", f"from {LIBRARY}.sampling import x", [f"{LIBRARY}.sampling.x"]),

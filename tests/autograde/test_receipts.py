@@ -29,23 +29,17 @@ def receipts(submitted: Path, tmp_path: Path) -> Path:
     return tmp_path / "receipts"
 
 
-def notebook(submitted: Path, student: str) -> Path:
-    return submitted / student / CHAPTER / f"{CHAPTER}.ipynb"
-
-
 def test_receipt_of_a_graded_submission(receipts: Path, submitted: Path, tmp_path: Path):
     receipt = json.loads((receipts / "ada" / f"{CHAPTER}.json").read_text())
     assert receipt["result"]["score"] == 22.0 and receipt["unreadable"] is None
     assert receipt["answers"] == sha256(receipt["by_answer"])
     assert sum(receipt["result"]["by_exercise"].values()) == 22.0
     out = tmp_path / "again.json"
-    assert main(["receipt", str(notebook(submitted, "ada")), "--out", str(out)]) == 0
+    notebook = submitted / "ada" / CHAPTER / f"{CHAPTER}.ipynb"
+    assert main(["receipt", str(notebook), "--out", str(out)]) == 0
     assert json.loads(out.read_text()) == receipt
-
-
-def test_an_unreadable_submission_has_one_too(receipts: Path):
-    receipt = json.loads((receipts / "ben" / f"{CHAPTER}.json").read_text())
-    assert "not valid JSON" in receipt["unreadable"] and receipt["result"]["score"] == 0
+    unread = json.loads((receipts / "ben" / f"{CHAPTER}.json").read_text())
+    assert "not valid JSON" in unread["unreadable"] and unread["result"]["score"] == 0
 
 
 def test_a_changed_answer_changes_its_hash_and_the_results(receipts: Path, tmp_path: Path):

@@ -10,7 +10,6 @@ from specdec_lib.lessons.ch05 import checks as ch05
 from specdec_lib.lessons.ch05.checks import conditional_rates, drifting_seconds, rounding_interval
 from specdec_lib.lessons.common.examples import Different, expect_value_error
 from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
-from specdec_lib.measure import papers
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "05_results"
@@ -32,7 +31,7 @@ def test_known_truths():
 
 
 @pytest.mark.parametrize("row", SETTINGS)
-def test_interval_holds_the_printed_value(row: papers.Setting):
+def test_interval_holds_the_printed_value(row):
     low, high = rounding_interval(row.alpha, row.c, row.k)
     assert low <= row.expected <= high and low < walltime_speedup(row.alpha, row.c, row.k) < high
 

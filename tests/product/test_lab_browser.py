@@ -13,13 +13,8 @@ from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
 
 pytestmark = pytest.mark.browser
 
-EXERCISES = [
-    "acceptance_probability",
-    "speculative_accept",
-    "residual_distribution",
-    "correct_token",
-    "speculative_step",
-]
+EXERCISES = {wrong.exercise for wrong in misconceptions_of(CHAPTER).all}
+SIMULATOR = "acceptance_simulator("
 RELEASE = release_of(CHAPTER)
 TABLE, FORMULA, FIGURE = r"^\| ---", r"\$\$.+?\$\$", r"^figures\.\w+\("
 
@@ -83,32 +78,26 @@ def test_the_simulator_moves_and_is_there_when_the_notebook_is_opened_again(lab,
     path = student_server.put("moved", _simulator_alone())
     lab.open(path)
     lab.run_all()
-    assert _numbers(lab) == ["1.00", "0.80", "0.20"]
+    assert lab.numbers(SIMULATOR) == ["1.00", "0.80", "0.20"]
     slider = lab.page.get_by_role("slider", name="q draft probability of the drafted token")
-    slider.focus()
     for _ in range(40):
-        lab.page.keyboard.press("ArrowRight")
-    assert _numbers(lab) == ["0.75", "0.80", "0.20"]
+        slider.press("ArrowRight")
+    assert lab.numbers(SIMULATOR) == ["0.75", "0.80", "0.20"]
     lab.page.keyboard.press("Control+s")
     lab.page.locator(".jp-mod-dirty").wait_for(state="detached")
     lab.choose("Kernel", "Shut Down Kernel")
     lab.open(path)
-    assert _numbers(lab) == ["0.75", "0.80", "0.20"]
+    assert lab.numbers(SIMULATOR) == ["0.75", "0.80", "0.20"]
     assert lab.page.get_by_text("Error displaying widget").count() == 0
-
-
-def _numbers(lab: Lab) -> list[str]:
-    """The simulator's three large numbers."""
-    return lab.simulator("acceptance_simulator(").locator(".sd-number").all_text_contents()
 
 
 def test_a_simulator_from_elsewhere_says_what_to_do_until_it_is_trusted(lab, student_server):
     lab.open(student_server.put("elsewhere", _run_elsewhere()))
-    lab.wait_for_output("acceptance_simulator(", "Run this cell to see the simulator.")
-    assert lab.cell("acceptance_simulator(").locator("iframe").count() == 0
+    lab.wait_for_output(SIMULATOR, "Run this cell to see the simulator.")
+    assert lab.cell(SIMULATOR).locator("iframe").count() == 0
     _choose_in_palette(lab, "Trust Notebook")
     lab.page.locator(".jp-Dialog").get_by_role("button", name="Trust").click()
-    assert _numbers(lab) == ["1.00", "0.80", "0.20"]
+    assert lab.numbers(SIMULATOR) == ["1.00", "0.80", "0.20"]
 
 
 def _choose_in_palette(lab: Lab, command: str) -> None:

@@ -39,7 +39,7 @@ def own_lines(chapter: str) -> set[str]:
     given = nbformat.read(NOTEBOOKS / chapter / f"{chapter}.ipynb", as_version=4)
     lines = {line.strip() for cell in solved.cells for line in cell.source.splitlines()}
     known = "\n".join(cell.source for cell in given.cells)  # the cards name calls to make
-    puzzles = "".join(path.read_text() for path in LESSONS.glob("*_puzzle.py"))  # lines to order
+    puzzles = "".join(path.read_text() for path in LESSONS.glob("*/puzzle.py"))  # lines to order
     return {line for line in lines if len(line) > 15 and line not in known and line not in puzzles}
 
 
@@ -75,17 +75,13 @@ def test_an_executed_notebook_of_another_text_is_refused(tmp_path: Path):
 
 @pytest.mark.parametrize("path", [*GUIDES, *ROOT_PAGES], ids=lambda path: path.name)
 def test_relative_links_of_the_text_files_lead_somewhere(path: Path):
-    links = [link for link in LINK.findall(CODE.sub("", path.read_text(encoding="utf-8")))]
-    for link in links:
+    for link in LINK.findall(CODE.sub("", path.read_text(encoding="utf-8"))):
         if urlsplit(link).scheme or link.startswith("#"):
             continue
         name = urlsplit(link).path
         # The site puts chapters and the root's pages beside the guides.
         places = [path.parent / name, ROOT / name, SOLUTIONS / Path(name).stem / Path(name).name]
         assert any(place.exists() for place in places), f"{path.name}: {link}"
-
-
-# --- the whole site ---------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -27,10 +27,6 @@ SAID = (
 MESSAGE = re.compile(r"\s+".join(map(re.escape, SAID.split())))  # it may be broken into lines
 
 
-def numbers(lab: Lab) -> list[str]:
-    return lab.simulator(SIMULATOR).locator(".sd-number").all_text_contents()
-
-
 def answer(lab: Lab, key: str, old: str, new: str, last: str) -> None:
     """Go to the cell that holds `old`, type `new` into it, and run on past the cell with `last`."""
     lab.go_to(key, old)
@@ -42,11 +38,11 @@ def answer(lab: Lab, key: str, old: str, new: str, last: str) -> None:
 def move_the_simulator(lab: Lab) -> None:
     lab.go_to(RUN, SIMULATOR)
     lab.press(RUN)
-    before = numbers(lab)
+    before = lab.numbers(SIMULATOR)
     slider = lab.page.get_by_role("slider", name="q draft probability of the drafted token")
     for _ in range(40):  # from .40 to .80, as the chapter asks
         slider.press("ArrowRight")
-    assert (before, numbers(lab)) == (["1.00", "0.80", "0.20"], ["0.75", "0.80", "0.20"])
+    assert (before, lab.numbers(SIMULATOR)) == (["1.00", "0.80", "0.20"], ["0.75", "0.80", "0.20"])
 
 
 def commit_a_prediction(lab: Lab) -> None:

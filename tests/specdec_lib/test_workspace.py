@@ -21,7 +21,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in (FIRST, SECOND):
         put(folder, name, f"{name}, version 1")
     monkeypatch.setattr(workspace.copy_missing, "__defaults__", (folder,))
-    monkeypatch.setattr(workspace.compare, "__defaults__", (folder,))
+    monkeypatch.setattr(workspace.changes, "__defaults__", (folder,))
     return folder
 
 
@@ -98,7 +98,7 @@ def test_only_missing_chapters_are_copied(release: Path, tmp_path: Path):
     assert said == {FIRST: "kept", SECOND: "copied", "02_third": "copied"}
     assert (work / SECOND / f"{SECOND}.ipynb").read_text() == "version 2"
     assert (work / "my old copy" / f"{SECOND}.ipynb").read_text() == f"{SECOND}, version 1"
-    assert set(words(workspace.compare(work, release)).values()) == {"same"}
+    assert set(words(workspace.changes(work, release)).values()) == {"same"}
 
 
 def test_nothing_but_chapters_and_the_record_is_left(release: Path, tmp_path: Path):
@@ -114,7 +114,7 @@ def test_compare_tells_new_same_and_changed_and_touches_nothing(release: Path, t
     put(release, SECOND, "version 2")
     put(release, "02_third", "version 1")
     before = content(tmp_path)
-    said = words(workspace.compare(work, release))
+    said = words(workspace.changes(work, release))
     assert said == {FIRST: "same", SECOND: "changed", "02_third": "new"}
     assert content(tmp_path) == before
 
@@ -127,7 +127,7 @@ def test_a_lost_record_is_said_and_costs_no_work(release: Path, tmp_path: Path, 
     (work / RECORD).unlink()
     if record is not None:
         (work / RECORD).write_text(record)
-    said = words(workspace.compare(work, release))
+    said = words(workspace.changes(work, release))
     assert said == {FIRST: "unknown", SECOND: "same"}  # the second is the release, letter by letter
     workspace.copy_missing(work, release)
     assert answer.read_text() == "my answers"
@@ -227,7 +227,7 @@ def test_another_work_folder(release, here, lab, capsys):
 @pytest.mark.parametrize("command", ["start", "update"])
 def test_a_missing_release_is_one_clear_line(tmp_path, here, lab, capsys, monkeypatch, command):
     empty = tmp_path / "notebooks"
-    for function in (workspace.copy_missing, workspace.compare):
+    for function in (workspace.copy_missing, workspace.changes):
         monkeypatch.setattr(function, "__defaults__", (empty,))
     assert cli.main([command]) == 2
     said = capsys.readouterr().err

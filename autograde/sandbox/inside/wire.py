@@ -158,12 +158,9 @@ def _decode_array(body: Any, dtypes: tuple[str, ...]) -> np.ndarray:
 def changed(sent: Iterable[Any], args: Iterable[Any]) -> list[int]:
     """The positions of the arguments whose encoding is no longer what was `sent`."""
     pairs = enumerate(zip(sent, args, strict=True))
-    return [i for i, (data, arg) in pairs if type(arg) not in FIXED and _differs(data, arg)]
-
-
-def _differs(data: Any, arg: Any) -> bool:
-    """As text, in which 1, 1.0 and True are three things."""
-    return repr(encode(arg)) != repr(data)
+    mutable = [(i, data, arg) for i, (data, arg) in pairs if type(arg) not in FIXED]
+    # As text, in which 1, 1.0 and True are three things.
+    return [i for i, data, arg in mutable if repr(encode(arg)) != repr(data)]
 
 
 def send(link: socket.socket, message: dict) -> None:

@@ -59,10 +59,9 @@ def calls(notebook: cells.Cells, request: dict, handle: wire.MakeHandle) -> Iter
 def call(function: Callable, args: list, count: bool = False) -> dict:
     """Call a function: its value and its warnings; with `count`, also what it did with torch."""
     result: Any = None
-    done = None
+    done = error = None
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        error = None
         try:
             if count:
                 result, done = operations.counted(function, args)

@@ -59,8 +59,7 @@ def hundred_tokens(tokens: int, seconds: float) -> None:
     ax.barh([write] * tokens, seconds, 0.5, left=np.arange(tokens) * seconds, **dress)
     ax.barh([check], [seconds], 0.5, **dress)
     write_beside(ax, [seconds], [check], [f"{seconds:g} s, if {tokens} are free"])
-    ax.set_xlabel(f"seconds; {tokens} x {1e3 * seconds:g} ms = {total:g} s")
-    ax.set_xlim(0, 1.02 * total)
+    ax.set(xlabel=f"seconds; {tokens} x {1e3 * seconds:g} ms = {total:g} s", xlim=(0, 1.02 * total))
     show(
         ax.figure,
         f"A time line. Writing: {tokens} passes of {1e3 * seconds:g} ms one after the other end at "
@@ -141,7 +140,7 @@ def free_by_machine(
 def cache_beside_weights(cache: Callable, models: Mapping[str, Model], batch_size: int) -> None:
     """The student's cache size against the text's length, and the weights as level lines."""
     tokens = 2 ** np.arange(8, 18)
-    axes, parts = panels(2, (8.8, 4.0), sharey=True), []
+    axes, parts = panels(2, (8.8, 4.0), ylabel="GB", sharey=True), []
     for ax, rows in zip(axes, (1, batch_size), strict=True):
         for (name, model), (colour, dash, marker) in zip(models.items(), LINES, strict=False):
             sizes = np.array([cache(int(n), *model[1:], 2, rows) / 1e9 for n in tokens])
@@ -152,7 +151,6 @@ def cache_beside_weights(cache: Callable, models: Mapping[str, Model], batch_siz
         log_log(ax, "tokens of text in each row")
         ax.set_xticks(tokens[::3], [f"{n}" for n in tokens[::3]])
         ax.minorticks_off()
-    axes[0].set_ylabel("GB")
     axes[0].legend(title="cache; level: weights", fontsize=9)
     weights = ", ".join(f"{name} {2 * m.n_params / 1e9:g} GB" for name, m in models.items())
     show(
@@ -183,9 +181,6 @@ def busy_and_idle(
     axes[1].set_xlabel("ms, by your function")
     legend_below(axes[1], 2)
     show(axes[1].figure, f"When memory and arithmetic are busy. {'. '.join(words)}.")
-
-
-# --- parts of figures -----------------------------------------------------------------------
 
 
 def _lanes(ax: Axes, forward: Callable, row: int, count: int, n: int, limits: tuple) -> None:

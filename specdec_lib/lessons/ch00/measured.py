@@ -38,7 +38,7 @@ from specdec_lib.lessons.common.style import role, show
 def measured_passes(forward: Callable, passes: Sequence[Passes], bandwidth: float) -> None:
     """Measured passes with their quartiles, over the student's roofline at the measured limits."""
     names = list(dict.fromkeys(each.name[1] for each in passes))
-    axes, parts = panels(len(names), (8.8, 4.0), sharey=True), []
+    axes, parts = panels(len(names), (8.8, 4.0), ylabel="ms", sharey=True), []
     for ax, dtype in zip(axes, names, strict=True):
         mine = [each for each in passes if each.name[1] == dtype]
         for each, look in zip(mine, LINES, strict=False):
@@ -49,7 +49,6 @@ def measured_passes(forward: Callable, passes: Sequence[Passes], bandwidth: floa
         ax.minorticks_off()
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         ax.legend(title="points: measured; line: your roofline", fontsize=9, title_fontsize=9)
-    axes[0].set_ylabel("ms")
     show(
         axes[0].figure,
         f"Measured passes and your roofline at {bandwidth / 1e9:.1f} GB/s, by tokens. "

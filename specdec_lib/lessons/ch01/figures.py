@@ -17,12 +17,7 @@ from specdec_lib.lessons.ch01.models import (
     greedy_decode,
     text,
 )
-from specdec_lib.lessons.common.drawing import (
-    bars,
-    drawn_from,
-    picture,
-    write_inside,
-)
+from specdec_lib.lessons.common.drawing import bars, drawn_from, picture, write_inside
 from specdec_lib.lessons.common.style import GREY, role, show
 from specdec_lib.lessons.common.tokens import arrow, board, key, token_box, write
 

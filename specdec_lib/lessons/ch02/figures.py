@@ -73,8 +73,7 @@ def walk_through_block(
     ax.plot(x, r, "D", color="black", markersize=9, label="coin r")
     verdicts = _verdicts(tokens, out)
     ax.set_xticks(x, [f"token {t}\n{v}" for t, v in zip(tokens, verdicts, strict=True)])
-    ax.set_xlabel(f"your function returned {out}")
-    ax.set_ylim(0, 1.1)
+    ax.set(xlabel=f"your function returned {out}", ylim=(0, 1.1))
     legend_beside(ax)
     parts = [
         f"token {t}: acceptance probability {ratios[i]:.2g}, coin {r[i]:.2g}, {verdicts[i]}"
@@ -112,13 +111,9 @@ def two_masses(correct: Callable, p: np.ndarray, q: np.ndarray) -> None:
     total = law.sum(axis=0)
     ax = picture("Two paths into each token, by your function", "probability")
     labels = ("came by acceptance", "came by correction")
-    masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in total))
+    words = masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in total))
     off = np.abs(total - p).max()
-    show(
-        ax.figure,
-        f"Mass by acceptance {by_token(law[0])}, by correction {by_token(law[1])}, together "
-        f"{by_token(total)}; the target {by_token(p)}. The largest difference is {off:.2g}.",
-    )
+    show(ax.figure, f"Mass {words}. The largest difference is {off:.2g}.")
 
 
 @drawn_from("speculative_step")
@@ -157,9 +152,6 @@ def before_and_after(accept: Callable, p: float, before: float, after: float) ->
     pairs = zip(q, share, strict=True)
     text = "; ".join(f"at q = {x:g} the share accepted is {s:.3g}" for x, s in pairs)
     show(ax.figure, f"One token with p = {p:g}: {text}.")
-
-
-# --- parts of figures -----------------------------------------------------------------------
 
 
 def _share_text(share: float) -> str:

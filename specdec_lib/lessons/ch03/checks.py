@@ -17,6 +17,7 @@ __all__ = ["P", "Q", "answered", "committed"]
 
 # Two tokens, for everything that can be done in one's head.
 COINS = np.array([0.5, 0.5]), np.array([0.6, 0.4])
+APART = np.array([1.0, 0.0]), np.array([0.0, 1.0])
 # Target and draft for the argmax draft: the coins, a report of the bug, and chapter 02's pair.
 ARGMAX_PAIRS = (COINS, (np.array([0.6, 0.4]), np.array([0.8, 0.2])), (P, Q))
 
@@ -60,8 +61,7 @@ def check_total_variation(function: Callable) -> None:
     expect(function, *COINS, gives=0.1, hint="Is it half the sum of all differences?")
     expect(function, P, Q, gives=0.2, hint="Do the differences count without their signs?")
     expect(function, P, P, gives=0.0, hint="Equal distributions are 0 apart.")
-    apart = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    expect(function, *apart, gives=1.0, hint="Distributions that share nothing are 1 apart.")
+    expect(function, *APART, gives=1.0, hint="Distributions that share nothing are 1 apart.")
 
 
 @visible_check
@@ -70,8 +70,7 @@ def check_acceptance_rate(function: Callable) -> None:
     expect(function, *COINS, gives=0.9, hint="Sum what both share, token by token.")
     expect(function, P, Q, gives=0.8, hint="Sum what both share, token by token.")
     expect(function, Q, Q, gives=1.0, hint="Equal distributions share everything.")
-    apart = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    expect(function, *apart, gives=0.0, hint="They share nothing. Did you divide by 0?")
+    expect(function, *APART, gives=0.0, hint="They share nothing. Did you divide by 0?")
 
 
 @visible_check

@@ -70,13 +70,12 @@ def shared_mass(distance: Callable, p: np.ndarray, q: np.ndarray) -> None:
 def two_samplers(rate: Callable, p: np.ndarray, q: np.ndarray) -> None:
     """Plain rejection sampling under its envelope, beside the rule with the student's rate."""
     found, envelope = rate(p.copy(), q.copy()), float((p / q).max())
-    left, right = panels(2, (8.6, 3.7), sharey=True)
+    left, right = panels(2, (8.6, 3.7), ylabel="probability", sharey=True)
     overlap, x = np.minimum(p, q), np.arange(len(p))
     bars(left, x, p, "accepted", label="accepted")
     bars(left, x, envelope * q - p, "excess", bottom=p, label="rejected, proposed again")
     bars(right, x, overlap, "accepted", label="accepted")
     bars(right, x, q - overlap, "excess", bottom=overlap, label="rejected, then one draw")
-    left.set(ylabel="probability")
     left.set_title(f"Plain: under M q, M = {envelope:.3g}: {1 / envelope:.2f}")
     right.set_title(f"The rule: under q: {found:.3g}")
     for ax in (left, right):
@@ -97,19 +96,15 @@ def stacked_paths(paths: Callable, p: np.ndarray, q: np.ndarray) -> None:
     accepted, corrected = (np.asarray(mass, float) for mass in paths(p.copy(), q.copy()))
     ax = picture("Two paths into each token, by your function", "probability")
     sums = (f"{a:.2f} + {c:.2f}" for a, c in zip(accepted, corrected, strict=True))
-    masses_by_path(ax, (accepted, corrected), p, ("by acceptance", "by correction"), sums)
-    show(
-        ax.figure,
-        f"Mass by acceptance {by_token(accepted)}, by correction {by_token(corrected)}, together "
-        f"{by_token(accepted + corrected)}; the target {by_token(p)}.",
-    )
+    labels = ("by acceptance", "by correction")
+    words = masses_by_path(ax, (accepted, corrected), p, labels, sums)
+    show(ax.figure, f"Mass {words}.")
 
 
 @drawn_from("argmax_draft_law")
 def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
     """For each pair the student's distribution with an argmax draft, against the target."""
-    row, texts = panels(len(pairs), (8.8, 3.5), sharey=True), []
-    row[0].set_ylabel("probability")
+    row, texts = panels(len(pairs), (8.8, 3.5), ylabel="probability", sharey=True), []
     for ax, (p, q) in zip(row, pairs, strict=True):
         law = np.asarray(law_of(p.copy(), q.copy()), dtype=float)
         distance = np.abs(law - p).sum() / 2
@@ -118,8 +113,7 @@ def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
         target_lines(ax, p)
         write_above(ax, x, np.maximum(law, p), (f"{m:.3f}" for m in law))
         token_axis(ax, len(p), 1.0)
-        ax.set_title(f"TV {distance:.3f}")
-        ax.set_xlabel(f"argmax of q: {TOKENS[int(np.argmax(q))]}")
+        ax.set(title=f"TV {distance:.3f}", xlabel=f"argmax of q: {TOKENS[int(np.argmax(q))]}")
         texts.append(
             f"target {by_token(p)}, draft {by_token(q)}, by your function {by_token(law)}, "
             f"total variation {distance:.3g}"
@@ -132,8 +126,7 @@ def laws_against_targets(law_of: Callable, pairs: tuple) -> None:
 @drawn_from("warp")
 def warped(warp: Callable, logits: np.ndarray) -> None:
     """The student's distribution of `logits` (V,) under each of SETTINGS."""
-    row, texts = panels(len(SETTINGS), (8.8, 2.9), sharey=True), []
-    row[0].set_ylabel("probability")
+    row, texts = panels(len(SETTINGS), (8.8, 2.9), ylabel="probability", sharey=True), []
     for ax, (name, setting) in zip(row, SETTINGS, strict=True):
         probs = np.asarray(warp(logits.copy(), *setting), dtype=float)
         x = np.arange(len(probs))
@@ -185,8 +178,7 @@ def whole_texts(target: np.ndarray, draft: np.ndarray, k: int, length: int) -> N
         "bonus from the row before": text_law(target, draft, k, length, stale=True).ravel(),
     }
     top = 1.1 * max(plain.max(), *(law.max() for law in decoders.values()))
-    row, texts = panels(2, (8.6, 3.9), sharey=True), []
-    row[0].set_ylabel("by blocks of two")
+    row, texts = panels(2, (8.6, 3.9), ylabel="by blocks of two", sharey=True), []
     for ax, (name, law) in zip(row, decoders.items(), strict=True):
         distance = np.abs(law - plain).sum() / 2
         ax.plot([0, top], [0, top], color="black", linewidth=1)
@@ -239,9 +231,9 @@ def price_of_acceptance(distance: Callable, p: np.ndarray, q: np.ndarray) -> Non
         y = [distance(law.copy(), p.copy()) for law, _ in laws]
         ax.plot(x, y, marker, markersize=8, label=name, **HOLLOW)
         for value, a, b in zip(values, x, y, strict=True):
-            side = (8, -12) if marker == "o" else (-10, 9)
+            side, align = ((8, -12), "left") if marker == "o" else ((-10, 9), "right")
             text = f"{name[-1]} = {value:g}"
-            ax.annotate(text, (a, b), side, textcoords="offset points", ha=_align(marker))
+            ax.annotate(text, (a, b), side, textcoords="offset points", ha=align)
             texts.append(f"{text}: accepted {a:.3g}, total variation {b:.3g}")
     ax.set(xlabel="accepted share", xlim=(rate - 0.03, 1.03))
     ax.legend(loc="upper left")
@@ -271,7 +263,3 @@ def witnesses(paths: Callable, judge: Callable) -> None:
 
 def _say(witness: str, what: str, holds: bool) -> None:
     print(f"{witness:12}{'holds' if holds else 'FAILS'}   {what}")
-
-
-def _align(marker: str) -> str:
-    return "left" if marker == "o" else "right"

@@ -3,23 +3,9 @@
 import numpy as np
 
 from specdec_lib.lessons.ch03.checks import P, Q
-from specdec_lib.lessons.ch03.computed import (
-    noise,
-    rule_law,
-)
-from specdec_lib.lessons.ch03.rules import (
-    Rule,
-    coarse_coin,
-    from_target,
-    pick,
-    right_rule,
-)
-from specdec_lib.lessons.common.drawing import (
-    HOLLOW,
-    legend_beside,
-    picture,
-    write_beside,
-)
+from specdec_lib.lessons.ch03.computed import noise, rule_law
+from specdec_lib.lessons.ch03.rules import Rule, coarse_coin, from_target, pick, right_rule
+from specdec_lib.lessons.common.drawing import HOLLOW, legend_beside, picture, write_beside
 from specdec_lib.lessons.common.style import show
 
 DRAWS = 200_000

@@ -101,8 +101,7 @@ def best_k_map(
     title = f"The best K by your function, up to {k_max}"
     labels = [f"{alpha:g}" for alpha in alphas], [f"{c:g}" for c in costs]
     ax = _number_table(table, labels, title, "{:.0f}", size=(6.4, 4.2))
-    ax.set_ylabel("alpha")
-    ax.set_xlabel("c, time of a draft step; grey: plain decoding is fastest")
+    ax.set(ylabel="alpha", xlabel="c, time of a draft step; grey: plain decoding is fastest")
     for row, column in np.argwhere(table == 0):
         ax.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, color="0.85", zorder=0))
     rows = [
@@ -138,8 +137,7 @@ def bigram_table(bigram_probs: Callable, words: Sequence[str]) -> None:
     table = np.asarray(bigram_probs([known.index(word) for word in words], len(known), 0.0))
     title = "What follows each word, by your function (smoothing 0)"
     ax = _number_table(table, (known, known), title, "{:.2f}", size=(6.4, 4.2), hide=0.0)
-    ax.set_ylabel("this word")
-    ax.set_xlabel("is followed by")
+    ax.set(ylabel="this word", xlabel="is followed by")
     rows = [
         f"after {word}: "
         + ", ".join(f"{other} {x:.2f}" for other, x in zip(known, row, strict=True) if x)
@@ -172,9 +170,6 @@ def loss_of_a_coin(loss: Callable, p: float) -> None:
     )
 
 
-# --- parts of figures -----------------------------------------------------------------------
-
-
 def _draw_lines(ax: Axes, lines: dict[str, Sequence[float]]) -> str:
     """Lines over K = 0, 1, ..., the highest point of each ringed; returns them in words."""
     parts = []
@@ -188,8 +183,7 @@ def _draw_lines(ax: Axes, lines: dict[str, Sequence[float]]) -> str:
         )
     ax.axhline(1, color="black", linewidth=1.2)
     ax.annotate("plain decoding", (0, 1), xytext=(0, -13), textcoords="offset points")
-    ax.set_ylim(0, None)
-    ax.set_ylabel("times as fast")
+    ax.set(ylim=(0, None), ylabel="times as fast")
     ax.set_xlabel("K, draft tokens in a block; a ring marks the best")
     ax.xaxis.get_major_locator().set_params(integer=True)
     legend_below(ax, 4)
@@ -212,8 +206,7 @@ def _number_table(
             ax.text(column, row, text.format(table[row, column]), ha="center", va="center")
     ax.set_xticks(range(columns), labels[1])
     ax.set_yticks(range(rows), labels[0])
-    ax.set_xlim(-0.5, columns - 0.5)
-    ax.set_ylim(rows - 0.5, -0.5)
+    ax.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
     ax.grid(visible=False)
     for edge in np.arange(-0.5, max(rows, columns)):
         ax.axhline(edge, color=PALE, linewidth=0.8)

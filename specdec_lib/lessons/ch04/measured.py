@@ -5,7 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from specdec_lib.lessons.common.drawing import drawn_from, named_rows, panels, picture, write_beside
+from specdec_lib.lessons.common.drawing import (
+    drawn_from,
+    named_rows,
+    panels,
+    picture,
+    write_above,
+    write_beside,
+)
 from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, TARGET, role, show
 
 
@@ -20,8 +27,7 @@ def flat_or_measured(speedup: Callable, rows: Mapping[str, Any]) -> None:
         ax.plot(ks, flat, "s--", color=ACCEPTED, label="v = 1")
         ax.plot(ks, real, "o-", color=TARGET, label="measured v")
         ax.axhline(1, color="black", linewidth=1.2)
-        ax.set_title(f"{name}: alpha {row.alpha:.2f}, c {row.costs.c:.2f}")
-        ax.set_xlabel("K")
+        ax.set(title=f"{name}: alpha {row.alpha:.2f}, c {row.costs.c:.2f}", xlabel="K")
         parts.append(f"{name}: {_in_words(ks, flat)} with v = 1, {_in_words(ks, real)} as measured")
     axes[0].set(ylabel="times as fast", ylim=(0, None))
     axes[0].legend(loc="lower left")
@@ -59,15 +65,8 @@ def learning_curve(curve: Mapping[int, float], c: float) -> None:
     ax.plot(list(curve), list(curve.values()), "o-", color=TARGET, label="alpha on unseen text")
     ax.axhline(c, color=EXCESS, linestyle="--", label=f"c = {c:.2f}: break-even")
     for step, alpha in curve.items():
-        ax.annotate(
-            f"{alpha:.3f}",
-            (step, alpha),
-            xytext=(0, 7 if alpha > c else -16),
-            textcoords="offset points",
-            ha="center",
-        )
-    ax.set_xlabel("steps")
-    ax.set_ylim(0, 1.25 * max(*curve.values(), c))
+        write_above(ax, [step], [alpha], [f"{alpha:.3f}"], gap=7 if alpha > c else -16)
+    ax.set(xlabel="steps", ylim=(0, 1.25 * max(*curve.values(), c)))
     ax.margins(x=0.08)
     ax.legend(loc="lower right")
     listed = ", ".join(f"{alpha:.3f} after {step}" for step, alpha in curve.items())

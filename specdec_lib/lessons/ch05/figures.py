@@ -74,8 +74,7 @@ def alpha_found_again(alpha_from_blocks: Callable, k: int) -> None:
     ax.plot([0, 1], [0, 1], color="black", linewidth=1, label="the alpha they were made with")
     ax.plot(truths, found, "o", color=ACCEPTED, markersize=9, label="your function")
     ax.plot(truths, naive, color=DRAFT, label="accepted by drafted", **CROSS)
-    ax.set_xlabel("alpha")
-    ax.set_ylim(0, 1.02)
+    ax.set(xlabel="alpha", ylim=(0, 1.02))
     ax.legend(loc="upper left")
     pairs = zip(truths, found, naive, strict=True)
     text = "; ".join(f"{t:.1f}: yours {f:.3f}, accepted by drafted {n:.3f}" for t, f, n in pairs)
@@ -99,8 +98,7 @@ def operations_against_speed(operations_factor: Callable, rows: Sequence[Any]) -
     bars(ax, x + 0.2, speeds, "accepted", 0.38, label="speed at c = 0, printed", text=".2f")
     ax.plot(x - 0.33, printed, "D", color="black", label="operations, printed")
     ax.set_xticks(x, [f"{row.alpha:g}\nK = {row.k}" for row in rows])
-    ax.set_xlabel("alpha and block length")
-    ax.set_ylim(0, 1.15 * max(*mine, *speeds))
+    ax.set(xlabel="alpha and block length", ylim=(0, 1.15 * max(*mine, *speeds)))
     ax.legend(loc="upper left")
     parts = [
         f"alpha {row.alpha:g}, K {row.k}: yours {value:.2f}, printed {row.operations:.2f}, "
@@ -119,8 +117,7 @@ def expected_and_measured(rows: Sequence[Any]) -> None:
     ax.barh(y, highs - lows, 0.55, left=lows, **band)
     ax.plot([r.expected for r in rows], y, "s", label="expected, printed", **PRINTED)
     ax.plot([r.measured for r in rows], y, "D", color="black", markersize=7, label="measured")
-    ax.set_xlim(1.0, 3.7)
-    ax.set_xlabel("times as fast as plain decoding")
+    ax.set(xlim=(1.0, 3.7), xlabel="times as fast as plain decoding")
     legend_below(ax)
     parts = [
         f"{setting_name(row)}: formula {low:.2f} to {high:.2f}, printed {row.expected}, "
@@ -149,8 +146,7 @@ def implied_rates(implied_alpha: Callable, settings: Sequence[Any], loops: Seque
     ax.hlines(y[: len(printed)], printed, implied[: len(printed)], color=GREY, linewidth=1.5)
     ax.plot(printed, y[: len(printed)], "s", label="alpha, printed", **PRINTED)
     ax.plot(implied, y, "D", color="black", markersize=7, label="implied, by your function")
-    ax.set_xlim(0, 1)
-    ax.set_xlabel("alpha")
+    ax.set(xlim=(0, 1), xlabel="alpha")
     legend_below(ax, 2)
     shown = [f"{row.alpha:.2f} printed, " for row in settings] + [""] * len(loops)
     parts = [f"{n}: {s}{a:.3f} implied" for n, s, a in zip(names, shown, implied, strict=True)]
@@ -168,7 +164,7 @@ def _alpha_or_nan(implied_alpha: Callable, *times: float) -> float:
 @drawn_from("paired_speedup")
 def two_orders(paired_speedup: Callable) -> None:
     """The same slowing machine, timed one side after the other, and interleaved."""
-    left, right = panels(2, (8.6, 3.6), sharey=True)
+    left, right = panels(2, (8.6, 3.6), ylabel="seconds a run", sharey=True)
     parts = []
     for ax, interleaved, name in (
         (left, False, "one after the other"),
@@ -179,7 +175,6 @@ def two_orders(paired_speedup: Callable) -> None:
         _draw_runs(ax, *seconds, interleaved)
         ax.set_title(f"{name.capitalize()}: {speedup:.3f}")
         parts.append(f"timed {name}, your function gives {speedup:.3f}")
-    left.set_ylabel("seconds a run")
     left.legend(loc="upper left")
     show(
         left.figure,
@@ -208,8 +203,7 @@ def two_devices(rows: Sequence[Any]) -> None:
     ax.hlines(y, slow, fast, color=GREY, linewidth=1.5)
     ax.plot(slow, y, "o", color=TARGET, markersize=9, label="RTX 3090")
     ax.plot(fast, y, "s", color=DRAFT, markersize=8, label="A100")
-    ax.set_xlim(1.0, 2.5)
-    ax.set_xlabel("times as fast as plain decoding on the same machine")
+    ax.set(xlim=(1.0, 2.5), xlabel="times as fast as plain decoding on the same machine")
     legend_below(ax, 2)
     parts = [
         f"{r.method}: {r.rtx3090_tokens} tokens and {r.rtx3090_speedup}x on the RTX 3090, "

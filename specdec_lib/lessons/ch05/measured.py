@@ -90,8 +90,7 @@ def by_position(alpha_from_blocks: Callable, blocks: Mapping[str, Sequence[int]]
     ax.axhline(alphas[name], color=ACCEPTED, linestyle="--", label="alpha, by your function")
     ax.set_xticks(x, [f"{i}\n{n} judged" for i, n in zip(x, tried, strict=True)])
     told = ", ".join(f"{alpha:.3f} after {each}" for each, alpha in alphas.items())
-    ax.set_xlabel(f"position in the block; alpha is {told}")
-    ax.set_ylim(0, 1)
+    ax.set(xlabel=f"position in the block; alpha is {told}", ylim=(0, 1))
     legend_below(ax, 2)
     rows = zip(x, rates, errors, every, strict=True)
     parts = [
@@ -106,15 +105,13 @@ def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float
     mean = float(paired_speedup(list(plain), list(fast)))
     ratios = np.array(plain) / np.array(fast)
     low, high = np.quantile(ratios, (0.25, 0.75))
-    ax = picture(
-        f"{len(ratios)} pairs on this machine: {mean:.2f} times as fast", "plain over speculative"
-    )
+    title = f"{len(ratios)} pairs on this machine: {mean:.2f} times as fast"
+    ax = picture(title, "plain over speculative")
     x = np.arange(1, len(ratios) + 1)
     ax.axhspan(low, high, color=BAND, label="middle half of the pairs")
     ax.plot(x, ratios, "o", color="black", label="a pair")
-    ax.axhline(
-        mean, color=ACCEPTED, linestyle="--", linewidth=2, label="geometric mean, by your function"
-    )
+    look = {"color": ACCEPTED, "linestyle": "--", "linewidth": 2}
+    ax.axhline(mean, label="geometric mean, by your function", **look)
     ax.axhline(1, color="black", linewidth=1)
     ax.set_xlabel(f"pair; quartiles {low:.2f} and {high:.2f}")
     ax.set_ylim(0, 1.15 * max(*ratios, mean, 1))

@@ -8,11 +8,7 @@ import numpy as np
 
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.answers import answered, committed, revealing
-from specdec_lib.lessons.common.examples import (
-    Different,
-    expect,
-    visible_check,
-)
+from specdec_lib.lessons.common.examples import Different, expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.theory import expected_tokens
 

@@ -39,7 +39,6 @@ KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 ROWS = (1, 2, 4, 8, 16)
 SHARES = {"p50": (0.5, "o", TARGET), "p95": (0.95, "s", RESIDUAL), "p99": (0.99, "^", EXCESS)}
 
-
 # What a box stands for: its role in the palette, or None for a dashed one, and its words.
 KINDS = {
     "accepted": ("accepted", "accepted"),
@@ -49,9 +48,7 @@ KINDS = {
     "bonus": ("target", "bonus"),
 }
 
-
 CHARACTERS = 98  # of a box's text that fit side by side
-
 
 Box = tuple[str, str]  # kind, text
 
@@ -72,8 +69,7 @@ def rows_of_coins(simulate: Callable, alpha: float, k: int) -> None:
     right.plot(np.arange(len(exact)), exact, color="black", label="computed", **CROSS)
     right.set_title(f"{BLOCKS} blocks")
     right.set_xticks(np.arange(len(seen)))
-    right.set_xlabel("accepted tokens")
-    right.set_ylabel("share of the blocks")
+    right.set(xlabel="accepted tokens", ylabel="share of the blocks")
     legend_below(right)
     pairs = zip(seen, exact, strict=True)
     parts = [f"{n}: {share:.3f}, computed {law:.3f}" for n, (share, law) in enumerate(pairs)]
@@ -94,8 +90,7 @@ def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
     ax.errorbar(KS, means, errors, label="your function, one standard error", **look)
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
     ax.axvline(best, color=ACCEPTED, linestyle="--", label=f"best K = {best}")
-    ax.set_xlabel("K")
-    ax.set_ylim(0, 1.15 * max(exact.max(), *means))
+    ax.set(xlabel="K", ylim=(0, 1.15 * max(exact.max(), *means)))
     legend_below(ax, 2)
     points = zip(KS, means, errors, strict=True)
     parts = [f"{k}: {m:.2f} plus or minus {e:.2f}, computed {exact[k]:.2f}" for k, m, e in points]
@@ -127,8 +122,7 @@ def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
         numbers = ", ".join(f"{k}: {time:.0f} ({law:.1f})" for k, time, law in points)
         parts.append(f"{name} by K, by your function (computed): {numbers}; lowest at K = {best}")
     points = f"points: {REQUESTS} requests by your function; lines: computed"
-    ax.set_xlabel(f"K\n{points}; alpha = {alpha:g}, c = {c:g}")
-    ax.set_ylim(0, None)
+    ax.set(xlabel=f"K\n{points}; alpha = {alpha:g}, c = {c:g}", ylim=(0, None))
     legend_below(ax)
     show(ax.figure, f"Time of a request in target passes. {'. '.join(parts)}.")
 
@@ -211,8 +205,7 @@ def _tracks(ax: Axes, kept: np.ndarray, lost: np.ndarray, ends: Sequence[int], k
         if lost[row, step]:
             ax.add_patch(rectangle(step + width, row, unit * lost[row, step], "rejected"))
         ax.text(step + 0.03, row, str(kept[row, step]), va="center", fontsize=9)
-    ax.set_xlim(0, kept.shape[1])
-    ax.set_ylim(len(ends) - 0.5, -0.5)
+    ax.set(xlim=(0, kept.shape[1]), ylim=(len(ends) - 0.5, -0.5))
     ax.set_yticks(range(len(ends)), [f"row {row + 1}" for row in range(len(ends))])
     ax.grid(visible=False, axis="y")
 
@@ -262,8 +255,7 @@ def boxes(
             ax.add_patch(rectangle(left, number, size, kind))
             write_inside(ax, left + size / 2, number, shown, **_lettering(kind))
             left += size + 0.7
-    ax.set_xlim(0, width)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set(xlim=(0, width), ylim=(len(rows) - 0.4, -0.6))
     ax.set_yticks(range(len(rows)), labels)
     ax.set_xticks([])
     ax.grid(False)

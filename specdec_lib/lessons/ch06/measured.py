@@ -43,8 +43,7 @@ def acceptance_by_position(k: int) -> None:
     ax.errorbar(positions, rates, errors, label="recorded, one standard error", **look)
     ax.axhline(request.alpha, color="black", linestyle="--", label=f"coins of {request.alpha:.3f}")
     ax.set_xticks(positions, [f"{i}\n{n}" for i, n in zip(positions, reached, strict=False)])
-    ax.set_xlabel("position in the block; below it, how many blocks reached it")
-    ax.set_ylim(0, 1)
+    ax.set(xlabel="position in the block; below it, how many blocks reached it", ylim=(0, 1))
     legend_below(ax)
     points = zip(positions, rates, errors, strict=True)
     parts = [f"position {i}: {rate:.3f} plus or minus {error:.3f}" for i, rate, error in points]
@@ -58,9 +57,8 @@ def requests_against_coins(k: int) -> None:
     edges = np.arange(20, request.blocks.max() + 2 * WIDTH, WIDTH)
     below = np.append(0.0, np.cumsum(np.append(law, np.zeros(edges[-1]))))  # under each number
     coins = len(request.blocks) * np.diff(below[edges])
-    ax = picture(
-        f"{len(request.blocks)} recorded requests of {n_tokens} tokens, K = {k}", "requests"
-    )
+    title = f"{len(request.blocks)} recorded requests of {n_tokens} tokens, K = {k}"
+    ax = picture(title, "requests")
     middles = edges[:-1] + (WIDTH - 1) / 2
     seen = np.histogram(request.blocks, edges)[0]
     bars(ax, middles, seen, "target", 0.85 * WIDTH, label="recorded")
@@ -131,8 +129,7 @@ def past_the_optimum(c: float, costs: Costs) -> None:
         ),
     ]
     ax.axhline(1, color=GREY, linestyle=":", label="plain decoding")
-    ax.set_xlabel("K")
-    ax.set_ylim(0, None)
+    ax.set(xlabel="K", ylim=(0, None))
     legend_below(ax, 2)
     show(ax.figure, f"{'. '.join(parts)}.")
 

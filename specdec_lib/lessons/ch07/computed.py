@@ -24,9 +24,6 @@ def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
         yield float((low + high) / 2), float(high - low)
 
 
-# --- one position ---------------------------------------------------------------------------
-
-
 def one_hot_law(accept: Callable, p: np.ndarray, token: int, cells: int = 140) -> np.ndarray:
     """What `accept(token, p, r, u)` puts out (2, V): row 0 by acceptance, row 1 by correction.
 
@@ -122,9 +119,6 @@ def typical_law(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> n
     return kept + (1 - kept.sum()) * p
 
 
-# --- blocks and trees -----------------------------------------------------------------------
-
-
 def tree_tokens(parents: Sequence[int], shares: Sequence[float]) -> float:
     """Tokens a block of a draft tree brings, the last one included.
 
@@ -175,11 +169,12 @@ def block_law(p: np.ndarray, q: np.ndarray, k: int) -> tuple[np.ndarray, float]:
             mean += chance * share * kept
             if share > 0:
                 last = residual(weights[kept] * p, q) if kept < k else p
-                law[drafted[:kept]] += chance * share * _outer([last] + [p] * (k - kept))
+                law[drafted[:kept]] += chance * share * outer([last] + [p] * (k - kept))
     return law, mean
 
 
-def _outer(factors: Sequence[np.ndarray]) -> np.ndarray:
+def outer(factors: Sequence[np.ndarray]) -> np.ndarray:
+    """The distribution (V,) * len(factors) of independent tokens, each with its own (V,)."""
     whole = np.ones(())
     for factor in factors:
         whole = np.multiply.outer(whole, factor)
@@ -193,9 +188,6 @@ def block_accepted(p: np.ndarray, q: np.ndarray, k: int) -> float:
         * sum(i * share for i, share in enumerate(block_decisions(p, q, drafted)[0]))
         for drafted in product(range(len(p)), repeat=k)
     )
-
-
-# --- time -----------------------------------------------------------------------------------
 
 
 def overlapped_speedup(tokens: float, c: float, k: int, hit: float, verify: float = 1.0) -> float:

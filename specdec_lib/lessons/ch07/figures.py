@@ -22,6 +22,7 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     target_lines,
     token_axis,
+    write_above,
 )
 from specdec_lib.lessons.common.style import (
     ACCEPTED,
@@ -46,15 +47,10 @@ MARKS = {"law": ("o", ACCEPTED), "greedy": ("s", TARGET), "choice": ("^", EXCESS
 def certain_token(accept: Callable, p: np.ndarray, token: int) -> None:
     """The student's exact distribution for one certain draft token, by its two paths."""
     law = computed.one_hot_law(accept, p, token)
-    total = law.sum(axis=0)
     ax = picture("One certain draft token, B: two paths into each token", "probability")
     labels = ("came by acceptance", "came by correction")
-    masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in total))
-    show(
-        ax.figure,
-        f"The draft always proposes token {token}. Mass by acceptance {by_token(law[0])}, by "
-        f"correction {by_token(law[1])}, together {by_token(total)}; the target {by_token(p)}.",
-    )
+    words = masses_by_path(ax, law, p, labels, (f"{mass:.3f}" for mass in law.sum(axis=0)))
+    show(ax.figure, f"The draft always proposes token {token}. Mass {words}.")
 
 
 @drawn_from("jacobi_decode")
@@ -132,9 +128,7 @@ def more_candidates(accept: Callable, p: np.ndarray, q: np.ndarray, most: int) -
         (accepted, "o-", RESIDUAL, "your function"),
     ):
         right.plot(counts, values, mark, color=colour, label=name, linewidth=2, markersize=8)
-    for n, value in zip(counts, accepted, strict=True):
-        right.annotate(f"{value:.3f}", (n, value), xytext=(0, -17), textcoords="offset points",
-                       ha="center")  # fmt: skip
+    write_above(right, counts, accepted, (f"{share:.3f}" for share in accepted), gap=-17)
     right.set_title("One of them is accepted")
     right.set(xlabel="candidates", xticks=counts, ylim=(min(0.6, *accepted) - 0.05, 1.03))
     right.set_xlim(0.7, most + 0.3)
@@ -157,8 +151,7 @@ def _laws_side_by_side(ax: Axes, found: list[np.ndarray], p: np.ndarray) -> None
         bars(ax, x, law[1], "residual", bottom=law[0], width=0.9 * width,
              label="drawn at the end" if first else "_")  # fmt: skip
     target_lines(ax, p)
-    ax.set_ylabel("probability")
-    ax.set_title(f"The distribution, with 1 to {len(found)} candidates")
+    ax.set(ylabel="probability", title=f"The distribution, with 1 to {len(found)} candidates")
     token_axis(ax, len(p), top=max(p.max(), *(law.sum(axis=0).max() for law in found)))
     legend_below(ax)
 

@@ -93,7 +93,7 @@ def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
     token = [expected_tokens(beta, int(k)) - 1 for k in counts]
     block = [computed.block_accepted(p, q, int(k)) for k in counts]
     law, _ = computed.block_law(p, q, 3)
-    off = float(np.abs(law - _product(p, 4)).max())
+    off = float(np.abs(law - computed.outer([p] * 4)).max())
     ax = picture("Accepted draft tokens of a block, two verifiers", "accepted")
     bars(ax, counts - 0.2, token, "target", 0.36, label="token by token", text=".2f")
     bars(ax, counts + 0.2, block, "residual", 0.36, label="the block as a whole", text=".2f")
@@ -106,13 +106,6 @@ def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
         f"Accepted draft tokens for K = 1 to {most}. Token by token: {listed(token)}; the block "
         f"as a whole: {listed(block)}. For K = 3 the distribution is off by {off:.0e} at most.",
     )
-
-
-def _product(p: np.ndarray, length: int) -> np.ndarray:
-    whole = np.ones(())
-    for _ in range(length):
-        whole = np.multiply.outer(whole, p)
-    return whole
 
 
 def typical(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> None:

@@ -21,11 +21,7 @@ COINS, PICKS = 4, 24  # cells of r and of u: all ratios and sums are multiples o
 # A target and a draft that look one token back. Quarters, so few pieces do.
 TARGET = np.array([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.0, 0.25, 0.75]])
 DRAFT = np.array([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5], [0.25, 0.25, 0.5]])
-PIECES = {
-    "draft tokens": (0.25, 0.5, 0.75),
-    "r": (0.5,),
-    "u": (0.25, 0.5, 0.75),
-}
+PIECES = {"draft tokens": (0.25, 0.5, 0.75), "r": (0.5,), "u": (0.25, 0.5, 0.75)}
 START, LENGTH = 1, 2  # the prompt is token 1, and two tokens are written
 MOST_RUNS = 2000  # a loop that draws as the contract says takes 56
 DRAWN = ("draft tokens", "r", "u")  # by a block of one draft token; one of none draws u alone
@@ -38,7 +34,7 @@ def block_law(verify_block: Callable) -> tuple[np.ndarray, np.ndarray, int]:
     or bonus, and the number of rows.
     """
     drafted, r, u, weight = grid()
-    count, token = verify_block(*tensors(drafted), drafted_tensor(drafted), r, u)
+    count, token = verify_block(*tensors(drafted), torch.tensor(drafted), r, u)
     accepted, added = np.zeros((3, 3)), np.zeros((3, 3))
     rows = zip(drafted, count.tolist(), token.tolist(), weight, strict=True)
     for block, n, last, mass in rows:
@@ -61,11 +57,6 @@ def grid() -> tuple[list[tuple[int, int]], torch.Tensor, torch.Tensor, list[floa
 def tensors(drafted: Sequence) -> tuple[torch.Tensor, torch.Tensor]:
     """p and q, the same in every row."""
     return tuple(torch.tensor(each).repeat(len(drafted), 1, 1) for each in (P, Q))
-
-
-def drafted_tensor(drafted: Sequence) -> torch.Tensor:
-    """The blocks (N, 2)."""
-    return torch.tensor(drafted)
 
 
 class Script(exact.Tape):

@@ -42,7 +42,7 @@ def going_back(rollback: Callable) -> None:
 def law_of_blocks(verify_block: Callable) -> None:
     """Each position of a block of two: what is accepted, what is added, what is left open."""
     accepted, added, rows = computed.block_law(verify_block)
-    axes, told = panels(3, (8.6, 3.4), sharey=True), []
+    axes, told = panels(3, (8.6, 3.4), ylabel="probability", sharey=True), []
     for i, ax in enumerate(axes):
         open_mass = max(0.0, 1 - (accepted + added)[i].sum()) * computed.P[i]
         parts = (("accepted", accepted[i]), ("residual", added[i]), ("draft", open_mass))
@@ -52,7 +52,6 @@ def law_of_blocks(verify_block: Callable) -> None:
         ax.set_xticks(range(3), ["token 0", "token 1", "token 2"])
         total = (accepted + added)[i] + open_mass
         told.append(f"position {i + 1}: {np.round(total, 4).tolist()}, p {computed.P[i].tolist()}")
-    axes[0].set_ylabel("probability")
     names = ("accepted", "correction or bonus", "left to the next block", "p, the target")
     axes[0].figure.legend(names[3:] + names[:3], loc="outside lower center", ncol=4)
     show(
@@ -77,11 +76,8 @@ def passes(speculative_generate: Callable) -> None:
     text = speculative_generate(target, draft, list(ch08.PROMPT), 3, ch08.TOKENS, 1.0, rng)
     shown = target.passes[:MOST_PASSES]
     whole = len(ch08.PROMPT) + len(text)
-    ax = board(
-        max(whole, *(each.start + len(each.tokens) for each in shown)) + 2.6,
-        len(shown) * 0.5 + 0.9,
-        0.62,
-    )
+    longest = max(whole, *(each.start + len(each.tokens) for each in shown))
+    ax = board(longest + 2.6, len(shown) * 0.5 + 0.9, 0.62)
     for number, each in enumerate(shown):
         _draw_pass(ax, each, 0.5 * (len(shown) - number) + 0.2)
     for position in range(whole):
@@ -109,9 +105,8 @@ def law_of_texts(speculative_generate: Callable) -> None:
     law, runs = computed.text_law(speculative_generate)
     plain = computed.plain_law()
     apart = np.abs(law - plain).sum() / 2
-    ax = picture(
-        f"Two tokens, {runs} runs: total variation {apart:.1e}", "probability", size=(8.2, 3.4)
-    )
+    title = f"Two tokens, {runs} runs: total variation {apart:.1e}"
+    ax = picture(title, "probability", size=(8.2, 3.4))
     names = [f"{a} {b}" for a in range(3) for b in range(3)]
     ax.bar(names, law.ravel(), 0.62, **role("accepted") | {"label": "your loop"})
     ax.plot(names, plain.ravel(), color="black", label="plain decoding", **CROSS)

@@ -10,7 +10,14 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch05.checks import conditional_rates
-from specdec_lib.lessons.common.drawing import bars, legend_below, named_rows, panels, picture
+from specdec_lib.lessons.common.drawing import (
+    bars,
+    legend_below,
+    named_rows,
+    panels,
+    picture,
+    write_above,
+)
 from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, show
 
 KINDS = ("accepted", "corrected", "bonus")
@@ -28,16 +35,14 @@ def beside_the_papers(rows: Sequence[Any], paper: Sequence[Any], chen: Sequence[
     promised = [r.expected for r in mine] + [r.expected for r in paper]
     measured = [r.empirical["median"] for r in mine] + [r.measured for r in paper]
     measured += [r.speedup for r in chen]
+    cross = {"color": DRAFT, "markersize": 9, "markeredgewidth": 2.5}
     for at, row in zip(y, mine, strict=False):
         ax.plot([row.empirical["low"], row.empirical["high"]], [at, at], color="black")
-        ax.plot(row.formula, at, "x", color=DRAFT, markersize=9, markeredgewidth=2.5)
-    ax.plot(
-        promised, y[: len(promised)], "o", color="white", markeredgecolor="black", label="promised"
-    )
+        ax.plot(row.formula, at, "x", **cross)
+    hollow = {"color": "white", "markeredgecolor": "black"}
+    ax.plot(promised, y[: len(promised)], "o", label="promised", **hollow)
     ax.plot(measured, y, "D", color=ACCEPTED, label="measured")
-    ax.plot(
-        [], [], "x", color=DRAFT, markersize=9, markeredgewidth=2.5, label="formula, v = 1 (yours)"
-    )
+    ax.plot([], [], "x", label="formula, v = 1 (yours)", **cross)
     ax.axvline(1, color="black", linewidth=1)
     ax.axhline(y[len(mine)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")
@@ -112,8 +117,7 @@ def _rates(ax: Axes, title: str, listed: Sequence[tuple[str, float, float]]) -> 
     x = np.arange(len(listed))
     ax.plot(x - 0.1, [cold for _, cold, _ in listed], "s", color=DRAFT, label="T = 0")
     ax.plot(x + 0.1, [warm for *_, warm in listed], "o", color=TARGET, label="T = 1")
-    ax.set_title(title)
-    ax.set_ylim(0, 1)
+    ax.set(title=title, ylim=(0, 1))
     ax.set_xticks(x, [name for name, *_ in listed], rotation=90, fontsize=8)
 
 
@@ -121,11 +125,11 @@ def engineering(versions: Sequence[Any]) -> None:
     """Versions of one decoder over plain decoding, with quartiles."""
     ax = picture("The same tokens, four ways of making them", size=(7.6, 2.8))
     y = named_rows(ax, [each.name for each in versions])
-    for at, each in zip(y, versions, strict=True):
-        ax.plot([each.speedup.low, each.speedup.high], [at, at], color="black")
-        ax.plot(each.speedup.median, at, "D", color=ACCEPTED, markersize=8)
-        ax.annotate(f"{each.speedup.median:.2f}", (each.speedup.median, at), xytext=(0, 8),
-                    textcoords="offset points", ha="center", fontsize=9)  # fmt: skip
+    medians = [each.speedup.median for each in versions]
+    quartiles = np.array([[each.speedup.low, each.speedup.high] for each in versions])
+    ax.plot(quartiles.T, [y, y], color="black")
+    ax.plot(medians, y, "D", color=ACCEPTED, markersize=8)
+    write_above(ax, medians, y, (f"{median:.2f}" for median in medians), gap=8, fontsize=9)
     ax.axvline(1, color="black", linewidth=1)
     ax.set_xlabel("times as fast as plain decoding; line: quartiles")
     told = "; ".join(f"{each.name}: {each.speedup}" for each in versions)

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
 from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, GREY, TARGET, role, style
-from specdec_lib.lessons.common.wording import TOKENS
+from specdec_lib.lessons.common.wording import TOKENS, by_token
 
 #: Colour, dash and marker of the lines of a figure: any one of the three tells them apart.
 LINES = ((TARGET, "-", "o"), (ACCEPTED, "--", "s"), (EXCESS, "-.", "^"), (DRAFT, ":", "D"))
@@ -53,22 +53,24 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
     return decorate
 
 
-# --- axes ---------------------------------------------------------------------------------------
-
-
 def picture(title: str, ylabel: str = "", size: tuple[float, float] = (7.0, 3.6)) -> Axes:
     """One pair of axes with a title; `size` in inches."""
-    (ax,) = panels(1, size)
+    (ax,) = panels(1, size, ylabel=ylabel)
     ax.set_title(title)
-    ax.set_ylabel(ylabel)
     return ax
 
 
-def panels(count: int, size: tuple[float, float], stacked: bool = False, **more: Any) -> list[Axes]:
-    """`count` pairs of axes side by side, or one below the other; `more` is for plt.subplots."""
+def panels(
+    count: int, size: tuple[float, float], stacked: bool = False, ylabel: str = "", **more: Any
+) -> list[Axes]:
+    """`count` pairs of axes side by side, or one below the other; the first has the `ylabel`.
+
+    `more` is for plt.subplots.
+    """
     style()
     shape = (count, 1) if stacked else (1, count)
     _, axes = plt.subplots(*shape, figsize=size, squeeze=False, **more)
+    axes.flat[0].set_ylabel(ylabel)
     return list(axes.flat)
 
 
@@ -99,9 +101,6 @@ def log_log(ax: Axes, xlabel: str) -> None:
 def plain_ticks(value: float, _: int) -> str:
     """A tick as 1,000 and not as a power of ten."""
     return f"{value:,.10g}"
-
-
-# --- bars and their labels ----------------------------------------------------------------------
 
 
 def bars(
@@ -138,8 +137,11 @@ def masses_by_path(
     p: np.ndarray,
     labels: Sequence[str],
     texts: Iterable[str],
-) -> None:
-    """Mass by acceptance and, on it, by correction, each (V,), against the target p (V,)."""
+) -> str:
+    """Mass by acceptance and, on it, by correction, each (V,), against the target p (V,).
+
+    Returns the masses in words.
+    """
     accepted, corrected = paths
     x, total = np.arange(len(p)), accepted + corrected
     bars(ax, x, accepted, "accepted", label=labels[0])
@@ -148,6 +150,8 @@ def masses_by_path(
     write_above(ax, x, np.maximum(total, p), texts)
     token_axis(ax, len(p), top=max(total.max(), p.max()))
     legend_below(ax)
+    by_path = f"by acceptance {by_token(accepted)}, by correction {by_token(corrected)}"
+    return f"{by_path}, together {by_token(total)}; the target {by_token(p)}"
 
 
 def target_lines(ax: Axes, p: np.ndarray) -> None:
@@ -179,9 +183,6 @@ def write_beside(ax: Axes, x: Iterable[float], y: Iterable[float], texts: Iterab
 def write_inside(ax: Axes, x: float, y: float, text: str, **look: Any) -> None:
     """Write a text in the middle of an area, legible on its hatch."""
     ax.text(x, y, text, ha="center", va="center", **{"bbox": PAPER} | look)
-
-
-# --- legends ------------------------------------------------------------------------------------
 
 
 def legend_below(ax: Axes, columns: int = 3, **more: Any) -> None:

@@ -23,7 +23,6 @@ KINDS = {
     "bonus": ("target", "+ "),
 }
 
-
 NAMES = {
     "drafted": "drafted: striped box",
     "accepted": "accepted: ✓ solid box",
@@ -33,15 +32,13 @@ NAMES = {
     "bonus": "bonus: + rounded, double edge",
 }
 
-
 WIDTH, HEIGHT = 0.88, 0.42
 
 
 def board(width: float, height: float, scale: float) -> Axes:
     """An empty surface, `width` by `height` units, `scale` inches to a unit of height."""
     (ax,) = panels(1, (8.2, scale * height + 0.35))
-    ax.set_xlim(-0.3, width)
-    ax.set_ylim(-0.2, height)
+    ax.set(xlim=(-0.3, width), ylim=(-0.2, height))
     ax.axis("off")
     return ax
 

@@ -28,6 +28,7 @@ from specdec_lib.measure.core.timing import Spread
 
 PROGRAM = "python -m specdec_lib.measure.bench"
 POOL = 300  # held-out prompts to choose from
+PROMPTS, TOKENS = 8, 64  # prompts of a comparison, new tokens after each
 ALL = FIGURES | GPU_FIGURES
 NO_CUDA = "no CUDA device: GPU rows not measured"
 TABLE = "the figures of the bench"  # its name in a page
@@ -47,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         command.error(str(error))
     mode = None if options.compile == "no" else options.compile
-    benches = workbenches(options.prompts, options.tokens, mode)
+    benches = workbenches(mode)
     values = measured(keys, benches, options.json)
     show(values, benches[-1].smaller, options.markdown)
     print("\n".join([*([] if len(benches) > 1 else [NO_CUDA]), machine(), *benches[0].notes]))
@@ -62,8 +63,6 @@ def parser() -> argparse.ArgumentParser:
     option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
     option("--recorded", type=Path, metavar="FILE", help="show a --json file, measure nothing")
     option("--only", nargs="*", metavar="KEY", help=f"of {', '.join(ALL)}")
-    option("--prompts", type=int, default=8, help="prompts a comparison (8)")
-    option("--tokens", type=int, default=64, help="new tokens a prompt (64)")
     option("--compile", choices=("no", *MODES), default=MODES[0], help="layers on a GPU (default)")
     return command
 
@@ -83,9 +82,9 @@ def chosen(only: Sequence[str] | None) -> list[str]:
     return list(only or (ALL if has_card else FIGURES))
 
 
-def workbenches(prompts_each: int, tokens: int, mode: str | None) -> list[Workbench]:
+def workbenches(mode: str | None) -> list[Workbench]:
     """What figures are measured with: the CPU, then the GPU if there is one; the notes are one."""
-    cpu = Workbench(prompts(POOL), prompts_each, tokens)
+    cpu = Workbench(prompts(POOL), PROMPTS, TOKENS)
     if not torch.cuda.is_available():
         return [cpu]
     card = torch.device("cuda")

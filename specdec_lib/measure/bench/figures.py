@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import torch
 
-from specdec_lib.measure.bench import memory
 from specdec_lib.measure.bench.bandwidth import bandwidth_share
 from specdec_lib.measure.bench.bound import model_error, share_of_bound, share_of_bound_captured
 from specdec_lib.measure.bench.comparisons import batch_over_plain, over_hugging, over_plain
+from specdec_lib.measure.bench.memory import memory_overhead
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
 from specdec_lib.measure.core.timing import Spread
@@ -53,56 +53,42 @@ class Figure(NamedTuple):
         return self.what, shown, goal, verdict
 
 
-def memory_overhead(bench: Workbench) -> float:
-    """Peak memory over weights and cache at the 234M cost."""
-    return memory.overhead("234m", "bfloat16")
+def cpu_figure(what: str, goal: float | None, measure: Callable, **options: object) -> Figure:
+    """A figure of the CPU: `measure` with `options`."""
+    return Figure(what, goal, partial(measure, **options))
 
 
 FIGURES = {
-    "cost234m_vs_own_ar_sampled": Figure(
-        "234M cost, over our plain decoding, T = 1",
-        2.0,
-        partial(over_plain, wanted="234m", warp=SAMPLED),
+    "cost234m_vs_own_ar_sampled": cpu_figure(
+        "234M cost, over our plain decoding, T = 1", 2.0, over_plain, wanted="234m", warp=SAMPLED
     ),
-    "cost234m_vs_own_ar_greedy": Figure(
-        "234M cost, over our plain decoding, greedy",
-        2.2,
-        partial(over_plain, wanted="234m", warp=GREEDY),
+    "cost234m_vs_own_ar_greedy": cpu_figure(
+        "234M cost, over our plain decoding, greedy", 2.2, over_plain, wanted="234m", warp=GREEDY
     ),
-    "builtin_vs_own_ar": Figure(
-        "built-in pair, over our plain decoding, T = 1",
-        None,
-        partial(over_plain, wanted=None, warp=SAMPLED),
+    "builtin_vs_own_ar": cpu_figure(
+        "built-in pair, over our plain decoding, T = 1", None, over_plain, wanted=None, warp=SAMPLED
     ),
-    "builtin_vs_own_ar_greedy": Figure(
-        "built-in pair, over our plain decoding, greedy",
-        None,
-        partial(over_plain, wanted=None, warp=GREEDY),
+    "builtin_vs_own_ar_greedy": cpu_figure(
+        "built-in pair, over our plain decoding, greedy", None, over_plain, wanted=None, warp=GREEDY
     ),
-    "builtin_vs_hf_assisted": Figure(
-        "built-in pair, greedy, over HF assisted generation",
-        3.0,
-        partial(over_hugging, wanted=None),
+    "builtin_vs_hf_assisted": cpu_figure(
+        "built-in pair, greedy, over HF assisted generation", 3.0, over_hugging, wanted=None
     ),
-    "builtin_vs_hf_generate": Figure(
-        "built-in pair, greedy, over HF generate",
-        2.0,
-        partial(over_hugging, wanted=None, assisted=False),
+    "builtin_vs_hf_generate": cpu_figure(
+        "built-in pair, greedy, over HF generate", 2.0, over_hugging, wanted=None, assisted=False
     ),
-    "cost40m_vs_hf_assisted": Figure(
+    "cost40m_vs_hf_assisted": cpu_figure(
         "40M cost, float32, greedy, over HF assisted generation",
         1.4,
-        partial(over_hugging, wanted="40m", dtypes=(torch.float32,)),
+        over_hugging,
+        wanted="40m",
+        dtypes=(torch.float32,),
     ),
-    "share_of_bound_greedy": Figure(
-        "least share of E/(cK + v(K+1)), K = 1 to 8, greedy",
-        0.90,
-        partial(share_of_bound, warp=GREEDY),
+    "share_of_bound_greedy": cpu_figure(
+        "least share of E/(cK + v(K+1)), K = 1 to 8, greedy", 0.90, share_of_bound, warp=GREEDY
     ),
-    "share_of_bound_sampled": Figure(
-        "least share of E/(cK + v(K+1)), K = 1 to 8, T = 1",
-        0.85,
-        partial(share_of_bound, warp=SAMPLED),
+    "share_of_bound_sampled": cpu_figure(
+        "least share of E/(cK + v(K+1)), K = 1 to 8, T = 1", 0.85, share_of_bound, warp=SAMPLED
     ),
     "model_error": Figure(
         "error of the cost model, batch 1 to 32, K = 1 to 8",

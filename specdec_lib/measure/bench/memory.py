@@ -14,27 +14,28 @@ import torch
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.scale import parameters
 from specdec_lib.sampling import Greedy, Warp
 
-TOKENS = 64
+COST, TOKENS = "234m", 64
 STATUS = Path("/proc/self/status")
 
 
-def overhead(cost: str, dtype: str) -> float:
-    """Peak over weights and cache, at this cost and in "float32" or "bfloat16"."""
-    command = [sys.executable, "-m", "specdec_lib.measure.bench.memory", cost, dtype]
+def memory_overhead(bench: Workbench) -> float:
+    """Peak over weights and cache, at COST in bfloat16."""
+    command = [sys.executable, "-m", "specdec_lib.measure.bench.memory"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(result.stdout)
 
 
-def main(cost: str, dtype: str) -> None:
+def main() -> None:
     """Load the pair, generate, and print the ratio."""
     before = peak()
     # On the CPU, also if there is a GPU: it is this process's memory that is looked at.
-    pair = load_pair(target_cost=cost, device="cpu", dtype=getattr(torch, dtype))
+    pair = load_pair(target_cost=COST, device="cpu", dtype=torch.bfloat16)
     prompt = prompts(1)
     settings = Settings(TOKENS, Warp(temperature=0))
     speculative_generate(pair.target, ModelDrafter(pair.draft), prompt, 4, settings, Greedy())
@@ -49,7 +50,7 @@ def main(cost: str, dtype: str) -> None:
 def peak() -> int:
     """The most memory that this process has held so far, in bytes.
 
-    Where Linux tells it, from there: getrusage begins with what the parent process has held.
+    On Linux from its status file: getrusage begins with what the parent process has held.
     """
     if STATUS.exists():
         lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
@@ -59,4 +60,4 @@ def peak() -> int:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -68,16 +68,10 @@ def random_text(model: Model, batch: int, length: int) -> Tensor:
 
 
 def costs_of(
-    target: Model,
-    draft: Model,
-    k_max: int = K_MAX,
-    rounds: int = 20,
-    batch: int = 1,
-    task: PassTask = pass_task,
+    target: Model, draft: Model, k_max: int = K_MAX, rounds: int = 20
 ) -> tuple[Costs, float]:
-    """c and v up to k_max + 1 tokens, and the seconds of a target task over one."""
-    tasks = {"draft": task(draft, 1, batch)}
-    costs, seconds = costs_by_draft(target, tasks, k_max, rounds, batch, task)
+    """c and v up to k_max + 1 tokens, and the seconds of a target pass over one."""
+    costs, seconds = costs_by_draft(target, {"draft": pass_task(draft, 1)}, k_max, rounds)
     return costs["draft"], seconds
 
 

@@ -23,9 +23,9 @@ def write_table(page: Path, name: str, table: str) -> None:
     begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
     page.parent.mkdir(parents=True, exist_ok=True)
     text = page.read_text(encoding="utf-8") if page.exists() else begin + end
-    before, found, rest = text.partition(begin)
+    before, place, rest = text.partition(begin)
     after = rest.partition(end)[2]
-    if not found or end not in rest:
+    if not place or end not in rest:
         raise ValueError(f"{page} has no place for a table: add the lines\n{begin}{end}")
     write_whole(page, f"{before}{begin}\n{table}\n\n{end}{after}")
 

@@ -48,8 +48,8 @@ def cards() -> list[Card] | None:
         ran = subprocess.run([program, *QUERY], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = [card_of(line) for line in ran.stdout.splitlines()]
-    return [card for card in found if card is not None] or None
+    answers = [card_of(line) for line in ran.stdout.splitlines()]
+    return [card for card in answers if card is not None] or None
 
 
 def card_of(line: str) -> Card | None:

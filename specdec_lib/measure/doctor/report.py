@@ -38,15 +38,15 @@ def lines() -> Iterator[str]:
 
 def graphics(device: torch.device) -> Iterator[str]:
     """The graphics cards, their driver, and the build of torch that suits them."""
-    found = cards()
-    for card in found or ():
+    known = cards()
+    for card in known or ():
         yield (
             f"GPU: {card.name}, compute capability {dotted(card.capability)}, "
             f"{card.megabytes * 2**20 / GIGA:.0f} GB, driver {card.driver}; {advice(card)}"
         )
     if device.type == "cuda":
         yield f"torch is built for CUDA {torch.version.cuda} and uses {own_card(device)}"
-    elif not found:
+    elif not known:
         yield "GPU: none that an NVIDIA driver answers for; everything works without one"
     elif torch.version.cuda is None:
         yield "This torch is built for the CPU: install the build that suits, and run this again"

@@ -30,7 +30,7 @@ from specdec_lib.device import name_of
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.models import DTYPES, target
 from specdec_lib.measure.core.pages import markdown, write_table
-from specdec_lib.measure.core.runs import SAMPLED, Decoder, Recorded, plain
+from specdec_lib.measure.core.runs import ROUNDS, SAMPLED, Decoder, Recorded, plain
 from specdec_lib.measure.core.timing import Spread, interleaved, on_prompts, ratios
 from specdec_lib.measure.drafters.members import Member, Variant, family
 from specdec_lib.models.pairs import cost_label
@@ -42,8 +42,8 @@ TRIALS = 2  # rounds that choose a variant; one more goes before them
 HEAD = ("drafter", "setting", "alpha", "tokens a block", "c", "speed over plain", "lines")
 
 
-class Row(NamedTuple):
-    """A line of the table."""
+class Comparison(NamedTuple):
+    """A drafter beside plain decoding: a line of the table."""
 
     name: str
     setting: str
@@ -56,7 +56,7 @@ class Row(NamedTuple):
 
 def measured(
     members: Mapping[str, Member], baseline: Decoder, texts: Sequence[list[int]], rounds: int
-) -> list[Row]:
+) -> list[Comparison]:
     """Choose the variants on the first of `texts`, and compare on the others, `rounds` times."""
     with tqdm(members.items(), desc="settings") as bar:
         best = {name: fastest(member, texts[0]) for name, member in bar}
@@ -85,16 +85,16 @@ def row(
     name: str,
     member: Member,
     variant: Variant,
-    made: Sequence[Generation],
+    generations: Sequence[Generation],
     token: float,
     speed: Spread,
-) -> Row:
-    """The line of a member that ran as `variant` and `made` this; a plain token takes `token` s."""
-    blocks = [block for generation in made for block in generation.blocks[0]]
+) -> Comparison:
+    """The line of a member that ran as `variant`; a plain token takes `token` s."""
+    blocks = [block for each in generations for block in each.blocks[0]]
     accepted, judged = acceptance_from_counts(
-        [counts for generation in made for counts in judged_levels(generation, variant.depth)]
+        [counts for each in generations for counts in judged_levels(each, variant.depth)]
     )
-    return Row(
+    return Comparison(
         name,
         variant.setting,
         accepted / max(judged, 1),
@@ -110,11 +110,11 @@ def judged_levels(generation: Generation, depth: int) -> list[tuple[int, int]]:
 
     A tree has at most `depth` levels, and one fewer than there were tokens left.
     """
-    left, found = len(generation.tokens[0]), []
+    left, levels = len(generation.tokens[0]), []
     for block in generation.blocks[0]:
-        found.append((block.accepted, min(depth, left - 1, len(block.drafted))))
+        levels.append((block.accepted, min(depth, left - 1, len(block.drafted))))
         left -= block.kept
-    return found
+    return levels
 
 
 def lines_of(file: str) -> int:
@@ -123,13 +123,13 @@ def lines_of(file: str) -> int:
         return sum(1 for line in text if line.strip())
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[Comparison]) -> str:
     """Markdown, the fastest first."""
     ordered = sorted(rows, key=lambda row: -row.speed.median)
     return markdown(HEAD, map(cells, ordered))
 
 
-def cells(row: Row) -> list[str]:
+def cells(row: Comparison) -> list[str]:
     """What the columns of HEAD show of a row."""
     figures = f"{row.alpha:.2f}", f"{row.tokens_a_block:.2f}", f"{row.c:.3f}", str(row.speed)
     return [row.name, row.setting, *figures, str(row.lines)]
@@ -145,7 +145,6 @@ def parser() -> argparse.ArgumentParser:
     option = command.add_argument
     option("--prompts", type=int, default=8, help="prompts that count (8)")
     option("--tokens", type=int, default=64, help="new tokens a prompt (64)")
-    option("--rounds", type=int, default=2, help="times that each is decoded (2)")
     option("--target-cost", choices=list(COSTS), help="make the target as costly as this")
     names = [name_of(dtype) for dtype in DTYPES]
     option("--dtype", choices=names, default=names[0], help=f"the target's ({names[0]})")
@@ -159,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     model = target(options.target_cost, getattr(torch, options.dtype))
     members = family(model, options.tokens)
     baseline = plain(model, SAMPLED, options.tokens)
-    rows = measured(members, baseline, prompts(options.prompts + 1), options.rounds)
+    rows = measured(members, baseline, prompts(options.prompts + 1), ROUNDS)
     print(table(rows))
     if options.target_cost:
         print(f"\nThe drafts: {cost_label(options.target_cost, *BUILT_IN_DRAFTS)}.")

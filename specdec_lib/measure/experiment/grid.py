@@ -85,10 +85,6 @@ class Row:
     over_hugging: dict[str, float] | None = None
     over_assisted: dict[str, float] | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """As data."""
-        return asdict(self)
-
 
 def acceptance_rates(positions: int) -> dict[tuple[str, str], Acceptance]:
     """By task and draft, on `positions` held-out positions each; nothing is sampled."""
@@ -97,15 +93,15 @@ def acceptance_rates(positions: int) -> dict[tuple[str, str], Acceptance]:
     drafts[LOOKUP] = lookup_reader(partial(lookup, max_ngram=NGRAM), vocabulary)
     drafts[EARLY_EXIT] = remembered(model_reader(first_layers(exit_layer())))
     tokenizer = assets.tokenizer()
-    found = {}
+    by_draft = {}
     with tqdm(total=len(TASKS), desc="acceptance rates", leave=False, disable=None) as bar:
         for task, end in TASKS.items():
             chosen = [each for each in assets.documents() if each.name.endswith(end)]
             texts = [held_out.encoded(each, tokenizer) for each in chosen]
             rates = acceptances(target, drafts, texts, positions)
-            found |= {(task, name): rate for name, rate in rates.items()}
+            by_draft |= {(task, name): rate for name, rate in rates.items()}
             bar.update()
-    return found
+    return by_draft
 
 
 def exit_layer() -> int:
@@ -124,12 +120,11 @@ def costs_on(machine: Machine, target: Llama) -> tuple[dict[str, Costs], float]:
 def other_drafters(target: Llama) -> dict[str, Drafter]:
     """The drafters that are no model of their own."""
     counts = Counts.load(ASSETS / "ngrams.npz")
-    found: dict[str, Drafter] = {
-        name: NgramDrafter(counts, order, target.device) for name, order in NGRAMS.items()
+    ngrams = {name: NgramDrafter(counts, order, target.device) for name, order in NGRAMS.items()}
+    return ngrams | {
+        LOOKUP: PromptLookup(target.vocab_size, target.device, NGRAM),
+        EARLY_EXIT: EarlyExit(target, exit_layer()),
     }
-    found[LOOKUP] = PromptLookup(target.vocab_size, target.device, NGRAM)
-    found[EARLY_EXIT] = EarlyExit(target, exit_layer())
-    return found
 
 
 def step_task(drafter: Drafter, target: Llama) -> Callable[[], object]:
@@ -183,7 +178,7 @@ def to_run(rows: Sequence[Row], everything: bool) -> list[Row]:
 def run(machine: Machine, loop: Loop, results: Results) -> Iterator[Row]:
     """Every row of every target, the measured ones last; each is in `results` when it comes out."""
     for row in chain(run_built_in(machine, loop), run_published(machine, loop)):
-        results.add(row.to_json())
+        results.add(asdict(row))
         yield row
 
 
@@ -265,7 +260,7 @@ def page_table(content: Mapping[str, Any]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Measure everything, print the table, leave the JSON; returns the exit code."""
     options = parser().parse_args(arguments)
-    machine = survey.look(options.longer)
+    machine = survey.look()
     try:
         results = begin(machine, LIBRARY, options.json)
     except (FileExistsError, ResultsError) as error:
@@ -290,5 +285,4 @@ def parser() -> argparse.ArgumentParser:
     option = command.add_argument
     option("--json", type=Path, metavar="FILE", help="the results file (a new name)")
     option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
-    option("--longer", type=float, default=1, help="so many times the usual effort")
     return command

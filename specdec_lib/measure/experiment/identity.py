@@ -39,13 +39,13 @@ class Identity(NamedTuple):
 
 def compare(loop: Loop, target: Llama, draft: Llama, k: int, effort: Effort) -> Identity:
     """Write after held-out prompts by both decoders, and compare."""
-    found = [
+    parted = [
         gap_where_parted(loop, target, draft, k, prompt, effort.tokens)
         for prompt in prompts(EVERY * effort.prompts)
     ]
-    near, gaps = near_tie(target), [gap for gap in found if gap is not None]
+    near, gaps = near_tie(target), [gap for gap in parted if gap is not None]
     ties = sum(gap <= near for gap in gaps)
-    return Identity(found.count(None), ties, len(gaps) - ties, gaps, near)
+    return Identity(parted.count(None), ties, len(gaps) - ties, gaps, near)
 
 
 def near_tie(target: Model) -> float:

@@ -73,13 +73,13 @@ def fresh_path(folder: Path | str = ".") -> Path:
 
 def versions() -> dict[str, str]:
     """Python's version and those of the packages that the figures depend on."""
-    found = {"python": platform.python_version()}
+    numbers = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            numbers[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+            numbers[name] = "not installed"
+    return numbers
 
 
 def commit(folder: Path = Path(__file__).parent) -> str | None:
@@ -139,7 +139,7 @@ def _is_figure(value: object) -> bool:
     return value is None or isinstance(number, int | float)
 
 
-def compare(first: Path | str, second: Path | str) -> Iterator[str]:
+def side_by_side(first: Path | str, second: Path | str) -> Iterator[str]:
     """Two tables side by side, row by row, and what differs in machine and versions."""
     one, other = read(first), read(second)
     yield f"A  {first}: {_headline(one)}"

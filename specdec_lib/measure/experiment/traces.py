@@ -68,12 +68,12 @@ class Traces:
         """By class of token: acceptance at temperature 0 and 1, and how many, on held-out code."""
         code = [each for each in assets.documents() if each.name.endswith(".py")]
         readers = (model_reader(model) for model in (self.target, self.draft))
-        found = judged(*readers, code, assets.tokenizer(), CLASS_POSITIONS)
+        positions = judged(*readers, code, assets.tokenizer(), CLASS_POSITIONS)
         rows = {}
         for kind in CLASSES:
-            at = [i for i, each in enumerate(found.classes) if each == kind]
+            at = [i for i, each in enumerate(positions.classes) if each == kind]
             if at:
-                means = (float(part[at].mean()) for part in (found.agreed, found.overlap))
+                means = (float(part[at].mean()) for part in (positions.agreed, positions.overlap))
                 rows[kind] = (*means, len(at))
         return rows
 

@@ -52,18 +52,11 @@ def test_a_chapter_is_executed_once_by_this_interpreter(
     path, out = chapter(tmp_path, TINY + SHOWS), tmp_path / "out"
     (first,) = execute([path], out)
     assert first.ran
-    outputs = [
-        output
-        for cell in nbformat.read(first.notebook, as_version=4).cells
-        if cell.cell_type == "code"
-        for output in cell.outputs
-    ]
-    assert outputs[0].text == "9\n"
-    assert outputs[1].text == f"{sys.executable}\n"
+    cells = nbformat.read(first.notebook, as_version=4).cells
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    assert [output.text for output in outputs[:2]] == ["9\n", f"{sys.executable}\n"]
     page = first.html.read_text(encoding="utf-8")
-    assert "<b>page</b>" in page
-    assert "BEGIN SOLUTION" not in page
-
+    assert "<b>page</b>" in page and "BEGIN SOLUTION" not in page
     (again,) = execute([path], out)
     assert not again.ran
 
@@ -101,8 +94,4 @@ def test_a_failure_names_chapter_cell_and_exception_and_the_others_run(tmp_path:
     assert "AssertionError: 3" in first
     assert "\x1b" not in first
     assert second.startswith("cell 12 (a-quiz-2) failed.")
-    assert sorted(path.name for path in out.iterdir()) == [
-        ".01_tiny.stamp",
-        "01_tiny.html",
-        "01_tiny.ipynb",
-    ]
+    assert {path.name.strip(".").partition(".")[0] for path in out.iterdir()} == {"01_tiny"}

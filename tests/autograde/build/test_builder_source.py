@@ -170,11 +170,6 @@ MISTAKES = {
         "the solution cell of square has not one solution region",
         REGION,
     ),
-    "two regions": (
-        changed("    # why this is so", f"    ### END SOLUTION\n    ### BEGIN SOLUTION{HERE}"),
-        "the solution cell of square has not one solution region",
-        REGION,
-    ),
     "no region": (
         changed(
             '# %% solution="quiz_01"\n### BEGIN SOLUTION\nquiz_01 = "c"\n### END SOLUTION',
@@ -202,11 +197,6 @@ MISTAKES = {
         changed(SQUARE_TEST, f'test="square"{HERE}'),
         "the test cell of square has no points",
         f"Write {SQUARE_TEST}",
-    ),
-    "no points": (
-        changed(SQUARE_TEST, f'test="square" points=0{HERE}'),
-        "points=0 is not a positive number",
-        "Write points=3",
     ),
     "points that are text": (
         changed(SQUARE_TEST, f'test="square" points="3"{HERE}'),

@@ -48,12 +48,6 @@ def test_its_readme_points_at_nothing_that_it_lacks(unpacked: Path):
     assert not re.search(r"\bmake [a-z]+`|\bautograde\b", text)  # the instructor's commands
 
 
-def test_made_twice_it_is_the_same(tmp_path: Path):
-    sizes = {write_bundle(tmp_path / name) for name in ("a.zip", "b.zip")}
-    assert len(sizes) == 1
-    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
-
-
 @pytest.fixture(scope="module")
 def some(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundle of `SOME`, made by the command and unpacked."""

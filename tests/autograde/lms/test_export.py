@@ -11,8 +11,8 @@ from nbgrader.api import Gradebook
 from autograde.cli import main
 from autograde.lms.export import (
     Mark,
+    Merged,
     marks_in_gradebook,
-    marks_of,
     merge,
     plain_table,
     read_table,
@@ -47,16 +47,31 @@ def table(folder: Path, text: str) -> Path:
     return path
 
 
+def merged_with(
+    folder: Path, marks: dict, text: str = CANVAS, kind: str = "canvas", column: str = CHAPTER
+) -> Merged:
+    """The table `text` after these points, by student, were put into its column."""
+    given = {student: mark(score) for student, score in marks.items()}
+    return merge(read_table(table(folder, text)), kind, column, given)
+
+
+def grades_file(folder: Path, **statuses: str) -> list[str]:
+    """The export command of a class in which everybody has 2 points, by student their status."""
+    result = {"score": 2.0, "max_score": 24.0, "exercises": {}}
+    grades = {name: {CHAPTER: result | {"status": each}} for name, each in statuses.items()}
+    (folder / "grades.json").write_text(json.dumps({"students": grades}))
+    out = ["--out", str(folder / "out.csv")]
+    return ["export", str(folder / "grades.json"), "--chapter", CHAPTER, *out]
+
+
 def test_canvas_gets_one_column_filled_and_everything_else_back(tmp_path: Path):
-    path = table(tmp_path, CANVAS)
-    marks = {"lovelaceada-101": mark(21.5), "o-brienzo-102": mark(7), "zoe": mark(1)}
-    merged = merge(read_table(path), "canvas", CHAPTER, marks)
+    merged = merged_with(tmp_path, {"lovelaceada-101": 21.5, "o-brienzo-102": 7, "zoe": 1})
     write_table(merged.table, tmp_path / "out.csv")
     assert (merged.filled, merged.not_in_table) == (2, ["zoe"])
     assert merged.not_graded == ["Lovelace, Ada"] and merged.ambiguous == []
     old, new = (
         list(csv.reader(io.StringIO(data.decode("utf-8-sig"))))
-        for data in (path.read_bytes(), (tmp_path / "out.csv").read_bytes())
+        for data in (CANVAS.encode(), (tmp_path / "out.csv").read_bytes())
     )
     changed = [(i, j) for i, row in enumerate(old) for j, c in enumerate(row) if c != new[i][j]]
     assert changed == [(2, 5), (3, 5)] and [new[2][5], new[3][5]] == ["21.5", "7"]
@@ -70,22 +85,22 @@ def test_an_untouched_table_comes_back_byte_for_byte(tmp_path: Path):
 
 
 def test_canvas_knows_people_by_login_too_and_one_name_for_two_is_ambiguous(tmp_path: Path):
-    marks = {"ada2@x.org": mark(1), "a-2": mark(2), "Lovelace, Ada": mark(3)}
-    merged = merge(read_table(table(tmp_path, CANVAS)), "canvas", "(555)", marks)
+    marks = {"ada2@x.org": 1, "a-2": 2, "Lovelace, Ada": 3}
+    merged = merged_with(tmp_path, marks, column="(555)")
     assert [row[5] for row in merged.table.rows[2:5]] == ["", "2", "1"]
     assert merged.ambiguous == ["Lovelace, Ada"]
 
 
 def test_moodle_is_written_with_its_decimal_comma(tmp_path: Path):
-    marks = {"Ada-Lovelace-203": mark(21.5), "zoe@x.org": mark(20)}
-    merged = merge(read_table(table(tmp_path, MOODLE)), "moodle", "Grade", marks)
+    merged = merged_with(
+        tmp_path, {"Ada-Lovelace-203": 21.5, "zoe@x.org": 20}, MOODLE, "moodle", "Grade"
+    )
     assert [row[3] for row in merged.table.rows[1:]] == ["", "20", "21,5"]
     assert merged.not_graded == ["Participant 201"]
 
 
 def test_a_row_that_two_students_fit_stays_as_it_was_and_both_are_named(tmp_path: Path):
-    marks = {"Ada-King-102": mark(1), "ada@x.org": mark(4), "Ada-Lovelace-102": mark(2)}
-    merged = merge(read_table(table(tmp_path, CANVAS)), "canvas", CHAPTER, marks)
+    merged = merged_with(tmp_path, {"Ada-King-102": 1, "ada@x.org": 4, "Ada-Lovelace-102": 2})
     assert [row[5] for row in merged.table.rows[2:5]] == ["4", "3", ""]
     assert merged.filled == 1 and merged.not_in_table == []
     assert merged.ambiguous == ["Ada-King-102", "Ada-Lovelace-102"]
@@ -94,47 +109,38 @@ def test_a_row_that_two_students_fit_stays_as_it_was_and_both_are_named(tmp_path
 
 def test_a_folders_number_is_canvass_id_and_no_other(tmp_path: Path):
     numbers = CANVAS.replace("a-1,", "102,").replace("a-3,", "555,")
-    marks = {"zoe-102": mark(1), "x-555": mark(2)}
-    merged = merge(read_table(table(tmp_path, numbers)), "canvas", CHAPTER, marks)
+    merged = merged_with(tmp_path, {"zoe-102": 1, "x-555": 2}, numbers)
     assert [row[5] for row in merged.table.rows[2:5]] == ["", "1", ""]
     assert merged.not_in_table == ["x-555"]
-    whole = merge(read_table(table(tmp_path, numbers)), "canvas", CHAPTER, {"102": mark(3)})
+    whole = merged_with(tmp_path, {"102": 3}, numbers)
     assert (whole.filled, whole.ambiguous) == (0, ["102"])
-    sure = merge(read_table(table(tmp_path, numbers)), "canvas", CHAPTER, {"555": mark(3)})
+    sure = merged_with(tmp_path, {"555": 3}, numbers)
     assert [row[5] for row in sure.table.rows[2:5]] == ["", "3", "3"]
 
 
 def test_a_folders_number_is_moodles_participant_and_no_other(tmp_path: Path):
     text = MOODLE.replace("Email address", "ID number").replace("ada@x.org", "203")
     text = text.replace("Participant 203", "Teilnehmer/in203")
-    merged = merge(read_table(table(tmp_path, text)), "moodle", "Grade", {"Ada-203": mark(1)})
+    merged = merged_with(tmp_path, {"Ada-203": 1}, text, "moodle", "Grade")
     assert [row[3] for row in merged.table.rows[1:]] == ["", "1,50", "1"]
     of_the_gradebook = "First name,ID number,Grade\nAda,203,\nBen,204,\n"
-    merged = merge(
-        read_table(table(tmp_path, of_the_gradebook)), "moodle", "Grade", {"Ben-203": mark(1)}
-    )
+    merged = merged_with(tmp_path, {"Ben-203": 1}, of_the_gradebook, "moodle", "Grade")
     assert (merged.filled, merged.not_in_table) == (0, ["Ben-203"])
 
 
 def test_a_name_that_a_row_has_counts_only_where_nothing_better_fits(tmp_path: Path):
     zoe = 'O\'Brien, Zo\u00eb "Z"'
-    merged = merge(read_table(table(tmp_path, CANVAS)), "canvas", CHAPTER, {zoe: mark(5)})
-    assert merged.table.rows[3][5] == "5"
-    both = {zoe: mark(5), "a-2": mark(6)}
-    merged = merge(read_table(table(tmp_path, CANVAS)), "canvas", CHAPTER, both)
-    assert merged.table.rows[3][5] == "3" and merged.ambiguous == list(both)
+    assert merged_with(tmp_path, {zoe: 5}).table.rows[3][5] == "5"
+    merged = merged_with(tmp_path, {zoe: 5, "a-2": 6})
+    assert merged.table.rows[3][5] == "3" and merged.ambiguous == [zoe, "a-2"]
 
 
 def test_a_name_with_odd_bytes_stops_nobodys_marks(tmp_path: Path):
-    result = {"score": 2.0, "max_score": 24.0, "status": "graded", "exercises": {}}
-    grades = {"ada\udcff": {CHAPTER: result}, "ben": {CHAPTER: result}}
-    (tmp_path / "grades.json").write_text(json.dumps({"students": grades}))
-    words = ["export", str(tmp_path / "grades.json"), "--chapter", CHAPTER]
-    out = tmp_path / "out.csv"
-    assert main([*words, "--out", str(out)]) == 0
-    assert [line.split(",")[0] for line in out.read_text().split()] == ["student", "ada?", "ben"]
-    lms = ["--format", "canvas", "--lms", str(table(tmp_path, CANVAS))]
-    assert main([*words, *lms, "--out", str(out)]) == 1
+    words = grades_file(tmp_path, **{"ada\udcff": "graded", "ben": "graded"})
+    assert main(words) == 0
+    lines = (tmp_path / "out.csv").read_text().split()
+    assert [line.split(",")[0] for line in lines] == ["student", "ada?", "ben"]
+    assert main([*words, "--format", "canvas", "--lms", str(table(tmp_path, CANVAS))]) == 1
 
 
 @pytest.mark.parametrize(
@@ -143,7 +149,7 @@ def test_a_name_with_odd_bytes_stops_nobodys_marks(tmp_path: Path):
 )
 def test_a_column_that_is_not_one_is_an_error_that_lists_them(tmp_path, column, message):
     with pytest.raises(ValueError, match=message):
-        merge(read_table(table(tmp_path, CANVAS)), "canvas", column, {})
+        merged_with(tmp_path, {}, column=column)
 
 
 def test_what_is_no_table_says_so(tmp_path: Path):
@@ -163,19 +169,12 @@ def test_the_plain_table_has_everybody(tmp_path: Path):
 
 
 def test_the_command_names_who_is_missing_and_its_exit_code_says_so(tmp_path: Path, capsys):
-    result = {"score": 2.0, "max_score": 24.0, "status": "graded", "exercises": {}}
-    grades = {"x-101": {CHAPTER: result}, "nobody": {CHAPTER: result | {"status": "failed"}}}
-    (tmp_path / "grades.json").write_text(json.dumps({"students": grades}))
-    words = ["export", str(tmp_path / "grades.json"), "--chapter", CHAPTER]
-    out = ["--out", str(tmp_path / "out.csv")]
-    assert main([*words, *out]) == 0
-    lms = ["--format", "canvas", "--lms", str(table(tmp_path, CANVAS))]
-    assert main([*words, *lms, *out]) == 1
+    words = grades_file(tmp_path, **{"x-101": "graded", "nobody": "failed"})
+    assert main([*words, "--format", "canvas", "--lms", str(table(tmp_path, CANVAS))]) == 1
     printed = capsys.readouterr().out
     assert "1 of 2 marks are in it" in printed and "not in the table:\n  nobody" in printed
     assert "could not be graded, and stand with 0:\n  nobody" in printed
-    assert main([*words, "--format", "moodle", *out]) == 2
-    assert set(marks_of(grades, CHAPTER)) == {"x-101", "nobody"}
+    assert main([*words, "--format", "moodle"]) == 2
 
 
 def test_the_gradebooks_marks_have_manual_points_and_penalties(tmp_path: Path, capsys):

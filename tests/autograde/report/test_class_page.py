@@ -9,7 +9,7 @@ from classes.class_results import CHAPTER, a_class, exercise, result
 
 from autograde.cli import main
 from autograde.report.class_page import class_page
-from autograde.report.statistics import ExerciseCount, MisconceptionCount, counts_of
+from autograde.report.statistics import MisconceptionCount, counts_of
 from autograde.result import Override
 
 
@@ -19,6 +19,7 @@ def test_the_numbers_are_those_of_the_class():
     assert chapter.failed == {"dan": "<b>a link</b>"} and chapter.max_score == 8.0
     first, second = chapter.exercises
     assert first.students_by_passed == {1: 1, 3: 1, 4: 1} and first.mean == 8 / 12
+    assert first.shares == (1 / 3, 2 / 3, 0)
     assert second.students_by_passed == {2: 1, 4: 2} and second.mean == 10 / 12
     gone, known = chapter.misconceptions
     who = ("<script>cleo", "ben")
@@ -46,13 +47,6 @@ def test_the_slowest_come_first_and_not_all_of_them():
     assert [student for student, _ in chapter.slowest] == [f"s{i}" for i in range(29, 19, -1)]
 
 
-def test_the_shares_of_an_exercise_are_those_of_the_class():
-    (chapter,) = counts_of(a_class())
-    assert chapter.exercises[0].shares == (1 / 3, 2 / 3, 0)
-    empty = ExerciseCount("x", 1.0, 4, {})
-    assert empty.shares == (0, 0, 0) and empty.mean == 0
-
-
 def test_the_page_is_whole_and_nobodys_text_is_markup():
     by_hand = [Override("ben", CHAPTER, "speculative_accept", 4.0, 2.0)]
     page = class_page(a_class(), by_hand, {"<i>dan": {CHAPTER: 2.5}})
@@ -77,10 +71,6 @@ def test_a_name_with_odd_bytes_stops_nobodys_report():
     assert page.encode("utf-8").count(b"e??") == 3
     text = BeautifulSoup(page, "html.parser").get_text(" ")
     assert "f? two lines ?" in text and "<script>cleo, ben, e??" in text
-
-
-def test_the_same_class_gives_the_same_page():
-    assert class_page(a_class()) == class_page(a_class())
 
 
 def test_an_empty_class_is_said_to_be_empty():

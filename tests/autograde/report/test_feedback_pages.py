@@ -3,7 +3,6 @@
 import copy
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
@@ -16,7 +15,7 @@ from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback import to_read
 from autograde.report.feedback_page import FeedbackPage
 from autograde.report.sections import add_places, sections_of, titles
-from autograde.result import Exercise, Result
+from autograde.result import Exercise
 from autograde.submission import release_of
 from autograde.wrong import Misconceptions, misconceptions_of
 
@@ -38,26 +37,19 @@ def code_of(name: str) -> str:
     return next(wrong.code for wrong in misconceptions_of(CHAPTER).all if wrong.name == name)
 
 
-def result_of(**answers: str) -> Result:
-    return grade_now(right(**answers), CHAPTER)
+def exercises_of(**answers: str) -> dict[str, Exercise]:
+    return grade_now(right(**answers), CHAPTER).exercises
 
 
 def messages(exercise: Exercise) -> str:
     return "\n".join(exercise.messages)
 
 
-# --- one message for one root cause -----------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def one_belief() -> Result:
+def test_one_belief_in_two_exercises_is_refuted_once():
     """Drawn from the target after a rejection, in two exercises."""
     wrong = {"residual_distribution": "target_again", "correct_token": "replaced_from_target"}
-    return result_of(**{name: code_of(which) for name, which in wrong.items()})
-
-
-def test_one_belief_in_two_exercises_is_refuted_once(one_belief: Result):
-    first, second = (one_belief.exercises[n] for n in ("residual_distribution", "correct_token"))
+    exercises = exercises_of(**{name: code_of(which) for name, which in wrong.items()})
+    first, second = (exercises[name] for name in wrong)
     assert first.see_first is None and messages(first).count("You might think") == 1
     assert second.see_first == "residual_distribution" and "You might think" not in messages(second)
     assert "the same thought as under residual_distribution" in messages(second)
@@ -65,45 +57,29 @@ def test_one_belief_in_two_exercises_is_refuted_once(one_belief: Result):
     assert second.to_json()["causes"] == ["replaced_from_target"]
 
 
-def test_another_belief_is_refuted_where_it_shows():
-    code = {
-        "residual_distribution": code_of("target_again"),
-        "correct_token": code_of("flag_reversed"),
-    }
-    second = result_of(**code).exercises["correct_token"]
-    assert second.see_first is None
-
-
 def test_what_builds_on_a_wrong_answer_is_told_where_the_fault_is():
-    exercises = result_of(acceptance_probability=INVERTED, speculative_accept=BUILT_ON_IT).exercises
-    accept = exercises["speculative_accept"]
+    answers = {"acceptance_probability": INVERTED, "speculative_accept": BUILT_ON_IT}
+    accept = exercises_of(**answers)["speculative_accept"]
     assert "You might think" not in messages(accept)
     assert accept.see_first == "acceptance_probability"
 
 
 def test_an_answer_that_is_not_written_is_sent_nowhere_else():
-    exercises = result_of(acceptance_probability=INVERTED, speculative_accept="").exercises
+    exercises = exercises_of(acceptance_probability=INVERTED, speculative_accept="")
     blank, sections = exercises["speculative_accept"], sections_of(CHAPTER)
     assert blank.note and not blank.see_first and not to_read("speculative_accept", blank, sections)
 
 
 def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():
     """The two have nothing to do with each other: each gets its own refutation."""
-    exercises = result_of(
-        acceptance_probability=INVERTED, speculative_accept=code_of("no_coin")
-    ).exercises
-    assert all(
-        messages(exercises[name]).count("You might think") == 1
-        for name in ("acceptance_probability", "speculative_accept")
-    )
+    answers = {"acceptance_probability": INVERTED, "speculative_accept": code_of("no_coin")}
+    exercises = exercises_of(**answers)
+    assert [messages(exercises[name]).count("You might think") for name in answers] == [1, 1]
 
 
 def test_same_as_must_name_an_answer_above():
     with pytest.raises(ValueError, match="is no wrong answer above"):
         Misconceptions().exercise("f").wrong("a.", "b.", same_as=code_of)(code_of)
-
-
-# --- the section to read again ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
@@ -122,9 +98,6 @@ def test_every_function_has_a_section_and_its_place_is_in_the_page_once(chapter:
 
 def test_headings_in_code_are_no_sections():
     assert titles("## One\n```\n## not this\n```\n### nor this\n## Two") == ["One", "Two"]
-
-
-# --- the page ---------------------------------------------------------------------------------
 
 
 def marked(notebook: NotebookNode, **by_hand: float) -> NotebookNode:
@@ -205,22 +178,12 @@ def test_the_mark_stands_once_and_no_prompt(page: BeautifulSoup):
     assert label == "correct_token 1 of 4 points Top"
 
 
-# --- in a browser -----------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def file(page: BeautifulSoup, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("page") / "page.html"
-    path.write_text(str(page))
-    return path
-
-
 @pytest.fixture
-def tab(browser, file: Path) -> Iterator:
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(file.as_uri())
-    yield page
-    page.close()
+def tab(browser, page: BeautifulSoup) -> Iterator:
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.set_content(str(page))
+    yield tab
+    tab.close()
 
 
 @pytest.mark.browser

@@ -60,9 +60,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in file_names("name of the student"):
         hand_in(course / "submitted", name, text(right()))
     for command in ("autograde", "generate_feedback"):
-        done = run_nbgrader(course, command, CHAPTER)
-        assert done.returncode == 0, done.stderr[-3000:]
-        assert ("is left out: rename this folder" in done.stderr) == (command == "autograde")
+        said = run_nbgrader(course, command, CHAPTER)
+        assert ("is left out: rename this folder" in said) == (command == "autograde")
     return course
 
 
@@ -152,9 +151,6 @@ def test_the_policy_of_a_feedback_page_stops_what_would_get_past(watched: Watche
     assert told(watched.visit(tampered.as_uri())) == []
     tampered.write_text(re.sub("<meta[^>]*Content-Security[^>]*>", "", live))
     assert len(watched.visit(tampered.as_uri())) > 5
-
-
-# --- the twins: what would run ----------------------------------------------------------------
 
 
 def unprotected(notebook: NotebookNode, folder: Path) -> str:

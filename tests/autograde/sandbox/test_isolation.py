@@ -61,8 +61,6 @@ def test_every_attack_is_stopped_and_honest_work_goes_on(name: str):
     assert len(examination.findings) >= 12
 
 
-# --- a sandbox with a gap -----------------------------------------------------------------------
-
 # What leaves a layer out of a copy of inside/sandbox.py: texts in it, and what replaces them.
 LAYERS = {
     "user": {
@@ -171,9 +169,6 @@ def test_macos_is_told_that_isolation_needs_linux(monkeypatch):
     assert "Isolation needs Linux" in selftest.advice()[0]
 
 
-# --- the decision -------------------------------------------------------------------------------
-
-
 def not_permitted(how: Isolation, limits: Limits) -> workers.Worker:
     """In place of Isolation.start: no worker can be had."""
     raise SandboxError("not permitted")
@@ -231,9 +226,6 @@ def test_an_unknown_name_lists_the_known_ones(asked):
     asked("chroot")
     with pytest.raises(ValueError, match="'chroot'; it can be bubblewrap, namespaces"):
         isolation.chosen()
-
-
-# --- servers ------------------------------------------------------------------------------------
 
 
 def below(process: int) -> list[int]:

@@ -121,13 +121,9 @@ def test_memory_and_output_are_bounded():
 @pytest.mark.parametrize(
     "source",
     [
-        "%matplotlib inline\nx = 3",
-        "!ls /\nx = 3",
-        "%%time\nx = 3",
         "%time x = 3",
         "%%capture out\nx = 3",
         "get_ipython().run_line_magic('load_ext', 'autoreload')\nx = 3",
-        "display(1)\nx = 3",
         "x = 3\nx?",
         "try:\n    input('name? ')\nexcept RuntimeError:\n    x = 3",
         "import matplotlib\nx = 3 if matplotlib.get_backend().lower() == 'agg' else 0",
@@ -151,14 +147,6 @@ def test_a_module_that_cannot_be_loaded_before_is_the_cells_own_trouble():
     with session(code, "import no_such_module", limits=limits) as s:
         assert s.value("loaded") is True
         assert s.reports["cell-1"]["error"]["name"] == "ModuleNotFoundError"
-
-
-def test_proxy_reads_like_a_function():
-    with session("def f(a, b): return a + b") as s:
-        student = Student(s, {"f": ["a", "b"]})
-        assert student.f(1, 2) == 3
-        assert student.f.__name__ == "f"
-        assert [(c.function, c.args, c.reply.value) for c in student.calls] == [("f", (1, 2), 3)]
 
 
 def test_stub_comes_back_as_itself():

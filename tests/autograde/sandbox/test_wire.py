@@ -24,12 +24,11 @@ class Equal:
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, 0, -3, 2.5, "text", [], [1, [2.0, "x"]], (1, True), [(0, False)], float("inf")],
+    [None, True, 0, -3, 2.5, "text", [], [1, [2.0, "x"]], (1, True), [(0, False)], np.inf, np.nan],
 )
 def test_plain_values_cross_with_their_types(value: object):
     back = decode(json.loads(json.dumps(encode(value))))
-    assert back == value
-    assert type(back) is type(value)
+    assert repr(back) == repr(value) and type(back) is type(value)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
@@ -55,10 +54,6 @@ def test_other_arrays_are_opaque(dtype: str):
 @pytest.mark.parametrize("value", [np.float64(1), np.int32(1), np.bool_(True)])
 def test_numpy_scalars_become_pythons(value: np.generic):
     assert type(decode(encode(value))) is type(value.item())
-
-
-def test_nan_crosses():
-    assert np.isnan(decode(encode(float("nan"))))
 
 
 @pytest.mark.parametrize("value", [{1: 2}, {1, 2}, object(), lambda: 0, 2**70, b"bytes", Equal()])
@@ -103,9 +98,6 @@ def test_frames_arrive_whole(link: tuple):
     assert wire.receive(theirs)["do"] == "x" * 10_000
     ours.close()
     assert wire.receive(theirs) is None
-
-
-# --- a peer that does not keep to the protocol ----------------------------------------------
 
 
 def framed(body: bytes) -> bytes:

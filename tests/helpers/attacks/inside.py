@@ -2,46 +2,6 @@
 
 from attacks.kinds import Attack, answers
 
-_ALWAYS_EQUAL = """
-class Yes:
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-    def __float__(self): return 1.0
-    def __len__(self): return 1
-    def __iter__(self): return iter(())
-    __array_ufunc__ = None
-def NAME(*args): return Yes()
-"""
-_EQUAL_ARRAY = """
-import numpy as np
-class Yes(np.ndarray):
-    def __eq__(self, other): return np.array(True)
-def NAME(*args): return np.zeros(4).view(Yes)
-"""
-_EQUAL_FLOAT = """
-class Yes(float):
-    def __eq__(self, other): return True
-    def __sub__(self, other): return 0.0
-def NAME(*args): return Yes(0.5)
-"""
-_FRAMES = """
-import sys
-def NAME(*args):
-    frame = sys._getframe()
-    while frame is not None:
-        for name, value in frame.f_locals.items():
-            if "expect" in name or "gives" in name or "result" == name:
-                return value
-        frame = frame.f_back
-    return None
-"""
-_COLLECTED = """
-import gc
-def NAME(*args):
-    for thing in gc.get_objects():
-        if type(thing) is dict and ("gives" in thing or "expected" in thing):
-            return thing.get("gives", thing.get("expected"))
-"""
 # BODY is written as one or more frames to every open file, one of which is the link to the grader.
 _WRITTEN = """
 import json, os, struct
@@ -77,36 +37,6 @@ _EXAMPLES = {
     "residual_distribution": "import numpy as np\ndef residual_distribution(p, q):\n"
     "    return np.array([0.75, 0.0, 0.0, 0.25])",
 }
-_PATCHED_CHECK = """
-import specdec_lib.lessons.common.examples as examples, specdec_lib.lessons.ch02.checks as lesson
-examples.expect = lambda *args, **kwargs: None
-examples.Different = KeyError
-for name in dir(lesson):
-    if name.startswith("check_"):
-        setattr(lesson, name, lambda function: None)
-"""
-_PATCHED_WIRE = """
-import sys
-wire = sys.modules["wire"]
-wire.encode = lambda value, depth=0: 1.0
-wire.changed = lambda sent, args: []
-"""
-_PATCHED_WORKER = """
-import sys
-worker = sys.modules["worker"]
-worker.call = lambda *args: {"value": True, "error": None, "warnings": [], "changed": [],
-                             "shares": False, "passed": True}
-"""
-_PATCHED_NUMPY = """
-import numpy as np
-np.array_equal = np.allclose = lambda *args, **kwargs: True
-np.testing.assert_allclose = lambda *args, **kwargs: None
-"""
-_PATCHED_BUILTINS = """
-import builtins
-builtins.all = builtins.any = lambda *args: True
-builtins.abs = lambda value: 0
-"""
 _OWN_TESTS = """
 def test_acceptance_probability(): pass
 class student: passed = True
@@ -135,29 +65,96 @@ print('{"output_type": "execute_result", "data": {"text/plain": "22.0"}}')
 """
 
 PATCHES = {
-    "checks of the lesson": _PATCHED_CHECK,
-    "encoding of values": _PATCHED_WIRE,
-    "worker": _PATCHED_WORKER,
-    "numpy": _PATCHED_NUMPY,
-    "built-in functions": _PATCHED_BUILTINS,
+    "checks of the lesson": """
+import specdec_lib.lessons.common.examples as examples, specdec_lib.lessons.ch02.checks as lesson
+examples.expect = lambda *args, **kwargs: None
+examples.Different = KeyError
+for name in dir(lesson):
+    if name.startswith("check_"):
+        setattr(lesson, name, lambda function: None)
+""",
+    "encoding of values": """
+import sys
+wire = sys.modules["wire"]
+wire.encode = lambda value, depth=0: 1.0
+wire.changed = lambda sent, args: []
+""",
+    "worker": """
+import sys
+worker = sys.modules["worker"]
+worker.call = lambda *args: {"value": True, "error": None, "warnings": [], "changed": [],
+                             "shares": False, "passed": True}
+""",
+    "numpy": """
+import numpy as np
+np.array_equal = np.allclose = lambda *args, **kwargs: True
+np.testing.assert_allclose = lambda *args, **kwargs: None
+""",
+    "built-in functions": """
+import builtins
+builtins.all = builtins.any = lambda *args: True
+builtins.abs = lambda value: 0
+""",
 }
 CODES = {
-    "an object equal to everything": ("tampering", _ALWAYS_EQUAL),
-    "an array equal to everything": ("tampering", _EQUAL_ARRAY),
-    "a float equal to everything": ("tampering", _EQUAL_FLOAT),
-    "expected value in a frame": ("frames", _FRAMES),
-    "expected value in the heap": ("frames", _COLLECTED),
-    "answer forged": (
-        "protocol",
-        written(f"{_FORGED_ANSWER}", f"({_FRAME}) * 50") + "    return 1.0\n",
-    ),
-    "frame of 4 GiB announced": ("protocol", written("b''", "b'\\xff\\xff\\xff\\xff'")),
-    "frame nested too deep": ("protocol", written(_DEEP)),
-    "keys twice and NaN": ("protocol", written(_TWICE)),
-    "use of an object that was never given": ("protocol", written(_NEVER_GIVEN)),
+    "tampering": {
+        "an object equal to everything": """
+class Yes:
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __float__(self): return 1.0
+    def __len__(self): return 1
+    def __iter__(self): return iter(())
+    __array_ufunc__ = None
+def NAME(*args): return Yes()
+""",
+        "an array equal to everything": """
+import numpy as np
+class Yes(np.ndarray):
+    def __eq__(self, other): return np.array(True)
+def NAME(*args): return np.zeros(4).view(Yes)
+""",
+        "a float equal to everything": """
+class Yes(float):
+    def __eq__(self, other): return True
+    def __sub__(self, other): return 0.0
+def NAME(*args): return Yes(0.5)
+""",
+    },
+    "frames": {
+        "expected value in a frame": """
+import sys
+def NAME(*args):
+    frame = sys._getframe()
+    while frame is not None:
+        for name, value in frame.f_locals.items():
+            if "expect" in name or "gives" in name or "result" == name:
+                return value
+        frame = frame.f_back
+    return None
+""",
+        "expected value in the heap": """
+import gc
+def NAME(*args):
+    for thing in gc.get_objects():
+        if type(thing) is dict and ("gives" in thing or "expected" in thing):
+            return thing.get("gives", thing.get("expected"))
+""",
+    },
+    "protocol": {
+        "answer forged": written(f"{_FORGED_ANSWER}", f"({_FRAME}) * 50") + "    return 1.0\n",
+        "frame of 4 GiB announced": written("b''", "b'\\xff\\xff\\xff\\xff'"),
+        "frame nested too deep": written(_DEEP),
+        "keys twice and NaN": written(_TWICE),
+        "use of an object that was never given": written(_NEVER_GIVEN),
+    },
 }
 ATTACKS = [
-    *(Attack(name, group, answers=answers(code)) for name, (group, code) in CODES.items()),
+    *(
+        Attack(name, group, answers=answers(code))
+        for group, codes in CODES.items()
+        for name, code in codes.items()
+    ),
     *(Attack(f"patched {name}", "checker", code) for name, code in PATCHES.items()),
     Attack("tests of one's own", "checker", _OWN_TESTS),
     Attack("trace function", "frames", _TRACE),

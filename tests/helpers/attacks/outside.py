@@ -4,151 +4,7 @@ from attacks.kinds import LISTENER, Attack
 
 _READ = """
 for path in PATHS:
-    try:
-        with open(path, "rb") as file:
-            file.read(1)
-        print("REACHED", path)
-    except OSError:
-        pass
-"""
-_LIST = """
-own = os.getcwd()  # /tmp may be another name of it
-for path in ("/", "/home", "/root", "/tmp", "/proc", "/etc", "/sys", "/var", "/run", ".."):
-    try:
-        listed = os.listdir(path)
-        if os.path.realpath(path) != own:
-            print("REACHED", path, listed)
-    except OSError:
-        pass
-"""
-_IMPORT = """
-for name in ("autograde", "autograde.chapters.ch02_tests", "autograde.sandbox.session", "tests"):
-    try:
-        __import__(name)
-        print("REACHED", name)
-    except ImportError:
-        pass
-"""
-_WRITE = """
-import numpy, specdec_lib
-for module in (os, numpy, specdec_lib, sys.modules["wire"]):
-    folder = os.path.dirname(module.__file__)
-    for name in (module.__file__, folder + "/sitecustomize.py"):
-        try:
-            open(name, "a").close()
-            print("REACHED", name)
-        except OSError:
-            pass
-"""
-_LINKS = """
-os.symlink("/etc/passwd", "there")
-try:
-    open("there").read(); print("REACHED link")
-except OSError:
-    pass
-try:
-    os.link(os.__file__, "hard"); print("REACHED hard link")
-except OSError:
-    pass
-os.chdir("..")
-open("escaped", "w"); print("REACHED parent")
-"""
-_MEMORY = """
-for path in ("/proc/1/mem", "/proc/self/mem", "/proc/1/environ", "/dev/mem", "/dev/kmem"):
-    try:
-        open(path, "rb").read(1); print("REACHED", path)
-    except OSError:
-        pass
-"""
-_NODE = """
-os.mknod("disk", 0o60600, os.makedev(254, 0))
-open("disk", "rb").read(1); print("REACHED")
-"""
-_SECRETS = """
-known = {"PATH", "HOME", "TMPDIR", "MPLCONFIGDIR", "LANG", "LC_CTYPE", "MPLBACKEND", "PWD",
-         "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}
-if set(os.environ) - known or sys.argv != [""] or "solutions" in str(sys.orig_argv[:4]):
-    print("REACHED", set(os.environ) - known, sys.argv)
-"""
-_SOCKET = """
-for family, kind, address in ((2, 1, ("127.0.0.1", 22)), (2, 2, ("8.8.8.8", 53)),
-                              (10, 1, ("::1", 22)), (40, 1, (2, 1024)), (16, 3, (0, 0)),
-                              (17, 3, ("lo", 0)), (38, 5, ("hash", "sha1"))):
-    try:
-        socket.socket(family, kind).connect(address)
-        print("REACHED", family)
-    except OSError:
-        pass
-"""
-_NAMED = """
-for name in ("\\0LISTENER", "/var/run/docker.sock", "/run/dbus/system_bus_socket"):
-    try:
-        socket.socket(socket.AF_UNIX).connect(name)
-        print("REACHED", repr(name))
-    except OSError:
-        pass
-"""
-_PROGRAM = """
-import subprocess
-print("REACHED", subprocess.run(["/bin/sh", "-c", "id"], capture_output=True).stdout)
-"""
-_FORK = """
-for call in (os.fork, os.forkpty, lambda: libc.vfork()):
-    try:
-        if call() == 0:
-            os._exit(0)
-        print("REACHED" if ctypes.get_errno() == 0 else "")
-    except OSError:
-        pass
-"""
-_CALLS = """
-calls = {"keyctl": (250, 0, -3, 1), "add_key": (248, 0, 0, 0, 0, -3), "io_uring": (425, 1, 0),
-         "bpf": (321, 0, 0, 0), "userfaultfd": (323, 0), "perf": (298, 0, 0, 0, -1, 0),
-         "shmget": (29, 77, 4096, 0o1666), "memfd": (319, b"x", 0), "setns": (308, 3, 0),
-         "unshare": (272, 0x10000000), "mount": (165, 0, b"/", 0, 0, 0), "getfd": (438, 3, 0, 0),
-         "ptrace": (101, 16, 1), "vm_readv": (310, 1, 0, 0, 0, 0, 0), "kexec": (246, 0, 0, 0, 0),
-         "personality": (135, 0x40000), "inotify": (294, 0), "open_tree": (428, -100, b"/", 1)}
-if os.uname().machine == "x86_64":
-    for name, (number, *arguments) in calls.items():
-        ctypes.set_errno(0)
-        if libc.syscall(number, *arguments) >= 0 or ctypes.get_errno() not in (1, 38):
-            print("REACHED", name, ctypes.get_errno())
-"""
-_FOREIGN = """
-import mmap
-if os.uname().machine == "x86_64":
-    page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-    page.write(b"\\xb8\\x14\\x00\\x00\\x00\\xcd\\x80\\xc3")  # mov eax, 20; int 0x80; ret: getpid
-    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
-    print("REACHED", ctypes.CFUNCTYPE(ctypes.c_int)(address)())
-else:
-    os._exit(1)
-"""
-_X32 = """
-if os.uname().machine == "x86_64":
-    print("REACHED", libc.syscall(0x40000000 + 39))
-else:
-    os._exit(1)
-"""
-_SIGNALS = """
-import signal
-for process in (-1, 0, 1, os.getppid(), *range(2, 400)):
-    if process in (0, os.getpid()):
-        continue
-    try:
-        os.kill(process, 0); print("REACHED", process)
-    except OSError:
-        pass
-"""
-_HANDLES = """
-open_ones = []
-for handle in range(3, 256):
-    try:
-        os.fstat(handle); open_ones.append(handle)
-    except OSError:
-        pass
-if len(open_ones) > 1:
-    print("REACHED", open_ones)
+    attempt(path, lambda: open(path, "rb").read(1))
 """
 _PLANT = """
 open("left", "w").write("REACHED")
@@ -171,10 +27,7 @@ if any(hasattr(m, "left") for m in (builtins, numpy, specdec_lib)) or "left" in 
     print("REACHED module")
 if "LEFT" in os.environ or threading.active_count() > 1:
     print("REACHED environment or thread")
-try:
-    socket.socket(socket.AF_UNIX).connect("\\0left"); print("REACHED socket")
-except OSError:
-    pass
+attempt("socket", lambda: socket.socket(socket.AF_UNIX).connect("\\0left"))
 """
 _SERVER = """
 for handle in range(3, 256):
@@ -193,20 +46,95 @@ REACH = {
     "files of the machine": _READ.replace(
         "PATHS", '("/etc/passwd", "/etc/shadow", "/etc/hostname", "/var/log/syslog", "/bin/sh")'
     ),
-    "folders of the machine": _LIST,
-    "modules of the grader": _IMPORT,
-    "programs and packages changed": _WRITE,
-    "links out of the folder": _LINKS,
-    "memory of others": _MEMORY,
-    "device made": _NODE,
-    "secrets of the environment": _SECRETS,
-    "network": _SOCKET,
-    "named sockets": _NAMED.replace("LISTENER", LISTENER),
-    "another program": _PROGRAM,
-    "another process": _FORK,
-    "system calls": _CALLS,
-    "signals": _SIGNALS,
-    "open files of the server": _HANDLES,
+    "folders of the machine": """
+own = os.getcwd()  # /tmp may be another name of it
+for path in ("/", "/home", "/root", "/tmp", "/proc", "/etc", "/sys", "/var", "/run", ".."):
+    if os.path.realpath(path) != own:
+        attempt(path, lambda: os.listdir(path))
+""",
+    "modules of the grader": """
+for name in ("autograde", "autograde.chapters.ch02_tests", "autograde.sandbox.session", "tests"):
+    attempt(name, lambda: __import__(name))
+""",
+    "programs and packages changed": """
+import numpy, specdec_lib
+for module in (os, numpy, specdec_lib, sys.modules["wire"]):
+    folder = os.path.dirname(module.__file__)
+    for name in (module.__file__, folder + "/sitecustomize.py"):
+        attempt(name, lambda: open(name, "a").close())
+""",
+    "links out of the folder": """
+os.symlink("/etc/passwd", "there")
+attempt("link", lambda: open("there").read())
+attempt("hard link", lambda: os.link(os.__file__, "hard"))
+os.chdir("..")
+open("escaped", "w"); print("REACHED parent")
+""",
+    "memory of others": _READ.replace(
+        "PATHS", '("/proc/1/mem", "/proc/self/mem", "/proc/1/environ", "/dev/mem", "/dev/kmem")'
+    ),
+    "device made": """
+os.mknod("disk", 0o60600, os.makedev(254, 0))
+open("disk", "rb").read(1); print("REACHED")
+""",
+    "secrets of the environment": """
+known = {"PATH", "HOME", "TMPDIR", "MPLCONFIGDIR", "LANG", "LC_CTYPE", "MPLBACKEND", "PWD",
+         "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}
+if set(os.environ) - known or sys.argv != [""] or "solutions" in str(sys.orig_argv[:4]):
+    print("REACHED", set(os.environ) - known, sys.argv)
+""",
+    "network": """
+for family, kind, address in ((2, 1, ("127.0.0.1", 22)), (2, 2, ("8.8.8.8", 53)),
+                              (10, 1, ("::1", 22)), (40, 1, (2, 1024)), (16, 3, (0, 0)),
+                              (17, 3, ("lo", 0)), (38, 5, ("hash", "sha1"))):
+    attempt(family, lambda: socket.socket(family, kind).connect(address))
+""",
+    "named sockets": """
+for name in ("\\0LISTENER", "/var/run/docker.sock", "/run/dbus/system_bus_socket"):
+    attempt(repr(name), lambda: socket.socket(socket.AF_UNIX).connect(name))
+""".replace("LISTENER", LISTENER),
+    "another program": """
+import subprocess
+print("REACHED", subprocess.run(["/bin/sh", "-c", "id"], capture_output=True).stdout)
+""",
+    "another process": """
+for call in (os.fork, os.forkpty, lambda: libc.vfork()):
+    try:
+        if call() == 0:
+            os._exit(0)
+        print("REACHED" if ctypes.get_errno() == 0 else "")
+    except OSError:
+        pass
+""",
+    "system calls": """
+calls = {"keyctl": (250, 0, -3, 1), "add_key": (248, 0, 0, 0, 0, -3), "io_uring": (425, 1, 0),
+         "bpf": (321, 0, 0, 0), "userfaultfd": (323, 0), "perf": (298, 0, 0, 0, -1, 0),
+         "shmget": (29, 77, 4096, 0o1666), "memfd": (319, b"x", 0), "setns": (308, 3, 0),
+         "unshare": (272, 0x10000000), "mount": (165, 0, b"/", 0, 0, 0), "getfd": (438, 3, 0, 0),
+         "ptrace": (101, 16, 1), "vm_readv": (310, 1, 0, 0, 0, 0, 0), "kexec": (246, 0, 0, 0, 0),
+         "personality": (135, 0x40000), "inotify": (294, 0), "open_tree": (428, -100, b"/", 1)}
+if os.uname().machine == "x86_64":
+    for name, (number, *arguments) in calls.items():
+        ctypes.set_errno(0)
+        if libc.syscall(number, *arguments) >= 0 or ctypes.get_errno() not in (1, 38):
+            print("REACHED", name, ctypes.get_errno())
+""",
+    "signals": """
+import signal
+for process in (-1, 0, 1, os.getppid(), *range(2, 400)):
+    if process not in (0, os.getpid()):
+        attempt(process, lambda: os.kill(process, 0))
+""",
+    "open files of the server": """
+open_ones = []
+for handle in range(3, 256):
+    try:
+        os.fstat(handle); open_ones.append(handle)
+    except OSError:
+        pass
+if len(open_ones) > 1:
+    print("REACHED", open_ones)
+""",
 }
 EXHAUST = {
     "memory": "import numpy as np\nx = [np.zeros(2**27) for _ in range(9)]; print('REACHED')",
@@ -231,8 +159,22 @@ LOSE = {
     "one byte a second": "import time\nwhile True:\n    time.sleep(0.3)\n"
     "    for n in range(3, 9):\n        try:\n            os.write(n, b'\\0')\n"
     "        except OSError:\n            pass",
-    "calls of i386": _FOREIGN,
-    "calls of x32": _X32,
+    "calls of i386": """
+import mmap
+if os.uname().machine == "x86_64":
+    page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    page.write(b"\\xb8\\x14\\x00\\x00\\x00\\xcd\\x80\\xc3")  # mov eax, 20; int 0x80; ret: getpid
+    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    print("REACHED", ctypes.CFUNCTYPE(ctypes.c_int)(address)())
+else:
+    os._exit(1)
+""",
+    "calls of x32": """
+if os.uname().machine == "x86_64":
+    print("REACHED", libc.syscall(0x40000000 + 39))
+else:
+    os._exit(1)
+""",
     "stack": "sys.setrecursionlimit(10**9)\ndef f(): f()\nf()",
 }
 ATTACKS = [

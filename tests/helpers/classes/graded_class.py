@@ -19,8 +19,7 @@ def make(course: Path) -> None:
     for student in STUDENTS:
         hand_in(course / "submitted", student, nbformat.writes(sample(student, CHAPTER)))
     for command in ("autograde", "generate_feedback"):
-        done = run_nbgrader(course, command, CHAPTER)
-        assert done.returncode == 0, done.stderr[-3000:]
+        run_nbgrader(course, command, CHAPTER)
 
 
 def feedback_page(course: Path, student: str) -> Path:

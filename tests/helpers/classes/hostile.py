@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 
 import nbformat
-from classes.submitting import right
+from classes.submitting import cell_of, right
 from nbformat import NotebookNode
 
 ELSEWHERE = "http://127.0.0.1:9/hit"  # a port where nothing listens: to ask is enough
@@ -60,9 +60,6 @@ def everything(place: str) -> str:
     return "\n\n".join(loaded(place).values())
 
 
-# --- the places -----------------------------------------------------------------------------
-
-
 def own(notebook: NotebookNode, kind: str, source: str, **fields: object) -> None:
     """A cell of the student's own at the end."""
     cell = getattr(nbformat.v4, f"new_{kind}_cell")(source)
@@ -85,18 +82,18 @@ def answer(name: str, source: str) -> Callable[[NotebookNode, str], None]:
 
     def put(notebook: NotebookNode, place: str) -> None:
         text = everything(place)
-        answer_to(notebook, name).source = source.format(text=text, literal=repr(text))
+        cell_of(notebook, name).source = source.format(text=text, literal=repr(text))
 
     return put
 
 
 def code(notebook: NotebookNode, place: str) -> None:
-    answer_to(notebook, "residual_distribution").source += f"\nr'''{everything(place)}'''"
+    cell_of(notebook, "residual_distribution").source += f"\nr'''{everything(place)}'''"
 
 
 def remarks(notebook: NotebookNode, place: str) -> None:
     lines = "\n".join(f"# {line}" for line in everything(place).splitlines())
-    answer_to(notebook, "residual_distribution").source += f"\n{lines}"
+    cell_of(notebook, "residual_distribution").source += f"\n{lines}"
 
 
 def printed(stream: str) -> Callable[[NotebookNode, str], None]:
@@ -192,11 +189,6 @@ PLACES: dict[str, Callable[[NotebookNode, str], None]] = {
     "name of the student": lambda notebook, place: None,
     "file that cannot be read": lambda notebook, place: None,
 }
-
-
-def answer_to(notebook: NotebookNode, name: str) -> NotebookNode:
-    """The cell of an answer."""
-    return next(cell for cell in notebook.cells if cell.id == name)
 
 
 def notebook() -> NotebookNode:

@@ -189,6 +189,10 @@ class Lab:
         cell.locator(".sd-chart svg").first.wait_for()
         return cell
 
+    def numbers(self, text: str) -> list[str]:
+        """The large numbers of the simulator under the cell whose input holds `text`."""
+        return self.simulator(text).locator(".sd-number").all_text_contents()
+
     def wait_for_output(self, text: str, said: str | re.Pattern) -> None:
         """Wait until `said` can be read under the cell whose input holds `text`."""
         self.cell(text).locator(".jp-OutputArea-output", has_text=said).wait_for()

@@ -40,6 +40,9 @@ MAKERS = {
     "two_paths": two_paths_simulator,
 }
 
+# Their names, each once.
+NAMES = [name for name in MAKERS if "," not in name]
+
 FITTED = "(height) => document.querySelector('iframe').getBoundingClientRect().height === height"
 
 # What a reader sees of a simulator, in words and numbers.

@@ -20,7 +20,7 @@ from specdec_lib.measure.bench import bandwidth, bound, comparisons, memory, siz
 from specdec_lib.measure.bench import command as bench
 from specdec_lib.measure.bench.figures import FIGURES, GPU_FIGURES, Figure
 from specdec_lib.measure.bench.workbench import Workbench
-from specdec_lib.measure.core import costs, models, runs
+from specdec_lib.measure.core import models, runs
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.pages import table_in
 from specdec_lib.measure.core.timing import Spread
@@ -98,26 +98,6 @@ def test_the_best_of_all_dtypes_and_drafts_is_chosen_and_noted(quick, monkeypatc
     assert small.best("234m", runs.SAMPLED, [torch.float32]).dtype == torch.float32
 
 
-def test_the_costs_are_those_of_captured_passes():
-    models = [Llama.from_folder(ASSETS / name) for name in ("base", "small")]
-    found, seconds = costs.costs_of(*models, k_max=1, rounds=2, batch=2, task=costs.graph_task)
-    assert found.v[1] == 1 and set(found.v) == {1, 2} and found.c > 0 and seconds > 0
-
-
-def test_a_task_of_captured_passes_leaves_the_cache_as_it_was(monkeypatch):
-    model = Llama.from_folder(ASSETS / "small")
-    passes, forward = [], model.forward
-
-    def counted(tokens, cache, run=None):
-        before = cache.length.tolist()
-        passes.append((tokens.shape[1], before, cache.readable))
-        return forward(tokens, cache, run=run)
-
-    monkeypatch.setattr(model, "forward", counted)
-    costs.graph_task(model, 3)()
-    assert passes == [(128, [0], 256)] + [(3, [128], 256)] * costs.REPLAYS
-
-
 def test_transformers_stands_on_our_tensors(monkeypatch):
     monkeypatch.setattr(linear, "can_pack", lambda weight: False)  # as on a GPU
     monkeypatch.setattr(models, "target_weights", models.kept_weights)
@@ -129,16 +109,12 @@ def test_transformers_stands_on_our_tensors(monkeypatch):
     own = {
         part.data_ptr() for layer in ours.layers for part in (layer.qkv.weight, layer.down.weight)
     }
-    found = {
+    held = {
         part.data_ptr()
         for layer in theirs.model.layers
         for part in (layer.self_attn.q_proj.weight, layer.mlp.down_proj.weight)
     }
-    assert own == found and len(own) == 10
-    tokens = torch.tensor([[3, 1, 4, 1, 5]])
-    with torch.no_grad():
-        expected = ours.forward(tokens, ours.new_cache())
-        torch.testing.assert_close(theirs(tokens).logits, expected, rtol=1e-3, atol=1e-3)
+    assert own == held and len(own) == 10
     models.target.cache_clear()
 
 
@@ -217,7 +193,7 @@ def test_without_a_gpu_its_rows_are_absent_and_told_of(capsys, monkeypatch):
     assert bench.main(["--only", "builtin_vs_own_ar"]) == 0
     text = capsys.readouterr().out
     assert "no CUDA device: GPU rows not measured" in text and "gpu_" not in text
-    assert bench.chosen(None) == list(FIGURES) and len(bench.workbenches(1, 1, None)) == 1
+    assert bench.chosen(None) == list(FIGURES) and len(bench.workbenches(None)) == 1
     for key, message in {
         "gpu_batch8_vs_own_ar": "gpu_batch8_vs_own_ar: needs a CUDA device",
         "nonsense": "no figure is called nonsense",
@@ -227,13 +203,11 @@ def test_without_a_gpu_its_rows_are_absent_and_told_of(capsys, monkeypatch):
         assert message in capsys.readouterr().err
 
 
-def test_with_a_gpu_each_figure_has_its_own_bench_and_the_notes_are_one(monkeypatch):
+def test_with_a_gpu_its_figures_have_a_bench_of_their_own(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert bench.chosen(None) == [*FIGURES, *GPU_FIGURES]
-    cpu, card = bench.workbenches(2, 3, "default")
-    assert (cpu.device.type, cpu.captured, card.device.type, card.captured) == (
-        "cpu", False, "cuda", True,
-    )  # fmt: skip
+    cpu, card = bench.workbenches("default")
+    assert not cpu.captured and card.captured and card.device.type == "cuda"
     assert card.notes is cpu.notes and card.smaller is not cpu.smaller and card.mode == "default"
 
 
@@ -284,7 +258,7 @@ def test_memory_is_that_of_the_cpu_where_there_is_a_gpu_too(monkeypatch):
 
     monkeypatch.setattr(memory, "load_pair", load)
     with pytest.raises(ValueError, match="^cpu$"):
-        memory.main("234m", "float32")
+        memory.main()
 
 
 def test_a_goal_is_met_by_the_median_on_its_side():
@@ -345,5 +319,5 @@ def test_a_large_parent_does_not_hide_what_a_process_takes():
     )
     parent = bytearray(1200 * 2**20)
     parent[::4096] = b"x" * len(parent[::4096])
-    taken = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(taken.stdout) > 50 * 2**20
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(run.stdout) > 50 * 2**20

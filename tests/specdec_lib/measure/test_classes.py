@@ -36,7 +36,7 @@ def pieces(source: str) -> list[tuple[str, str]]:
 
 
 def test_pieces_of_a_source():
-    found = dict(pieces(SOURCE))
+    kinds = dict(pieces(SOURCE))
     expected = {
         '"""What it does."""': "comment",
         "def": "keyword",
@@ -54,8 +54,8 @@ def test_pieces_of_a_source():
         "None": "keyword",
         "]": "operator",
     }
-    assert {text: found[text] for text in expected} == expected
-    assert set(found.values()) | {"whitespace"} == set(CLASSES)
+    assert {text: kinds[text] for text in expected} == expected
+    assert set(kinds.values()) | {"whitespace"} == set(CLASSES)
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,11 @@ def test_tokens_have_classes_and_the_first_has_none(tokenizer: Tokenizer):
     tokens = held_out.encoded(Document("x.py", source, frozenset()), tokenizer).ids
     assert len(kinds) == len(tokens) and kinds[0] == ""
     texts = [tokenizer.decode([token]).strip() for token in tokens]
-    found = dict(zip(texts[1:], kinds[1:], strict=True))
-    assert (found["def"], found["return"], found["x"]) == ("keyword", "keyword", "identifier")
-    assert found[""] == "whitespace" and kinds[-2] == "comment"
+    by_text = dict(zip(texts[1:], kinds[1:], strict=True))
+    assert (by_text["def"], by_text["return"], by_text["x"]) == (
+        "keyword", "keyword", "identifier",
+    )  # fmt: skip
+    assert by_text[""] == "whitespace" and kinds[-2] == "comment"
 
 
 def test_all_of_the_held_out_code_is_classified(tokenizer: Tokenizer):
@@ -117,11 +119,11 @@ def test_judged_positions_are_those_before_novel_tokens(tokenizer: Tokenizer):
     def q(ids: list[int]) -> torch.Tensor:
         return Q.expand(len(ids), 3)
 
-    found = judged(p, q, [document], tokenizer, most=100)
+    whole = judged(p, q, [document], tokenizer, most=100)
     assert seen == [tokens.ids]
-    assert found.agreed.tolist() == [0] + [1] * (len(novel) - 1)
-    assert found.overlap == pytest.approx([0.75] + [1.0] * (len(novel) - 1))
-    assert found.classes == [token_classes(document.text, tokenizer)[i] for i in novel]
+    assert whole.agreed.tolist() == [0] + [1] * (len(novel) - 1)
+    assert whole.overlap == pytest.approx([0.75] + [1.0] * (len(novel) - 1))
+    assert whole.classes == [token_classes(document.text, tokenizer)[i] for i in novel]
     assert judged(p, q, [document], tokenizer, most=2).agreed.tolist() == [0, 1]
 
 

@@ -1,4 +1,4 @@
-"""Decoders timed end to end, and what is told of them: versions, traces, batches."""
+"""Decoders timed end to end: contests, versions, traces, batches."""
 
 import pytest
 import torch
@@ -39,8 +39,8 @@ def test_a_growing_cache_changes_no_token(machine):
     prompts = held_out.prompts(2)
     texts = []
     for wrap in (lambda model: model, engineering.Growing):
-        drafter, made = ModelDrafter(wrap(draft)), choices(SAMPLED, 0, 2)
-        out = speculative_generate(wrap(target), drafter, prompts, 3, Settings(12, SAMPLED), made)
+        drafter, drawn = ModelDrafter(wrap(draft)), choices(SAMPLED, 0, 2)
+        out = speculative_generate(wrap(target), drafter, prompts, 3, Settings(12, SAMPLED), drawn)
         texts.append(out.tokens)
     assert texts[0] == texts[1]
     cache = engineering.Growing(draft).new_cache()
@@ -52,22 +52,22 @@ def test_a_growing_cache_changes_no_token(machine):
 
 def test_four_versions_are_timed(machine):
     mine = yours(LIBRARY.generate, LIBRARY.verify_block)
-    found = engineering.versions(mine, machine, "built-in", "small", 2)
-    names = [each.name for each in found]
+    versions = engineering.versions(mine, machine, "built-in", "small", 2)
+    names = [each.name for each in versions]
     assert len(names) == 4 and engineering.GROWING in names and engineering.FIXED in names
-    assert all(each.speedup.median > 0 for each in found)
+    assert all(each.speedup.median > 0 for each in versions)
 
 
 def test_traces_hold_what_the_picture_needs(machine, monkeypatch):
     for name, value in (("TEXTS", 2), ("TOKENS", 20), ("SHOWN", 8), ("CLASS_POSITIONS", 50)):
         monkeypatch.setattr(traces, name, value)
-    found = traces.of_built_in(LIBRARY, machine, k=3)
-    shown = found.picture()
-    assert len(found.texts) == 2 and len(shown["blocks"]) <= len(found.blocks)
+    recorded = traces.of_built_in(LIBRARY, machine, k=3)
+    shown = recorded.picture()
+    assert len(recorded.texts) == 2 and len(shown["blocks"]) <= len(recorded.blocks)
     written = sum(block["accepted"] + 1 for block in shown["blocks"])
     assert 8 <= written <= 11
     assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in shown["blocks"])
-    assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in found.by_class().values())
+    assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in recorded.by_class().values())
 
 
 def test_batches_tell_the_last_row_and_the_gain(machine, monkeypatch):

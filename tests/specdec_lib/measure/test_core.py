@@ -112,25 +112,30 @@ def small(tmp_path: Path) -> Llama:
     return Llama.from_folder(tmp_path)
 
 
-def test_a_bare_pass_can_be_repeated(small: Llama):
-    lengths = []
-    cache = small.new_cache
-
-    def remember(*arguments):
-        made = cache(*arguments)
-        lengths.append(made)
-        return made
-
-    small.new_cache = remember
-    task = costs.pass_task(small, tokens=3, batch=2)
-    task(), task()
-    assert lengths[0].length.tolist() == [costs.CONTEXT] * 2
+tasks = pytest.mark.parametrize("task", [costs.pass_task, costs.graph_task])
 
 
-def test_costs_are_relative_to_one_token(small: Llama):
-    found, seconds = costs.costs_of(small, small, k_max=2, rounds=3)
-    assert found.v[1] == 1 and set(found.v) == {1, 2, 3}
-    assert seconds > 0 and 0.2 < found.c < 5
+@tasks
+def test_every_pass_of_a_task_stands_after_the_same_context(small: Llama, monkeypatch, task):
+    passes, forward = [], small.forward
+
+    def recorded(tokens, cache, **options):
+        passes.append((tokens.shape[1], *cache.length.tolist()))
+        return forward(tokens, cache, **options)
+
+    monkeypatch.setattr(small, "forward", recorded)
+    run = task(small, 3, 2)
+    run(), run()
+    assert passes[0] == (costs.CONTEXT, 0, 0)
+    assert len(passes) > 2 and set(passes[1:]) == {(3, costs.CONTEXT, costs.CONTEXT)}
+
+
+@tasks
+def test_costs_are_relative_to_one_token(small: Llama, task):
+    drafts = {"draft": task(small, 1, 2)}
+    measured, seconds = costs.costs_by_draft(small, drafts, 2, rounds=3, batch=2, task=task)
+    assert measured["draft"].v[1] == 1 and set(measured["draft"].v) == {1, 2, 3}
+    assert seconds > 0 and 0.2 < measured["draft"].c < 5
 
 
 def generation(tokens: list[int]) -> Generation:
@@ -162,44 +167,17 @@ def test_a_decoder_has_other_random_numbers_at_every_call():
     assert len({*drawn[0], *drawn[1], *drawn[2]}) == 3 and drawn[2][0] == drawn[0][0]
 
 
-def test_a_speedup_has_a_ratio_for_every_prompt_and_round(monkeypatch):
-    clock = [0.0]
-    monkeypatch.setattr(timing.time, "perf_counter", lambda: clock[0])
-
-    def decoder(seconds: list[int]):
-        def run(prompt: list[int]) -> None:
-            clock[0] += seconds.pop(0)
-
-        return run
-
-    # On the first prompt a round that does not count, and then two on each.
-    slower, faster = decoder([9, 3, 4, 5, 6]), decoder([1] * 5)
-    assert runs.speedup(slower, faster, [[1], [2]]) == Spread(4.5, 3.75, 5.25)
-
-
 def test_a_recorded_decoder_counts_tokens_and_passes():
     recorded = runs.Recorded(lambda prompt: generation([1, 2, 3, 4, 5, 6]))
     recorded([0]), recorded([0])
     assert recorded.tokens_a_block == 1.5 and recorded.repeated == 0.0
 
 
-def test_a_text_is_read_once():
-    read = []
-
-    def reader(ids: list[int]) -> torch.Tensor:
-        read.append(ids)
-        return Q.expand(len(ids), 3)
-
-    once = reading.remembered(reader)
-    assert once([1, 2]) is once([1, 2]) and once([1]) is not once([1, 2])
-    assert read == [[1, 2], [1]]
-
-
 def test_every_draft_is_measured_on_the_same_positions(capsys):
     texts = [Tokens("a", [0, 1, 2], [False, True, True], [0, 1, 1])]
     drafts = {"same": lambda ids: P.expand(len(ids), 3), "other": lambda ids: Q.expand(len(ids), 3)}
-    found = acceptances(drafts["same"], drafts, texts, most=10)
-    assert found == {"same": Acceptance(1.0, 1.0, 2), "other": Acceptance(0.75, 0.0, 2)}
+    rates = acceptances(drafts["same"], drafts, texts, most=10)
+    assert rates == {"same": Acceptance(1.0, 1.0, 2), "other": Acceptance(0.75, 0.0, 2)}
     assert capsys.readouterr().err == ""
 
 

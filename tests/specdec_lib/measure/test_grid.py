@@ -1,5 +1,7 @@
 """The experiment of chapter 08: what each row promises, which are run, what the file holds."""
 
+from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from specdec_lib.measure.experiment.results_file import read
 from specdec_lib.theory import Costs, walltime_speedup
 
 DOCS = Path(__file__).parents[3] / "docs"
+DRAFTS = {*BUILT_IN_DRAFTS, "bigram", "unigram", "prompt lookup", "early exit"}
 SPREAD = Spread(1.5, 1.0, 2.0)
 
 
@@ -36,14 +39,10 @@ def test_a_row_promises_with_v_and_without():
 def test_drafts_of_every_kind_have_an_acceptance_and_a_cost(machine, monkeypatch):
     monkeypatch.setattr("specdec_lib.measure.core.acceptance.WINDOW", 64)
     rates = grid.acceptance_rates(machine.effort.positions)
-    names = {*BUILT_IN_DRAFTS, "bigram", "unigram", "prompt lookup", "early exit"}
-    assert {draft for _, draft in rates} == names and {task for task, _ in rates} == {
-        "code",
-        "prose",
-    }
+    assert set(rates) == set(product(("code", "prose"), DRAFTS))
     assert all(each.positions == 60 for each in rates.values())
     costs, seconds = grid.costs_on(machine, machine.targets["built-in"])
-    assert set(costs) == names and seconds > 0 and all(each.c > 0 for each in costs.values())
+    assert set(costs) == DRAFTS and seconds > 0 and all(each.c > 0 for each in costs.values())
     rows = grid.promised("built-in", rates, costs)
     assert len(rows) == 28
     chosen = grid.to_run(rows, everything=False)
@@ -51,7 +50,7 @@ def test_drafts_of_every_kind_have_an_acceptance_and_a_cost(machine, monkeypatch
     assert len(grid.to_run(rows, everything=True)) == 12
 
 
-def test_a_draft_step_stands_behind_a_target_pass(machine):
+def test_a_draft_step_stands_after_a_target_pass(machine):
     order = []
 
     def task(model, width: int, batch: int):
@@ -66,37 +65,23 @@ def test_a_draft_step_stands_behind_a_target_pass(machine):
 def quick(monkeypatch, machine):
     """An experiment whose measurements are given; yields the machine, with a costlier target."""
     costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
-    monkeypatch.setattr(
-        grid, "costs_on", lambda *args: (dict.fromkeys(experiment_drafts(), costs), 0.01)
-    )
+    monkeypatch.setattr(grid, "costs_on", lambda *args: (dict.fromkeys(DRAFTS, costs), 0.01))
     monkeypatch.setattr(grid.Contest, "outcome", lambda *args: Outcome(*[SPREAD] * 4))
-    rates = {
-        (task, draft): Acceptance(0.7, 0.6, 60)
-        for task in grid.TASKS
-        for draft in experiment_drafts()
-    }
+    rates = dict.fromkeys(product(grid.TASKS, DRAFTS), Acceptance(0.7, 0.6, 60))
     monkeypatch.setattr(grid, "acceptance_rates", lambda positions: rates)
     targets = {"built-in": machine.targets["built-in"], "40m": machine.targets["built-in"]}
     return Machine(CPU, torch.float32, targets, machine.drafts, (), SMALL, 1e9)
 
 
-def experiment_drafts() -> list[str]:
-    return [*BUILT_IN_DRAFTS, "bigram", "unigram", "prompt lookup", "early exit"]
-
-
 def test_every_row_is_in_the_file_as_soon_as_it_is_known(quick, tmp_path):
     results = grid.begin(quick, LIBRARY, tmp_path / "out.json")
     for number, row in enumerate(grid.run(quick, LIBRARY, results), 1):
-        held = experiment_rows(tmp_path / "out.json")
-        assert len(held) == number and held[-1] == row.to_json()
+        held = read(tmp_path / "out.json")["rows"]
+        assert len(held) == number and held[-1] == asdict(row)
     assert number == 56 and sum(bool(row["empirical"]) for row in held) == 2
     measured = [row for row in held if row["empirical"]]
     assert {row["target"] for row in measured} == {"40m"}
     assert measured[0]["at_4"] == {"median": 1.5, "low": 1.0, "high": 2.0}
-
-
-def experiment_rows(path: Path) -> list[dict]:
-    return read(path)["rows"]
 
 
 def test_an_interrupted_kernel_keeps_the_rows_so_far(quick, tmp_path, monkeypatch):
@@ -107,7 +92,7 @@ def test_an_interrupted_kernel_keeps_the_rows_so_far(quick, tmp_path, monkeypatc
     results = grid.begin(quick, LIBRARY, tmp_path / "out.json")
     with pytest.raises(KeyboardInterrupt):
         list(grid.run(quick, LIBRARY, results))
-    assert len(experiment_rows(tmp_path / "out.json")) == 54
+    assert len(read(tmp_path / "out.json")["rows"]) == 54
 
 
 def test_the_best_row_is_a_measured_one_and_its_lack_is_said():
@@ -129,10 +114,10 @@ def test_the_table_shows_quartiles_where_a_row_was_run():
 
 
 def test_the_command_measures_prints_and_leaves_a_file(quick, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(grid.survey, "look", lambda longer: quick)
+    monkeypatch.setattr(grid.survey, "look", lambda: quick)
     path = tmp_path / "table.json"
     assert grid.main(["--json", str(path)]) == 0
-    assert "Target 40m" in capsys.readouterr().out and len(experiment_rows(path)) == 56
+    assert "Target 40m" in capsys.readouterr().out and len(read(path)["rows"]) == 56
     page = tmp_path / "page.md"
     assert grid.main(["--json", str(tmp_path / "b.json"), "--markdown", str(page)]) == 0
     written = table_in(page, grid.TABLE)

@@ -41,9 +41,9 @@ def test_a_verdict_is_asked_for_once_a_number_of_draft_tokens(machine):
     rows = torch.full((3, 3, 4), 0.25)
     limits = torch.tensor([2, 0, 2])
     drafted = torch.tensor([[0, 1], [0, 0], [1, 2]])
-    made = choices(SAMPLED, 0, 3)
-    made.begin([2, 0, 2], [True, True, True])
-    verdict = as_verifier(block)(rows, rows[:, :2], drafted, limits, made)
+    drawn = choices(SAMPLED, 0, 3)
+    drawn.begin([2, 0, 2], [True, True, True])
+    verdict = as_verifier(block)(rows, rows[:, :2], drafted, limits, drawn)
     assert asked == [(1, 0), (2, 2)] and verdict.count[1] == 0
 
 
@@ -59,9 +59,9 @@ def test_the_library_keeps_the_signature_of_the_chapter(machine):
 
 def test_greedy_texts_of_the_library_are_plain_decodings(machine):
     target, draft = machine.targets["built-in"], machine.drafts["small"]
-    found = identity.compare(LIBRARY, target, draft, 3, machine.effort)
-    assert (found.same, found.near_ties, found.different) == (3, 0, 0)
-    assert str(found).startswith("3 of 3 greedy texts are plain decoding's")
+    identical = identity.compare(LIBRARY, target, draft, 3, machine.effort)
+    assert (identical.same, identical.near_ties, identical.different) == (3, 0, 0)
+    assert str(identical).startswith("3 of 3 greedy texts are plain decoding's")
 
 
 def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeypatch):
@@ -72,8 +72,8 @@ def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeyp
         return [*tokens[:-1], (tokens[-1] + 1) % 2048]
 
     wrong = yours(off, LIBRARY.verify_block)
-    found = identity.compare(wrong, target, draft, 3, machine.effort)
-    assert (found.same, found.different + found.near_ties) == (0, 3)
+    identical = identity.compare(wrong, target, draft, 3, machine.effort)
+    assert (identical.same, identical.different + identical.near_ties) == (0, 3)
     monkeypatch.setattr(identity, "near_tie", lambda target: 1e6)
     assert identity.compare(wrong, target, draft, 3, machine.effort).near_ties == 3
     short = yours(lambda *args: LIBRARY.generate(*args)[:-1], LIBRARY.verify_block)

@@ -55,10 +55,9 @@ def test_a_published_pair_gives_rows(machine, monkeypatch, kind: str):
     "error",
     [
         PairError("gpt2 is not on this machine and cannot be fetched (ConnectionError: reset)"),
-        PairError("a and b have different vocabularies: 3 of 9 entries differ"),
         torch.OutOfMemoryError("CUDA out of memory"),
     ],
-    ids=["the hub goes in a download", "tokenizers differ", "too little memory"],
+    ids=["the hub goes in a download", "too little memory"],
 )
 def test_a_pair_that_cannot_be_had_is_said_and_the_next_taken(machine, monkeypatch, error):
     def load(name: str, draft: str, **place) -> Pair:
@@ -69,15 +68,15 @@ def test_a_pair_that_cannot_be_had_is_said_and_the_next_taken(machine, monkeypat
     monkeypatch.setattr(published, "load_pair", load)
     wanted = Machine(CPU, torch.float32, {}, {}, ("gpt2",), SMALL, 1e9)
     said: list[str] = []
-    found = list(published.contests(wanted, LIBRARY, said.append))
-    assert [draft for _, draft, _ in found] == ["medium"]
+    contests = list(published.contests(wanted, LIBRARY, said.append))
+    assert [draft for _, draft, _ in contests] == ["medium"]
     assert said == [f"gpt2 with its small draft is left out: {error}"]
 
 
 def test_hugging_face_models_that_are_loaded_are_counted_too():
     counted = Counted(random_models.t5())
     counted.model.generate(torch.tensor([[3, 4]]), max_new_tokens=3, do_sample=False)
-    assert counted.passes == 3 and counted.tokens == 3
+    assert counted.passes == 3
 
 
 def test_random_t5_is_the_same_in_transformers():

@@ -24,8 +24,8 @@ def test_too_little_memory_falls_to_the_next_size_and_says_so(monkeypatch):
     said: list[str] = []
     monkeypatch.setattr(survey, "free_memory", lambda device: 0)
     monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 250_000_000)
-    found = survey.built_in_targets(CPU, torch.float32, {}, said.append)
-    assert list(found) == ["built-in", "40m"]
+    targets = survey.built_in_targets(CPU, torch.float32, {}, said.append)
+    assert list(targets) == ["built-in", "40m"]
     assert "The 234m target is left out, and the next size taken" in said[0]
     monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 1000)
     assert list(survey.built_in_targets(CPU, torch.float32, {}, said.append)) == ["built-in"]
@@ -79,13 +79,14 @@ def test_every_finding_is_a_line(monkeypatch):
     monkeypatch.setattr(survey, "copy_bandwidth", lambda device: 12.5e9)
     monkeypatch.setattr(survey, "CPU_SIZES", ("40m",))
     monkeypatch.setattr(survey, "pass_seconds", quick_passes)
-    found = survey.look(say=said.append)
+    machine = survey.look(say=said.append)
     starts = ("Device", "Memory", "Copy", "Dtype", "Target", "Target", "its", "Hub", "Pairs")
     assert [line.split()[0].strip(":") for line in said] == list(starts)
     assert "acceptance of a 4:1 or an 8:1 or a 17:1 pair, cost of a 19:1" in said[6]
-    assert list(found.targets) == ["built-in", "40m"] and not found.whole_grid
-    assert found.dtype == torch.bfloat16 and "bfloat16 has v(5) = 1.00" in said[3]
-    assert found.to_json()["dtype"] == "bfloat16" and found.drafts["small"].dtype == torch.float32
+    assert list(machine.targets) == ["built-in", "40m"] and not machine.whole_grid
+    assert machine.dtype == torch.bfloat16 and "bfloat16 has v(5) = 1.00" in said[3]
+    assert machine.to_json()["dtype"] == "bfloat16"
+    assert machine.drafts["small"].dtype == torch.float32
 
 
 def quick_passes(models_, widths, seconds=1.0):

@@ -43,9 +43,9 @@ def test_every_token_is_judged_after_the_text_before_it(
     text = held_out.Tokens("a", IDS, novel, [1] * len(IDS))
     # Behind position 0 no state gave the last token; after 7 and 8 the text ends too soon.
     ends = [2, 3, 5, 6]
-    found = acceptance_by_step(tiny, Medusa(tiny, heads), [text], steps=3)
+    steps = acceptance_by_step(tiny, Medusa(tiny, heads), [text], steps=3)
     q = tiny.head(heads(states, 3)).softmax(-1)
-    for step, each in enumerate(found):
+    for step, each in enumerate(steps):
         pairs = [(p[end + step], q[end - 1, step]) for end in ends]
         alpha = sum(torch.minimum(*pair).sum().item() for pair in pairs) / len(ends)
         greedy = sum(bool(one.argmax() == other.argmax()) for one, other in pairs) / len(ends)
@@ -80,17 +80,17 @@ each = pytest.mark.parametrize("name", ["medusa", "eagle"])
 @each
 def test_the_built_in_heads_are_accepted_more_than_unigrams(target: Llama, name: str):
     texts = held_out.all_tokens()
-    found = acceptance_by_step(target, built_in(name, target), texts, most=200)
+    steps = acceptance_by_step(target, built_in(name, target), texts, most=200)
     unigram = ngram_reader(NgramDrafter(Counts.load(ASSETS / "ngrams.npz"), 1))
     least = acceptance(model_reader(target), unigram, texts, most=200).alpha
-    assert all(step.alpha > least + 0.02 for step in found)
+    assert all(step.alpha > least + 0.02 for step in steps)
 
 
 @pytest.mark.slow
 @each
 def test_the_cards_say_what_is_measured(target: Llama, name: str):
-    found = acceptance_by_step(target, built_in(name, target), held_out.all_tokens())
-    for step, worth in enumerate(found, start=1):
+    steps = acceptance_by_step(target, built_in(name, target), held_out.all_tokens())
+    for step, worth in enumerate(steps, start=1):
         alpha = said(name, f"acceptance of token {step} by")
         assert worth.alpha == pytest.approx(alpha, abs=2e-3)
         assert worth.greedy == pytest.approx(said(name, f"token {step}:"), abs=2e-3)

@@ -61,19 +61,19 @@ def test_it_is_averaged_over_the_tokens_that_the_target_may_draw(tmp_path):
     ends = [2, 3, 5, 6, 7, 8]  # their next token is novel, and a state gave theirs
     for end in ends:
         texts = torch.tensor([[*IDS[:end], token] for token in range(3)])
-        behind = target.forward(texts, target.new_cache(3))[:, -1].softmax(-1)
+        after = target.forward(texts, target.new_cache(3))[:, -1].softmax(-1)
         q = target.head(heads(passes[0].states[:, end - 1], 1))[0, 0].softmax(-1)
-        for i, draft in enumerate((best_unseen(behind, p[end - 1]), q)):
-            expected[i] += worth(draft, behind, p[end - 1]) / len(ends)
-    found = acceptance_unseen(target, heads, [held_out.Tokens("a", IDS, novel, [1] * 10)])
-    assert found.positions == len(ends)
-    assert found[:2] == pytest.approx(expected.tolist(), abs=1e-10)
+        for i, draft in enumerate((best_unseen(after, p[end - 1]), q)):
+            expected[i] += worth(draft, after, p[end - 1]) / len(ends)
+    unseen = acceptance_unseen(target, heads, [held_out.Tokens("a", IDS, novel, [1] * 10)])
+    assert unseen.positions == len(ends)
+    assert unseen[:2] == pytest.approx(expected.tolist(), abs=1e-10)
 
 
 @pytest.mark.slow
 def test_the_card_says_what_is_measured():
     target = Llama.from_folder(ASSETS / "target")
-    found = acceptance_unseen(target, load_heads(target), held_out.all_tokens())
+    unseen = acceptance_unseen(target, load_heads(target), held_out.all_tokens())
     card = (ASSETS / "medusa" / "README.md").read_text(encoding="utf-8")
     (said,) = re.findall(r"accepted (0\.\d+) of the time,\nthe first head (0\.\d+)", card)
-    assert found[:2] == pytest.approx([float(rate) for rate in said], abs=2e-3)
+    assert unseen[:2] == pytest.approx([float(rate) for rate in said], abs=2e-3)

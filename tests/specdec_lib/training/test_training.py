@@ -31,9 +31,9 @@ from specdec_lib.training import (
     tokens,
 )
 from specdec_lib.training.corpus import Document
-from specdec_lib.training.recipes import Recipe, Shape
+from specdec_lib.training.recipes import ModelSize, Recipe
 
-TINY = Shape(width=16, layers=1, heads=2, mlp=16)
+TINY = ModelSize(width=16, layers=1, heads=2, mlp=16)
 DATA = np.random.default_rng(0).integers(0, tokens.VOCAB_SIZE, 5000).astype(np.uint16)
 
 
@@ -76,8 +76,8 @@ def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(
     model = stages.new_model(TINY)
     with pytest.raises(Stop):
         loop.train(model, stops, Recipe(4, batch=2, warmup=2), DATA, tmp_path / "broken")
-    found = trained(tmp_path / "broken")
-    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    resumed = trained(tmp_path / "broken")
+    assert all(torch.equal(resumed[name], expected[name]) for name in expected)
     for folder in ("whole", "broken"):
         log = (tmp_path / folder / "log.jsonl").read_text().splitlines()
         assert [json.loads(line)["step"] for line in log] == [1, 2, 3, 4]
@@ -119,7 +119,7 @@ def tiny_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(recipes, "TARGET", TINY)
     monkeypatch.setattr(recipes, "HEADS_RECIPE", recipe)
     monkeypatch.setattr(head_assets, "HEADS_RECIPE", recipe)
-    monkeypatch.setattr(heads, "EAGLE", Shape(width=32, layers=1, heads=1, mlp=8))
+    monkeypatch.setattr(heads, "EAGLE", ModelSize(width=32, layers=1, heads=1, mlp=8))
     folder = tmp_path / "build"
     (folder / "target").mkdir(parents=True)
     torch.save({"model": stages.new_model(TINY).state_dict()}, folder / "target" / "last.pt")
@@ -133,29 +133,12 @@ def heads_trained(folder: Path) -> dict[str, torch.Tensor]:
     return torch.load(folder / "heads" / "last.pt", weights_only=True)["model"]
 
 
-def test_the_heads_are_trained_and_go_on_where_they_were_stopped(
-    alone: None, tiny_target: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(loop, "CHECKPOINT_EVERY", 2)
-    expected = heads_trained(tiny_target)
+def test_the_heads_are_trained(alone: None, tiny_target: Path):
+    weights = heads_trained(tiny_target)
     log = (tiny_target / "heads" / "log.jsonl").read_text().splitlines()
     shown = ["step", "loss", "medusa 1", "medusa 2", "medusa 3", "eagle", "distance"]
     assert list(json.loads(log[-1])) == shown
-    (tiny_target / "heads").rename(tiny_target / "whole")
-    steps = iter(range(3))
-
-    def windows(*args):
-        if next(steps) == 2:
-            raise Stop
-        return read(*args)
-
-    read = loop.windows
-    with monkeypatch.context() as stopping, pytest.raises(Stop):
-        stopping.setattr(loop, "windows", windows)
-        heads_trained(tiny_target)
-    found = heads_trained(tiny_target)
-    assert all(torch.equal(found[name], expected[name]) for name in expected)
-    assert all(found[name].any() for name in ("medusa.up.2.weight", "eagle.up.weight"))
+    assert all(weights[name].any() for name in ("medusa.up.2.weight", "eagle.up.weight"))
 
 
 def test_the_forms_of_a_head_are_trained_and_compared(
@@ -193,13 +176,13 @@ def test_what_was_trained_is_what_drafts(alone: None, tiny_target: Path, assets:
     states, table = passes[0].states, heads.scaled_table(target.embedding)
     with torch.no_grad():
         *blocks, eagle = trained(states, F.embedding(text, table))
-    found = heads.medusa_weights(trained.state_dict())(states[0], 3)
+    drafted = heads.medusa_weights(trained.state_dict())(states[0], 3)
     for i, block in blocks:
-        torch.testing.assert_close(found[:-i, i - 1], block[0], rtol=0, atol=1e-5)
+        torch.testing.assert_close(drafted[:-i, i - 1], block[0], rtol=0, atol=1e-5)
     drafter = Eagle(target, heads.eagle_weights(trained.state_dict(), target.embedding))
     drafter.start([[0]], Warp(), 20)
-    found = drafter.next_states(states[:, :-1], text[:, 1:])
-    torch.testing.assert_close(found, eagle[1], rtol=0, atol=1e-5)
+    drafted = drafter.next_states(states[:, :-1], text[:, 1:])
+    torch.testing.assert_close(drafted, eagle[1], rtol=0, atol=1e-5)
 
 
 def test_the_heads_are_exported_with_cards(alone: None, tiny_target: Path, assets: Path):

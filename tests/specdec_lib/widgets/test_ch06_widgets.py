@@ -1,4 +1,4 @@
-"""Chapter 06's simulators: their Python side, and their JavaScript in Chromium."""
+"""Chapter 06's simulators: their JavaScript in Chromium."""
 
 import numpy as np
 import pytest
@@ -8,33 +8,12 @@ from specdec_lib.lessons.widgets.batch import batch_simulator
 from specdec_lib.lessons.widgets.generation import generation_simulator
 from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
 
+pytestmark = pytest.mark.browser
+
 COSTS = Costs(c=0.2, v={m: 1 + 0.1 * (m - 1) for m in range(1, 18)})
 ROUNDED = 0.0051  # what two decimals leave open, ties included
 
 
-# --- without a browser ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("make", "arguments", "message"),
-    [
-        (generation_simulator, {"k": 7}, "k is 7: choose one of 1, 2"),
-        (generation_simulator, {"c": 0.7}, "c is 0.7: this simulator takes 0 to 0.5"),
-        (generation_simulator, {"v": 0.5}, "v is 0.5: this simulator takes 1 to 3"),
-        (batch_simulator, {"alpha": 1.5}, "alpha is 1.5: a probability"),
-        (batch_simulator, {"rows": 17}, "rows is 17: give a whole number from 1 to 16"),
-        (batch_simulator, {"k": "5"}, "k is '5', which is not a number"),
-    ],
-)
-def test_what_the_sliders_do_not_have_is_refused(make, arguments: dict, message: str):
-    with pytest.raises(ValueError, match=message):
-        make(**arguments)
-
-
-# --- the functions of the modules ---------------------------------------------------------------
-
-
-@pytest.mark.browser
 def test_formulas_equal_the_librarys(module):
     generation, batch = module(generation_simulator()), module(batch_simulator())
     for alpha in (0.0, 0.3, 0.614, 0.85, 1.0):
@@ -51,7 +30,6 @@ def test_formulas_equal_the_librarys(module):
         assert generation("speed", 7 * tokens, 7, 5, c, v) == pytest.approx(want, abs=1e-12)
 
 
-@pytest.mark.browser
 def test_verdicts_and_counts_equal_the_librarys(module):
     call = module(generation_simulator())
     record = recorded.record()
@@ -73,7 +51,6 @@ def test_verdicts_and_counts_equal_the_librarys(module):
         assert found["judged"] == request.judged
 
 
-@pytest.mark.browser
 def test_batches_equal_a_plain_count(module):
     call = module(batch_simulator())
     for alpha, k, rows, seed in (
@@ -94,14 +71,10 @@ def test_batches_equal_a_plain_count(module):
         assert run["idle"] == sum(max(passes[1:]) - end for end in passes[1:])
 
 
-@pytest.mark.browser
 def test_coins_of_the_batch_are_uniform_enough(module):
     """Not a sampled law: a fixed list of numbers, whose mean and spread are what they are."""
     coins = np.array(module(batch_simulator())("uniforms", 1, 20_000))
     assert abs(coins.mean() - 0.5) < 0.01 and abs(coins.std() - 12**-0.5) < 0.01
-
-
-# --- as a reader meets them ---------------------------------------------------------------------
 
 
 def speed_of(run: list[recorded.Block], k: int, c: float, v: float) -> tuple[float, float]:
@@ -110,7 +83,6 @@ def speed_of(run: list[recorded.Block], k: int, c: float, v: float) -> tuple[flo
     return tokens / (len(run) * (c * k + v)), tokens / len(run)
 
 
-@pytest.mark.browser
 def test_generate_plays_recorded_runs_with_a_clock(reader):
     page = reader(generation_simulator(k=5, c=0.1, v=1.0), motion="reduce")
     predicted, alpha = expected_tokens(recorded.alpha(), 5) / 1.5, recorded.alpha()
@@ -127,7 +99,6 @@ def test_generate_plays_recorded_runs_with_a_clock(reader):
     assert [shown[0], shown[2]] == pytest.approx(speed_of(run, 5, 0.5, 1.0), abs=ROUNDED)
 
 
-@pytest.mark.browser
 def test_a_block_is_drafted_in_grey_and_then_judged(reader):
     page = reader(generation_simulator(k=4), motion="reduce")
     page.press("Next step")
@@ -138,7 +109,6 @@ def test_a_block_is_drafted_in_grey_and_then_judged(reader):
     assert page.numbers()[2] == f"{first.accepted + 1:.2f}"
 
 
-@pytest.mark.browser
 def test_it_plays_by_itself_where_motion_is_wanted(reader):
     page = reader(generation_simulator(k=16), motion="no-preference")
     page.press("Generate")
@@ -147,7 +117,6 @@ def test_it_plays_by_itself_where_motion_is_wanted(reader):
     assert float(page.numbers()[0]) == pytest.approx(want, abs=ROUNDED)
 
 
-@pytest.mark.browser
 def test_past_the_optimum_is_said(reader):
     page = reader(generation_simulator(k=5), motion="reduce")
     page.slider("K draft tokens a block").press("End")
@@ -161,7 +130,6 @@ def test_past_the_optimum_is_said(reader):
     assert f"K = 16: {mean:.2f}" in page.description(1) and "Now K = 16" in page.description(1)
 
 
-@pytest.mark.browser
 def test_another_k_shows_the_whole_run_of_that_k(reader):
     page = reader(generation_simulator(k=4), motion="reduce")
     page.slider("K draft tokens a block").press("End")
@@ -171,7 +139,6 @@ def test_another_k_shows_the_whole_run_of_that_k(reader):
     assert f"in {len(recorded.runs(16)[0])} blocks" in page.verdict()
 
 
-@pytest.mark.browser
 def test_measured_times_are_used_when_asked_for(reader):
     page = reader(generation_simulator(k=4, costs=COSTS), motion="reduce")
     page.frame.get_by_role("checkbox").press("Space")
@@ -181,7 +148,6 @@ def test_measured_times_are_used_when_asked_for(reader):
     assert not page.frame.get_by_role("checkbox").is_checked()
 
 
-@pytest.mark.browser
 def test_batch_says_what_it_shows(reader):
     page = reader(batch_simulator(alpha=0.8, k=5, rows=8), motion="reduce")
     want = [expected_tokens(0.8**8, 5), expected_tokens(0.8, 5)]

@@ -16,26 +16,26 @@ from pages.browsing import Visitor
 from pages.looking import frames, look_at
 from pages.simulator_cells import simulator_cells
 from pages.simulator_numbers import agree, expected
-from pages.simulators import MAKERS
+from pages.simulators import MAKERS, NAMES
 from pages.site_pages import made_solutions
 
 from autograde.report.offline import Page
-from specdec_lib.lessons.widgets import Simulator
 
 
-def exported(simulators: list[Simulator]) -> str:
-    """A page of a notebook whose cells have shown these."""
+def exported(folder: Path) -> Path:
+    """A page of a notebook whose cells have shown every simulator."""
     notebook = nbformat.v4.new_notebook()
-    for simulator in simulators:
+    for name in NAMES:
+        simulator = MAKERS[name]()
         shown = nbformat.v4.new_output("display_data", simulator._repr_mimebundle_())
         notebook.cells.append(nbformat.v4.new_code_cell(repr(simulator), outputs=[shown]))
-    return Page().from_notebook_node(notebook)[0]
+    page = folder / "page.html"
+    page.write_text(Page().from_notebook_node(notebook)[0])
+    return page
 
 
 def test_the_chapters_show_every_simulator_that_there_is():
-    assert {cell.simulator for cell in simulator_cells()} == {
-        make().name for make in MAKERS.values()
-    }
+    assert {cell.simulator for cell in simulator_cells()} == set(NAMES)
 
 
 @pytest.mark.parametrize("wrong", [None, 0, 1, 2, 3])
@@ -49,21 +49,16 @@ def test_a_number_that_is_not_the_librarys_is_noticed(wrong: int | None):
 
 @pytest.mark.browser
 def test_exported_simulators_move_and_have_the_librarys_numbers(browser: Any, tmp_path: Path):
-    simulators = {make().name: make() for name, make in MAKERS.items() if "," not in name}
-    path = tmp_path / "page.html"
-    path.write_text(exported(list(simulators.values())))
-    with Visitor(browser).visit(path) as visitor:
-        assert look_at(visitor) == list(simulators)
+    with Visitor(browser).visit(exported(tmp_path)) as visitor:
+        assert look_at(visitor) == NAMES
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_exported_simulators_are_open_to_everybody(browser: Any, tmp_path: Path, scheme: str):
-    path = tmp_path / "page.html"
-    path.write_text(exported([make() for name, make in MAKERS.items() if "," not in name]))
     look = {"viewport": {"width": 400, "height": 900}, "color_scheme": scheme}
-    with Visitor(browser, **look).visit(path) as visitor:
-        assert len(list(frames(visitor))) == len({make().name for make in MAKERS.values()})
+    with Visitor(browser, **look).visit(exported(tmp_path)) as visitor:
+        assert len(list(frames(visitor))) == len(NAMES)
         assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
 
 

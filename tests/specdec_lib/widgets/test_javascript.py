@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages.simulators import MAKERS
+from pages.simulators import NAMES
 
 from autograde.chapter import ROOT
-from specdec_lib.lessons.widgets import Simulator, simulator
+from specdec_lib.lessons.widgets import simulator
 from specdec_lib.lessons.widgets.bundle import bundle
 
 HERE = simulator.HERE
@@ -35,7 +35,7 @@ def test_every_name_is_declared_and_used(folder: Path):
 
 
 def test_what_is_delivered_is_one_module_and_declares_all_it_uses(tmp_path: Path):
-    for name in {make().name for make in MAKERS.values()}:
+    for name in NAMES:
         module = simulator.module_source(name)
         assert not re.search(r"^\s*import\b", module, re.MULTILINE)
         frame = simulator._FRAME_MODEL.replace("__VALUES__", "{}")
@@ -92,9 +92,8 @@ def test_what_cannot_be_bundled_is_named(source: str, fault: str, tmp_path: Path
         bundle(write(tmp_path, a=source + "\n", b=PART) / "a.js")
 
 
-@pytest.fixture
-def coin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Simulator:
-    """The simulator of README.md's own blocks, in a copy of the folder."""
+@pytest.mark.browser
+def test_a_simulator_is_added_by_following_its_page(tmp_path, monkeypatch, reader, module):
     readme = (HERE / "README.md").read_text(encoding="utf-8")
     assert len(readme.splitlines()) <= 40
     blocks = dict(re.findall(r"```(\w+)\n(.*?)```", readme, re.DOTALL))
@@ -105,11 +104,7 @@ def coin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Simulator:
     names: dict = {}
     exec(blocks["python"], names)
     assert lint(tmp_path) == ""
-    return names["coin_simulator"](0.5)
-
-
-@pytest.mark.browser
-def test_a_simulator_is_added_by_following_its_page(coin: Simulator, reader, module):
+    coin = names["coin_simulator"](0.5)
     assert module(coin)("both", 0.3) == pytest.approx(0.09)
     seen = reader(coin)
     assert seen.numbers() == ["0.25"]

@@ -4,13 +4,10 @@ import html
 import json
 import re
 
-import numpy as np
 import pytest
 from pages.browsing import Visitor
-from pages.simulators import FITTED, MAKERS, SEEN
+from pages.simulators import FITTED, MAKERS, NAMES, SEEN
 
-from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
-from specdec_lib.lessons.widgets.fields import number, one_of, text, whole
 from specdec_lib.lessons.widgets.simulator import HERE, Simulator, style_sheet
 
 NETWORK = r"\bimport\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link"
@@ -18,10 +15,7 @@ NETWORK = r"\bimport\b|\bfetch\b|XMLHttpRequest|WebSocket|@import|<link"
 
 def test_every_simulator_is_here():
     named = {path.stem for path in HERE.glob("*.js") if "export default" in path.read_text()}
-    assert {make().name for make in MAKERS.values()} == named
-
-
-# --- without a browser ----------------------------------------------------------------------------
+    assert {make().name for make in MAKERS.values()} == set(NAMES) == named
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -47,63 +41,6 @@ def test_the_page_around_a_simulator_loads_nothing():
     assert not re.search(NETWORK, page) and page.count("://") == 1
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [
-        (number(0, 0.5), 0.7, "x is 0.7: this simulator takes 0 to 0.5"),
-        (number(0, 0.5), np.nan, "x is nan: this simulator takes"),
-        (number(0, 1), "1", "x is '1', which is not a number"),
-        (number(0, 1), [1], r"x is \[1\], which is not a number"),
-        (whole(1, 16), 17, "x is 17: give a whole number from 1 to 16"),
-        (whole(1, 16), 2.5, "x is 2.5: give a whole number"),
-        (whole(0, 16), True, "x is True: give a whole number"),
-        (whole(0, 16), np.inf, "x is inf: give a whole number"),
-        (one_of("a", "b"), "c", "x is 'c': choose one of a, b"),
-        (text, 7, "x is 7, which is not a text"),
-    ],
-)
-def test_a_field_names_what_it_refuses(field, value, message):
-    with pytest.raises(ValueError, match=message):
-        field("x", value)
-
-
-@pytest.mark.parametrize(
-    ("name", "part", "message"),
-    [
-        ("bottleneck", {"bandwidth": 0}, r"bandwidth is 0: this simulator takes 1e\+09 to 1e\+14"),
-        ("bottleneck", {"peak_flops": np.nan}, "peak_flops is nan"),
-        ("bottleneck", {"tokens": 600}, "tokens is 600: give a whole number from 1 to 512"),
-        ("paper_rows", {"row": 12}, "row is 12: give a whole number from 0 to 11"),
-        ("paper_rows", {"k": 13}, "k is 13: give a whole number from 0 to 12"),
-        ("paper_rows", {"c": -0.1}, "c is -0.1"),
-        ("tradeoff", {"alpha": 1.2}, "alpha is 1.2: a probability"),
-        ("tradeoff", {"k": 21}, "k is 21: give a whole number from 0 to 20"),
-        ("tradeoff", {"s": -0.1}, "s is -0.1"),
-        ("two_paths", {"sampler": "best"}, "sampler is 'best': choose one of rule, from_target"),
-        ("two_paths", {"draft": (0.3, 0.3, 0.2, 0.1)}, "draft sums to 0.9"),
-    ],
-)
-def test_a_setting_that_no_slider_shows_is_named(name, part, message):
-    with pytest.raises(ValueError, match=message):
-        MAKERS[name]().update(**part)
-
-
-def test_fields_give_plain_values():
-    assert number(0, 1)("x", np.float64(0.5)) == 0.5 and type(number(0, 1)("x", 1)) is float
-    assert whole(1, 3)("x", 3.0) == 3 and type(whole(1, 3)("x", np.int64(2))) is int
-
-
-def test_a_tree_simulator_needs_a_tree_and_a_draft_and_one_is_enough():
-    assert draft_tree_simulator({"a": [0.5]}, {"t": [-1]}).state["shape"] == 0
-    with pytest.raises(ValueError, match="shapes is empty"):
-        draft_tree_simulator({"a": [0.5]}, {})
-    with pytest.raises(ValueError, match="drafts is empty"):
-        draft_tree_simulator({})
-
-
-# --- in Chromium ----------------------------------------------------------------------------------
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("width", [320, 400, 900])
@@ -122,7 +59,7 @@ def test_it_fits_its_width_and_takes_its_height(reader, name, width):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", [name for name in MAKERS if "," not in name])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_slider_has_a_name_and_follows_the_arrow_keys(reader, name):
     page = reader(MAKERS[name]())
     sliders = page.frame.get_by_role("slider")
@@ -136,7 +73,7 @@ def test_every_slider_has_a_name_and_follows_the_arrow_keys(reader, name):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", [name for name in MAKERS if "," not in name])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_layout_in_the_making_is_not_drawn_in(browser, name, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(MAKERS[name]().page())
@@ -147,7 +84,7 @@ def test_a_layout_in_the_making_is_not_drawn_in(browser, name, tmp_path):
         visitor.page.locator(".sd-chart svg").first.wait_for()
 
 
-PLAYING = {name for name in MAKERS if "player(" in (HERE / f"{name.split(',')[0]}.js").read_text()}
+PLAYING = {name for name in NAMES if "player(" in (HERE / f"{name}.js").read_text()}
 
 
 def moves_by_itself(page) -> bool:
@@ -163,7 +100,7 @@ def moves_by_itself(page) -> bool:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", [name for name in MAKERS if "," not in name])
+@pytest.mark.parametrize("name", NAMES)
 def test_only_what_plays_moves_by_itself_and_with_reduced_motion_nothing_does(reader, name):
     assert moves_by_itself(reader(MAKERS[name]())) is (name in PLAYING)
     if name in PLAYING:

@@ -27,10 +27,7 @@ def test_functions_equal_numpy(module):
         same([call("acceptance", *each) for each in zip(*pair, strict=True)], want)
 
 
-EDGES = [(0, 0, 0), (0, 0.5, 0), (0.5, 0, 1), (5e-324, 0.5, 1e-323), (0.5, 5e-324, 1)]
-
-
-@pytest.mark.parametrize(("p", "q", "want"), EDGES)
+@pytest.mark.parametrize(("p", "q", "want"), [(0, 0, 0), (5e-324, 0.5, 1e-323), (0.5, 5e-324, 1)])
 def test_acceptance_at_the_edges(module, p, q, want):
     assert module(acceptance_simulator())("acceptance", p, q) == want
 
@@ -100,7 +97,6 @@ def test_plain_keys_are_kept_from_jupyterlab(reader):
         (0.0, 0.4, "0.00", "p = 0: "),
         (0.4, 0.0, "1.00", "q = 0: "),
         (0.0, 0.0, "0.00", "p = 0 and q = 0: "),
-        (1.0, 1.0, "1.00", "p ≥ q: "),
     ],
 )
 def test_each_case_is_said(reader, p, q, number, words):

@@ -15,11 +15,13 @@ from nbformat import NotebookNode
 from autograde import grade as engine
 from autograde import runner
 from autograde.chapter import AuthorError, Chapter, chapter_names
+from autograde.grade import judge
+from autograde.result import Exercise
 from autograde.runner import Case, HiddenTests, collected
 from autograde.sandbox.session import Session
 from autograde.sandbox.student import Student
 from autograde.tools.samples import sample
-from autograde.wrong import misconceptions_of
+from autograde.wrong import Misconceptions, misconceptions_of
 
 HEAD = """import pytest
 from autograde.check import Exercise
@@ -57,9 +59,6 @@ def outcomes(tests: HiddenTests) -> list[Case]:
     return tests.run(Student(Session([]), {}))
 
 
-# --- what cannot be graded is refused, with file and line ---------------------------------------
-
-
 @pytest.mark.parametrize(
     "text, line, words",
     [
@@ -69,9 +68,9 @@ def outcomes(tests: HiddenTests) -> list[Case]:
         (GOOD.replace('"first")', '"first", weight=0)'), 5, "the weight 0; write a whole number"),
         (HEAD + 'f.behaviour("first", weight=3)', 6, "f has the behaviour 'first' already"),
         (
-            GOOD + '\n@Exercise("f").behaviour("first", weight=3)\ndef test_b(student): ...',
+            GOOD + '\n@Exercise("f").behaviour("b")\ndef test_b(student): ...',
             12,
-            "uses a second Exercise",
+            "a second Exercise",
         ),
         (GOOD.replace("@first\n", ""), 7, "test_first needs the decorator of one behaviour"),
         (GOOD.replace("@first\n", "@first\n@pytest.mark.skip\n"), 7, "has the mark skip"),
@@ -118,7 +117,11 @@ def test_a_mistake_in_a_quiz_is_told_where_the_quiz_is_written(tests_in, options
         tests_in(f'{text}"quiz_x", "a", {options})')
 
 
-# --- every case as in pytest ----------------------------------------------------------------------
+def test_a_case_of_no_exercise_is_an_error_that_names_it():
+    """Its exercise had all its points, whatever the case had found."""
+    cases = [Case("mean", "sums", (), None), Case("mean_typo", "edges", (), "wrong")]
+    with pytest.raises(ValueError, match="name mean_typo, which no grade cell is for.*for: mean$"):
+        judge(cases, Misconceptions(), {"mean": Exercise(4.0)})
 
 
 def outcomes_of_plain_pytest(notebook: NotebookNode) -> list[tuple[str, bool]]:
@@ -214,9 +217,6 @@ def test_an_interruption_ends_the_run(tests_in):
         outcomes(tests)
 
 
-# --- one submission after the other ---------------------------------------------------------------
-
-
 class Data(pickle.Pickler):
     """Pickles data and objects that hold data; code goes in by its name alone."""
 
@@ -253,8 +253,6 @@ def test_something_left_to_the_next_is_seen(tests_in):
     assert [case.error for case in outcomes(tests)] == [None, "2 is not 1"]
     assert state_of(tests) != before
 
-
-# --- what a message holds -------------------------------------------------------------------------
 
 HUGE = {
     "quiz_02": 'quiz_02 = "x" * 900_000',

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
+from classes.submitting import CHAPTER, cell_of, hand_in, right, run_nbgrader, text
 from nbformat import NotebookNode
 
 from autograde.build.release import release_into
@@ -21,6 +21,7 @@ from autograde.pool import grade_class
 from autograde.submission import release_of
 
 FULL = 22.0
+WITHOUT = FULL - 4  # one exercise of four points, correct_token or speculative_step
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,9 @@ def edited(change: Callable[[NotebookNode], None]) -> Callable[[], str]:
     return make
 
 
-def answer(name: str, source: str) -> Callable[[], str]:
-    """The right notebook with another answer to one exercise."""
-    return lambda: text(right(**{name: source}))
-
-
-def cell_of(notebook: NotebookNode, name: str) -> NotebookNode:
-    return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == name)
+def wrong(source: str, words: str) -> Bad:
+    """The right notebook with another answer to correct_token, and what is said about it."""
+    return Bad(lambda: text(right(correct_token=source)), WITHOUT, None, {"correct_token": words})
 
 
 def remove(notebook: NotebookNode) -> None:
@@ -105,6 +102,11 @@ def magics(notebook: NotebookNode) -> None:
     accept.source = "%matplotlib inline\n!ls /\n" + accept.source + "\nget_ipython()"
 
 
+def much_output(notebook: NotebookNode) -> None:
+    cell = cell_of(notebook, "correct_token")
+    cell.source = "print('x' * 10**8)\n" + cell.source
+
+
 def loop_in_own_cell(notebook: NotebookNode) -> None:
     cell = nbformat.v4.new_code_cell("while True:\n    pass", id="loop")
     notebook.cells.insert(5, cell)
@@ -136,10 +138,8 @@ def big(path: Path) -> None:
 ENDLESS = "def correct_token(p, q, token, r, u):\n    while True:\n        pass"
 EXIT = "import os\nos._exit(0)"
 MEMORY = "def correct_token(p, q, token, r, u):\n    return bytearray(3 * 2**30)"
-OUTPUT = "print('x' * 10**8)\n"
 SYNTAX = "def correct_token(p, q, token, r, u)\n    return token, True"
 WRONG_TYPE = "def correct_token(p, q, token, r, u):\n    return {'token': token}"
-WITHOUT = FULL - 4  # one exercise of four points, correct_token or speculative_step
 
 TABLE = {
     "invalid-json": Bad(lambda: '{"cells": [', 0, "not valid JSON"),
@@ -163,43 +163,32 @@ TABLE = {
     ),
     "added-grade-cell": Bad(edited(add_grade_cell)),
     "old-format": Bad(old_format, 0, "not in notebook format 4"),
-    "syntax-error": Bad(
-        answer("correct_token", SYNTAX), WITHOUT, None, {"correct_token": "SyntaxError in line 1"}
-    ),
+    "syntax-error": wrong(SYNTAX, "SyntaxError in line 1"),
     "magics": Bad(edited(magics)),
-    "endless-loop": Bad(
-        answer("correct_token", ENDLESS), WITHOUT, None, {"correct_token": "longer than 2 s"}
-    ),
+    "endless-loop": wrong(ENDLESS, "longer than 2 s"),
     "endless-cell": Bad(edited(loop_in_own_cell)),
-    "exit": Bad(
-        answer("correct_token", EXIT), WITHOUT, None, {"correct_token": "ended the Python"}
-    ),
-    "memory": Bad(answer("correct_token", MEMORY), WITHOUT, None, {"correct_token": "MemoryError"}),
-    "output": Bad(lambda: text(right(correct_token=OUTPUT + right_source("correct_token")))),
-    "wrong-type": Bad(
-        answer("correct_token", WRONG_TYPE), WITHOUT, None, {"correct_token": "not a dict"}
-    ),
+    "exit": wrong(EXIT, "ended the Python"),
+    "memory": wrong(MEMORY, "MemoryError"),
+    "output": Bad(edited(much_output)),
+    "wrong-type": wrong(WRONG_TYPE, "not a dict"),
+    "zz-right": Bad(lambda: text(right())),  # nothing is wrong with it but what lies beside it
 }
-
-
-def right_source(name: str) -> str:
-    return cell_of(right(), name).source
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A class with one student for each row of the table, and one whose notebook is right."""
+    """A class with one student for each row of the table."""
     course = tmp_path_factory.mktemp("course")
-    beside = hand_in(course / "submitted", "zz-right", text(right())).parent
-    (beside / "12_secret").symlink_to("/etc/passwd")
-    (beside / CHAPTER).symlink_to("/etc/passwd")
-    (beside / "notes.txt").write_text("mine")
-    (beside / "timestamp.txt").write_text("2026-01-31 12:00:00 UTC")
     for name, bad in TABLE.items():
         path = hand_in(course / "submitted", name, bad.content() if bad.content else "")
         if bad.place:
             path.unlink()
             bad.place(path)
+    beside = path.parent  # the right notebook's
+    (beside / "12_secret").symlink_to("/etc/passwd")
+    (beside / CHAPTER).symlink_to("/etc/passwd")
+    (beside / "notes.txt").write_text("mine")
+    (beside / "timestamp.txt").write_text("2026-01-31 12:00:00 UTC")
     return course
 
 
@@ -212,8 +201,7 @@ def grades(course: Path) -> dict:
 def scores(course: Path, grades: dict) -> dict:
     """The gradebook after nbgrader's own run over the same class."""
     release_into(course, [CHAPTER])
-    done = run_nbgrader(course, "autograde", CHAPTER)
-    assert done.returncode == 0, done.stderr[-3000:]
+    run_nbgrader(course, "autograde", CHAPTER)
     return read_scores(course)
 
 
@@ -227,11 +215,6 @@ def test_engine(grades: dict, name: str):
         assert any(word in result["reason"] for word in bad.reason.split("|"))
     for exercise, words in bad.messages.items():
         assert words in " ".join(result["exercises"][exercise]["messages"])
-
-
-def test_right_student_among_them(grades: dict, scores: dict):
-    assert grades["zz-right"][CHAPTER]["score"] == FULL
-    assert sum(scores["zz-right"][CHAPTER].values()) == FULL
 
 
 def test_nbgrader_agrees_to_the_last_digit(grades: dict, scores: dict):
