@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 
 from specdec_lib.decoding.checks import check_pair, check_request, check_room
-from specdec_lib.decoding.speculative import Run, speculate
+from specdec_lib.decoding.speculative import Run, decode_block
 from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.decoding.tree import decode_tree
 from specdec_lib.decoding.verify import Verifier, verify
@@ -61,7 +61,13 @@ def speculative_generate(
     schedule = k if isinstance(k, Schedule) else Fixed(operator.index(k))
     capacity = check_request(target, prompts, settings, choices, schedule.most)
     run = start_run(target, drafter, prompts, settings, capacity)
-    return speculate(run, drafter, schedule, choices, verifier)
+
+    def step() -> list[Block | None]:
+        blocks = decode_block(run, drafter, schedule.k, choices, verifier)
+        schedule.record([(block.accepted, len(block.drafted)) for block in blocks if block])
+        return blocks
+
+    return run.loop(step)
 
 
 @torch.inference_mode()

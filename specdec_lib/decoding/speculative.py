@@ -10,9 +10,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.state import Block, Generation, Progress, Settings
+from specdec_lib.decoding.state import Block, Progress, Settings
 from specdec_lib.decoding.verify import Verifier, finite_rows, require_finite, verify
-from specdec_lib.drafters.protocol import Drafter, Schedule
+from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.models.protocol import Model, Texts, prefill
 from specdec_lib.sampling import Choices
 
@@ -39,19 +39,6 @@ class Run(Progress):
     def roll_back(self) -> None:
         """Let the cache forget what is not in the text."""
         self.cache.truncate([len(text) - 1 for text in self.sequences])
-
-
-def speculate(
-    run: Run, drafter: Drafter, schedule: Schedule, choices: Choices, verifier: Verifier = verify
-) -> Generation:
-    """Block after block until every row has ended."""
-
-    def step() -> list[Block | None]:
-        blocks = decode_block(run, drafter, schedule.k, choices, verifier)
-        schedule.record([(block.accepted, len(block.drafted)) for block in blocks if block])
-        return blocks
-
-    return run.loop(step)
 
 
 def decode_block(

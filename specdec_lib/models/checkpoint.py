@@ -132,13 +132,8 @@ def read_shape(folder: Path) -> Shape:
 
 def require_plain(config: dict, rope: dict, path: Path) -> None:
     """Raise ValueError unless the configuration, and its part on the rotation, says PLAIN."""
-    found = {
-        "model_type": config.get("model_type"),
-        "hidden_act": config.get("hidden_act", "silu"),
-        "rope_type": rope.get("rope_type", rope.get("type", "default")),
-        "attention_bias": config.get("attention_bias", False),
-        "mlp_bias": config.get("mlp_bias", False),
-    }
+    rope_type = rope.get("rope_type", rope.get("type", "default"))
+    found = PLAIN | {"model_type": None} | config | {"rope_type": rope_type}
     for name, needed in PLAIN.items():
         if found[name] != needed:
             raise ValueError(

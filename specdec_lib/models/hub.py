@@ -162,14 +162,9 @@ def explained(repository: str) -> Iterator[None]:
             "or your account may not see it"
         ) from error
     except Exception as error:  # the HTTP library's own errors have no common base with OSError
+        library = f"{type(error).__name__}: {error}"
+        why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else library
         raise PairError(
-            f"{repository} is not on this machine and cannot be fetched ({why(error)}). A pair "
+            f"{repository} is not on this machine and cannot be fetched ({why}). A pair "
             "that was loaded once works without the network, and load_pair() always does"
         ) from error
-
-
-def why(error: Exception) -> str:
-    """The reason in short: offline by wish, or what the library says."""
-    if constants.HF_HUB_OFFLINE:
-        return "HF_HUB_OFFLINE is set"
-    return f"{type(error).__name__}: {error}"

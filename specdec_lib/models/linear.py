@@ -25,7 +25,8 @@ class Linear:
     """
 
     def __init__(self, weight: Tensor) -> None:
-        self.packed = can_pack(weight) and not is_small(weight)
+        small = weight.dtype == torch.float32 and weight.numel() < SMALL
+        self.packed = can_pack(weight) and not small
         self.weight = (
             torch.ops.mkldnn._reorder_linear_weight(weight, ROWS) if self.packed else weight
         )
@@ -44,11 +45,6 @@ class Linear:
 
 def _product(x: Tensor, packed: Tensor) -> Tensor:
     return torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")
-
-
-def is_small(weight: Tensor) -> bool:
-    """Whether the ordinary product of one row takes less time than a call of oneDNN."""
-    return weight.dtype == torch.float32 and weight.numel() < SMALL
 
 
 def can_pack(weight: Tensor) -> bool:

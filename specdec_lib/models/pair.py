@@ -15,11 +15,9 @@ class TextCodec(Protocol):
 
     def encode(self, text: str) -> list[int]:
         """The token ids of `text`."""
-        ...
 
     def decode(self, ids: list[int]) -> str:
         """The text of `ids`, with U+FFFD for bytes that are no character."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from classes.chapter_cases import (
     ARGUMENTS,
     CHAPTERS,
     draw,
-    figure_modules,
     figures_of,
     functions_of,
     lesson_of,
@@ -161,7 +160,6 @@ def test_every_figure_is_drawn_here():
     assert {chapter: set(figures_of(chapter)) for chapter in CHAPTERS} == {
         chapter: set(ARGUMENTS.get(chapter[:2], {})) for chapter in CHAPTERS
     }
-    assert all(figure_modules(chapter) for chapter in CHAPTERS)
 
 
 @pytest.mark.parametrize("chapter, name", FIGURES)

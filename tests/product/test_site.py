@@ -84,9 +84,6 @@ def test_relative_links_of_the_text_files_lead_somewhere(path: Path):
         assert any(place.exists() for place in places), f"{path.name}: {link}"
 
 
-# --- the whole site ---------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def site() -> dict[Path, BeautifulSoup]:
     """Every page of the site."""

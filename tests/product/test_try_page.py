@@ -104,9 +104,6 @@ def test_an_answer_is_told_as_in_the_notebook(tmp_path: Path, answer, passed, me
     assert told["passed"] is passed and message in told["message"]
 
 
-# --- in Chromium, with Pyodide ----------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The page on loopback, as the site has it, without the site around it."""

@@ -22,7 +22,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def models(folders: list[Path]) -> list[Llama]:
-    """The two of `folders`."""
     return [Llama.from_folder(folder, dtype=torch.float64) for folder in folders]
 
 

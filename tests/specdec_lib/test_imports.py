@@ -35,11 +35,6 @@ def areas_open_to(area: str) -> set[str] | None:
     return None
 
 
-def package_of(module: str, level: int) -> str:
-    """What `level` leading dots stand for in the file `a/b.py`, which is called "a.b" here."""
-    return ".".join(module.split(".")[:-level])
-
-
 def imported(source: str, module: str = "") -> set[str]:
     """Dotted names of ours that `source`, the file of `module`, imports, relative ones resolved.
 
@@ -51,8 +46,8 @@ def imported(source: str, module: str = "") -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            start = [package_of(module, node.level)] if node.level else []
-            stem = ".".join(start + ([node.module] if node.module else []))
+            start = module.split(".")[: -node.level] if node.level else []
+            stem = ".".join([*start, node.module] if node.module else start)
             names |= {f"{stem}.{alias.name}" for alias in node.names}
     return {name for name in names if name.split(".")[0] in OURS}
 
@@ -100,20 +95,13 @@ def test_chapters_import_the_library_only(file: Path):
     ("module", "source", "found"),
     [
         ("theory", "import specdec_lib.models", ["specdec_lib.models"]),
-        ("sampling", "from specdec_lib import measure", ["specdec_lib.measure"]),
         ("files", "from specdec_lib.sampling import x", ["specdec_lib.sampling.x"]),
-        ("theory", "from specdec_lib.files import x", ["specdec_lib.files.x"]),
-        ("sampling", "from specdec_lib import exact", ["specdec_lib.exact"]),
         ("exact", "from specdec_lib.decoding import x", ["specdec_lib.decoding.x"]),
         ("device", "from specdec_lib.models import x", ["specdec_lib.models.x"]),
-        ("models.hf", "from specdec_lib.drafters import x", ["specdec_lib.drafters.x"]),
         ("models.hf", "from ..decoding.plain import x", ["specdec_lib.decoding.plain.x"]),
         ("models.__init__", "from ..decoding import x", ["specdec_lib.decoding.x"]),
         ("drafters.ngram", "def f():\n    import specdec_lib.cli", ["specdec_lib.cli"]),
-        ("decoding.plain", "from ..measure import core", ["specdec_lib.measure.core"]),
         ("measure.bench", "from specdec_lib import lessons", ["specdec_lib.lessons"]),
-        ("measure.core", "from specdec_lib.training import x", ["specdec_lib.training.x"]),
-        ("training.loop", "from specdec_lib import lessons", ["specdec_lib.lessons"]),
         ("lessons.ch02", "from specdec_lib.models import hf", ["specdec_lib.models.hf"]),
         ("lessons.ch02", "from .. import models", ["specdec_lib.models"]),
         ("cli", "import autograde.chapter", ["autograde.chapter"]),
@@ -129,10 +117,7 @@ def test_a_forbidden_import_of_the_library_is_seen(module: str, source: str, fou
     [
         ("theory", "from specdec_lib.sampling import sample_from\nimport numpy"),
         ("models.hub", "from specdec_lib.files import write_whole"),
-        ("models.pairs", "from specdec_lib.device import wait_for"),
         ("models.hf", "from . import protocol\nfrom ..sampling import sample_from"),
-        ("measure.bench", "from specdec_lib.decoding import plain"),
-        ("models.pairs", "from specdec_lib.assets import x"),
         ("training.loop", "from specdec_lib.measure.core import held_out"),
         ("lessons.ch02", "from .widgets import bars\nfrom specdec_lib import __version__, exact"),
         ("cli", "from specdec_lib.measure import bench"),

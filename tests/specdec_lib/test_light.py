@@ -34,8 +34,9 @@ def test_measuring_and_generating_do_without_transformers(code: str):
         "import specdec_lib.assets as a; a.documents(); a.tokenizer()",
         "from specdec_lib.cli import main; main(['pairs'])",
         "import specdec_lib.measure.experiment.results_file",
+        "import specdec_lib.sampling, specdec_lib.theory, specdec_lib.exact",
     ],
-    ids=["assets", "specdec pairs", "specdec compare"],
+    ids=["assets", "specdec pairs", "specdec compare", "lessons"],
 )
 def test_what_needs_no_model_does_without_torch(code: str):
     assert not brings("torch", code)

@@ -67,18 +67,6 @@ def test_a_block_judges_its_accepted_tokens_and_the_first_rejected(
     assert acceptance_from_counts(counts) == expected
 
 
-def test_the_quotient_of_the_counts_is_the_most_likely_alpha():
-    blocks = [(0, 3), (1, 3), (3, 3), (2, 4), (1, 1), (0, 2)]
-    accepted, judged = acceptance_from_counts(blocks)
-
-    def likelihood(alpha: float) -> float:
-        rejected = [1 - alpha if count < drafted else 1 for count, drafted in blocks]
-        return math.prod(alpha**count for count, _ in blocks) * math.prod(rejected)
-
-    grid = [step / (judged * 20) for step in range(judged * 20 + 1)]  # holds the quotient
-    assert max(grid, key=likelihood) == pytest.approx(accepted / judged, abs=1e-12)
-
-
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_the_quotient_of_all_patterns_weighed_is_alpha(alpha: float):
     accepted = judged = 0.0

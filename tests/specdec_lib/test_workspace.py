@@ -62,7 +62,6 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> type[StandIn]:
 
 
 def put(folder: Path, name: str, text: str) -> Path:
-    """Write a chapter's notebook."""
     path = folder / name / f"{name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
@@ -70,7 +69,6 @@ def put(folder: Path, name: str, text: str) -> Path:
 
 
 def words(changes: list[workspace.Change]) -> dict[str, str]:
-    """What is said of each chapter."""
     return {change.chapter: change.what for change in changes}
 
 

@@ -106,7 +106,8 @@ class GraphDecoder:
 
         def step() -> list[Block | None]:
             fill(self.step, generators, progress)
-            self.graphs[self._bucket(progress)]()
+            longest = max(map(len, progress.sequences))
+            self.graphs[bucket(longest + spare(self.step.k))]()
             return read(self.step, progress)
 
         return progress.loop(step)
@@ -145,10 +146,6 @@ class GraphDecoder:
             step()
 
         return captured(work, (step.tokens, step.length), step.target.device)
-
-    def _bucket(self, progress: Progress) -> int:
-        """The positions that the next step reads."""
-        return bucket(max(map(len, progress.sequences)) + spare(self.step.k))
 
 
 def graph_generate(
@@ -204,6 +201,6 @@ def read(step: Step, progress: Progress) -> list[Block | None]:
             require_finite(finite, "target")
             block = keep(progress, row, *judged)
             if not progress.running[row]:
-                step.stop(row)  # at an end of text it stands still before its goal
+                step.goal[row] = 0  # at an end of text it stands still before its goal
         blocks.append(block if step.k else None)
     return blocks

@@ -126,7 +126,8 @@ class Step:
         drafted, q = self._draft()
         last = self.tokens.gather(1, self.length[:, None] - 1)
         self.target_cache.truncate(self.length - 1)
-        logits = self._forward(self.target, torch.cat((last, drafted), 1), self.target_cache)
+        feed = torch.cat((last, drafted), 1)
+        logits = self.target.forward(feed, self.target_cache, run=self.run)
         verdict = verify(self.warp(logits), q, drafted, self.limits, self.choices)
         kept = F.pad(drafted, (0, 1)).scatter(1, verdict.count[:, None], verdict.token[:, None])
         self.tokens.scatter_(1, self.length[:, None] + self.ahead, kept)
@@ -147,10 +148,6 @@ class Step:
             rows.append((bool(finite), judged))
         return rows
 
-    def stop(self, row: int) -> None:
-        """Let a row stand still from here on."""
-        self.goal[row] = 0
-
     def _draft(self) -> tuple[Tensor, Tensor]:
         """The draft tokens (B, K) and their distributions (B, K, V).
 
@@ -163,15 +160,13 @@ class Step:
         feed = self.tokens.gather(1, torch.stack((self.length - 2, self.length - 1), 1))
         drafted, distributions = [], []
         for index in range(self.k):
-            q = self.warp(self._forward(self.draft, feed, self.draft_cache)[:, -1])
+            logits = self.draft.forward(feed, self.draft_cache, run=self.run)
+            q = self.warp(logits[:, -1])
             token = self.choices.draft(q, index)
             drafted.append(token)
             distributions.append(q)
             feed = token[:, None]
         return torch.stack(drafted, 1), torch.stack(distributions, 1)
-
-    def _forward(self, model: Llama, tokens: Tensor, cache: FixedCache) -> Tensor:
-        return model.forward(tokens, cache, run=self.run)
 
     def _read(self, model: Llama, cache: FixedCache, prompts: Texts, leave: int) -> None:
         """Read the prompts anew: passes of any width, and so not those of `run`."""

@@ -105,15 +105,13 @@ def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float
     mean = float(paired_speedup(list(plain), list(fast)))
     ratios = np.array(plain) / np.array(fast)
     low, high = np.quantile(ratios, (0.25, 0.75))
-    ax = picture(
-        f"{len(ratios)} pairs on this machine: {mean:.2f} times as fast", "plain over speculative"
-    )
+    title = f"{len(ratios)} pairs on this machine: {mean:.2f} times as fast"
+    ax = picture(title, "plain over speculative")
     x = np.arange(1, len(ratios) + 1)
     ax.axhspan(low, high, color=BAND, label="middle half of the pairs")
     ax.plot(x, ratios, "o", color="black", label="a pair")
-    ax.axhline(
-        mean, color=ACCEPTED, linestyle="--", linewidth=2, label="geometric mean, by your function"
-    )
+    look = {"color": ACCEPTED, "linestyle": "--", "linewidth": 2}
+    ax.axhline(mean, label="geometric mean, by your function", **look)
     ax.axhline(1, color="black", linewidth=1)
     ax.set_xlabel(f"pair; quartiles {low:.2f} and {high:.2f}")
     ax.set_ylim(0, 1.15 * max(*ratios, mean, 1))

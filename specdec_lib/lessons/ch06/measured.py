@@ -57,9 +57,8 @@ def requests_against_coins(k: int) -> None:
     edges = np.arange(20, request.blocks.max() + 2 * WIDTH, WIDTH)
     below = np.append(0.0, np.cumsum(np.append(law, np.zeros(edges[-1]))))  # under each number
     coins = len(request.blocks) * np.diff(below[edges])
-    ax = picture(
-        f"{len(request.blocks)} recorded requests of {n_tokens} tokens, K = {k}", "requests"
-    )
+    title = f"{len(request.blocks)} recorded requests of {n_tokens} tokens, K = {k}"
+    ax = picture(title, "requests")
     middles = edges[:-1] + (WIDTH - 1) / 2
     seen = np.histogram(request.blocks, edges)[0]
     bars(ax, middles, seen, "target", 0.85 * WIDTH, label="recorded")

@@ -21,11 +21,7 @@ COINS, PICKS = 4, 24  # cells of r and of u: all ratios and sums are multiples o
 # A target and a draft that look one token back. Quarters, so few pieces do.
 TARGET = np.array([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.0, 0.25, 0.75]])
 DRAFT = np.array([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5], [0.25, 0.25, 0.5]])
-PIECES = {
-    "draft tokens": (0.25, 0.5, 0.75),
-    "r": (0.5,),
-    "u": (0.25, 0.5, 0.75),
-}
+PIECES = {"draft tokens": (0.25, 0.5, 0.75), "r": (0.5,), "u": (0.25, 0.5, 0.75)}
 START, LENGTH = 1, 2  # the prompt is token 1, and two tokens are written
 MOST_RUNS = 2000  # a loop that draws as the contract says takes 56
 DRAWN = ("draft tokens", "r", "u")  # by a block of one draft token; one of none draws u alone

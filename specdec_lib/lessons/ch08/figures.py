@@ -76,11 +76,8 @@ def passes(speculative_generate: Callable) -> None:
     text = speculative_generate(target, draft, list(ch08.PROMPT), 3, ch08.TOKENS, 1.0, rng)
     shown = target.passes[:MOST_PASSES]
     whole = len(ch08.PROMPT) + len(text)
-    ax = board(
-        max(whole, *(each.start + len(each.tokens) for each in shown)) + 2.6,
-        len(shown) * 0.5 + 0.9,
-        0.62,
-    )
+    longest = max(whole, *(each.start + len(each.tokens) for each in shown))
+    ax = board(longest + 2.6, len(shown) * 0.5 + 0.9, 0.62)
     for number, each in enumerate(shown):
         _draw_pass(ax, each, 0.5 * (len(shown) - number) + 0.2)
     for position in range(whole):
@@ -108,9 +105,8 @@ def law_of_texts(speculative_generate: Callable) -> None:
     law, runs = computed.text_law(speculative_generate)
     plain = computed.plain_law()
     apart = np.abs(law - plain).sum() / 2
-    ax = picture(
-        f"Two tokens, {runs} runs: total variation {apart:.1e}", "probability", size=(8.2, 3.4)
-    )
+    title = f"Two tokens, {runs} runs: total variation {apart:.1e}"
+    ax = picture(title, "probability", size=(8.2, 3.4))
     names = [f"{a} {b}" for a in range(3) for b in range(3)]
     ax.bar(names, law.ravel(), 0.62, **role("accepted") | {"label": "your loop"})
     ax.plot(names, plain.ravel(), color="black", label="plain decoding", **CROSS)

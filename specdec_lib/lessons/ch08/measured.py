@@ -35,16 +35,14 @@ def beside_the_papers(rows: Sequence[Any], paper: Sequence[Any], chen: Sequence[
     promised = [r.expected for r in mine] + [r.expected for r in paper]
     measured = [r.empirical["median"] for r in mine] + [r.measured for r in paper]
     measured += [r.speedup for r in chen]
+    cross = {"color": DRAFT, "markersize": 9, "markeredgewidth": 2.5}
     for at, row in zip(y, mine, strict=False):
         ax.plot([row.empirical["low"], row.empirical["high"]], [at, at], color="black")
-        ax.plot(row.formula, at, "x", color=DRAFT, markersize=9, markeredgewidth=2.5)
-    ax.plot(
-        promised, y[: len(promised)], "o", color="white", markeredgecolor="black", label="promised"
-    )
+        ax.plot(row.formula, at, "x", **cross)
+    hollow = {"color": "white", "markeredgecolor": "black"}
+    ax.plot(promised, y[: len(promised)], "o", label="promised", **hollow)
     ax.plot(measured, y, "D", color=ACCEPTED, label="measured")
-    ax.plot(
-        [], [], "x", color=DRAFT, markersize=9, markeredgewidth=2.5, label="formula, v = 1 (yours)"
-    )
+    ax.plot([], [], "x", label="formula, v = 1 (yours)", **cross)
     ax.axvline(1, color="black", linewidth=1)
     ax.axhline(y[len(mine)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")

@@ -15,13 +15,11 @@ from nbformat import NotebookNode
 from autograde import grade as engine
 from autograde import runner
 from autograde.chapter import AuthorError, Chapter, chapter_names
-from autograde.grade import judge
-from autograde.result import Exercise
 from autograde.runner import Case, HiddenTests, collected
 from autograde.sandbox.session import Session
 from autograde.sandbox.student import Student
 from autograde.tools.samples import sample
-from autograde.wrong import Misconceptions, misconceptions_of
+from autograde.wrong import misconceptions_of
 
 HEAD = """import pytest
 from autograde.check import Exercise
@@ -115,13 +113,6 @@ def test_a_mistake_in_a_quiz_is_told_where_the_quiz_is_written(tests_in, options
     text = "from autograde.chapters.common import quiz\n\n\ntest_quiz = quiz("
     with pytest.raises(AuthorError, match=f":4: {words}"):
         tests_in(f'{text}"quiz_x", "a", {options})')
-
-
-def test_a_case_of_no_exercise_is_an_error_that_names_it():
-    """Its exercise had all its points, whatever the case had found."""
-    cases = [Case("mean", "sums", (), None), Case("mean_typo", "edges", (), "wrong")]
-    with pytest.raises(ValueError, match="name mean_typo, which no grade cell is for.*for: mean$"):
-        judge(cases, Misconceptions(), {"mean": Exercise(4.0)})
 
 
 def outcomes_of_plain_pytest(notebook: NotebookNode) -> list[tuple[str, bool]]:

@@ -84,8 +84,6 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
         yield (p, p.copy()) if i % 10 == 9 else (p, q)
 
 
-# --- figures --------------------------------------------------------------------------------------
-
 # What else is public in the files that hold figures.
 NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout", "fates"}
 NO_FIGURES |= {"table_of_drafts", "boxes", "dress", "outcome", "rectangle"}

@@ -1,7 +1,5 @@
 """What a CUDA graph cannot hold, found without a GPU: every operator of a step is looked at."""
 
-from typing import NamedTuple
-
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
@@ -26,37 +24,30 @@ class CaptureError(AssertionError):
     """A CUDA graph could not hold this operator."""
 
 
-class Operator(NamedTuple):
-    """A call, with the shapes of the tensors that it takes."""
-
-    name: str
-    shapes: tuple[torch.Size, ...]
-
-
 class Capturable(TorchDispatchMode):
     """Raises CaptureError at an operator that waits, or that takes a tensor of another device.
 
-    `operators` are those that passed. `random` operators are refused too: a replay would draw the
-    numbers of a generator that the host does not see.
+    `operators` are those that passed: the name of each, and the shapes of what it takes.
+    Random operators are refused too: a replay would draw the numbers of a generator that the host
+    does not see.
     """
 
     def __init__(self, device: str) -> None:
         super().__init__()
-        self.device, self.operators = torch.device(device), []
+        self.device = torch.device(device)
+        self.operators: list[tuple[str, list[torch.Size]]] = []
 
     def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
         """Look at the call, and make it."""
         keywords = keywords or {}
-        if (
-            function.namespace == "aten" and function._can_decompose()
-        ):  # made of others, which are looked at one by one
+        if function.namespace != "aten":  # a question about a tensor, such as prim::device
+            return function(*arguments, **keywords)
+        if function._can_decompose():  # made of others, which are looked at one by one
             with self:
                 parts = function.decompose(*arguments, **keywords)
             if parts is not NotImplemented:
                 return parts
         name = function.name().removeprefix("aten::")
-        if function.namespace != "aten":  # a question about a tensor, such as prim::device
-            return function(*arguments, **keywords)
         if any(name == each or name.startswith(f"{each}.") for each in WAITING):
             raise CaptureError(f"{name} waits for the device")
         # Attention is marked for its dropout, which nobody asks for here.
@@ -72,5 +63,5 @@ class Capturable(TorchDispatchMode):
         strange = [each for each in taken + given if each.device != self.device]
         if strange:
             raise CaptureError(f"{name} takes or gives a tensor on {strange[0].device}")
-        self.operators.append(Operator(name, tuple(each.shape for each in taken)))
+        self.operators.append((name, [each.shape for each in taken]))
         return result

@@ -37,7 +37,7 @@ LOW, HIGH = (TableModel(half.expand(V, V).clone()) for half in HALVES)  # disjoi
 COUNTS = Counts(
     unigram=np.array([4, 2, 1, 1]),
     bigram=np.array([[0, 1, 3], [0, 2, 1], [1, 0, 2], [2, 2, 5]]),
-    trigram=np.zeros((0, 4), dtype=int),
+    trigram=np.array([[1, 2, 1, 2], [1, 2, 0, 2], [2, 1, 1, 1]]),
 )
 DRAFTERS: dict[str, Callable[[], Drafter]] = {
     "model": lambda: ModelDrafter(DRAFT),
@@ -68,8 +68,7 @@ def generate(
     return speculative_generate(target, drafter, prompts, k, Settings(count, **settings), choices)
 
 
-LENGTHS = (1, 2, 7, 3)
-PROMPTS = [prompt_of(0, length) for length in LENGTHS]
+PROMPTS = [prompt_of(0, length) for length in (1, 2, 7, 3)]
 COUNTING = chain([1, 2, 3, 4, 5, 6, 7, 0])
 
 

@@ -14,7 +14,7 @@ import torch
 from decoders.random_models import eagle_weights, medusa_heads
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from specdec_lib.decoding.generate import speculative_generate, tree_generate
+from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
@@ -32,6 +32,7 @@ from specdec_lib.exact import Tape, distribution
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 from specdec_lib.models.table import TableModel
+from specdec_lib.sampling import choices_for
 
 V, PROMPT, EXACT = 3, [1, 2, 1], 1e-12
 OWN = 5  # tokens of a draft with other ones: its 1, 3 and 4 are the target's 2, 0 and 1
@@ -99,6 +100,12 @@ def autoregressive(model: TableModel, prompt: Sequence[int], count: int) -> dict
         return tuple(text[len(prompt) :])
 
     return distribution(plain)
+
+
+def plain_distribution(target: Model, prompt: Sequence[int], count: int) -> dict:
+    """Of the `count` tokens of plain decoding after `prompt`."""
+    settings = Settings(count)
+    return distribution(lambda tape: plain_generate(target, [prompt], settings, tape).tokens[0])
 
 
 class Row(NamedTuple):
@@ -176,7 +183,6 @@ def tree(file: str, make: Callable[..., TreeDrafter], how: str, mistake: Callabl
 
 
 def draft_tree(llamas: Llamas, widths: Sequence[int], how: str) -> TreeDrafter:
-    """From the draft."""
     return Candidates(llamas.draft, widths, how)
 
 
@@ -227,3 +233,27 @@ NO_DRAFTERS = {
     *("__init__.py", "protocol.py", "proposals.py", "adaptive.py"),
     *("hidden.py", "weights.py"),
 }
+
+
+def made_on(target: Llama, name: str) -> Drafter:
+    """A drafter of the table, made on a target of the tests' own."""
+    return ROWS[name].make(Llamas(target, target))
+
+
+def require_rows_as_alone(
+    target: Model,
+    make: Callable[[], Drafter],
+    prompts: Sequence[Sequence[int]],
+    k: int,
+    settings: Settings,
+    verifier: Verifier = verify,
+) -> None:
+    """Every row of a ragged batch gets the tokens that it gets alone."""
+
+    def made(rows: Sequence[int]) -> list[list[int]]:
+        choices = choices_for(settings.warp, [np.random.default_rng(row) for row in rows])
+        texts = [prompts[row] for row in rows]
+        return speculative_generate(target, make(), texts, k, settings, choices, verifier).tokens
+
+    rows = range(len(prompts))
+    assert made(rows) == [tokens for row in rows for tokens in made([row])]

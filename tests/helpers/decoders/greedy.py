@@ -1,7 +1,16 @@
-"""A Hugging Face model and a worse one: a pair that agrees often, and not always."""
+"""Greedy text of transformers' own `generate`, ours beside it, and a draft that agrees often."""
+
+from collections.abc import Iterable
 
 import torch
 from transformers import PreTrainedModel
+
+from specdec_lib.decoding.generate import speculative_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.models.hf import EncoderDecoder
+from specdec_lib.models.protocol import Model
+from specdec_lib.sampling import Greedy, Warp
 
 
 def worse(model: PreTrainedModel) -> PreTrainedModel:
@@ -12,3 +21,49 @@ def worse(model: PreTrainedModel) -> PreTrainedModel:
             noise = torch.randn(weight.shape, generator=random, dtype=weight.dtype)
             weight += 0.15 * weight.std(correction=0) * noise
     return model
+
+
+def greedy_text(model: PreTrainedModel, prompts: list[list[int]], count: int) -> list[list[int]]:
+    """The `count` new tokens of `generate`, one prompt after the other."""
+    model.generation_config.eos_token_id = None
+    options = {"max_new_tokens": count, "do_sample": False, "pad_token_id": 0}
+    found = []
+    for prompt in prompts:
+        ids = torch.tensor([prompt])
+        output = model.generate(ids, attention_mask=torch.ones_like(ids), **options)
+        start = 1 if model.config.is_encoder_decoder else len(prompt)
+        found.append(output[0, start:].tolist())
+    return found
+
+
+def require_identical(
+    target: Model,
+    draft: Model,
+    prompts: list[list[int]],
+    expected: list[list[int]],
+    ks: Iterable[int],
+) -> list[int]:
+    """Compare our text with `expected` for every K, alone and in batches of four.
+
+    Returns how many draft tokens each block accepted.
+    """
+    settings, drafter, accepted = Settings(len(expected[0]), Warp(0)), ModelDrafter(draft), []
+    for k in ks:
+        for batch in (1, 4):
+            found = []
+            for first in range(0, len(prompts), batch):
+                rows = begin(prompts[first : first + batch], target, draft)
+                made = speculative_generate(target, drafter, rows, k, settings, Greedy())
+                found += made.tokens
+                accepted += [block.accepted for row in made.blocks for block in row]
+            assert found == expected, f"K = {k}, batch {batch}"
+    return accepted
+
+
+def begin(prompts: list[list[int]], *models: Model) -> list[list[int]]:
+    """What decoding starts from: the prompts, or after an encoder one token each."""
+    if not isinstance(models[0], EncoderDecoder):
+        return prompts
+    for model in models:
+        model.set_source(*prompts)
+    return [models[0].prompt] * len(prompts)

@@ -27,7 +27,6 @@ def seeded(kind: type[PreTrainedModel], config, seed: int) -> PreTrainedModel:
 
 
 def llama(seed: int = 0, layers: int = 2, kv_heads: int = 4, tied: bool = True) -> LlamaForCausalLM:
-    """A Llama of width 32."""
     config = LlamaConfig(
         vocab_size=VOCAB,
         hidden_size=32,
@@ -44,7 +43,6 @@ def llama(seed: int = 0, layers: int = 2, kv_heads: int = 4, tied: bool = True) 
 
 
 def gpt2(seed: int = 0, layers: int = 2) -> GPT2LMHeadModel:
-    """A GPT-2 of width 32."""
     sizes = {"vocab_size": VOCAB, "n_embd": 32, "n_layer": layers, "n_head": 4, "n_positions": 128}
     return seeded(GPT2LMHeadModel, GPT2Config(**sizes, initializer_range=0.2, **ENDLESS), seed)
 

@@ -51,7 +51,6 @@ def reference_speculative(
     rng: np.random.Generator,
     eos_id: int | None = None,
 ) -> list[int]:
-    """The new tokens."""
     target_reader, draft_reader = Reader(target, temperature), Reader(draft, temperature)
     new: list[int] = []
     while len(new) < max_new_tokens:

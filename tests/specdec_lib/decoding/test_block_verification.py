@@ -1,8 +1,7 @@
 """Block verification accepts no fewer tokens. That it is exact: test_exactness.py."""
 
-import numpy as np
 import pytest
-from decoders.exact_drafters import DRAFT, PROMPT, TARGET
+from decoders.exact_drafters import DRAFT, PROMPT, TARGET, require_rows_as_alone
 
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
@@ -10,7 +9,6 @@ from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.exact import Tape, branches
-from specdec_lib.sampling import Uniforms
 
 
 def expected_accepted(verifier: Verifier, k: int) -> float:
@@ -37,14 +35,8 @@ def test_no_fewer_tokens_are_accepted_and_with_two_drafts_more():
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(k: int):
-    prompts, settings = [[1], [2, 0, 1], [0, 1]], Settings(9)
+    def make() -> ModelDrafter:
+        return ModelDrafter(DRAFT, stop_below=0.4)
 
-    def made(rows: list[int]) -> list[list[int]]:
-        choices = Uniforms([np.random.default_rng(row) for row in rows])
-        drafter = ModelDrafter(DRAFT, stop_below=0.4)
-        wanted = [prompts[row] for row in rows]
-        return speculative_generate(
-            TARGET, drafter, wanted, k, settings, choices, verifier=verify_whole_block
-        ).tokens
-
-    assert made([0, 1, 2]) == [tokens for row in range(3) for tokens in made([row])]
+    prompts = [[1], [2, 0, 1], [0, 1]]
+    require_rows_as_alone(TARGET, make, prompts, k, Settings(9), verify_whole_block)

@@ -10,7 +10,7 @@ import torch
 from decoders.capture import Capturable, CaptureError
 from torch._subclasses import FakeTensorMode
 
-from specdec_lib.decoding.fixed_shape.graph import GraphDecoder, captured, graph_generate, spare
+from specdec_lib.decoding.fixed_shape.graph import GraphDecoder, graph_generate, spare
 from specdec_lib.decoding.fixed_shape.step import BUCKET, Numbers, Step, bucket
 from specdec_lib.decoding.state import Settings
 from specdec_lib.models.checkpoint import read_weights
@@ -137,33 +137,23 @@ def test_the_numbers_cross_without_waiting(monkeypatch):
     assert numbers.uniform.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_a_pass_reads_the_shortest_bucket_that_holds_the_rows(models):
+def with_room(folder: Path, positions: int) -> Llama:
+    weights = read_weights(folder, "cpu", torch.float64)
+    return Llama(replace(weights, shape=replace(weights.shape, max_length=positions)))
+
+
+def test_a_pass_reads_the_shortest_bucket_that_holds_the_rows():
     assert [bucket(count) for count in (1, 128, 129, 257)] == [128, 128, 256, 384]
-    target, _ = models
-    looked = []
-    decoder = GraphDecoder(target, None, 1, 128, 0, Warp(0))
-    decoder.step.look_at = looked.append
-    decoder.step.__class__.look_at(decoder.step, 128)
-    decoder.generate([[1, 2]], Settings(8, Warp(0)), [])
-    assert set(looked) == {128} and set(decoder.graphs) == {128}
 
 
-@pytest.fixture
-def long_models(folders, tmp_path: Path) -> list[Llama]:
-    """The models with room for three buckets."""
-    made = []
-    for folder in folders:
-        weights = read_weights(folder, "cpu", torch.float64)
-        made.append(Llama(replace(weights, shape=replace(weights.shape, max_length=3 * BUCKET))))
-    return made
-
-
-def test_texts_that_outgrow_a_bucket_are_those_of_the_whole_capacity(long_models, monkeypatch):
+def test_texts_that_outgrow_a_bucket_are_those_of_the_whole_capacity(folders, monkeypatch):
+    long_models = [with_room(folder, 3 * BUCKET) for folder in folders]
     prompt = [[1 + i % 40 for i in range(110)]]
     settings = Settings(60, Warp(0))
     decoder = GraphDecoder(*long_models, 1, 200, 3, Warp(0))
     made = decoder.generate(prompt, settings, [])
     assert set(decoder.graphs) == {128, 256}
+    assert {cache.seen for cache in decoder.step.caches} == {256}
     monkeypatch.setattr("specdec_lib.decoding.fixed_shape.step.BUCKET", 200)
     monkeypatch.setattr("specdec_lib.decoding.fixed_shape.graph.BUCKET", 200)
     assert graph_generate(*long_models, prompt, 3, settings, []).tokens == made.tokens
@@ -222,10 +212,3 @@ def test_a_captured_step_gives_the_eager_tokens_on_cuda(folders, k: int, rows: i
         generators = [np.random.default_rng(row) for row in range(rows)]
         texts.append(graph_generate(*models, PROMPTS[-rows:], k, settings, generators).tokens)
     assert texts[0] == texts[1]
-
-
-def test_without_a_gpu_work_is_not_captured():
-    def work() -> None:
-        """Nothing."""
-
-    assert captured(work, (), torch.device("cpu")) is work

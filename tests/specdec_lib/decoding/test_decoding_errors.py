@@ -6,14 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from decoders.decoding_cases import (
-    COUNTING,
-    DRAFT,
-    TARGET,
-    dyadic,
-    generate,
-    uniforms,
-)
+from decoders.decoding_cases import COUNTING, DRAFT, TARGET, dyadic, generate, uniforms
 
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
@@ -22,18 +15,12 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Greedy, Warp, choices_for
 
-# What is refused, and what to do about it.
-
 
 class Short(TableModel):
-    """A model with room for eight tokens."""
-
     max_length = 8
 
 
 class Elsewhere(ModelDrafter):
-    """A drafter on another device."""
-
     def __init__(self, model: TableModel) -> None:
         super().__init__(model)
         self.device = torch.device("meta")
@@ -128,16 +115,10 @@ def test_a_drafter_with_a_shorter_context_is_refused():
 
 
 def test_numpy_counts_and_no_fractions_are_a_k():
-    assert (
-        generate([[1]], uniforms(0), np.int64(3)).tokens == generate([[1]], uniforms(0), 3).tokens
-    )
+    made, expected = (generate([[1]], uniforms(0), k).tokens for k in (np.int64(3), 3))
+    assert made == expected
     with pytest.raises(TypeError):
         generate([[1]], uniforms(0), 2.5)
-
-
-def test_a_token_that_is_ruled_out_is_no_reason_to_refuse():
-    assert (TARGET.logits == -math.inf).any()
-    assert len(generate([[1, 2]], uniforms(0)).tokens[0]) == 12
 
 
 def test_more_than_the_model_has_room_for_is_refused():
@@ -162,11 +143,9 @@ def test_a_batch_needs_room_for_the_drafts_of_other_rows():
     [
         (lambda: Settings(-1), "max_new_tokens is -1; it must be 0 or more"),
         (lambda: Warp(-0.5), "temperature is -0.5; it must be 0 .greedy. or at least"),
-        (lambda: Warp(math.inf), "temperature is inf"),
         (lambda: Warp(1e-40), "temperature is 1e-40"),
         (lambda: Warp(math.nan), "temperature is nan; it must be 0 .greedy. or at least"),
         (lambda: Warp(top_k=0), "top_k is 0; it must be 1 or more, or None"),
-        (lambda: Warp(top_k=-2), "top_k is -2; it must be 1 or more, or None"),
         (lambda: Warp(top_p=0), "top_p is 0; it must be above 0 and at most 1"),
         (lambda: Warp(top_p=1.5), "top_p is 1.5; it must be above 0 and at most 1"),
         (lambda: Warp(top_p=math.nan), "top_p is nan; it must be above 0 and at most 1"),

@@ -7,13 +7,11 @@ import pytest
 import torch
 from decoders.decoding_cases import (
     DRAFT,
-    GREEDY,
     HIGH,
     LOW,
     PROMPTS,
     TARGET,
     Counted,
-    chain,
     dyadic,
     generate,
     prompt_of,
@@ -26,8 +24,6 @@ from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.sampling import Greedy, Warp
-
-# How often the models are called, and with what.
 
 
 @pytest.mark.parametrize("count", [1, 2, 9, 10, 11, 12])
@@ -109,9 +105,6 @@ def test_plain_decoding_takes_one_pass_over_one_token_each():
     assert target.positions == [[0, 1], *([at] for at in range(2, 12))]
 
 
-# A draft that is the target.
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("temperature", [1.0, 0.7, 0.0])
 @pytest.mark.parametrize("k", [1, 2, 4, 7])
@@ -123,18 +116,3 @@ def test_the_target_accepts_everything_from_itself(k: int, temperature: float, d
     for blocks in made.blocks:
         assert [block.accepted for block in blocks] == [len(block.drafted) for block in blocks]
         assert len(blocks) == math.ceil(64 / (k + 1))
-
-
-def test_a_draft_errs_where_its_model_errs_and_nowhere_else_whatever_k_is():
-    # The draft errs after token 2 alone: a stale cache would make it err elsewhere.
-    target, draft = chain([1, 2, 3, 4, 5, 0]), chain([1, 2, 4, 4, 5, 0])
-    for k in (1, 2, 3, 4):
-        made = generate(
-            [[0]], Greedy(), k, 40, target=target, drafter=ModelDrafter(draft), warp=GREEDY
-        )
-        text = [0, *made.tokens[0]]
-        held = 1
-        for block in made.blocks[0]:
-            wrong = 2 in text[held - 1 : held - 1 + len(block.drafted)]
-            assert (block.accepted < len(block.drafted)) == wrong
-            held += block.kept

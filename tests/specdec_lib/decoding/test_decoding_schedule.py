@@ -1,12 +1,9 @@
 """How many tokens a block drafts."""
 
-import numpy as np
 from decoders.decoding_cases import generate, uniforms
 
 from specdec_lib.drafters.adaptive import MeasuredCost
 from specdec_lib.theory import Costs
-
-# How many tokens to draft.
 
 COSTS = Costs(c=0.1, v={1: 1.0, 2: 1.05, 3: 1.2, 4: 1.3, 5: 1.45, 7: 1.6})
 
@@ -20,21 +17,6 @@ def brute_force_k(costs: Costs, accepted: float, judged: float) -> int:
         return tokens / (costs.c * k + costs.v[k + 1])
 
     return max([1, 2, 3, 4, 6], key=rate)
-
-
-def test_the_measured_costs_choose_what_brute_force_chooses():
-    schedule = MeasuredCost(COSTS, alpha=0.6, trust=5)
-    assert schedule.most == 6
-    accepted, judged, chosen = 3.0, 5.0, set()
-    rng = np.random.default_rng(0)
-    for chance in np.repeat([1.0, 0.1, 0.9], 60):
-        k = schedule.k
-        assert k == brute_force_k(COSTS, accepted, judged)
-        chosen.add(k)
-        n = int((rng.random(k) < chance).cumprod().sum())
-        schedule.record([(n, k), (0, 0)])  # the second row is done
-        accepted, judged = accepted + n, judged + min(n + 1, k)
-    assert len(chosen) > 2
 
 
 def test_a_generation_drafts_as_many_as_the_measured_costs_say():

@@ -20,13 +20,14 @@ from decoders.exact_drafters import (
     TARGET,
     Llamas,
     autoregressive,
+    plain_distribution,
 )
 from torch import Tensor
 from torch.nn.functional import one_hot
 
 from specdec_lib import drafters
 from specdec_lib.decoding import verify
-from specdec_lib.decoding.generate import plain_generate, speculative_generate
+from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.adaptive import MeasuredCost
 from specdec_lib.drafters.model import ModelDrafter
@@ -47,11 +48,9 @@ def plain(llamas: Llamas) -> Callable[[str, int], dict]:
     known = {}
 
     def find(name: str, count: int) -> dict:
-        target, settings = ROWS[name].target_of(llamas), Settings(count)
+        target = ROWS[name].target_of(llamas)
         if (target, count) not in known:
-            known[target, count] = distribution(
-                lambda tape: plain_generate(target, [PROMPT], settings, tape).tokens[0]
-            )
+            known[target, count] = plain_distribution(target, PROMPT, count)
         return known[target, count]
 
     return find

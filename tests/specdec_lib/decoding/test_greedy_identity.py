@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from decoders.greedy import worse
+from decoders.greedy import begin, greedy_text, require_identical, worse
 from decoders.random_models import VOCAB, gpt2, llama, t5
 from transformers import PreTrainedModel
 
-from specdec_lib.decoding.generate import plain_generate, speculative_generate
+from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Greedy, Warp
@@ -30,18 +29,6 @@ def texts() -> list[list[int]]:
     random = torch.Generator().manual_seed(11)
     lengths = torch.randint(1, 21, (PROMPTS,), generator=random).tolist()
     return [torch.randint(1, VOCAB, (n,), generator=random).tolist() for n in lengths]
-
-
-def theirs(model: PreTrainedModel, prompts: list[list[int]]) -> list[list[int]]:
-    """The new tokens of `generate`, one prompt after the other."""
-    options = {"max_new_tokens": TOKENS, "do_sample": False, "pad_token_id": 0}
-    found = []
-    for prompt in prompts:
-        ids = torch.tensor([prompt])
-        output = model.generate(ids, attention_mask=torch.ones_like(ids), **options)
-        start = 1 if model.config.is_encoder_decoder else len(prompt)
-        found.append(output[0, start:].tolist())
-    return found
 
 
 def our_llama(model: PreTrainedModel, folder: Path) -> Llama:
@@ -69,36 +56,17 @@ def test_the_tokens_are_those_of_greedy_generate_for_50_prompts(family: str, tmp
 
 
 def identical(family: str, prompts: list[list[int]], ks: Iterable[int], folder: Path) -> None:
-    """Compare with `generate` for every K, alone and in batches of four."""
+    """Compare with `generate`, with a draft that is neither useless nor perfect."""
     make, adapt = ADAPTERS[family]
-    target = adapt(make(), folder / "target")
-    drafter = ModelDrafter(adapt(worse(make()), folder / "draft"))
-    expected = theirs(make(), prompts)
-    accepted = []
-    for k in ks:
-        for batch in (1, 4):
-            found = []
-            for first in range(0, len(prompts), batch):
-                rows = begin(target, drafter, prompts[first : first + batch])
-                made = speculative_generate(target, drafter, rows, k, GREEDY, Greedy())
-                found += made.tokens
-                accepted += [block.accepted for row in made.blocks for block in row]
-            assert found == expected, f"K = {k}, batch {batch}"
-    assert min(accepted) == 0 and max(accepted) == 8  # the draft was neither useless nor perfect
-
-
-def begin(target, drafter: ModelDrafter, prompts: list[list[int]]) -> list[list[int]]:
-    """What decoding starts from: the prompts, or after an encoder one token each."""
-    if not isinstance(target, EncoderDecoder):
-        return prompts
-    for model in (target, drafter.model):
-        model.set_source(*prompts)
-    return [target.prompt] * len(prompts)
+    target, draft = adapt(make(), folder / "target"), adapt(worse(make()), folder / "draft")
+    expected = greedy_text(make(), prompts, TOKENS)
+    accepted = require_identical(target, draft, prompts, expected, ks)
+    assert min(accepted) == 0 and max(accepted) == 8
 
 
 @pytest.mark.parametrize("family", ADAPTERS)
 def test_plain_decoding_gives_them_too(family: str, tmp_path: Path):
     make, adapt = ADAPTERS[family]
     prompts, target = texts()[:8], adapt(make(), tmp_path)
-    rows = begin(target, ModelDrafter(target), prompts)
-    assert plain_generate(target, rows, GREEDY, Greedy()).tokens == theirs(make(), prompts)
+    made = plain_generate(target, begin(prompts, target), GREEDY, Greedy())
+    assert made.tokens == greedy_text(make(), prompts, TOKENS)

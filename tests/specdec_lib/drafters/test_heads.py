@@ -9,8 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from decoders.exact_drafters import EXACT, PROMPT, ROWS, Llamas, V, tiny_llama
-from decoders.made import made_on
+from decoders.exact_drafters import (
+    EXACT,
+    PROMPT,
+    ROWS,
+    Llamas,
+    V,
+    made_on,
+    plain_distribution,
+    tiny_llama,
+)
 from decoders.random_models import eagle_weights, medusa_heads
 from safetensors.torch import save_file
 
@@ -36,7 +44,6 @@ both = pytest.mark.parametrize("name", ["Medusa", "EAGLE"])
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the target's weights are."""
     path = tmp_path_factory.mktemp("tiny")
     tiny_llama(path, seed=1)
     return path
@@ -44,7 +51,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def target(folder: Path) -> Llama:
-    """The target of these tests."""
     return Llama.from_folder(folder, dtype=torch.float64)
 
 
@@ -120,23 +126,6 @@ def test_eagles_cache_holds_true_states_only(target: Llama):
 
 
 @both
-def test_a_row_of_a_ragged_batch_has_the_distributions_that_it_has_alone(target: Llama, name: str):
-    prompts = [[1], TEXT, [0, 1]]
-
-    def made(rows: list[int]) -> list[list[float]]:
-        choices = Uniforms([np.random.default_rng(row) for row in rows])
-        texts = [prompts[row] for row in rows]
-        drafter = made_on(target, name)
-        found = speculative_generate(target, drafter, texts, 3, Settings(20), choices)
-        return [[q for block in blocks for q in block.q] for blocks in found.blocks]
-
-    together, alone = made([0, 1, 2]), [found for row in range(3) for found in made([row])]
-    assert [len(q) for q in together] == [len(q) for q in alone]
-    for one, other in zip(together, alone, strict=True):
-        assert one == pytest.approx(other, abs=EXACT)
-
-
-@both
 @pytest.mark.parametrize(("prompt", "chunk"), [([2], 256), ([*PROMPT, 0], 2), (PROMPT, 1)])
 def test_the_distribution_is_the_targets_if_states_are_missing(
     target: Llama, name: str, prompt: list[int], chunk: int, monkeypatch: pytest.MonkeyPatch
@@ -147,10 +136,7 @@ def test_the_distribution_is_the_targets_if_states_are_missing(
     def run(tape: Tape):
         return speculative_generate(target, drafter, [prompt], 2, Settings(3), tape).tokens[0]
 
-    def plain(tape: Tape):
-        return plain_generate(target, [prompt], Settings(3), tape).tokens[0]
-
-    assert distance(distribution(run), distribution(plain)) < EXACT
+    assert distance(distribution(run), plain_distribution(target, prompt, 3)) < EXACT
 
 
 @both
@@ -176,18 +162,7 @@ def test_a_tree_has_the_targets_distribution_if_the_state_is_missing(target: Lla
     def run(tape: Tape):
         return tree_generate(target, drafter, prompt, 2, Settings(2), tape).tokens[0]
 
-    def plain(tape: Tape):
-        return plain_generate(target, [prompt], Settings(2), tape).tokens[0]
-
-    assert distance(distribution(run), distribution(plain)) < EXACT
-
-
-@both
-def test_at_temperature_0_a_tree_writes_the_text_of_plain_decoding(target: Llama, name: str):
-    drafter = ROWS[TREES[name]].make(Llamas(target, target), (2, 2, 1))
-    made = tree_generate(target, drafter, PROMPT, 3, GREEDY, Greedy())
-    assert made.tokens == plain_generate(target, [PROMPT], GREEDY, Greedy()).tokens
-    assert made.target_passes < 20
+    assert distance(distribution(run), plain_distribution(target, prompt, 2)) < EXACT
 
 
 def test_a_node_of_an_eagle_tree_has_what_the_chain_drafts_after_its_ancestors(target: Llama):

@@ -6,8 +6,7 @@ That they are exact: test_exactness.py.
 import numpy as np
 import pytest
 import torch
-from decoders.exact_drafters import EXACT, PROMPT, Llamas
-from decoders.made import made_on
+from decoders.exact_drafters import EXACT, PROMPT, Llamas, made_on, require_rows_as_alone
 
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
@@ -18,7 +17,6 @@ from specdec_lib.sampling import Uniforms, Warp, choices_for
 
 @pytest.fixture
 def target(llamas: Llamas) -> Llama:
-    """The target of these tests."""
     return llamas.target
 
 
@@ -31,15 +29,8 @@ each = pytest.mark.parametrize("name", NAMES)
 def test_every_row_of_a_ragged_batch_gets_what_it_gets_alone(
     target: Llama, name: str, temperature: float
 ):
-    prompts, warp = [[1], [2, 0, 1, 1, 2], [0, 1]], Warp(temperature)
-
-    def made(rows: list[int]) -> list[list[int]]:
-        choices = choices_for(warp, [np.random.default_rng(row) for row in rows])
-        drafter = made_on(target, name)
-        wanted = [prompts[row] for row in rows]
-        return speculative_generate(target, drafter, wanted, 3, Settings(12, warp), choices).tokens
-
-    assert made([0, 1, 2]) == [tokens for row in range(3) for tokens in made([row])]
+    settings, prompts = Settings(12, Warp(temperature)), [[1], [2, 0, 1, 1, 2], [0, 1]]
+    require_rows_as_alone(target, lambda: made_on(target, name), prompts, 3, settings)
 
 
 @each

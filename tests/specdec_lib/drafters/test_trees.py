@@ -9,11 +9,10 @@ import torch
 from decoders.exact_drafters import EXACT, PROMPT
 
 from specdec_lib.cli_generate import runs
-from specdec_lib.decoding.generate import plain_generate, tree_generate
+from specdec_lib.decoding.generate import plain_generate, start_run, tree_generate
 from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.tree import decode_tree
 from specdec_lib.drafters.tree import PICKS, Candidates, full_tree
-from specdec_lib.models.cache import Tree
-from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Uniforms, Warp, choices_for
 
 
@@ -28,25 +27,12 @@ def test_at_temperature_0_the_text_is_that_of_plain_decoding(llamas, how: str):
 
 def test_the_cache_after_every_tree_is_as_if_fresh(llamas):
     target, draft = llamas
-    seen = []
-
-    def look(row: int, tokens: list[int]) -> None:
-        seen.extend(tokens)
-
-    settings = Settings(16, Warp(), on_tokens=look)
-    caches, new_cache = [], target.new_cache
-
-    class Remembering(Llama):
-        def __init__(self) -> None:
-            self.__dict__ = target.__dict__
-
-        def new_cache(self, *args):
-            caches.append(new_cache(*args))
-            return caches[-1]
-
-    choices = Uniforms([np.random.default_rng(3)])
-    made = tree_generate(Remembering(), Candidates(draft, (2, 2)), PROMPT, 2, settings, choices)
-    text, (cache,) = [*PROMPT, *made.tokens[0]], caches
+    seen: list[int] = []
+    settings = Settings(16, on_tokens=lambda row, tokens: seen.extend(tokens))
+    drafter, choices = Candidates(draft, (2, 2)), Uniforms([np.random.default_rng(3)])
+    run = start_run(target, drafter, [PROMPT], settings, 64)
+    made = run.loop(lambda: [decode_tree(run, drafter, 2, choices)])
+    text, cache = [*PROMPT, *made.tokens[0]], run.cache
     fresh = target.new_cache()
     target.forward(torch.tensor([text]), fresh)
     held = len(text) - 1
@@ -72,13 +58,6 @@ def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(llamas, own: bool, eo
         assert len(block.p) == len(block.q) == len(block.drafted)
         left -= block.kept
     assert eos_id == 0 or {block.bonus for block in blocks} == ({True} if own else {True, False})
-
-
-def test_a_tree_knows_ancestors_and_depths():
-    tree = Tree.of([0, 0, 1, 3])
-    assert tree.depths.tolist() == [0, 1, 1, 2, 3]
-    assert tree.ancestors[4].tolist() == [True, True, False, True, True]
-    assert tree.ancestors[2].tolist() == [True, False, True, False, False]
 
 
 def test_a_full_tree_is_counted_and_an_unknown_way_refused(llamas):

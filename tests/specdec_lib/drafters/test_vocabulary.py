@@ -6,29 +6,34 @@ That it is exact: test_exactness.py.
 import numpy as np
 import pytest
 import torch
-from decoders.exact_drafters import OWN, TARGET, TO_TARGET, V, own_table, translate
+from decoders.exact_drafters import (
+    OWN,
+    TARGET,
+    TO_TARGET,
+    V,
+    own_table,
+    require_rows_as_alone,
+    translate,
+)
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
-from specdec_lib.drafters.vocabulary import OtherVocabulary, common
+from specdec_lib.drafters.vocabulary import OtherVocabulary
 from specdec_lib.models.table import TableModel
 from specdec_lib.sampling import Uniforms, Warp
 
 
 def test_every_row_gets_what_it_gets_alone_and_the_cache_holds_its_text():
-    prompts = [[1], [1, 1, 0, 2], [2, 1]]
+    used: list[OtherVocabulary] = []
 
-    def made(rows: list[int]) -> list[list[int]]:
-        choices = Uniforms([np.random.default_rng(row) for row in rows])
-        drafter = OtherVocabulary(own_table(1), TO_TARGET, V, translate)
-        wanted = [prompts[row] for row in rows]
-        found = speculative_generate(TARGET, drafter, wanted, 3, Settings(20), choices).tokens
+    def make() -> OtherVocabulary:
+        used.append(OtherVocabulary(own_table(1), TO_TARGET, V, translate))
+        return used[-1]
+
+    require_rows_as_alone(TARGET, make, [[1], [1, 1, 0, 2], [2, 1]], 3, Settings(20))
+    for drafter in used:
         for row, read in enumerate(drafter.read):
             assert drafter.cache.tokens[row, : len(read)].tolist() == read
-        return found
-
-    assert made([0, 1, 2]) == [tokens for row in range(3) for tokens in made([row])]
 
 
 def test_a_row_without_shared_mass_ends_there_and_the_others_draft_on():
@@ -74,9 +79,3 @@ def test_tokens_that_are_spelt_alike_are_the_same():
     )
     assert drafter.to_target.tolist() == [-1, 2, -1, 0, 1] and drafter.vocab_size == 4
     assert drafter.translate([2, 0, 3]) == [1, 3, 0]
-
-
-def test_what_two_texts_begin_with():
-    assert common([1, 2, 3], [1, 2, 4, 5]) == 2
-    assert common([1, 2, 3], [1, 2, 3, 5]) == 3
-    assert common([1, 2, 3], [1, 2]) == 1 and common([], [7]) == 0

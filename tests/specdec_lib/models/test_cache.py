@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from specdec_lib.models.cache import KVCache, Lengths, TokenCache
+from specdec_lib.models.cache import Lengths
 
 
 def held(cache: Lengths) -> list[int]:
@@ -46,43 +46,3 @@ def test_a_cache_is_cut_to_one_length_or_to_one_for_each_row(length):
     cache.advance(3)
     cache.truncate(length)
     assert held(cache) == [1, 1] and cache.longest == 1
-
-
-def test_what_lies_beyond_a_rows_length_is_written_over():
-    cache = TokenCache(2)
-    cache.append(torch.tensor([[1, 2, 3], [4, 5, 6]]))
-    cache.truncate([3, 1])
-    assert cache.append(torch.tensor([[7, 8], [9, 1]])).tolist() == [[3, 4], [1, 2]]
-    assert cache.tokens[0].tolist() == [1, 2, 3, 7, 8]
-    assert cache.tokens[1, : held(cache)[1]].tolist() == [4, 9, 1]
-
-
-def test_keys_and_values_are_written_after_each_rows_own_last():
-    cache = KVCache(2, 2, 6, heads=1, width=1, device="cpu", dtype=torch.float64)
-    for start, cut in ((0, [3, 1]), (10, None)):
-        count = 3 if cut else 2
-        new = torch.arange(start, start + 2 * count, dtype=torch.float64).reshape(2, count, 1, 1)
-        positions = cache.advance(count)
-        for layer in range(2):
-            keys, values = cache.held(layer).store(positions, new + layer, -new - layer)
-        if cut:
-            cache.truncate(cut)
-    assert keys.shape == (2, 1, 5, 1)
-    assert keys[0, 0, :, 0].tolist() == [1, 2, 3, 11, 12]
-    assert keys[1, 0, :3, 0].tolist() == [4, 13, 14]
-    assert torch.equal(values, -keys)
-
-
-def test_a_row_sees_its_own_positions_and_no_later_or_stale_ones():
-    cache = KVCache(1, 2, 6, heads=1, width=1, device="cpu", dtype=torch.float64)
-    assert cache.mask(cache.advance(1)) is None  # all rows alike, one token: nothing to hide
-    cache.advance(2)
-    cache.truncate([3, 1])
-    mask = cache.mask(cache.advance(2))
-    assert mask.shape == (2, 1, 2, 5)
-    seen = (mask == 0).long()[:, 0].tolist()
-    assert seen[0] == [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
-    assert seen[1] == [[1, 1, 0, 0, 0], [1, 1, 1, 0, 0]]
-    cache.truncate([4, 2])
-    ragged = cache.mask(cache.advance(1))
-    assert (ragged == 0).long()[:, 0, 0].tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
