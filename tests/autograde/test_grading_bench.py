@@ -14,6 +14,7 @@ from autograde.tools import bench
 from autograde.tools.bench import run
 from autograde.tools.plain_nbgrader import write_course
 from autograde.tools.samples import sample
+from specdec_lib.measure.core.pages import table_in
 
 COSTS = {
     "engine": np.array([0.1, 0.2]),
@@ -86,3 +87,14 @@ with Session([Cell("a", {BURN!r}, 10.0)], limits_of({CHAPTER!r})):
 def test_a_failing_command_shows_its_end():
     with pytest.raises(RuntimeError, match="no such thing"):
         run(("-c", "raise SystemExit('no such thing')"))
+
+
+def test_a_page_gets_the_table_that_the_command_makes(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(bench, "marginal_costs", lambda folder, chapter: COSTS)
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n<!-- {bench.TABLE} -->\nold\n<!-- end of {bench.TABLE} -->\nafter\n")
+    assert bench.main(["--markdown", str(page)]) == 0
+    table = table_in(page, bench.TABLE)
+    assert "| engine over plain nbgrader | 15.0 | 10 | met |" in table
+    assert "| plain nbgrader | 2000 | 3000 |" in table and "old" not in page.read_text()
+    assert page.read_text().startswith("before") and page.read_text().endswith("after\n")
