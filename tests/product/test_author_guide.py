@@ -69,7 +69,7 @@ def test_a_private_fork_has_numbers_and_points_of_its_own(repository: Path):
     commands = re.search(r"^```\n(autograde build\n.*?)^```$", INSTRUCTOR, re.M | re.S)[1]
     lines = commands.replace("NN_topic", CHAPTER).splitlines()
     tests = repository / "autograde" / "chapters" / "ch02_tests.py"
-    change(tests, "random_pairs((2, 5, 9), seed=11)", "random_pairs((3, 4, 8), seed=12)")
+    change(tests, "pairs(2, 5, 9, seed=11)", "pairs(3, 4, 8, seed=12)")
     change(
         repository / "solutions" / f"{CHAPTER}.py",
         'test="correct_token" points=4',
