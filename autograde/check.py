@@ -14,7 +14,8 @@ no constant, no copy of an argument and no stub passes all of its cases:
 The grader reads nothing of a case but how it ends, so any library can help to write one:
 
 - it returns: the case passed;
-- `AssertionError(text)`: the case failed, and the student reads the text;
+- `AssertionError(text)`: the case failed, and the student reads the text; with the attribute
+  `cause` (see `by_cause`), the test has recognised that misconception by itself;
 - `NotImplementedError(text)`, or an exception with the attribute `no_answer`: there is no answer
   yet;
 - an exception with the attribute `what_happened`, such as "raised ValueError: no number": that
@@ -42,6 +43,7 @@ __all__ = [
     "RemoteObject",
     "Student",
     "StudentError",
+    "by_cause",
     "untouched",
 ]
 
@@ -92,6 +94,12 @@ class Behaviour:
 
     def __call__(self, test: Callable) -> Callable:
         return pytest.mark.behaviour.with_args(self)(test)
+
+
+def by_cause(error: AssertionError, cause: str) -> AssertionError:
+    """The error of a case that shows the misconception of the name `cause` by itself."""
+    error.cause = cause
+    return error
 
 
 def untouched(student: Student) -> None:

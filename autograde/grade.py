@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
+import nbformat
 from nbformat import NotebookNode
 
 from autograde import cache as result_cache
+from autograde.cause import Evidence, Known
 from autograde.chapter import Chapter
 from autograde.result import Behaviour, Exercise, Result
 from autograde.runner import Case, HiddenTests, collected
@@ -19,7 +21,7 @@ from autograde.sandbox.session import Cell, Session
 from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
 from autograde.submission import is_answer, is_demo, release_of
-from autograde.wrong import Misconception, Misconceptions, likely_cause, misconceptions_of
+from autograde.wrong import Misconception, misconceptions_of
 
 Outcome = Result | Exception
 
@@ -90,17 +92,35 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     """
     selftest.require()
     start = time.monotonic()
-    limits, tests = limits_of(chapter), hidden_tests_of(chapter)
-    with Session(code_cells(notebook, limits), limits) as session:
-        student = Student(session, parameters_of(chapter))
-        cases = tests.run(student)
-    if session.broken is not None:
-        raise session.broken
+    session, cases = _tested(notebook, chapter)
     exercises = exercises_of(notebook)
-    judge(cases, misconceptions_of(chapter), exercises)
+    judge(cases, exercises, lambda exercise: known_of(chapter, exercise))
     result = Result(exercises, pending_of(notebook), session.reports, session.limited)
     result.seconds = round(time.monotonic() - start, 3)
     return result
+
+
+def _tested(notebook: NotebookNode, chapter: str) -> tuple[Session, list[Case]]:
+    """A notebook's session, over, and the cases of all hidden tests on it."""
+    limits, tests = limits_of(chapter), hidden_tests_of(chapter)
+    with Session(code_cells(notebook, limits), limits) as session:
+        cases = tests.run(Student(session, parameters_of(chapter)))
+    if session.broken is not None:
+        raise session.broken
+    return session, cases
+
+
+@cache
+def right_cases_of(chapter: str) -> list[Case]:
+    """The cases of the hidden tests on the chapter's own solution."""
+    return _tested(nbformat.read(Chapter(chapter).solution, as_version=4), chapter)[1]
+
+
+@cache
+def known_of(chapter: str, exercise: str) -> Known:
+    """What is known of an exercise, to tell causes by: the right answer and the wrong ones."""
+    cases = [case for case in right_cases_of(chapter) if case.exercise == exercise]
+    return Known(cases, misconceptions_of(chapter).of(exercise))
 
 
 def limits_of(chapter: str) -> Limits:
@@ -182,22 +202,45 @@ def parameters_of(chapter: str) -> dict[str, list[str]]:
     }
 
 
-def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercise]) -> None:
+def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[str], Known]) -> None:
     """Give every exercise its behaviours, in the order of the tests.
 
-    A misconception that shows in several exercises is refuted in the first, and the others refer
-    to it.
+    `known` is asked about exercises in which something failed. A misconception that shows in
+    several exercises is refuted in the first, and the others refer to it.
     """
     broken = {case.exercise for case in cases if case.error is not None}
     refuted: dict[str, str] = {}
     for name, exercise in exercises.items():
         own = [case for case in cases if case.exercise == name]
         exercise.note = next((case.error for case in own if case.unwritten), None)
-        cause = None if exercise.note else _cause(own, wrong.of(name), broken)
-        first = refuted.setdefault(cause.thought, name) if cause else _built_on(own, broken)
-        if not exercise.note and first not in (None, name):
+        wanted = name in broken and not exercise.note
+        causes = _causes(own, known(name), broken) if wanted else {}
+        thoughts = dict.fromkeys(cause.thought for each in causes.values() for cause in each)
+        firsts = {thought: refuted.setdefault(thought, name) for thought in thoughts}
+        first = next((f for f in firsts.values() if f != name), None)
+        if not causes and not exercise.note:
+            first = _built_on(own, broken)
+        if first:
             exercise.see_first = exercises[first].see_first or first  # the first of a chain
-        exercise.behaviours = _behaviours(own, cause, broken, exercise.see_first)
+        exercise.behaviours = _behaviours(own, causes, broken, firsts)
+
+
+Causes = dict[int, list[Misconception]]  # by the number of a failed case
+
+
+def _causes(cases: list[Case], known: Known, broken: set[str]) -> Causes:
+    """The causes of an exercise's failed cases, by the number of the case.
+
+    If an exercise that these cases build on is broken too, only a cause that explains every call:
+    the fault is likelier to be there.
+    """
+    evidence = Evidence(known, cases)
+    causes = evidence.causes()
+    leans = any(name in broken for case in cases if case.error is not None for name in case.after)
+    if leans and len(causes) > 1:
+        return {}
+    found = {i: evidence.causes_of(i, causes) for i, case in enumerate(cases) if case.error}
+    return {number: each for number, each in found.items() if each}
 
 
 def _built_on(cases: list[Case], broken: set[str]) -> str | None:
@@ -207,61 +250,69 @@ def _built_on(cases: list[Case], broken: set[str]) -> str | None:
 
 
 def _behaviours(
-    cases: list[Case], cause: Misconception | None, broken: set[str], see_first: str | None
+    cases: list[Case], causes: Causes, broken: set[str], firsts: dict[str, str]
 ) -> list[Behaviour]:
-    """The behaviours of one exercise; `broken` names the exercises in which something failed."""
+    """The behaviours of one exercise, each failed one shown by its first case with a cause.
+
+    `broken` names the exercises in which something failed, `firsts` says for each thought in which
+    exercise it is refuted.
+    """
     shares = {case.behaviour: case.weight for case in cases}
-    first = {case.behaviour: case for case in reversed(cases) if case.error is not None}
-    failing = {name: first[name] for name in shares if name in first}
-    behaviours = []
+    shown = _shown(cases, causes)
+    behaviours, told = [], set()
     for name, weight in shares.items():
-        if name not in failing:
+        if name not in shown:
             behaviours.append(Behaviour(name, True, weight=weight))
-        elif cause is None:
-            message = _plain(failing[name], failing, broken)
-            behaviours.append(Behaviour(name, False, message, weight=weight))
+            continue
+        case, cause = shown[name]
+        if cause is None:
+            message = _plain(case, shown, broken)
         else:
-            message = _of_cause(failing[name], failing, cause, see_first)
-            behaviours.append(Behaviour(name, False, message, cause.name, weight))
+            message = _of_cause(case, shown, cause, cause.name in told, firsts[cause.thought])
+            told.add(cause.name)
+        behaviours.append(Behaviour(name, False, message, cause and cause.name, weight))
     return behaviours
 
 
-def _plain(case: Case, failing: dict[str, Case], broken: set[str]) -> str:
+Shown = dict[str, tuple[Case, Misconception | None]]  # by behaviour: the case, and its cause
+
+
+def _shown(cases: list[Case], causes: Causes) -> Shown:
+    """The case that each failed behaviour is shown by: the first with a cause, else the first.
+
+    Of several causes it is shown with one that no behaviour before it has.
+    """
+    shown: Shown = {}
+    for behaviour in dict.fromkeys(case.behaviour for case in cases if case.error is not None):
+        told = [cause for _, cause in shown.values()]
+        failed = [
+            i for i, c in enumerate(cases) if c.error is not None and c.behaviour == behaviour
+        ]
+        ways = [(cases[i], cause) for i in failed for cause in causes.get(i, ())]
+        new = [way for way in ways if way[1] not in told]
+        shown[behaviour] = next(iter(new or ways), (cases[failed[0]], None))
+    return shown
+
+
+def _plain(case: Case, shown: Shown, broken: set[str]) -> str:
     """What the student reads under a failed behaviour without a known cause."""
-    if first := [name for name in case.after if name in broken | set(failing)]:
+    if first := [name for name in case.after if name in broken or name in shown]:
         return f"not checked: first {first[0]}. Seen here: {case.error}"
-    return _ended(case, failing) or case.error
+    return _ended(case, shown) or case.error
 
 
-def _of_cause(
-    case: Case, failing: dict[str, Case], cause: Misconception, see_first: str | None
-) -> str:
+def _of_cause(case: Case, shown: Shown, cause: Misconception, told: bool, first: str) -> str:
     """What the student reads under it if the cause is known. The numbers always stay in it."""
-    if case is not next(iter(failing.values())):
-        return _ended(case, failing) or f"{case.error} (The same cause.)"
-    if see_first:
-        return f"the same thought as under {see_first}, and wrong here too. Look: {case.error}"
+    if told:
+        return _ended(case, shown) or f"{case.error} (The same cause.)"
+    if first != case.exercise:
+        return f"the same thought as under {first}, and wrong here too. Look: {case.error}"
     return cause.explain(case.error)
 
 
-def _ended(case: Case, failing: dict[str, Case]) -> str | None:
+def _ended(case: Case, shown: Shown) -> str | None:
     """A line in place of an exception that the first failed case has shown already."""
-    lead = next(iter(failing.values()))
+    lead, _ = next(iter(shown.values()))
     if case is lead or case.raised is None or case.raised != lead.raised:
         return None
     return "not checked: first what is said above, it ends this call too."
-
-
-def _cause(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> Misconception | None:
-    """The wrong answer that explains the failed cases.
-
-    If an exercise that these cases build on is broken too, only one that explains every call: the
-    fault is likelier to be there.
-    """
-    calls = [call for case in cases for call in case.calls if call.function == case.exercise]
-    failed = [case for case in cases if case.error is not None]
-    failing = [
-        case.calls[-1] for case in failed if case.calls and case.calls[-1].function == case.exercise
-    ]
-    leans = any(name in broken for case in failed for name in case.after)
-    return likely_cause(wrong, calls, failing, whole_only=leans)

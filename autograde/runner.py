@@ -24,7 +24,10 @@ MAX_MESSAGE = 4000  # characters of a case's message: a student's value may be i
 
 @dataclass
 class Case:
-    """One test case as it went: `error` is None if it passed."""
+    """One test case as it went: `error` is None if it passed.
+
+    `cause` is the name of a misconception that the test has recognised by itself.
+    """
 
     exercise: str
     behaviour: str
@@ -33,6 +36,7 @@ class Case:
     unwritten: bool = False
     calls: list[Call] = field(default_factory=list)
     weight: int = 1
+    cause: str | None = None
 
     @property
     def raised(self) -> str | None:
@@ -61,8 +65,8 @@ class Trial:
         message, unwritten = _reason(error)
         exercise, weight = self.behaviour.exercise.name, self.behaviour.weight
         after = tuple(each.name for each in self.behaviour.after)
-        behaviour = self.behaviour.name
-        return Case(exercise, behaviour, after, message, unwritten, student.calls, weight)
+        behaviour, cause = self.behaviour.name, getattr(error, "cause", None)
+        return Case(exercise, behaviour, after, message, unwritten, student.calls, weight, cause)
 
 
 class HiddenTests:

@@ -1,24 +1,16 @@
-"""Known wrong answers, and finding out which of them a student's function behaves like.
+"""Known wrong answers.
 
 They serve twice: the tests hold that each of them loses points, and a student whose function
-behaves exactly like one of them reads its refutation.
+behaves like one of them reads its refutation (see cause.py).
 """
 
-import copy
 import inspect
-import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from types import CodeType
-from typing import Any
-
-import numpy as np
 
 from autograde.chapter import Chapter
-from autograde.sandbox.inside import operations, wire
-from autograde.sandbox.remote import RemoteObject
-from autograde.sandbox.student import Call, traces_of
 
 
 @dataclass(frozen=True)
@@ -84,6 +76,23 @@ class WrongAnswers:
 
         return register
 
+    def form_of(self, wrong: Callable) -> Callable[[Callable], Callable]:
+        """Decorate another form of a wrong answer above: other code, the same thought and words.
+
+        Raises ValueError if `wrong` is none of this exercise.
+        """
+
+        def register(function: Callable) -> Callable:
+            known = (each for each in self.chapter.of(self.exercise) if each.function is wrong)
+            first = next(known, None)
+            if first is None:
+                raise ValueError(f"form_of({wrong!r}): that is no wrong answer to {self.exercise}")
+            code = _answer_code(function, self.exercise)
+            self.chapter.all.append(replace(first, function=function, code=code))
+            return function
+
+        return register
+
     def _thought_of(self, function: Callable) -> str:
         for wrong in self.chapter.all:
             if wrong.function is function:
@@ -119,78 +128,3 @@ def _names(code: CodeType) -> list[str]:
 def misconceptions_of(chapter: str) -> Misconceptions:
     """The registry `WRONG` of the chapter's wrong answers, `autograde/chapters/chNN_wrong.py`."""
     return Chapter(chapter).import_wrong().WRONG
-
-
-def likely_cause(
-    candidates: Iterable[Misconception], calls: list[Call], failing: list[Call], whole_only: bool
-) -> Misconception | None:
-    """The first wrong answer that gives what the student's function gave in every call.
-
-    If none does, the first that agrees on the `failing` calls: a student may hold one
-    misconception and have made another slip. Not so with `whole_only`.
-    """
-    if not failing:
-        return None
-    agree = [wrong for wrong in candidates if _agrees(wrong, failing)]
-    whole = [wrong for wrong in agree if _agrees(wrong, calls)]
-    return next(iter(whole if whole_only else whole + agree), None)
-
-
-def _agrees(wrong: Misconception, calls: list[Call]) -> bool:
-    return all(_same(wrong, call) for call in calls)
-
-
-def _same(wrong: Misconception, call: Call) -> bool:
-    """Whether the wrong answer does with the call's arguments what the student's function did."""
-    copies = copy.deepcopy(call.args)
-    args = tuple(a.thing if isinstance(a, RemoteObject) else a for a in copies)
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            value, work = _run(wrong, args, call)
-    except Exception as error:
-        return call.error == type(error).__name__ and call.traces == traces_of(copies)
-    before = [wire.encode(arg) for arg in call.args]
-    changed = [i for i in wire.changed(before, args) if not isinstance(call.args[i], RemoteObject)]
-    if call.reply is None or call.reply.changed != changed or call.traces != traces_of(copies):
-        return False
-    return work and _same_value(call.reply.value, value)
-
-
-def _run(wrong: Misconception, args: tuple, call: Call) -> tuple[object, bool]:
-    """What the wrong answer returns, and whether it does about as much with torch.
-
-    That is looked at only if the student's uses of torch were counted.
-    """
-    if call.reply is None or not call.reply.operators:
-        return wrong.function(*args), True
-    value, done = operations.counted(wrong.function, list(args))
-    ratio = done["operators"] / call.reply.operators
-    return value, bool(done["waits"]) == bool(call.reply.waits) and 1 / 2 < ratio < 2
-
-
-def _same_value(got: Any, value: Any) -> bool:
-    """Whether plain data is what a wrong answer returned, numbers to their rounding."""
-    if isinstance(got, np.ndarray) and got.shape == () and not isinstance(value, np.ndarray):
-        got = got.item()  # np.where and its kind give one number this way
-    value = value.item() if isinstance(value, np.generic) else value
-    if type(value) in (int, float) and type(got) in (int, type(value)):
-        return _same_numbers(np.float64(got), np.float64(value))
-    if type(got) is not type(value):
-        return False
-    if isinstance(value, np.ndarray):
-        return _same_numbers(got, value)
-    if type(value).__name__ == "Tensor":
-        return got.dtype == value.dtype and _same_numbers(got.numpy(), value.detach().numpy())
-    if isinstance(value, dict):
-        return got.keys() == value.keys() and all(_same_value(got[k], value[k]) for k in value)
-    if isinstance(value, list | tuple):
-        return len(got) == len(value) and all(map(_same_value, got, value))
-    return got == value
-
-
-def _same_numbers(got: np.ndarray, value: np.ndarray) -> bool:
-    """Equal to the rounding of their dtype: two processes may add float32 up in another order."""
-    rounding = 32 * np.finfo(value.dtype).eps if value.dtype.kind == "f" else 0
-    room = {"rtol": rounding, "atol": max(1e-9, rounding), "equal_nan": True}
-    return got.shape == value.shape and bool(np.allclose(got, value, **room))

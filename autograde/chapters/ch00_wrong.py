@@ -34,7 +34,7 @@ def upside_down(n_tokens, bytes_per_param):
 
 
 @arithmetic_intensity.wrong(
-    think="// divides as / does.",
+    think="a whole number is exact enough.",
     because="it drops the fraction: one token in float32 would calculate nothing at all.",
 )
 def whole_numbers_only(n_tokens, bytes_per_param):

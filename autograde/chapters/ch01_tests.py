@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograde.chapters.common import prediction, quiz
+from autograde.chapters.common import Asked, prediction, quiz
 from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 from specdec_lib.lessons.common.examples import (
@@ -32,7 +32,7 @@ class RemoteModel(RemoteObject):
     """A model as an argument: lent to the student, and callable here, for wrong answers."""
 
     def __init__(self, model: Callable) -> None:
-        super().__init__(model, call=True, max_given=LONGEST)
+        super().__init__(Asked(model), call=True, max_given=LONGEST)
 
     def __call__(self, tokens: list[int]) -> np.ndarray:
         return self.thing(tokens)

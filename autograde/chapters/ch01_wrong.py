@@ -139,6 +139,11 @@ def rows_one_late_scored(target_model, prefix, drafted):
     return target_model([*prefix, *drafted])[len(prefix) :]
 
 
+@score_block.form_of(rows_one_late_scored)
+def last_k_rows(target_model, prefix, drafted):
+    return target_model([*prefix, *drafted])[-len(drafted) :]
+
+
 @score_block.wrong(
     think="K draft tokens need K distributions.",
     because="the row behind the last draft token is paid for and gives the bonus token.",
@@ -448,3 +453,21 @@ def limit_passed(target_model, draft_model, prompt, k, max_new_tokens, eos=None)
         p = _rows(target_model, text, drafted)
         written += _right(drafted, p, _agree(drafted, p))
     return _up_to(eos, written)
+
+
+@greedy_speculative_decode.wrong(
+    think="with `left` tokens to write a block may draft min(k, left).",
+    because="one token of a block comes from the target in any case, so a block accepted whole has "
+    "one more than it drafted: draft left - 1 at most.",
+)
+def limit_off_by_one(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
+    written = []
+    while len(written) < max_new_tokens:
+        text = [*prompt, *written]
+        drafted = _drafted(draft_model, text, min(k, max_new_tokens - len(written)))
+        p = _rows(target_model, text, drafted)
+        block = _right(drafted, p, _agree(drafted, p))
+        written += _up_to(eos, block)
+        if eos in block:
+            break
+    return written

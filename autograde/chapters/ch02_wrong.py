@@ -44,6 +44,11 @@ def no_cap(p, q, token):
     return 1.0 if q[token] == 0 else float(p[token] / q[token])
 
 
+@acceptance_probability.form_of(no_cap)
+def no_cap_and_no_guard(p, q, token):
+    return float(np.asarray(p[token]) / np.asarray(q[token]))
+
+
 @acceptance_probability.wrong(
     think="a token is kept or not, there is no coin.",
     because="keeping it only where p >= q loses the share p of every overstated token.",
@@ -82,6 +87,34 @@ def floored(p, q, token):
 )
 def epsilon(p, q, token):
     return min(1.0, float(p[token] / (q[token] + 1e-3)))
+
+
+@acceptance_probability.form_of(epsilon)
+def epsilon_of_six_digits(p, q, token):
+    return min(1.0, float(p[token] / (q[token] + 1e-6)))
+
+
+@acceptance_probability.form_of(epsilon)
+def epsilon_of_eight_digits(p, q, token):
+    return min(1.0, float(p[token] / (q[token] + 1e-8)))
+
+
+@acceptance_probability.form_of(epsilon)
+def epsilon_of_ten_digits(p, q, token):
+    return min(1.0, float(p[token] / (q[token] + 1e-10)))
+
+
+@acceptance_probability.form_of(epsilon)
+def epsilon_at_least(p, q, token):
+    return min(1.0, float(p[token] / max(q[token], 1e-10)))
+
+
+@acceptance_probability.wrong(
+    think="only q = 0 needs care, since q is what is divided by.",
+    because="where p is 0 as well the target never writes the token, so 0 comes before 1.",
+)
+def draft_zero_alone_guarded(p, q, token):
+    return 1.0 if q[token] == 0 else min(1.0, float(p[token] / q[token]))
 
 
 @acceptance_probability.wrong(
@@ -279,6 +312,37 @@ def uniform_where_equal(p, q):
 
 
 @residual_distribution.wrong(
+    think="a small number in the sum takes care of an empty residual.",
+    because="zeros over a small number are zeros: where p equals q no distribution comes out.",
+    same_as=epsilon,
+)
+def epsilon_in_the_sum(p, q):
+    missing = np.maximum(p - q, 0)
+    return missing / (missing.sum() + 1e-10)
+
+
+@residual_distribution.form_of(epsilon_in_the_sum)
+def epsilon_of_eight_digits_in_the_sum(p, q):
+    missing = np.maximum(p - q, 0)
+    return missing / (missing.sum() + 1e-8)
+
+
+@residual_distribution.form_of(not_normalised)
+def not_normalised_but_p_where_equal(p, q):
+    missing = np.maximum(p - q, 0)
+    return missing if missing.sum() > 0 else p.copy()
+
+
+@residual_distribution.wrong(
+    think="p and q that are equal to rounding are equal.",
+    because="however little is missing, it is what a rejection has to bring: p stands for it only "
+    "where exactly nothing is.",
+)
+def nearly_equal_is_equal(p, q):
+    return p.copy() if np.allclose(p, q) else _residual(p, q)
+
+
+@residual_distribution.wrong(
     think="p can be worked on in place.",
     because="the caller still needs p; a row of the block would be overwritten.",
 )
@@ -468,3 +532,27 @@ def rejected_token_written(draft_tokens, p, q, r, u):
     n = len(kept)
     last = _residual(p[n], q[n]) if n < k else p[k]
     return [*draft_tokens[: n + 1], sample_from(last, u)]
+
+
+@speculative_step.wrong(
+    think="a block of K tokens was accepted whole.",
+    because="K - 1 accepted tokens and a replacement are K as well; only a block whose last draft "
+    "token was kept gets a bonus token.",
+)
+def full_by_its_length(draft_tokens, p, q, r, u):
+    kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
+    n = len(kept)
+    out = kept if n == k else [*kept, sample_from(_residual(p[n], q[n]), u)]
+    return [*out, sample_from(p[k], u)] if len(out) == k else out
+
+
+@speculative_step.wrong(
+    think="the last token of a block is the most probable one.",
+    because="replacement and bonus are drawn, the one from the residual and the other from row K; "
+    "their argmax is another law.",
+    same_as=replaced_by_residual_argmax,
+)
+def last_token_by_argmax(draft_tokens, p, q, r, u):
+    kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
+    n = len(kept)
+    return [*kept, int(np.argmax(_residual(p[n], q[n]) if n < k else p[k]))]

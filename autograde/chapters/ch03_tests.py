@@ -8,7 +8,7 @@ import pytest
 
 from autograde.chapters.common import no_warning, own_array, prediction, quiz
 from autograde.chapters.laws import pairs
-from autograde.check import MAX_GIVEN, Exercise, untouched
+from autograde.check import MAX_GIVEN, Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch03.rules import (
     IMPOSTORS,
     Named,
@@ -327,7 +327,9 @@ def test_top_p(student, top_p, kept):
 
 
 @top_p_step
-@pytest.mark.parametrize("top_p, kept", [(0.3, [0, 1]), (0.2, [0]), (0.6, [0, 1, 2])])
+@pytest.mark.parametrize(
+    "top_p, kept", [(0.3, [0, 1]), (0.2, [0]), (0.6, [0, 1, 2]), (0.5, [0, 1])]
+)
 def test_top_p_ties(student, top_p, kept):
     probs = np.full(4, 0.25)
     hint = "Equal probabilities rank lowest index first, and only as many as needed stay."
@@ -395,14 +397,18 @@ def one_cell(p, q, tokens, r, u):
     return np.where(corner, 0, right_rule(p, q, tokens, r, u))
 
 
-def bounded(rule: Rule) -> Rule:
+class Bounded:
     """The rule, for numbers in the shapes that the exercise names, and about as many.
 
     It runs in the grader's own process, where a row of coins against a column of numbers would make
-    a table of any size, and a list times a number a list of any length.
+    a table of any size, and a list times a number a list of any length. `trace` has the smallest
+    and the largest coin and number that it was asked with, to tell wrong answers apart.
     """
 
-    def asked(p, q, tokens, r, u):
+    def __init__(self, rule: Rule) -> None:
+        self.rule, self.trace = rule, (2.0, -1.0, 2.0, -1.0)
+
+    def __call__(self, p, q, tokens, r, u):
         given = [np.asarray(x) if isinstance(x, list) else x for x in (p, q, tokens, r, u)]
         if any(np.asarray(x).dtype.kind not in "biuf" for x in given):
             raise TypeError("a rule takes arrays of numbers")
@@ -410,16 +416,24 @@ def bounded(rule: Rule) -> Rule:
             raise ValueError("a rule takes p and q of shape (V,)")
         if math.prod(np.broadcast_shapes(*map(np.shape, given[2:]))) > MAX_GIVEN:
             raise ValueError(f"a rule takes {MAX_GIVEN:,} draft tokens at once, not more")
-        return rule(*given)
+        out = self.rule(*given)
+        self._note(*given[3:])
+        return out
 
-    return asked
+    def _note(self, r: object, u: object) -> None:
+        if not np.size(r) or not np.size(u):
+            return
+        low_r, high_r, low_u, high_u = self.trace
+        for_r = min(low_r, float(np.min(r))), max(high_r, float(np.max(r)))
+        for_u = min(low_u, float(np.min(u))), max(high_u, float(np.max(u)))
+        self.trace = (*for_r, *for_u)
 
 
 def judged(student, rule: Callable, pair: tuple, gives: bool) -> None:
     """Expect a verdict on a rule, which a message shows by its name and its text."""
 
     def is_lossless(rule, p, q):
-        return student.is_lossless(bounded(rule.rule), p, q)
+        return student.is_lossless(RemoteObject(Bounded(rule.rule), call=True), p, q)
 
     hint = f"This rule {rule.__doc__[0].lower()}{rule.__doc__[1:].rstrip('.')}."
     expect(is_lossless, Named(rule), *pair, gives=gives, hint=hint)

@@ -394,6 +394,44 @@ def crossing_token_dropped(logits, temperature=1.0, top_k=None, top_p=None):
 
 
 @warp.wrong(
+    think="a token is kept as long as the mass before it is at most top_p.",
+    because="where that mass is top_p exactly, enough is kept already: the next token goes.",
+)
+def boundary_kept(logits, temperature=1.0, top_k=None, top_p=None):
+    greedy = _greedy_or_none(logits, temperature)
+    if greedy is not None:
+        return greedy
+    probs = _softmax(_top_k(logits / temperature, top_k))
+    if top_p is None or top_p >= 1:
+        return probs
+    order = np.argsort(-probs, kind="stable")
+    before = np.cumsum(probs[order]) - probs[order]
+    kept = np.zeros(len(probs))
+    keep = order[before <= top_p]
+    kept[keep] = probs[keep]
+    return kept / kept.sum()
+
+
+@warp.wrong(
+    think="the masses are added up from the least probable token.",
+    because="top-p keeps the most probable tokens: rank them first, the largest at the front.",
+)
+def least_probable_kept(logits, temperature=1.0, top_k=None, top_p=None):
+    greedy = _greedy_or_none(logits, temperature)
+    if greedy is not None:
+        return greedy
+    probs = _softmax(_top_k(logits / temperature, top_k))
+    if top_p is None or top_p >= 1:
+        return probs
+    order = np.argsort(probs, kind="stable")
+    before = np.cumsum(probs[order]) - probs[order]
+    kept = np.zeros(len(probs))
+    keep = order[(before < top_p) | (np.arange(len(probs)) == 0)]
+    kept[keep] = probs[keep]
+    return kept / kept.sum()
+
+
+@warp.wrong(
     think="the filters look at the model's own probabilities, the temperature comes last.",
     because="the temperature changes the masses that top-p adds up, so it comes first.",
 )

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograde.chapters.common import no_warning, own_array, prediction, quiz
+from autograde.chapters.common import Asked, no_warning, own_array, prediction, quiz
 from autograde.chapters.laws import answered, pieces, reference_residual
-from autograde.check import Exercise, untouched
+from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways
 from specdec_lib.lessons.common.examples import (
@@ -227,13 +227,9 @@ def test_jacobi_passes(student, target, prompt, guess):
 @jacobi_decode.behaviour("one call a pass, over prompt and guess", after=[greedy_tokens])
 @pytest.mark.parametrize("target, prompt, guess", JACOBI)
 def test_jacobi_calls(student, target, prompt, guess):
-    asked: list[list[int]] = []
-
-    def watched(tokens: list[int]) -> list[int]:
-        asked.append(list(tokens))
-        return target(tokens)
-
-    student.jacobi_decode(watched, prompt, guess)
+    watched = Asked(target)
+    student.jacobi_decode(RemoteObject(watched, call=True), prompt, guess)
+    asked = watched.trace
     wanted = [[*prompt, *step] for step in trajectory(target, prompt, guess)[:-1]]
     if asked != wanted:
         raise Different(
@@ -253,10 +249,11 @@ def test_jacobi_calls(student, target, prompt, guess):
         (plus_one, [4, 9], [0], ([10], 2)),
         (plus_one, [0], [1, 2, 9], ([1, 2, 3], 2)),
         (plus_one, [0], [9, 2, 3], ([1, 2, 3], 4)),
+        (plus_one, [0], [0] * 20, ([*range(1, 21)], 21)),
     ],
     ids=[
         *("empty", "empty, longer prompt", "right", "one right", "one wrong", "last wrong"),
-        "first wrong",
+        *("first wrong", "one place a pass"),
     ],
 )
 def test_jacobi_edges(student, target, prompt, guess, gives):

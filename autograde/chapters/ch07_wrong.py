@@ -154,6 +154,20 @@ def jacobi_fixed_passes(target_greedy, prompt, guess):
 
 
 @jacobi_decode.wrong(
+    think="a handful of passes is enough.",
+    because="a target may settle one place a pass, so the passes can be one more than the places: "
+    "only a pass that changes nothing ends the loop.",
+)
+def jacobi_pass_limit(target_greedy, prompt, guess):
+    return _until_unchanged(lambda c: _renewed(target_greedy, prompt, c), guess, most=8)
+
+
+@jacobi_decode.form_of(jacobi_pass_limit)
+def jacobi_sixteen_passes(target_greedy, prompt, guess):
+    return _until_unchanged(lambda c: _renewed(target_greedy, prompt, c), guess, most=16)
+
+
+@jacobi_decode.wrong(
     think="one place is renewed in every pass.",
     because="the pass has the argmax of every place; all of them are renewed from it together.",
 )
@@ -307,6 +321,20 @@ def candidates_without_replacement(candidates, p, q, r, u):
         left[token] = 0
         if left.sum() > 0:
             left = left / left.sum()
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="a candidate is there, so its q is 1.",
+    because="that is the rule for tokens that were chosen without chance; these were drawn from q, "
+    "and a rejection takes q off, not the token alone.",
+)
+def candidates_taken_as_certain(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        if coin < residual[token]:
+            return token
+        residual = _without(residual, token)
     return sample_from(residual, u)
 
 

@@ -206,6 +206,9 @@ EDGES = {
     "a residual too fine for half precision": edge(
         [[0.5 + TINY, 0.25 - 3 * TINY, 0.25 + 2 * TINY], EVEN], [EVEN], [1], [1 - 2**-12], 0.2
     ),
+    "a small residual": edge(
+        [[0.5 + TINY, 0.25 - 3 * TINY, 0.25 + 2 * TINY], EVEN], [EVEN], [1], [1 - 2**-12], 0.4
+    ),
     "a residual too fine for single precision": edge(
         [[0.5 + TINIEST, 0.25 - 3 * TINIEST, 0.25 + 2 * TINIEST], EVEN],
         [EVEN],
@@ -359,7 +362,7 @@ def test_reading(student, seed):
     request = setting(seed, tokens=14)
     models, _ = generated(student, SAMPLED, **request)
     for model in models:
-        for fault in model.trace:
+        for fault in model.faults:
             before = f" It had read {describe(model.again[0])} before." if model.again else ""
             raise Different(
                 f"speculative_generate with k={request['k']} had this in the {model.name}: {fault}."

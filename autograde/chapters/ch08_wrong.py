@@ -255,6 +255,25 @@ def one_uniform_reused(p, q, drafted, r, u):
 
 
 @verify_block.wrong(
+    think="one row of coins serves all rows.",
+    because="the rows of a batch are texts of their own, and each has coins of its own in r.",
+)
+def one_row_of_coins(p, q, drafted, r, u):
+    p_x, q_x = _drafted(p, q, drafted)
+    count = _count(r[:1] * q_x < p_x)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@verify_block.wrong(
+    think="one u serves all rows.",
+    because="the rows of a batch are texts of their own, and u has a number for each of them.",
+)
+def one_u_for_all_rows(p, q, drafted, r, u):
+    count = _right_count(p, q, drafted, r)
+    return count, sample_rows(_residual(*_next(p, q, count)), u[:1].expand(len(p)))
+
+
+@verify_block.wrong(
     think="the coin of the rejected token can pick the next one, too.",
     because="after a rejection r is known to be large, so the pick would be biased; u is fresh.",
 )
@@ -557,6 +576,132 @@ def bonus_not_fed(target, draft, prompt_ids, k, max_new_tokens, temperature, rng
     return text[len(prompt_ids) :]
 
 
+def _newest_only(target, draft, request, held):
+    """The loop with a draft that is fed its newest token alone, and cut back to `held`(length)."""
+    prompt_ids, k, max_new_tokens, temperature, rng, eos_id = request
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended, unread = (target.new_cache(), draft.new_cache()), False, list(prompt_ids)
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = [], []
+        for u_i in u_draft:
+            q.append(warp(draft.forward(torch.tensor([unread]), caches[1])[:, -1:]))
+            drafted.append(int(sample_rows(q[-1][0], torch.tensor([u_i]))))
+            unread = drafted[-1:]
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        unread = text[-1:]
+        _back(caches[0], len(text) - 1)
+        _back(caches[1], held(len(text)))
+    return text[len(prompt_ids) :]
+
+
+@speculative_generate.form_of(bonus_not_fed)
+def newest_token_alone(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    request = prompt_ids, k, max_new_tokens, temperature, rng, eos_id
+    return _newest_only(target, draft, request, lambda length: length - 1)
+
+
+@speculative_generate.form_of(bonus_not_fed)
+def newest_token_alone_behind_the_prompt(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    if max_new_tokens and len(text) > 1:
+        _feed(draft, caches[1], text[:-1])
+    while len(text) < end and not ended:
+        n = min(k, end - len(text) - 1)
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = [], []
+        for u_i in u_draft:
+            last = [*text, *drafted][-1:]
+            q.append(warp(draft.forward(torch.tensor([last]), caches[1])[:, -1:]))
+            drafted.append(int(sample_rows(q[-1][0], torch.tensor([u_i]))))
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        for cache in caches:
+            _back(cache, len(text) - 1)
+    return text[len(prompt_ids) :]
+
+
+@speculative_generate.wrong(
+    think="only the target's cache needs a rollback.",
+    because="the draft has read its rejected tokens too, and drafts on behind them.",
+    same_as=no_rollback,
+)
+def draft_not_rolled_back(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    request = prompt_ids, k, max_new_tokens, temperature, rng, eos_id
+    return _newest_only(target, draft, request, lambda length: 10**6)
+
+
+@speculative_generate.wrong(
+    think="a coin equal to the ratio accepts.",
+    because="r q <= p accepts a token of probability 0 where r is 0, and at temperature 0 every "
+    "coin is 0.",
+    same_as=not_strict,
+)
+def coin_at_most(*request):
+    def verdict(p, q, drafted, r, u):
+        return _verdict(p, q, drafted, np.nextafter(r, -1), u)
+
+    return _write(*request, verdict=verdict)
+
+
+@speculative_generate.wrong(
+    think="with `left` tokens to write a block may draft min(k, left).",
+    because="one token of a block comes from the target in any case: draft left - 1 at most.",
+)
+def limit_off_by_one(target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    while len(text) < end and not ended:
+        n = min(k, end - len(text))
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        for cache in caches:
+            _back(cache, len(text) - 1)
+    return text[len(prompt_ids) : end]
+
+
+@speculative_generate.form_of(limit_off_by_one)
+def limit_off_by_one_uncut(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    text, end, warp = list(prompt_ids), len(prompt_ids) + max_new_tokens, Warp(temperature)
+    caches, ended = (target.new_cache(), draft.new_cache()), False
+    while len(text) < end and not ended:
+        n = min(k, end - len(text))
+        u_draft, r, u = _numbers(rng, n, temperature)
+        drafted, q = _draft(draft, caches[1], text, u_draft, warp)
+        p = warp(_feed(target, caches[0], text + drafted)[:, -n - 1 :])
+        new, ended = _ended(_verdict(p, q, drafted, r, u), eos_id)
+        text += new
+        for cache in caches:
+            _back(cache, len(text) - 1)
+    return text[len(prompt_ids) :]
+
+
+@speculative_generate.wrong(
+    think="temperature 0 is for drawing, and any other for the argmax.",
+    because="it is the other way round: at temperature 0 the argmax is written, above it tokens "
+    "are drawn.",
+)
+def sampling_and_greedy_exchanged(
+    target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
+):
+    other = 0.0 if temperature else 1.0
+    return _write(target, draft, prompt_ids, k, max_new_tokens, other, rng, eos_id)
+
+
 @speculative_generate.wrong(
     think="the last token of the text opens the next block, whether it was read or not.",
     because="a cache that has read the whole prompt already takes it a second time, one position "
@@ -670,6 +815,17 @@ def numbers_used_again(*request):
     def numbers(rng, n, temperature):
         u_draft, _, u = _numbers(rng, n, temperature)
         return u_draft, u_draft, u
+
+    return _write(*request, numbers=numbers)
+
+
+@speculative_generate.form_of(numbers_used_again)
+def one_list_for_both(*request):
+    def numbers(rng, n, temperature):
+        if temperature == 0:
+            return np.zeros(n), np.zeros(n), 0.0
+        u_draft = rng.random(n)
+        return u_draft, u_draft, rng.random()
 
     return _write(*request, numbers=numbers)
 

@@ -1,6 +1,7 @@
 """What the hidden tests of several chapters share: quizzes, predictions, what NumPy gave away."""
 
 from collections.abc import Callable
+from typing import Any
 
 from autograde.check import Exercise, Student
 from specdec_lib.lessons.common.answers import letter_of, require_guess
@@ -53,3 +54,19 @@ def no_warning(student: Student) -> None:
                 f'{call.function} gave a warning: "{text}". Did you divide before you looked '
                 "for a zero?"
             )
+
+
+class Asked:
+    """A function to lend, which notes what it was asked: that tells wrong answers apart."""
+
+    def __init__(self, function: Callable[[list[int]], Any]) -> None:
+        self.function = function
+        self.trace: list[list[int]] = []
+
+    def __call__(self, tokens: list[int]) -> Any:
+        given = self.function(tokens)
+        self.trace.append(list(tokens))
+        return given
+
+    def __repr__(self) -> str:
+        return repr(self.function)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import Reply, Session
 
@@ -15,7 +17,7 @@ class Call:
     """One call of a student's function, kept so that its cause can be looked for afterwards.
 
     `args` are copies from before the call, so a generator is in the state that it had then.
-    `traces` holds the `trace` of each remote object among them, or None for one without.
+    `traces` holds what each thing lent among them notes of its use (see `traces_of`).
     """
 
     function: str
@@ -26,9 +28,18 @@ class Call:
 
 
 def traces_of(args: tuple) -> tuple:
-    """The `trace` of every remote object among `args`; None for one that keeps none."""
-    things = [each.thing for each in args if isinstance(each, RemoteObject)]
-    return tuple(getattr(thing, "trace", None) for thing in things)
+    """The `trace` of everything lent among `args`, None for what keeps none.
+
+    A NumPy generator's is its state: it says how many numbers were drawn.
+    """
+    lent = [each for each in args if isinstance(each, RemoteObject | np.random.Generator)]
+    return tuple(map(_trace, lent))
+
+
+def _trace(lent: Any) -> Any:
+    if isinstance(lent, np.random.Generator):
+        return lent.bit_generator.state
+    return getattr(lent.thing, "trace", None)
 
 
 class Student:

@@ -16,7 +16,7 @@ from autograde.chapter import LIBRARY, ROOT
 BOTTOM = {"chapter", "files", "result", "submission"}
 SANDBOX = {"chapter", "files", "sandbox"}
 TESTS = {"chapter", "sandbox", "check", "wrong", "runner"}
-GRADE = BOTTOM | TESTS | {"cache", "grade"}
+GRADE = BOTTOM | TESTS | {"cache", "cause", "grade"}
 REPORT = GRADE | {"report"}
 NBGRADER = REPORT | {"nbgrader", "receipt"}
 BUILD = NBGRADER | {"build"}
@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "check": TESTS,
     "wrong": TESTS,
     "runner": TESTS,
+    "cause": TESTS | {"cause"},
     "chapters": {"chapters", "check", "wrong"},
     "cache": BOTTOM,
     "grade": GRADE,

@@ -110,8 +110,11 @@ def test_functions_have_two_to_five_behaviours_and_three_misconceptions(chapter:
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_misconceptions_have_phrases_of_their_own(chapter: str):
-    phrases = [(w.exercise, w.think) for w in misconceptions_of(chapter).all]
-    assert len(set(phrases)) == len(phrases)
+    """The forms of one misconception share its name, its words and nothing else."""
+    known = misconceptions_of(chapter).all
+    phrases = {(w.exercise, w.name): w.think for w in known}
+    assert len({(e, think) for (e, _), think in phrases.items()}) == len(phrases)
+    assert len({w.code for w in known}) == len(known)
 
 
 def test_stub_gate_can_fail():

@@ -140,7 +140,7 @@ def check_speculative_generate(function: Callable) -> None:
         hint = "Which numbers are drawn, in which order, and what has each model read by then?"
         expect(function, *args, eos_id, gives=text, hint=hint)
         for model in (target, draft):
-            for fault in model.trace:
+            for fault in model.faults:
                 raise Different(f"With k={k}, the {model} had this: {fault}. {FAULTS[fault]}")
     target, draft = models()
     args = [target, draft, list(PROMPT), 3, 0, 1.0, np.random.default_rng(0)]

@@ -55,7 +55,7 @@ class WatchedModel:
     """The next token's distribution by the last two tokens: `table` (V, V, V).
 
     Before the text's first token stands a 0. `passes` are the Passes so far; two models may share
-    the list. What a careful loop never does is noted in `trace`: a part of the first `prompt`
+    the list. What a careful loop never does is among its `faults`: a part of the first `prompt`
     tokens is read twice, or a part of the text after them, or there are more than `most` passes.
     """
 
@@ -101,7 +101,12 @@ class WatchedModel:
         self._known.add(tuple(text))
 
     @property
-    def trace(self) -> list[str]:
+    def trace(self) -> list:
+        """What was done wrong with it and what was read twice, for telling wrong answers apart."""
+        return [*self.faults, *self.again]
+
+    @property
+    def faults(self) -> list[str]:
         """What was done wrong with it."""
         lengths = [len(text) for text in self.again]
         found = {
