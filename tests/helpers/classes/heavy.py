@@ -78,7 +78,7 @@ def padded(key: str, unit: bytes) -> bytes:
 def pictures() -> bytes:
     """Pictures of the size that is kept, each shown many times."""
     shown = "\n\n".join(["![a](attachment:a.png)"] * 400)
-    data = {"a.png": {"image/png": "aGk=" * (2**20)}}
+    data = {"a.png": {"image/png": "aGlp" * (2**20)}}
     return own("markdown", *[shown] * 4, attachments=data)
 
 
