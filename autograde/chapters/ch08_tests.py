@@ -252,7 +252,7 @@ def test_block_work(student):
         )
 
 
-generation = Exercise("speculative_generate", after=[rollback, verification])
+generation = Exercise("speculative_generate")
 greedy_text = generation.behaviour("greedy text and other temperatures", weight=2)
 
 
