@@ -202,6 +202,8 @@ def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercis
         first = refuted.setdefault(cause.thought, name) if cause else name
         exercise.see_first = first if first != name else None
         exercise.behaviours = _behaviours(own, cause, exercise.see_first, faults[name])
+        if faults[name] and all(case.error is None for case in own):
+            exercise.see_first = faults[name][0]
 
 
 def _faults_underneath(cases: list[Case]) -> dict[str, list[str]]:
@@ -228,7 +230,7 @@ def _behaviours(
         name, weight = each.name, each.weight
         if each not in failing:
             message = _right_by_itself(group, faults)
-            passed = not (message and each.composed)
+            passed = not message or not each.composed
             behaviours.append(Behaviour(name, passed, message, weight=weight))
         elif cause is None:
             message = _plain(failing[each], failing)
