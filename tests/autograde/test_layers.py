@@ -15,7 +15,7 @@ from autograde.chapter import LIBRARY, ROOT
 
 BOTTOM = {"bounds", "chapter", "files", "result", "submission"}
 SANDBOX = {"bounds", "chapter", "files", "sandbox"}
-TESTS = {"chapter", "sandbox", "check", "wrong", "runner"}
+TESTS = {"chapter", "sandbox", "check", "wrong", "runner", "underneath"}
 GRADE = BOTTOM | TESTS | {"cache", "grade"}
 REPORT = GRADE | {"report"}
 NBGRADER = REPORT | {"nbgrader", "receipt"}
@@ -31,6 +31,7 @@ MAY_IMPORT = {
     "check": TESTS,
     "wrong": TESTS,
     "runner": TESTS,
+    "underneath": TESTS,
     "chapters": {"chapters", "check", "wrong"},
     "cache": BOTTOM,
     "grade": GRADE,
