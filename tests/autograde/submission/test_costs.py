@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from classes.heavy import HEAVY, MOST_MEGABYTES, MOST_SECONDS, costs_of
+from classes.heavy import HEAVY, MOST_MEGABYTES, MOST_SECONDS, costs_of, measured, waste
 
 
 @pytest.mark.slow
@@ -14,5 +14,7 @@ def test_no_step_costs_more_than_it_may(name: str, tmp_path: Path):
     assert max(cost.seconds for cost in costs.values()) < MOST_SECONDS, costs
 
 
+@pytest.mark.slow
 def test_a_costly_step_is_seen(tmp_path: Path):
-    """Of a step that needs 300 MB and a second, both are measured."""
+    cost = measured(waste, tmp_path)
+    assert cost.megabytes > MOST_MEGABYTES and cost.seconds > 1

@@ -1,7 +1,7 @@
 """Submissions that cost as much as their authors can make them, and what each step costs with them.
 
-`python tests/helpers/classes/heavy.py [NAME ...]` prints the table: for each submission and step,
-the peak memory over the start of a process (MB) and the processor seconds of that process.
+The table of all, or of those named: `PYTHONPATH=tests/helpers python -c "from classes.heavy import
+main; main()"`. It has the peak memory over the start of a process (MB) and its processor seconds.
 """
 
 import json
@@ -10,6 +10,7 @@ import os
 import resource
 import runpy
 import sys
+import time
 from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -94,9 +95,8 @@ def copies() -> bytes:
 
 def line_by_line() -> bytes:
     """A cell that stands in the file line by line, a number in place of each line."""
-    notebook = json.loads(own("code", "#"))
-    notebook["cells"][-1]["source"] = [1e15] * 3_000_000
-    return json.dumps(notebook).encode()
+    lines = b"[" + b"1e15," * (MAX_BYTES // 6) + b"1]"
+    return own("code", "LINES").replace(b'"LINES"', lines)
 
 
 def metadata() -> bytes:
@@ -150,7 +150,7 @@ HEAVY: dict[str, Callable[[], bytes]] = {
     "objects": lambda: padded("x", b'{"":[1]}'),
     "short texts": lambda: padded("x", b'"ab"'),
     "numbers": lambda: padded("x", b"1.5"),
-    "400,000 lists": lambda: padded("x", b"[[1]]"[:5] + b",1.5" * 10),
+    "400,000 lists": lambda: padded("x", b"[1]" + b",1.5" * 12),
     "deep lists": lambda: padded("x", b"[" * 900 + b"]" * 900),
     "line by line": line_by_line,
     "metadata": metadata,
@@ -217,6 +217,13 @@ def report(course: Path) -> None:
     (course / "report.html").write_text(class_page(read_grades(course / "grades.json")))
 
 
+def waste(_: Path) -> None:
+    """A step that costs too much, to see that it is measured."""
+    b"x" * ((MOST_MEGABYTES + 50) * 10**6)
+    while time.process_time() < 2:
+        pass
+
+
 STEPS = (intake, grading, autograde, feedback, formgrader, report)
 
 
@@ -263,7 +270,7 @@ def _seconds(who: Iterable[int]) -> float:
     return sum(sum(resource.getrusage(each)[:2]) for each in who)
 
 
-def main(names: list[str]) -> None:
+def main(*names: str) -> None:
     """Print the table, a row when it is known."""
     print("|".join(["submission", *(step.__name__ for step in STEPS)]))
     for name in names or HEAVY:
@@ -273,7 +280,3 @@ def main(names: list[str]) -> None:
                 print("|".join([name, *map(str, costs.values())]), flush=True)
             except RuntimeError as error:
                 print(f"{name}|{error}", flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
