@@ -207,8 +207,8 @@ def test_a_refusal_behind_a_cut_is_not_taken_for_another_mistake():
 @pytest.mark.parametrize("order", puzzle.ORDERS)
 def test_puzzle_solved_is_a_decoder(order: str):
     lines = dict(puzzle.LINES)
-    for letter, filled_in in puzzle.FILLED.items():
-        lines[letter] = lines[letter].replace("____", filled_in)
+    for letter, blank in puzzle.BLANKS.items():
+        lines[letter] = lines[letter].replace("____", blank.right)
     body = "\n".join("        " + lines[letter] for letter in order)
     names = dict(FUNCTIONS)
     names["as_tensors"] = lambda *each: [
@@ -218,7 +218,8 @@ def test_puzzle_solved_is_a_decoder(order: str):
     exec(
         "def write(target, draft, text, k, end, warp, rng):\n"
         "    target_cache, draft_cache = target.new_cache(), draft.new_cache()\n"
-        f"    while len(text) < end - 1:\n{body}\n    return text",
+        "    while (left := end - len(text)) > 1:\n"
+        f"{body}\n    return text",
         names,
     )
     text, length = list(ch08.PROMPT), len(ch08.PROMPT)
