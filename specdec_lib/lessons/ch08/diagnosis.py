@@ -33,6 +33,14 @@ class Request:
         """How many tokens each block drafts: n = min(k, tokens left - 1)."""
         return [min(self.k, self.most - start - 1) for start in self.starts]
 
+    def is_begun_by(self, got: list[int]) -> bool:
+        """Whether `got`, with the prompt or without, is right up to the blocks of fewer than k."""
+        short = [start for start, n in zip(self.starts, self.drafts, strict=True) if n < self.k]
+        begun = self.text[: short[0]] if short else self.text
+        prompted = got[: len(self.prompt)] == self.prompt
+        texts = [got, got[len(self.prompt) :]] if prompted else [got]
+        return any(text[: len(begun)] == begun for text in texts)
+
 
 def cause(
     request: Request, got: Sequence[int], sizes: Sequence[int], passes: Sequence[Pass]
@@ -49,6 +57,11 @@ def cause(
         or _in_reading(request, got, passes)
         or _in_verdict(request, got)
     )
+
+
+def astray(request: Request, passes: Sequence[Pass]) -> str:
+    """What `cause` says of the passes of a loop that ended with an error; empty if they are right."""
+    return _in_reading(request, request.text, passes) or ""
 
 
 def _in_ends(request: Request, got: list[int]) -> str | None:
@@ -80,7 +93,7 @@ def _in_draws(request: Request, got: list[int], sizes: Sequence[int]) -> str | N
     One use may take the numbers of several: only where a block ends must a use end as well.
     """
     if request.temperature == 0:
-        return "It drew random numbers at temperature 0." if any(sizes) else None
+        return "Random numbers were drawn at temperature 0." if any(sizes) else None
     left_over = [size for size in sizes if size]
     for number, (start, n) in enumerate(_shared_blocks(request, got), 1):
         wanted = [size for size in (n, n, 1) if size]
