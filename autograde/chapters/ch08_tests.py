@@ -19,14 +19,15 @@ from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.lessons.ch08.checks import FAULTS, expect_text, expect_verdict
 from specdec_lib.lessons.ch08.diagnosis import Request
-from specdec_lib.lessons.ch08.models import Pass, WatchedCache, WatchedGenerator, WatchedModel, tables
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    expect,
-    expect_value_error,
-    format_call,
+from specdec_lib.lessons.ch08.models import (
+    Pass,
+    WatchedCache,
+    WatchedGenerator,
+    WatchedModel,
+    tables,
 )
+from specdec_lib.lessons.common.describing import PASTED, describe, format_call
+from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
 from specdec_lib.sampling import Warp, choices_for
 
 LONGEST = 200  # tokens in a text: of each that is read, the models keep every beginning
@@ -133,9 +134,7 @@ next_tokens = verification.behaviour("the token behind them", weight=3)
 block_edges = verification.behaviour("the edges, nothing modified", weight=3)
 
 
-def block(
-    seed: int, rows: int, k: int, dtype: torch.dtype = torch.float64
-) -> tuple[Tensor, ...]:
+def block(seed: int, rows: int, k: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, ...]:
     """Arguments of few digits: p and q in 16ths and 32nds, drafted (drawn from its q), r and u.
 
     r and u are odd thousandths, which no ratio and no sum is. A row of it fits into a message.
@@ -145,7 +144,10 @@ def block(
     q = (dyadic(rng, rows, k, vocab_size) + p[:, :k]) / 2
     drafted = [[int(rng.choice(vocab_size, p=law)) for law in row] for row in q]
     chosen = torch.tensor(drafted).reshape(rows, k)
-    r, u = (rng.integers(0, 100, shape) * 10 + rng.choice((1, 3, 7, 9), shape) for shape in ((rows, k), rows))
+    r, u = (
+        rng.integers(0, 100, shape) * 10 + rng.choice((1, 3, 7, 9), shape)
+        for shape in ((rows, k), rows)
+    )
     p, q, r, u = map(torch.tensor, (p, q, r / 1000, u / 1000))
     return p.to(dtype), q.to(dtype), chosen.long(), r, u
 

@@ -11,14 +11,8 @@ from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, Watc
 from specdec_lib.lessons.ch08.puzzle import check_puzzle
 from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import answered, committed
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    expect,
-    expect_value_error,
-    format_call,
-    visible_check,
-)
+from specdec_lib.lessons.common.describing import describe
+from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["answered", "check_puzzle", "committed"]
@@ -109,6 +103,11 @@ def models(
 _passed: dict[str, Callable] = {}
 
 
+def _remember(function: Callable) -> None:
+    """Note that a function has passed; a check gets it wrapped (`watched`)."""
+    _passed[function.__name__] = function.__wrapped__
+
+
 def checked(*functions: Callable) -> None:
     """Raise Different unless each of `functions`, as it is now, has passed its check.
 
@@ -143,7 +142,7 @@ def check_rollback(function: Callable) -> None:
     for held, length in ((3, 4), (3, -1)):
         why = f"it cannot go back to {length} of {held} positions"
         expect_value_error(function, WatchedCache(range(held)), length, why=why)
-    _passed["rollback"] = function
+    _remember(function)
 
 
 @visible_check
@@ -169,7 +168,7 @@ def check_verify_block(function: Callable) -> None:
     gives = (torch.tensor([0, 0, 0]), torch.tensor([1, 1, 1]))
     hint = "Without draft tokens there is only the bonus row."
     expect_verdict(function, *empty, gives=gives, hint=hint)
-    _passed["verify_block"] = function
+    _remember(function)
 
 
 def expect_verdict(
@@ -225,12 +224,14 @@ def check_speculative_generate(function: Callable) -> None:
         expect_text(function, request, pair, WatchedGenerator(numbers))
         for model in pair:
             for fault in model.trace:
-                raise Different(f"With k={request.k}, the {model} had this: {fault}. {FAULTS[fault]}")
+                raise Different(
+                    f"With k={request.k}, the {model} had this: {fault}. {FAULTS[fault]}"
+                )
     nothing, pair = Request(PROMPT, 3, 0, 1.0, None, []), models()
     expect_text(function, nothing, pair, WatchedGenerator(0))
     if pair[0].passes:
         raise Different("0 tokens are asked for, and a model was called. Read nothing for them.")
-    _passed["speculative_generate"] = function
+    _remember(function)
 
 
 def expect_text(

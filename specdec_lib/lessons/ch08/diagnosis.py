@@ -60,7 +60,7 @@ def cause(
 
 
 def astray(request: Request, passes: Sequence[Pass]) -> str:
-    """What `cause` says of the passes of a loop that ended with an error; empty if they are right."""
+    """What `cause` says of the passes of a loop that raised an error; empty if all are right."""
     return _in_reading(request, request.text, passes) or ""
 
 
