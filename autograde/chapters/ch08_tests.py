@@ -31,6 +31,7 @@ from specdec_lib.lessons.common.examples import Different, expect, expect_value_
 from specdec_lib.sampling import Warp, choices_for
 
 LONGEST = 200  # tokens in a text: of each that is read, the models keep every beginning
+MANY = 500  # passes of a model in one call
 
 
 class RemoteCache(WatchedCache, RemoteObject):
@@ -48,7 +49,8 @@ class RemoteModel(WatchedModel, RemoteObject):
         self, table: np.ndarray, name: str, prompt: int, most: int | None, passes: list[Pass]
     ) -> None:
         WatchedModel.__init__(self, table, name, prompt, most, passes)
-        RemoteObject.__init__(self, self, "vocab_size", "new_cache()", "forward()")
+        names = ("vocab_size", "new_cache()", "forward()")
+        RemoteObject.__init__(self, self, *names, max_given=2 * LONGEST)
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RemoteCache:
         """An empty cache of one row. ValueError for more rows."""
@@ -57,7 +59,9 @@ class RemoteModel(WatchedModel, RemoteObject):
         return RemoteCache()
 
     def forward(self, tokens: Tensor, cache: RemoteCache) -> Tensor:
-        """The logits, as of every WatchedModel. ValueError if the text gets too long."""
+        """The logits, as of every WatchedModel. ValueError for too long a text, too many passes."""
+        if len(self.passes) >= MANY:
+            raise ValueError(f"no answer needs more than {MANY} passes of a model")
         if len(cache.tokens) + len(tokens[0]) > LONGEST:
             raise ValueError(f"the text gets longer than the {LONGEST} tokens that the model takes")
         return super().forward(tokens, cache)
