@@ -131,10 +131,11 @@ def _plain_cell(cell: dict) -> dict:
 
 
 def _text_of(cell: dict) -> str:
-    """A cell's text, which a file may hold line by line."""
-    source = cell.get("source", "")
-    source = "".join(map(str, source)) if isinstance(source, list) else str(source)
-    return source.encode("utf-8", "replace").decode()
+    """A cell's text, which a file may hold line by line; whatever is no text is dropped."""
+    source = cell.get("source")
+    lines = source if isinstance(source, list) else [source]
+    text = "".join(line for line in lines if isinstance(line, str))
+    return text.encode("utf-8", "replace").decode()
 
 
 def _grade_id(cell: dict) -> str | None:
