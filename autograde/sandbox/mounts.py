@@ -33,6 +33,7 @@ PROCESSOR = (
     *(f"{_CPU}/{name}" for name in ("kernel_max", "possible", "present", "online")),
 )
 NOBODY = 65534
+NO_BUBBLEWRAP = f"there is no program bwrap in {os.defpath.replace(':', ' or ')}"
 SCRATCH_MIB, SHARED_MIB = 64, 16
 
 
@@ -120,7 +121,7 @@ def find_bubblewrap() -> str | None:
 
 def bubblewrap(settings: dict) -> list[str]:
     """The command that runs `inside/server.py` in bubblewrap."""
-    command = [find_bubblewrap() or "bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc"]
+    command = [str(find_bubblewrap()), "--unshare-pid", "--unshare-net", "--unshare-ipc"]
     command += ["--unshare-uts", "--unshare-cgroup-try", "--clearenv", "--new-session"]
     # A fork server ends when its socket closes; a lone worker has to be ended with its command.
     command += [] if settings["forks"] else ["--die-with-parent"]

@@ -297,6 +297,24 @@ def test_bubblewrap_is_what_the_system_has_not_what_the_account_names(tmp_path: 
     assert ("bubblewrap" in isolation.ways()) == (mounts.find_bubblewrap() is not None)
 
 
+@pytest.mark.parametrize("name", ["bubblewrap", "bubblewrap-cold"])
+def test_bubblewrap_that_the_system_lacks_is_said_to_be_missing_and_nothing_else(
+    name: str, tmp_path: Path, asked, monkeypatch
+):
+    real = shutil.which("bwrap")
+    if real:  # on the account's path, not on the system's
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "bwrap").symlink_to(real)
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(os, "defpath", str(tmp_path))
+    asked(name)
+    lines, safe = selftest.report()
+    assert not safe and f"{VARIABLE} asks for {name}: there is no program bwrap" in "\n".join(lines)
+    assert not [line for line in lines if line.startswith("Isolation:") or "tries in" in line]
+    with pytest.raises(NoIsolation, match="there is no program bwrap"):
+        selftest.require()
+
+
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_the_filter_is_well_formed(machine: str):
     program = calls.program(machine)
