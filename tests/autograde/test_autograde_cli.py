@@ -52,9 +52,7 @@ def test_without_a_chapter_only_what_was_handed_in_is_graded(submitted: Path):
     assert [t.student for t in classroom.tasks_in(submitted, CHAPTER)] == ["ada", "ben", "cleo"]
 
 
-def test_a_student_folder_that_begins_with_a_dot_is_named_in_every_step(
-    submitted, tmp_path, capsys
-):
+def test_a_folder_that_begins_with_a_dot_is_named_in_every_step(submitted, tmp_path, capsys):
     hand_in(submitted, ".eve", text(right()))
     out, page = tmp_path / "grades.json", tmp_path / "page.html"
     assert main(["grade", str(submitted), "--json", str(out)]) == 0
