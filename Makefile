@@ -29,7 +29,7 @@ course: $(READY)  ## build everything, run every solution, grade a sample class
 	@$(PY) -m autograde.tools.demo
 
 test: $(READY)  ## run the tests (not the slow ones: see CONTRIBUTING.md)
-	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 lab: $(READY)  ## copy the chapters to work/, once, and open JupyterLab there
 	@$(VENV)/bin/specdec start

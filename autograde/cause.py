@@ -38,7 +38,7 @@ ENDED = ("ProcessEnded", "CallTimedOut", "NotDefined", "NotImplementedError")
 Place = tuple[int, int, Any]
 LEAST = 3  # places that a cause must explain if it does not explain all
 # A part that is right beside wrong ones may be right by chance, once in so many explained places.
-CHANCE = 5
+CHANCE = 3
 
 
 @dataclass(frozen=True)
@@ -186,6 +186,17 @@ class Seen:
         return self.failed and not (self.gives_right and self.works_right)
 
 
+Causes = dict[int, list[Misconception]]  # by the number of a failed case
+
+
+def causes_of(known: Known, cases: list[Case]) -> Causes:
+    """The causes of an exercise's failed cases, where there are any."""
+    evidence = Evidence(known, cases)
+    sure = evidence.causes()
+    found = {i: evidence.causes_of(i, sure) for i, case in enumerate(cases) if case.error}
+    return {number: causes for number, causes in found.items() if causes}
+
+
 class Evidence:
     """What all calls of one student's function say for and against each known wrong answer.
 
@@ -303,6 +314,9 @@ def _seen(known: Known, cases: list[Case]) -> Iterator[Seen]:
 def _same_value(got: Any, value: Any) -> bool:
     """Whether two results are one: plain data of the same kinds, numbers to their rounding."""
     got, value = _plain(got), _plain(value)
+    if isinstance(value, np.ndarray) and isinstance(got, list | tuple):
+        got = list(got)
+        return value.ndim > 0 and _same_value(got, list(value))
     if isinstance(got, np.ndarray) and isinstance(value, np.ndarray):
         return got.shape == value.shape and _same_numbers(got, value)
     if type(got) is not type(value):

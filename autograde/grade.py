@@ -7,20 +7,21 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-import nbformat
 from nbformat import NotebookNode
 
 from autograde import cache as result_cache
-from autograde.cause import Evidence, Known
+from autograde import check, underneath
+from autograde.cause import Causes, Known, causes_of
 from autograde.chapter import Chapter
 from autograde.result import Behaviour, Exercise, Result
 from autograde.runner import Case, HiddenTests, collected
 from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
+from autograde.sandbox.reference import Reference
 from autograde.sandbox.session import Cell, Session
 from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
-from autograde.submission import is_answer, is_demo, release_of
+from autograde.submission import is_answer, is_demo, release_of, solution_of
 from autograde.wrong import Misconception, misconceptions_of
 
 Outcome = Result | Exception
@@ -92,35 +93,20 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
     """
     selftest.require()
     start = time.monotonic()
-    session, cases = _tested(notebook, chapter)
-    exercises = exercises_of(notebook)
-    judge(cases, exercises, lambda exercise: known_of(chapter, exercise))
-    result = Result(exercises, pending_of(notebook), session.reports, session.limited)
-    result.seconds = round(time.monotonic() - start, 3)
-    return result
-
-
-def _tested(notebook: NotebookNode, chapter: str) -> tuple[Session, list[Case]]:
-    """A notebook's session, over, and the cases of all hidden tests on it."""
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
-    with Session(code_cells(notebook, limits), limits) as session:
-        cases = tests.run(Student(session, parameters_of(chapter)))
+    cells, ours = code_cells(notebook, limits), code_cells(solution_of(chapter), limits)
+    with Session(cells, limits) as session, Reference(ours, limits) as reference:
+        student = Student(session, parameters_of(chapter))
+        sources = {cell.key: cell.source for cell in cells}
+        cases = underneath.run(tests, student, reference, sources)
     if session.broken is not None:
         raise session.broken
-    return session, cases
-
-
-@cache
-def right_cases_of(chapter: str) -> list[Case]:
-    """The cases of the hidden tests on the chapter's own solution."""
-    return _tested(nbformat.read(Chapter(chapter).solution, as_version=4), chapter)[1]
-
-
-@cache
-def known_of(chapter: str, exercise: str) -> Known:
-    """What is known of an exercise, to tell causes by: the right answer and the wrong ones."""
-    cases = [case for case in right_cases_of(chapter) if case.exercise == exercise]
-    return Known(cases, misconceptions_of(chapter).of(exercise))
+    exercises = exercises_of(notebook)
+    judge(cases, exercises, lambda exercise: known_of(chapter, exercise))
+    limited = session.limited or reference.session.limited
+    result = Result(exercises, pending_of(notebook), session.reports, limited)
+    result.seconds = round(time.monotonic() - start, 3)
+    return result
 
 
 def limits_of(chapter: str) -> Limits:
@@ -202,108 +188,122 @@ def parameters_of(chapter: str) -> dict[str, list[str]]:
     }
 
 
+@cache
+def known_of(chapter: str, exercise: str) -> Known:
+    """What is known of an exercise, to tell causes by: the right answer and the wrong ones."""
+    cases = [case for case in right_cases_of(chapter) if case.exercise == exercise]
+    return Known(cases, misconceptions_of(chapter).of(exercise))
+
+
+@cache
+def right_cases_of(chapter: str) -> list[Case]:
+    """The cases of the hidden tests on the chapter's own solution. Raises RuntimeError."""
+    limits = limits_of(chapter)
+    with Session(code_cells(solution_of(chapter), limits), limits) as session:
+        return hidden_tests_of(chapter).run(Student(session, parameters_of(chapter)))
+
+
 def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[str], Known]) -> None:
     """Give every exercise its behaviours, in the order of the tests.
 
-    `known` is asked about exercises in which something failed. A misconception that shows in
+    `known` is asked about an exercise in which something failed. A misconception that shows in
     several exercises is refuted in the first, and the others refer to it.
     """
-    broken = {case.exercise for case in cases if case.error is not None}
     refuted: dict[str, str] = {}
+    faults = _faults_underneath(cases)
     for name, exercise in exercises.items():
         own = [case for case in cases if case.exercise == name]
         exercise.note = next((case.error for case in own if case.unwritten), None)
-        wanted = name in broken and not exercise.note
-        causes = _causes(own, known(name), broken) if wanted else {}
+        failed = not exercise.note and any(case.error is not None for case in own)
+        causes = causes_of(known(name), own) if failed else {}
         thoughts = dict.fromkeys(cause.thought for each in causes.values() for cause in each)
-        firsts = {thought: refuted.setdefault(thought, name) for thought in thoughts}
-        first = next((f for f in firsts.values() if f != name), None)
-        if not causes and not exercise.note:
-            first = _built_on(own, broken)
-        if first:
-            exercise.see_first = exercises[first].see_first or first  # the first of a chain
-        exercise.behaviours = _behaviours(own, causes, broken, firsts)
+        first = {thought: refuted.setdefault(thought, name) for thought in thoughts}
+        exercise.see_first = next((each for each in first.values() if each != name), None)
+        exercise.behaviours = _behaviours(own, causes, first, faults[name])
+        if faults[name] and all(case.error is None for case in own):
+            exercise.see_first = faults[name][0]
 
 
-Causes = dict[int, list[Misconception]]  # by the number of a failed case
+def _faults_underneath(cases: list[Case]) -> dict[str, list[str]]:
+    """For each exercise the wrong ones among those that it calls, near or far, in their order."""
+    used = {case.exercise: case.used for case in cases}
+    wrong = {case.exercise for case in cases if case.error is not None}
+    called: dict[str, set[str]] = {}
+    for name, near in used.items():  # an exercise calls none below it
+        called[name] = set(near).union(*(called[each] for each in near))
+    return {name: [n for n in used if n in called[name] & wrong] for name in used}
 
 
-def _causes(cases: list[Case], known: Known, broken: set[str]) -> Causes:
-    """The causes of an exercise's failed cases, by the number of the case.
-
-    If an exercise that these cases build on is broken too, only a cause that explains every call:
-    the fault is likelier to be there.
-    """
-    evidence = Evidence(known, cases)
-    causes = evidence.causes()
-    leans = any(name in broken for case in cases if case.error is not None for name in case.after)
-    if leans and len(causes) > 1:
-        return {}
-    found = {i: evidence.causes_of(i, causes) for i, case in enumerate(cases) if case.error}
-    return {number: each for number, each in found.items() if each}
-
-
-def _built_on(cases: list[Case], broken: set[str]) -> str | None:
-    """The broken exercise that all failed cases of this one build on, if there is one."""
-    bases = [[n for n in case.after if n in broken] for case in cases if case.error is not None]
-    return bases[0][0] if bases and all(bases) else None
+Shown = dict[check.Behaviour, tuple[Case, Misconception | None]]  # a failed case, and its cause
 
 
 def _behaviours(
-    cases: list[Case], causes: Causes, broken: set[str], firsts: dict[str, str]
+    cases: list[Case], causes: Causes, first: dict[str, str], faults: list[str]
 ) -> list[Behaviour]:
-    """The behaviours of one exercise, each failed one shown by its first case with a cause.
+    """The behaviours of one exercise.
 
-    `broken` names the exercises in which something failed, `firsts` says for each thought in which
-    exercise it is refuted.
+    `first` says for each thought in which exercise it is refuted, `faults` are the wrong exercises
+    that this one calls.
     """
-    shares = {case.behaviour: case.weight for case in cases}
     shown = _shown(cases, causes)
-    behaviours, told = [], set()
-    for name, weight in shares.items():
-        if name not in shown:
-            behaviours.append(Behaviour(name, True, weight=weight))
-            continue
-        case, cause = shown[name]
-        if cause is None:
-            message = _plain(case, shown, broken)
+    behaviours = []
+    for each in dict.fromkeys(case.behaviour for case in cases):
+        if each in shown:
+            message, cause = _message(each, shown, first), shown[each][1]
+            name = cause.name if cause else None
+            behaviours.append(Behaviour(each.name, False, message, name, each.weight))
         else:
-            message = _of_cause(case, shown, cause, cause.name in told, firsts[cause.thought])
-            told.add(cause.name)
-        behaviours.append(Behaviour(name, False, message, cause and cause.name, weight))
+            message = _right_by_itself([c for c in cases if c.behaviour is each], faults)
+            passed = not message or not each.composed
+            behaviours.append(Behaviour(each.name, passed, message, weight=each.weight))
     return behaviours
-
-
-Shown = dict[str, tuple[Case, Misconception | None]]  # by behaviour: the case, and its cause
 
 
 def _shown(cases: list[Case], causes: Causes) -> Shown:
     """The case that each failed behaviour is shown by: the first with a cause, else the first.
 
-    Of several causes it is shown with one that no behaviour before it has.
+    Of several causes one that no behaviour above has comes first. A behaviour has not failed if all
+    of it passes with the student's own answers underneath, whatever these are.
     """
     shown: Shown = {}
-    for behaviour in dict.fromkeys(case.behaviour for case in cases if case.error is not None):
-        told = [cause for _, cause in shown.values()]
-        failed = [
-            i for i, c in enumerate(cases) if c.error is not None and c.behaviour == behaviour
-        ]
-        ways = [(cases[i], cause) for i in failed for cause in causes.get(i, ())]
-        new = [way for way in ways if way[1] not in told]
-        shown[behaviour] = next(iter(new or ways), (cases[failed[0]], None))
+    failed = [i for i, case in enumerate(cases) if case.error is not None]
+    passing = {case.behaviour for case in cases}
+    passing -= {case.behaviour for case in cases if case.own_error is not None}
+    for each in dict.fromkeys(cases[i].behaviour for i in failed):
+        mine = [i for i in failed if cases[i].behaviour is each]
+        ways = [(cases[i], cause) for i in mine for cause in causes.get(i, ())]
+        new = [way for way in ways if way[1] not in [cause for _, cause in shown.values()]]
+        if each not in passing:
+            shown[each] = next(iter(new or ways), (cases[mine[0]], None))
     return shown
 
 
-def _plain(case: Case, shown: Shown, broken: set[str]) -> str:
+def _message(behaviour: check.Behaviour, shown: Shown, first: dict[str, str]) -> str:
+    """What the student reads under a failed behaviour."""
+    case, cause = shown[behaviour]
+    if cause is None:
+        return _plain(case, shown)
+    is_told = next(other for other, (_, its) in shown.items() if its == cause) is not behaviour
+    return _of_cause(case, shown, cause, is_told, first[cause.thought])
+
+
+def _right_by_itself(cases: list[Case], faults: list[str]) -> str:
+    """What is said of a behaviour that fails only with the student's own answers underneath."""
+    error = next((case.own_error for case in cases if case.own_error is not None), None)
+    names = " and ".join(faults) or "answers above"
+    return f"right by itself. With your own {names}: {error}" if error else ""
+
+
+def _plain(case: Case, shown: Shown) -> str:
     """What the student reads under a failed behaviour without a known cause."""
-    if first := [name for name in case.after if name in broken or name in shown]:
+    if first := [each.name for each in case.behaviour.after if each in shown]:
         return f"not checked: first {first[0]}. Seen here: {case.error}"
     return _ended(case, shown) or case.error
 
 
-def _of_cause(case: Case, shown: Shown, cause: Misconception, told: bool, first: str) -> str:
+def _of_cause(case: Case, shown: Shown, cause: Misconception, is_told: bool, first: str) -> str:
     """What the student reads under it if the cause is known. The numbers always stay in it."""
-    if told:
+    if is_told:
         return _ended(case, shown) or f"{case.error} (The same cause.)"
     if first != case.exercise:
         return f"the same thought as under {first}, and wrong here too. Look: {case.error}"

@@ -9,7 +9,7 @@ import inspect
 import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import isfunction
 from itertools import product
 from pathlib import Path
@@ -26,16 +26,18 @@ MAX_MESSAGE = 4000  # characters of a case's message: a student's value may be i
 class Case:
     """One test case as it went: `error` is None if it passed.
 
+    `own_error` is the same with the student's own answers underneath. The two differ only if the
+    case was run again with the chapter's (underneath.py), of which the exercise called `used`.
     `cause` is the name of a misconception that the test has recognised by itself.
     """
 
     exercise: str
-    behaviour: str
-    after: tuple[str, ...]
+    behaviour: Behaviour
     error: str | None
+    own_error: str | None
     unwritten: bool = False
     calls: list[Call] = field(default_factory=list)
-    weight: int = 1
+    used: frozenset[str] = frozenset()
     cause: str | None = None
 
     @property
@@ -53,6 +55,10 @@ class Trial:
     behaviour: Behaviour
     arguments: dict[str, object]
 
+    @property
+    def exercise(self) -> str:
+        return self.behaviour.exercise.name
+
     def run(self, student: Student) -> Case:
         """How the case goes with the functions of `student`."""
         student.calls, error = [], None
@@ -63,10 +69,8 @@ class Trial:
         except BaseException as raised:  # pytest.fail and pytest.skip raise no Exception
             error = raised
         message, unwritten = _reason(error)
-        exercise, weight = self.behaviour.exercise.name, self.behaviour.weight
-        after = tuple(each.name for each in self.behaviour.after)
-        behaviour, cause = self.behaviour.name, getattr(error, "cause", None)
-        return Case(exercise, behaviour, after, message, unwritten, student.calls, weight, cause)
+        case = Case(self.exercise, self.behaviour, message, message, unwritten, student.calls)
+        return replace(case, cause=getattr(error, "cause", None))
 
 
 class HiddenTests:
@@ -85,11 +89,11 @@ class HiddenTests:
         self._require_graded()
         self._require_tested()
 
-    def run(self, student: Student) -> list[Case]:
-        """Every case, as it goes with the functions of `student`."""
+    def run(self, student: Student, exercise: str | None = None) -> list[Case]:
+        """Every case, or those of one exercise, as it goes with the functions of `student`."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return [trial.run(student) for trial in self.trials]
+            return [t.run(student) for t in self.trials if exercise in (None, t.exercise)]
 
     def _trials(self, name: str, function: Callable) -> Iterator[Trial]:
         """The cases of a test function."""

@@ -12,15 +12,9 @@ import pytest
 from autograde.chapters.common import Asked, prediction, quiz
 from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    difference,
-    differing_row,
-    expect,
-    format_call,
-    type_name,
-)
+from specdec_lib.lessons.common.comparing import difference, differing_place
+from specdec_lib.lessons.common.describing import describe, format_call, type_name
+from specdec_lib.lessons.common.examples import Different, expect
 from specdec_lib.sampling import sample_from
 
 V = 6
@@ -126,7 +120,7 @@ def require(call: str, got: object, gives: object, what: str, hint: str) -> None
     """Raise Different unless `got` is `gives`."""
     why = difference(got, gives)
     if why is not None:
-        row = differing_row(got, gives)
+        row = differing_place(got, gives)
         returned = row or f"{what} {describe(got)}, expected {describe(gives)}{why}"
         raise Different(f"{call} returned {returned}. {'' if why else hint}".strip())
 
@@ -302,9 +296,7 @@ def test_prefix_edges(student, drafted, p, gives):
 
 # --- greedy_speculative_decode --------------------------------------------------------------
 
-greedy_speculative_decode = Exercise(
-    "greedy_speculative_decode", after=[score_block, greedy_prefix]
-)
+greedy_speculative_decode = Exercise("greedy_speculative_decode")
 greedy_text = greedy_speculative_decode.behaviour("the target's own greedy text")
 end_of_text = greedy_speculative_decode.behaviour("stops after eos")
 length_of_text = greedy_speculative_decode.behaviour("exactly as many tokens as asked for")

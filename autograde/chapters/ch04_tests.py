@@ -7,7 +7,8 @@ import torch
 from autograde.chapters.common import no_warning, own_array, prediction, quiz
 from autograde.check import Exercise, by_cause, untouched
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
-from specdec_lib.lessons.common.examples import Different, describe, expect
+from specdec_lib.lessons.common.describing import describe
+from specdec_lib.lessons.common.examples import Different, expect
 
 test_prediction = prediction("prediction_04", 0, 6)
 test_prediction_b = prediction("prediction_04_b", 0, 2)
@@ -61,7 +62,7 @@ def test_accepted_at_the_ends(student, alpha, k):
     no_warning(student)
 
 
-expected_tokens = Exercise("expected_tokens", after=[expected_accepted])
+expected_tokens = Exercise("expected_tokens")
 
 
 @expected_tokens.behaviour("the accepted ones and one more")
@@ -79,7 +80,7 @@ def test_tokens_at_the_ends(student, alpha, k):
     no_warning(student)
 
 
-walltime_speedup = Exercise("walltime_speedup", after=[expected_tokens])
+walltime_speedup = Exercise("walltime_speedup")
 
 
 @walltime_speedup.behaviour("tokens over the time of a block")
@@ -124,7 +125,7 @@ def test_speedup_at_the_ends(student, alpha, c, k, v):
     no_warning(student)
 
 
-best_k = Exercise("best_k", after=[walltime_speedup])
+best_k = Exercise("best_k")
 
 
 @best_k.behaviour("the best K of the formula")

@@ -10,13 +10,8 @@ from autograde.chapters.laws import answered, pieces, reference_residual
 from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    expect,
-    expect_value_error,
-    type_name,
-)
+from specdec_lib.lessons.common.describing import describe, type_name
+from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
@@ -282,12 +277,12 @@ def check_candidates(student, candidates, p, q, r, u, gives, hint=""):
         ([0], [0.99], 0),
         ([1], [0.6], 1),
         ([2], [0.7], 2),
-        ([1, 2], [0.6, 0.0], 1),
+        ([1, 2], [0.6, 0.1], 1),
         ([1, 0], [0.9, 0.99], 0),
         ([1, 3], [0.7, 0.9], 3),
         ([1, 1, 0], [0.7, 0.1, 0.9], 0),
         ([2, 1, 3], [0.9, 0.2, 0.5], 3),
-        ([1, 2, 2, 3], [0.7, 0.1, 0.0, 0.99], 3),
+        ([1, 2, 2, 3], [0.7, 0.1, 0.1, 0.99], 3),
     ],
 )
 def test_candidates_in_turn(student, candidates, r, gives):
@@ -341,7 +336,7 @@ def test_candidates_have_coins_of_their_own(student, candidates, r, u, gives):
         ([1], [0.7], 0.76, 3),
         ([1, 2], [0.7, 0.5], 0.68, 0),
         ([1, 2], [0.7, 0.5], 0.70, 3),
-        ([1, 1], [0.9, 0.0], 0.72, 3),
+        ([1, 1], [0.9, 0.1], 0.72, 3),
         ([2, 1, 1], [0.9, 0.5, 0.5], 0.60, 0),
         ([2, 1, 1], [0.9, 0.5, 0.5], 0.65, 3),
         ([2, 1, 1, 2], [0.9, 0.5, 0.5, 0.5], 0.53, 3),

@@ -13,23 +13,25 @@ import pytest
 
 from autograde.chapter import LIBRARY, ROOT
 
-BOTTOM = {"chapter", "files", "result", "submission"}
-SANDBOX = {"chapter", "files", "sandbox"}
-TESTS = {"chapter", "sandbox", "check", "wrong", "runner"}
+BOTTOM = {"bounds", "chapter", "files", "result", "submission"}
+SANDBOX = {"bounds", "chapter", "files", "sandbox"}
+TESTS = {"chapter", "sandbox", "check", "wrong", "runner", "underneath"}
 GRADE = BOTTOM | TESTS | {"cache", "cause", "grade"}
 REPORT = GRADE | {"report"}
 NBGRADER = REPORT | {"nbgrader", "receipt"}
 BUILD = NBGRADER | {"build"}
 ALL = BUILD | {"pool", "lms", "commands", "cli", "tools"}
 MAY_IMPORT = {
+    "bounds": set(),
     "chapter": set(),
     "files": set(),
     "result": set(),
-    "submission": {"chapter", "files"},
+    "submission": {"bounds", "chapter", "files"},
     "sandbox": SANDBOX,
     "check": TESTS,
     "wrong": TESTS,
     "runner": TESTS,
+    "underneath": TESTS,
     "cause": TESTS | {"cause"},
     "chapters": {"chapters", "check", "wrong"},
     "cache": BOTTOM,

@@ -1,6 +1,5 @@
 """What every chapter has: checks, hints, quizzes, predictions, figures, the parts of its text."""
 
-import copy
 import importlib
 import re
 
@@ -193,10 +192,8 @@ def test_figures_wait_for_their_functions(chapter, name, shown, capsys):
 def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys):
     of_chapter = [name for c, name in DRAWN if c == chapter]
     names = [n for n in of_chapter if wrong.exercise in figures_of(chapter)[n].functions]
-    kept = copy.deepcopy(ARGUMENTS[chapter[:2]])
     for name in names:
         draw(chapter, name, **{wrong.exercise: wrong.function})
-    ARGUMENTS[chapter[:2]] = kept
     assert names and (shown or "cannot be drawn yet" in capsys.readouterr().out)
 
 
@@ -240,8 +237,13 @@ PUZZLES = [
     ("01_draft_then_verify", "KIFHCLAJBMED", ("k", "-1"), "The blank in line E is not"),
     ("01_draft_then_verify", "KIFHCLAJBMED", (" k", "n "), "That is the loop"),
     ("08_full_generation", "GE", ("", ""), "Line E does not come next. Line E throws away"),
+    ("01_draft_then_verify", "KIFHCLAJBMED", ("", "n"), "The blank in line C is not: it is empty"),
     ("08_full_generation", "GJLDAHCKFIB", ("end-len(text)-1", "-n"), "The blank in line C is not"),
+    ("08_full_generation", "GJLDAHCKFIB", ("left", "-n-1"), "`min(k, left)` 3, and it should be 2"),
+    ("08_full_generation", "GJLDAHCKFIB", ("lft - 1", "-n-1"), "a NameError (name 'lft' is not"),
     ("08_full_generation", "GJLDAHCKFBI", ("end-len(text)-1", "-n-1"), "That is a block"),
+    ("08_full_generation", "GJLDAHCKFBI", ("left - 1", "-(n + 1)"), "That is a block"),
+    ("08_full_generation", "GJLDAHCKFBI", ("min(k, left - 1)", "-1 - n"), "That is a block"),
 ]
 
 

@@ -81,7 +81,7 @@ def test_setup_takes_the_cpu_build_without_a_driver_and_happens_once(copy: Path)
         assert "the CPU build" in first.stdout and CPU_INDEX in calls
     assert calls.index("torch==") < calls.index("-e .[course,dev]")
     assert make(copy, "test", NO_DRIVER="1").returncode == 0
-    assert log(copy) == "-m pytest -n 2 --dist loadfile --no-loadscope-reorder\n"
+    assert log(copy) == "-m pytest -n 3 --dist loadfile --no-loadscope-reorder\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is one build only")

@@ -1,6 +1,8 @@
 """The built-in models as they lie in the repository."""
 
+import re
 import zlib
+from pathlib import Path
 
 import pytest
 import torch
@@ -25,6 +27,7 @@ from specdec_lib.models.pairs import cost_label, load_pair
 from specdec_lib.models.scale import scaled
 
 NAMES = ("target", *BUILT_IN_DRAFTS)
+RESULTS = Path(__file__).parents[3] / "docs" / "results.md"
 
 
 def model(name: str, dtype: torch.dtype = torch.float32) -> Llama:
@@ -33,6 +36,21 @@ def model(name: str, dtype: torch.dtype = torch.float32) -> Llama:
 
 def transformers_model(name: str) -> AutoModelForCausalLM:
     return AutoModelForCausalLM.from_pretrained(ASSETS / name, dtype=torch.float64).eval()
+
+
+CARD_ROWS = ("held-out loss", "acceptance by the target", "the target's most probable token")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_of_the_results_says_what_the_models_cards_say(name: str):
+    card = (ASSETS / name / "README.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| {name} \| (\S+M .*) \|$", RESULTS.read_text(encoding="utf-8"), re.M)
+    size, *figures = [cell.strip() for cell in row.split("|")]
+    parameters = int(re.search(r"Llama of ([0-9,]+)", card)[1].replace(",", ""))
+    assert size == f"{parameters / 1e6:.2f}M"
+    in_card = [said(name, what) for what in CARD_ROWS if f"| {what}" in card]
+    assert [float(figure) for figure in figures if figure] == in_card
+    assert len(in_card) == (1 if name == "target" else 3)
 
 
 def test_all_of_it_is_small_enough_for_git():

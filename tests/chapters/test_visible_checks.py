@@ -1,0 +1,80 @@
+"""The visible checks see the known wrong answers: all but those that stand here with a reason.
+
+`pytest -s` prints the share that each chapter's checks see.
+"""
+
+import contextlib
+import io
+from dataclasses import replace
+
+import pytest
+from classes.chapter_cases import CHAPTERS, functions_of, lesson_of
+
+from autograde.wrong import Misconception, misconceptions_of
+
+LATER = "no example of the check shows it yet"
+# What no visible check shows, by chapter, and why it is left to the hidden tests.
+HIDDEN: dict[str, dict[str, str]] = {
+    "01_draft_then_verify": {
+        "draft_block.last_token_only": LATER,
+        "score_block.prefix_forgotten": LATER,
+        "greedy_prefix.ties_both_ways": LATER,
+        "greedy_speculative_decode.no_bonus": LATER,
+    },
+    "02_rejection_sampling": {
+        "speculative_accept.impossible_token_kept": LATER,
+        "speculative_accept.strict_comparison": LATER,
+        "speculative_step.bonus_from_draft": LATER,
+        "speculative_step.stale_bonus_row": LATER,
+        "speculative_step.residual_of_first_row": LATER,
+        "speculative_step.rest_of_the_draft_kept": LATER,
+    },
+    "03_lossless": {
+        "argmax_draft_law.no_cap": LATER,
+        "argmax_draft_law.last_of_equals": LATER,
+        "warp.temperature_last": LATER,
+        "warp.mass_before_top_k": LATER,
+        "warp.overflowing_softmax": LATER,
+        "warp.small_instead_of_zero": LATER,
+        "warp.negative_let_through": LATER,
+        "is_lossless.by_sampling": LATER,
+        "is_lossless.below_a_thousandth": LATER,
+        "is_lossless.at_the_corners": LATER,
+    },
+    "04_choosing_the_draft": {
+        "best_k.compared_exactly": LATER,
+        "prompt_lookup.shortest_first": LATER,
+        "prompt_lookup.no_overlap": LATER,
+        "distillation_loss.narrow": LATER,
+    },
+    "08_full_generation": {
+        "verify_block.loop_over_rows": "what it costs is counted where functions of torch are",
+    },
+}
+
+
+def is_seen(chapter: str, wrong: Misconception) -> bool:
+    """Whether the exercise's visible check refuses a wrong answer."""
+    check = getattr(lesson_of(chapter), f"check_{wrong.exercise}")
+    with contextlib.redirect_stdout(io.StringIO()):
+        try:
+            check(wrong.function)
+        except Exception:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_visible_check_sees_every_misconception_but_those_with_a_reason(chapter: str):
+    known = misconceptions_of(chapter).all
+    unseen = [f"{each.exercise}.{each.name}" for each in known if not is_seen(chapter, each)]
+    print(f"{chapter}: {len(known) - len(unseen)} of {len(known)} are seen by the visible checks")
+    assert sorted(unseen) == sorted(HIDDEN.get(chapter, {}))
+
+
+def test_a_check_that_sees_nothing_would_be_noticed():
+    chapter = CHAPTERS[0]
+    (first, *_) = misconceptions_of(chapter).all
+    assert is_seen(chapter, first)
+    right = functions_of(chapter)[first.exercise]
+    assert not is_seen(chapter, replace(first, function=right))
