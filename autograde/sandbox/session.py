@@ -1,6 +1,7 @@
 """One submission in its worker: run the cells, call functions, start again after a crash."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,7 +11,7 @@ from typing import Any
 
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import ObjectTable, RemoteObject
+from autograde.sandbox.remote import Account, ObjectTable, RemoteObject
 from autograde.sandbox.workers import Limits, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
@@ -104,6 +105,7 @@ class Session:
         self.reports: dict[str, dict] = {}
         self.dead_cells: set[str] = set()
         self.dead_names: set[str] = set()
+        self.accounts: defaultdict[str, Account] = defaultdict(Account)
         self.limited = False
         self.broken: RuntimeError | None = None
         self.worker: Worker | None = None
@@ -135,7 +137,7 @@ class Session:
         `underneath` are those objects in the notebook. A StudentError, NotDefined or ProcessEnded
         is the last of the list: nothing is called after it.
         """
-        table = ObjectTable()
+        table = ObjectTable(self.accounts[name])
         encoded, places = _shared(many, table)
         lent = {each: wire.encode(table.add(thing)) for each, thing in underneath.items()}
         request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
@@ -153,7 +155,8 @@ class Session:
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
         request = {"do": "value", "name": name}
-        return self._ask_about(name, request, ObjectTable(), lambda a: wire.decode(a["value"]))
+        table = ObjectTable(self.accounts[name])
+        return self._ask_about(name, request, table, lambda a: wire.decode(a["value"]))
 
     def _ask_about(
         self, name: str, request: dict | None, table: ObjectTable, read: Callable
@@ -239,6 +242,9 @@ class Session:
             if time.monotonic() > deadline:  # one quick question after another times out too
                 raise TimeoutError
             answer = self.worker.exchange(table.answer(answer["ask"]), deadline)
+        if table is not None and answer is not None:
+            table.account.keep(answer.weight)
+            table.uses = 0
         return answer
 
     def _stop(self) -> None:
