@@ -24,15 +24,16 @@ from specdec_lib.lessons.ch01.puzzle import check_puzzle
 from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
+from specdec_lib.lessons.common.lending import fixed, handed_out
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 __all__ = ["DRAFT", "END", "TARGET", "WORDS", "answered", "check_puzzle", "committed"]
 __all__ += ["greedy_decode", "named", "pair", "text", "tokens"]
 
 # The text and the block that the chapter works on: the draft's favourites after "the cat".
-PREFIX = tokens("the cat")
-BLOCK = tokens("sat on the cat")
-UNIFORMS = np.array([0.1, 0.5, 0.95])
+_PREFIX = tokens("the cat")
+__getattr__ = handed_out(PREFIX=_PREFIX, BLOCK=tokens("sat on the cat"))
+UNIFORMS = fixed([0.1, 0.5, 0.95])
 LONG = 12  # new tokens of a whole decode
 
 # Five blocks of the built-in pair on a Python prompt; classes/record_ch01.py makes the file.
@@ -67,7 +68,7 @@ reveal = revealing(TRUTHS)
 
 
 # The pair of chapter 02, for what happens if two papers' letters are mixed.
-P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
+P, Q = fixed([0.45, 0.30, 0.15, 0.10]), fixed([0.30, 0.45, 0.20, 0.05])
 
 
 def exchanged() -> np.ndarray:
@@ -89,7 +90,7 @@ def look() -> None:
     print(f"lost without the bonus at alpha = 0.7, K = 5: {0.7**5 / expected_tokens(0.7, 5):.1%}")
     speeds = ", ".join(f"{walltime_speedup(0.7, 0.05, k):.2f} at K = {k}" for k in (5, 50))
     print(f"1/(1 - 0.7) = {1 / (1 - 0.7):.2f}; speed-up with c = 0.05: {speeds}")
-    print("two blocks, the end not looked for:", text(greedy_decode(TARGET, PREFIX, 7)))
+    print("two blocks, the end not looked for:", text(greedy_decode(TARGET, _PREFIX, 7)))
     print(f"letters exchanged: a total variation of {distance(exchanged(), P):.3f}")
 
 
@@ -162,7 +163,7 @@ def check_greedy_prefix(function: Callable) -> None:
         ("sat on the mat", 4, "All four are the target's own."),
     ):
         block = tokens(drafted)
-        rows = target_rows(PREFIX, block)
+        rows = target_rows(_PREFIX, block)
         expect(function, block, rows, gives=count, hint=hint)
     tie = np.array([[0.25, 0.5, 0.25], [0.2, 0.4, 0.4]])
     hint = "Row 1 has a tie: its first token, 1, is the target's choice."
@@ -172,21 +173,21 @@ def check_greedy_prefix(function: Callable) -> None:
 @visible_check
 def check_greedy_speculative_decode(function: Callable) -> None:
     """Twelve tokens in four passes, the text up to its end, a perfect draft, no tokens at all."""
-    whole = greedy_decode(TARGET, PREFIX, LONG)
+    whole = greedy_decode(TARGET, _PREFIX, LONG)
     hint = "The target alone writes: " + text(whole) + "."
     target, draft = pair(targets=4, in_a_block=4)
-    expect(function, target, draft, PREFIX, 4, LONG, None, gives=whole, hint=hint)
+    expect(function, target, draft, _PREFIX, 4, LONG, None, gives=whole, hint=hint)
     target, draft = pair(targets=2, in_a_block=4)
     end = whole.index(END) + 1
     hint = "The text ends with its first eos, also if that stands inside a block."
-    expect(function, target, draft, PREFIX, 4, LONG, END, gives=whole[:end], hint=hint)
+    expect(function, target, draft, _PREFIX, 4, LONG, END, gives=whole[:end], hint=hint)
     calls = Calls(targets=3, in_a_block=4)
     perfect = TargetModel(TARGET.row, calls), DraftModel(TARGET.row, calls)
     hint = "This draft is always right: blocks of 5, 5 and 3 tokens, one pass each."
-    gives = greedy_decode(TARGET, PREFIX, LONG + 1)
-    expect(function, *perfect, PREFIX, 4, LONG + 1, None, gives=gives, hint=hint)
+    gives = greedy_decode(TARGET, _PREFIX, LONG + 1)
+    expect(function, *perfect, _PREFIX, 4, LONG + 1, None, gives=gives, hint=hint)
     target, draft = pair(targets=0, drafts=0)
-    expect(function, target, draft, PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
+    expect(function, target, draft, _PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
 
 
 HINTS = {

@@ -6,7 +6,7 @@ from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.kinds import array
-from specdec_lib.lessons.common.lending import fixed
+from specdec_lib.lessons.common.lending import fixed, handed_out
 
 __all__ = ["answered", "committed"]
 
@@ -28,7 +28,8 @@ TRUTHS = {
 
 # Three drafted tokens of a vocabulary of four. The first has a ratio of 0.5/0.4, the second of
 # 0.1/0.5, the third of 0.6/0.3.
-BLOCK = [3, 1, 2]
+_BLOCK = [3, 1, 2]
+__getattr__ = handed_out(BLOCK=_BLOCK)
 BLOCK_P = fixed([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2]])
 BLOCK_Q = fixed([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
 BLOCK_R = fixed([0.7, 0.6, 0.1])
@@ -54,11 +55,11 @@ def check_speculative_accept(function: Callable) -> None:
     """The block of the card, with coins that reject its second token, none, the first; a zero."""
     p, q, r = BLOCK_P, BLOCK_Q, BLOCK_R
     hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.6, 0.1. Did you go on after the first rejection?"
-    expect(function, BLOCK, p, q, r, gives=[3], hint=hint)
+    expect(function, _BLOCK, p, q, r, gives=[3], hint=hint)
     hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.15, 0.1. Below q a small enough coin accepts, too."
-    expect(function, BLOCK, p, q, array([0.7, 0.15, 0.1]), gives=[3, 1, 2], hint=hint)
+    expect(function, _BLOCK, p, q, array([0.7, 0.15, 0.1]), gives=[3, 1, 2], hint=hint)
     hint = "Ratios 0.2, 2; coins 0.6, 0.1. If the first token is rejected, nothing is accepted."
-    expect(function, BLOCK[1:], p[1:], q[1:], r[1:], gives=[], hint=hint)
+    expect(function, _BLOCK[1:], p[1:], q[1:], r[1:], gives=[], hint=hint)
     p, q = array([[0.0, 0.5, 0.5], [0.5, 0.5, 0.0]]), array([[0.5, 0.25, 0.25], [0.5, 0.0, 0.5]])
     hint = "A coin may be 0 exactly, and what the target never writes is not accepted even then."
     expect(function, [0, 0], p, q, array([0.0, 0.5]), gives=[], hint=hint)

@@ -18,33 +18,34 @@ from specdec_lib.lessons.ch03.rules import (
 from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
+from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.lessons.common.wording import TOKENS
 from specdec_lib.theory import walltime_speedup
 
 __all__ = ["P", "Q", "answered", "committed"]
 
 # Two tokens, for everything that can be done in one's head.
-COINS = np.array([0.5, 0.5]), np.array([0.6, 0.4])
-APART = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+COINS = fixed([0.5, 0.5]), fixed([0.6, 0.4])
+APART = fixed([1.0, 0.0]), fixed([0.0, 1.0])
 # Target and draft for the argmax draft: the coins, a report of the bug, and chapter 02's pair.
-ARGMAX_PAIRS = (COINS, (np.array([0.6, 0.4]), np.array([0.8, 0.2])), (P, Q))
+ARGMAX_PAIRS = (COINS, (fixed([0.6, 0.4]), fixed([0.8, 0.2])), (P, Q))
 
 # Logits of five tokens, whose softmax is about 0.52, 0.31, 0.12, 0.05, 0.01.
-LOGITS = np.array([2.0, 1.5, 0.5, -0.4, -2.0])
+LOGITS = fixed([2.0, 1.5, 0.5, -0.4, -2.0])
 # Two flat models of eight tokens: a filter takes much away from them.
-FLAT_TARGET = np.array([1.6, 1.0, 0.7, 0.4, 0.3, -0.1, -0.2, -0.8])
-FLAT_DRAFT = np.array([1.0, 1.1, 0.8, 0.4, 0.2, 0.1, -0.2, -0.4])
+FLAT_TARGET = fixed([1.6, 1.0, 0.7, 0.4, 0.3, -0.1, -0.2, -0.8])
+FLAT_DRAFT = fixed([1.0, 1.1, 0.8, 0.4, 0.2, 0.1, -0.2, -0.4])
 
 # On this pair every ratio p/q, q/p and residual is a multiple of 1/64.
-GRID_P = np.array([0.375, 0.25, 0.125, 0.25])
-GRID_Q = np.array([0.1875, 0.5, 0.0625, 0.25])
+GRID_P = fixed([0.375, 0.25, 0.125, 0.25])
+GRID_Q = fixed([0.1875, 0.5, 0.0625, 0.25])
 # It is so on this pair, too; its draft is nearly right.
-QUIET_P = np.array([0.5, 0.25, 0.21875, 0.03125])
-QUIET_Q = np.array([0.46875, 0.25, 0.21875, 0.0625])
+QUIET_P = fixed([0.5, 0.25, 0.21875, 0.03125])
+QUIET_Q = fixed([0.46875, 0.25, 0.21875, 0.0625])
 
 # Two models that look at one token only: row t follows token t, the last row the empty text.
-TARGET = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
-DRAFT = np.array([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
+TARGET = fixed([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
+DRAFT = fixed([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {

@@ -174,9 +174,8 @@ def expect_loss(
         pass_through(error)
         happened = getattr(error, "what_happened", None) or f"raised {error!r}"
         raise Different(f"{call} {happened}; expected {gives:.5g}.") from None
-    if not form:
-        loss = in_form_of(gives, loss)
-    remark = not_a_loss(loss) if form or not isinstance(loss, int | float) else ""
+    number = loss if form else in_form_of(gives, loss)
+    remark = "" if isinstance(number, int | float) and not form else not_a_loss(loss)
     if remark:
         raise Different(f"{call} returned {type_name(loss)}, expected {gives:.5g} ({remark}).")
     if not abs(float(loss) - gives) <= 1e-6:
