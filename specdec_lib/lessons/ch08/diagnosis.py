@@ -9,8 +9,12 @@ from specdec_lib.lessons.ch08.models import Pass
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for, and `blocks`: the tokens that each block of a right loop adds."""
+    """What was asked for, and `blocks`: the tokens that each block of a right loop adds.
 
+    `models` is the seed of target and draft, as the chapter makes them with `lesson.models(seed)`.
+    """
+
+    models: int
     prompt: list[int]
     k: int
     most: int
