@@ -9,6 +9,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from autograde import bounds
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import Account, ObjectTable, RemoteObject
@@ -54,17 +55,31 @@ def error_of(answer: dict) -> dict | None:
     parts = error if type(error) is dict else {}
     line = parts.get("line")
     return {
-        "name": wire.clean(str(parts.get("name", "Exception")))[:80],
-        "text": wire.clean(str(parts.get("text", "")))[:2000],
+        "name": _plain(str(parts.get("name", "Exception"))[:80]),
+        "text": _plain(str(parts.get("text", ""))[:2000]),
         "line": line if type(line) is int else None,
     }
 
 
-def report_of(answer: dict) -> dict:
-    """The report on a cell, from the worker's answer, whatever that holds."""
-    printed = answer.get("printed")
-    text = wire.clean(printed) if type(printed) is str else ""
-    return {"error": error_of(answer), "printed": text[:MAX_PRINTED]}
+def report_of(answer: dict, left: int) -> dict:
+    """The report on a cell, from the worker's answer, whatever that holds.
+
+    It has no more than `left` characters of output, and of an error.
+    """
+    printed, error = answer.get("printed"), error_of(answer)
+    text = _plain(printed[:MAX_PRINTED]) if type(printed) is str else ""
+    if error:
+        error["text"] = bounds.beginning(error["text"], max(left, bounds.MIN_ERROR))
+    return {"error": error, "printed": bounds.beginning(text, left)}
+
+
+def _plain(text: str) -> str:
+    return wire.clean(bounds.without_colours(text))
+
+
+def _length(report: dict) -> int:
+    """The characters of a report on a cell."""
+    return len(report["printed"]) + len((report["error"] or {"text": ""})["text"])
 
 
 @dataclass(frozen=True)
@@ -200,12 +215,15 @@ class Session:
         if time.monotonic() >= self.end_of_time:
             return True
         self.worker = isolation.chosen().start(self.limits)
+        left = bounds.MAX_OUTPUT
         for cell in self.cells:
             if cell.key in self.dead_cells:
                 continue
             try:
                 request = {"do": "cell", "source": cell.source}
-                self.reports[cell.key] = report_of(self._ask(request, cell.seconds))
+                report = report_of(self._ask(request, cell.seconds), left)
+                self.reports[cell.key] = report
+                left = max(0, left - _length(report))
             except ProcessEnded as ended:
                 error = {"name": "Stopped", "text": str(ended), "line": None}
                 self.reports[cell.key] = {"error": error, "printed": ""}
