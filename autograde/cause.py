@@ -338,6 +338,8 @@ def _same_value(got: Any, value: Any) -> bool:
     if isinstance(value, dict):
         return got.keys() == value.keys() and all(_same_value(got[k], value[k]) for k in value)
     if isinstance(value, list | tuple):
+        if all(type(each) in (int, float) for each in (*got, *value)) and got == value:
+            return True  # long lists of numbers are mostly equal
         return len(got) == len(value) and all(map(_same_value, got, value))
     return got == value
 

@@ -227,14 +227,6 @@ def clipped_only(p, q):
 
 
 @CH02.at("correct_token")
-def strictly_below(p, q, token, r, u):
-    """Compares strictly."""
-    if r < acceptance_probability(p, q, token):
-        return token, True
-    return sample_from(residual_distribution(p, q), u), False
-
-
-@CH02.at("correct_token")
 def ratio_first(p, q, token, r, u):
     """Divides first: right values, with a warning."""
     ratio = p[token] / q[token]
