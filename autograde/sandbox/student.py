@@ -2,12 +2,14 @@
 
 import copy
 import inspect
+import reprlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from autograde.sandbox.remote import RemoteObject
-from autograde.sandbox.session import Reply, Session
+from autograde.sandbox.session import NotCalled, ProcessEnded, Reply, Session, StudentError
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,35 @@ class Call:
     reply: Reply | None
     error: str | None  # the name of the exception
     traces: tuple = ()
+
+
+class Shown(reprlib.Repr):
+    """A value in a message, short, and as it would be written in a call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlist = self.maxtuple = self.maxdict = 12
+        self.maxstring = self.maxother = self.maxlong = 80
+
+    def repr_float(self, value: float, _: int) -> str:
+        return f"{value:.5g}"
+
+    def repr_ndarray(self, value: Any, level: int) -> str:
+        """Few numbers as a list, many by their shape."""
+        few = 0 < value.size <= 12
+        return self.repr1(value.tolist(), level) if few else f"an array of shape {value.shape}"
+
+    def repr_Tensor(self, value: Any, level: int) -> str:  # noqa: N802  by the type's name
+        """The same of a tensor."""
+        few, shape = 0 < value.numel() <= 12, tuple(value.shape)
+        return f"tensor({self.repr1(value.tolist(), level)})" if few else f"a tensor of {shape}"
+
+    def repr_function(self, value: Any, _: int) -> str:
+        return value.__name__
+
+    def repr_instance(self, value: Any, _: int) -> str:
+        """An object without the place in memory that its repr may end with."""
+        return f"a {type(getattr(value, 'thing', value)).__name__}"
 
 
 def traces_of(args: tuple) -> tuple:
@@ -59,6 +90,9 @@ class Student:
         return self.session.value(name)
 
 
+SHOWN = Shown()
+
+
 class Function:
     """One function of the student's, called with positional plain data.
 
@@ -90,6 +124,12 @@ class Function:
         """
         return self._answers([(args, args) for args in many])
 
+    def text(self, args: tuple) -> str:
+        """A call as text, with the names of the parameters: `f(p=[0.5, 0.5], token=1)`."""
+        names = [f"{name}=" for name in self.student.parameters.get(self.__name__, [])]
+        pairs = zip_longest(names[: len(args)], args, fillvalue="")
+        return f"{self.__name__}({', '.join(name + SHOWN.repr(arg) for name, arg in pairs)})"
+
     def _answers(self, many: list[tuple[tuple, tuple]]) -> Iterator[Any]:
         """The values for pairs of arguments and the copy of them that is kept."""
         given = [args for args, _ in many]
@@ -98,7 +138,11 @@ class Function:
             failed = isinstance(answer, Exception)
             reply = None if failed else answer
             error = getattr(answer, "name", type(answer).__name__) if failed else None
-            self.student.calls.append(Call(self.__name__, kept, reply, error, traces_of(args)))
+            if isinstance(answer, StudentError | ProcessEnded):
+                answer.call = self.text(args)
+            if not isinstance(answer, NotCalled):
+                call = Call(self.__name__, kept, reply, error, traces_of(args))
+                self.student.calls.append(call)
             if error == "NotImplementedError":
                 raise NotImplementedError(str(answer)) from None
             if failed:
