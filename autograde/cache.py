@@ -51,6 +51,7 @@ def _ingredients(chapter: Chapter) -> Iterator[tuple[str, Path]]:
     """The files that can change a mark, each under a name that is the same on every machine."""
     yield "source", chapter.source
     yield "release", chapter.release
+    yield "solution", chapter.solution
     for path in files_below(ROOT / "autograde"):
         if _can_change_a_mark(path.relative_to(ROOT / "autograde"), chapter):
             yield path.relative_to(ROOT).as_posix(), path

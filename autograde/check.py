@@ -47,36 +47,36 @@ __all__ = [
 
 
 class Exercise:
-    """A graded function, quiz or prediction, by the name that its cell has in the notebook.
+    """A graded function, quiz or prediction, by the name that its cell has in the notebook."""
 
-    `after` are the exercises that this one builds on.
-    """
-
-    def __init__(self, name: str, after: Iterable["Exercise"] = ()) -> None:
-        self.name, self.after = name, tuple(after)
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.behaviours: list[Behaviour] = []
 
     def behaviour(
-        self, name: str, after: Iterable["Behaviour | Exercise"] = (), weight: int = 1
+        self,
+        name: str,
+        after: Iterable["Behaviour"] = (),
+        weight: int = 1,
+        composed: bool = False,
     ) -> "Behaviour":
         """A new behaviour of the exercise, worth `weight` shares of its points.
 
-        `after` is what must work first, beside what the exercise builds on: other behaviours of
-        this exercise, or other exercises. If one of them fails too, the student is sent there
-        first. Raises ValueError for a name that the exercise has already, for a weight that is
-        not a whole number above 0, and for an `after` that is neither of the two.
+        `after` are behaviours of this exercise that must work first: if one of them fails too, the
+        student is sent there first. An exercise may call those above it, and is graded as if they
+        were right; a `composed` behaviour counts only with the student's own underneath. Raises
+        ValueError for a name that the exercise has already, for a weight that is not a whole number
+        above 0, and for an `after` that is no behaviour above.
         """
-        new = Behaviour(self, name, (*after, *self.after), weight)
+        new = Behaviour(self, name, tuple(after), weight, composed)
         if name in [each.name for each in self.behaviours]:
             raise ValueError(f"{self.name} has the behaviour {name!r} already; give it one name")
         if type(weight) is not int or weight < 1:
             raise ValueError(f"{name!r} has the weight {weight!r}; write a whole number from 1 up")
         for each in new.after:
-            if not isinstance(each, Exercise) and each not in self.behaviours:
-                raise ValueError(
-                    f"{name!r} comes after {each!r}, which is neither an Exercise nor "
-                    f"a behaviour of {self.name} above"
-                )
+            if each not in self.behaviours:
+                what = f"which is no behaviour of {self.name} above"
+                raise ValueError(f"{name!r} comes after {each!r}, {what}")
         self.behaviours.append(new)
         return new
 
@@ -87,8 +87,9 @@ class Behaviour:
 
     exercise: Exercise
     name: str
-    after: tuple["Behaviour | Exercise", ...]
+    after: tuple["Behaviour", ...]
     weight: int
+    composed: bool
 
     def __call__(self, test: Callable) -> Callable:
         return pytest.mark.behaviour.with_args(self)(test)

@@ -10,16 +10,18 @@ from importlib import import_module
 from nbformat import NotebookNode
 
 from autograde import cache as result_cache
+from autograde import check, underneath
 from autograde.chapter import Chapter
 from autograde.result import Behaviour, Exercise, Result
 from autograde.runner import Case, HiddenTests, collected
 from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
+from autograde.sandbox.reference import Reference
 from autograde.sandbox.session import Cell, Session
 from autograde.sandbox.speed import slowness
 from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
-from autograde.submission import is_answer, is_demo, release_of
+from autograde.submission import is_answer, is_demo, release_of, solution_of
 from autograde.wrong import Misconception, Misconceptions, likely_cause, misconceptions_of
 
 Outcome = Result | Exception
@@ -115,14 +117,21 @@ def grade_now(notebook: NotebookNode, chapter: str, tentative: bool = False) -> 
     selftest.require()
     start = time.monotonic()
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
-    with Session(code_cells(notebook, limits), limits, tentative=tentative) as session:
+    cells = code_cells(notebook, hasty(limits) if tentative else limits)
+    ours = code_cells(solution_of(chapter), limits)
+    with (
+        Session(cells, limits, tentative=tentative) as session,
+        Reference(ours, limits) as reference,
+    ):
         student = Student(session, parameters_of(chapter))
-        cases = tests.run(student)
+        sources = {cell.key: cell.source for cell in cells}
+        cases = underneath.run(tests, student, reference, sources)
     if session.broken is not None:
         raise session.broken
     exercises = exercises_of(notebook)
     judge(cases, misconceptions_of(chapter), exercises)
-    result = Result(exercises, pending_of(notebook), session.reports, session.limited)
+    limited = session.limited or reference.session.limited
+    result = Result(exercises, pending_of(notebook), session.reports, limited)
     result.seconds = round(time.monotonic() - start, 3)
     return result
 
@@ -131,6 +140,11 @@ def limits_of(chapter: str) -> Limits:
     """What a submission of the chapter may use here, and what is loaded before it comes."""
     limits = Limits(blocklist=own_work_of(chapter), preload=modules_of(chapter))
     return replace(limits, slowness=slowness(limits))
+
+
+def hasty(limits: Limits) -> Limits:
+    """The limits of a tentative grading: it leaves a long cell of the student's own to the next."""
+    return replace(limits, extra_cell_seconds=limits.cell_seconds)
 
 
 def code_cells(notebook: NotebookNode, limits: Limits) -> list[Cell]:
@@ -213,53 +227,83 @@ def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercis
     A misconception that shows in several exercises is refuted in the first, and the others refer
     to it.
     """
-    broken = {case.exercise for case in cases if case.error is not None}
     refuted: dict[str, str] = {}
+    faults = _faults_underneath(cases)
     for name, exercise in exercises.items():
         own = [case for case in cases if case.exercise == name]
         exercise.note = next((case.error for case in own if case.unwritten), None)
-        cause = None if exercise.note else _cause(own, wrong.of(name), broken)
-        first = refuted.setdefault(cause.thought, name) if cause else _built_on(own, broken)
-        if not exercise.note and first not in (None, name):
-            exercise.see_first = exercises[first].see_first or first  # the first of a chain
-        exercise.behaviours = _behaviours(own, cause, broken, exercise.see_first)
+        cause = None if exercise.note else _cause(own, wrong.of(name))
+        first = refuted.setdefault(cause.thought, name) if cause else name
+        exercise.see_first = first if first != name else None
+        exercise.behaviours = _behaviours(own, cause, exercise.see_first, faults[name])
+        if faults[name] and all(case.error is None for case in own):
+            exercise.see_first = faults[name][0]
 
 
-def _built_on(cases: list[Case], broken: set[str]) -> str | None:
-    """The broken exercise that all failed cases of this one build on, if there is one."""
-    bases = [[n for n in case.after if n in broken] for case in cases if case.error is not None]
-    return bases[0][0] if bases and all(bases) else None
+def _faults_underneath(cases: list[Case]) -> dict[str, list[str]]:
+    """For each exercise the wrong ones among those that it calls, near or far, in their order."""
+    used = {case.exercise: case.used for case in cases}
+    wrong = {case.exercise for case in cases if case.error is not None}
+    called: dict[str, set[str]] = {}
+    for name, near in used.items():  # an exercise calls none below it
+        called[name] = set(near).union(*(called[each] for each in near))
+    return {name: [n for n in used if n in called[name] & wrong] for name in used}
 
 
 def _behaviours(
-    cases: list[Case], cause: Misconception | None, broken: set[str], see_first: str | None
+    cases: list[Case], cause: Misconception | None, see_first: str | None, faults: list[str]
 ) -> list[Behaviour]:
-    """The behaviours of one exercise; `broken` names the exercises in which something failed."""
-    shares = {case.behaviour: case.weight for case in cases}
-    first = {case.behaviour: case for case in reversed(cases) if case.error is not None}
-    failing = {name: first[name] for name in shares if name in first}
+    """The behaviours of one exercise; `faults` are the wrong ones that it calls."""
+    groups: dict[check.Behaviour, list[Case]] = {}
+    for case in cases:
+        groups.setdefault(case.behaviour, []).append(case)
+    first = {each: _first_failed(group) for each, group in groups.items()}
+    failing = {each: case for each, case in first.items() if case is not None}
     behaviours = []
-    for name, weight in shares.items():
-        if name not in failing:
-            behaviours.append(Behaviour(name, True, weight=weight))
+    for each, group in groups.items():
+        name, weight = each.name, each.weight
+        if each not in failing:
+            message = _right_by_itself(group, faults)
+            passed = not message or not each.composed
+            behaviours.append(Behaviour(name, passed, message, weight=weight))
         elif cause is None:
-            message = _plain(failing[name], failing, broken)
+            message = _plain(failing[each], failing)
             behaviours.append(Behaviour(name, False, message, weight=weight))
         else:
-            message = _of_cause(failing[name], failing, cause, see_first)
+            message = _of_cause(failing[each], failing, cause, see_first)
             behaviours.append(Behaviour(name, False, message, cause.name, weight))
     return behaviours
 
 
-def _plain(case: Case, failing: dict[str, Case], broken: set[str]) -> str:
+def _first_failed(cases: list[Case]) -> Case | None:
+    """The first case of a behaviour that fails by itself.
+
+    There is none if all pass with the student's own answers underneath, whatever these are.
+    """
+    if all(case.own_error is None for case in cases):
+        return None
+    return next((case for case in cases if case.error is not None), None)
+
+
+def _right_by_itself(cases: list[Case], faults: list[str]) -> str:
+    """What is said of a behaviour that fails only with the student's own answers underneath."""
+    error = next((case.own_error for case in cases if case.own_error is not None), None)
+    names = " and ".join(faults) or "answers above"
+    return f"right by itself. With your own {names}: {error}" if error else ""
+
+
+def _plain(case: Case, failing: dict[check.Behaviour, Case]) -> str:
     """What the student reads under a failed behaviour without a known cause."""
-    if first := [name for name in case.after if name in broken | set(failing)]:
+    if first := [each.name for each in case.behaviour.after if each in failing]:
         return f"not checked: first {first[0]}. Seen here: {case.error}"
     return _ended(case, failing) or case.error
 
 
 def _of_cause(
-    case: Case, failing: dict[str, Case], cause: Misconception, see_first: str | None
+    case: Case,
+    failing: dict[check.Behaviour, Case],
+    cause: Misconception,
+    see_first: str | None,
 ) -> str:
     """What the student reads under it if the cause is known. The numbers always stay in it."""
     if case is not next(iter(failing.values())):
@@ -269,7 +313,7 @@ def _of_cause(
     return cause.explain(case.error)
 
 
-def _ended(case: Case, failing: dict[str, Case]) -> str | None:
+def _ended(case: Case, failing: dict[check.Behaviour, Case]) -> str | None:
     """A line in place of an exception that the first failed case has shown already."""
     lead = next(iter(failing.values()))
     if case is lead or case.raised is None or case.raised != lead.raised:
@@ -277,16 +321,11 @@ def _ended(case: Case, failing: dict[str, Case]) -> str | None:
     return "not checked: first what is said above, it ends this call too."
 
 
-def _cause(cases: list[Case], wrong: list[Misconception], broken: set[str]) -> Misconception | None:
-    """The wrong answer that explains the failed cases.
-
-    If an exercise that these cases build on is broken too, only one that explains every call: the
-    fault is likelier to be there.
-    """
+def _cause(cases: list[Case], wrong: list[Misconception]) -> Misconception | None:
+    """The wrong answer that explains the failed cases."""
     calls = [call for case in cases for call in case.calls if call.function == case.exercise]
     failed = [case for case in cases if case.error is not None]
     failing = [
         case.calls[-1] for case in failed if case.calls and case.calls[-1].function == case.exercise
     ]
-    leans = any(name in broken for case in failed for name in case.after)
-    return likely_cause(wrong, calls, failing, whole_only=leans)
+    return likely_cause(wrong, calls, failing)

@@ -24,15 +24,19 @@ MAX_MESSAGE = 4000  # characters of a case's message: a student's value may be i
 
 @dataclass
 class Case:
-    """One test case as it went: `error` is None if it passed."""
+    """One test case as it went: `error` is None if it passed.
+
+    `own_error` is the same with the student's own answers underneath. The two differ only if the
+    case was run again with the chapter's (underneath.py), of which the exercise called `used`.
+    """
 
     exercise: str
-    behaviour: str
-    after: tuple[str, ...]
+    behaviour: Behaviour
     error: str | None
+    own_error: str | None
     unwritten: bool = False
     calls: list[Call] = field(default_factory=list)
-    weight: int = 1
+    used: frozenset[str] = frozenset()
 
     @property
     def raised(self) -> str | None:
@@ -49,6 +53,10 @@ class Trial:
     behaviour: Behaviour
     arguments: dict[str, object]
 
+    @property
+    def exercise(self) -> str:
+        return self.behaviour.exercise.name
+
     def run(self, student: Student) -> Case:
         """How the case goes with the functions of `student`."""
         student.calls, error = [], None
@@ -60,10 +68,7 @@ class Trial:
         except BaseException as raised:  # pytest.fail and pytest.skip raise no Exception
             error = raised
         message, unwritten = _reason(error)
-        exercise, weight = self.behaviour.exercise.name, self.behaviour.weight
-        after = tuple(each.name for each in self.behaviour.after)
-        behaviour = self.behaviour.name
-        return Case(exercise, behaviour, after, message, unwritten, student.calls, weight)
+        return Case(self.exercise, self.behaviour, message, message, unwritten, student.calls)
 
 
 class HiddenTests:
@@ -82,11 +87,11 @@ class HiddenTests:
         self._require_graded()
         self._require_tested()
 
-    def run(self, student: Student) -> list[Case]:
-        """Every case, as it goes with the functions of `student`."""
+    def run(self, student: Student, exercise: str | None = None) -> list[Case]:
+        """Every case, or those of one exercise, as it goes with the functions of `student`."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return [trial.run(student) for trial in self.trials]
+            return [t.run(student) for t in self.trials if exercise in (None, t.exercise)]
 
     def _trials(self, name: str, function: Callable) -> Iterator[Trial]:
         """The cases of a test function."""

@@ -46,6 +46,12 @@ def release_of(chapter: str) -> NotebookNode:
     return nbformat.read(Chapter(chapter).release, as_version=4)
 
 
+@cache
+def solution_of(chapter: str) -> NotebookNode:
+    """The instructor's notebook of a chapter. Raises FileNotFoundError if there is none."""
+    return nbformat.read(Chapter(chapter).solution, as_version=4)
+
+
 def take_in(root: Path, path: Path, chapter: str) -> Submission:
     """The submission at `path`, a path relative to the folder `root` of submissions."""
     release = release_of(chapter)

@@ -122,18 +122,18 @@ def misconceptions_of(chapter: str) -> Misconceptions:
 
 
 def likely_cause(
-    candidates: Iterable[Misconception], calls: list[Call], failing: list[Call], whole_only: bool
+    candidates: Iterable[Misconception], calls: list[Call], failing: list[Call]
 ) -> Misconception | None:
     """The first wrong answer that gives what the student's function gave in every call.
 
     If none does, the first that agrees on the `failing` calls: a student may hold one
-    misconception and have made another slip. Not so with `whole_only`.
+    misconception and have made another slip.
     """
     if not failing:
         return None
     agree = [wrong for wrong in candidates if _agrees(wrong, failing)]
     whole = [wrong for wrong in agree if _agrees(wrong, calls)]
-    return next(iter(whole if whole_only else whole + agree), None)
+    return next(iter(whole + agree), None)
 
 
 def _agrees(wrong: Misconception, calls: list[Call]) -> bool:

@@ -302,9 +302,7 @@ def test_prefix_edges(student, drafted, p, gives):
 
 # --- greedy_speculative_decode --------------------------------------------------------------
 
-greedy_speculative_decode = Exercise(
-    "greedy_speculative_decode", after=[score_block, greedy_prefix]
-)
+greedy_speculative_decode = Exercise("greedy_speculative_decode")
 greedy_text = greedy_speculative_decode.behaviour("the target's own greedy text")
 end_of_text = greedy_speculative_decode.behaviour("stops after eos")
 length_of_text = greedy_speculative_decode.behaviour("exactly as many tokens as asked for")

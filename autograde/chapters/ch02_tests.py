@@ -91,7 +91,7 @@ def test_zeros(student, token, gives):
     untouched(student)
 
 
-speculative_accept = Exercise("speculative_accept", after=[acceptance_probability])
+speculative_accept = Exercise("speculative_accept")
 
 
 def check_accept(student, tokens, p, q, r, gives, hint):
@@ -248,7 +248,7 @@ def test_residual_is_new(student, p, q, gives):
 correct_token = Exercise("correct_token")
 
 
-@correct_token.behaviour("accepts by the coin", after=[acceptance_probability])
+@correct_token.behaviour("accepts by the coin")
 @pytest.mark.parametrize(
     "token, r, gives",
     [
@@ -265,9 +265,7 @@ def test_correct_keeps(student, token, r, gives):
     expect(student.correct_token, P, Q, token, r, 0.9, gives=gives, hint=hint)
 
 
-@correct_token.behaviour(
-    "replaces from the residual", after=[acceptance_probability, residual_distribution]
-)
+@correct_token.behaviour("replaces from the residual")
 @pytest.mark.parametrize(
     "u, gives", [(0.0, 0), (0.3, 0), (0.45, 0), (0.74, 0), (0.76, 3), (0.99, 3)]
 )
@@ -276,9 +274,7 @@ def test_correct_replaces(student, u, gives):
     expect(student.correct_token, P, Q, 1, 0.9, u, gives=(gives, False), hint=hint)
 
 
-@correct_token.behaviour(
-    "the law is the target's", after=[acceptance_probability, residual_distribution]
-)
+@correct_token.behaviour("the law is the target's")
 @pytest.mark.parametrize("p, q", [(P, Q), (Q, P), (P, P), *pairs(2, 3, 5, seed=23)])
 def test_correct_law(student, p, q):
     def checked(many):
@@ -312,9 +308,7 @@ def _is_token_and_flag(out: object, vocab_size: int) -> bool:
     return type(token) is int and 0 <= token < vocab_size and isinstance(flag, bool)
 
 
-@correct_token.behaviour(
-    "the edges: zeros and equal models", after=[acceptance_probability, residual_distribution]
-)
+@correct_token.behaviour("the edges: zeros and equal models")
 @pytest.mark.parametrize(
     "p, q, token, r, u, gives",
     [
@@ -339,7 +333,7 @@ def test_correct_edges(student, p, q, token, r, u, gives):
     untouched(student)
 
 
-speculative_step = Exercise("speculative_step", after=[speculative_accept, residual_distribution])
+speculative_step = Exercise("speculative_step")
 bonus_token = speculative_step.behaviour("the bonus token from row K")
 
 FLAT = np.array([0.25, 0.25, 0.25, 0.25])

@@ -61,7 +61,7 @@ def test_accepted_at_the_ends(student, alpha, k):
     no_warning(student)
 
 
-expected_tokens = Exercise("expected_tokens", after=[expected_accepted])
+expected_tokens = Exercise("expected_tokens")
 
 
 @expected_tokens.behaviour("the accepted ones and one more")
@@ -79,7 +79,7 @@ def test_tokens_at_the_ends(student, alpha, k):
     no_warning(student)
 
 
-walltime_speedup = Exercise("walltime_speedup", after=[expected_tokens])
+walltime_speedup = Exercise("walltime_speedup")
 
 
 @walltime_speedup.behaviour("tokens over the time of a block")
@@ -124,7 +124,7 @@ def test_speedup_at_the_ends(student, alpha, c, k, v):
     no_warning(student)
 
 
-best_k = Exercise("best_k", after=[walltime_speedup])
+best_k = Exercise("best_k")
 
 
 @best_k.behaviour("the best K of the formula")

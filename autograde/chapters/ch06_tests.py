@@ -126,7 +126,7 @@ def test_block_edges(student, alpha, r, gives):
     untouched(student)
 
 
-simulate_decode = Exercise("simulate_decode", after=[simulate_block])
+simulate_decode = Exercise("simulate_decode")
 fresh_numbers = simulate_decode.behaviour("k new numbers of the given generator for each block")
 
 # Three blocks of four: 2 + 1, 0 + 1 and 4 + 1 tokens at alpha = .75; then 1 + 1 and 3 + 1.

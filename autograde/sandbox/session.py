@@ -2,20 +2,22 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
+from types import MappingProxyType
 from typing import Any
 
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import ObjectTable
+from autograde.sandbox.remote import ObjectTable, RemoteObject
 from autograde.sandbox.workers import Limits, Stopwatch, Worker, processor_seconds
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
 MAX_ENDED = 3  # calls of one function that may end the process: after them it is not called again
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")  # Python's text of a NameError
+NOTHING: Mapping = MappingProxyType({})
 
 
 class StudentError(Exception):
@@ -139,16 +141,30 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def calls(self, name: str, many: list[tuple], count: bool = False) -> list[Reply | Exception]:
+    def renew(self) -> None:
+        """Start a fresh process, in which every name may be called again."""
+        self.ended.clear()
+        self._restart()
+
+    def calls(
+        self,
+        name: str,
+        many: list[tuple],
+        count: bool = False,
+        underneath: Mapping[str, RemoteObject] = NOTHING,
+    ) -> list[Reply | Exception]:
         """The replies to several calls, one after the other, each within the time limit of a call.
 
         They go to the worker in one message, which is much cheaper than one message each. With
-        `count`, the replies say what was done with torch. A StudentError, NotDefined or
-        ProcessEnded is the last of the list: nothing is called after it.
+        `count`, the replies say what was done with torch. During each call the names of
+        `underneath` are those objects in the notebook. A StudentError, NotDefined or ProcessEnded
+        is the last of the list: nothing is called after it.
         """
         table = ObjectTable()
         encoded, places = _shared(many, table)
+        lent = {each: wire.encode(table.add(thing)) for each, thing in underneath.items()}
         request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
+        request["underneath"] = lent
         answers: list[Reply | Exception] = []
         try:
             for number, args in enumerate(many):

@@ -3,13 +3,20 @@
 import copy
 import inspect
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 from autograde.sandbox.remote import RemoteObject
-from autograde.sandbox.session import NotCalled, ProcessEnded, Reply, Session, StudentError
+from autograde.sandbox.session import (
+    NOTHING,
+    NotCalled,
+    ProcessEnded,
+    Reply,
+    Session,
+    StudentError,
+)
 
 
 @dataclass(frozen=True)
@@ -66,12 +73,19 @@ class Student:
     """A student's notebook as the hidden tests see it: functions to call, values to read.
 
     `parameters` gives each function's parameter names, for the text of messages. `calls` holds
-    the calls since it was last emptied.
+    the calls since it was last emptied. `underneath` are functions that stand in place of the
+    student's own of the same names, for what calls these.
     """
 
-    def __init__(self, session: Session, parameters: dict[str, list[str]]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        parameters: dict[str, list[str]],
+        underneath: Mapping[str, RemoteObject] = NOTHING,
+    ) -> None:
         self.session = session
         self.parameters = parameters
+        self.underneath = underneath
         self.calls: list[Call] = []
 
     def __getattr__(self, name: str) -> "Function":
@@ -133,7 +147,8 @@ class Function:
     def _answers(self, many: list[tuple[tuple, tuple]]) -> Iterator[Any]:
         """The values for pairs of arguments and the copy of them that is kept."""
         given = [args for args, _ in many]
-        answers = self.student.session.calls(self.__name__, given, self.count)
+        student = self.student
+        answers = student.session.calls(self.__name__, given, self.count, student.underneath)
         for answer, (args, kept) in zip(answers, many, strict=False):  # the last may be an error
             failed = isinstance(answer, Exception)
             reply = None if failed else answer

@@ -71,10 +71,10 @@ def points(
     parameters = list(inspect.signature(function).parameters) if callable(function) else []
     student = Student(InKernel(namespace), {name: parameters})
     trials = _tests(chapter, exercises).trials
-    cases = [trial.run(student) for trial in trials if trial.behaviour.exercise.name == name]
-    weights = {case.behaviour: case.weight for case in cases}
-    lost = {case.behaviour: case.weight for case in cases if case.error is not None}
-    return most * (sum(weights.values()) - sum(lost.values())) / sum(weights.values())
+    cases = [trial.run(student) for trial in trials if trial.exercise == name]
+    lost = {case.behaviour for case in cases if case.error is not None}
+    total = sum(each.weight for each in {case.behaviour for case in cases})
+    return most * (total - sum(each.weight for each in lost)) / total
 
 
 @cache
@@ -94,7 +94,7 @@ class InKernel:
             raise NotDefined(f"{name} is not defined in the notebook")
         return self.namespace[name]
 
-    def calls(self, name: str, many: list[tuple], _: bool = False) -> list[Reply | Exception]:
+    def calls(self, name: str, many: list[tuple], *_: object) -> list[Reply | Exception]:
         """What comes of one call after the other, up to the first error, as of a Session's."""
         answers: list[Reply | Exception] = []
         try:

@@ -13,10 +13,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.chapter import Chapter, notebook_path
+from autograde.chapter import notebook_path
 from autograde.files import write_if_changed
 from autograde.nbgrader.regions import solution_view
-from autograde.submission import is_answer, release_of
+from autograde.submission import is_answer, release_of, solution_of
 from autograde.wrong import misconceptions_of
 
 Answers = dict[str, str]  # what stands in a cell, by the cell's name
@@ -38,7 +38,7 @@ class Always(float):
 @cache
 def solutions_of(chapter: str) -> Answers:
     """The right answer of every cell that a student writes in, by its name."""
-    cells = solution_view(nbformat.read(Chapter(chapter).solution, as_version=4)).cells
+    cells = solution_view(solution_of(chapter)).cells
     return {cell.metadata.nbgrader.grade_id: cell.source for cell in cells if is_answer(cell)}
 
 

@@ -15,7 +15,7 @@ from autograde.chapter import LIBRARY, ROOT
 
 BOTTOM = {"chapter", "files", "result", "submission"}
 SANDBOX = {"chapter", "files", "sandbox"}
-TESTS = {"chapter", "sandbox", "check", "wrong", "runner"}
+TESTS = {"chapter", "sandbox", "check", "wrong", "runner", "underneath"}
 GRADE = BOTTOM | TESTS | {"cache", "grade"}
 REPORT = GRADE | {"report"}
 NBGRADER = REPORT | {"nbgrader", "receipt"}
@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "check": TESTS,
     "wrong": TESTS,
     "runner": TESTS,
+    "underneath": TESTS,
     "chapters": {"chapters", "check", "wrong"},
     "cache": BOTTOM,
     "grade": GRADE,

@@ -3,6 +3,7 @@
 import socket
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import cells
@@ -49,13 +50,28 @@ def calls(notebook: cells.Cells, request: dict, handle: wire.MakeHandle) -> Iter
     if not callable(function):
         yield {"missing": True}
         return
+    lent = {name: wire.decode(data, handle) for name, data in request["underneath"].items()}
     for places in request["calls"]:
         sent = [request["args"][i] for i in places]
         args = [wire.decode(data, handle) for data in sent]
-        outcome = call(function, args, request["count"])
+        with bound(notebook.namespace, lent):
+            outcome = call(function, args, request["count"])
         yield outcome | {"changed": wire.changed(sent, args)}
         if outcome["error"]:
             return
+
+
+@contextmanager
+def bound(namespace: dict[str, Any], lent: dict[str, Any]) -> Iterator[None]:
+    """Other values under the names `lent` for a while; then what stood there before."""
+    own = {name: namespace[name] for name in lent if name in namespace}
+    namespace.update(lent)
+    try:
+        yield
+    finally:
+        for name in lent:
+            namespace.pop(name, None)
+        namespace.update(own)
 
 
 def call(function: Callable, args: list, count: bool = False) -> dict:

@@ -13,6 +13,7 @@ from autograde.chapter import ROOT
 CHAPTER = "02_topic"
 INGREDIENTS = (
     f"solutions/{CHAPTER}.py",
+    f"solutions/{CHAPTER}/{CHAPTER}.ipynb",
     f"notebooks/{CHAPTER}/{CHAPTER}.ipynb",
     "autograde/grade.py",
     "autograde/sandbox/inside/wire.py",

@@ -57,13 +57,6 @@ def test_one_belief_in_two_exercises_is_refuted_once():
     assert second.to_json()["causes"] == ["replaced_from_target"]
 
 
-def test_what_builds_on_a_wrong_answer_is_told_where_the_fault_is():
-    answers = {"acceptance_probability": INVERTED, "speculative_accept": BUILT_ON_IT}
-    accept = exercises_of(**answers)["speculative_accept"]
-    assert "You might think" not in messages(accept)
-    assert accept.see_first == "acceptance_probability"
-
-
 def test_an_answer_that_is_not_written_is_sent_nowhere_else():
     exercises = exercises_of(acceptance_probability=INVERTED, speculative_accept="")
     blank, sections = exercises["speculative_accept"], sections_of(CHAPTER)

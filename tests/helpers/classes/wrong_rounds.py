@@ -1,15 +1,13 @@
 """Wrong answers that are graded in one notebook, where neither can change what the other gets.
 
-A misconception changes one exercise, and the marks of another may hang on that one: because its
-solution calls it, or because its behaviours are looked at only after it. Two misconceptions share
-a notebook only where neither's exercise hangs on the other's, near or far, and they are not of one
-belief, which is refuted once.
+A misconception changes one exercise, and what another answers may hang on that one, because its
+solution calls it. Two misconceptions share a notebook only where neither's exercise hangs on the
+other's, near or far, and they are not of one belief, which is refuted once.
 """
 
 import ast
 from functools import cache
 
-from autograde.chapter import Chapter
 from autograde.tools.samples import solutions_of
 from autograde.wrong import Misconception, misconceptions_of
 
@@ -51,10 +49,10 @@ def apart(needs: dict[str, set[str]], one: Misconception, other: Misconception) 
 
 @cache
 def needs_of(chapter: str) -> dict[str, set[str]]:
-    """For each exercise all others that its marks hang on, near or far."""
-    answers, after = solutions_of(chapter), prerequisites(chapter)
+    """For each exercise all others that it calls, near or far."""
+    answers = solutions_of(chapter)
     names = {wrong.exercise for wrong in misconceptions_of(chapter).all}
-    needs = {name: names & (used(answers[name]) | after.get(name, set())) for name in names}
+    needs = {name: names & used(answers[name]) for name in names}
     for _ in names:  # each pass goes one step further
         needs = {name: near.union(*(needs[each] for each in near)) for name, near in needs.items()}
     return {name: near - {name} for name, near in needs.items()}
@@ -63,16 +61,3 @@ def needs_of(chapter: str) -> dict[str, set[str]]:
 def used(code: str) -> set[str]:
     """The names that occur in an answer."""
     return {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
-
-
-def prerequisites(chapter: str) -> dict[str, set[str]]:
-    """By exercise, what its behaviours in the hidden tests come after."""
-    tests = vars(Chapter(chapter).import_tests()).values()
-    marks = [mark for test in tests for mark in getattr(test, "pytestmark", [])]
-    after: dict[str, set[str]] = {}
-    for mark in marks:
-        if mark.name == "behaviour":
-            (behaviour,) = mark.args
-            names = after.setdefault(behaviour.exercise.name, set())
-            names.update(each.name for each in behaviour.after)
-    return after

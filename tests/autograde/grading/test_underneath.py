@@ -1,0 +1,109 @@
+"""One mistake costs once: what calls a wrong answer is graded with right ones underneath."""
+
+import pytest
+from classes.regrading import grade_with
+from classes.wrong_rounds import needs_of
+from tqdm import tqdm
+
+from autograde.chapter import chapter_names
+from autograde.result import Result
+from autograde.wrong import misconceptions_of
+
+SPEED = "04_choosing_the_draft"
+LINEAR = "def expected_accepted(alpha, k):\n    return alpha * k"
+
+
+def remarks(result: Result, name: str) -> list[str]:
+    """What is said of the behaviours of an exercise that passed."""
+    return [b.message for b in result.exercises[name].behaviours if b.passed]
+
+
+def lost(result: Result) -> dict[str, float]:
+    """Points lost, by exercise."""
+    every = {name: e.max_score - e.score for name, e in result.exercises.items()}
+    return {name: points for name, points in every.items() if points}
+
+
+def test_one_wrong_line_costs_its_own_points_and_no_others():
+    result = grade_with(SPEED, expected_accepted=LINEAR)
+    assert lost(result) == {"expected_accepted": 2.0}
+    (first, *_) = remarks(result, "best_k")
+    assert first.startswith("right by itself. With your own expected_accepted: best_k(alpha=0.7, ")
+    assert "returned 60, expected 9." in first
+    assert "cause" not in str(result.to_json()["exercises"]["best_k"]["causes"])
+
+
+def test_a_mistake_of_its_own_costs_points_above_a_wrong_answer_too():
+    wrong = "def best_k(alpha, c, k_max):\n    return max(range(1, k_max + 1), key="
+    wrong += "lambda k: walltime_speedup(alpha, c, k))"
+    both = grade_with(SPEED, expected_accepted=LINEAR, best_k=wrong).exercises["best_k"]
+    alone = grade_with(SPEED, best_k=wrong).exercises["best_k"]
+    failed = [b for b in alone.behaviours if not b.passed]
+    assert failed and [b for b in both.behaviours if not b.passed] == failed
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "def expected_accepted(alpha, k):\n    raise NotImplementedError('not written yet')",
+        "def expected_accepted(alpha, k):\n    while True:\n        pass",
+        "def expected_accepted(alpha, k):\n    import os\n    os._exit(0)",
+        "def expected_accepted(alpha, k)\n    return 0",
+    ],
+    ids=["unwritten", "never ends", "ends the process", "no Python"],
+)
+def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(answer: str):
+    assert lost(grade_with(SPEED, expected_accepted=answer)) == {"expected_accepted": 2.0}
+
+
+def test_two_mistakes_that_cancel_are_right():
+    """The student counts the token more in the other function: the sums come out right."""
+    shifted = "def expected_accepted(alpha, k):\n    return sum(alpha**i for i in range(k + 1))"
+    plain = "def expected_tokens(alpha, k):\n    return expected_accepted(alpha, k)"
+    result = grade_with(SPEED, expected_accepted=shifted, expected_tokens=plain)
+    assert set(lost(result)) == {"expected_accepted"}
+    assert set(remarks(result, "expected_tokens")) == {""}
+
+
+def test_any_function_above_may_be_called():
+    """Not only those that the solution calls, and with arguments by name."""
+    loop = (
+        "def speculative_step(draft_tokens, p, q, r, u):\n"
+        "    out = []\n"
+        "    for i, t in enumerate(draft_tokens):\n"
+        "        token, kept = correct_token(p=p[i], q=q[i], token=t, r=r[i], u=u)\n"
+        "        out.append(token)\n"
+        "        if not kept:\n"
+        "            return out\n"
+        "    return [*out, sample_from(p[len(draft_tokens)], u)]\n"
+    )
+    wrong = "def correct_token(p, q, token, r, u):\n    return token, True"
+    result = grade_with("02_rejection_sampling", speculative_step=loop, correct_token=wrong)
+    assert set(lost(result)) == {"correct_token"}
+    assert any("With your own correct_token: " in m for m in remarks(result, "speculative_step"))
+
+
+def test_who_calls_nothing_above_is_graded_once():
+    """A wrong answer of one's own, below another: there is nothing to put underneath."""
+    closed = "def expected_tokens(alpha, k):\n    return (1 - alpha**k) / (1 - alpha)"
+    both = grade_with(SPEED, expected_accepted=LINEAR, expected_tokens=closed)
+    alone = grade_with(SPEED, expected_tokens=closed)
+    assert both.exercises["expected_tokens"] == alone.exercises["expected_tokens"]
+
+
+CALLED = [
+    (chapter, name)
+    for chapter in chapter_names()
+    for name in dict.fromkeys(n for near in needs_of(chapter).values() for n in near)
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter, name", CALLED)
+def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
+    """Every known wrong answer to what others call, all else right."""
+    for wrong in tqdm(misconceptions_of(chapter).of(name), desc=name):
+        exercises = grade_with(chapter, **{name: wrong.code}).exercises
+        del exercises[name]
+        failed = [b for e in exercises.values() for b in e.behaviours if not b.passed]
+        assert all(b.name == "the whole decoder, with your own parts" for b in failed), wrong.name
