@@ -316,7 +316,8 @@ def _of_cause(
 def _ended(case: Case, failing: dict[check.Behaviour, Case]) -> str | None:
     """A line in place of an exception that the first failed case has shown already."""
     lead = next(iter(failing.values()))
-    if case is lead or case.raised is None or case.raised != lead.raised:
+    stopped = case.raised in ("CallTimedOut", "ProcessEnded")  # each names its own call
+    if case is lead or case.raised is None or stopped or case.raised != lead.raised:
         return None
     return "not checked: first what is said above, it ends this call too."
 

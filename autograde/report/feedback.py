@@ -10,7 +10,6 @@ from html import escape
 from autograde.report.sections import Section
 from autograde.result import Behaviour, Exercise, Result
 
-
 TIME_LIMIT = (
     "**A time limit decided:** a cell or a call was stopped, also when everything was run again "
     "alone. What was stopped is named below. This result is not stored: grading again tries again."

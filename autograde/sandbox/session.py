@@ -295,12 +295,16 @@ class Session:
             raise self._at_limit(f"it took longer than {seconds:g} s and was stopped") from None
         except (OSError, wire.ProtocolError) as error:
             raise ProcessEnded(f"the worker's answer could not be read: {error}") from None
-        if answer is None and processor_seconds(self.worker.pid) >= self.limits.process_seconds:
-            used = f"{self.limits.cpu_seconds} s of the processors"
-            raise self._at_limit(f"it was stopped when its process had used {used}")
         if answer is None:
-            raise ProcessEnded("it ended the Python process, which no answer needs to do")
+            raise self._end_of_process()
         return answer
+
+    def _end_of_process(self) -> ProcessEnded:
+        """Why the process is gone: the kernel's limit, which it counts in ticks, or by itself."""
+        if processor_seconds(self.worker.pid) < self.limits.process_seconds - 1:
+            return ProcessEnded("it ended the Python process, which no answer needs to do")
+        used = f"{self.limits.cpu_seconds} s of the processors"
+        return self._at_limit(f"it was stopped when its process had used {used}")
 
     def _at_limit(self, reason: str = "") -> CallTimedOut:
         """The error of a request that was stopped at a limit; no reason: at the submission's."""
