@@ -21,13 +21,8 @@ from specdec_lib.lessons.ch03.rules import (
     right_rule,
     sampler_match,
 )
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    expect,
-    expect_value_error,
-    type_name,
-)
+from specdec_lib.lessons.common.describing import describe, type_name
+from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
@@ -399,11 +394,11 @@ def bounded(rule: Rule) -> Rule:
     """The rule, for numbers in the shapes that the exercise names, and about as many.
 
     It runs in the grader's own process, where a row of coins against a column of numbers would make
-    a table of any size, and a list times a number a list of any length.
+    a table of any size, and a list or a tuple times a number one of any length.
     """
 
     def asked(p, q, tokens, r, u):
-        given = [np.asarray(x) if isinstance(x, list) else x for x in (p, q, tokens, r, u)]
+        given = [x if type(x) in (int, float) else np.asarray(x) for x in (p, q, tokens, r, u)]
         if any(np.asarray(x).dtype.kind not in "biuf" for x in given):
             raise TypeError("a rule takes arrays of numbers")
         if [np.ndim(x) for x in given[:2]] != [1, 1]:

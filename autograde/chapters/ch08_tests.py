@@ -19,16 +19,12 @@ from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.lessons.ch08.checks import FAULTS, expect_verdict
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, closer, dyadic_table
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    expect,
-    expect_value_error,
-    format_call,
-)
+from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
 from specdec_lib.sampling import Warp, choices_for
 
 LONGEST = 200  # tokens in a text: of each that is read, the models keep every beginning
+MANY = 500  # passes of a model in one call
 
 
 class RemoteCache(WatchedCache, RemoteObject):
@@ -44,7 +40,8 @@ class RemoteModel(WatchedModel, RemoteObject):
 
     def __init__(self, table: np.ndarray, name: str, prompt: int, most: int | None = None) -> None:
         WatchedModel.__init__(self, table, name, prompt, most)
-        RemoteObject.__init__(self, self, "vocab_size", "new_cache()", "forward()")
+        names = ("vocab_size", "new_cache()", "forward()")
+        RemoteObject.__init__(self, self, *names, max_given=2 * LONGEST)
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RemoteCache:
         """An empty cache of one row. ValueError for more rows."""
@@ -53,7 +50,9 @@ class RemoteModel(WatchedModel, RemoteObject):
         return RemoteCache()
 
     def forward(self, tokens: Tensor, cache: RemoteCache) -> Tensor:
-        """The logits, as of every WatchedModel. ValueError if the text gets too long."""
+        """The logits, as of every WatchedModel. ValueError for too long a text, too many passes."""
+        if len(self.passes) >= MANY:
+            raise ValueError(f"no answer needs more than {MANY} passes of a model")
         if len(cache.tokens) + len(tokens[0]) > LONGEST:
             raise ValueError(f"the text gets longer than the {LONGEST} tokens that the model takes")
         return super().forward(tokens, cache)

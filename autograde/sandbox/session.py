@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Any
 
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import ObjectTable, RemoteObject
+from autograde.sandbox.remote import Account, ObjectTable, RemoteObject
 from autograde.sandbox.workers import Limits, Stopwatch, Worker, processor_seconds
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
@@ -127,6 +128,7 @@ class Session:
         self.unset: dict[str, frozenset[str]] = {}  # names of cells that did not end well, by key
         self.part: object = None
         self.ended: dict[str, list[tuple[object, ProcessEnded]]] = {}  # by name, each with its part
+        self.accounts: defaultdict[str, Account] = defaultdict(Account)
         self.limited = False
         self.broken: RuntimeError | None = None
         self.worker: Worker | None = None
@@ -160,7 +162,7 @@ class Session:
         `underneath` are those objects in the notebook. A StudentError, NotDefined or ProcessEnded
         is the last of the list: nothing is called after it.
         """
-        table = ObjectTable()
+        table = ObjectTable(self.accounts[name])
         encoded, places = _shared(many, table)
         lent = {each: wire.encode(table.add(thing)) for each, thing in underneath.items()}
         request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
@@ -178,7 +180,8 @@ class Session:
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
         request = {"do": "value", "name": name}
-        return self._ask_about(name, request, ObjectTable(), lambda a: wire.decode(a["value"]))
+        table = ObjectTable(self.accounts[name])
+        return self._ask_about(name, request, table, lambda a: wire.decode(a["value"]))
 
     def _ask_about(
         self, name: str, request: dict | None, table: ObjectTable, read: Callable
@@ -323,6 +326,9 @@ class Session:
             if limit.left() <= 0:  # one quick question after another times out too
                 raise TimeoutError
             answer = self.worker.exchange(table.answer(answer["ask"]), limit)
+        if table is not None and answer is not None:
+            table.account.keep(answer.weight)
+            table.uses = 0
         return answer
 
     def _stop(self) -> None:
