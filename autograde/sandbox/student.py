@@ -35,31 +35,28 @@ class Call:
 
 
 class Shown(reprlib.Repr):
-    """A value in a message, short, and as it would be written in a call."""
+    """Arguments as they can be pasted into a notebook; what is long is cut, or told by its shape."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.maxlist = self.maxtuple = self.maxdict = 12
-        self.maxstring = self.maxother = self.maxlong = 80
-
-    def repr_float(self, value: float, _: int) -> str:
-        return f"{value:.5g}"
+        self.maxlist = self.maxtuple = self.maxdict = 36
+        self.maxstring = self.maxlong = 80
 
     def repr_ndarray(self, value: Any, level: int) -> str:
-        """Few numbers as a list, many by their shape."""
-        few = 0 < value.size <= 12
-        return self.repr1(value.tolist(), level) if few else f"an array of shape {value.shape}"
+        """An array of few numbers whole."""
+        few = 0 < value.size <= self.maxlist
+        return f"np.array({value.tolist()})" if few else f"an array of shape {value.shape}"
 
     def repr_Tensor(self, value: Any, level: int) -> str:  # noqa: N802  by the type's name
         """The same of a tensor."""
-        few, shape = 0 < value.numel() <= 12, tuple(value.shape)
-        return f"tensor({self.repr1(value.tolist(), level)})" if few else f"a tensor of {shape}"
+        few, shape = 0 < value.numel() <= self.maxlist, tuple(value.shape)
+        return f"torch.tensor({value.tolist()})" if few else f"a tensor of shape {shape}"
 
-    def repr_function(self, value: Any, _: int) -> str:
+    def repr_function(self, value: Any, level: int) -> str:
         return value.__name__
 
-    def repr_instance(self, value: Any, _: int) -> str:
-        """An object without the place in memory that its repr may end with."""
+    def repr_instance(self, value: Any, level: int) -> str:
+        """Any other object, without the place in memory that its own repr may end with."""
         return f"a {type(getattr(value, 'thing', value)).__name__}"
 
 
@@ -139,7 +136,7 @@ class Function:
         return self._answers([(args, args) for args in many])
 
     def text(self, args: tuple) -> str:
-        """A call as text, with the names of the parameters: `f(p=[0.5, 0.5], token=1)`."""
+        """A call as text, with the names of the parameters: `f(p=np.array([0.5, 0.5]), token=1)`."""
         names = [f"{name}=" for name in self.student.parameters.get(self.__name__, [])]
         pairs = zip_longest(names[: len(args)], args, fillvalue="")
         return f"{self.__name__}({', '.join(name + SHOWN.repr(arg) for name, arg in pairs)})"
