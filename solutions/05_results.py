@@ -85,6 +85,7 @@ lesson.reveal("prediction_05", prediction_05)
 # this very record: a 1 for every match and a 0 for the first miss. vLLM counts in
 # `vllm/v1/spec_decode/metrics.py`, and divides by the drafted tokens.
 
+
 # %% solution="alpha_from_blocks"
 def alpha_from_blocks(accepted: list[int], k: int) -> float:
     """The maximum-likelihood acceptance rate from the accepted counts of blocks of `k`."""
@@ -126,6 +127,7 @@ lesson.check_alpha_from_blocks(alpha_from_blocks)
 #
 # **In production.** `transformers.PreTrainedModel` has `num_parameters`; the quotient of two such
 # numbers estimates `c_hat`. vLLM's `vllm/v1/spec_decode/metrics.py` counts tokens.
+
 
 # %% solution="operations_factor"
 def operations_factor(alpha: float, c_hat: float, k: int) -> float:
@@ -211,13 +213,15 @@ paper_rows_simulator(settings, row=2)
 # ### Exercise: implied_alpha
 #
 # **What.** The alpha for which `seconds_per_token x E = k draft_seconds + target_seconds`.
-# **Shapes.** Three times in the same unit and `k`; a float comes back. Where `E` is within 1e-9 of
-# 1 or of `k + 1`, return 0.0 or 1.0. ValueError where no alpha in [0, 1] fits.
+# **Shapes.** Three times in the same unit and `k`; a float comes back, right to 1e-9: halve an
+# interval, a grid is too coarse. Where `E` is within 1e-9 of 1 or of `k + 1`, return 0.0 or 1.0.
+# ValueError where no alpha in [0, 1] fits.
 #
 # **One worked number.** 7.52, 14.1, 1.8 and `k = 4` give .711.
 #
 # **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` does
 # without alpha when it adapts `K`. vLLM counts acceptance, in `vllm/v1/spec_decode/metrics.py`.
+
 
 # %% solution="implied_alpha"
 def implied_alpha(
@@ -257,15 +261,15 @@ lesson.check_implied_alpha(implied_alpha)
 #   each row would need; where that is above the printed one, something costs more.
 # - **Acceptance that is not independent.** Where the needed `c` is negative, even at the kindest
 #   end of the rounding, no cost explains the row. But alpha is a mean over easy stretches and hard
-#   ones. Take `K = 5` and blocks of alpha .95 and of .45, half each: they bring 3.55 tokens. The
-#   mean is .70, where the formula says 2.94.
+#   ones. Take `K = 5` and blocks of alpha .90 and of .30, half each: they bring 3.06 tokens. The
+#   mean is .60, where the formula says 2.38.
 #
 # The papers print too little to decide. On your own models you can measure both.
 
 # %% tags=["demo"]
 print(lesson.needed_costs(settings))
-mixed = (expected_tokens(0.95, 5) + expected_tokens(0.45, 5)) / 2
-print(f"half .95, half .45: {mixed:.2f} tokens a block; all .70: {expected_tokens(0.7, 5):.2f}")
+mixed = (expected_tokens(0.9, 5) + expected_tokens(0.3, 5)) / 2
+print(f"half .90, half .30: {mixed:.2f} tokens a block; all .60: {expected_tokens(0.6, 5):.2f}")
 
 # %% [markdown]
 # ## Your own table
@@ -330,6 +334,7 @@ lesson.committed("prediction_05_c", prediction_05_c, 0, 1)
 #
 # **In production.** `transformers.generation.utils._speculative_sampling` counts the draft's tokens
 # without labels. vLLM splits by position, in `vllm/v1/spec_decode/metrics.py`.
+
 
 # %% solution="acceptance_by_class"
 def acceptance_by_class(accepted: list[int], classes: list[str]) -> dict[str, float]:
@@ -401,6 +406,7 @@ charts.by_position(alpha_from_blocks, blocks, k=5)
 #
 # **In production.** `transformers.trainer_utils.speed_metrics` times one run. vLLM's
 # `vllm/benchmarks/latency.py` times one configuration, on prompts of random tokens.
+
 
 # %% solution="paired_speedup"
 def paired_speedup(baseline_seconds: list[float], speculative_seconds: list[float]) -> float:

@@ -10,6 +10,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from autograde import bounds
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import Account, ObjectTable, RemoteObject
@@ -72,17 +73,31 @@ def error_of(answer: dict) -> dict | None:
     parts = error if type(error) is dict else {}
     line = parts.get("line")
     return {
-        "name": wire.clean(str(parts.get("name", "Exception")))[:80],
-        "text": wire.clean(str(parts.get("text", "")))[:2000],
+        "name": _plain(str(parts.get("name", "Exception"))[:80]),
+        "text": _plain(str(parts.get("text", ""))[:2000]),
         "line": line if type(line) is int else None,
     }
 
 
-def report_of(answer: dict) -> dict:
-    """The report on a cell, from the worker's answer, whatever that holds."""
-    printed = answer.get("printed")
-    text = wire.clean(printed) if type(printed) is str else ""
-    return {"error": error_of(answer), "printed": text[:MAX_PRINTED]}
+def report_of(answer: dict, left: int, explain: Callable[[dict | None], dict | None]) -> dict:
+    """The report on a cell, from the worker's answer, whatever that holds.
+
+    It has no more than `left` characters of output, and of an error as `explain` tells it.
+    """
+    printed, error = answer.get("printed"), explain(error_of(answer))
+    text = _plain(printed[:MAX_PRINTED]) if type(printed) is str else ""
+    if error:
+        error["text"] = bounds.beginning(error["text"], max(left, bounds.MIN_ERROR))
+    return {"error": error, "printed": bounds.beginning(text, left)}
+
+
+def _plain(text: str) -> str:
+    return wire.clean(bounds.without_colours(text))
+
+
+def _length(report: dict) -> int:
+    """The characters of a report on a cell."""
+    return len(report["printed"]) + len((report["error"] or {"text": ""})["text"])
 
 
 @dataclass(frozen=True)
@@ -248,23 +263,25 @@ class Session:
         if time.monotonic() >= self.end_of_time:
             return True
         self.worker = isolation.chosen().start(self.limits)
+        left = bounds.MAX_OUTPUT
         for cell in self.cells:
             try:
                 if cell.key in self.dead_cells:
                     self._ask_for_names(cell)
                 else:
-                    self._run(cell)
+                    left -= self._run(cell, max(0, left))
             except ProcessEnded as ended:
                 self._bury(cell, ended)
                 return False
         return True
 
-    def _run(self, cell: Cell) -> None:
+    def _run(self, cell: Cell, left: int) -> int:
+        """Run a cell; how many characters its report has, which are about `left` at most."""
         answer = self._ask({"do": "cell", "source": cell.source}, cell.seconds)
-        report = report_of(answer)
-        report["error"] = self._explained(report["error"])
+        report = report_of(answer, left, self._explained)
         self.reports[cell.key] = report
         self.unset[cell.key] = _names(answer) if report["error"] else frozenset()
+        return _length(report)
 
     def _ask_for_names(self, cell: Cell) -> None:
         """Ask once which names a cell would have defined; no text is parsed outside the sandbox."""

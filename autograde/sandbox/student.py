@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+import numpy as np
+
 from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import (
     NOTHING,
@@ -35,7 +37,7 @@ class Call:
 
 
 class Shown(reprlib.Repr):
-    """Arguments as they can be pasted into a notebook; what is long is cut, or told by its shape."""
+    """Arguments as they can be pasted into a notebook; of a large array only the shape is told."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,7 +58,9 @@ class Shown(reprlib.Repr):
         return value.__name__
 
     def repr_instance(self, value: Any, level: int) -> str:
-        """Any other object, without the place in memory that its own repr may end with."""
+        """A number; any other object without the place in memory that its repr may end with."""
+        if isinstance(value, float | bool | np.generic | None):
+            return repr(value)
         return f"a {type(getattr(value, 'thing', value)).__name__}"
 
 
@@ -136,7 +140,7 @@ class Function:
         return self._answers([(args, args) for args in many])
 
     def text(self, args: tuple) -> str:
-        """A call as text, with the names of the parameters: `f(p=np.array([0.5, 0.5]), token=1)`."""
+        """A call as text, with its parameters' names: `f(p=np.array([0.5, 0.5]), token=1)`."""
         names = [f"{name}=" for name in self.student.parameters.get(self.__name__, [])]
         pairs = zip_longest(names[: len(args)], args, fillvalue="")
         return f"{self.__name__}({', '.join(name + SHOWN.repr(arg) for name, arg in pairs)})"

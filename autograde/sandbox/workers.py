@@ -22,8 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
-from autograde.chapter import library_folders
-from autograde.sandbox import mounts
+from autograde.sandbox import library, mounts
 from autograde.sandbox.inside import wire
 
 THREADS = 128  # of one submission
@@ -45,8 +44,8 @@ class Limits:
     student's own has `extra_cell_seconds`. `total_seconds` go by the clock: a cell of one's own
     that is stopped at its limit leaves half of them to the exercises. `cpu_seconds` of processors
     are for one process: several threads may reach them before the total, one cannot. `slowness`
-    multiplies all these seconds. `blocklist` names the library's functions that raise there, since
-    they answer an exercise. `preload` names modules, each with names from it, that are loaded
+    multiplies all these seconds. `blocklist` names the library's functions that are not there,
+    since they answer an exercise. `preload` names modules, each with names from it, that are loaded
     before the student's code arrives, for speed alone.
     """
 
@@ -148,12 +147,12 @@ def processor_seconds(pid: int) -> float:
 
 def settings_of(limits: Limits, forks: bool = False, isolated: bool = True) -> dict:
     """The settings of `inside/server.py`, which it gets as JSON on its command line."""
+    copy = library.without(limits.blocklist)
     return {
         "memory_mib": limits.memory_mib, "cpu_seconds": limits.process_seconds, "threads": THREADS,
-        "blocklist": limits.blocklist, "preload": limits.preload,
-        "libraries": [str(folder.parent) for folder in library_folders()],
+        "preload": limits.preload, "library": str(copy) if copy else None,
         "forks": forks, "isolated": isolated, "become_nobody": isolated and mounts.is_root(),
-        "home": mounts.SCRATCH, "rootfs": asdict(mounts.rootfs()), "makes_rootfs": False,
+        "home": mounts.SCRATCH, "rootfs": asdict(mounts.rootfs(copy)), "makes_rootfs": False,
     }  # fmt: skip
 
 
