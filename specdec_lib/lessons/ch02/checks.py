@@ -39,7 +39,7 @@ reveal = revealing(TRUTHS)
 
 @visible_check
 def check_acceptance_probability(function: Callable) -> None:
-    """Two ratios below one, one above, and the three zeros."""
+    """Two ratios below one, one above, the three zeros, and one of tiny probabilities."""
     expect(function, P, Q, 1, gives=0.3 / 0.45, hint="Is it the target over the draft?")
     expect(function, P, Q, 2, gives=0.75, hint="Is it the target over the draft?")
     expect(function, P, Q, 0, gives=1.0, hint="A probability is at most 1.")
@@ -48,6 +48,9 @@ def check_acceptance_probability(function: Callable) -> None:
     expect(function, impossible, never, 0, gives=1.0, hint="What if the draft gives it nothing?")
     hint = "Neither gives it anything: what the target never writes is not accepted."
     expect(function, never, impossible, 2, gives=0.0, hint=hint)
+    p, q = (array([2.0**-n, 1 - 2.0**-n]) for n in (40, 38))
+    hint = "Tiny is not zero: nothing may be added to p or q."
+    expect(function, p, q, 0, gives=0.25, hint=hint)
 
 
 @visible_check

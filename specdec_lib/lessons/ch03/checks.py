@@ -129,6 +129,9 @@ def check_warp(function: Callable) -> None:
     expect(function, logits, 1.0, 2, gives=gives, hint="Did you renormalise after top-k?")
     hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
     expect(function, logits, 1.0, None, 0.6, gives=gives, hint=hint)
+    hint = "Before token 2 stands 0.5, which is not below 0.5."
+    even, gives = np.zeros(4), np.array([0.5, 0.5, 0.0, 0.0])
+    expect(function, even, 1.0, None, 0.5, gives=gives, hint=hint)
     hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
     expect(function, logits, 1.0, 3, gives=np.exp(logits), hint=hint)
     hint = "Top-k leaves [2/3, 1/3]: before token 1 stands 2/3 then, which is not below 0.6."
