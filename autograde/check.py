@@ -25,14 +25,15 @@ What a student's function returns is plain data. An object of any other type com
 attribute `type_in_student_code` names the type.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import pytest
 
+from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import MAX_GIVEN, RemoteObject
 from autograde.sandbox.session import StudentError
-from autograde.sandbox.student import Student
+from autograde.sandbox.student import Call, Student
 
 # All that a hidden test needs of the grader: a chapter imports nothing of it but this and `wrong`.
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "RemoteObject",
     "Student",
     "StudentError",
+    "shown_again",
     "untouched",
 ]
 
@@ -95,8 +97,31 @@ class Behaviour:
         return pytest.mark.behaviour.with_args(self)(test)
 
 
+def shown_again(student: Student, strict: bool = False) -> Iterator[tuple[Call, bool, bool]]:
+    """The calls of this case with an answer, each called again; of most tests some cases only.
+
+    Beside each is whether it gives the same twice with the same objects, and whether its value is
+    still the same after the arguments got other numbers. With `strict` a warning is an error.
+    Raises what a call raises, and AssertionError if the answer is another one now.
+    """
+    for call in student.calls if student.proven else ():
+        if call.reply:
+            first, second, later = map(_written, student.again(call, strict))
+            if first != _written(call.reply.value):
+                raise AssertionError(f"{call.function} gave something else for the same arguments.")
+            yield call, first == second, first == later
+
+
+def _written(value: object) -> str:
+    """A value as text, in which 1, 1.0 and True are three things."""
+    return repr(wire.encode(value))
+
+
 def untouched(student: Student) -> None:
-    """Raise AssertionError if a call of this case changed one of its arguments."""
+    """Raise AssertionError if a call of this case changed one of its arguments.
+
+    The student's process tells which ones. That it tells of none is no proof.
+    """
     for call in student.calls:
         if call.reply and call.reply.changed:
             names = student.parameters.get(call.function, [])
@@ -104,4 +129,10 @@ def untouched(student: Student) -> None:
             raise AssertionError(
                 f"{call.function} changed its argument {which}. Work on a new array: the caller "
                 "still needs the old one."
+            )
+    for call, twice, _ in shown_again(student):
+        if not twice:
+            raise AssertionError(
+                f"{call.function} changed an argument: called again with the same ones, it gave "
+                "something else. Work on a new array: the caller still needs the old one."
             )

@@ -167,6 +167,26 @@ class Session:
             answers.append(error)
         return answers
 
+    def again(
+        self, name: str, first: tuple, second: tuple, strict: bool, underneath: Mapping = NOTHING
+    ) -> list:
+        """Three values of a function, which show what it did with its arguments.
+
+        It is called with `first` and then with `second`, in which plain values are the same
+        objects. The third value is what it returned first, looked at after the numbers in the
+        arguments were replaced by others. With `strict` a warning is an error. Raises StudentError
+        or ProcessEnded.
+        """
+        table = ObjectTable(self.accounts[name])
+        encoded, (one, two) = _shared([first, second], table)
+        request = {"do": "again", "name": name, "args": encoded, "first": one, "second": two}
+        request["strict"] = strict
+        request["underneath"] = {
+            each: wire.encode(table.add(thing)) for each, thing in underneath.items()
+        }
+        read = partial(_three, table)
+        return self._ask_about(name, request, table, read)
+
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
         request = {"do": "value", "name": name}
@@ -296,6 +316,14 @@ def _reply(arguments: int, table: ObjectTable, answer: dict) -> Reply:
     warnings = [wire.clean(str(text))[:200] for text in answer["warnings"]][:5]
     value, shares = wire.decode(answer["value"], table.thing), answer["shares"] is True
     return Reply(value, warnings, changed, shares, *_operations(answer.get("operations")))
+
+
+def _three(table: ObjectTable, answer: dict) -> list:
+    """The values that the worker tells of calls with the same arguments."""
+    values = wire.decode(answer["value"], table.thing)
+    if type(values) is not list or len(values) != 3:
+        raise ValueError("three values are due")
+    return values
 
 
 def _operations(answer: Any) -> tuple[int, tuple[str, ...]]:
