@@ -97,19 +97,34 @@ class Behaviour:
         return pytest.mark.behaviour.with_args(self)(test)
 
 
-def shown_again(student: Student, strict: bool = False) -> Iterator[tuple[Call, bool, bool]]:
+@dataclass(frozen=True)
+class Shown:
+    """What an answer does with its arguments, seen from outside of its process.
+
+    `changed` are the positions of the arrays that it changed; `twice` says whether it gives the
+    same twice for the same objects, `alone` whether its value stays what it is after the arguments
+    got other numbers, if that was looked at.
+    """
+
+    call: Call
+    changed: list[int]
+    twice: bool
+    alone: bool
+
+
+def shown_again(student: Student, strict: bool = False, look: bool = False) -> Iterator[Shown]:
     """The calls of this case with an answer, each called again; of most tests some cases only.
 
-    Beside each is whether it gives the same twice with the same objects, and whether its value is
-    still the same after the arguments got other numbers. With `strict` a warning is an error.
-    Raises what a call raises, and AssertionError if the answer is another one now.
+    With `strict` a warning is an error, with `look` it is seen what stays `alone`. Raises what a
+    call raises, and AssertionError if the answer is another one now.
     """
     for call in student.calls if student.proven else ():
         if call.reply:
-            first, second, later = map(_written, student.again(call, strict))
+            again = student.again(call, strict, look)
+            first, second, later = map(_written, (again.first, again.second, again.later))
             if first != _written(call.reply.value):
                 raise AssertionError(f"{call.function} gave something else for the same arguments.")
-            yield call, first == second, first == later
+            yield Shown(call, again.changed, first == second, first == later)
 
 
 def _written(value: object) -> str:
@@ -124,15 +139,21 @@ def untouched(student: Student) -> None:
     """
     for call in student.calls:
         if call.reply and call.reply.changed:
-            names = student.parameters.get(call.function, [])
-            which = ", ".join(names[i] for i in call.reply.changed)
+            raise _changed(student, call, call.reply.changed)
+    for shown in shown_again(student):
+        if shown.changed:
+            raise _changed(student, shown.call, shown.changed)
+        if not shown.twice:
             raise AssertionError(
-                f"{call.function} changed its argument {which}. Work on a new array: the caller "
-                "still needs the old one."
+                f"{shown.call.function} changed an argument: called again with the same ones, it "
+                "gave something else. Work on a copy: the caller still needs the old one."
             )
-    for call, twice, _ in shown_again(student):
-        if not twice:
-            raise AssertionError(
-                f"{call.function} changed an argument: called again with the same ones, it gave "
-                "something else. Work on a new array: the caller still needs the old one."
-            )
+
+
+def _changed(student: Student, call: Call, places: list[int]) -> AssertionError:
+    names = student.parameters.get(call.function, [])
+    which = ", ".join(names[i] for i in places)
+    return AssertionError(
+        f"{call.function} changed its argument {which}. Work on a new array: the caller "
+        "still needs the old one."
+    )

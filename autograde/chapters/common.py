@@ -39,7 +39,7 @@ def prediction(name: str, low: float, high: float) -> Callable[[Student], None]:
 def own_array(student: Student) -> None:
     """Raise Different if a call of this case returned an argument, or a view of one."""
     shared = [call for call in student.calls if call.reply and call.reply.shares]
-    shared += [call for call, _, alone in shown_again(student) if not alone]
+    shared += [shown.call for shown in shown_again(student, look=True) if not shown.alone]
     for call in shared:
         raise Different(
             f"{call.function} returned an array that shares its memory with an argument. "

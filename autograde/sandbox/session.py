@@ -3,7 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
@@ -103,6 +103,17 @@ class Reply:
     waits: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Again:
+    """What came of two calls with the same objects: both values, and what shows from outside."""
+
+    first: Any
+    second: Any
+    changed: list[int]  # positions of the arrays that are not what was sent
+    arguments: list  # as they were sent
+    later: Any = None  # the first value, after the numbers in the arrays were replaced
+
+
 @dataclass
 class Session:
     """The cells of one submission and the process that has run them.
@@ -169,23 +180,37 @@ class Session:
 
     def again(
         self, name: str, first: tuple, second: tuple, strict: bool, underneath: Mapping = NOTHING
-    ) -> list:
-        """Three values of a function, which show what it did with its arguments.
+    ) -> Again:
+        """What shows how a function treats its arguments. Raises StudentError or ProcessEnded.
 
         It is called with `first` and then with `second`, in which plain values are the same
-        objects. The third value is what it returned first, looked at after the numbers in the
-        arguments were replaced by others. With `strict` a warning is an error. Raises StudentError
-        or ProcessEnded.
+        objects; arrays lie in the shared memory. With `strict` a warning is an error.
         """
-        table = ObjectTable(self.accounts[name])
+        if self.worker is None:
+            raise CallTimedOut(f"the submission used up its {self.total_seconds:g} s")
+        table, memory = ObjectTable(self.accounts[name]), self.worker.memory
         encoded, (one, two) = _shared([first, second], table)
+        encoded = [memory.place(data) for data in encoded]
         request = {"do": "again", "name": name, "args": encoded, "first": one, "second": two}
         request["strict"] = strict
         request["underneath"] = {
             each: wire.encode(table.add(thing)) for each, thing in underneath.items()
         }
-        read = partial(_three, table)
-        return self._ask_about(name, request, table, read)
+        values = self._ask_about(name, request, table, partial(_values, 2, table), calls=2)
+        changed = [i for i, place in enumerate(one) if memory.changed(encoded[place])]
+        return Again(*values, changed, encoded)
+
+    def later(self, again: Again, name: str) -> Again:
+        """The same with the later value: what the calls before have returned first.
+
+        It is looked at once more after the numbers of all arrays were replaced, as by a caller who
+        needs their room. Raises ProcessEnded.
+        """
+        for data in again.arguments:
+            self.worker.memory.spoil(data)
+        table = ObjectTable(self.accounts[name])
+        (later,) = self._ask_about(name, {"do": "look"}, table, partial(_values, 1, table))
+        return replace(again, later=later)
 
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
@@ -194,12 +219,13 @@ class Session:
         return self._ask_about(name, request, table, lambda a: wire.decode(a["value"]))
 
     def _ask_about(
-        self, name: str, request: dict | None, table: ObjectTable, read: Callable
+        self, name: str, request: dict | None, table: ObjectTable, read: Callable, calls: int = 1
     ) -> Any:
+        """What `read` makes of the answer, which has the time of so many calls."""
         if name in self.dead_names:
             raise ProcessEnded("it was not called again after it was stopped")
         try:
-            answer = self._ask(request, self.limits.call_seconds, table)
+            answer = self._ask(request, calls * self.limits.call_seconds, table)
             missing, error = answer.get("missing"), error_of(answer)
             result = None if missing or error else _readable(answer, read)
         except ProcessEnded:
@@ -318,11 +344,11 @@ def _reply(arguments: int, table: ObjectTable, answer: dict) -> Reply:
     return Reply(value, warnings, changed, shares, *_operations(answer.get("operations")))
 
 
-def _three(table: ObjectTable, answer: dict) -> list:
-    """The values that the worker tells of calls with the same arguments."""
+def _values(number: int, table: ObjectTable, answer: dict) -> list:
+    """So many values that the worker tells. Raises ValueError for another number of them."""
     values = wire.decode(answer["value"], table.thing)
-    if type(values) is not list or len(values) != 3:
-        raise ValueError("three values are due")
+    if type(values) is not list or len(values) != number:
+        raise ValueError(f"{number} values are due")
     return values
 
 

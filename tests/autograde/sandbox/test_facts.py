@@ -5,6 +5,7 @@ import copy
 import nbformat
 import numpy as np
 import pytest
+import torch
 from attacks.forging import FORGED, spoilt
 from classes.sessions import session
 
@@ -13,6 +14,7 @@ from autograde.chapters.common import no_warning, own_array
 from autograde.check import untouched
 from autograde.grade import grade_now
 from autograde.sandbox.student import Student
+from autograde.sandbox.workers import Limits
 from autograde.submission import release_of
 from autograde.tools.samples import filled, solutions_of
 from autograde.wrong import Misconception, misconceptions_of
@@ -49,6 +51,8 @@ def test_a_forged_report_earns_nothing(chapter: str, name: str, what: str):
 CODE = """
 import numpy as np, warnings
 def changes(p): p *= 2; return p.sum()
+def empties(p): p[:] = 0; return 1.0
+def sets(flag): flag[0] = not flag[0]; flag[0] = not flag[0]; flag[1] = True; return 1
 def extends(text): text.append(1); return len(text)
 def gives(p): return p[1:]
 def warns(p): warnings.warn("careful", RuntimeWarning); return 1
@@ -62,7 +66,11 @@ def differs(p): count.append(1); return len(count)
 @pytest.mark.parametrize(
     "name, arg, check, message",
     [
-        ("changes", np.ones(3), untouched, "changes changed an argument: called again"),
+        ("changes", np.ones(3), untouched, "changes changed its argument p"),
+        ("empties", np.ones(3), untouched, "empties changed its argument p"),
+        ("empties", torch.ones(3), untouched, "empties changed its argument p"),
+        ("sets", np.zeros(2, bool), untouched, "sets changed its argument flag"),
+        ("gives", np.array([True, False]), own_array, "shares its memory"),
         ("extends", [1, 2], untouched, "extends changed an argument: called again"),
         ("gives", np.ones(3), own_array, "shares its memory with an argument"),
         ("warns", 1, no_warning, 'warns gave a warning: "careful"'),
@@ -70,13 +78,28 @@ def differs(p): count.append(1); return len(count)
     ],
 )
 def test_each_check_looks_for_itself(name: str, arg: object, check, message: str):
-    with session(FORGED, CODE) as s:
-        student = Student(s, {})
+    with session(FORGED, CODE, limits=Limits(preload=(("torch", ()),))) as s:
+        student = Student(s, {"changes": ["p"], "empties": ["p"], "sets": ["flag"]})
         getattr(student, name)(arg)
         (call,) = student.calls
         assert (call.reply.changed, call.reply.shares, call.reply.warnings) == ([], False, [])
         with pytest.raises(AssertionError, match=message):
             check(student)
+
+
+def test_an_argument_that_is_kept_stays_what_it_was():
+    """No place in the shared memory is used twice: a cache of the last arguments is no mistake."""
+    code = "last = []\ndef f(p):\n    last.append(p)\n    return [each.tolist() for each in last]"
+    with session(code) as s:
+        for value in (1.0, 2.0, 3.0):
+            again = s.again("f", *[(np.array([value]),)] * 2, strict=False)
+    assert again.second == [[1.0], [1.0], [2.0], [2.0], [3.0], [3.0]]
+
+
+def test_more_than_the_shared_memory_holds_is_sent_all_the_same():
+    with session("def f(p):\n    return p.sum()") as s:
+        sums = [s.again("f", *[(np.ones(400_000),)] * 2, strict=False).first for _ in range(4)]
+    assert sums == [400_000.0] * 4
 
 
 def test_what_is_lent_is_as_it_was_before_the_call():
