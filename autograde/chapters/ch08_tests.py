@@ -302,7 +302,7 @@ def blocks_of(out: Generation) -> list[list[int]]:
 def asked(seed, prompt, k, tokens, temperature, eos) -> Request:
     """What is asked of the student, and what our decoder writes."""
     right = ours(seed, tuple(prompt), k, tokens, temperature, eos)
-    return Request(prompt, k, tokens, temperature, eos, blocks_of(right))
+    return Request(seed, prompt, k, tokens, temperature, eos, blocks_of(right))
 
 
 def generated(student, strict=False, **request):

@@ -44,10 +44,10 @@ def test_the_check_sees_what_is_read_twice():
 
 
 def test_the_texts_of_the_check_are_the_decoders():
-    for seed, numbers, request in ch08.EXAMPLES:
+    for numbers, request in ch08.EXAMPLES:
         settings = Settings(request.most, Warp(request.temperature), request.eos_id)
         choices = choices_for(settings.warp, [np.random.default_rng(numbers)])
-        target, draft = ch08.models(seed)
+        target, draft = ch08.models(request.models)
         drafter = ModelDrafter(draft)
         out = speculative_generate(target, drafter, [PROMPT], request.k, settings, choices)
         assert ch08_tests.blocks_of(out) == request.blocks
@@ -227,10 +227,10 @@ def test_puzzle_solved_is_a_decoder(order: str):
         f"{body}\n    return text",
         names,
     )
-    seed, numbers, request = ch08.EXAMPLES[1]
+    numbers, request = ch08.EXAMPLES[1]
     length = len(PROMPT)
     args = list(PROMPT), 3, length + ch08.TOKENS, Warp(1.0), np.random.default_rng(numbers)
-    out = names["write"](*ch08.models(seed), *args)
+    out = names["write"](*ch08.models(request.models), *args)
     assert out[length:] == request.text[: len(out) - length] and len(out) > 9
     assert set(puzzle.LINES) - set(order) == {"E"}
 

@@ -21,6 +21,7 @@ EASY, HARD = 0.95, 0.45
 
 # The block of the first card, and the three blocks of the second.
 COINS = [0.2, 0.6, 0.9, 0.1, 0.3]
+MOST_CALLS = 100  # of a generator of written-down numbers; the runs of all tests need fewer
 THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
 
 
@@ -53,10 +54,19 @@ class Coins:
     """Stands in for a NumPy Generator: hands out the numbers of a list, and counts them."""
 
     def __init__(self, numbers: Sequence[float]) -> None:
-        self.numbers, self.used = list(numbers), 0
+        self.numbers, self.used, self.calls = list(numbers), 0, 0
 
     def random(self, size: int | None = None) -> np.ndarray | float:
-        """The next number, or the next `size` of them. Raises ValueError after the last one."""
+        """The next number, or the next `size` of them.
+
+        Raises ValueError after the last one, and if it is called so often that no block can write
+        a token.
+        """
+        self.calls += 1
+        if self.calls > MOST_CALLS:
+            raise ValueError(
+                f"random was called {self.calls} times: does every block write a token?"
+            )
         count = 1 if size is None else int(size)
         given = self.numbers[self.used : self.used + count]
         if len(given) < count:
@@ -66,8 +76,7 @@ class Coins:
         return given[0] if size is None else np.array(given, dtype=float)
 
     def __repr__(self) -> str:
-        first = ", ".join(f"{number:g}" for number in self.numbers[:12]) or "no numbers"
-        return f"<a generator of {first}{', ...' if len(self.numbers) > 12 else ''}>"
+        return f"lesson.Coins({self.numbers})"
 
 
 def run_of(tokens: int, target_passes: int, time: float) -> dict:

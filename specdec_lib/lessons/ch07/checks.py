@@ -150,9 +150,12 @@ def check_tree_attention_mask(function: Callable) -> None:
 
 
 def expect_mask(
-    function: Callable, parents: list[int], sees: list[list[int]], hint: str = ""
+    function: Callable, parents: list[int], sees: list[list[int]], hint: str = "", form: bool = True
 ) -> None:
-    """Raise Different unless row i of `function(parents)` is true at the nodes `sees[i]` alone."""
+    """Raise Different unless row i of `function(parents)` is true at the nodes `sees[i]` alone.
+
+    Without `form`, 1 and 0 will do, in nested lists too.
+    """
     wanted = np.array([[j in row for j in range(len(sees))] for row in sees], dtype=bool)
     wanted = wanted.reshape(len(sees), len(sees))
     returned: list = []
@@ -163,10 +166,10 @@ def expect_mask(
         return returned[-1]
 
     try:
-        expect(watched, parents, gives=wanted.astype(int), hint=hint)
+        expect(watched, parents, gives=wanted.astype(int), hint=hint, form=form)
     except Different as wrong:
         raise Different(f"{wrong} {_first_wrong_row(returned, wanted)}".strip()) from None
-    if returned[-1].dtype != bool:
+    if form and returned[-1].dtype != bool:
         raise Different(
             f"tree_attention_mask({parents}) holds {returned[-1].dtype}; a mask is True or False."
         )

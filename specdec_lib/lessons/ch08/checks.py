@@ -74,16 +74,16 @@ EDGES = (
     torch.tensor([0.6, 0.4]).double(),
 )
 
-# Texts of the example models: the models' seed, the generator's, and what is asked and written,
-# block by block. A test holds the blocks against specdec_lib.decoding.
+# Texts of the example models: the generator's seed, and what is asked and written, block by block.
+# A test holds the blocks against specdec_lib.decoding.
 PROMPT = [1, 2, 3]
 TOKENS = 9
 EXAMPLES = (
-    (1, 0, Request(PROMPT, 3, 9, 0.0, None, [[3], [2, 1], [3, 0, 1], [1, 2], [0]])),
-    (1, 10, Request(PROMPT, 3, 9, 1.0, None, [[3, 2], [1], [3, 2, 0, 1], [3, 3]])),
-    (3, 6, Request(PROMPT, 3, 9, 0.5, None, [[2, 1], [1, 2, 0, 1], [2, 1, 3]])),
-    (1, 1, Request(PROMPT, 3, 9, 1.0, 1, [[3], [1]])),
-    (1, 0, Request(PROMPT, 3, 1, 1.0, None, [[3]])),
+    (0, Request(1, PROMPT, 3, 9, 0.0, None, [[3], [2, 1], [3, 0, 1], [1, 2], [0]])),
+    (10, Request(1, PROMPT, 3, 9, 1.0, None, [[3, 2], [1], [3, 2, 0, 1], [3, 3]])),
+    (6, Request(3, PROMPT, 3, 9, 0.5, None, [[2, 1], [1, 2, 0, 1], [2, 1, 3]])),
+    (1, Request(1, PROMPT, 3, 9, 1.0, 1, [[3], [1]])),
+    (0, Request(1, PROMPT, 3, 1, 1.0, None, [[3]])),
 )
 
 
@@ -219,15 +219,15 @@ def _first_wrong(returned: list, gives: tuple) -> int:
 @visible_check
 def check_speculative_generate(function: Callable) -> None:
     """Texts of the example models, what was drawn and read for them, and 0 tokens."""
-    for seed, numbers, request in EXAMPLES:
-        pair = models(seed, len(request.prompt), len(request.blocks) + 1)
+    for numbers, request in EXAMPLES:
+        pair = models(request.models, len(request.prompt), len(request.blocks) + 1)
         expect_text(function, request, pair, WatchedGenerator(numbers))
         for model in pair:
             for fault in model.trace:
                 raise Different(
                     f"With k={request.k}, the {model} had this: {fault}. {FAULTS[fault]}"
                 )
-    nothing, pair = Request(PROMPT, 3, 0, 1.0, None, []), models()
+    nothing, pair = Request(1, PROMPT, 3, 0, 1.0, None, []), models()
     expect_text(function, nothing, pair, WatchedGenerator(0))
     if pair[0].passes:
         raise Different("0 tokens are asked for, and a model was called. Read nothing for them.")
@@ -256,11 +256,18 @@ def expect_text(
         written = list(got) if isinstance(got, list | tuple) else None
         if not strict and written is not None and request.is_begun_by(written):
             return
-        if written in (None, request.text):
-            raise Different(f"{wrong} {astray(request, pair[0].passes)}".strip()) from None
-        raise Different(f"{wrong} {cause(request, written, rng.sizes, pair[0].passes)}") from None
+        why = _why(request, written, rng.sizes, pair[0].passes)
+        where = f"(target, draft = lesson.models({request.models}))"
+        raise Different(" ".join(filter(None, [str(wrong), why, where]))) from None
     if request.temperature == 0 and rng.sizes:
         raise Different(f"{function.__name__} drew random numbers at temperature 0.")
+
+
+def _why(request: Request, written: list | None, sizes: Sequence[int], passes: Sequence) -> str:
+    """What is told of a text beside its difference; None stands for a loop that wrote none."""
+    if written in (None, request.text):
+        return astray(request, passes)
+    return cause(request, written, sizes, passes)
 
 
 FAULTS = {

@@ -9,8 +9,12 @@ from specdec_lib.lessons.ch08.models import Pass
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for, and `blocks`: the tokens that each block of a right loop adds."""
+    """What was asked for, and `blocks`: the tokens that each block of a right loop adds.
 
+    `models` is the seed of target and draft, as the chapter makes them with `lesson.models(seed)`.
+    """
+
+    models: int
     prompt: list[int]
     k: int
     most: int
@@ -81,33 +85,48 @@ def _in_ends(request: Request, got: list[int]) -> str | None:
 
 def _in_length(request: Request, got: list[int]) -> str | None:
     if len(got) > request.most:
-        return f"{len(got)} tokens came back, and max_new_tokens is {request.most}."
+        return (
+            f"{len(got)} tokens came back, and max_new_tokens is {request.most}. Near the end a "
+            "block drafts n = min(k, tokens left - 1)."
+        )
     if len(got) < len(request.text) and got == request.text[: len(got)]:
         return f"The text is right so far, but ends after {len(got)} of {request.most} tokens."
     return None
 
 
 def _in_draws(request: Request, got: list[int], sizes: Sequence[int]) -> str | None:
-    """The first block that took other numbers; what was drawn after the texts part proves nothing.
-
-    One use may take the numbers of several: only where a block ends must a use end as well.
-    """
-    if request.temperature == 0:
-        return "Random numbers were drawn at temperature 0." if any(sizes) else None
-    left_over = [size for size in sizes if size]
+    """The first block that took other numbers, as long as the texts are alike."""
+    if request.temperature == 0 or not request.blocks:
+        return "Random numbers were drawn for nothing." if any(sizes) else None
+    uses = [size for size in sizes if size]
+    apart = uses[:3] == _wanted(request.drafts[0])  # else one use may take the numbers of several
     for number, (start, n) in enumerate(_shared_blocks(request, got), 1):
-        wanted = [size for size in (n, n, 1) if size]
-        taken = [total for total in accumulate(left_over) if total < sum(wanted)]
-        part, left_over = left_over[: len(taken) + 1], left_over[len(taken) + 1 :]
-        if sum(part) != sum(wanted) or (len(part) == len(wanted) and part != wanted):
-            left = request.most - start
-            return (
-                f"Block {number} has {left} tokens left to write, so it drafts n = min({request.k},"
-                f" {left} - 1) = {n} and draws rng.random({n}) for the draft tokens, "
-                f"rng.random({n}) for r and rng.random() for u, in this order. Yours took "
-                f"{' and '.join(map(str, part)) or 'no'} numbers there."
-            )
+        part = uses[: len(_wanted(n))] if apart else _until(uses, 2 * n + 1)
+        uses = uses[len(part) :]
+        same = sum(part) == 2 * n + 1 and not apart and len(part) != len(_wanted(n))
+        if part != _wanted(n) and not same:
+            return _drawn(request, number, start, n, part)
     return None
+
+
+def _wanted(n: int) -> list[int]:
+    """The numbers that the uses of a block of n take, without those that take none."""
+    return [n, n, 1] if n else [1]
+
+
+def _until(uses: list[int], total: int) -> list[int]:
+    """The first uses, as many as take `total` numbers or more."""
+    return uses[: 1 + sum(taken < total for taken in accumulate(uses))]
+
+
+def _drawn(request: Request, number: int, start: int, n: int, part: list[int]) -> str:
+    left = request.most - start
+    return (
+        f"Block {number} has {left} tokens left to write, so it drafts n = min({request.k}, {left} "
+        f"- 1) = {n} and draws rng.random({n}) for the draft tokens, rng.random({n}) for r and "
+        f"rng.random() for u, in this order. Yours took "
+        f"{' and '.join(map(str, part)) or 'no'} numbers there."
+    )
 
 
 def _shared_blocks(request: Request, got: list[int]) -> Iterator[tuple[int, int]]:
@@ -126,7 +145,7 @@ def _shared(one: Sequence[int], other: Sequence[int]) -> int:
 def _in_reading(request: Request, got: list[int], passes: Sequence[Pass]) -> str | None:
     """The first pass that stands behind another text than the one written so far."""
     blocks = _shared_blocks(request, got)
-    start, n = next(blocks)
+    start, n = next(blocks, (0, 0))
     for number, each in enumerate(passes, 1):
         text = request.prompt + request.text[:start]
         if _shared(each.held, text) < min(len(each.held), len(text)):

@@ -35,7 +35,10 @@ class WatchedCache:
         """Forget every token from `length` on. ValueError if it does not hold so many."""
         new = int(torch.as_tensor(length).reshape(()))
         if not 0 <= new <= len(self.tokens):
-            raise ValueError(f"row 0 holds {len(self.tokens)} positions and cannot be cut to {new}")
+            raise ValueError(
+                f"row 0 holds {len(self.tokens)} positions and cannot be cut to {new}; a draft has "
+                "not read the last token that it drafted"
+            )
         self.cuts.append(new)
         del self.tokens[new:]
 
