@@ -190,7 +190,8 @@ def _is_equal(one: Any, other: Any) -> bool:
     if one != other:
         return False
     # What an array is written as holds no numbers; else 1, 1.0 and True are three things in a text.
-    return one.keys() <= {"a", "s"} or repr(one) == repr(other)
+    is_array = type(one) is dict and one.keys() <= {"a", "s"}
+    return is_array or repr(one) == repr(other)
 
 
 def send(link: socket.socket, message: dict) -> None:
