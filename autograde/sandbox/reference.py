@@ -45,8 +45,13 @@ class Reference:
         return {name: PassedOn(partial(self._answer, name)) for name in names}
 
     def _answer(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """What the answer `name` gives. Raises what it raises, and ProcessEnded."""
+        """What the answer `name` gives. Raises what it raises, and ProcessEnded.
+
+        TypeError for an argument that is an answer lent here: it would wait for its own worker.
+        """
         self.used.add(name)
+        if any(isinstance(each, PassedOn) for each in (*args, *kwargs.values())):
+            raise TypeError(f"{name} was given a graded function as an argument")
         if self.session.worker is None:
             self.session.renew()
         call = (name, list(kwargs), *args, *kwargs.values())
