@@ -14,7 +14,7 @@ if ROOT not in sys.path:
 
 from autograde.chapter import course_dir  # noqa: E402
 from autograde.nbgrader import config as course  # noqa: E402
-from autograde.nbgrader import timestamps  # noqa: E402
+from autograde.nbgrader import connection, timestamps  # noqa: E402
 from autograde.report import offline  # noqa: E402
 
 c = get_config()  # noqa: F821  traitlets puts it here
@@ -26,6 +26,7 @@ course.set_folders(c, course_dir())
 # (timestamps.copy_nothing).
 c.CourseDirectory.ignore = [".*", "*.py*", "__pycache__"]
 timestamps.guard()  # nbgrader opens whatever a student calls timestamp.txt
+connection.share()  # or it opens the gradebook nine times for each submission
 
 # ------------------------------------------------------------------- The release: stubs that say
 c.GenerateAssignment.preprocessors = course.RELEASE_PREPROCESSORS
@@ -43,6 +44,11 @@ offline.set_formgrader(c)
 # Submissions pass intake before nbgrader sees them; our engine stands where a kernel would run.
 c.Autograde.exporter_class = "autograde.nbgrader.plugin.Intake"
 c.Autograde.post_convert_hook = "autograde.nbgrader.stamps.stamp"
+c.Autograde.sanitize_preprocessors = [
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "autograde.nbgrader.cells.RestoreCells",
+    "autograde.nbgrader.cells.CheckMetadata",
+]
 c.Autograde.autograde_preprocessors = [
     "autograde.nbgrader.plugin.Grade",
     "nbgrader.preprocessors.IgnorePattern",
@@ -50,5 +56,5 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.LimitOutput",
     "autograde.nbgrader.plugin.SaveMarks",
     "nbgrader.preprocessors.AssignLatePenalties",
-    "nbgrader.preprocessors.CheckCellMetadata",
+    "autograde.nbgrader.cells.CheckMetadata",
 ]

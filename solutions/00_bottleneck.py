@@ -133,6 +133,7 @@ lesson.reveal("prediction_00", prediction_00)
 # method `floating_point_ops`), because training goes backward too. In vLLM,
 # `vllm/v1/metrics/perf.py` counts the FLOP and the bytes read of each step.
 
+
 # %% solution="arithmetic_intensity"
 def arithmetic_intensity(n_tokens: int, bytes_per_param: float) -> float:
     """FLOP per byte of one forward pass over `n_tokens` positions."""
@@ -177,6 +178,7 @@ lesson.check_arithmetic_intensity(arithmetic_intensity)
 # **In production.** `transformers.generation.utils.GenerationMixin` runs one pass a token and
 # predicts no times. They are measured instead: vLLM has `vllm/benchmarks/latency.py` for that.
 
+
 # %% solution="forward_time"
 def forward_time(
     n_tokens: int, n_params: float, bytes_per_param: float, bandwidth: float, peak_flops: float
@@ -219,6 +221,7 @@ lesson.check_forward_time(forward_time)
 # **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` does
 # not ask the hardware: how many tokens it drafts is a setting, `num_assistant_tokens`. In vLLM it
 # is `num_speculative_tokens`, in `vllm/config/speculative.py`.
+
 
 # %% solution="free_tokens"
 def free_tokens(bytes_per_param: float, bandwidth: float, peak_flops: float) -> int:
@@ -365,6 +368,7 @@ charts.four_rows(forward_time, MACHINES["A100"], n_params=175e9, bytes_per_param
 #
 # **In production.** `transformers.cache_utils.StaticLayer` sets this memory aside, for one layer;
 # in vLLM, `AttentionSpec` of `vllm/v1/kv_cache_interface.py` computes it for a block of tokens.
+
 
 # %% solution="kv_cache_bytes"
 def kv_cache_bytes(

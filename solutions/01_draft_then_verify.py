@@ -159,6 +159,7 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 # the draft model generate and hands back tokens and logits. In vLLM, the class `DraftModelProposer`
 # of `vllm/v1/spec_decode/draft_model.py`.
 
+
 # %% solution="draft_block"
 def draft_block(draft_model, prefix: list[int], k: int, uniforms) -> tuple[list[int], np.ndarray]:
     """k draft tokens behind `prefix`, and the distributions (k, V) that they were drawn from."""
@@ -225,6 +226,7 @@ lesson.reveal("prediction_01", prediction_01)
 # the last `candidate_length + 1` rows of one pass. In vLLM, `vllm/v1/worker/gpu_model_runner.py`
 # keeps the indices of these rows for all requests of a batch.
 
+
 # %% solution="score_block"
 def score_block(target_model, prefix: list[int], drafted: list[int]) -> np.ndarray:
     """The target's distributions (k + 1, V): one for each draft token, and one behind the block."""
@@ -267,6 +269,7 @@ lesson.check_score_block(score_block)
 # **In production.** `transformers.generation.utils.GenerationMixin` counts in `_assisted_decoding`
 # with a cumulative sum of the differences. In vLLM, `rejection_greedy_sample_kernel` of
 # `vllm/v1/sample/rejection_sampler.py`.
+
 
 # %% solution="greedy_prefix"
 def greedy_prefix(drafted: list[int], p: np.ndarray) -> int:
@@ -345,6 +348,7 @@ lesson.check_puzzle(order, blank_c, blank_e)
 # **In production.** `transformers.generation.utils.GenerationMixin` has this loop in
 # `_assisted_decoding`, for one sequence, with a cache that is cut back after each block. In vLLM a
 # block is one step of the server's own loop, `vllm/v1/core/sched/scheduler.py`.
+
 
 # %% solution="greedy_speculative_decode"
 def greedy_speculative_decode(

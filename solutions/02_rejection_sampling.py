@@ -110,6 +110,7 @@ lesson.reveal("prediction_02", prediction_02)
 # a whole block. In vLLM, `rejection_random_sample_kernel` of
 # `vllm/v1/sample/rejection_sampler.py` compares it with the coin, and rejects where q is 0.
 
+
 # %% solution="acceptance_probability"
 def acceptance_probability(p: np.ndarray, q: np.ndarray, token: int) -> float:
     """The probability that a draft token is accepted: min(1, p/q), 0 where p is 0; p, q (V,)."""
@@ -170,6 +171,7 @@ lesson.check_acceptance_probability(acceptance_probability)
 # **In production.** `transformers.generation.utils._speculative_sampling` counts the accepted
 # tokens with a cumulative sum of the rejections; in vLLM, `rejection_random_sample_kernel` of
 # `vllm/v1/sample/rejection_sampler.py` walks each request's block as you do.
+
 
 # %% solution="speculative_accept"
 def speculative_accept(
@@ -248,6 +250,7 @@ lesson.reveal("prediction_02_b", prediction_02_b)
 # vLLM, `sample_recovered_tokens_kernel` of `vllm/v1/sample/rejection_sampler.py` draws from it
 # without normalising it first.
 
+
 # %% solution="residual_distribution"
 def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The distribution (V,) after a rejection: max(0, p - q), normalised; p where that is empty."""
@@ -299,10 +302,9 @@ lesson.check_residual_distribution(residual_distribution)
 # with `torch.multinomial`; in vLLM it is drawn for every position beforehand, in
 # `vllm/v1/sample/rejection_sampler.py`, and used where a rejection needs it.
 
+
 # %% solution="correct_token"
-def correct_token(
-    p: np.ndarray, q: np.ndarray, token: int, r: float, u: float
-) -> tuple[int, bool]:
+def correct_token(p: np.ndarray, q: np.ndarray, token: int, r: float, u: float) -> tuple[int, bool]:
     """The token of one position (V,), and whether it is the draft's; r, u in [0, 1)."""
     ### BEGIN SOLUTION
     if p[token] > 0 and r <= acceptance_probability(p, q, token):
@@ -351,6 +353,7 @@ lesson.check_correct_token(correct_token)
 # **In production.** `transformers.generation.utils._speculative_sampling` is this function on
 # logits, for one sequence; it draws `r` and `u` itself and has no guard for `p = 0`. In vLLM, the
 # class `RejectionSampler` of `vllm/v1/sample/rejection_sampler.py`.
+
 
 # %% solution="speculative_step"
 def speculative_step(

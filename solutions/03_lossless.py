@@ -48,6 +48,7 @@ from specdec_lib.lessons.ch03.checks import P, Q, hints
 # its option `assistant_ensemble_weight` moves the law by a share of it. vLLM's
 # `tests/v1/sample/test_rejection_sampler.py` takes the Euclidean distance.
 
+
 # %% solution="total_variation"
 def total_variation(p: np.ndarray, q: np.ndarray) -> float:
     """Half the L1 distance of two distributions (V,): 0 where they are equal, 1 where disjoint."""
@@ -81,6 +82,7 @@ lesson.check_total_variation(total_variation)
 #
 # **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` only
 # counts the accepted tokens of each block; so does vLLM, in `vllm/v1/spec_decode/metrics.py`.
+
 
 # %% solution="acceptance_rate"
 def acceptance_rate(p: np.ndarray, q: np.ndarray) -> float:
@@ -135,6 +137,7 @@ lesson.check_acceptance_rate(acceptance_rate)
 # **In production.** `transformers.generation.utils._speculative_sampling` walks them as
 # `is_accepted` and `p_prime`; in vLLM they are two kernels of
 # `vllm/v1/sample/rejection_sampler.py`.
+
 
 # %% solution="two_paths"
 def two_paths(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -237,6 +240,7 @@ lesson.reveal("prediction_03_b", prediction_03_b)
 # still drafts so, for one family of models; the main generator did from May to September 2024.
 # Without draft probabilities `vllm/v1/sample/rejection_sampler.py` makes repair 2 below.
 
+
 # %% solution="argmax_draft_law"
 def argmax_draft_law(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The law (V,) where the draft is argmax q, and ratio and residual use all of q (V,)."""
@@ -294,9 +298,13 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # **In production.** `transformers.generation.logits_process.TopPLogitsWarper`, with its neighbours
 # for temperature and top-k; in vLLM `vllm/v1/sample/ops/topk_topp_sampler.py`.
 
+
 # %% solution="warp"
 def warp(
-    logits: np.ndarray, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+    logits: np.ndarray,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
 ) -> np.ndarray:
     """The distribution (V,) sampled from `logits` (V,). ValueError for a temperature below 0."""
     ### BEGIN SOLUTION
@@ -357,6 +365,7 @@ charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 #
 # **In production.** `transformers.generation.utils._speculative_sampling` is such a rule for
 # blocks. vLLM's `tests/v1/sample/test_rejection_sampler.py` draws up to 100,000 tokens; you count.
+
 
 # %% solution="is_lossless"
 def is_lossless(rule, p: np.ndarray, q: np.ndarray) -> bool:

@@ -89,6 +89,7 @@ lesson.reveal("prediction_04", prediction_04)
 # **In production.** `transformers.generation.utils._speculative_sampling` returns the count of one
 # block as `n_matches`; vLLM sums it up in `vllm/v1/spec_decode/metrics.py`.
 
+
 # %% solution="expected_accepted"
 def expected_accepted(alpha: float, k: int) -> float:
     """The mean number of accepted tokens in a block of k: alpha + alpha^2 + ... + alpha^k."""
@@ -112,6 +113,7 @@ lesson.check_expected_accepted(expected_accepted)
 #
 # **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` keeps
 # no mean. vLLM logs it as "mean acceptance length", in `vllm/v1/spec_decode/metrics.py`.
+
 
 # %% solution="expected_tokens"
 def expected_tokens(alpha: float, k: int) -> float:
@@ -170,6 +172,7 @@ lesson.reveal("prediction_04_b", prediction_04_b)
 # **In production.** `transformers.generation.configuration_utils.GenerationConfig` takes K as
 # `num_assistant_tokens`, vLLM as `num_speculative_tokens` in `vllm/config/speculative.py`.
 
+
 # %% solution="walltime_speedup"
 def walltime_speedup(alpha: float, c: float, k: int, verify_cost: float = 1.0) -> float:
     """Plain time over speculative time a token; Leviathan et al., Theorem 3.8, with v(k + 1)."""
@@ -216,6 +219,7 @@ lesson.check_walltime_speedup(walltime_speedup)
 # **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` knows
 # no `c`: its schedule `heuristic` adds 2 to K after a block that was accepted whole, else takes 1
 # off. In vLLM, `vllm/config/speculative.py` takes the number that you give.
+
 
 # %% solution="best_k"
 def best_k(alpha: float, c: float, k_max: int) -> int:
@@ -302,6 +306,7 @@ figures.flat_and_steep(walltime_speedup, alpha=0.8, c=0.05, slopes=(0.0, 0.1))
 # **In production.** `transformers.generation.candidate_generator.PromptLookupCandidateGenerator`
 # and `vllm/v1/spec_decode/ngram_proposer.py` do this, with the earliest occurrence.
 
+
 # %% solution="prompt_lookup"
 def prompt_lookup(tokens: list[int], k: int, max_ngram: int = 3) -> list[int]:
     """Up to k tokens that followed the latest earlier occurrence of the longest suffix; or []."""
@@ -336,6 +341,7 @@ lesson.check_prompt_lookup(prompt_lookup)
 #
 # **In production.** `transformers.generation.candidate_generator.PromptLookupCandidateGenerator`
 # counts nothing. In vLLM, `vllm/v1/spec_decode/suffix_decoding.py` counts in prompt and answers.
+
 
 # %% solution="bigram_probs"
 def bigram_probs(tokens: list[int], vocab_size: int, smoothing: float = 1.0) -> np.ndarray:
@@ -457,6 +463,7 @@ def loss_and_gradient(target_logits, draft_logits, dtype="float32"):
 #
 # **In production.** `transformers.loss.loss_utils.ForCausalLMLoss`, which models are trained with
 # there by default, is the cross-entropy of the next token. vLLM trains no drafts.
+
 
 # %% solution="distillation_loss"
 def distillation_loss(target_logits: torch.Tensor, draft_logits: torch.Tensor) -> torch.Tensor:

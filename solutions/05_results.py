@@ -85,6 +85,7 @@ lesson.reveal("prediction_05", prediction_05)
 # this very record: a 1 for every match and a 0 for the first miss. vLLM counts in
 # `vllm/v1/spec_decode/metrics.py`, and divides by the drafted tokens.
 
+
 # %% solution="alpha_from_blocks"
 def alpha_from_blocks(accepted: list[int], k: int) -> float:
     """The maximum-likelihood acceptance rate from the accepted counts of blocks of `k`."""
@@ -126,6 +127,7 @@ lesson.check_alpha_from_blocks(alpha_from_blocks)
 #
 # **In production.** `transformers.PreTrainedModel` has `num_parameters`; the quotient of two such
 # numbers estimates `c_hat`. vLLM's `vllm/v1/spec_decode/metrics.py` counts tokens.
+
 
 # %% solution="operations_factor"
 def operations_factor(alpha: float, c_hat: float, k: int) -> float:
@@ -218,6 +220,7 @@ paper_rows_simulator(settings, row=2)
 #
 # **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` does
 # without alpha when it adapts `K`. vLLM counts acceptance, in `vllm/v1/spec_decode/metrics.py`.
+
 
 # %% solution="implied_alpha"
 def implied_alpha(
@@ -331,6 +334,7 @@ lesson.committed("prediction_05_c", prediction_05_c, 0, 1)
 # **In production.** `transformers.generation.utils._speculative_sampling` counts the draft's tokens
 # without labels. vLLM splits by position, in `vllm/v1/spec_decode/metrics.py`.
 
+
 # %% solution="acceptance_by_class"
 def acceptance_by_class(accepted: list[int], classes: list[str]) -> dict[str, float]:
     """The mean of `accepted`, 0 or 1 a judged token, for every label in `classes`."""
@@ -401,6 +405,7 @@ charts.by_position(alpha_from_blocks, blocks, k=5)
 #
 # **In production.** `transformers.trainer_utils.speed_metrics` times one run. vLLM's
 # `vllm/benchmarks/latency.py` times one configuration, on prompts of random tokens.
+
 
 # %% solution="paired_speedup"
 def paired_speedup(baseline_seconds: list[float], speculative_seconds: list[float]) -> float:

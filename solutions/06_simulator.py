@@ -61,6 +61,7 @@ charts.blocks_as_recorded(k=5, rows=8)
 # `n_matches`; its coins are compared with a ratio that differs from token to token. vLLM adds the
 # counts up, position by position, in `vllm/v1/spec_decode/metrics.py`.
 
+
 # %% solution="simulate_block"
 def simulate_block(alpha: float, k: int, r: np.ndarray) -> int:
     """Accepted draft tokens of a block of `k`, up to the first r[i] >= alpha; r (k,) in [0, 1)."""
@@ -139,6 +140,7 @@ for alpha in (0.3, 0.6, 0.85):
 # **In production.** `transformers.generation.utils.GenerationMixin` runs this loop with models, in
 # its method `_assisted_decoding`. vLLM's `vllm/v1/spec_decode/metrics.py` logs
 # `tokens / target_passes` of a running server as its mean acceptance length.
+
 
 # %% solution="simulate_decode"
 def simulate_decode(
@@ -220,6 +222,7 @@ lesson.reveal("prediction_06", prediction_06)
 # takes one row and raises a ValueError for more. vLLM is ragged:
 # `vllm/v1/sample/rejection_sampler.py` walks each request's block on its own.
 
+
 # %% solution="lockstep_tokens"
 def lockstep_tokens(alpha: float, k: int, batch_size: int) -> float:
     """Expected tokens a step and row, bonus included, of a batch that waits for its slowest row."""
@@ -284,7 +287,9 @@ lesson.reveal("prediction_06_b", prediction_06_b)
 
 # %% tags=["demo"]
 easy, hard, coins = ((1 - alpha**6) / (1 - alpha) for alpha in (0.95, 0.45, 0.7))
-print(f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} on average; coins of .7: {coins:.2f}")
+print(
+    f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} on average; coins of .7: {coins:.2f}"
+)
 
 # %% [markdown]
 # It matters where the rates differ:
@@ -409,7 +414,9 @@ charts.past_the_optimum(c=0.1, costs=costs)
 # %% tags=["demo"]
 blocks = [block for k in recorded.requests() for run in recorded.runs(k) for block in run]
 differ = sum(recorded.verdict(block) != block.accepted for block in blocks)
-print(f"{len(blocks)} blocks, {sum(len(b.p) for b in blocks)} judged tokens; verdicts that differ: {differ}")
+print(
+    f"{len(blocks)} blocks, {sum(len(b.p) for b in blocks)} judged tokens; verdicts that differ: {differ}"
+)
 
 # %% [markdown]
 # ## The smallest example that makes it click

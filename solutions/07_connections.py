@@ -66,6 +66,7 @@ figures.shapes()
 # drafts; a token is then drawn from `p`, and the draft's stays where they agree: the same law. In
 # vLLM, the branch `NO_DRAFT_PROBS` of `vllm/v1/sample/rejection_sampler.py`.
 
+
 # %% solution="one_hot_accept"
 def one_hot_accept(draft_token: int, p: np.ndarray, r: float, u: float) -> tuple[int, bool]:
     """The token that comes out, p (V,), and whether it is the draft's; r, u in [0, 1)."""
@@ -141,6 +142,7 @@ charts.early_exit(cut)
 # **In production.** `transformers.generation.candidate_generator.DFlashTokenCandidateGenerator` is
 # the nearest: a trained drafter fills all places of a block at once, and the target verifies. In
 # vLLM, `vllm/v1/spec_decode/dflash.py`.
+
 
 # %% solution="jacobi_decode"
 def jacobi_decode(target_greedy, prompt: list[int], guess: list[int]) -> tuple[list[int], int]:
@@ -225,6 +227,7 @@ lesson.reveal("prediction_07", prediction_07)
 # `vllm/v1/sample/rejection_sampler.py` verify one candidate a position. SGLang verifies trees in
 # its kernel `tree_speculative_sampling_target_only`.
 
+
 # %% solution="multi_candidate_accept"
 def multi_candidate_accept(
     candidates: list[int], p: np.ndarray, q: np.ndarray, r: np.ndarray, u: float
@@ -285,6 +288,7 @@ charts.drafters(strategies.tokens_a_block(lab.target, heads, texts, k=3), k=3)
 #
 # **In production.** `transformers.masking_utils.create_causal_mask` builds the mask of a chain, and
 # passes a ready-made one on. In vLLM, `vllm/v1/attention/backends/tree_attn.py`.
+
 
 # %% solution="tree_attention_mask"
 def tree_attention_mask(parents: list[int]) -> np.ndarray:
@@ -379,6 +383,7 @@ charts.blocks_compared(P, Q, most=5)
 # **In production.** `transformers.generation.candidate_generator.AssistantToTargetTranslator`
 # does it on logits, where leaving out and softmax renormalise. In vLLM, EAGLE-3 heads with a
 # smaller vocabulary: `draft_id_to_target_id` in `vllm/model_executor/models/llama_eagle3.py`.
+
 
 # %% solution="map_draft"
 def map_draft(q: np.ndarray, draft_to_target: np.ndarray, vocab_size: int) -> np.ndarray:

@@ -34,7 +34,15 @@ from specdec_lib.sampling import Warp, sample_rows
 from specdec_lib.lessons.ch08 import figures, measured as charts
 from specdec_lib.device import name_of
 from specdec_lib.lessons.widgets.trace import trace_picture
-from specdec_lib.measure.experiment import batches, engineering, grid, identity, seq2seq, survey, traces
+from specdec_lib.measure.experiment import (
+    batches,
+    engineering,
+    grid,
+    identity,
+    seq2seq,
+    survey,
+    traces,
+)
 from specdec_lib.measure import papers
 from specdec_lib.measure.experiment import loops as decoders
 
@@ -94,6 +102,7 @@ lesson.reveal("prediction_08", prediction_08)
 # **In production.** `transformers.DynamicCache` cuts its tensors in its method `crop`, which takes the number of
 # positions to *remove*, as a negative number. vLLM keeps the blocks of memory and sets back how many tokens of a
 # request count as computed, in `vllm/v1/core/sched/scheduler.py`.
+
 
 # %% solution="rollback"
 def rollback(cache, length: int) -> None:
@@ -155,6 +164,7 @@ lesson.check_rollback(rollback)
 # The figure is one call of your function on 3,456 rows: every block of two draft tokens over three, with a grid of
 # coins whose sums are exact. The crosses are plain decoding.
 
+
 # %% solution="verify_block"
 def verify_block(
     p: torch.Tensor, q: torch.Tensor, drafted: torch.Tensor, r: torch.Tensor, u: torch.Tensor
@@ -188,6 +198,7 @@ lesson.check_verify_block(verify_block)
 # ## The loop
 #
 # One helper is given. It reads whatever of the text a cache lacks:
+
 
 # %%
 def feed(model, cache, tokens: list[int]) -> torch.Tensor:
@@ -230,6 +241,7 @@ lesson.check_puzzle(order, blank_g, blank_c)
 # block is one step of `vllm/v1/worker/gpu_model_runner.py`, for all requests together.
 #
 # The figure shows what your loop feeds to the two example models of the check, pass by pass.
+
 
 # %% solution="speculative_generate"
 def speculative_generate(
@@ -530,8 +542,14 @@ lesson.answered("quiz_08_b", quiz_08_b)
 
 # %% tags=["demo"]
 slower = [r for r in rows if r.expected < 1]
-print(f"{len(slower)} of {len(rows)} settings promise less than plain decoding, even at the best K above 0:")
-print(", ".join(f"{r.draft} on {r.target}, T = {r.temperature} ({r.expected:.2f})" for r in slower[:3]))
+print(
+    f"{len(slower)} of {len(rows)} settings promise less than plain decoding, even at the best K above 0:"
+)
+print(
+    ", ".join(
+        f"{r.draft} on {r.target}, T = {r.temperature} ({r.expected:.2f})" for r in slower[:3]
+    )
+)
 for batch in (1, 8):
     gain = max(s.gain for s in served if s.batch == batch)
     print(f"batch {batch}: at its best K {gain:.2f} times the tokens a second of plain decoding")

@@ -12,15 +12,9 @@ import pytest
 from autograde.chapters.common import prediction, quiz
 from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    difference,
-    differing_row,
-    expect,
-    format_call,
-    type_name,
-)
+from specdec_lib.lessons.common.comparing import difference, differing_place
+from specdec_lib.lessons.common.describing import describe, format_call, type_name
+from specdec_lib.lessons.common.examples import Different, expect
 from specdec_lib.sampling import sample_from
 
 V = 6
@@ -126,7 +120,7 @@ def require(call: str, got: object, gives: object, what: str, hint: str) -> None
     """Raise Different unless `got` is `gives`."""
     why = difference(got, gives)
     if why is not None:
-        row = differing_row(got, gives)
+        row = differing_place(got, gives)
         returned = row or f"{what} {describe(got)}, expected {describe(gives)}{why}"
         raise Different(f"{call} returned {returned}. {'' if why else hint}".strip())
 

@@ -6,7 +6,8 @@ import pytest
 from autograde.chapters.common import no_warning, own_array, prediction, quiz
 from autograde.chapters.laws import autoregressive_law, pairs, step_law, token_law
 from autograde.check import Exercise, untouched
-from specdec_lib.lessons.common.examples import Different, describe, expect, type_name
+from specdec_lib.lessons.common.describing import describe, type_name
+from specdec_lib.lessons.common.examples import Different, expect
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])

@@ -21,13 +21,8 @@ from specdec_lib.lessons.ch03.rules import (
     right_rule,
     sampler_match,
 )
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    expect,
-    expect_value_error,
-    type_name,
-)
+from specdec_lib.lessons.common.describing import describe, type_name
+from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])

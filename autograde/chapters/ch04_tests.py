@@ -7,7 +7,8 @@ import torch
 from autograde.chapters.common import no_warning, own_array, prediction, quiz
 from autograde.check import Exercise, untouched
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
-from specdec_lib.lessons.common.examples import Different, describe, expect
+from specdec_lib.lessons.common.describing import describe
+from specdec_lib.lessons.common.examples import Different, expect
 
 test_prediction = prediction("prediction_04", 0, 6)
 test_prediction_b = prediction("prediction_04_b", 0, 2)

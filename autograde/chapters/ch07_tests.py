@@ -10,13 +10,8 @@ from autograde.chapters.laws import answered, pieces, reference_residual
 from autograde.check import Exercise, untouched
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    expect,
-    expect_value_error,
-    type_name,
-)
+from specdec_lib.lessons.common.describing import describe, type_name
+from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])

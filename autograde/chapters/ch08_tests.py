@@ -19,13 +19,8 @@ from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.lessons.ch08.checks import FAULTS, expect_verdict
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, closer, dyadic_table
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    expect,
-    expect_value_error,
-    format_call,
-)
+from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
 from specdec_lib.sampling import Warp, choices_for
 
 LONGEST = 200  # tokens in a text: of each that is read, the models keep every beginning

@@ -2,6 +2,7 @@
 grade them and save the marks. `nbgrader_config.py` names all three.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_locked
 
 from autograde.grade import grade
-from autograde.nbgrader import timestamps
+from autograde.nbgrader import connection, timestamps
 from autograde.nbgrader.regions import without_hidden
 from autograde.nbgrader.stamps import begin, drop_outdated, graded_folder
 from autograde.receipt import make_receipt, receipt_markdown
@@ -32,14 +33,15 @@ MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
 class Intake(NotebookExporter):
     """Opens a notebook for nbgrader: `take_in` stands between the file and everything else.
 
-    nbgrader converts twice: the submission, then its own sanitised copy. Only the first is a
-    student's file. nbgrader makes one exporter a run, before it looks which folders are there.
+    nbgrader converts twice: the submission, then its own sanitised copy, which is still here. Only
+    the first is a student's file. nbgrader makes one exporter a run, before it looks which folders
+    are there.
     """
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        self.optimistic_validation = True  # the notebook once at the end, not after every step
         self._leave_out_markup()
+        connection.disconnect()
         timestamps.copy_nothing(self.parent)
         for folder in getattr(self.parent, "assignments", ()):
             drop_outdated(Path(self.parent.coursedir.root, folder))
@@ -53,15 +55,30 @@ class Intake(NotebookExporter):
             del assignments[folder]
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
-        if not getattr(self.parent, "_sanitizing", False):
-            return super().from_filename(filename, resources=resources, **kw)
+        if getattr(self.parent, "_sanitizing", False):
+            self._notebook = self._taken_in(filename, resources["nbgrader"]["assignment"])
+        return self.from_notebook_node(self._notebook, resources=resources, **kw)
+
+    def _taken_in(self, filename: str, chapter: str) -> NotebookNode:
         root = Path(self.parent.coursedir.root, self.parent.coursedir.submitted_directory)
         path = Path(self.parent.coursedir.root, filename).relative_to(root)
         submitted = Path(root, path).absolute().parent
         begin(submitted)
         timestamps.keep(submitted, graded_folder(submitted))
-        submission = take_in(root, path, resources["nbgrader"]["assignment"])
-        return self.from_notebook_node(submission.notebook, resources=resources, **kw)
+        return take_in(root, path, chapter).notebook
+
+    def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kw: Any) -> Any:
+        """As nbconvert does it, on `nb` itself: nbconvert copies it four times.
+
+        nbgrader reads nothing of the sanitised copy but its name, so that one is not checked.
+        """
+        resources = self._init_resources(resources)
+        for preprocessor in self._preprocessors:
+            nb, resources = preprocessor(nb, resources)
+        if getattr(self.parent, "_sanitizing", False):
+            return json.dumps(nb), resources
+        nbformat.validate(nb, relax_add_props=True)
+        return nbformat.v4.writes(nb) + "\n", resources
 
 
 class Grade(NbGraderPreprocessor):
@@ -111,7 +128,8 @@ def _points(nb: NotebookNode) -> dict[str, float]:
 class SaveMarks(SaveAutoGrades):
     """nbgrader's saving of marks, less any notebook with a grade cell that we have not marked.
 
-    nbgrader would read a missing output as full marks.
+    nbgrader would read a missing output as full marks. The rows are read together and written
+    together, and nbgrader decides what to write into them.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -120,7 +138,14 @@ class SaveMarks(SaveAutoGrades):
                 kinds = [output.output_type for output in cell.outputs]
                 if kinds != ["display_data", "execute_result"]:
                     raise RuntimeError(f"{cell.id} carries no mark; no score is saved")
-        return super().preprocess(nb, resources)
+        place = resources["nbgrader"]
+        self.notebook_id, self.assignment_id = place["notebook"], place["assignment"]
+        self.student_id = place["student"]
+        with connection.opened(place["db_url"]) as gradebook:
+            self.gradebook = connection.mark_rows(gradebook, place)
+            NbGraderPreprocessor.preprocess(self, nb, resources)
+            gradebook.db.commit()
+        return nb, resources
 
 
 def _outputs(
@@ -143,22 +168,26 @@ def mark(result: Result, name: str, sections: Mapping[str, Section]) -> list[Not
     if not 0.0 <= score <= exercise.max_score:
         raise ValueError(f"{name}: the mark {score} is not within 0 and {exercise.max_score}")
     html = exercise_html(exercise, to_read(name, exercise, sections))
+    value = {"text/plain": repr(score)}
     return [
-        nbformat.v4.new_output("display_data", data={"text/html": html}),
-        nbformat.v4.new_output(
-            "execute_result", data={"text/plain": repr(score)}, execution_count=1
-        ),
+        _output("display_data", data={"text/html": html}, metadata={}),
+        _output("execute_result", data=value, metadata={}, execution_count=1),
     ]
+
+
+def _output(kind: str, **fields: Any) -> NotebookNode:
+    """An output that is checked with the whole notebook: nbformat would check each by itself."""
+    return nbformat.from_dict({"output_type": kind, **fields})
 
 
 def _transcript(report: dict) -> list[NotebookNode]:
     """What the student's cell printed, and the error that ended it."""
     outputs = []
     if report.get("printed"):
-        outputs.append(nbformat.v4.new_output("stream", name="stdout", text=report["printed"]))
+        outputs.append(_output("stream", name="stdout", text=report["printed"]))
     if error := report.get("error"):
         line = f" (line {error['line']})" if error["line"] else ""
         text = f"{error['name']}{line}: {error['text']}"
         fields = {"ename": error["name"], "evalue": error["text"], "traceback": [text]}
-        outputs.append(nbformat.v4.new_output("error", **fields))
+        outputs.append(_output("error", **fields))
     return outputs

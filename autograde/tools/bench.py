@@ -37,7 +37,7 @@ for _ in range({number}):
 """
 GOALS = {
     "engine_vs_nbgrader": 10,
-    "with_nbgrader_pass": 4,
+    "with_nbgrader_pass": 5,
     "submissions_per_core_minute": 500,
     "isolation_ms": 15,
 }

@@ -22,12 +22,12 @@ FUNCTIONS = functions_of(CHAPTER)
 
 
 def test_messages_show_a_rule_by_its_name():
-    with pytest.raises(Different, match=r"\(rule=right_rule, p=\[0.375.*returned False"):
+    with pytest.raises(Different, match=r"\(rule=right_rule, p=np.array\(\[0.375.*returned False"):
         ch03.check_is_lossless(lambda rule, p, q: False)
     wrong = "def is_lossless(rule, p, q):\n    return bool(len(p))"
     exercise = grade_with(CHAPTER, is_lossless=wrong).exercises["is_lossless"]
     messages = " ".join(exercise.messages)
-    assert "is_lossless(rule=from_target, p=[0.375" in messages and "0x" not in messages
+    assert "is_lossless(rule=from_target, p=np.array([0.375" in messages and "0x" not in messages
 
 
 def test_predictions_are_held_against_computed_truths():

@@ -18,7 +18,8 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed, measured, puzzle
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, dyadic_table
-from specdec_lib.lessons.common.examples import Different, describe
+from specdec_lib.lessons.common.describing import describe
+from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure.experiment.loops import library_generate
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.pairs import ratio
@@ -145,7 +146,7 @@ def test_reading_the_prompt_apart_is_as_good():
 
 
 def test_the_visible_check_asks_for_long_counts_and_for_nothing_read_for_0_tokens():
-    with pytest.raises(Different, match=r"a tensor of torch.float64. Both are to be torch.long"):
+    with pytest.raises(Different, match=r"torch.float64, it should be torch.int64"):
         ch08.check_verify_block(ch08_wrong.count_in_floats)
 
     with pytest.raises(Different, match="0 tokens are asked for, and a model was called"):

@@ -21,8 +21,8 @@ CHECK = f"lesson.check_{EXERCISE}("
 SOLUTIONS = solutions_of(CHAPTER)
 OTHERS = {name for name, code in SOLUTIONS.items() if code.startswith("def ")} - {EXERCISE}
 SAID = (
-    f"{EXERCISE}(p=[0.45, 0.3, 0.15, 0.1], q=[0.3, 0.45, 0.2, 0.05], token=1) "
-    "returned 1, expected 0.66667. Is it the target over the draft?"
+    f"{EXERCISE}(p=np.array([0.45, 0.3, 0.15, 0.1]), q=np.array([0.3, 0.45, 0.2, 0.05]), "
+    "token=1) returned 1, expected 0.66667. Is it the target over the draft?"
 )
 MESSAGE = re.compile(r"\s+".join(map(re.escape, SAID.split())))  # it may be broken into lines
 

@@ -3,14 +3,16 @@
 from collections.abc import Callable
 
 from specdec_lib.lessons.common.answers import answered, committed, revealing
-from specdec_lib.lessons.common.examples import array, expect, visible_check
+from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
+from specdec_lib.lessons.common.kinds import array
+from specdec_lib.lessons.common.lending import fixed
 
 __all__ = ["answered", "committed"]
 
 # The pair that the whole chapter works on.
-P = array([0.45, 0.30, 0.15, 0.10])
-Q = array([0.30, 0.45, 0.20, 0.05])
+P = fixed([0.45, 0.30, 0.15, 0.10])
+Q = fixed([0.30, 0.45, 0.20, 0.05])
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
@@ -27,9 +29,9 @@ TRUTHS = {
 # Three drafted tokens of a vocabulary of four. The first has a ratio of 0.5/0.4, the second of
 # 0.1/0.5, the third of 0.6/0.3.
 BLOCK = [3, 1, 2]
-BLOCK_P = array([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2]])
-BLOCK_Q = array([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
-BLOCK_R = array([0.7, 0.6, 0.1])
+BLOCK_P = fixed([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2]])
+BLOCK_Q = fixed([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
+BLOCK_R = fixed([0.7, 0.6, 0.1])
 
 reveal = revealing(TRUTHS)
 

@@ -8,13 +8,12 @@ import numpy as np
 from specdec_lib import theory
 from specdec_lib.lessons.ch04.computed import _softmax, loss_gradient
 from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.describing import describe, type_name
 from specdec_lib.lessons.common.examples import (
     Different,
     agrees,
-    describe,
     expect,
-    pass_missing_answers,
-    type_name,
+    pass_through,
     visible_check,
 )
 from specdec_lib.lessons.common.hints import hints_from
@@ -150,7 +149,7 @@ def expect_loss(function: Callable, p: Any, q: Any, gives: float, hint: str = ""
     try:
         loss = function(p, q)
     except Exception as error:
-        pass_missing_answers(error)
+        pass_through(error)
         happened = getattr(error, "what_happened", None) or f"raised {error!r}"
         raise Different(f"{call} {happened}; expected {gives:.5g}.") from None
     remark = not_a_loss(loss)

@@ -9,14 +9,8 @@ from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, closer, 
 from specdec_lib.lessons.ch08.puzzle import check_puzzle
 from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import answered, committed
-from specdec_lib.lessons.common.examples import (
-    Different,
-    describe,
-    expect,
-    expect_value_error,
-    format_call,
-    visible_check,
-)
+from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 
 __all__ = ["answered", "check_puzzle", "committed"]
@@ -67,6 +61,11 @@ def models() -> tuple[WatchedModel, WatchedModel]:
 _passed: dict[str, Callable] = {}
 
 
+def _remember(function: Callable) -> None:
+    """Note that a function has passed; a check gets it wrapped (`watched`)."""
+    _passed[function.__name__] = function.__wrapped__
+
+
 def checked(*functions: Callable) -> None:
     """Raise Different unless each of `functions`, as it is now, has passed its check.
 
@@ -101,7 +100,7 @@ def check_rollback(function: Callable) -> None:
     for held, length in ((3, 4), (3, -1)):
         why = f"it cannot go back to {length} of {held} positions"
         expect_value_error(function, WatchedCache(range(held)), length, why=why)
-    _passed["rollback"] = function
+    _remember(function)
 
 
 @visible_check
@@ -120,7 +119,7 @@ def check_verify_block(function: Callable) -> None:
     gives = (torch.tensor([0, 0, 0]), torch.tensor([1, 1, 1]))
     hint = "Without draft tokens there is only the bonus row."
     expect_verdict(function, *empty, gives=gives, hint=hint)
-    _passed["verify_block"] = function
+    _remember(function)
 
 
 def expect_verdict(function: Callable, *block: torch.Tensor, gives: tuple, hint: str) -> None:
@@ -147,7 +146,7 @@ def check_speculative_generate(function: Callable) -> None:
     expect(function, *args, gives=[], hint="0 tokens are asked for.")
     if target.passes:
         raise Different("0 tokens are asked for, and a model was called. Read nothing for them.")
-    _passed["speculative_generate"] = function
+    _remember(function)
 
 
 FAULTS = {

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from specdec_lib.lessons.common.examples import Different, Unwritten, shortened
+from specdec_lib.lessons.common.describing import shortened
+from specdec_lib.lessons.common.examples import Different, Unwritten
 
 
 def committed(name: str, guess: object, low: float, high: float) -> None:

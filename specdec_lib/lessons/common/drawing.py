@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.transforms import ScaledTranslation
 
+from specdec_lib.lessons.common.lending import on_copies
 from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, GREY, TARGET, role, style
 from specdec_lib.lessons.common.wording import TOKENS, by_token
 
@@ -31,19 +32,22 @@ PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 def drawn_from(*names: str) -> Callable[[Callable], Callable]:
     """Decorate a figure that calls the student's functions `names`.
 
-    An unwritten function is asked for, and an error of a wrong one is told in one line, so that
-    the picture never stops the notebook. The names are the figure's attribute `functions`.
+    They are the figure's first arguments, and get copies of theirs. An unwritten function is asked
+    for, and an error of a wrong one is told in one line, so that the picture never stops the
+    notebook. The names are the figure's attribute `functions`.
     """
 
     def decorate(figure: Callable) -> Callable:
         @functools.wraps(figure)
         def draw(*args, **kwargs) -> None:
             try:
-                figure(*args, **kwargs)
+                own = map(on_copies, args[: len(names)])
+                figure(*own, *args[len(names) :], **kwargs)
             except NotImplementedError:
                 print(f"This figure draws your own {' and '.join(names)}. Write it first.")
             except Exception as error:  # whatever a half-written function does
-                print(f"Your {' and '.join(names)} cannot be drawn yet: {error!r}")
+                said = getattr(error, "what_happened", None) or repr(error)
+                print(f"Your {' and '.join(names)} cannot be drawn yet: {said}")
             finally:
                 plt.close("all")  # else the notebook would show a picture that is half made
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from specdec_lib.lessons.common.examples import ARRAYS, Different, Unwritten
+from specdec_lib.lessons.common.examples import Different, Unwritten
+from specdec_lib.lessons.common.kinds import ARRAYS
 
 PLAIN = "speculative_accept"  # the one exercise that can be checked without NumPy
 TEST = """

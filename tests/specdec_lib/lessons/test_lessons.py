@@ -1,5 +1,7 @@
 """What the lessons are made of: examples, messages, hints, predictions, figures that wait."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
@@ -9,18 +11,18 @@ from classes.chapter_cases import unwritten as unwritten_by_any_name
 from autograde.chapters import ch02_wrong
 from specdec_lib.lessons.ch02 import checks as ch02
 from specdec_lib.lessons.common.answers import answered, committed, reveal
+from specdec_lib.lessons.common.comparing import difference
+from specdec_lib.lessons.common.describing import MOST_SHOWN, as_code, describe, told_apart
 from specdec_lib.lessons.common.drawing import drawn_from
 from specdec_lib.lessons.common.examples import (
-    MOST_SHOWN,
     Different,
     Unwritten,
-    describe,
-    difference,
     expect,
     expect_value_error,
     visible_check,
 )
 from specdec_lib.lessons.common.hints import has_own_line, open_hints
+from specdec_lib.lessons.common.lending import at_most, copied, fixed
 
 
 @pytest.mark.parametrize(
@@ -223,14 +225,217 @@ def test_calls_are_shown_as_they_were_made_and_only_by_a_check_that_agrees(capfd
     expect(ch02.P.tolist, gives=[0.45, 0.3, 0.15, 0.1])  # a hidden test prints nothing
 
     @visible_check
-    def check_popped(function):
-        expect(function, [3, 5], gives=5)
+    def check_summed(function):
+        expect(function, [3, 5], gives=8)
 
-    check_popped(list.pop)
-    assert capfd.readouterr().out.startswith("pop([3, 5]) -> 5\npopped: the example agrees.")
+    check_summed(sum)
+    assert capfd.readouterr().out.startswith("sum([3, 5]) -> 8\nsummed: the example agrees.")
     with pytest.raises(Different):
-        check_popped(sum)
+        check_summed(max)
     assert capfd.readouterr().out == ""
+
+
+P = np.array([0.5, 0.5])
+
+
+@visible_check
+def check_halved(function):
+    expect(function, P.copy(), gives=P / 2)
+
+
+def refused(check, function) -> str:
+    """What a check says to a function that it does not let pass."""
+    with pytest.raises(Different) as caught:
+        check(function)
+    return str(caught.value)
+
+
+def halved_in_place(p):
+    p /= 2
+    return p.copy()
+
+
+def halved_by_log(p):
+    np.log(np.zeros(2))
+    return p / 2
+
+
+CALL = "(p=np.array([0.5, 0.5]))"
+FORBIDDEN = [
+    (halved_in_place, f"halved_in_place{CALL} changed its argument p. Work on a copy: the caller "),
+    (
+        halved_by_log,
+        f'halved_by_log{CALL} gave a warning: "divide by zero encountered in log". Did you divide '
+        "before you looked for a zero?",
+    ),
+]
+
+
+@pytest.mark.parametrize("wrong, said", FORBIDDEN, ids=["changed", "warned"])
+def test_a_check_refuses_what_no_answer_may_do(wrong, said):
+    assert refused(check_halved, wrong).startswith(said)
+
+
+def test_a_check_refuses_an_array_that_is_an_argument():
+    @visible_check
+    def check_same(function):
+        expect(function, P, gives=P)
+
+    said = "(p=np.array([0.5, 0.5])) returned an array that shares its memory with an argument."
+    assert said in refused(check_same, lambda p: p)
+    check_same(lambda p: p.copy())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [P, [1, 2], [[1], [2]], {"a": [1]}, torch.ones(2), (P, [3])],
+    ids=["array", "list", "nested", "dict", "tensor", "tuple"],
+)
+def test_a_changed_argument_of_any_kind_is_seen_and_the_checks_own_stays(value):
+    def spoilt(x):
+        first = x
+        while not isinstance(first, list | np.ndarray | torch.Tensor):
+            first = next(iter(first.values())) if isinstance(first, dict) else first[0]
+        first[0] = 7
+
+    kept = copied(value)
+
+    @visible_check
+    def check_spoilt(function):
+        expect(function, value, gives=None)
+
+    assert "changed its argument x" in refused(check_spoilt, spoilt)
+    assert difference(value, kept) is None
+
+
+def test_a_warning_is_said_with_the_question_that_fits_it():
+    def deprecated(p):
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+        return p / 2
+
+    assert refused(check_halved, deprecated).endswith('gave a warning: "old".')
+
+
+def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys):
+    @visible_check
+    def check_settled(function):
+        step = at_most(3, lambda x: x, "the target", "each pass settles one place")
+        expect(function, step, gives=0)
+
+    def settled(step):
+        while True:
+            step(0)
+
+    said = "called the target more than 3 times: each pass settles one place"
+    message = refused(check_settled, settled)
+    assert message == f"settled(step=<lambda>) {said}; expected 0."
+    figure = drawn_from("settled")(lambda function: function(at_most(3, len, "it", "why")))
+    figure(lambda step: [step("") for _ in range(9)])
+    assert "cannot be drawn yet: called it more than 3 times: why" in capsys.readouterr().out
+
+
+def test_what_a_notebook_shares_with_its_lesson_cannot_be_changed():
+    for array in (ch02.P, ch02.Q, ch02.BLOCK_P, fixed([1.0])):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_a_figure_gives_copies():
+    row = np.array([1.0, 2.0])
+    drawn_from("f")(lambda function, given: function(given))(halved_in_place, row)
+    assert row.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(0.1, 1 / 3, 7, True, None, "a", [0.1, 2], (1,), np.float64(1 / 3), np.int64(3)),
+        *(np.array([[1 / 3, 0.5]]), np.zeros((0, 3)), np.array([]), np.array([1, 2])),
+        *(np.float32([0.1]), np.array([True]), torch.tensor([[0.1, 1 / 3]])),
+        *(torch.tensor([1 / 3]).double(), torch.tensor([1, 2]), torch.tensor([True])),
+    ],
+    ids=repr,
+)
+def test_the_call_of_a_message_can_be_pasted_and_gives_the_same_values(value):
+    again = eval(as_code(value), {"np": np, "torch": torch})
+    assert difference(again, value) is None
+    assert getattr(again, "dtype", None) == getattr(value, "dtype", None) or np.isscalar(again)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "texts"),
+    [
+        (0.1, 0.2, ("0.1", "0.2")),
+        (0.1, 0.1 + 1e-9, ("0.1", "0.100000001")),
+        ([0.5, 1 / 3], [0.5, 1 / 3 + 1e-15], None),
+        (P, P + 1e-7, ("[0.5, 0.5]", "[0.5000001, 0.5000001]")),
+    ],
+)
+def test_numbers_get_as_many_digits_as_tell_them_apart(one, other, texts):
+    told = told_apart(one, other)
+    assert told == texts if texts else told[0] != told[1]
+
+
+LONG_ROW = np.arange(40) / 40
+TABLE = torch.arange(80).reshape(20, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("got", "gives", "said"),
+    [
+        (LONG_ROW + 1e-7 * (LONG_ROW == 0.5), LONG_ROW, "entry 20 is 0.5000001, expected 0.5"),
+        (TABLE + (TABLE == 7), TABLE, "a tensor whose row (1, 1) is [6, 8], expected [6, 7]"),
+        (torch.arange(64) // 2, torch.arange(64), "a tensor whose entry 1 is 0, expected 1"),
+    ],
+)
+def test_of_many_numbers_the_first_wrong_row_or_entry_is_told(got, gives, said):
+    with pytest.raises(Different) as caught:
+        expect(lambda: got, gives=gives)
+    assert str(caught.value).endswith(f"{said}.")
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        ((1, 2), [1, 2]),
+        (np.array([1, 2]), [1, 2]),
+        (torch.tensor([1.0, 2.0]), [1, 2]),
+        ([3, 1], (3, True)),
+        (np.array([3.0]), 3),
+        (torch.tensor(0.5), 0.5),
+        ([0.1, 1 / 3], np.array([0.1, 1 / 3])),
+        (np.float32([0.1, 1 / 3]), np.array([0.1, 1 / 3])),
+        (float(np.float32(1 / 3)), 1 / 3),
+        ([[1, 2], [3, 4]], np.array([[1.0, 2.0], [3.0, 4.0]])),
+        (torch.tensor([1, 2]).int(), torch.tensor([1, 2])),
+        ([1, 2], torch.tensor([1, 2])),
+        ({"a": (1, 2)}, {"a": [1, 2]}),
+        (([1], [[0.5]]), ([1], np.array([[0.5]]))),
+    ],
+)
+def test_without_their_form_values_are_as_good_and_with_it_they_are_told(got, expected):
+    assert difference(got, expected, form=False) is None
+    assert difference(got, expected) is not None or isinstance(got, np.ndarray) and got.size == 1
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        *(([1, 2, 3], [1, 2]), ([1.5, 2], [1, 2]), (None, [1]), ("ab", ["a", "b"]), (0.34, 1 / 3)),
+        *((2, True), ([[1], [2, 3]], np.ones((2, 2))), ([1, 2], torch.ones(3)), (np.inf, 1)),
+        *((np.nan, 1), (10**6 + 1, 10**6), ({"b": 1}, {"a": 1}), (5, [5])),
+    ],
+    ids=repr,
+)
+def test_without_their_form_other_values_are_as_wrong(got, expected):
+    assert difference(got, expected, form=False) is not None
+
+
+def test_a_wrong_dtype_is_named():
+    long = torch.tensor([1, 2])
+    assert "its dtype is torch.int32, it should be torch.int64" in difference(long.int(), long)
+    third = np.array([1 / 3])
+    assert "its dtype is float32; calculate in float64" in difference(np.float32(third), third)
 
 
 def unwritten(p):

@@ -1,0 +1,24 @@
+"""The kinds of values that answers consist of, with NumPy or, in a browser, without it."""
+
+from typing import Any
+
+try:
+    import numpy as np
+except ImportError:  # a browser without it: nested lists stand for arrays there
+    array = list
+    ARRAYS, BOOLS, INTS, FLOATS = (), (bool,), (int,), (float,)
+else:
+    array = np.array
+    ARRAYS, BOOLS = (np.ndarray,), (bool, np.bool_)
+    INTS, FLOATS = (int, np.integer), (float, np.floating)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether `value` is a tensor of torch, which is not imported for those who do without."""
+    return type(value).__name__ == "Tensor"
+
+
+def as_array(tensor: Any) -> Any:
+    """A tensor as an array, for comparisons: narrow floats become float64."""
+    plain = tensor.detach().cpu()
+    return (plain.double() if plain.dtype.is_floating_point else plain).numpy()

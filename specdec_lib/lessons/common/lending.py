@@ -1,0 +1,67 @@
+"""What a lesson lends to a student's function: copies, fixed arrays, and functions that end a loop.
+
+A function that works in place then spoils nothing for the cells below, and a loop that cannot end
+is stopped by what it calls.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from specdec_lib.lessons.common.kinds import ARRAYS, array, is_tensor
+
+
+class TooManyCalls(RuntimeError):
+    """What was lent was called more often than any right answer needs."""
+
+    def __init__(self, what_happened: str) -> None:
+        super().__init__(what_happened)
+        self.what_happened = what_happened
+
+
+def at_most(calls: int, function: Callable, name: str, why: str) -> Callable:
+    """`function`, which raises TooManyCalls at one call more than `calls`.
+
+    The message says that the student's function called `name`, such as "the target", too often,
+    and why it never has to.
+    """
+    made = 0
+
+    @functools.wraps(function)
+    def lent(*args: Any) -> Any:
+        nonlocal made
+        made += 1
+        if made > calls:
+            raise TooManyCalls(f"called {name} more than {calls} times: {why}")
+        return function(*args)
+
+    return lent
+
+
+def fixed(values: Sequence) -> Any:
+    """An array that nobody can change, for a name that a notebook shares with its lesson."""
+    made = array(values)
+    if isinstance(made, ARRAYS):
+        made.setflags(write=False)
+    return made
+
+
+def copied(value: Any) -> Any:
+    """A copy of plain data, which may be changed; a model or a generator as it is."""
+    if isinstance(value, ARRAYS):
+        return value.copy()
+    if is_tensor(value):
+        return value.clone()  # gradients flow through
+    if type(value) in (list, tuple):
+        return type(value)(map(copied, value))
+    return {key: copied(item) for key, item in value.items()} if type(value) is dict else value
+
+
+def on_copies(function: Callable) -> Callable:
+    """`function`, called with copies of its arguments."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return function(*map(copied, args))
+
+    return call
