@@ -208,7 +208,9 @@ def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercis
 
 def _faults_underneath(cases: list[Case]) -> dict[str, list[str]]:
     """For each exercise the wrong ones among those that it calls, near or far, in their order."""
-    used = {case.exercise: case.used for case in cases}
+    used: dict[str, frozenset[str]] = {}
+    for case in cases:
+        used[case.exercise] = case.used | used.get(case.exercise, frozenset())
     wrong = {case.exercise for case in cases if case.error is not None}
     called: dict[str, set[str]] = {}
     for name, near in used.items():  # an exercise calls none below it

@@ -86,11 +86,15 @@ class HiddenTests:
         self._require_graded()
         self._require_tested()
 
-    def run(self, student: Student, exercise: str | None = None) -> list[Case]:
-        """Every case, or those of one exercise, as it goes with the functions of `student`."""
+    def run(self, student: Student, behaviours: Collection[Behaviour] | None = None) -> list[Case]:
+        """Every case, or those of some behaviours, as it goes with the functions of `student`."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return [t.run(student) for t in self.trials if exercise in (None, t.exercise)]
+            return [
+                trial.run(student)
+                for trial in self.trials
+                if behaviours is None or trial.behaviour in behaviours
+            ]
 
     def _trials(self, name: str, function: Callable) -> Iterator[Trial]:
         """The cases of a test function."""

@@ -100,13 +100,9 @@ def test_arguments_of_any_size_meet_the_limits_of_a_worker(reference: Reference)
 @pytest.mark.parametrize(
     "look",
     [
-        "twice.thing",
-        "twice.__code__",
-        "twice.__globals__",
-        "twice.func",
-        "twice._ask('thing', (), {})",
-        "twice._ask('func()', (), {})",
-        "twice._ask('__class__', (), {})",
+        *("twice.__code__", "twice.__globals__"),
+        *("twice.thing", "twice.func", "twice.__wrapped__"),
+        *(f"twice._ask('{name}', (), {{}})" for name in ("thing", "func()", "__class__")),
     ],
 )
 def test_a_handle_shows_nothing_of_the_answer(reference: Reference, look: str):
@@ -119,7 +115,20 @@ def test_a_handle_that_was_kept_is_worth_nothing_afterwards(reference: Reference
     with session(code) as s:
         assert Student(s, {}, reference.functions(["twice"])).f(2) == 4
         with pytest.raises(ProcessEnded, match="a handle that was never given out"):
-            Student(s, {}).f(2)
+            Student(s, {}).f(3)
+
+
+def test_an_answer_is_asked_once_for_the_same_data_and_always_for_a_lent_object(
+    reference: Reference,
+):
+    seen, calls = [], []
+    model = RemoteObject(lambda: seen.append(1), call=True)
+    code = "def f(model):\n    a = count([1])\n    a[0] = 9\n    count(model), count(model)\n"
+    lent = reference.functions(["count"])
+    lent["count"].thing = lambda x: calls.append(x) or [1]
+    with session(f"{code}    return count([1]), count([1.0]), count([True])") as s:
+        assert Student(s, {}, lent).f(model) == ([1], [1], [1])
+    assert calls == [[1], model, model, [1.0], [True]] and seen == []
 
 
 def test_an_answer_may_be_asked_for_only_so_often(
