@@ -1,15 +1,15 @@
 """One mistake costs once: what calls a wrong answer is run again with right ones underneath.
 
 An exercise may call the functions of all exercises above it. If it fails and one of these is wrong,
-its failed behaviours run a second time, in a new worker, with the chapter's own answers under their
-names. By then all that these answer has been graded; the exercise's own is never among them.
+the cases that failed run a second time, in a new worker, with the chapter's own answers under the
+names of those functions. By then all that these answer has been graded; the exercise's own answer
+is never among them.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from autograde.check import Behaviour
 from autograde.runner import Case, HiddenTests
 from autograde.sandbox.reference import Reference
 from autograde.sandbox.student import Student
@@ -22,16 +22,15 @@ def run(
 
     `sources` is the notebook's code by cell. Raises RuntimeError if no worker can be started.
     """
-    cases = tests.run(student)
-    failed = {case.behaviour: case.exercise for case in cases if case.error is not None}
-    functions = list(student.parameters)
+    cases, functions = tests.run(student), list(student.parameters)
+    wrong = {case.exercise for case in cases if case.error is not None}
     for number, name in enumerate(functions):
         above = functions[:number]
-        wrong = set(failed.values()).intersection(above)
-        again = [behaviour for behaviour, exercise in failed.items() if exercise == name]
-        if again and _names_one_of(wrong, name, sources):
-            second = _second(tests, student, reference, again, above)
-            cases = _replaced(cases, second) if reference.used else cases
+        if name in wrong and _names_one_of(wrong.intersection(above), name, sources):
+            failed = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
+            second = _again(tests, student, reference, failed, above)
+            for i, case in zip(failed, second, strict=True):
+                cases[i] = replace(case, own_error=cases[i].error) if case.used else cases[i]
     return cases
 
 
@@ -41,26 +40,13 @@ def _names_one_of(names: set[str], exercise: str, sources: Mapping[str, str]) ->
     return any(re.search(rf"\b{name}\b", text) for name in names for text in texts)
 
 
-def _second(
-    tests: HiddenTests,
-    student: Student,
-    reference: Reference,
-    behaviours: list[Behaviour],
-    above: list[str],
+def _again(
+    tests: HiddenTests, student: Student, reference: Reference, which: list[int], above: list[str]
 ) -> list[Case]:
-    """The cases of some behaviours in a new worker, with right answers under the names `above`."""
+    """Some cases in a new worker, with right answers under the names `above`."""
     student.session.renew()
     lent = reference.functions(above)
-    cases = tests.run(Student(student.session, student.parameters, lent), behaviours)
+    cases = tests.run(Student(student.session, student.parameters, lent), which)
     if reference.session.broken is not None:
         raise reference.session.broken
     return [replace(case, used=frozenset(reference.used)) for case in cases]
-
-
-def _replaced(cases: list[Case], second: list[Case]) -> list[Case]:
-    """The cases with those of some behaviours as they went the second time."""
-    behaviours, later = {case.behaviour for case in second}, iter(second)
-    return [
-        replace(next(later), own_error=case.error) if case.behaviour in behaviours else case
-        for case in cases
-    ]
