@@ -23,7 +23,7 @@ from autograde.cache import grader_fingerprint
 from autograde.chapter import chapter_names, notebook_path
 from autograde.grade import Job, Outcome, exercises_of, grade_all, grade_now, job_of, pending_of
 from autograde.result import Grades, Result, Seconds
-from autograde.submission import release_of, take_in
+from autograde.submission import Refused, release_of, take_in
 
 PER_WORKER = 4  # jobs on their way to a worker: enough to keep it busy, and memory stays flat
 CONNECT_SECONDS = 15
@@ -150,17 +150,21 @@ def grade_class(
 
 
 def tasks_in(submitted: Path, chapter: str | None) -> Iterator[Task]:
-    """The notebooks that are there, and with `chapter` also those that should be."""
+    """The notebooks that are there, and with `chapter` also those that should be.
+
+    A folder whose name begins with a dot is a student's only if there is a chapter in it.
+    """
     if not submitted.is_dir():
         raise FileNotFoundError(f"there is no folder of submissions at {submitted}")
     for student in sorted(entry.name for entry in os.scandir(submitted) if _is_student(entry)):
         for name in [chapter] if chapter else chapter_names():
-            if chapter or os.path.lexists(submitted / student / name):
+            expected = chapter and not student.startswith(".")
+            if expected or os.path.lexists(submitted / student / name):
                 yield Task(submitted, student, name)
 
 
 def _is_student(entry: os.DirEntry) -> bool:
-    return entry.is_symlink() or (entry.is_dir() and not entry.name.startswith("."))
+    return entry.is_symlink() or entry.is_dir()
 
 
 def _shown(results: Iterable[tuple[Task, Result]], total: int) -> Iterator[tuple[Task, Result]]:
@@ -194,10 +198,17 @@ def _results(tasks: list[Task], pool: Pool) -> Iterator[tuple[Task, Result]]:
 def _job(task: Task) -> tuple[Job, str | None]:
     """What is to be done for a task, and the reason why it is not graded, if there is one."""
     try:
+        _require_seen(task.student)
         submission = take_in(task.submitted, task.path, task.chapter)
         return job_of(submission.notebook, task.chapter), submission.reason
     except Exception as error:  # whatever it is, it stops this submission only
         return Job(str(task.path), outcome=error), None
+
+
+def _require_seen(student: str) -> None:
+    """Raise Refused for a folder that nbgrader does not see: no mark of it would be kept."""
+    if student.startswith("."):
+        raise Refused("the folder's name begins with a dot, which nbgrader does not see; rename it")
 
 
 def _result(task: Task, outcome: Outcome, reason: str | None) -> Result:
@@ -206,6 +217,7 @@ def _result(task: Task, outcome: Outcome, reason: str | None) -> Result:
         return replace(outcome, reason=reason)
     blank = release_of(task.chapter)
     reason = f"the grader could not finish: {type(outcome).__name__}: {outcome}"
+    reason = str(outcome) if isinstance(outcome, Refused) else reason
     return Result(exercises_of(blank), pending_of(blank), reason=reason)
 
 

@@ -9,7 +9,6 @@ import binascii
 import copy
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -19,11 +18,13 @@ from urllib.parse import unquote
 import nbformat
 from nbformat import NotebookNode
 
+from autograde import bounds
 from autograde.chapter import Chapter
 from autograde.files import Trap, read_untrusted
 
 MAX_BYTES = 20 * 2**20
 MAX_CELLS = 2000  # a release has about 60
+MAX_LISTS = 500_000  # lists and objects in the file: Python needs up to 200 bytes for each
 MAX_PICTURES = 20  # in one cell
 PICTURES = ("image/png", "image/jpeg")
 
@@ -82,6 +83,10 @@ def parse(data: bytes) -> NotebookNode:
     """The cells of the notebook in `data`, as `_plain_cell` keeps them. Raises Refused."""
     if not data.strip():
         raise Refused("the file is empty; save the notebook and hand it in again")
+    if data.count(b"[") + data.count(b"{") > MAX_LISTS:
+        raise Refused(
+            f"the file holds more than {MAX_LISTS:,} lists and objects; clear the outputs and save"
+        )
     try:
         plain = json.loads(data)
         if not isinstance(plain, dict) or "nbformat" not in plain:
@@ -115,20 +120,22 @@ def _cells_of(plain: dict) -> list:
 
 def _plain_cell(cell: dict) -> dict:
     """What is kept of a submitted cell: its kind, names, text and pictures, each of a sane type."""
+    kind = str(cell.get("cell_type"))
     return {
-        "kind": str(cell.get("cell_type")),
+        "kind": kind,
         "id": str(cell.get("id")),
         "grade_id": _grade_id(cell),
-        "source": _text_of(cell),
+        "source": bounds.cell_text(kind, _text_of(cell)),
         "attachments": _pictures(cell.get("attachments")),
     }
 
 
 def _text_of(cell: dict) -> str:
-    """A cell's text, which a file may hold line by line."""
-    source = cell.get("source", "")
-    source = "".join(map(str, source)) if isinstance(source, list) else str(source)
-    return source.encode("utf-8", "replace").decode()
+    """A cell's text, which a file may hold line by line; whatever is no text is dropped."""
+    source = cell.get("source")
+    lines = source if isinstance(source, list) else [source]
+    text = "".join(line for line in lines if isinstance(line, str))
+    return text.encode("utf-8", "replace").decode()
 
 
 def _grade_id(cell: dict) -> str | None:
@@ -160,13 +167,16 @@ def rebuild(submitted: NotebookNode, release: NotebookNode) -> NotebookNode:
     """The release with the answers of `submitted` in it, and the student's own cells in place.
 
     An answer is found by grade_id, then by cell id; of several copies the first that is not the
-    stub counts. Raises Refused if no answer cell of the release is there.
+    stub counts. What is too long is cut, other cells before the answers. Raises Refused if no
+    answer cell of the release is there.
     """
     names = _names(release)
     homes = [names.get(cell.grade_id) or names.get(cell.id) for cell in submitted.cells]
     answers = _choose(submitted, homes, release)
-    if not any(is_answer(cell) and cell.id in answers for cell in release.cells):
+    graded = {id(answers[c.id]) for c in release.cells if is_answer(c) and c.id in answers}
+    if not graded:
         raise Refused("none of this chapter's answer cells is in it; is it another chapter?")
+    bounds.share_out(sorted(submitted.cells, key=lambda cell: id(cell) not in graded))
     extras = _extras(submitted, homes, answers)
     notebook = copy.deepcopy(release)
     cells = []
@@ -221,7 +231,7 @@ def _extras(submitted: NotebookNode, homes: list, answers: dict) -> dict[str | N
         if home is not None and answers.get(home) is cell:
             extras[home] = extras.get(home, []) + waiting
             waiting = []
-        elif home is None or cell.source.strip() != answers[home].source.strip():
+        elif home not in answers or cell.source.strip() != answers[home].source.strip():
             waiting.append(_extra(cell, f"extra-{number}", home))
     extras[None] = waiting
     return extras
@@ -235,9 +245,8 @@ def _extra(cell: NotebookNode, name: str, home: str | None) -> NotebookNode:
     _write(extra, cell)
     if home is not None:
         body = "\n".join("    " + line for line in extra.source.splitlines())
-        extra.source = (
-            f"Another copy of `{home}` was in the submission; it was not graded:\n\n{body}"
-        )
+        lead = f"Another copy of `{home}` was in the submission; it was not graded"
+        extra.source = bounds.cell_text("markdown", f"{lead}:\n\n{body}")
     return extra
 
 
@@ -257,9 +266,10 @@ def _filled(cell: NotebookNode, answers: dict[str, NotebookNode]) -> NotebookNod
 def _write(cell: NotebookNode, submitted: NotebookNode) -> None:
     """Put a student's Markdown into `cell`, with its pictures under names without odd letters."""
     names = {name: f"picture-{i}" for i, name in enumerate(submitted.attachments, 1)}
-    cell.source = inert(submitted.source, names)
-    if names:
-        cell.attachments = {names[name]: data for name, data in submitted.attachments.items()}
+    unused = dict(names)
+    cell.source = inert(submitted.source, unused)
+    if shown := {names[name]: submitted.attachments[name] for name in names.keys() - unused}:
+        cell.attachments = dict(sorted(shown.items()))
 
 
 def _blank(release: NotebookNode, reason: str) -> NotebookNode:
@@ -281,19 +291,23 @@ _LIVE = re.compile(
 )
 
 
-def inert(markdown: str, pictures: Mapping[str, str] | None = None) -> str:
+def inert(markdown: str, pictures: dict[str, str] | None = None) -> str:
     """A student's Markdown with nothing that acts; only `pictures`, from old to new name, show.
+
+    A picture shows once, so that a page cannot hold it many times, and is then taken out of
+    `pictures`.
 
     nbgrader's pages make HTML of it as it stands: tags, links to `javascript:` and pictures from
     anywhere would be live in the browser of whoever marks, who is logged in to Jupyter there.
     """
-    return _LIVE.sub(lambda match: _broken(match, pictures or {}), markdown)
+    left = {} if pictures is None else pictures
+    return _LIVE.sub(lambda match: _broken(match, left), markdown)
 
 
-def _broken(match: re.Match, pictures: Mapping[str, str]) -> str:
+def _broken(match: re.Match, pictures: dict[str, str]) -> str:
     if match["name"] is None:
         return match[0] + JOINER
     text, name = inert(match["text"]), unquote(match["name"].split(' "')[0])
     if name in pictures:
-        return f"![{text}](attachment:{pictures[name]})"
+        return f"![{text}](attachment:{pictures.pop(name)})"
     return f"![{text}]{JOINER}(attachment:{inert(match['name'])})"

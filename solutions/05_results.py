@@ -213,8 +213,9 @@ paper_rows_simulator(settings, row=2)
 # ### Exercise: implied_alpha
 #
 # **What.** The alpha for which `seconds_per_token x E = k draft_seconds + target_seconds`.
-# **Shapes.** Three times in the same unit and `k`; a float comes back. Where `E` is within 1e-9 of
-# 1 or of `k + 1`, return 0.0 or 1.0. ValueError where no alpha in [0, 1] fits.
+# **Shapes.** Three times in the same unit and `k`; a float comes back, right to 1e-9: halve an
+# interval, a grid is too coarse. Where `E` is within 1e-9 of 1 or of `k + 1`, return 0.0 or 1.0.
+# ValueError where no alpha in [0, 1] fits.
 #
 # **One worked number.** 7.52, 14.1, 1.8 and `k = 4` give .711.
 #
@@ -260,15 +261,15 @@ lesson.check_implied_alpha(implied_alpha)
 #   each row would need; where that is above the printed one, something costs more.
 # - **Acceptance that is not independent.** Where the needed `c` is negative, even at the kindest
 #   end of the rounding, no cost explains the row. But alpha is a mean over easy stretches and hard
-#   ones. Take `K = 5` and blocks of alpha .95 and of .45, half each: they bring 3.55 tokens. The
-#   mean is .70, where the formula says 2.94.
+#   ones. Take `K = 5` and blocks of alpha .90 and of .30, half each: they bring 3.06 tokens. The
+#   mean is .60, where the formula says 2.38.
 #
 # The papers print too little to decide. On your own models you can measure both.
 
 # %% tags=["demo"]
 print(lesson.needed_costs(settings))
-mixed = (expected_tokens(0.95, 5) + expected_tokens(0.45, 5)) / 2
-print(f"half .95, half .45: {mixed:.2f} tokens a block; all .70: {expected_tokens(0.7, 5):.2f}")
+mixed = (expected_tokens(0.9, 5) + expected_tokens(0.3, 5)) / 2
+print(f"half .90, half .30: {mixed:.2f} tokens a block; all .60: {expected_tokens(0.6, 5):.2f}")
 
 # %% [markdown]
 # ## Your own table

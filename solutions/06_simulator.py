@@ -483,6 +483,12 @@ lesson.answered("quiz_06_b", quiz_06_b)
 # %% tags=["demo"]
 lesson.readiness(simulate_block, simulate_decode, lockstep_tokens)
 
+# %%
+passes_guessed = None  # how many target passes? Write your number before you run the next cell.
+
+# %% tags=["demo"]
+lesson.predict_then_run(passes_guessed, simulate_decode)
+
 # %% [markdown]
 # ## What you may read elsewhere
 #

@@ -219,7 +219,8 @@ def feed(model, cache, tokens: list[int]) -> torch.Tensor:
 # in float32 or better, one-hot at temperature 0.
 #
 # **A puzzle, if you like**, not graded: one block of the loop at temperature 1, its lines shuffled, two of them
-# with a blank, one not needed.
+# with a blank, one not needed. `text` is the prompt and what is written so far, `end` the length at which it is
+# complete, and `left` is `end - len(text)`. A blank is run and not compared: every spelling that works is right.
 
 # %%
 order = ""  # the letters in their order, as in "GJ"

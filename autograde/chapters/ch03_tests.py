@@ -394,11 +394,11 @@ def bounded(rule: Rule) -> Rule:
     """The rule, for numbers in the shapes that the exercise names, and about as many.
 
     It runs in the grader's own process, where a row of coins against a column of numbers would make
-    a table of any size, and a list times a number a list of any length.
+    a table of any size, and a list or a tuple times a number one of any length.
     """
 
     def asked(p, q, tokens, r, u):
-        given = [np.asarray(x) if isinstance(x, list) else x for x in (p, q, tokens, r, u)]
+        given = [x if type(x) in (int, float) else np.asarray(x) for x in (p, q, tokens, r, u)]
         if any(np.asarray(x).dtype.kind not in "biuf" for x in given):
             raise TypeError("a rule takes arrays of numbers")
         if [np.ndim(x) for x in given[:2]] != [1, 1]:

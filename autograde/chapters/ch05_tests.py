@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from autograde.chapters.common import prediction, quiz
+from autograde.chapters.common import expect, expect_form, prediction, quiz
 from autograde.check import Exercise, untouched
-from specdec_lib.lessons.common.examples import expect, expect_value_error
+from specdec_lib.lessons.common.examples import expect_value_error
 
 
 def tokens_a_block(alpha: float, k: int) -> float:
@@ -48,10 +48,10 @@ def counts(blocks: int, k: int, seed: int) -> list[int]:
     return np.random.default_rng(seed).integers(0, k + 1, blocks).tolist()
 
 
-def check_alpha(student, accepted, k, hint):
+def check_alpha(student, accepted, k, hint, compare=expect):
     judged = sum(min(n + 1, k) for n in accepted)
     hint = f"Accepted are {sum(accepted)}, judged {judged}. {hint}"
-    expect(student.alpha_from_blocks, accepted, k, gives=sum(accepted) / judged, hint=hint)
+    compare(student.alpha_from_blocks, accepted, k, gives=sum(accepted) / judged, hint=hint)
 
 
 @alpha_from_blocks.behaviour("accepted over judged, summed over the blocks")
@@ -101,7 +101,7 @@ def test_alpha_refuses(student, accepted, k):
 @impossible_counts
 @pytest.mark.parametrize("accepted, k", [([2, 4], 4), ([0, 3], 4)])
 def test_alpha_takes_the_limits(student, accepted, k):
-    check_alpha(student, accepted, k, f"0 and {k} are counts that a block can have.")
+    check_alpha(student, accepted, k, f"0 and {k} are counts that a block can have.", expect_form)
     untouched(student)
 
 
@@ -109,10 +109,10 @@ operations_factor = Exercise("operations_factor")
 target_operations = operations_factor.behaviour("the target's operations: Table 1 of the paper")
 
 
-def check_operations(student, alpha, c_hat, k, hint):
+def check_operations(student, alpha, c_hat, k, hint, compare=expect):
     gives = (c_hat * k + k + 1) / tokens_a_block(alpha, k)
     hint = f"The block brings {tokens_a_block(alpha, k):.4g} tokens. {hint}"
-    expect(student.operations_factor, alpha, c_hat, k, gives=gives, hint=hint)
+    compare(student.operations_factor, alpha, c_hat, k, gives=gives, hint=hint)
 
 
 @target_operations
@@ -142,7 +142,7 @@ def test_operations_of_the_draft(student, alpha, c_hat, k):
 )
 def test_operations_at_the_ends(student, alpha, c_hat, k):
     hint = "At alpha = 1 all K + 1 tokens come, at alpha = 0 one; K = 0 is plain decoding."
-    check_operations(student, alpha, c_hat, k, hint)
+    check_operations(student, alpha, c_hat, k, hint, expect_form)
 
 
 implied_alpha = Exercise("implied_alpha")
@@ -151,9 +151,9 @@ exact_ends = implied_alpha.behaviour("the ends are exactly 0.0 and 1.0")
 impossible_times = implied_alpha.behaviour("a time that no rate explains is an error")
 
 
-def check_implied(student, alpha, target, draft, k, hint=""):
+def check_implied(student, alpha, target, draft, k, hint="", compare=expect):
     seconds = (k * draft + target) / tokens_a_block(alpha, k)
-    expect(student.implied_alpha, seconds, target, draft, k, gives=alpha, hint=hint)
+    compare(student.implied_alpha, seconds, target, draft, k, gives=alpha, hint=hint)
 
 
 @implied_alpha.behaviour("finds the rate behind a time a token")
@@ -183,7 +183,7 @@ CHEN = [(7.52, 0.7111764615568964), (7.0, 0.7486491597645637), (5.73, 0.85117903
 @pytest.mark.parametrize("milliseconds, alpha", CHEN)
 def test_implied_by_chen(student, milliseconds, alpha):
     hint = "The loop takes 4 x 1.8 + 14.1 ms."
-    expect(student.implied_alpha, milliseconds, 14.1, 1.8, 4, gives=alpha, hint=hint)
+    expect_form(student.implied_alpha, milliseconds, 14.1, 1.8, 4, gives=alpha, hint=hint)
 
 
 @published_times
@@ -233,8 +233,8 @@ unequal_lists = acceptance_by_class.behaviour("lists of unequal length are an er
 LABELS = ["name", "space", "name", "space", "space", "space"]
 
 
-def check_classes(student, accepted, classes, gives, hint=""):
-    expect(student.acceptance_by_class, accepted, classes, gives=gives, hint=hint)
+def check_classes(student, accepted, classes, gives, hint="", compare=expect):
+    compare(student.acceptance_by_class, accepted, classes, gives=gives, hint=hint)
 
 
 @label_means
@@ -272,7 +272,7 @@ def test_classes_of_many(student):
 )
 def test_classes_at_the_ends(student, accepted, classes, gives):
     hint = "A label of which nothing passed is in the result, with 0."
-    check_classes(student, accepted, classes, gives, hint)
+    check_classes(student, accepted, classes, gives, hint, expect_form)
     untouched(student)
 
 
@@ -303,11 +303,11 @@ def geometric(baseline, speculative):
     return math.exp(math.fsum(logs) / len(logs))
 
 
-def check_pairs(student, baseline, speculative, hint):
+def check_pairs(student, baseline, speculative, hint, compare=expect):
     ratios = [round(b / s, 3) for b, s in zip(baseline, speculative, strict=True)][:6]
     hint = f"The ratios begin {ratios}. {hint}"
     gives = geometric(baseline, speculative)
-    expect(student.paired_speedup, baseline, speculative, gives=gives, hint=hint)
+    compare(student.paired_speedup, baseline, speculative, gives=gives, hint=hint)
 
 
 @geometric_mean
@@ -374,4 +374,4 @@ def test_speedup_refuses(student, baseline, speculative):
 @missing_partner
 @pytest.mark.parametrize("baseline, speculative", [([3.0], [1.5]), ([3.0, 1.0], [1.5, 0.5])])
 def test_speedup_of_a_few(student, baseline, speculative):
-    check_pairs(student, baseline, speculative, "One pair is enough.")
+    check_pairs(student, baseline, speculative, "One pair is enough.", expect_form)

@@ -1,14 +1,17 @@
 """Hidden tests of chapter 06. Points attach to behaviours; see autograde/check.py."""
 
+import functools
 from typing import Any
 
 import numpy as np
 import pytest
 
-from autograde.chapters.common import no_warning, prediction, quiz
+from autograde.chapters.common import expect, expect_form, no_warning, prediction, quiz
 from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch06.checks import Coins, run_of
-from specdec_lib.lessons.common.examples import Different, expect
+from specdec_lib.lessons.common.comparing import difference, in_form_of
+from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.examples import Different
 
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 
@@ -68,8 +71,9 @@ test_quiz_b = quiz(
 simulate_block = Exercise("simulate_block")
 
 
-def check_block(student, alpha, r, gives, hint):
-    expect(student.simulate_block, alpha, len(r), np.array(r, dtype=float), gives=gives, hint=hint)
+def check_block(student, alpha, r, gives, hint, compare=expect):
+    coins = np.array(r, dtype=float)
+    compare(student.simulate_block, alpha, len(r), coins, gives=gives, hint=hint)
 
 
 @simulate_block.behaviour("stops at the first coin that fails")
@@ -85,7 +89,10 @@ def check_block(student, alpha, r, gives, hint):
     ],
 )
 def test_block_stops(student, r, gives):
-    hint = "Coins that pass behind the first one that fails do not count."
+    hint = (
+        "Count the coins before the first that fails: not that one, none behind it, and no "
+        "correction token."
+    )
     check_block(student, 0.7, r, gives, hint)
 
 
@@ -120,13 +127,14 @@ def test_block_whole(student, k, alpha):
     ids=["on alpha", "alpha=0", "alpha=1", "r=0", "k=0", "NumPy scalar"],
 )
 def test_block_edges(student, alpha, r, gives):
-    hint = "Accepted is r < alpha: a coin that is equal to alpha is rejected."
-    check_block(student, alpha, r, gives, hint)
+    hint = "Accepted is r < alpha, so that a coin of 0 is rejected at alpha = 0."
+    check_block(student, alpha, r, gives, hint, expect_form)
     no_warning(student)
     untouched(student)
 
 
 simulate_decode = Exercise("simulate_decode")
+every_token = simulate_decode.behaviour("counts every token, the last one of each block too")
 fresh_numbers = simulate_decode.behaviour("k new numbers of the given generator for each block")
 
 # Three blocks of four: 2 + 1, 0 + 1 and 4 + 1 tokens at alpha = .75; then 1 + 1 and 3 + 1.
@@ -137,18 +145,37 @@ STREAM = [
     *(0.7, 0.9, 0.0, 0.0),
     *(0.1, 0.2, 0.3, 0.9),
 ]
-FIRST = ("simulate_block",)
 
 
-def check_decode(student, alpha, c, k, n_tokens, numbers, gives, hint):
+def check_decode(student, alpha, c, k, n_tokens, numbers, gives, hint, compare=expect):
     """One run on written-down numbers; `gives` is (tokens, target_passes, time)."""
-    coins = RemoteCoins(numbers)
-    args = (alpha, c, k, n_tokens, coins)
-    expect(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
-    return coins
+    args = (alpha, c, k, n_tokens, RemoteCoins(numbers))
+    compare(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
 
 
-@simulate_decode.behaviour("counts every token, the last one of each block too")
+def check_counts(student, alpha, c, k, n_tokens, rng, gives, hint):
+    """Tokens and target passes alone: the time has a behaviour of its own."""
+
+    @functools.wraps(student.simulate_decode)
+    def counts(*args):
+        run = student.simulate_decode(*args)
+        return {n: run.get(n) for n in ("tokens", "target_passes")} if type(run) is dict else run
+
+    gives = {"tokens": gives[0], "target_passes": gives[1]}
+    expect(counts, alpha, c, k, n_tokens, rng, gives=gives, hint=hint)
+
+
+def passes_of(student, *args):
+    """A run of the student's, and its own number of target passes. Different if there is none."""
+    run = student.simulate_decode(*args)
+    passes = in_form_of(1, run.get("target_passes")) if type(run) is dict else None
+    if type(passes) is not int or passes < 1:
+        call = format_call(student.simulate_decode, args)
+        raise Different(f"{call} returned {describe(run)}, which has no number of target passes.")
+    return run, passes
+
+
+@every_token
 @pytest.mark.parametrize(
     "n_tokens, gives",
     [
@@ -161,8 +188,19 @@ def check_decode(student, alpha, c, k, n_tokens, numbers, gives, hint):
     ],
 )
 def test_decode_counts(student, n_tokens, gives):
-    hint = "A block writes its accepted tokens and one more, also where none was accepted."
-    check_decode(student, 0.75, 0.125, 4, n_tokens, STREAM, gives, hint)
+    hint = (
+        "A block writes its accepted tokens and one more: the correction after a rejection, the "
+        "bonus after none."
+    )
+    check_counts(student, 0.75, 0.125, 4, n_tokens, RemoteCoins(STREAM), gives, hint)
+
+
+@every_token
+@pytest.mark.parametrize("seed, alpha, k", [(1, 0.6, 3), (2, 0.9, 8), (3, 0.3, 5)])
+def test_decode_with_a_real_generator(student, seed, alpha, k):
+    gives = reference(alpha, 0.25, k, 50, np.random.default_rng(seed))
+    hint = "Did you draw from the generator that was given, and only rng.random(k) a block?"
+    check_counts(student, alpha, 0.25, k, 50, Seeded(seed), gives, hint)
 
 
 @simulate_decode.behaviour("whole blocks until there are enough")
@@ -172,47 +210,34 @@ def test_decode_counts(student, n_tokens, gives):
 )
 def test_decode_is_uncut(student, n_tokens, gives):
     hint = "The last block counts with all of its tokens, and there is none after it."
-    check_decode(student, 0.75, 0.125, 4, n_tokens, STREAM, gives, hint)
+    check_counts(student, 0.75, 0.125, 4, n_tokens, RemoteCoins(STREAM), gives, hint)
 
 
 @simulate_decode.behaviour("the time of every block is c k + 1")
-@pytest.mark.parametrize(
-    "c, k, gives",
-    [
-        (0.0, 4, (9, 3, 3.0)),
-        (0.125, 4, (9, 3, 4.5)),
-        (0.5, 4, (9, 3, 9.0)),
-        (0.25, 2, (11, 5, 7.5)),
-        (1.0, 1, (10, 6, 12.0)),
-        (0.0, 0, (9, 9, 9.0)),
-        (0.5, 0, (9, 9, 9.0)),
-    ],
-)
-def test_decode_time(student, c, k, gives):
-    hint = "Drafting costs c a draft token, drafted and not accepted, and the target 1 a block."
-    check_decode(student, 0.75, c, k, 9, STREAM, gives, hint)
+@pytest.mark.parametrize("c, k", [(0.0, 4), (0.125, 4), (0.5, 4), (0.25, 2), (1.0, 1)])
+def test_decode_time(student, c, k):
+    args = (0.75, c, k, 9, RemoteCoins(STREAM))
+    run, passes = passes_of(student, *args)
+    if difference(run.get("time"), passes * (c * k + 1), form=False) is not None:
+        call = format_call(student.simulate_decode, args)
+        raise Different(
+            f"{call} returned {describe(run)}; {passes} blocks take {passes * (c * k + 1):g}. "
+            "Drafting costs c a draft token, drafted and not accepted, and the target 1 a block."
+        )
 
 
 @fresh_numbers
 @pytest.mark.parametrize("k, n_tokens", [(4, 9), (2, 9), (4, 3), (5, 12)])
 def test_decode_draws(student, k, n_tokens):
-    _, blocks, _ = gives = reference(0.75, 0.25, k, n_tokens, RemoteCoins(STREAM))
-    hint = "Each block takes rng.random(k), all k of them, also where it stops early."
-    coins = check_decode(student, 0.75, 0.25, k, n_tokens, STREAM, gives, hint)
+    coins = RemoteCoins(STREAM)
+    args = (0.75, 0.25, k, n_tokens, coins)
+    _, blocks = passes_of(student, *args)
     if coins.used != k * blocks:
         raise Different(
-            f"simulate_decode took {coins.used} numbers from the generator for {blocks} blocks of "
-            f"{k} draft tokens, expected {k * blocks}. {hint}"
+            f"{format_call(student.simulate_decode, args)} took {coins.used} numbers from the "
+            f"generator for {blocks} blocks of {k} draft tokens, expected {k * blocks}. Each block "
+            "takes rng.random(k) of the generator that was given, all k, also if it stops early."
         )
-
-
-@fresh_numbers
-@pytest.mark.parametrize("seed, alpha, k", [(1, 0.6, 3), (2, 0.9, 8), (3, 0.3, 5)])
-def test_decode_with_a_real_generator(student, seed, alpha, k):
-    gives = run_of(*reference(alpha, 0.25, k, 50, np.random.default_rng(seed)))
-    hint = "Did you draw from the generator that was given, and only rng.random(k) a block?"
-    args = (alpha, 0.25, k, 50, Seeded(seed))
-    expect(student.simulate_decode, *args, gives=gives, hint=hint)
 
 
 @simulate_decode.behaviour("the edges: nothing wanted, alpha 0 and 1")
@@ -220,15 +245,17 @@ def test_decode_with_a_real_generator(student, seed, alpha, k):
     "alpha, k, n_tokens, numbers, gives",
     [
         (0.75, 4, 0, [], (0, 0, 0.0)),
-        (0.0, 4, 3, [0.0] * 12, (3, 3, 6.0)),
+        (0.0, 4, 3, [0.1] * 12, (3, 3, 6.0)),
         (1.0, 4, 10, [LARGEST] * 8, (10, 2, 4.0)),
         (1.0, 4, 11, [LARGEST] * 12, (15, 3, 6.0)),
+        (0.75, 0, 9, [], (9, 9, 9.0)),
         (np.float64(0.5), np.int64(2), np.int64(3), [0.1, 0.2], (3, 1, 1.5)),
     ],
-    ids=["n=0", "alpha=0", "alpha=1, full", "alpha=1, one more", "NumPy scalars"],
+    ids=["n=0", "alpha=0", "alpha=1, full", "alpha=1, one more", "k=0", "NumPy scalars"],
 )
 def test_decode_edges(student, alpha, k, n_tokens, numbers, gives):
-    check_decode(student, alpha, 0.25, k, n_tokens, numbers, gives, "")
+    hint = "At alpha = 0 a block writes its correction, at alpha = 1 k tokens and the bonus."
+    check_decode(student, alpha, 0.25, k, n_tokens, numbers, gives, hint, expect_form)
     no_warning(student)
 
 
@@ -252,9 +279,9 @@ def law_of_slowest(alpha: float, k: int, batch_size: int) -> float:
     return sum((n + 1) * (at_least[n] - at_least[n + 1]) for n in range(k + 1))
 
 
-def check_lockstep(student, alpha, k, batch_size, hint):
+def check_lockstep(student, alpha, k, batch_size, hint, compare=expect):
     gives = float(law_of_slowest(alpha, k, batch_size))
-    expect(student.lockstep_tokens, alpha, k, batch_size, gives=gives, hint=hint)
+    compare(student.lockstep_tokens, alpha, k, batch_size, gives=gives, hint=hint)
 
 
 @lockstep_tokens.behaviour("waits for the slowest row")
@@ -292,5 +319,5 @@ def test_lockstep_of_one(student, alpha, k):
 )
 def test_lockstep_edges(student, alpha, k, batch_size):
     hint = "At alpha = 1 everything passes, k + 1 tokens; at alpha = 0 or k = 0 it is 1."
-    check_lockstep(student, alpha, k, batch_size, hint)
+    check_lockstep(student, alpha, k, batch_size, hint, expect_form)
     no_warning(student)

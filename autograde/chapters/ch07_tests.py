@@ -1,17 +1,27 @@
 """Hidden tests of chapter 07. Points attach to behaviours; see autograde/check.py."""
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from autograde.chapters.common import no_warning, own_array, prediction, quiz
+from autograde.chapters.common import (
+    expect,
+    expect_form,
+    no_warning,
+    own_array,
+    prediction,
+    quiz,
+)
 from autograde.chapters.laws import answered, pieces, reference_residual
-from autograde.check import Exercise, untouched
+from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways
+from specdec_lib.lessons.ch07.models import TargetGreedy, plus_one, settling
+from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, type_name
-from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
+from specdec_lib.lessons.common.examples import Different, expect_value_error
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
@@ -68,16 +78,24 @@ target_probability = one_hot_accept.behaviour("accepts with the target's own pro
     ],
 )
 def test_one_hot_coin(student, token, r, accepted):
-    out = student.one_hot_accept(token, P, r, 0.5)
-    if not isinstance(out, tuple) or len(out) != 2 or not isinstance(out[1], bool):
-        what = f"{describe(out)}, {type_name(out)}"
-        raise Different(f"one_hot_accept returned {what}, not a tuple of a token and a bool.")
-    if out[1] is not accepted or (accepted and out[0] != token):
+    out, said = token_and_verdict(student.one_hot_accept(token, P, r, 0.5), len(P))
+    if said is not accepted or (accepted and out != token):
         raise Different(
-            f"one_hot_accept(draft_token={token}, p={describe(P)}, r={r}, u=0.5) returned "
-            f"{describe(out)}; here p of the token is {P[token]:g}, so it is "
+            f"one_hot_accept(draft_token={token}, p=np.array({P.tolist()}), r={r}, u=0.5) returned "
+            f"{(out, said)}; here p of the token is {P[token]:g}, so it is "
             f"{'accepted' if accepted else 'replaced'}."
         )
+
+
+def token_and_verdict(out: object, vocab_size: int) -> tuple[int, bool]:
+    """What one_hot_accept returned, in whatever container. Raises Different for anything else."""
+    pair = in_form_of((0, True), out)
+    kinds = [type(each) for each in pair] if isinstance(pair, tuple) else []
+    if kinds != [int, bool] or not 0 <= pair[0] < vocab_size:
+        what = f"{describe(out)}, {type_name(out)}"
+        why = f"not a tuple of a token below {vocab_size} and True or False"
+        raise Different(f"one_hot_accept returned {what}, {why}.")
+    return pair
 
 
 @one_hot_accept.behaviour("replaces from the target without that token", after=[target_probability])
@@ -107,20 +125,12 @@ def test_one_hot_law(student, p):
         ]
         law = np.zeros(len(p))
         for out, weight in answered(student.one_hot_accept.each, ways):
-            law[_token_of(out, len(p))] += weight
+            law[token_and_verdict(out, len(p))[0]] += weight
         if not np.abs(law - p).max() <= 1e-12:
             raise Different(
                 f"with draft token {token} always, the law of one_hot_accept is {describe(law)}; "
                 f"the target is {describe(p)}."
             )
-
-
-def _token_of(out: object, vocab_size: int) -> int:
-    token = out[0] if isinstance(out, tuple) and len(out) == 2 else None
-    if type(token) is not int or not 0 <= token < vocab_size:
-        what = f"{describe(out)}, {type_name(out)}"
-        raise Different(f"one_hot_accept returned {what}, not a token below {vocab_size} first.")
-    return token
 
 
 @one_hot_accept.behaviour(
@@ -146,7 +156,7 @@ def _token_of(out: object, vocab_size: int) -> int:
 )
 def test_one_hot_edges(student, token, p, r, u, gives):
     hint = "Accepted is r < p(token), strictly, and whatever has no other mass beside it."
-    expect(student.one_hot_accept, token, np.array(p), r, u, gives=gives, hint=hint)
+    expect_form(student.one_hot_accept, token, np.array(p), r, u, gives=gives, hint=hint)
     no_warning(student)
     untouched(student)
 
@@ -170,9 +180,22 @@ def summed(tokens: list[int]) -> list[int]:
     return [int(s + 1) % 7 for s in np.cumsum(tokens)]
 
 
-def plus_one(tokens: list[int]) -> list[int]:
-    """A target that counts on by one."""
-    return [token + 1 for token in tokens]
+class Lent(RemoteObject):
+    """A target as an argument, for a guess of `places` tokens; it ends a loop that cannot end.
+
+    A copy begins again: known wrong answers are called with a copy of what the student was given.
+    """
+
+    def __init__(self, target: TargetGreedy, places: int) -> None:
+        # So much room that a second call in a pass is wrong in what it costs and in nothing else.
+        super().__init__(settling(target, places, extra=places + 5), call=True)
+        self.target, self.places = target, places
+
+    def __deepcopy__(self, memo: dict) -> "Lent":
+        return Lent(self.target, self.places)
+
+    def __repr__(self) -> str:
+        return self.target.__name__
 
 
 def trajectory(target: Callable, prompt: list[int], guess: list[int]) -> list[list[int]]:
@@ -199,24 +222,44 @@ JACOBI = [
 @greedy_tokens
 @pytest.mark.parametrize("target, prompt, guess", JACOBI)
 def test_jacobi_tokens(student, target, prompt, guess):
-    out = student.jacobi_decode(target, prompt, guess)
     gives = trajectory(target, prompt, guess)[-1]
-    tokens = out[0] if isinstance(out, tuple) and len(out) == 2 else None
-    if tokens != gives:
-        raise Different(
-            f"jacobi_decode behind prompt={prompt} from guess={guess} returned {describe(out)}; "
-            f"greedy decoding writes {gives}. The token of place i is the argmax behind the place "
-            "before it."
-        )
+    hint = "The token of place i is the argmax behind the place before it."
+    lent, tokens = Lent(target, len(guess)), first_part(student.jacobi_decode)
+    expect(tokens, lent, prompt, guess, gives=gives, hint=hint)
+
+
+def first_part(function: Callable) -> Callable:
+    """`function` with nothing but the first of the two values that it returns."""
+
+    @functools.wraps(function)
+    def part(*args: object) -> object:
+        out = function(*args)
+        return out[0] if isinstance(out, list | tuple) and len(out) == 2 else out
+
+    return part
+
+
+def check_jacobi(student, target, prompt, guess, compare=expect):
+    """Raise Different unless tokens and passes are right, by `expect` or `expect_form`."""
+    steps = trajectory(target, prompt, guess)
+    shown = steps[1:] if len(steps) < 7 else [*steps[1:4], "...", *steps[-2:]]
+    hint = f"The passes give {', '.join(map(str, shown))}; the one that changes nothing counts."
+    gives, lent = (steps[-1], len(steps) - 1), Lent(target, len(guess))
+    compare(student.jacobi_decode, lent, prompt, guess, gives=gives, hint=hint)
 
 
 @jacobi_decode.behaviour("all places at once, and the last pass counts", after=[greedy_tokens])
 @pytest.mark.parametrize("target, prompt, guess", JACOBI)
 def test_jacobi_passes(student, target, prompt, guess):
-    steps = trajectory(target, prompt, guess)
-    hint = f"The passes give {steps[1:]}; the one that changes nothing counts."
-    gives = (steps[-1], len(steps) - 1)
-    expect(student.jacobi_decode, target, prompt, guess, gives=gives, hint=hint)
+    check_jacobi(student, target, prompt, guess)
+
+
+@jacobi_decode.behaviour("as many passes as it takes", after=[greedy_tokens])
+@pytest.mark.parametrize(
+    "prompt, guess", [([0], [50] * 20), ([7, 2], [0] * 33), ([3], list(range(40, 0, -1)))]
+)
+def test_jacobi_of_long_guesses(student, prompt, guess):
+    check_jacobi(student, plus_one, prompt, guess)
 
 
 @jacobi_decode.behaviour("one call a pass, over prompt and guess", after=[greedy_tokens])
@@ -228,7 +271,7 @@ def test_jacobi_calls(student, target, prompt, guess):
         asked.append(list(tokens))
         return target(tokens)
 
-    student.jacobi_decode(watched, prompt, guess)
+    student.jacobi_decode(Lent(watched, len(guess)), prompt, guess)
     wanted = [[*prompt, *step] for step in trajectory(target, prompt, guess)[:-1]]
     if asked != wanted:
         raise Different(
@@ -239,23 +282,18 @@ def test_jacobi_calls(student, target, prompt, guess):
 
 @jacobi_decode.behaviour("the edges: an empty guess, a right one", after=[greedy_tokens])
 @pytest.mark.parametrize(
-    "target, prompt, guess, gives",
+    "prompt, guess",
     [
-        (plus_one, [4], [], ([], 1)),
-        (plus_one, [4, 9], [], ([], 1)),
-        (plus_one, [4, 9], [10, 11, 12], ([10, 11, 12], 1)),
-        (plus_one, [4, 9], [10], ([10], 1)),
-        (plus_one, [4, 9], [0], ([10], 2)),
-        (plus_one, [0], [1, 2, 9], ([1, 2, 3], 2)),
-        (plus_one, [0], [9, 2, 3], ([1, 2, 3], 4)),
+        *(([4], []), ([4, 9], []), ([4, 9], [10, 11, 12]), ([4, 9], [10]), ([4, 9], [0])),
+        *(([0], [1, 2, 9]), ([0], [9, 2, 3])),
     ],
     ids=[
         *("empty", "empty, longer prompt", "right", "one right", "one wrong", "last wrong"),
         "first wrong",
     ],
 )
-def test_jacobi_edges(student, target, prompt, guess, gives):
-    expect(student.jacobi_decode, target, prompt, guess, gives=gives)
+def test_jacobi_edges(student, prompt, guess):
+    check_jacobi(student, plus_one, prompt, guess, expect_form)
     untouched(student)
 
 
@@ -263,14 +301,14 @@ multi_candidate_accept = Exercise("multi_candidate_accept")
 in_turn = multi_candidate_accept.behaviour("each candidate against what is still wanted")
 
 
-def check_candidates(student, candidates, p, q, r, u, gives, hint=""):
+def check_candidates(student, candidates, p, q, r, u, gives, hint="", compare=expect):
     residuals = [np.asarray(p, dtype=float)]
     for _ in candidates:
         residuals.append(reference_residual(residuals[-1], np.asarray(q, dtype=float)))
     shown = [residual.tolist() for residual in residuals]
     hint = f"The residuals in turn are {describe(shown)}. {hint}"
     arguments = (candidates, np.array(p), np.array(q), np.array(r, dtype=float), u)
-    expect(student.multi_candidate_accept, *arguments, gives=gives, hint=hint)
+    compare(student.multi_candidate_accept, *arguments, gives=gives, hint=hint)
 
 
 @in_turn
@@ -280,12 +318,12 @@ def check_candidates(student, candidates, p, q, r, u, gives, hint=""):
         ([0], [0.99], 0),
         ([1], [0.6], 1),
         ([2], [0.7], 2),
-        ([1, 2], [0.6, 0.0], 1),
+        ([1, 2], [0.6, 0.1], 1),
         ([1, 0], [0.9, 0.99], 0),
         ([1, 3], [0.7, 0.9], 3),
         ([1, 1, 0], [0.7, 0.1, 0.9], 0),
         ([2, 1, 3], [0.9, 0.2, 0.5], 3),
-        ([1, 2, 2, 3], [0.7, 0.1, 0.0, 0.99], 3),
+        ([1, 2, 2, 3], [0.7, 0.1, 0.1, 0.99], 3),
     ],
 )
 def test_candidates_in_turn(student, candidates, r, gives):
@@ -339,7 +377,7 @@ def test_candidates_have_coins_of_their_own(student, candidates, r, u, gives):
         ([1], [0.7], 0.76, 3),
         ([1, 2], [0.7, 0.5], 0.68, 0),
         ([1, 2], [0.7, 0.5], 0.70, 3),
-        ([1, 1], [0.9, 0.0], 0.72, 3),
+        ([1, 1], [0.9, 0.1], 0.72, 3),
         ([2, 1, 1], [0.9, 0.5, 0.5], 0.60, 0),
         ([2, 1, 1], [0.9, 0.5, 0.5], 0.65, 3),
         ([2, 1, 1, 2], [0.9, 0.5, 0.5, 0.5], 0.53, 3),
@@ -374,6 +412,7 @@ def test_candidates_law(student, p, q, n):
     ]
     law = np.zeros(len(p))
     for out, weight in answered(student.multi_candidate_accept.each, ways):
+        out = in_form_of(0, out)
         if type(out) is not int or not 0 <= out < len(p):
             what = f"{describe(out)}, {type_name(out)}"
             raise Different(f"multi_candidate_accept returned {what}, not a token below {len(p)}.")
@@ -408,7 +447,7 @@ def test_candidates_law(student, p, q, n):
 )
 def test_candidates_edges(student, candidates, p, q, r, u, gives):
     hint = "Accepted is r q < residual, strictly."
-    check_candidates(student, candidates, p, q, r, u, gives, hint)
+    check_candidates(student, candidates, p, q, r, u, gives, hint, expect_form)
     no_warning(student)
     untouched(student)
 
@@ -439,6 +478,7 @@ def test_mask_sees_upwards(student, parents):
         parents,
         ancestors(parents),
         "A node sees itself, its parent, that one's parent, and so on.",
+        form=False,
     )
 
 
@@ -460,6 +500,7 @@ def test_mask_hides_other_branches(student, parents):
         parents,
         ancestors(parents),
         "Siblings and cousins are hidden, also those listed before.",
+        form=False,
     )
 
 
@@ -478,9 +519,9 @@ target_ids = map_draft.behaviour("mass goes to the target's ids")
 nothing_shared = map_draft.behaviour("an error where nothing is shared", after=[target_ids])
 
 
-def check_map(student, q, ids, size, gives, hint=""):
+def check_map(student, q, ids, size, gives, hint="", compare=expect):
     arguments = (np.array(q, dtype=float), np.array(ids), size)
-    expect(student.map_draft, *arguments, gives=np.array(gives, dtype=float), hint=hint)
+    compare(student.map_draft, *arguments, gives=np.array(gives, dtype=float), hint=hint)
 
 
 @target_ids
@@ -560,7 +601,7 @@ def test_map_of_one_shared_id(student, q, ids, size, gives):
     [([0.25, 0.75], [0, 1], [0.25, 0.75]), ([0.5, 0.25, 0.25], [0, -1, 2], [2 / 3, 0, 1 / 3])],
 )
 def test_map_is_new(student, q, ids, gives):
-    check_map(student, q, ids, len(gives), gives)
+    check_map(student, q, ids, len(gives), gives, compare=expect_form)
     own_array(student)
     untouched(student)
     no_warning(student)

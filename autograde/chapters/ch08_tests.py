@@ -17,13 +17,21 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.lessons.ch08.checks import FAULTS, expect_verdict
-from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, closer, dyadic_table
-from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.ch08.checks import FAULTS, expect_text, expect_verdict
+from specdec_lib.lessons.ch08.diagnosis import Request
+from specdec_lib.lessons.ch08.models import (
+    Pass,
+    WatchedCache,
+    WatchedGenerator,
+    WatchedModel,
+    tables,
+)
+from specdec_lib.lessons.common.describing import PASTED, describe, format_call
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
 from specdec_lib.sampling import Warp, choices_for
 
 LONGEST = 200  # tokens in a text: of each that is read, the models keep every beginning
+MANY = 500  # passes of a model in one call
 
 
 class RemoteCache(WatchedCache, RemoteObject):
@@ -37,9 +45,12 @@ class RemoteCache(WatchedCache, RemoteObject):
 class RemoteModel(WatchedModel, RemoteObject):
     """A model as an argument; its caches are lent as well."""
 
-    def __init__(self, table: np.ndarray, name: str, prompt: int, most: int | None = None) -> None:
-        WatchedModel.__init__(self, table, name, prompt, most)
-        RemoteObject.__init__(self, self, "vocab_size", "new_cache()", "forward()")
+    def __init__(
+        self, table: np.ndarray, name: str, prompt: int, most: int | None, passes: list[Pass]
+    ) -> None:
+        WatchedModel.__init__(self, table, name, prompt, most, passes)
+        names = ("vocab_size", "new_cache()", "forward()")
+        RemoteObject.__init__(self, self, *names, max_given=2 * LONGEST)
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RemoteCache:
         """An empty cache of one row. ValueError for more rows."""
@@ -48,7 +59,9 @@ class RemoteModel(WatchedModel, RemoteObject):
         return RemoteCache()
 
     def forward(self, tokens: Tensor, cache: RemoteCache) -> Tensor:
-        """The logits, as of every WatchedModel. ValueError if the text gets too long."""
+        """The logits, as of every WatchedModel. ValueError for too long a text, too many passes."""
+        if len(self.passes) >= MANY:
+            raise ValueError(f"no answer needs more than {MANY} passes of a model")
         if len(cache.tokens) + len(tokens[0]) > LONGEST:
             raise ValueError(f"the text gets longer than the {LONGEST} tokens that the model takes")
         return super().forward(tokens, cache)
@@ -125,34 +138,44 @@ next_tokens = verification.behaviour("the token behind them", weight=3)
 block_edges = verification.behaviour("the edges, nothing modified", weight=3)
 
 
-def block(
-    seed: int, rows: int, k: int, vocab_size: int = 5, dtype: torch.dtype = torch.float64
-) -> tuple[Tensor, ...]:
-    """Random arguments: p, q, drafted (each drawn from its q), r and u."""
-    rng = np.random.default_rng(seed)
-    p = rng.dirichlet(np.ones(vocab_size), (rows, k + 1))
-    q = (rng.dirichlet(np.ones(vocab_size), (rows, k)) + p[:, :k]) / 2
+def block(seed: int, rows: int, k: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, ...]:
+    """Arguments of few digits: p and q in 16ths and 32nds, drafted (drawn from its q), r and u.
+
+    r and u are odd thousandths, which no ratio and no sum is. A row of it fits into a message.
+    """
+    rng, vocab_size = np.random.default_rng(seed), min(5, PASTED // (k + 1))
+    p = dyadic(rng, rows, k + 1, vocab_size)
+    q = (dyadic(rng, rows, k, vocab_size) + p[:, :k]) / 2
     drafted = [[int(rng.choice(vocab_size, p=law)) for law in row] for row in q]
     chosen = torch.tensor(drafted).reshape(rows, k)
-    p, q, r, u = map(torch.tensor, (p, q, rng.random((rows, k)), rng.random(rows)))
+    r, u = (
+        rng.integers(0, 100, shape) * 10 + rng.choice((1, 3, 7, 9), shape)
+        for shape in ((rows, k), rows)
+    )
+    p, q, r, u = map(torch.tensor, (p, q, r / 1000, u / 1000))
     return p.to(dtype), q.to(dtype), chosen.long(), r, u
 
 
+def dyadic(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Distributions in sixteenths; `shape` ends with the size of the vocabulary."""
+    weights = rng.dirichlet(np.ones(shape[-1]), shape[:-1])
+    return rng.multinomial(16, weights) / 16
+
+
 def check_block(student, args: tuple[Tensor, ...], hint: str) -> None:
-    """Raise Different unless the student's verdict is ours."""
-    count, token = verify_block(*args)
-    expect(student.verify_block, *args, gives=(count, token), hint=hint)
+    """Raise Different unless the values of the student's verdict are ours."""
+    expect_verdict(student.verify_block, *args, gives=verify_block(*args), hint=hint, form=False)
 
 
 BLOCKS = [(0, 1, 1), (1, 1, 4), (2, 6, 2), (3, 12, 3), (4, 5, 6), (5, 30, 4)]
 
 
 def only(function, index: int):
-    """`function` with nothing but one of the two tensors that it returns."""
+    """`function` with nothing but one of the two tensors that it returns, in a tuple."""
 
     def part(*args):
         out = function(*args)
-        return out[index] if isinstance(out, tuple) and len(out) == 2 else out
+        return (out[index],) if isinstance(out, list | tuple) and len(out) == 2 else out
 
     part.__name__ = function.__name__
     part.__signature__ = function.__signature__
@@ -167,7 +190,8 @@ def test_counts(student, seed, rows, k):
         "That is the first of the two. Each draft token has its own r, p and q, and passes iff "
         "r q < p; count each row's verdicts up to its first rejection."
     )
-    expect(only(student.verify_block, 0), *args, gives=verify_block(*args)[0], hint=hint)
+    gives = verify_block(*args)[:1]
+    expect_verdict(only(student.verify_block, 0), *args, gives=gives, hint=hint, form=False)
 
 
 @next_tokens
@@ -224,7 +248,9 @@ def test_block_edges(student, args):
 
 @block_edges
 def test_block_keeps_float32(student):
-    check_block(student, block(77, 40, 3, vocab_size=200, dtype=torch.float32), "Keep the dtype.")
+    args = block(77, 40, 3, torch.float32)
+    hint = "p and q are float32 here. Counts and tokens are torch.long all the same."
+    expect_verdict(student.verify_block, *args, gives=verify_block(*args), hint=hint)
     untouched(student)
 
 
@@ -233,7 +259,8 @@ def test_block_work(student):
     counted, replies = student.counted("verify_block"), []
     for rows in (2, 64):
         args = block(9, rows, 3)
-        expect(counted, *args, gives=verify_block(*args), hint="Is each row judged by itself?")
+        hint = "Is each row judged by itself?"
+        expect_verdict(counted, *args, gives=verify_block(*args), hint=hint, form=False)
         replies.append(student.calls[-1].reply)
     if replies[1].waits:
         raise Different(
@@ -249,12 +276,6 @@ def test_block_work(student):
 
 generation = Exercise("speculative_generate")
 greedy_text = generation.behaviour("greedy text and other temperatures", weight=2)
-
-
-def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sixteenths for the target; for the draft halfway between these and others."""
-    target = dyadic_table(seed)
-    return target, closer(target, dyadic_table(seed + 500))
 
 
 def setting(seed: int, **changes) -> dict:
@@ -273,45 +294,45 @@ def ours(seed, prompt, k, tokens, temperature, eos) -> Generation:
     return speculative_generate(target, ModelDrafter(draft), [prompt], k, settings, choices)
 
 
-def generated(student, hint: str, seed, prompt, k, tokens, temperature, eos):
-    """Let the student write, and hold the text against ours; the two models and the generator."""
+def blocks_of(out: Generation) -> list[list[int]]:
+    """The tokens that each block of one row adds."""
+    return [[*block.path, block.token][: block.kept] for block in out.blocks[0]]
+
+
+def asked(seed, prompt, k, tokens, temperature, eos) -> Request:
+    """What is asked of the student, and what our decoder writes."""
     right = ours(seed, tuple(prompt), k, tokens, temperature, eos)
-    target, draft = tables(seed)
+    return Request(seed, prompt, k, tokens, temperature, eos, blocks_of(right))
+
+
+def generated(student, strict=False, **request):
+    """Let the student write, and hold the text against ours; the request and the two models."""
+    seed, right = request["seed"], asked(**request)
     # One pass more, to read the prompt apart; for 0 tokens there is none.
-    most = (right.target_passes + 1, None) if tokens else (0, 0)
-    lent = zip((target, draft), ("target", "draft"), most, strict=True)
-    models = tuple(RemoteModel(table, name, len(prompt), each) for table, name, each in lent)
-    rng = np.random.default_rng(seed)
-    args = (*models, prompt, k, tokens, temperature, rng, eos)
-    expect(student.speculative_generate, *args, gives=right.tokens[0], hint=hint)
-    return models, rng
-
-
-SAMPLED = (
-    "Draw rng.random(n), rng.random(n) and rng.random() a block, with n = min(k, tokens left - 1). "
-    "Does each cache hold what the text says, and the draft's the bonus token too?"
-)
+    most = (len(right.blocks) + 1, None) if right.most else (0, 0)
+    passes: list[Pass] = []
+    lent = zip(tables(seed), ("target", "draft"), most, strict=True)
+    models = [RemoteModel(each, name, len(right.prompt), n, passes) for each, name, n in lent]
+    expect_text(student.speculative_generate, right, models, WatchedGenerator(seed), strict)
+    return right, models
 
 
 @generation.behaviour("the sampled text, number for number", weight=3)
 @pytest.mark.parametrize("seed", range(28))
 def test_sampled_text(student, seed):
-    generated(student, SAMPLED, **setting(seed))
+    generated(student, **setting(seed))
 
 
 @generation.behaviour("the whole decoder, with your own parts", composed=True)
 @pytest.mark.parametrize("seed", range(28, 32))
 def test_whole_decoder(student, seed):
-    generated(student, SAMPLED, **setting(seed))
+    generated(student, **setting(seed))
 
 
 @greedy_text
 @pytest.mark.parametrize("seed", range(12))
 def test_greedy_text(student, seed):
-    request = setting(seed, temperature=0.0)
-    _, rng = generated(student, "At temperature 0 the text is the target's own.", **request)
-    if rng.random() != np.random.default_rng(seed).random():
-        raise Different("speculative_generate drew random numbers at temperature 0.")
+    generated(student, **setting(seed, temperature=0.0))
 
 
 # On the later five a draft judged by what it gave before its temperature writes another text, on
@@ -323,11 +344,7 @@ TEMPERATURES += [(342, 0.5), (85, 0.75), (98, 1.5), (94, 2.0), (116, 0.25)]
 @greedy_text
 @pytest.mark.parametrize("seed, temperature", TEMPERATURES)
 def test_other_temperatures(student, seed, temperature):
-    generated(
-        student,
-        "p and q are softmax(logits / temperature), and q judges what was drawn from it.",
-        **setting(seed, temperature=temperature),
-    )
+    generated(student, **setting(seed, temperature=temperature))
 
 
 ENDS = [
@@ -341,15 +358,11 @@ ENDS = [
 ]
 
 
-@generation.behaviour("where the text ends", weight=2)
+@generation.behaviour("where the text ends, a list of the new tokens alone", weight=2)
 @pytest.mark.parametrize("changes", ENDS, ids=lambda c: "-".join(f"{k}{v}" for k, v in c.items()))
 def test_ends(student, changes):
-    hint = (
-        "The text ends with the first new token that is eos_id, also inside a block, and has no "
-        "more than max_new_tokens. The prompt's tokens are not looked at."
-    )
-    models, _ = generated(student, hint, **setting(**changes))
-    if changes.get("tokens") == 0 and (models[0].passes or models[1].passes):
+    right, models = generated(student, strict=True, **setting(**changes))
+    if right.most == 0 and models[0].passes:
         raise Different("speculative_generate called a model although 0 tokens were asked for.")
     untouched(student)
 
@@ -357,12 +370,11 @@ def test_ends(student, changes):
 @generation.behaviour("nothing is read twice", weight=3)
 @pytest.mark.parametrize("seed", range(40, 48))
 def test_reading(student, seed):
-    request = setting(seed, tokens=14)
-    models, _ = generated(student, SAMPLED, **request)
+    right, models = generated(student, **setting(seed, tokens=14))
     for model in models:
         for fault in model.trace:
             before = f" It had read {describe(model.again[0])} before." if model.again else ""
             raise Different(
-                f"speculative_generate with k={request['k']} had this in the {model.name}: {fault}."
+                f"speculative_generate with k={right.k} had this in the {model.name}: {fault}."
                 f"{before} {FAULTS[fault]}"
             )

@@ -3,10 +3,12 @@
 import stat
 import zipfile
 from pathlib import Path, PurePosixPath
+from unicodedata import category
 
 from autograde.submission import MAX_BYTES
 
 MAX_FILES = 20_000
+CONTROLS = ("Cc", "Zl", "Zp")  # and no others: many names hold marks that join or part letters
 
 
 def files_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
@@ -23,8 +25,8 @@ def refusal(info: zipfile.ZipInfo) -> str | None:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if path.is_absolute() or ".." in path.parts or any(":" in part for part in path.parts[:1]):
         return "its name leads out of the folder"
-    if not info.filename.isprintable():
-        return "its name has characters that cannot be printed"
+    if any(category(letter) in CONTROLS for letter in info.filename):
+        return "its name has control characters"
     if kind not in (0, stat.S_IFREG):
         return "it is a link or another special file"
     if info.flag_bits & 1:

@@ -5,6 +5,9 @@ Moodle writes  FULL NAME_NUMBER_assignsubmission_file_/FILE.ipynb (or all of it 
 A student's folder is called after both, NAME-USER: the number tells people of one name apart, and
 `autograde export` finds the row of the LMS's table by it.
 
+Names of people and of files are the students' own. One that holds what the LMS writes between them
+could be read as somebody else's too, so it is refused.
+
 A submission may hold several notebooks. One that is called after the chapter is graded before any
 other, however late the other is.
 """
@@ -15,20 +18,20 @@ import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from unicodedata import normalize
 from zipfile import ZipFile, ZipInfo
 
 from autograde.chapter import notebook_path
-from autograde.files import printable, write_if_changed
+from autograde.files import cut, printable, write_if_changed
 from autograde.lms.archives import files_of, open_zip, read, refusal
 
-CANVAS = re.compile(
-    r"(?P<name>[^_/]+)_(?P<late>LATE_)?(?P<user>\d+)_(?P<order>\d+)_(?P<file>[^/]+)\.ipynb"
-)
-# The name ends at the first number, since a file may be called x_9_assignsubmission_file_y.
-MOODLE = re.compile(
-    r"(?P<name>[^/]+?)_(?P<user>\d+)_assignsubmission_file_?[/_](?P<file>.+)\.ipynb"
-)
-FORMATS = {"canvas": CANVAS, "moodle": MOODLE}
+NUMBER = r"(?:0|[1-9]\d{0,19})"  # as the LMS writes it: the 02 that a chapter begins with is none
+# What each LMS writes between a person's name and the file's.
+BETWEEN = {
+    "canvas": re.compile(rf"(?<!_LATE)_(?P<late>LATE_)?(?P<user>{NUMBER})_(?P<order>{NUMBER})_"),
+    "moodle": re.compile(rf"_(?P<user>{NUMBER})_assignsubmission_file(?:_|$)"),
+}
+MAX_FOLDER = 200  # bytes of a student's folder; file systems take 255, and some of them fewer
 ATTEMPT = re.compile(r"-(\d{1,9})$")  # Canvas: the second attempt is FILE-1, the third FILE-2
 
 
@@ -37,6 +40,7 @@ class Attempt:
     """One notebook of one student."""
 
     student: str  # the name of the folder
+    called: str  # the same if names had no end
     name: str  # of the file, as the student called it, without .ipynb and Canvas's -N
     order: tuple[int, int]  # grows with time
     late: bool
@@ -56,6 +60,7 @@ class Collected:
     kept_apart: list[str] = field(default_factory=list)
     called_otherwise: list[str] = field(default_factory=list)  # graded, and not under its name
     late: list[str] = field(default_factory=list)
+    shortened: list[str] = field(default_factory=list)  # folders whose name would be too long
     refused: list[str] = field(default_factory=list)
 
 
@@ -64,43 +69,86 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path, attempts: P
 
     That is the latest of those called after the chapter, or if there is none, of all. The others,
     and a submission that is replaced, are kept in ATTEMPTS/STUDENT/CHAPTER/. `kind` is "canvas" or
-    "moodle". The same zip twice changes nothing. A file that cannot be read is refused with a line.
-    Raises ValueError if the zip is none, or holds no notebook under a name of that LMS.
+    "moodle". The same zip twice changes nothing. A file that cannot be read, or whose name could be
+    several people's, is refused with a line. Raises ValueError if the zip is none, or holds no
+    notebook under a name of that LMS.
     """
     result = Collected()
     with open_zip(archive) as opened:
-        given = list(_attempts(files_of(opened), FORMATS[kind], result))
-        if not given:
+        files = files_of(opened)
+        if not any(_readings(info.filename, kind, chapter) for info in files):
             raise ValueError(
                 f"{archive}: no notebook in it has a name as {kind} writes them. "
                 f"Is it the zip of all submissions, and from {kind}?"
             )
+        given = list(_attempts(files, kind, chapter, result))
         for student, mine in _by_student(given, chapter).items():
             notebooks = list(_readable(opened, mine, result))
-            if notebooks:
-                _place(student, chapter, notebooks, submitted, attempts, result)
+            try:
+                if notebooks:
+                    _place(student, chapter, notebooks, submitted, attempts, result)
+            except OSError as error:
+                result.refused.append(f"{student}: cannot be written ({error.strerror})")
     return result
 
 
-def _attempts(files: Iterable[ZipInfo], names: re.Pattern, result: Collected) -> Iterator[Attempt]:
+def _attempts(
+    files: Iterable[ZipInfo], kind: str, chapter: str, result: Collected
+) -> Iterator[Attempt]:
     """The notebooks with a name that the LMS gave; the others are refused with a line."""
     for info in files:
-        match, why = names.fullmatch(info.filename), refusal(info)
-        if match and not why:
-            yield _attempt(match.groupdict(), names is CANVAS, info)
+        readings, why = _readings(info.filename, kind, chapter), refusal(info)
+        if len(readings) == 1 and not why:
+            yield _attempt(readings[0], kind == "canvas", info)
         else:
-            why = why or "it is no notebook with a name as the LMS writes them"
+            why = why or (_whose(readings) if readings else _NO_NAME)
             result.refused.append(f"{printable(info.filename)}: {why}")
+
+
+_NO_NAME = "it is no notebook with a name as the LMS writes them"
+
+
+def _whose(readings: list[dict[str, str]]) -> str:
+    people = " or ".join(f"{each['name']}, number {each['user']}" for each in readings)
+    return (
+        f"its name can be read as that of {printable(people)}; look in the LMS whose it is, and "
+        "put it into the student's folder by hand"
+    )
+
+
+def _readings(path: str, kind: str, chapter: str) -> list[dict[str, str]]:
+    """Every way to read a notebook's path in the zip: a person's name and number, and the file.
+
+    Moodle writes a folder for each student, whose name is then read without the file's.
+    """
+    folder, slash, file = path.partition("/")
+    if not path.endswith(".ipynb") or (slash and kind == "canvas"):
+        return []
+    readings = []
+    # One may begin with the character that ends another.
+    for start in [match.start() for match in re.finditer("_", folder)]:
+        found = BETWEEN[kind].match(folder, start)
+        name, rest = folder[:start], folder[found.end() :] if found else ""
+        if name and found and (slash or rest != ".ipynb"):
+            readings.append(found.groupdict() | {"name": name, "file": file if slash else rest})
+    return [each for each in readings if not _splits(each, chapter)]
+
+
+def _splits(reading: dict[str, str], chapter: str) -> bool:
+    """Whether a reading takes the number that the chapter's own name begins with for Canvas's."""
+    name = reading["file"].removesuffix(".ipynb")
+    return ATTEMPT.sub("", f"{reading.get('order')}_{name}") == chapter
 
 
 def _attempt(parts: dict[str, str], canvas: bool, info: ZipInfo) -> Attempt:
     """The attempt with the `parts` of a file's name. Moodle itself adds no -N to a name."""
-    name = PurePosixPath(parts["file"]).name
+    name = PurePosixPath(parts["file"]).name.removesuffix(".ipynb")
     again = ATTEMPT.search(name)
     order = (int(parts.get("order") or 0), int(again[1]) if again else 0)
-    student = f"{_folder_name(parts['name'])}-{parts['user']}"
+    person, number = _folder_name(parts["name"]), f"-{parts['user']}"
+    student = cut(person, MAX_FOLDER - len(number)) + number
     name = ATTEMPT.sub("", name) if canvas else name
-    return Attempt(student, name, order, bool(parts.get("late")), info)
+    return Attempt(student, person + number, name, order, bool(parts.get("late")), info)
 
 
 def _by_student(attempts: Iterable[Attempt], chapter: str) -> dict[str, list[Attempt]]:
@@ -137,6 +185,8 @@ def _place(
     latest, data = notebooks[-1]
     write_if_changed(target, data)
     result.students.append(student)
+    if latest.called != student:
+        result.shortened.append(f"{student}: the name in the zip is {latest.called}")
     if latest.name != chapter:
         line = f"there is no readable {chapter}.ipynb, so {latest.file} is graded"
         result.called_otherwise.append(f"{student}: {line}")
@@ -168,5 +218,8 @@ def _keep(folder: Path, kind: str, content: bytes) -> Path:
 
 
 def _folder_name(name: str) -> str:
-    """A person's name as the name of a folder: letters and digits of any script, and hyphens."""
-    return re.sub(r"[^\w]+", "-", name).strip("-_") or "unnamed"
+    """A person's name as the name of a folder: letters and digits of any script, and hyphens.
+
+    However an accent is written, as a part of its letter or after it, the folder is the same.
+    """
+    return re.sub(r"[^\w]+", "-", normalize("NFC", name)).strip("-_") or "unnamed"

@@ -1,17 +1,22 @@
 """`autograde export`: marks as a plain table, or merged into the table that the LMS exported.
 
-The LMS's table comes back with one column filled in. Every other cell, the order of rows and
+The LMS's table comes back with one column filled in. The other cells, the order of rows and
 columns, the separator and the encoding stay as they were, so that the LMS can import it again.
 Nobody is dropped silently: whoever is in the marks or in the table only is named.
+
+A spreadsheet computes a cell that begins like a formula, and people choose their own names. Such a
+cell is written with an apostrophe before it, as OWASP recommends ("CSV Injection"), and is read
+without. The LMS finds rows by numbers, which no apostrophe comes before.
 """
 
 import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from unicodedata import normalize
 
 from nbgrader.api import Gradebook, SubmittedAssignment
 
@@ -20,7 +25,7 @@ from autograde.result import Grades, ResultJson
 
 NUMBER = re.compile(r"-(\d+)$")  # of a folder that `autograde collect` has made
 # Moodle writes "Participant" before it, in the language of the person who exports.
-NUMBER_IN_TABLE = re.compile(r"\D*(\d+)")
+NUMBER_IN_TABLE = re.compile(r"^\D*(\d+)$")
 # The columns in which each LMS writes whose a row is. The number in a folder's name stands in the
 # first of them only: Canvas writes its own ID into the names in its zip, Moodle the number of
 # "Participant 201". The last column holds names, which several people may have.
@@ -28,6 +33,13 @@ WHO = {
     "canvas": ("ID", "SIS User ID", "SIS Login ID", "Student"),
     "moodle": ("Identifier", "ID number", "Email address", "Username", "Full name"),
 }
+# What a spreadsheet takes for a formula, in East Asian width too. Inside of a cell as well: another
+# program may begin a new cell there, at a separator that is not the table's.
+_BEGINS = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
+_FIRST, _INSIDE = rf"(?=\s*{_BEGINS}|[\t\r\n])", rf"(?={_BEGINS})"
+FORMULA = re.compile(rf"^{_FIRST}|(?<=[,;\t\r\n\"]){_INSIDE}")
+INERT = re.compile(rf"^'{_FIRST}|(?<=[,;\t\r\n\"])'{_INSIDE}")
+PLAIN = re.compile(r"[+-]?[\d.,]*%?")  # numbers, and the - that Moodle writes for none
 NOT_A_STUDENT = ("points possible", "student, test")
 
 
@@ -116,17 +128,30 @@ def read_table(path: Path) -> Table:
         raise ValueError(f"{path} is not in UTF-8; export it from the LMS again, as CSV") from None
     first = text.split("\n", 1)[0]
     separator = max(",;\t", key=first.count)
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    read = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    rows = [[_as_read(cell) for cell in row] for row in read]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise ValueError(f"{path} holds no table: a header and a row for each student are expected")
     return Table(rows, separator, data.startswith(b"\xef\xbb\xbf"))
 
 
 def write_table(table: Table, path: Path) -> None:
-    """Write it as it was read, whole or not at all."""
+    """Write it as it was read, whole or not at all, with nothing in it that a program computes."""
     text = io.StringIO(newline="")
-    csv.writer(text, delimiter=table.separator).writerows(table.rows)
+    rows = [[_as_written(cell) for cell in row] for row in table.rows]
+    csv.writer(text, delimiter=table.separator).writerows(rows)
     write_if_changed(path, text.getvalue().encode("utf-8-sig" if table.bom else "utf-8"))
+
+
+def _as_written(cell: str) -> str:
+    """A cell with an apostrophe before what a spreadsheet would take for a formula."""
+    return cell if PLAIN.fullmatch(cell) else FORMULA.sub("'", cell)
+
+
+def _as_read(cell: str) -> str:
+    """A cell without the apostrophes that `_as_written` gives it."""
+    plain = INERT.sub("", cell)
+    return plain if _as_written(plain) == cell else cell
 
 
 def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Merged:
@@ -178,28 +203,36 @@ def _fits(
     columns = {name: header.index(name) for name in WHO[kind] if name in header}
     if not columns:
         raise ValueError(f"the table has none of the columns {', '.join(WHO[kind])}")
-    numbers, names = columns.get(WHO[kind][0]), columns.pop(WHO[kind][-1], None)
+    number, name = columns.get(WHO[kind][0]), columns.pop(WHO[kind][-1], None)
     people = [(i, row) for i, row in enumerate(table.rows) if i and _student(row)]
+    by_number = _rows_by(people, lambda row: NUMBER_IN_TABLE.findall(_cell(row, number)))
+    by_text = _rows_by(people, lambda row: [_cell(row, column) for column in columns.values()])
+    by_name = _rows_by(people, lambda row: [_cell(row, name)])
     fits: dict[str, list[int]] = {}
     claims: Counter[int] = Counter()
     for student in students:
-        sure = [i for i, row in people if _fits_row(student, row, columns.values(), numbers)]
-        by_name = [] if sure else [i for i, row in people if student == _cell(row, names)]
-        fits[student] = sure or by_name
-        claims.update(fits[student] if sure or len(by_name) == 1 else ())
+        whole, own_number = normalize("NFC", student), "".join(NUMBER.findall(student))
+        sure = sorted({*by_number.get(own_number, ()), *by_text.get(whole, ())})
+        fits[student] = sure or by_name.get(whole, [])
+        claims.update(fits[student] if sure or len(fits[student]) == 1 else ())
     return fits, claims
 
 
-def _fits_row(student: str, row: list[str], columns: Iterable[int], numbers: int | None) -> bool:
-    """Whether a row is the student's: by a cell's whole text, or a number in column `numbers`."""
-    number = NUMBER.search(student)
-    in_table = NUMBER_IN_TABLE.fullmatch(_cell(row, numbers))
-    same_number = bool(number and in_table) and number[1] == in_table[1]
-    return same_number or student in [_cell(row, column) for column in columns]
+def _rows_by(
+    people: Iterable[tuple[int, list[str]]], keys: Callable[[list[str]], Iterable[str]]
+) -> dict[str, list[int]]:
+    """The rows' places, in order, under each of their `keys`."""
+    rows: dict[str, list[int]] = {}
+    for i, row in people:
+        for key in set(keys(row)) - {""}:
+            rows.setdefault(key, []).append(i)
+    return rows
 
 
 def _cell(row: list[str], column: int | None) -> str:
-    return row[column].strip() if column is not None and column < len(row) else ""
+    """The text of a row's cell, the same however its accents are written."""
+    known = column is not None and column < len(row)
+    return normalize("NFC", row[column].strip()) if known else ""
 
 
 def _student(row: list[str]) -> bool:

@@ -41,6 +41,7 @@ class Intake(NotebookExporter):
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self._leave_out_markup()
+        self._name_unseen()
         connection.disconnect()
         timestamps.copy_nothing(self.parent)
         for folder in getattr(self.parent, "assignments", ()):
@@ -53,6 +54,15 @@ class Intake(NotebookExporter):
             student = Path(folder).parent.name
             self.log.error('%r is left out: rename this folder, without < > " or newline', student)
             del assignments[folder]
+
+    def _name_unseen(self) -> None:
+        """Name the students whose folder nbgrader does not see when it is asked for all."""
+        course = getattr(self.parent, "coursedir", None)
+        if course is not None and course.student_id == "*":
+            submitted = Path(course.root, course.submitted_directory)
+            for folder in sorted(submitted.glob(f".*/{course.assignment_id}")):
+                student = folder.parent.name
+                self.log.error("%r is left out: rename this folder, without a dot first", student)
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
         if getattr(self.parent, "_sanitizing", False):

@@ -5,7 +5,9 @@ Here formulas are MathML, as on the site, and a policy in the page forbids every
 request, whatever stands in a submission.
 """
 
+import copy
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from nbconvert.exporters import HTMLExporter
@@ -13,10 +15,13 @@ from nbformat import NotebookNode
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
+from autograde.report.deadline import TooCostly, within_limits
 from autograde.report.feedback import points
-from autograde.report.offline import TEMPLATES, markdown2html
+from autograde.report.offline import FILTERS, TEMPLATES
+from autograde.submission import is_ours
 
 MARK = "execute_result"  # the one output that nbgrader reads a mark from
+LEFT_OUT = "What you wrote is left out here: a page could not be made of it"
 
 
 class FeedbackPage(HTMLExporter):
@@ -25,6 +30,7 @@ class FeedbackPage(HTMLExporter):
     def __init__(self, config: Config | None = None, **settings: Any) -> None:
         own = Config(config or {})
         own.FeedbackPage.sanitize_html = True
+        own.FeedbackPage.filters = FILTERS
         own.FeedbackPage.template_name = "feedback_page"
         own.FeedbackPage.extra_template_basedirs = [str(TEMPLATES)]
         super().__init__(config=own, **settings)
@@ -32,15 +38,25 @@ class FeedbackPage(HTMLExporter):
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict | None = None, **kw: Any
     ) -> tuple[str, dict]:
-        """The page."""
+        """The page; if it cannot be made, or costs too much, one without what a student wrote."""
         code_style = HtmlFormatter(style="default").get_style_defs(".highlight")
         resources = {**(resources or {}), "code_style": code_style}
-        return super().from_notebook_node(nb, resources, **kw)
+        try:
+            return within_limits(partial(self._page, nb, resources, **kw))
+        except Exception as error:  # what a student wrote may do anything to the converter
+            reason = str(error) if isinstance(error, TooCostly) else type(error).__name__
+            self.log.error("A page shows nothing that the student wrote: %r", error)
+            return within_limits(partial(self._page, _without_own(nb, reason), resources, **kw))
+
+    def _page(self, nb: NotebookNode, resources: dict, **kw: Any) -> tuple[str, dict]:
+        """The page, and of nbconvert's resources those that it is written with."""
+        page, made = super().from_notebook_node(nb, resources, **kw)
+        kept = {name: made[name] for name in ("output_extension", "outputs") if name in made}
+        return page, {**resources, **kept}
 
     def default_filters(self) -> Iterator[tuple[str, Callable]]:
-        """nbconvert's filters with MathML, one that writes points, one for cells marked by hand."""
+        """nbconvert's filters, one that writes points, one for cells marked by hand."""
         yield from super().default_filters()
-        yield "markdown2html", markdown2html
         yield "points", points
         yield "by_hand", lambda cells: [cell for cell in cells if _is_by_hand(cell)]
 
@@ -52,3 +68,15 @@ def _is_by_hand(cell: NotebookNode) -> bool:
         return False
     marks = [o.data["text/plain"] for o in cell.get("outputs", ()) if o.output_type == MARK]
     return marks != [repr(float(nbgrader.score))]
+
+
+def _without_own(nb: NotebookNode, reason: str) -> NotebookNode:
+    """The notebook with a line in place of everything that a student wrote or printed."""
+    nb = copy.deepcopy(nb)
+    for cell in nb.cells:
+        if not is_ours(cell):
+            cell.source = f"{'# ' if cell.cell_type == 'code' else ''}{LEFT_OUT} ({reason})."
+            cell.pop("attachments", None)
+        if not is_ours(cell) and "outputs" in cell:
+            cell.outputs = []
+    return nb

@@ -4,6 +4,7 @@ nbconvert's own pages load MathJax, and some of them more, from other machines: 
 their formulas stay TeX, and those machines learn who opens a page.
 """
 
+import re
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -14,6 +15,10 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from jinja2 import pass_context
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers.python import PythonLexer
+from pygments.lexers.special import TextLexer
 from traitlets.config import Config
 
 # Templates that stand before nbconvert's: `base` has no MathJax in it, `page` no scripts at all.
@@ -25,10 +30,22 @@ DISPLAY_PRIORITY = [
     "text/html",
     *("text/markdown", "image/svg+xml", "text/latex", "image/png", "image/jpeg", "text/plain"),
 ]
+MAX_FORMULA = 1000  # characters: MathML is up to 100 times as long
+# pygments needs time that grows with the square of such a run.
+MANY_BLANKS = re.compile(r"\s{500}")
 
 
 class Renderer(IPythonRenderer):
-    """nbconvert's Markdown, with every formula as MathML, which browsers draw themselves."""
+    """nbconvert's Markdown, with every formula as MathML, which browsers draw themselves.
+
+    Of the languages that a block of code can name, Python is coloured: pygments has hundreds more,
+    and a few lines of some of them take it minutes.
+    """
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        if (info or "").split()[:1] in (["python"], ["py"], ["python3"]):
+            return python_html(code)
+        return super().block_code(code)
 
     def block_math(self, body: str) -> str:
         # A wide formula scrolls by itself: by keyboard too, once it has the focus.
@@ -42,8 +59,10 @@ class Renderer(IPythonRenderer):
 
 
 def mathml(tex: str, as_block: bool = False) -> str:
-    """A formula as MathML; TeX that docutils does not know is shown as it was written."""
+    """A formula as MathML; TeX that is too long or that docutils does not know stays as written."""
     try:
+        if len(tex) > MAX_FORMULA:
+            raise ValueError
         return tex2mathml(tex, as_block)
     except Exception:  # a student's formula may be anything
         return f"<code>{escape(tex)}</code>"
@@ -61,9 +80,25 @@ def markdown2html(context: Mapping[str, Any], source: str) -> str:
     return _render(context, source, anchors=False)
 
 
+def python_html(source: str, **_: Any) -> str:
+    """nbconvert's filter highlight_code: coloured as Python, whatever a magic calls it.
+
+    IPython's own lexer needs minutes for some thousand empty lines.
+    """
+    lexer = TextLexer if MANY_BLANKS.search(source) else PythonLexer
+    return highlight(source or " ", lexer(), HtmlFormatter(cssclass="highlight hl-ipython3"))
+
+
+# Names, not functions: formgrader shows the configuration on its page.
+FILTERS = {
+    "markdown2html": f"{__name__}.{markdown2html.__name__}",
+    "highlight_code": f"{__name__}.{python_html.__name__}",
+}
+
+
 def set_formgrader(config: Config) -> None:
     """Have formgrader make its pages of submissions in this way."""
-    config.HTMLExporter.filters = {"markdown2html": f"{__name__}.{markdown2html.__name__}"}
+    config.HTMLExporter.filters = FILTERS
     config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES), str(NBGRADERS)]
 
 

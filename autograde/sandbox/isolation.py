@@ -81,11 +81,14 @@ def ways() -> list[str]:
 def chosen() -> Isolation:
     """The isolation of this process: the one asked for, or the strongest that works.
 
-    Raises NoIsolation if none works, ValueError for an unknown name.
+    Raises NoIsolation if none works or bubblewrap is asked for and not there, ValueError for an
+    unknown name.
     """
     asked = os.environ.get(VARIABLE, "")
     if asked and asked not in (*IN_ORDER, NONE):
         raise ValueError(f"{VARIABLE} is {asked!r}; it can be {', '.join((*IN_ORDER, NONE))}")
+    if asked.startswith("bubblewrap") and not mounts.find_bubblewrap():
+        raise NoIsolation(f"{VARIABLE} asks for {asked}: {mounts.NO_BUBBLEWRAP}")
     return Isolation(asked) if asked else strongest(ways())
 
 

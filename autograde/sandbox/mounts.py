@@ -1,8 +1,8 @@
 """The outer sandbox: the files that a student's process can see, and the commands that set it up.
 
-The process sees the interpreter, the installed packages without `autograde`, the course's library
-and the programs of `inside/`, all read-only. It sees no home folder, no repository, no network,
-and of /proc only what describes the processor.
+The process sees the interpreter, the installed packages without `autograde` and the course's
+library, a copy of that library (`library.py`), and the programs of `inside/`, all read-only. It
+sees no home folder, no repository, no network, and of /proc only what describes the processor.
 """
 
 import json
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from autograde.chapter import library_folders
+from autograde.chapter import LIBRARY
 
 PROGRAM = Path(__file__).parent / "inside"
 INSIDE = "/specdec-worker"
@@ -33,6 +33,7 @@ PROCESSOR = (
     *(f"{_CPU}/{name}" for name in ("kernel_max", "possible", "present", "online")),
 )
 NOBODY = 65534
+NO_BUBBLEWRAP = f"there is no program bwrap in {os.defpath.replace(':', ' or ')}"
 SCRATCH_MIB, SHARED_MIB = 64, 16
 
 
@@ -53,19 +54,20 @@ class RootFs:
 
 
 @cache
-def rootfs() -> RootFs:
-    """The mounts for this interpreter."""
-    binds, links = _binds_and_links()
-    masks = [str(Path(path, "autograde")) for path in _packages()]
+def rootfs(library: Path | None = None) -> RootFs:
+    """The mounts for this interpreter, and for the folder of a copy of the library."""
+    binds, links = _binds_and_links(library)
+    hidden = ["autograde", *([LIBRARY] if LIBRARY else [])]
+    masks = [str(Path(path, name)) for path in _packages() for name in hidden]
     if not any(path.startswith("/tmp/") for path in binds):
         links.append(("/tmp", SCRATCH))
     return RootFs(binds, [path for path in masks if os.path.isdir(path)], links)
 
 
-def _binds_and_links() -> tuple[list[str], list[tuple[str, str]]]:
+def _binds_and_links(library: Path | None) -> tuple[list[str], list[tuple[str, str]]]:
     """What to bind, no path below another one; links of the system are made again as links."""
-    library = map(str, library_folders())
-    wanted = [*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages(), *library]
+    wanted = [*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages()]
+    wanted += [str(library)] if library else []
     links = [(p, os.readlink(p)) for p in SYSTEM if os.path.islink(p)]
     linked = {link for link, _ in links}
     real = sorted({p for p in wanted if os.path.exists(p) and p not in linked})
@@ -119,7 +121,7 @@ def find_bubblewrap() -> str | None:
 
 def bubblewrap(settings: dict) -> list[str]:
     """The command that runs `inside/server.py` in bubblewrap."""
-    command = [find_bubblewrap() or "bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc"]
+    command = [str(find_bubblewrap()), "--unshare-pid", "--unshare-net", "--unshare-ipc"]
     command += ["--unshare-uts", "--unshare-cgroup-try", "--clearenv", "--new-session"]
     # A fork server ends when its socket closes; a lone worker has to be ended with its command.
     command += [] if settings["forks"] else ["--die-with-parent"]
@@ -128,7 +130,8 @@ def bubblewrap(settings: dict) -> list[str]:
     command += root if is_root() else ["--unshare-user"]
     for name, value in environment(SCRATCH).items():
         command += ["--setenv", name, value]
-    return [*command, *_mount_options(rootfs()), "--remount-ro", "/", "--", *program(settings)]
+    command += _mount_options(RootFs(**settings["rootfs"]))
+    return [*command, "--remount-ro", "/", "--", *program(settings)]
 
 
 def _mount_options(root: RootFs) -> list[str]:

@@ -6,7 +6,9 @@ given as `RemoteObject(thing, "method()", "attribute")`, which names what the st
 use.
 """
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -14,7 +16,11 @@ import numpy as np
 
 from autograde.sandbox.inside import wire
 
-MAX_USES = 100_000  # of remote objects, by one call of a student's function
+MAX_USES = 2_000  # of remote objects, by one call of a student's function
+# By all calls of one function, so that it costs no other function anything:
+MAX_USES_IN_ALL = 40_000
+MAX_SECONDS_IN_ALL = 10.0  # in which the grader answers uses
+MAX_MEMORY_IN_ALL = 16 * 2**20  # bytes of what the function returned, which is kept
 # A use runs in the grader's own process, which no limit of memory or time holds.
 MAX_ASKED = 100_000  # numbers that one use may ask for
 MAX_GIVEN = 1_000_000  # numbers in the arguments of one use
@@ -42,12 +48,43 @@ class PassedOn(RemoteObject):
         super().__init__(function, call=True)
 
 
-class ObjectTable:
-    """The remote objects of one call, by number, and the uses of them."""
+@dataclass
+class Account:
+    """What the calls of one of the student's functions have cost the grader so far.
 
-    def __init__(self) -> None:
+    Each method raises ProtocolError where it gets too much.
+    """
+
+    memory: int = 0
+    uses: int = 0
+    seconds: float = 0.0
+
+    def keep(self, weight: int) -> None:
+        """Note an answer of about so many bytes."""
+        self.memory += weight
+        if self.memory > MAX_MEMORY_IN_ALL:
+            mib = MAX_MEMORY_IN_ALL // 2**20
+            raise wire.ProtocolError(f"what this function returned takes more than {mib} MiB")
+
+    def use(self, seconds: float) -> None:
+        """Note one use of an object, which took the grader so long."""
+        self.uses += 1
+        self.seconds += seconds
+        if self.uses > MAX_USES_IN_ALL:
+            raise wire.ProtocolError(f"more than {MAX_USES_IN_ALL:,} uses of what it was given")
+        if self.seconds > MAX_SECONDS_IN_ALL:
+            raise wire.ProtocolError(
+                f"what it was given has worked for more than {MAX_SECONDS_IN_ALL:g} s"
+            )
+
+
+class ObjectTable:
+    """The remote objects of some calls of one function, by number, and the uses of them."""
+
+    def __init__(self, account: Account | None = None) -> None:
         self.objects: list[RemoteObject] = []
-        self.uses = 0
+        self.account = account or Account()
+        self.uses = 0  # in the present call
 
     def add(self, value: Any) -> Any:
         """A handle for what stays in this process; every other value as it is."""
@@ -70,7 +107,14 @@ class ObjectTable:
         """
         self.uses += 1
         if self.uses > MAX_USES:
-            raise wire.ProtocolError(f"more than {MAX_USES} uses of what it was given")
+            raise wire.ProtocolError(f"more than {MAX_USES:,} uses of what it was given")
+        start = time.monotonic()
+        try:
+            return self._answer(question)
+        finally:
+            self.account.use(time.monotonic() - start)
+
+    def _answer(self, question: Any) -> dict:
         remote, name, args, kwargs = self._read(question)
         try:
             _refuse_large(remote, [*args, *kwargs.values()])

@@ -167,8 +167,10 @@ def machine() -> Iterator[str]:
         return
     yield f"Landlock: version {kernel.landlock_version()} (0 is none)"
     bwrap = mounts.find_bubblewrap()
-    asked = [bwrap, "--version"] if bwrap else ["echo", "bubblewrap: not installed"]
-    yield subprocess.run(asked, capture_output=True, text=True).stdout.strip()
+    if bwrap:
+        yield subprocess.run([bwrap, "--version"], capture_output=True, text=True).stdout.strip()
+    else:
+        yield f"bubblewrap: {mounts.NO_BUBBLEWRAP}"
     yield f"Grading account: {'root, which becomes nobody' if mounts.is_root() else 'ordinary'}"
 
 

@@ -1,6 +1,7 @@
 """One submission in its worker: run the cells, call functions, start again after a crash."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -8,9 +9,10 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from autograde import bounds
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import ObjectTable, RemoteObject
+from autograde.sandbox.remote import Account, ObjectTable, RemoteObject
 from autograde.sandbox.workers import Limits, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
@@ -53,17 +55,31 @@ def error_of(answer: dict) -> dict | None:
     parts = error if type(error) is dict else {}
     line = parts.get("line")
     return {
-        "name": wire.clean(str(parts.get("name", "Exception")))[:80],
-        "text": wire.clean(str(parts.get("text", "")))[:2000],
+        "name": _plain(str(parts.get("name", "Exception"))[:80]),
+        "text": _plain(str(parts.get("text", ""))[:2000]),
         "line": line if type(line) is int else None,
     }
 
 
-def report_of(answer: dict) -> dict:
-    """The report on a cell, from the worker's answer, whatever that holds."""
-    printed = answer.get("printed")
-    text = wire.clean(printed) if type(printed) is str else ""
-    return {"error": error_of(answer), "printed": text[:MAX_PRINTED]}
+def report_of(answer: dict, left: int) -> dict:
+    """The report on a cell, from the worker's answer, whatever that holds.
+
+    It has no more than `left` characters of output, and of an error.
+    """
+    printed, error = answer.get("printed"), error_of(answer)
+    text = _plain(printed[:MAX_PRINTED]) if type(printed) is str else ""
+    if error:
+        error["text"] = bounds.beginning(error["text"], max(left, bounds.MIN_ERROR))
+    return {"error": error, "printed": bounds.beginning(text, left)}
+
+
+def _plain(text: str) -> str:
+    return wire.clean(bounds.without_colours(text))
+
+
+def _length(report: dict) -> int:
+    """The characters of a report on a cell."""
+    return len(report["printed"]) + len((report["error"] or {"text": ""})["text"])
 
 
 @dataclass(frozen=True)
@@ -104,6 +120,7 @@ class Session:
         self.reports: dict[str, dict] = {}
         self.dead_cells: set[str] = set()
         self.dead_names: set[str] = set()
+        self.accounts: defaultdict[str, Account] = defaultdict(Account)
         self.limited = False
         self.broken: RuntimeError | None = None
         self.worker: Worker | None = None
@@ -135,7 +152,7 @@ class Session:
         `underneath` are those objects in the notebook. A StudentError, NotDefined or ProcessEnded
         is the last of the list: nothing is called after it.
         """
-        table = ObjectTable()
+        table = ObjectTable(self.accounts[name])
         encoded, places = _shared(many, table)
         lent = {each: wire.encode(table.add(thing)) for each, thing in underneath.items()}
         request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
@@ -153,7 +170,8 @@ class Session:
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
         request = {"do": "value", "name": name}
-        return self._ask_about(name, request, ObjectTable(), lambda a: wire.decode(a["value"]))
+        table = ObjectTable(self.accounts[name])
+        return self._ask_about(name, request, table, lambda a: wire.decode(a["value"]))
 
     def _ask_about(
         self, name: str, request: dict | None, table: ObjectTable, read: Callable
@@ -197,12 +215,15 @@ class Session:
         if time.monotonic() >= self.end_of_time:
             return True
         self.worker = isolation.chosen().start(self.limits)
+        left = bounds.MAX_OUTPUT
         for cell in self.cells:
             if cell.key in self.dead_cells:
                 continue
             try:
                 request = {"do": "cell", "source": cell.source}
-                self.reports[cell.key] = report_of(self._ask(request, cell.seconds))
+                report = report_of(self._ask(request, cell.seconds), left)
+                self.reports[cell.key] = report
+                left = max(0, left - _length(report))
             except ProcessEnded as ended:
                 error = {"name": "Stopped", "text": str(ended), "line": None}
                 self.reports[cell.key] = {"error": error, "printed": ""}
@@ -239,6 +260,9 @@ class Session:
             if time.monotonic() > deadline:  # one quick question after another times out too
                 raise TimeoutError
             answer = self.worker.exchange(table.answer(answer["ask"]), deadline)
+        if table is not None and answer is not None:
+            table.account.keep(answer.weight)
+            table.uses = 0
         return answer
 
     def _stop(self) -> None:

@@ -20,8 +20,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import IO
 
-from autograde.chapter import library_folders
-from autograde.sandbox import mounts
+from autograde.sandbox import library, mounts
 from autograde.sandbox.inside import wire
 
 THREADS = 128  # of one submission
@@ -38,7 +37,7 @@ class SandboxError(RuntimeError):
 class Limits:
     """What one submission may use. Seconds are wall time, except for `cpu_seconds`.
 
-    `blocklist` names the library's functions that raise there, since they answer an exercise.
+    `blocklist` names the library's functions that are not there, since they answer an exercise.
     `preload` names modules, each with names from it, that are loaded before the student's code
     arrives, for speed alone.
     """
@@ -90,12 +89,12 @@ class Worker:
 
 def settings_of(limits: Limits, forks: bool = False, isolated: bool = True) -> dict:
     """The settings of `inside/server.py`, which it gets as JSON on its command line."""
+    copy = library.without(limits.blocklist)
     return {
         "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds, "threads": THREADS,
-        "blocklist": limits.blocklist, "preload": limits.preload,
-        "libraries": [str(folder.parent) for folder in library_folders()],
+        "preload": limits.preload, "library": str(copy) if copy else None,
         "forks": forks, "isolated": isolated, "become_nobody": isolated and mounts.is_root(),
-        "home": mounts.SCRATCH, "rootfs": asdict(mounts.rootfs()), "makes_rootfs": False,
+        "home": mounts.SCRATCH, "rootfs": asdict(mounts.rootfs(copy)), "makes_rootfs": False,
     }  # fmt: skip
 
 

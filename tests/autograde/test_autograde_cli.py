@@ -52,6 +52,20 @@ def test_without_a_chapter_only_what_was_handed_in_is_graded(submitted: Path):
     assert [t.student for t in classroom.tasks_in(submitted, CHAPTER)] == ["ada", "ben", "cleo"]
 
 
+def test_a_folder_that_begins_with_a_dot_is_named_in_every_step(submitted, tmp_path, capsys):
+    hand_in(submitted, ".eve", text(right()))
+    out, page = tmp_path / "grades.json", tmp_path / "page.html"
+    assert main(["grade", str(submitted), "--json", str(out)]) == 0
+    assert ".eve: not graded, the folder's name begins with a dot" in capsys.readouterr().out
+    eve = json.loads(out.read_text())["students"][".eve"][CHAPTER]
+    assert (eve["status"], eve["score"], eve["max_score"]) == ("failed", 0.0, 22.0)
+    assert main(["report", str(out), "--out", str(page), "--course", str(tmp_path)]) == 0
+    assert ".eve" in page.read_text() and "begins with a dot" in page.read_text()
+    table = ["--chapter", CHAPTER, "--out", str(tmp_path / "marks.csv")]
+    assert main(["export", str(out), *table]) == 0
+    assert "could not be graded, and stand with 0:\n  .eve" in capsys.readouterr().out
+
+
 def test_an_empty_class_is_a_result_too(tmp_path: Path):
     (tmp_path / "submitted").mkdir()
     assert main(["grade", str(tmp_path / "submitted"), "--json", str(tmp_path / "j")]) == 0

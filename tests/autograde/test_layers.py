@@ -13,8 +13,8 @@ import pytest
 
 from autograde.chapter import LIBRARY, ROOT
 
-BOTTOM = {"chapter", "files", "result", "submission"}
-SANDBOX = {"chapter", "files", "sandbox"}
+BOTTOM = {"bounds", "chapter", "files", "result", "submission"}
+SANDBOX = {"bounds", "chapter", "files", "sandbox"}
 TESTS = {"chapter", "sandbox", "check", "wrong", "runner", "underneath"}
 GRADE = BOTTOM | TESTS | {"cache", "grade"}
 REPORT = GRADE | {"report"}
@@ -22,10 +22,11 @@ NBGRADER = REPORT | {"nbgrader", "receipt"}
 BUILD = NBGRADER | {"build"}
 ALL = BUILD | {"pool", "lms", "commands", "cli", "tools"}
 MAY_IMPORT = {
+    "bounds": set(),
     "chapter": set(),
     "files": set(),
     "result": set(),
-    "submission": {"chapter", "files"},
+    "submission": {"bounds", "chapter", "files"},
     "sandbox": SANDBOX,
     "check": TESTS,
     "wrong": TESTS,

@@ -27,6 +27,7 @@ from specdec_lib.sampling import Warp, choices_for
 
 CHAPTER = "08_full_generation"
 TEXT = text_of(CHAPTER)
+PROMPT = ch08.PROMPT
 FUNCTIONS = functions_of(CHAPTER)
 
 
@@ -43,13 +44,13 @@ def test_the_check_sees_what_is_read_twice():
 
 
 def test_the_texts_of_the_check_are_the_decoders():
-    for (k, temperature, eos_id, seed), text in ch08.TEXTS.items():
-        settings = Settings(ch08.TOKENS, Warp(temperature), eos_id)
-        choices = choices_for(settings.warp, [np.random.default_rng(seed)])
-        target, draft = ch08.models()
+    for numbers, request in ch08.EXAMPLES:
+        settings = Settings(request.most, Warp(request.temperature), request.eos_id)
+        choices = choices_for(settings.warp, [np.random.default_rng(numbers)])
+        target, draft = ch08.models(request.models)
         drafter = ModelDrafter(draft)
-        out = speculative_generate(target, drafter, [ch08.PROMPT], k, settings, choices)
-        assert out.tokens[0] == text
+        out = speculative_generate(target, drafter, [PROMPT], request.k, settings, choices)
+        assert ch08_tests.blocks_of(out) == request.blocks
 
 
 def test_what_is_measured_waits_for_its_check(monkeypatch):
@@ -211,8 +212,8 @@ def test_a_refusal_behind_a_cut_is_not_taken_for_another_mistake():
 @pytest.mark.parametrize("order", puzzle.ORDERS)
 def test_puzzle_solved_is_a_decoder(order: str):
     lines = dict(puzzle.LINES)
-    for letter, filled_in in puzzle.FILLED.items():
-        lines[letter] = lines[letter].replace("____", filled_in)
+    for letter, blank in puzzle.BLANKS.items():
+        lines[letter] = lines[letter].replace("____", blank.right)
     body = "\n".join("        " + lines[letter] for letter in order)
     names = dict(FUNCTIONS)
     names["as_tensors"] = lambda *each: [
@@ -222,13 +223,15 @@ def test_puzzle_solved_is_a_decoder(order: str):
     exec(
         "def write(target, draft, text, k, end, warp, rng):\n"
         "    target_cache, draft_cache = target.new_cache(), draft.new_cache()\n"
-        f"    while len(text) < end - 1:\n{body}\n    return text",
+        "    while (left := end - len(text)) > 1:\n"
+        f"{body}\n    return text",
         names,
     )
-    text, length = list(ch08.PROMPT), len(ch08.PROMPT)
-    args = text, 3, length + ch08.TOKENS, Warp(1.0), np.random.default_rng(3)
-    out = names["write"](*ch08.models(), *args)
-    assert out[length:] == ch08.TEXTS[3, 1.0, None, 3][: len(out) - length] and len(out) > 9
+    numbers, request = ch08.EXAMPLES[1]
+    length = len(PROMPT)
+    args = list(PROMPT), 3, length + ch08.TOKENS, Warp(1.0), np.random.default_rng(numbers)
+    out = names["write"](*ch08.models(request.models), *args)
+    assert out[length:] == request.text[: len(out) - length] and len(out) > 9
     assert set(puzzle.LINES) - set(order) == {"E"}
 
 

@@ -237,8 +237,13 @@ PUZZLES = [
     ("01_draft_then_verify", "KIFHCLAJBMED", ("k", "-1"), "The blank in line E is not"),
     ("01_draft_then_verify", "KIFHCLAJBMED", (" k", "n "), "That is the loop"),
     ("08_full_generation", "GE", ("", ""), "Line E does not come next. Line E throws away"),
+    ("01_draft_then_verify", "KIFHCLAJBMED", ("", "n"), "The blank in line C is not: it is empty"),
     ("08_full_generation", "GJLDAHCKFIB", ("end-len(text)-1", "-n"), "The blank in line C is not"),
+    ("08_full_generation", "GJLDAHCKFIB", ("left", "-n-1"), "`min(k, left)` 3, and it should be 2"),
+    ("08_full_generation", "GJLDAHCKFIB", ("lft - 1", "-n-1"), "a NameError (name 'lft' is not"),
     ("08_full_generation", "GJLDAHCKFBI", ("end-len(text)-1", "-n-1"), "That is a block"),
+    ("08_full_generation", "GJLDAHCKFBI", ("left - 1", "-(n + 1)"), "That is a block"),
+    ("08_full_generation", "GJLDAHCKFBI", ("min(k, left - 1)", "-1 - n"), "That is a block"),
 ]
 
 

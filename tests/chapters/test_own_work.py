@@ -2,6 +2,7 @@
 
 import importlib
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
 from classes.chapter_cases import CHAPTERS
@@ -9,9 +10,12 @@ from classes.regrading import grade_with
 from classes.sessions import call, session
 
 from autograde.chapters.own_work import OWN_WORK
-from autograde.sandbox.inside.blocklist import split_name
-from autograde.sandbox.session import StudentError
+from autograde.sandbox import isolation, library
+from autograde.sandbox.isolation import Isolation
+from autograde.sandbox.library import split_name
+from autograde.sandbox.session import NotDefined, StudentError
 from autograde.sandbox.workers import Limits
+from specdec_lib import theory
 
 NAME = "specdec_lib.theory.expected_tokens"
 
@@ -32,8 +36,82 @@ def test_a_blocked_function_says_that_the_work_is_to_be_ones_own(how: str):
 
 def test_what_is_not_blocked_can_be_used():
     code = "from specdec_lib.theory import walltime_speedup as f"
-    with session(code, limits=Limits(blocklist=("specdec_lib.nothing.at_all",))) as s:
+    with session(code, limits=Limits(blocklist=("specdec_lib.exact.distance",))) as s:
         assert call(s, "f", (0.0, 0.0, 1)).value == 1.0
+
+
+@pytest.mark.parametrize("name", ["specdec_lib.nothing.at_all", "specdec_lib.theory.at_all"])
+def test_a_name_of_nothing_is_refused(name: str):
+    with pytest.raises(LookupError, match="the library has no"):
+        library.without((name,))
+
+
+# Ways around an import: each sets f to what a module of the library holds, wherever it lies.
+WAYS_AROUND = {
+    "the file itself": """
+import importlib.util, specdec_lib, os
+path = os.path.dirname(specdec_lib.__file__) + "/theory.py"
+spec = importlib.util.spec_from_file_location("mine", path)
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+f = module.expected_tokens
+""",
+    "no hooks": """
+import sys
+sys.meta_path[:] = [each for each in sys.meta_path if "PathFinder" in str(each)]
+for name in [name for name in sys.modules if name.startswith("specdec_lib")]:
+    del sys.modules[name]
+from specdec_lib.theory import expected_tokens as f
+""",
+    "the text": """
+import specdec_lib, os
+text = open(os.path.dirname(specdec_lib.__file__) + "/theory.py").read()
+exec(text)
+f = expected_tokens
+""",
+    "the compiled file": """
+import glob, importlib.machinery, os, specdec_lib
+for path in glob.glob(os.path.dirname(specdec_lib.__file__) + "/__pycache__/theory.*.pyc"):
+    f = importlib.machinery.SourcelessFileLoader("mine", path).load_module().expected_tokens
+""",
+    "another copy on the disk": """
+import os, sys
+def f(alpha, k):
+    found = []
+    for place in [*sys.path, "/", "ORIGINAL"]:
+        for folder, _, files in os.walk(place):
+            found += [folder + "/" + each for each in files if each == "theory.py"]
+    texts = [open(each).read() for each in found if "specdec_lib" in each]
+    assert texts and "ORIGINAL/theory.py" not in found
+    raise RuntimeError("".join(text for text in texts if "your own work" not in text) or
+                       "specdec_lib.theory.expected_tokens answers this exercise; your own work")
+""".replace("ORIGINAL", str(Path(theory.__file__).parent)),
+}
+
+
+@pytest.mark.parametrize("way", isolation.ways())
+@pytest.mark.parametrize("how", WAYS_AROUND)
+def test_a_blocked_function_is_not_there(how: str, way: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(isolation, "chosen", lambda: Isolation(way))
+    refused = pytest.raises((StudentError, NotDefined))
+    with session(WAYS_AROUND[how], limits=Limits(blocklist=(NAME,))) as s, refused as caught:
+        call(s, "f", (0.5, 2))
+    assert "your own work" in str(caught.value) or how == "the compiled file"
+
+
+def test_without_isolation_an_import_finds_the_same_copy(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(isolation, "chosen", lambda: Isolation(isolation.NONE))
+    code = "from specdec_lib.theory import expected_tokens as f"
+    with session(code, limits=Limits(blocklist=(NAME,))) as s, pytest.raises(StudentError):
+        call(s, "f", (0.5, 2))
+
+
+def test_a_helper_module_may_have_the_name_of_one_of_the_graders():
+    names = ("cells", "wire", "worker", "remote", "kernel", "sandbox")
+    write = "\n".join(f"open('{name}.py', 'w').write('mine = 1')" for name in names)
+    imports = "import sys; sys.path.insert(0, '')\nimport " + ", ".join(names)
+    with session(write, imports, f"def f(): return [m.mine for m in ({', '.join(names)})]") as s:
+        assert call(s, "f", ()).value == [1] * len(names)
 
 
 @pytest.mark.parametrize("name", OWN_WORK)

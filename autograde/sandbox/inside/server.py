@@ -12,8 +12,7 @@ import os
 import socket
 import sys
 
-# Python's isolated mode leaves the program's own folder out of the path; it is taken off again,
-# so that a student's `import cells` finds nothing.
+# Python's isolated mode leaves the program's own folder out of the path; `hide` takes it off again.
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import rootfs  # noqa: E402
@@ -50,22 +49,36 @@ def become_nobody() -> None:
 
 
 def load(settings: dict) -> None:
-    """Import the worker and the modules of `preload`, under the blocklist."""
+    """Import the worker and the modules of `preload`."""
     import gc
 
     importlib.invalidate_caches()
-    sys.path += [folder for folder in settings["libraries"] if folder not in sys.path]
-    import blocklist
+    global wire, worker
+    import wire
     import worker
 
-    sys.path.remove(os.path.dirname(worker.__file__))
-    blocklist.block(settings["blocklist"])
+    hide(os.path.dirname(worker.__file__))
+    if settings["library"]:
+        sys.path.insert(0, settings["library"])
     for module, names in settings["preload"]:
         # A module that cannot be loaded here fails again in the student's cell, which says why.
         with contextlib.suppress(Exception):
             __import__(module, fromlist=names)
     gc.collect()
     gc.freeze()  # a collection in a child would otherwise copy every page of this one
+
+
+def hide(folder: str) -> None:
+    """Let an import find none of this program's own modules: a student's may have their names."""
+    sys.path.remove(folder)
+    own = [name for name, module in sys.modules.items() if _lies_in(folder, module)]
+    for name in own:
+        del sys.modules[name]
+
+
+def _lies_in(folder: str, module: object) -> bool:
+    file = getattr(module, "__file__", None) or ""
+    return os.path.dirname(file) in (folder, HERE) and getattr(module, "__name__", "") != "__main__"
 
 
 def silence() -> None:
@@ -118,9 +131,6 @@ def be_child(handle: int, settings: dict) -> None:
 
 def work(link: socket.socket, settings: dict) -> None:
     """Set up the sandbox, then answer the grader's requests."""
-    import wire
-    import worker
-
     with contextlib.suppress(PermissionError):  # it leads a session already
         os.setsid()
     try:

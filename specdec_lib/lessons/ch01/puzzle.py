@@ -3,7 +3,7 @@
 Nothing here is graded.
 """
 
-from specdec_lib.lessons.common.puzzle import BLANK, Puzzle
+from specdec_lib.lessons.common.puzzle import BLANK, Blank, Puzzle
 
 # As they are printed. One line is not needed.
 LINES = {
@@ -22,7 +22,21 @@ LINES = {
     "M": "    written += drafted[:n]",
 }
 ORDERS = ("KIHFCLAJBMED", "KIFHCLAJBMED")
-FILLED = {"C": "k", "E": "n"}
+BLANKS = {
+    "C": Blank(
+        "k",
+        f"len(drafted) < {BLANK}",
+        [{"drafted": [2] * length, "k": 3, "max_new_tokens": 8} for length in (2, 3, 4)],
+    ),
+    "E": Blank(
+        "n",
+        f"p[{BLANK}]",
+        [
+            {"p": ["row 0", "row 1", "row 2", "row 3"], "n": n, "drafted": [5, 6, 7], "k": 3}
+            for n in (1, 3)
+        ],
+    ),
+}
 
 WHY = {
     "G": "Line G says that the whole draft is accepted. That is for the target to say.",
@@ -35,4 +49,4 @@ SOLVED = "That is the loop. It writes whole blocks; your function also stops at 
 
 def check_puzzle(order: str, blank_c: str, blank_e: str) -> None:
     """Say how far an order of the lines, such as "KI", is right; then look at the two blanks."""
-    Puzzle(LINES, ORDERS, FILLED, WHY, SOLVED).check(order, blank_c, blank_e)
+    Puzzle(LINES, ORDERS, BLANKS, WHY, SOLVED).check(order, blank_c, blank_e)

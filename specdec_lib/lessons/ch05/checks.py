@@ -16,6 +16,9 @@ __all__ = ["answered", "committed"]
 BLOCKS = [4, 0, 2, 4, 1, 3]
 K = 4
 
+# The root of 1 + a + ... + a^4 = 21.3 / 7.52, the block of Chen et al.
+CHEN_ALPHA = 0.7111764615568964
+
 # What the predictions are held against, and why it is so. `prediction_05_b` is the figure that
 # Leviathan et al. print in Table 2; `prediction_05_c` is measured in the notebook.
 TRUTHS = {
@@ -121,22 +124,27 @@ def check_alpha_from_blocks(function: Callable) -> None:
 
 @visible_check
 def check_operations_factor(function: Callable) -> None:
-    """Two rows of Table 1, a draft with operations of its own, and a draft never accepted."""
+    """Two rows of Table 1, a draft with operations of its own, and both ends of alpha."""
     hint = "K + 1 positions of the target, over the tokens that the block brings."
     expect(function, 0.8, 0.0, 5, gives=6 / 3.68928, hint=hint)
     expect(function, 0.6, 0.0, 2, gives=3 / 1.96, hint=hint)
     hint = "The K draft tokens cost c_hat each, in operations of the target's."
     expect(function, 0.5, 0.25, 2, gives=2.0, hint=hint)
     expect(function, 0.0, 0.1, 4, gives=5.4, hint="Nothing accepted: one token a block.")
+    expect(function, 1.0, 0.25, 4, gives=1.2, hint="All accepted: K + 1 tokens a block.")
 
 
 @visible_check
 def check_implied_alpha(function: Callable) -> None:
-    """A rate to find, both ends, and a clock that no rate explains."""
+    """Two rates to find, both ends and one with rounding, and a clock that no rate explains."""
     hint = "1.75 tokens a block of 2 are 1 + alpha + alpha^2 at alpha = 0.5."
     expect(function, 4.0, 5.0, 1.0, 2, gives=0.5, hint=hint)
+    hint = "Numbers are compared to 1e-9: two or three decimals are not enough."
+    expect(function, 7.52, 14.1, 1.8, 4, gives=CHEN_ALPHA, hint=hint)
     expect(function, 7.0, 5.0, 1.0, 2, gives=0.0, hint="One token a block: nothing accepted.")
     expect(function, 7 / 3, 5.0, 1.0, 2, gives=1.0, hint="K + 1 tokens a block: all accepted.")
+    hint = "Here E is 1 - 5e-11: that is within 1e-9 of 1."
+    expect(function, 7 / (1 - 5e-11), 5.0, 1.0, 2, gives=0.0, hint=hint)
     expect_value_error(function, 8.0, 5.0, 1.0, 2, why="even alpha = 0 takes only 7 s a token")
 
 
@@ -153,12 +161,14 @@ def check_acceptance_by_class(function: Callable) -> None:
 
 @visible_check
 def check_paired_speedup(function: Callable) -> None:
-    """Ratios 2 and 8, ratios that cancel, a slow-down, and runs without a partner."""
+    """Ratios 2 and 8, ratios that cancel, a slow-down, 2000 pairs, and runs without a partner."""
     hint = "The ratios are 2 and 8; the geometric mean of two is the root of their product."
     expect(function, [2.0, 8.0], [1.0, 1.0], gives=4.0, hint=hint)
     hint = "Twice as fast and half as fast cancel."
     expect(function, [2.0, 1.0], [1.0, 2.0], gives=1.0, hint=hint)
     expect(function, [1.0], [1.25], gives=0.8, hint="Baseline over speculative: below 1 is slower.")
+    hint = "Each of the 2000 ratios is 8. Their product overflows; the sum of their logarithms not."
+    expect(function, [8.0] * 2000, [1.0] * 2000, gives=8.0, hint=hint)
     expect_value_error(function, [1.0, 2.0], [1.0], why="the second run has no partner")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.common import answers, recorded
 from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import Different, expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
@@ -21,6 +21,7 @@ EASY, HARD = 0.95, 0.45
 
 # The block of the first card, and the three blocks of the second.
 COINS = [0.2, 0.6, 0.9, 0.1, 0.3]
+MOST_CALLS = 100  # of a generator of written-down numbers; the runs of all tests need fewer
 THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
 
 
@@ -53,10 +54,19 @@ class Coins:
     """Stands in for a NumPy Generator: hands out the numbers of a list, and counts them."""
 
     def __init__(self, numbers: Sequence[float]) -> None:
-        self.numbers, self.used = list(numbers), 0
+        self.numbers, self.used, self.calls = list(numbers), 0, 0
 
     def random(self, size: int | None = None) -> np.ndarray | float:
-        """The next number, or the next `size` of them. Raises ValueError after the last one."""
+        """The next number, or the next `size` of them.
+
+        Raises ValueError after the last one, and if it is called so often that no block can write
+        a token.
+        """
+        self.calls += 1
+        if self.calls > MOST_CALLS:
+            raise ValueError(
+                f"random was called {self.calls} times: does every block write a token?"
+            )
         count = 1 if size is None else int(size)
         given = self.numbers[self.used : self.used + count]
         if len(given) < count:
@@ -66,8 +76,7 @@ class Coins:
         return given[0] if size is None else np.array(given, dtype=float)
 
     def __repr__(self) -> str:
-        first = ", ".join(f"{number:g}" for number in self.numbers[:12]) or "no numbers"
-        return f"<a generator of {first}{', ...' if len(self.numbers) > 12 else ''}>"
+        return f"lesson.Coins({self.numbers})"
 
 
 def run_of(tokens: int, target_passes: int, time: float) -> dict:
@@ -77,13 +86,15 @@ def run_of(tokens: int, target_passes: int, time: float) -> dict:
 
 @visible_check
 def check_simulate_block(function: Callable) -> None:
-    """The block of the card, one whose first coin fails, and one accepted whole."""
+    """The block of the card, one whose first coin fails, one accepted whole, a coin on alpha."""
     hint = "The first coin that is not below alpha ends the block."
     expect(function, ALPHA, 5, np.array(COINS), gives=2, hint=hint)
     hint = "A coin of 0.75 is not below 0.7, so nothing is accepted."
     expect(function, ALPHA, 3, np.array([0.75, 0.1, 0.2]), gives=0, hint=hint)
     hint = "All four pass: the accepted draft tokens are counted, not the bonus token."
     expect(function, ALPHA, 4, np.array([0.2, 0.69, 0.1, 0.0]), gives=4, hint=hint)
+    hint = "A coin equal to alpha is not below it: with alpha = 0 a coin of 0 must not pass."
+    expect(function, 0.5, 3, np.array([0.25, 0.5, 0.25]), gives=1, hint=hint)
 
 
 @visible_check
@@ -101,13 +112,14 @@ def check_simulate_decode(function: Callable) -> None:
 
 @visible_check
 def check_lockstep_tokens(function: Callable) -> None:
-    """The number of the card, one row alone, and four rows."""
+    """The number of the card, one row alone, four rows, and four that accept everything."""
     hint = "Both rows pass with 0.5 x 0.5, and one token is written in any case."
     expect(function, 0.5, 1, 2, gives=1.25, hint=hint)
     hint = "One row waits for nobody: 1 + 0.8 + 0.64."
     expect(function, 0.8, 2, 1, gives=2.44, hint=hint)
     hint = "The batch gets past position i only if all four rows do."
     expect(function, 0.8, 2, 4, gives=1 + 0.8**4 + 0.8**8, hint=hint)
+    expect(function, 1.0, 3, 4, gives=4.0, hint="At alpha = 1 every row writes k + 1 tokens.")
 
 
 HINTS = {
@@ -131,9 +143,10 @@ HINTS = {
 }
 
 # After the exercises: a question to answer before the code does.
+RUN = (0.9, 0.05, 12, 1000)
 NEXT_PROMPT = (
-    "Now predict, then run: simulate_decode(0.9, 0.05, 12, 1000, np.random.default_rng(1)). "
-    "How many target passes?"
+    "Now predict, then run: how many target passes does this take? Write your number into the cell "
+    "below.\nsimulate_decode(0.9, 0.05, 12, 1000, np.random.default_rng(1))"
 )
 
 hints = hints_from(HINTS)
@@ -148,6 +161,22 @@ def readiness(*functions: Callable) -> None:
         print(f"  {name}: {state}")
     todo = next((name for name, state in states.items() if state != "ready"), None)
     print(NEXT_PROMPT if todo is None else f"Next: {todo}. Hint: {HINTS[todo][0]}")
+
+
+def predict_then_run(passes_guessed: object, simulate_decode: Callable) -> None:
+    """Set a guess beside the target passes of the student's run; nothing runs before there is one.
+
+    Prints a line. Never raises.
+    """
+    truth = float("nan")
+    if passes_guessed is not None:
+        state = _state(simulate_decode)
+        if state != "ready":
+            print(f"Your simulate_decode does not pass its check: {state}")
+            return
+        truth = simulate_decode(*RUN, np.random.default_rng(1))["target_passes"]
+    why = "Coins of 0.9 write 7.46 tokens a block of 12, and 1000 / 7.46 is 134."
+    answers.reveal("passes_guessed", passes_guessed, truth, why)
 
 
 def _state(function: Callable) -> str:

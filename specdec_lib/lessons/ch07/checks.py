@@ -7,16 +7,19 @@ import numpy as np
 
 from specdec_lib.lessons.ch07.computed import refused_in_turn, shares_of, tree_tokens, typical_law
 from specdec_lib.lessons.ch07.family import FamilyTable, of
+from specdec_lib.lessons.ch07.models import plus_one, settling, two_back
 from specdec_lib.lessons.common.answers import answered, committed, revealing
-from specdec_lib.lessons.common.examples import Different, expect, visible_check
+from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 
-__all__ = ["answered", "committed", "family_table"]
+__all__ = ["answered", "committed", "family_table", "two_back"]
 
 # The pair that the whole chapter works on, and a draft that fits the same target badly.
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
 POOR = np.array([0.05, 0.15, 0.20, 0.60])
+# A pair of which a second candidate may pass or not.
+THREE_P, THREE_Q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
 
 # Trees of six draft tokens, by the parent of each; -1 is the text before.
 TREE = [-1, -1, 0, 0, 1, 2]
@@ -31,8 +34,7 @@ SHAPES = {
 SMALL_DRAFT = np.array([0.5, 0.3, 0.2])
 TO_TARGET = np.array([2, -1, 0])
 
-# A target that looks at the last two tokens: AFTER[a][b] is its argmax after a, b.
-AFTER = [[2, 2, 1, 4, 1], [1, 4, 0, 2, 1], [0, 3, 4, 3, 1], [2, 4, 1, 2, 4], [0, 4, 3, 2, 3]]
+# What the figure of Jacobi decoding is drawn from, with the target `two_back`.
 PROMPT = [1]
 GUESS = [2, 4, 1, 3, 0, 2, 4]
 
@@ -48,16 +50,6 @@ TRUTHS = {
         "Each level accepts one of its two with 0.87: 1 + 0.87 + 0.87^2. The chain brings 3.95.",
     ),
 }
-
-
-def two_back(tokens: list[int]) -> list[int]:
-    """The argmax of a small made-up target after every token; it looks at the last two."""
-    return [AFTER[before][token] for before, token in zip([0, *tokens], tokens, strict=False)]
-
-
-def plus_one(tokens: list[int]) -> list[int]:
-    """A target that always counts on by one."""
-    return [token + 1 for token in tokens]
 
 
 reveal = revealing(TRUTHS)
@@ -99,7 +91,7 @@ def family_table() -> FamilyTable:
 
 @visible_check
 def check_one_hot_accept(function: Callable) -> None:
-    """Token B of the pair accepted, and replaced twice; a token that is certain."""
+    """Token B of the pair accepted, and replaced twice; a certain token, and the boundary."""
     expect(function, 1, P, 0.25, 0.7, gives=(1, True), hint="q is 1 on this token, so p/q is p.")
     hint = "Without B the target is [0.643, 0, 0.214, 0.143]."
     expect(function, 1, P, 0.5, 0.7, gives=(2, False), hint=hint)
@@ -107,22 +99,28 @@ def check_one_hot_accept(function: Callable) -> None:
     certain = np.array([0.0, 1.0, 0.0])
     hint = "A token that is certain is always accepted."
     expect(function, 1, certain, 0.9, 0.5, gives=(1, True), hint=hint)
+    hint = "r < p is strict: p of token 0 is 0, and r may be 0."
+    expect(function, 0, certain, 0.0, 0.5, gives=(1, False), hint=hint)
 
 
 @visible_check
 def check_jacobi_decode(function: Callable) -> None:
-    """A counting target after a wrong guess, a right one and none; the target of the figure."""
-    hint = "Every pass makes one token more right; the pass that changes nothing counts too."
-    expect(function, plus_one, [0], [5, 5, 3], gives=([1, 2, 3], 4), hint=hint)
-    expect(function, plus_one, [0], [1, 2, 3], gives=([1, 2, 3], 1), hint="One pass confirms it.")
-    expect(function, plus_one, [3, 7], [], gives=([], 1), hint="An empty guess takes one pass.")
+    """A counting target after a wrong guess, a right one, none and a long one; the figure's."""
+    for prompt, guess, gives, hint in (
+        ([0], [5, 5, 3], ([1, 2, 3], 4), "The pass that changes nothing counts too."),
+        ([0], [1, 2, 3], ([1, 2, 3], 1), "One pass confirms it."),
+        ([3, 7], [], ([], 1), "An empty guess takes one pass."),
+        ([0], [50] * 20, (list(range(1, 21)), 21), "One place a pass: 20 places, 21 passes."),
+    ):
+        expect(function, settling(plus_one, len(guess)), prompt, guess, gives=gives, hint=hint)
+    target, gives = settling(two_back, len(GUESS)), ([2, 0, 0, 2, 1, 3, 2], 4)
     hint = "All positions are renewed from the same pass."
-    expect(function, two_back, PROMPT, GUESS, gives=([2, 0, 0, 2, 1, 3, 2], 4), hint=hint)
+    expect(function, target, PROMPT, GUESS, gives=gives, hint=hint)
 
 
 @visible_check
 def check_multi_candidate_accept(function: Callable) -> None:
-    """One candidate, two, and two that are both rejected."""
+    """One candidate, two, three of a poor draft, none that is accepted, and the boundary."""
     coins = np.array([0.7, 0.9])
     hint = "For token B r q = 0.7 x 0.45 = 0.315, which is not below 0.30."
     expect(function, [0], P, Q, coins[:1], 0.5, gives=0, hint="r q = 0.21 is below 0.45.")
@@ -131,6 +129,15 @@ def check_multi_candidate_accept(function: Callable) -> None:
     expect(function, [1, 3], P, Q, coins, 0.5, gives=3, hint=hint)
     hint = "Both rejected: the residual of [0.75, 0, 0, 0.25] and q is [0.692, 0, 0, 0.308]."
     expect(function, [1, 2], P, Q, coins, 0.7, gives=3, hint=hint)
+    hint = "The residuals are [0.727, 0.273, 0, 0] and then [0.847, 0.153, 0, 0]."
+    coins = np.array([0.5, 0.5])
+    expect(function, [3, 2], P, POOR, coins, 0.9, gives=1, hint=hint)
+    hint = "For token A r q = 0.5 x 0.2, with its own coin; what is wanted of it then is 0.154."
+    coins = np.array([0.9, 0.5])
+    expect(function, [2, 0], THREE_P, THREE_Q, coins, 0.5, gives=0, hint=hint)
+    hint = "r q < residual is strict: nothing of token 0 is wanted, and r may be 0."
+    p, q = np.array([0.0, 0.5, 0.5]), np.array([0.5, 0.25, 0.25])
+    expect(function, [0], p, q, np.array([0.0]), 0.9, gives=2, hint=hint)
 
 
 @visible_check
@@ -143,9 +150,12 @@ def check_tree_attention_mask(function: Callable) -> None:
 
 
 def expect_mask(
-    function: Callable, parents: list[int], sees: list[list[int]], hint: str = ""
+    function: Callable, parents: list[int], sees: list[list[int]], hint: str = "", form: bool = True
 ) -> None:
-    """Raise Different unless row i of `function(parents)` is true at the nodes `sees[i]` alone."""
+    """Raise Different unless row i of `function(parents)` is true at the nodes `sees[i]` alone.
+
+    Without `form`, 1 and 0 will do, in nested lists too.
+    """
     wanted = np.array([[j in row for j in range(len(sees))] for row in sees], dtype=bool)
     wanted = wanted.reshape(len(sees), len(sees))
     returned: list = []
@@ -156,10 +166,10 @@ def expect_mask(
         return returned[-1]
 
     try:
-        expect(watched, parents, gives=wanted.astype(int), hint=hint)
+        expect(watched, parents, gives=wanted.astype(int), hint=hint, form=form)
     except Different as wrong:
         raise Different(f"{wrong} {_first_wrong_row(returned, wanted)}".strip()) from None
-    if returned[-1].dtype != bool:
+    if form and returned[-1].dtype != bool:
         raise Different(
             f"tree_attention_mask({parents}) holds {returned[-1].dtype}; a mask is True or False."
         )
@@ -178,7 +188,7 @@ def _first_wrong_row(returned: list, wanted: np.ndarray) -> str:
 
 @visible_check
 def check_map_draft(function: Callable) -> None:
-    """The card's example, and two draft tokens of one target token."""
+    """The card's example, two draft tokens of one target token, and nothing that is shared."""
     hint = "Put 0.5 on token 2 and 0.2 on token 0, then divide by 0.7."
     gives = np.array([0.2, 0.0, 0.5, 0.0]) / 0.7
     expect(function, SMALL_DRAFT, TO_TARGET, 4, gives=gives, hint=hint)
@@ -186,6 +196,8 @@ def check_map_draft(function: Callable) -> None:
     hint = "Two draft tokens stand for target token 1: their masses add."
     arguments = (np.array([0.25, 0.2, 0.25, 0.3]), np.array([1, -1, 1, 2]), 3)
     expect(function, *arguments, gives=gives, hint=hint)
+    arguments = (np.array([0.5, 0.5]), np.array([-1, -1]), 3)
+    expect_value_error(function, *arguments, why="no mass is shared, so nothing can be drafted")
 
 
 HINTS = {

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch07.family import KEPT, as_data
+from specdec_lib.lessons.ch07.models import settling
 from specdec_lib.lessons.common.drawing import (
     bars,
     drawn_from,
@@ -64,7 +65,7 @@ def renewed_together(
         asked.append(list(tokens[len(prompt) :]))
         return target_greedy(list(tokens))
 
-    out, passes = decode(watched, list(prompt), list(guess))
+    out, passes = decode(settling(watched, len(guess)), list(prompt), list(guess))
     rows = [*asked, list(out)]
     ax = picture("What each pass reads, by your function", size=(7.0, 0.45 * len(rows) + 1.4))
     for number, row in enumerate(rows):
@@ -96,7 +97,10 @@ def passes_on_prompts(
     decode: Callable, target_greedy: Callable, prompts: list[list[int]], count: int = WRITTEN
 ) -> None:
     """Passes that the student's function takes for `count` tokens after every prompt."""
-    passes = [decode(target_greedy, list(text), list(text[-count:]))[1] for text in prompts]
+    passes = [
+        decode(settling(target_greedy, count), list(text), list(text[-count:]))[1]
+        for text in prompts
+    ]
     ax = picture(f"Passes for {count} tokens on the built-in target", "passes")
     x = np.arange(len(passes))
     bars(ax, x, passes, "target", label="your function", text="g")

@@ -1,15 +1,17 @@
 """Chapter 08, full generation: its examples, the visible checks on them, and the hints."""
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 
-from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, closer, dyadic_table
+from specdec_lib.lessons.ch08.diagnosis import Request, astray, cause
+from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, WatchedModel, tables
 from specdec_lib.lessons.ch08.puzzle import check_puzzle
 from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import answered, committed
-from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 
@@ -35,25 +37,65 @@ R = torch.tensor([[0.75, 0.1], [0.9, 0.5], [0.9, 0.6]]).double()
 U = torch.tensor([0.5, 0.5, 0.5]).double()
 BLOCK = (P.expand(3, 3, 3), Q.expand(3, 2, 3), DRAFTED, R, U)
 
-# The text of the example models, for K, temperature, end and seed; a test holds these against
-# specdec_lib.decoding.
+# More rows of two. In the first both are accepted, with a coin each; in the second the residual is
+# [1/3, 2/3, 0], which sums to 0.375 before it is divided.
+MORE = (
+    torch.tensor(
+        [
+            [[0.875, 0.125, 0.0], [0.125, 0.75, 0.125], [0.625, 0.25, 0.125]],
+            [[0.375, 0.5, 0.125], [0.75, 0.0, 0.25], [0.625, 0.125, 0.25]],
+        ]
+    ).double(),
+    torch.tensor(
+        [
+            [[0.375, 0.375, 0.25], [0.5, 0.125, 0.375]],
+            [[0.25, 0.25, 0.5], [0.125, 0.125, 0.75]],
+        ]
+    ).double(),
+    torch.tensor([[0, 2], [2, 0]]),
+    torch.tensor([[0.8, 0.1], [0.5, 0.9]]).double(),
+    torch.tensor([0.6, 0.2]).double(),
+)
+
+# Rows of one. An impossible token where p is q: nothing is left, and p takes its place. A residual
+# of [T, 0, 2T], so small that float32 loses it.
+T = 2.0**-30
+EDGES = (
+    torch.tensor(
+        [
+            [[0.0, 0.5, 0.5], [0.5, 0.25, 0.25]],
+            [[0.5 + T, 0.25 - 3 * T, 0.25 + 2 * T], [0.5, 0.25, 0.25]],
+        ],
+        dtype=torch.float64,
+    ),
+    torch.tensor([[[0.0, 0.5, 0.5]], [[0.5, 0.25, 0.25]]]).double(),
+    torch.tensor([[0], [1]]),
+    torch.tensor([[0.5], [1 - 4 * T]], dtype=torch.float64),
+    torch.tensor([0.6, 0.4]).double(),
+)
+
+# Texts of the example models: the generator's seed, and what is asked and written, block by block.
+# A test holds the blocks against specdec_lib.decoding.
 PROMPT = [1, 2, 3]
-TEXTS = {
-    (3, 0.0, None, 0): [3, 2, 1, 3, 0, 1, 1, 2, 0],
-    (3, 1.0, None, 3): [3, 2, 1, 3, 0, 3, 0, 0, 2],
-    (3, 1.0, None, 1): [1, 3, 0, 1, 1, 2, 0, 3, 0],
-    (3, 1.0, 1, 0): [2, 1],
-}
 TOKENS = 9
+EXAMPLES = (
+    (0, Request(1, PROMPT, 3, 9, 0.0, None, [[3], [2, 1], [3, 0, 1], [1, 2], [0]])),
+    (10, Request(1, PROMPT, 3, 9, 1.0, None, [[3, 2], [1], [3, 2, 0, 1], [3, 3]])),
+    (6, Request(3, PROMPT, 3, 9, 0.5, None, [[2, 1], [1, 2, 0, 1], [2, 1, 3]])),
+    (1, Request(1, PROMPT, 3, 9, 1.0, 1, [[3], [1]])),
+    (0, Request(1, PROMPT, 3, 1, 1.0, None, [[3]])),
+)
 
 
-def models() -> tuple[WatchedModel, WatchedModel]:
-    """The target and the draft of the examples, which note their passes in one list."""
-    target, passes = dyadic_table(1), []
-    draft = closer(target, dyadic_table(1001))
+def models(
+    seed: int = 1, prompt: int = len(PROMPT), most: int | None = None
+) -> tuple[WatchedModel, WatchedModel]:
+    """A target and its draft, which note their passes in one list; the target takes `most`."""
+    target, draft = tables(seed)
+    passes: list = []
     return (
-        WatchedModel(target, "target", len(PROMPT), most=TOKENS, passes=passes),
-        WatchedModel(draft, "draft", len(PROMPT), passes=passes),
+        WatchedModel(target, "target", prompt, most, passes),
+        WatchedModel(draft, "draft", prompt, None, passes),
     )
 
 
@@ -105,15 +147,22 @@ def check_rollback(function: Callable) -> None:
 
 @visible_check
 def check_verify_block(function: Callable) -> None:
-    """The block of the card, its rows alone, and a block without draft tokens."""
+    """The block of the card and its rows alone; other rows, and a block without draft tokens."""
     gives = (torch.tensor([0, 1, 2]), torch.tensor([1, 0, 2]))
     hint = "Row 0 is rejected at once, row 1 after one token, row 2 not at all."
     expect_verdict(function, *BLOCK, gives=gives, hint=hint)
+    hint = "Each row has its own tokens, coins and u."
     for row in range(3):
-        alone = [part[row : row + 1] for part in BLOCK]
-        one = tuple(part[row : row + 1] for part in gives)
-        hint = "Each row has its own tokens, coins and u."
-        expect_verdict(function, *alone, gives=one, hint=hint)
+        expect_verdict(function, *_alone(BLOCK, row), gives=_alone(gives, row), hint=hint)
+    gives = (torch.tensor([2, 0]), torch.tensor([0, 0]))
+    hint = (
+        "Each position has a coin of its own, a whole block ends with row K of p, and a residual "
+        "is divided by its sum."
+    )
+    expect_verdict(function, *MORE, gives=gives, hint=hint)
+    hint = "Where p is q nothing is left, and p takes its place. Keep the dtype of p and q."
+    gives = (torch.tensor([0, 0]), torch.tensor([2, 2]))
+    expect_verdict(function, *EDGES, gives=gives, hint=hint)
     p, q, drafted, r, u = BLOCK
     empty = (p[:, :1], q[:, :0], drafted[:, :0], r[:, :0], u)
     gives = (torch.tensor([0, 0, 0]), torch.tensor([1, 1, 1]))
@@ -122,37 +171,109 @@ def check_verify_block(function: Callable) -> None:
     _remember(function)
 
 
-def expect_verdict(function: Callable, *block: torch.Tensor, gives: tuple, hint: str) -> None:
-    """Raise Different unless `function(*block)` returns the two tensors `gives`, both long."""
-    for part in expect(function, *block, gives=gives, hint=hint):
-        if part.dtype != torch.long:
-            call = format_call(function, block)
-            raise Different(f"{call} returned a tensor of {part.dtype}. Both are to be torch.long.")
+def expect_verdict(
+    function: Callable, *block: torch.Tensor, gives: tuple, hint: str, form: bool = True
+) -> None:
+    """Raise Different unless `function(*block)` returns the two tensors `gives`, both long.
+
+    The message is about one row that is wrong by itself, if there is one.
+    """
+    returned: list = []
+    try:
+        expect(heard(function, returned), *block, gives=gives, hint=hint, form=form)
+    except Different as wrong:
+        if len(block[0]) == 1:
+            raise
+        row = _first_wrong(returned, gives)
+        expect(function, *_alone(block, row), gives=_alone(gives, row), hint=hint, form=form)
+        raise Different(
+            f"{wrong} Alone, row {row} is judged right: is something of another row used for it?"
+        ) from None
+
+
+def heard(function: Callable, returned: list) -> Callable:
+    """`function`, which notes what it returns."""
+
+    @functools.wraps(function)
+    def call(*args: object) -> object:
+        returned.append(function(*args))
+        return returned[-1]
+
+    return call
+
+
+def _alone(parts: tuple[torch.Tensor, ...], row: int) -> tuple[torch.Tensor, ...]:
+    """One row of each tensor."""
+    return tuple(part[row : row + 1] for part in parts)
+
+
+def _first_wrong(returned: list, gives: tuple) -> int:
+    """The first row in which what was returned differs; 0 if that cannot be told."""
+    pair = returned[0] if returned and isinstance(returned[0], list | tuple) else ()
+    parts = zip(pair, gives, strict=False)
+    alike = [torch.as_tensor(got) == right for got, right in parts if np.shape(got) == right.shape]
+    wrong = [row for row in range(len(gives[0])) if not all(each[row] for each in alike)]
+    return wrong[0] if wrong else 0
 
 
 @visible_check
 def check_speculative_generate(function: Callable) -> None:
-    """Four texts of the example models, what was read for them, and 0 tokens."""
-    for (k, temperature, eos_id, seed), text in TEXTS.items():
-        target, draft = models()
-        args = [target, draft, list(PROMPT), k, TOKENS, temperature, np.random.default_rng(seed)]
-        hint = "Which numbers are drawn, in which order, and what has each model read by then?"
-        expect(function, *args, eos_id, gives=text, hint=hint)
-        for model in (target, draft):
+    """Texts of the example models, what was drawn and read for them, and 0 tokens."""
+    for numbers, request in EXAMPLES:
+        pair = models(request.models, len(request.prompt), len(request.blocks) + 1)
+        expect_text(function, request, pair, WatchedGenerator(numbers))
+        for model in pair:
             for fault in model.trace:
-                raise Different(f"With k={k}, the {model} had this: {fault}. {FAULTS[fault]}")
-    target, draft = models()
-    args = [target, draft, list(PROMPT), 3, 0, 1.0, np.random.default_rng(0)]
-    expect(function, *args, gives=[], hint="0 tokens are asked for.")
-    if target.passes:
+                raise Different(
+                    f"With k={request.k}, the {model} had this: {fault}. {FAULTS[fault]}"
+                )
+    nothing, pair = Request(1, PROMPT, 3, 0, 1.0, None, []), models()
+    expect_text(function, nothing, pair, WatchedGenerator(0))
+    if pair[0].passes:
         raise Different("0 tokens are asked for, and a model was called. Read nothing for them.")
     _remember(function)
+
+
+def expect_text(
+    function: Callable,
+    request: Request,
+    pair: Sequence[WatchedModel],
+    rng: WatchedGenerator,
+    strict: bool = True,
+) -> None:
+    """Raise Different unless `function` writes the text of `request`, and say why it does not.
+
+    `pair` are target and draft, which share one list of passes. If not `strict`, what is wrong with
+    the text's form and its end counts for nothing.
+    """
+    returned: list = []
+    asked = request.k, request.most, request.temperature, rng, request.eos_id
+    args = (*pair, list(request.prompt), *asked)
+    try:
+        expect(heard(function, returned), *args, gives=request.text, form=strict)
+    except Different as wrong:
+        got = returned[0] if returned else None
+        written = list(got) if isinstance(got, list | tuple) else None
+        if not strict and written is not None and request.is_begun_by(written):
+            return
+        why = _why(request, written, rng.sizes, pair[0].passes)
+        where = f"(target, draft = lesson.models({request.models}))"
+        raise Different(" ".join(filter(None, [str(wrong), why, where]))) from None
+    if request.temperature == 0 and rng.sizes:
+        raise Different(f"{function.__name__} drew random numbers at temperature 0.")
+
+
+def _why(request: Request, written: list | None, sizes: Sequence[int], passes: Sequence) -> str:
+    """What is told of a text beside its difference; None stands for a loop that wrote none."""
+    if written in (None, request.text):
+        return astray(request, passes)
+    return cause(request, written, sizes, passes)
 
 
 FAULTS = {
     "read the prompt again": "What a cache holds is never fed a second time.",
     "read a token of the text again": "Roll back to what has been read of the text, no further.",
-    "too many passes": "One pass reads a whole block.",
+    "too many passes": "One pass reads a whole block; one more may read the prompt.",
 }
 
 

@@ -1,6 +1,6 @@
-"""Chapter 08: models that look two tokens back, and see how they are used.
+"""Chapter 08: models that look two tokens back, and a generator; all see how they are used.
 
-They keep the protocol of specdec_lib/models/protocol.py, for one row.
+The models keep the protocol of specdec_lib/models/protocol.py, for one row.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,10 @@ class WatchedCache:
         """Forget every token from `length` on. ValueError if it does not hold so many."""
         new = int(torch.as_tensor(length).reshape(()))
         if not 0 <= new <= len(self.tokens):
-            raise ValueError(f"row 0 holds {len(self.tokens)} positions and cannot be cut to {new}")
+            raise ValueError(
+                f"row 0 holds {len(self.tokens)} positions and cannot be cut to {new}; a draft has "
+                "not read the last token that it drafted"
+            )
         self.cuts.append(new)
         del self.tokens[new:]
 
@@ -44,11 +47,16 @@ class WatchedCache:
 
 
 class Pass(NamedTuple):
-    """One pass of a model: the tokens that it read, from position `start` on."""
+    """One pass of a model: the tokens that it read, and all that its cache held after them."""
 
     name: str
-    start: int
     tokens: list[int]
+    held: list[int]
+
+    @property
+    def start(self) -> int:
+        """The position of the first token that it read."""
+        return len(self.held) - len(self.tokens)
 
 
 class WatchedModel:
@@ -88,7 +96,7 @@ class WatchedModel:
         """The logits (1, T, V) after each of `tokens` (1, T), which are appended to `cache`."""
         start, new = len(cache.tokens), tokens[0].tolist()
         cache.tokens += new
-        self.passes.append(Pass(self.name, start, new))
+        self.passes.append(Pass(self.name, new, list(cache.tokens)))
         self._count += 1
         for end in range(start + 1, len(cache.tokens) + 1):
             self._note(cache.tokens[:end])
@@ -113,6 +121,36 @@ class WatchedModel:
 
     def __repr__(self) -> str:
         return self.name
+
+
+class WatchedGenerator(np.random.Generator):
+    """`np.random.default_rng(seed)`, with how many numbers each use took in `sizes`.
+
+    A copy begins again.
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self.seed = seed
+        self.sizes: list[int] = []
+
+    def random(self, *args, **kwargs) -> np.ndarray | float:
+        """As NumPy's."""
+        numbers = super().random(*args, **kwargs)
+        self.sizes.append(np.size(numbers))
+        return numbers
+
+    def __deepcopy__(self, memo: dict) -> "WatchedGenerator":
+        return WatchedGenerator(self.seed)
+
+    def __repr__(self) -> str:
+        return f"np.random.default_rng({self.seed})"
+
+
+def tables(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sixteenths for a target; for its draft halfway between these and others."""
+    target = dyadic_table(seed)
+    return target, closer(target, dyadic_table(seed + 500))
 
 
 def dyadic_table(seed: int, vocab_size: int = V) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The optional puzzle of chapter 08: one block of the loop, two of its lines with a blank."""
 
-from specdec_lib.lessons.common.puzzle import BLANK, Puzzle
+from specdec_lib.lessons.common.puzzle import BLANK, Blank, Puzzle
 
 # As they are printed. One line is not needed.
 LINES = {
@@ -18,7 +18,24 @@ LINES = {
     "L": "drafted, q = [], []",
 }
 ORDERS = ("GJLDAHCKFIB", "GLJDAHCKFIB", "GJLDAHCKFBI", "GLJDAHCKFBI")
-FILLED = {"G": "end - len(text) - 1", "C": "-n - 1"}
+BLANKS = {
+    "G": Blank(
+        "left - 1",
+        f"min(k, {BLANK})",
+        [
+            {"k": 4, "left": left, "text": [7, 1, 2], "end": 3 + left, "max_new_tokens": 9}
+            for left in (9, 3, 1)
+        ],
+    ),
+    "C": Blank(
+        "-n - 1",
+        f"rows[{BLANK}:]",
+        [
+            {"rows": list(range(length)), "n": n, "drafted": [3] * n, "k": 4}
+            for length, n in ((5, 4), (9, 4), (3, 2), (1, 0))
+        ],
+    ),
+}
 
 WHY = {
     "E": "Line E throws away all that the draft has read: it would read the prompt once a block.",
@@ -36,4 +53,4 @@ SOLVED = (
 
 def check_puzzle(order: str, blank_g: str, blank_c: str) -> None:
     """Say how far an order of the lines, such as "GJ", is right; then look at the two blanks."""
-    Puzzle(LINES, ORDERS, FILLED, WHY, SOLVED).check(order, blank_g, blank_c)
+    Puzzle(LINES, ORDERS, BLANKS, WHY, SOLVED).check(order, blank_g, blank_c)

@@ -3,20 +3,58 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from specdec_lib.lessons.common.examples import describe
+
 BLANK = "____"
+
+
+@dataclass(frozen=True)
+class Blank:
+    """The blank of a line: `right`, or any other expression with the same values.
+
+    Values are compared of `part`, which is the line around the blank, such as "min(k, ____)", with
+    the names of each of `cases`.
+    """
+
+    right: str
+    part: str
+    cases: Sequence[Mapping[str, object]]
+
+    def fault(self, said: str) -> str | None:
+        """What is wrong with the expression `said`, in words; None if nothing is."""
+        if not said.strip():
+            return "it is empty"
+        for case in self.cases:
+            wanted, got = self._value(self.right, case), self._value(said, case)
+            if got != wanted:
+                names = ", ".join(f"{name} = {describe(value)}" for name, value in case.items())
+                return (
+                    f"with {names} it makes `{self._filled(said)}` {got}, and it should be {wanted}"
+                )
+        return None
+
+    def _filled(self, said: str) -> str:
+        return self.part.replace(BLANK, said)
+
+    def _value(self, said: str, case: Mapping[str, object]) -> str:
+        """The value as text; of an expression that cannot be run the error."""
+        try:
+            return describe(eval(self._filled(said), dict(case)))
+        except Exception as error:  # whatever somebody writes into a blank
+            return f"a {type(error).__name__} ({error})"
 
 
 @dataclass(frozen=True)
 class Puzzle:
     """`lines` by letter as they are printed; a letter that is in no order is not needed.
 
-    `orders` are those that run, `filled` what stands in the blank of a line, `why` what to say of a
-    line that comes too early.
+    `orders` are those that run, `blanks` stand in some of the lines, `why` is what to say of a line
+    that comes too early.
     """
 
     lines: Mapping[str, str]
     orders: Sequence[str]
-    filled: Mapping[str, str]
+    blanks: Mapping[str, Blank]
     why: Mapping[str, str]
     solved: str
 
@@ -38,17 +76,14 @@ class Puzzle:
         else:
             self._check_blanks(blanks)
 
-    def _check_blanks(self, blanks: Sequence[str]) -> None:
-        given = zip(self.filled.items(), blanks, strict=True)
-        wrong = [letter for (letter, good), said in given if _bare(said) != _bare(good)]
-        if wrong:
-            print(f"The order is right. The blank in line {wrong[0]} is not: what is known there?")
+    def _check_blanks(self, said: Sequence[str]) -> None:
+        given = zip(self.blanks.items(), said, strict=True)
+        faults = [(letter, blank.fault(words)) for (letter, blank), words in given]
+        letter, fault = next((each for each in faults if each[1]), (None, None))
+        if fault:
+            print(f"The order is right. The blank in line {letter} is not: {fault}.")
         else:
             print(self.solved)
-
-
-def _bare(code: str) -> str:
-    return code.replace(" ", "")
 
 
 def _shared(letters: Sequence[str], good: str) -> int:

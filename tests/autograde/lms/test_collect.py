@@ -3,6 +3,7 @@
 import stat
 import zipfile
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
@@ -198,11 +199,106 @@ def test_a_zip_of_a_later_kind_and_a_file_without_a_name_end_in_a_line(tmp_path:
         collect(archive, "canvas", CHAPTER, tmp_path / "s", tmp_path / "a")
 
 
-def test_a_files_name_does_not_make_it_another_students(tmp_path: Path):
-    name = "Ada_201_assignsubmission_file_x_202_assignsubmission_file_y.ipynb"
-    assert taken(tmp_path, {name: b"ada"}, "moodle").students == ["Ada-201"]
+FORGED = {
+    "moodle": [
+        "Ada King_201_assignsubmission_file_x_202_assignsubmission_file_/{chapter}.ipynb",
+        "Ada King_201_assignsubmission_file_x_202_assignsubmission_file/{chapter}.ipynb",
+        "Ada King_201_assignsubmission_file_x_202_assignsubmission_file_{chapter}.ipynb",
+        "Ada King_201_assignsubmission_file_202_assignsubmission_file_{chapter}.ipynb",
+    ],
+    "canvas": [
+        "kingada_201_9001_x_202_9009_{chapter}.ipynb",
+        "kingada_201_9001_202_9009_{chapter}.ipynb",
+        "kingada_LATE_201_9001_x_LATE_202_9009_{chapter}.ipynb",
+    ],
+}
+HONEST = {
+    "moodle": [
+        "Ada King_201_assignsubmission_file_/{chapter}.ipynb",
+        "Zoe_203_assignsubmission_file_/x_9_assignsubmission_file_y.ipynb",
+    ],
+    "canvas": ["kingada_201_9001_{chapter}.ipynb", "van_der_zoe_LATE_203_9003_{chapter}-1.ipynb"],
+}
+
+
+@pytest.mark.parametrize("kind, forged", [(kind, n) for kind in FORGED for n in FORGED[kind]])
+def test_a_name_that_can_be_read_as_two_peoples_is_refused_and_the_others_are_taken(
+    tmp_path: Path, kind: str, forged: str
+):
+    names = [name.format(chapter=CHAPTER) for name in HONEST[kind]]
+    files = {forged.format(chapter=CHAPTER): b"forged"} | {n: n.encode() for n in names}
+    result = taken(tmp_path, files, kind)
+    assert sorted(below(tmp_path / "submitted").values()) == sorted(n.encode() for n in names)
+    assert len(result.students) == 2 and below(tmp_path / "attempts") == {}
+    (line,) = result.refused
+    assert "number 201 or" in line and "number 202" in line and "by hand" in line
+
+
+def test_a_zip_of_nothing_but_such_names_is_refused_name_by_name(tmp_path: Path):
+    result = taken(tmp_path, {FORGED["moodle"][2].format(chapter=CHAPTER): b""}, "moodle")
+    assert result.students == [] and len(result.refused) == 1
+
+
+def test_a_number_in_the_chapters_own_name_makes_nobody_doubt(tmp_path: Path):
+    files = {"ada_101_9001_10_topic-2.ipynb": b"ada", "ben_102_9002_10_11_x.ipynb": b"ben"}
+    result = collect(zipped(tmp_path, files), "canvas", "10_topic", tmp_path / "s", tmp_path / "a")
+    assert result.students == ["ada-101"] and len(result.refused) == 1
+
+
+def test_an_end_of_a_name_that_is_no_number_of_the_lms_counts_for_nothing(tmp_path: Path):
     long = taken(tmp_path, {f"ada_101_9_x-{'9' * 5000}.ipynb": b"ada"})
     assert long.students == ["ada-101"]
+    with pytest.raises(ValueError, match="no notebook in it"):
+        taken(tmp_path, {f"ada_{'1' * 300}_9_x.ipynb": b"ada"})
+
+
+@pytest.mark.parametrize("letter", ["x", "\u738b", "\U00020000", "e\u0301"])
+def test_a_name_too_long_for_a_folder_is_cut_and_the_later_students_are_taken(
+    tmp_path: Path, letter: str, capsys
+):
+    names = [f"Ada {letter * 90}", f"Ada {letter * 90} b", f"Ada {letter * 300}", "Zoe"]
+    files = {
+        f"{n}_{i}_assignsubmission_file_/{CHAPTER}.ipynb": b"%d" % i for i, n in enumerate(names)
+    }
+    command = ["collect", str(zipped(tmp_path, files)), "--format", "moodle", "--chapter", CHAPTER]
+    assert main([*command, "--course", str(tmp_path)]) == 0
+    assert sorted(below(tmp_path / "submitted").values()) == [b"0", b"1", b"2", b"3"]
+    folders = [path.name for path in (tmp_path / "submitted").iterdir()]
+    assert max(len(name.encode()) for name in folders) <= 200
+    (cut,) = (name for name in folders if name.endswith("-2"))
+    assert (
+        f"{cut}: the name in the zip is Ada-{normalize('NFC', letter) * 300}-2"
+        in capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize(
+    "name, folder",
+    [
+        ("Zoe\u0308 O'Brien", "Zo\u00eb-O-Brien-201"),  # an accent after its letter
+        (".ada", "ada-201"),
+        ("ada. ", "ada-201"),
+        ("..", "unnamed-201"),
+        ("CON", "CON-201"),
+        ("\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "\u0639\u0644\u06cc-\u0631\u0636\u0627-201"),
+        ("Ada\xa0King", "Ada-King-201"),
+        ("ada\u202egnik", "ada-gnik-201"),
+    ],
+)
+def test_a_name_of_any_kind_becomes_a_folder_that_every_step_takes(tmp_path, name, folder):
+    files = {f"{name}_201_assignsubmission_file_/{CHAPTER}.ipynb": b"ada"}
+    assert taken(tmp_path, files, "moodle").students == [folder]
+    assert [path.name for path in (tmp_path / "submitted").iterdir()] == [folder]
+
+
+def test_a_student_who_cannot_be_written_stops_nobody(tmp_path: Path):
+    (tmp_path / "submitted").mkdir()
+    (tmp_path / "submitted" / "lovelaceada-101").write_text("a file in the folder's place")
+    result = taken(tmp_path, CANVAS)
+    assert [line.split(" (")[0] for line in result.refused] == [
+        "lovelaceada-101: cannot be written"
+    ]
+    assert result.students == ["lovelaceada-103", "o-brienzo\u00eb-102"]
 
 
 def test_a_zip_of_something_else_says_what_is_expected(tmp_path: Path):

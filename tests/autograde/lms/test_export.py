@@ -4,14 +4,17 @@ import csv
 import io
 import json
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 from nbgrader.api import Gradebook
 
 from autograde.cli import main
+from autograde.lms import export
 from autograde.lms.export import (
     Mark,
     Merged,
+    Table,
     marks_in_gradebook,
     merge,
     plain_table,
@@ -203,3 +206,89 @@ def test_the_gradebooks_marks_have_manual_points_and_penalties(tmp_path: Path, c
     words = ["export", str(database), "--chapter", CHAPTER, "--out", str(tmp_path / "o.csv")]
     assert main(words) == 0
     assert main(["export", str(tmp_path / "none.db"), *words[2:]]) == 2
+
+
+FORMULAS = [
+    "=cmd|' /C calc'!A0",
+    "+1+cmd",
+    "-1+cmd",
+    "@SUM(A1)",
+    "\t=1+1",
+    "\r=1+1",
+    "\n=1+1",
+    " =1+1",
+    "\uff1d1+1",
+    "=1+1;=2",
+]
+PLAIN = ["-", "-2.5", "+49301234", "-1,5", "-5%", "a=b", "O'Brien", "'quoted'", "ada@x.org", ""]
+
+
+def cells_as_programs_see_them(path: Path, separators: str) -> list[str]:
+    """All cells of the file, for programs that part them at each of these separators."""
+    text = path.read_bytes().decode("utf-8-sig")
+    parted = [csv.reader(io.StringIO(text, newline=""), delimiter=s) for s in separators]
+    return [cell for rows in parted for row in rows for cell in row]
+
+
+def computed(cell: str) -> bool:
+    """Whether a spreadsheet would take the cell for a formula, and it is no number."""
+    begins = cell.strip()[:1] in tuple("=+-@\uff1d") or cell[:1] in tuple("\t\r\n")
+    return bool(cell.strip()) and begins and cell not in PLAIN
+
+
+@pytest.mark.parametrize("name", [*FORMULAS, "x,=1+1", "x;@A1", "x\t+A1", 'x";"=1'])
+def test_nothing_in_a_written_table_is_a_formula(tmp_path: Path, name: str):
+    write_table(plain_table({name: mark(2)}), tmp_path / "plain.csv")
+    rows = read_table(table(tmp_path, CANVAS)).rows
+    rows[2][0] = rows[3][4] = name
+    write_table(Table(rows, ",", bom=True), tmp_path / "lms.csv")
+    for path in (tmp_path / "plain.csv", tmp_path / "lms.csv"):
+        assert not [c for c in cells_as_programs_see_them(path, ",;\t") if computed(c)]
+
+
+@pytest.mark.parametrize("cell", [*FORMULAS, *PLAIN, "'=1+1"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_what_was_written_is_read_again_as_it_was(tmp_path: Path, cell: str, separator: str):
+    given = Table([["Student", "ID", "x"], [cell, "101", ""], ["", "102", cell]], separator, False)
+    write_table(given, tmp_path / "out.csv")
+    again = read_table(tmp_path / "out.csv")
+    if cell != "'=1+1":  # an apostrophe that was there before is in the file, and not in the table
+        assert again == given
+    write_table(again, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
+
+
+@pytest.mark.parametrize("cell", PLAIN)
+def test_a_cell_that_is_no_formula_is_written_as_it_is(tmp_path: Path, cell: str):
+    write_table(Table([["Student", "x"], ["ada", cell]], ",", False), tmp_path / "out.csv")
+    text = (tmp_path / "out.csv").read_bytes().decode()
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert rows[1] == ["ada", cell]
+
+
+def test_a_mark_finds_the_row_of_a_name_that_begins_like_a_formula(tmp_path: Path):
+    name = FORMULAS[0]
+    text = CANVAS.replace('"O\'Brien, Zo\u00eb ""Z"""', name)
+    first = merged_with(tmp_path, {name: 5}, text)
+    write_table(first.table, tmp_path / "lms.csv")
+    again = merge(read_table(tmp_path / "lms.csv"), "canvas", CHAPTER, {name: mark(6)})
+    assert [m.table.rows[3][5] for m in (first, again)] == ["5", "6"]
+    by_number = merge(read_table(tmp_path / "lms.csv"), "canvas", CHAPTER, {"x-102": mark(7)})
+    assert by_number.table.rows[3][5] == "7"
+
+
+def test_a_name_is_the_same_however_its_accents_are_written(tmp_path: Path):
+    apart = normalize("NFD", 'O\'Brien, Zo\u00eb "Z"')
+    assert merged_with(tmp_path, {apart: 5}).table.rows[3][5] == "5"
+    assert merged_with(tmp_path, {normalize("NFC", apart): 5}, normalize("NFD", CANVAS)).filled == 1
+
+
+def test_a_class_of_very_many_is_merged_in_one_pass(tmp_path: Path, monkeypatch):
+    people = 2000
+    rows = "".join(f"Name,{i},a-{i},u{i}@x.org,A,,\r\n" for i in range(people))
+    text = CANVAS.splitlines()[0] + "\r\n" + rows
+    cells = []
+    look = export._cell
+    monkeypatch.setattr(export, "_cell", lambda *given: cells.append(1) or look(*given))
+    merged = merged_with(tmp_path, {f"Name-{i}": 1 for i in range(people)}, text)
+    assert merged.filled == people and len(cells) < 10 * people

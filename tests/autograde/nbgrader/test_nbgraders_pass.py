@@ -92,7 +92,9 @@ def test_rows_and_notebooks_are_those_that_nbgrader_itself_writes(tmp_path: Path
     assert graded_files(ours) == graded_files(plain) and len(graded_files(ours)) == 4
 
 
-def test_the_gradebook_is_connected_once_a_run_and_everybodys_rows_are_there(tmp_path, monkeypatch):
+def test_the_gradebook_is_connected_once_a_run_and_whom_nbgrader_does_not_see_is_named(
+    tmp_path, monkeypatch
+):
     opened = []
     begin = Gradebook.__init__
     monkeypatch.setattr(
@@ -100,12 +102,13 @@ def test_the_gradebook_is_connected_once_a_run_and_everybodys_rows_are_there(tmp
     )
     monkeypatch.setenv("SPECDEC_COURSE", str(tmp_path))
     release_into(tmp_path, [CHAPTER])
-    for student in ("ada", "ben"):
+    for student in ("ada", "ben", ".eve"):
         hand_in(tmp_path / "submitted", student, text(right()))
     opened.clear()
     for run in (1, 2):  # another course for the converter than for its preprocessors
         result = NbGraderAPI(config=load_config()).autograde(CHAPTER, "*")
         assert result["success"] and len(opened) <= 2 * run, result["log"]
+        assert "'.eve' is left out: rename this folder" in result["log"]
     connection.disconnect()
     with gradebook_of(tmp_path) as gradebook:
         assert [s.score for s in gradebook.assignment_submissions(CHAPTER)] == [22.0, 22.0]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from classes.submitting import CHAPTER, hand_in, right, text
 
+from autograde.chapter import LIBRARY
 from autograde.cli import main
 from autograde.nbgrader.plugin import Grade
 from autograde.sandbox import isolation, mounts, selftest, workers
@@ -95,7 +96,7 @@ def patched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_servers: None):
             source = source.replace(old, new)
         (folder / "sandbox.py").write_text(source)
         root = replace(mounts.rootfs(), program=str(folder))
-        monkeypatch.setattr(mounts, "rootfs", lambda: root)
+        monkeypatch.setattr(mounts, "rootfs", lambda library: root)
 
     return patch
 
@@ -115,7 +116,7 @@ def test_a_gap_in_the_outer_sandbox_is_named(name: str, monkeypatch, new_servers
     root = mounts.rootfs()
     links = [(link, target) for link, target in root.links if link != "/tmp"]  # where tmp_path is
     open_root = replace(root, binds=[*root.binds, str(tmp_path)], links=links)
-    monkeypatch.setattr(mounts, "rootfs", lambda: open_root)
+    monkeypatch.setattr(mounts, "rootfs", lambda library: open_root)
     assert [f.layer for f in selftest.examine(Isolation(name)).wrong] == ["outer"]
 
 
@@ -278,11 +279,13 @@ def test_nothing_of_the_grader_is_bound():
         assert not any(place == bind or bind in place.parents for bind in binds)
 
 
-def test_an_installed_autograde_is_masked(tmp_path: Path, monkeypatch):
-    (tmp_path / "site-packages" / "autograde").mkdir(parents=True)
+@pytest.mark.parametrize("name", ["autograde", LIBRARY])
+def test_an_installed_autograde_is_masked(name: str, tmp_path: Path, monkeypatch):
+    """And so is the library itself, since the process has a copy without the answers."""
+    (tmp_path / "site-packages" / name).mkdir(parents=True)
     monkeypatch.setattr(mounts, "_packages", lambda: [str(tmp_path / "site-packages")])
     masks = mounts.rootfs.__wrapped__().masks
-    assert masks == [str(tmp_path / "site-packages" / "autograde")]
+    assert masks == [str(tmp_path / "site-packages" / name)]
 
 
 def test_bubblewrap_is_what_the_system_has_not_what_the_account_names(tmp_path: Path, monkeypatch):
@@ -292,6 +295,24 @@ def test_bubblewrap_is_what_the_system_has_not_what_the_account_names(tmp_path: 
     monkeypatch.setenv("PATH", str(tmp_path))
     assert mounts.find_bubblewrap() != str(tmp_path / "bwrap")
     assert ("bubblewrap" in isolation.ways()) == (mounts.find_bubblewrap() is not None)
+
+
+@pytest.mark.parametrize("name", ["bubblewrap", "bubblewrap-cold"])
+def test_bubblewrap_that_the_system_lacks_is_said_to_be_missing_and_nothing_else(
+    name: str, tmp_path: Path, asked, monkeypatch
+):
+    real = shutil.which("bwrap")
+    if real:  # on the account's path, not on the system's
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "bwrap").symlink_to(real)
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(os, "defpath", str(tmp_path))
+    asked(name)
+    lines, safe = selftest.report()
+    assert not safe and f"{VARIABLE} asks for {name}: there is no program bwrap" in "\n".join(lines)
+    assert not [line for line in lines if line.startswith("Isolation:") or "tries in" in line]
+    with pytest.raises(NoIsolation, match="there is no program bwrap"):
+        selftest.require()
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

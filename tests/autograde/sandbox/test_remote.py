@@ -1,6 +1,7 @@
 """Remote objects: a student's function uses them from the worker, the grader sees each use."""
 
 import time
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -9,11 +10,13 @@ import torch
 from classes.regrading import grade_with
 from classes.sessions import call, session, value_of
 
+from autograde.chapters.ch03_tests import bounded
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import ObjectTable, RemoteObject
 from autograde.sandbox.session import CallTimedOut, ProcessEnded, StudentError
 from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
+from specdec_lib.lessons.ch03.rules import right_rule
 from specdec_lib.models.table import TableModel
 
 WITH_TORCH = Limits(preload=(("torch", ()),))  # its import can outlast the limit of a call
@@ -201,6 +204,16 @@ def test_a_rule_makes_no_table_of_all_coins_and_numbers():
     assert "p and q of shape (V,)" in messages_on("03_lossless", is_lossless=rule.format(indexed))
     text = "rule(p, ['x'] * len(q), 0, 10**4, 0.5)"
     assert "arrays of numbers" in messages_on("03_lossless", is_lossless=rule.format(text))
+
+
+def test_a_tuple_given_to_a_rule_is_never_multiplied_by_a_number():
+    """As a list or a tuple it would be repeated so often: 6e7 numbers, in the grader's process."""
+    many = np.full(2, np.int64(6e7))
+    for given in ((0.1,), [0.1]):
+        tracemalloc.start()
+        bounded(right_rule)(many, many, 0, given, 0.5)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+        tracemalloc.stop()
 
 
 def test_models_read_no_text_longer_than_the_tests_need():

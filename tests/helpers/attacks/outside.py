@@ -58,7 +58,7 @@ for name in ("autograde", "autograde.chapters.ch02_tests", "autograde.sandbox.se
 """,
     "programs and packages changed": """
 import numpy, specdec_lib
-for module in (os, numpy, specdec_lib, sys.modules["wire"]):
+for module in (os, numpy, specdec_lib, sys.modules["__main__"].wire):
     folder = os.path.dirname(module.__file__)
     for name in (module.__file__, folder + "/sitecustomize.py"):
         attempt(name, lambda: open(name, "a").close())
