@@ -2,8 +2,8 @@
 
 An exercise may call the functions of all exercises above it. If it fails and one of these is wrong,
 the cases that failed run a second time, in a new worker, with the chapter's own answers under the
-names of those functions. By then all that these answer has been graded; the exercise's own answer
-is never among them.
+names of those functions. By then all that these answer has been graded, and since an exercise never
+gets its own answer or one below it, nothing that the worker keeps is worth anything to a later one.
 """
 
 import re
@@ -24,13 +24,15 @@ def run(
     """
     cases, functions = tests.run(student), list(student.parameters)
     wrong = {case.exercise for case in cases if case.error is not None}
-    for number, name in enumerate(functions):
-        above = functions[:number]
-        if name in wrong and _names_one_of(wrong.intersection(above), name, sources):
-            failed = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
-            second = _again(tests, student, reference, failed, above)
-            for i, case in zip(failed, second, strict=True):
-                cases[i] = replace(case, own_error=cases[i].error) if case.used else cases[i]
+    above = {name: functions[:number] for number, name in enumerate(functions)}
+    again = [n for n in above if n in wrong and _names_one_of(wrong & {*above[n]}, n, sources)]
+    if again:
+        student.session.renew()
+    for name in again:
+        failed = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
+        second = _second(tests, student, reference, failed, above[name])
+        for i, case in zip(failed, second, strict=True):
+            cases[i] = replace(case, own_error=cases[i].error) if case.used else cases[i]
     return cases
 
 
@@ -40,11 +42,10 @@ def _names_one_of(names: set[str], exercise: str, sources: Mapping[str, str]) ->
     return any(re.search(rf"\b{name}\b", text) for name in names for text in texts)
 
 
-def _again(
+def _second(
     tests: HiddenTests, student: Student, reference: Reference, which: list[int], above: list[str]
 ) -> list[Case]:
-    """Some cases in a new worker, with right answers under the names `above`."""
-    student.session.renew()
+    """Some cases with right answers under the names `above`."""
     lent = reference.functions(above)
     cases = tests.run(Student(student.session, student.parameters, lent), which)
     if reference.session.broken is not None:

@@ -41,7 +41,7 @@ class Reference:
     def functions(self, names: Iterable[str]) -> dict[str, PassedOn]:
         """The answers to lend, each under its name."""
         self.used = set()
-        self.session.dead_names.clear()
+        self.session.ended.clear()
         self.session.accounts.clear()  # what one exercise asks for costs the next one nothing
         return {name: PassedOn(partial(self._answer, name)) for name in names}
 
