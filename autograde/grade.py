@@ -260,7 +260,9 @@ def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[st
 
 def _faults_underneath(cases: list[Case]) -> dict[str, list[str]]:
     """For each exercise the wrong ones among those that it calls, near or far, in their order."""
-    used = {case.exercise: case.used for case in cases}
+    used: dict[str, frozenset[str]] = {}
+    for case in cases:
+        used[case.exercise] = case.used | used.get(case.exercise, frozenset())
     wrong = {case.exercise for case in cases if case.error is not None}
     called: dict[str, set[str]] = {}
     for name, near in used.items():  # an exercise calls none below it
@@ -296,19 +298,15 @@ def _behaviours(
 def _shown(cases: list[Case], causes: Causes) -> Shown:
     """The case that each failed behaviour is shown by: the first with a cause, else the first.
 
-    Of several causes one that no behaviour above has comes first. A behaviour has not failed if all
-    of it passes with the student's own answers underneath, whatever these are.
+    Of several causes one that no behaviour above has comes first.
     """
     shown: Shown = {}
     failed = [i for i, case in enumerate(cases) if case.error is not None]
-    passing = {case.behaviour for case in cases}
-    passing -= {case.behaviour for case in cases if case.own_error is not None}
     for each in dict.fromkeys(cases[i].behaviour for i in failed):
         mine = [i for i in failed if cases[i].behaviour is each]
         ways = [(cases[i], cause) for i in mine for cause in causes.get(i, ())]
         new = [way for way in ways if way[1] not in [cause for _, cause in shown.values()]]
-        if each not in passing:
-            shown[each] = next(iter(new or ways), (cases[mine[0]], None))
+        shown[each] = next(iter(new or ways), (cases[mine[0]], None))
     return shown
 
 
