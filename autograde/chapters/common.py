@@ -6,6 +6,7 @@ from typing import Any
 from autograde.check import Exercise, Student
 from specdec_lib.lessons.common import examples
 from specdec_lib.lessons.common.answers import letter_of, require_guess
+from specdec_lib.lessons.common.describing import format_call
 from specdec_lib.lessons.common.examples import Different
 
 
@@ -41,8 +42,9 @@ def own_array(student: Student) -> None:
     for call in student.calls:
         if call.reply and call.reply.shares:
             raise Different(
-                f"{call.function} returned an array that shares its memory with an argument. "
-                "Return a copy: whoever changes the result would change p or q."
+                f"{_text_of(student, call.function, call.args)} returned an array that shares its "
+                "memory with an argument. Return a copy: whoever changes the result would change p "
+                "or q."
             )
 
 
@@ -50,11 +52,15 @@ def no_warning(student: Student) -> None:
     """Raise Different if a call of this case gave a warning."""
     for call in student.calls:
         if call.reply and call.reply.warnings:
-            text = call.reply.warnings[0]
             raise Different(
-                f'{call.function} gave a warning: "{text}". Did you divide before you looked '
-                "for a zero?"
+                f"{_text_of(student, call.function, call.args)} gave a warning: "
+                f'"{call.reply.warnings[0]}". Did you divide before you looked for a zero?'
             )
+
+
+def _text_of(student: Student, function: str, args: tuple) -> str:
+    """A call as it can be pasted into a notebook."""
+    return format_call(getattr(student, function), args)
 
 
 def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:
