@@ -11,7 +11,7 @@ from autograde import pool as classroom
 from autograde.cli import main
 
 KEYS = {"status", "reason", "score", "max_score", "pending", "exercises"}
-EXERCISE_KEYS = {"score", "max_score", "passed", "total", "messages", "causes"}
+EXERCISE_KEYS = {"score", "max_score", "passed", "total", "messages", "causes", "remarks"}
 
 
 @pytest.fixture

@@ -26,7 +26,6 @@ MAX_DEPTH = 12
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
 NAMES = {np.dtype(name): name for name in DTYPES}  # dtype.name is slow
 FIXED = (int, float, bool, str, type(None))  # nobody can change a value of these
-TENSORS = ("bool", "int64", "float32", "float64")
 
 
 class ProtocolError(Exception):
@@ -91,13 +90,13 @@ def _bytes_of(array: np.ndarray) -> bytes:
 
 
 def _encode_tensor(value: Any) -> dict | None:
-    """A tensor as data; None for any other value. torch is not imported for it."""
+    """A tensor as data, or as its dtype; None for any other value. torch is not imported for it."""
     torch = sys.modules.get("torch")
     if torch is None or type(value) is not torch.Tensor:
         return None
     name = str(value.dtype).removeprefix("torch.")
-    if name not in TENSORS or value.layout is not torch.strided:
-        return None
+    if name not in DTYPES or value.layout is not torch.strided:
+        return {"x": f"Tensor of {value.dtype}"}
     array = value.detach().cpu().contiguous().numpy()
     return {"s": [name, list(array.shape), base64.b64encode(array.tobytes()).decode()]}
 
@@ -137,7 +136,7 @@ def _decode_tagged(tag: str, body: Any, handle: MakeHandle, depth: int) -> Any:
     if tag == "s":
         import torch
 
-        return torch.from_numpy(_decode_array(body, TENSORS))
+        return torch.from_numpy(_decode_array(body, DTYPES))
     if tag == "h" and _is_handle(body):
         return handle(*body)
     raise ProtocolError("a value of no known form")

@@ -34,7 +34,7 @@ def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator
     elif request["do"] == "value":
         yield value(notebook, request["name"])
     else:
-        yield from calls(notebook, request, remote.maker(link))
+        yield from calls(notebook, request, link)
 
 
 def value(notebook: cells.Cells, name: str) -> dict:
@@ -44,13 +44,14 @@ def value(notebook: cells.Cells, name: str) -> dict:
     return {"value": wire.encode(notebook.namespace[name])}
 
 
-def calls(notebook: cells.Cells, request: dict, handle: wire.MakeHandle) -> Iterator[dict]:
+def calls(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator[dict]:
     """Call a function with each list of arguments, in order, up to the first error."""
     function = notebook.namespace.get(request["name"])
+    handle, remembered = remote.maker(link), remote.maker(link, remote.Remembered)
     if not callable(function):
         yield {"missing": True}
         return
-    lent = {name: wire.decode(data, handle) for name, data in request["underneath"].items()}
+    lent = {name: wire.decode(data, remembered) for name, data in request["underneath"].items()}
     for places in request["calls"]:
         sent = [request["args"][i] for i in places]
         args = [wire.decode(data, handle) for data in sent]

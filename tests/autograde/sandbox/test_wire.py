@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+import torch
 
 from autograde.sandbox.inside import wire
 from autograde.sandbox.inside.wire import Opaque, ProtocolError, decode, encode
@@ -69,6 +70,18 @@ def test_depth_is_bounded():
     while isinstance(value, list):
         (value,) = value
     assert isinstance(value, Opaque)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "float16", "float32", "bool"])
+def test_tensors_cross_with_their_dtype(dtype: str):
+    tensor = torch.tensor([[0, 1]]).to(getattr(torch, dtype))
+    back = decode(encode(tensor))
+    assert back.dtype == tensor.dtype and torch.equal(back, tensor)
+
+
+def test_a_tensor_that_does_not_cross_says_its_dtype():
+    back = decode(encode(torch.zeros(2).bfloat16()))
+    assert back.type_in_student_code == "Tensor of torch.bfloat16"
 
 
 def test_dictionaries_cross_in_their_order():
