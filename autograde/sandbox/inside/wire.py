@@ -165,12 +165,32 @@ def _decode_array(body: Any, dtypes: tuple[str, ...]) -> np.ndarray:
         raise ProtocolError(f"an array that cannot be read: {error}") from None
 
 
+def is_shared(data: Any) -> bool:
+    """Whether an encoding only says where in the shared memory an array lies."""
+    return type(data) is dict and "m" in data
+
+
+def shared(data: dict, memory: memoryview) -> Any:
+    """The array or tensor at its place in the shared memory."""
+    tag, name, shape, offset = data["m"]
+    array = np.ndarray(shape, name, memory, offset)
+    return sys.modules["torch"].from_numpy(array) if tag == "s" else array
+
+
 def changed(sent: Iterable[Any], args: Iterable[Any]) -> list[int]:
     """The positions of the arguments whose encoding is no longer what was `sent`."""
     pairs = enumerate(zip(sent, args, strict=True))
     mutable = [(i, data, arg) for i, (data, arg) in pairs if type(arg) not in FIXED]
-    # As text, in which 1, 1.0 and True are three things.
-    return [i for i, data, arg in mutable if repr(encode(arg)) != repr(data)]
+    return [i for i, data, arg in mutable if not _is_equal(encode(arg), data)]
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    """Whether two encodings are of equal values of equal types."""
+    if one != other:
+        return False
+    # What an array is written as holds no numbers; else 1, 1.0 and True are three things in a text.
+    is_array = type(one) is dict and one.keys() <= {"a", "s"}
+    return is_array or repr(one) == repr(other)
 
 
 def send(link: socket.socket, message: dict) -> None:

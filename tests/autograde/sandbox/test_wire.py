@@ -94,6 +94,7 @@ def test_changed_arguments_are_named():
     sent = [wire.encode(arg) for arg in (np.ones(2), [1], 3)]
     assert wire.changed(sent, (np.ones(2), [1], 3)) == []
     assert wire.changed(sent, (np.zeros(2), [1], 3)) == [0]
+    assert wire.changed([wire.encode(np.float64(1))], (np.float64(1),)) == []
     for other in ((1,), [1.0], [True], [2]):
         assert wire.changed(sent, (np.ones(2), other, 3)) == [1]
 
