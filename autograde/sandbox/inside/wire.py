@@ -26,7 +26,7 @@ MAX_DEPTH = 12
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
 NAMES = {np.dtype(name): name for name in DTYPES}  # dtype.name is slow
 FIXED = (int, float, bool, str, type(None))  # nobody can change a value of these
-TENSORS = ("bool", "int64", "float32", "float64")
+TENSORS = DTYPES  # a tensor of a wrong dtype crosses too, so that a message can name it
 
 
 class ProtocolError(Exception):
