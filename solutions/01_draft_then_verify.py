@@ -148,8 +148,10 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 #
 # **What.** `k` draft tokens and the distributions they were drawn from. **Shapes.** `prefix` is a
 # list of tokens, `uniforms` is `(k,)` with numbers in [0, 1), `k` is at least 1. A tuple comes
-# back: a list of `k` tokens and an array `(k, V)`. Call `draft_model` exactly `k` times, each time
-# with a new list; leave `prefix` as it is.
+# back: a list of `k` tokens and an array `(k, V)`. `sample_from(row, u)` is given: it takes a
+# distribution `(V,)` and a number in [0, 1), and returns a token. Token `i` is drawn with
+# `uniforms[i]`. Call `draft_model` exactly `k` times, each time with a new list; leave `prefix` as
+# it is.
 #
 # **One worked number.** After "the cat" the small draft says sat .7, ran .3. `sample_from` with
 # `.1` gives sat, which is token 2. After it, `.5` gives on. After that, `.95` lies above the .9 of
@@ -217,7 +219,8 @@ lesson.reveal("prediction_01", prediction_01)
 # ### Exercise: score_block
 #
 # **What.** The target's distributions for a block. **Shapes.** `prefix` holds at least one token,
-# `drafted` holds `k` (0 is allowed). `(k + 1, V)` comes back. Call `target_model` exactly once.
+# `drafted` holds `k` (0 is allowed). An array `(k + 1, V)` comes back. Call `target_model` exactly
+# once, and leave `prefix` as it is.
 #
 # **One worked number.** Prefix "the cat" (2 tokens), draft "sat on the cat" (4): the target gives 6
 # rows, and the answer is the last 5 of them, rows 1 to 5.
@@ -340,7 +343,8 @@ lesson.check_puzzle(order, blank_c, blank_e)
 # **What.** The target's greedy text, decoded in blocks. **Shapes.** `prompt` is a list of at least
 # one token; the list of the **new** tokens comes back, `max_new_tokens` of them, or fewer where
 # `eos` ends the text. Only new tokens are compared with `eos`; None means that there is none. Draft
-# by argmax, at most `k` calls of the draft and one call of the target for every block.
+# by argmax, at most `k` calls of the draft and one call of the target for every block, none for 0
+# tokens. A block that is accepted whole ends with the bonus token.
 #
 # **One worked number.** After "the cat", `k = 4`, 12 tokens: "sat on the mat", ". the dog", "ran .
 # the dog", "ran". Four passes, not twelve. With `eos` the full stop: "sat on the mat ." in two.

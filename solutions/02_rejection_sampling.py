@@ -156,7 +156,9 @@ lesson.check_acceptance_probability(acceptance_probability)
 #
 # **What.** The draft tokens that are accepted. **Shapes.** `draft_tokens` is a list of `L` indices,
 # the block's length, `p` and `q` are `(L, V)`, `r` is `(L,)`. A list comes back: the longest
-# accepted prefix, possibly empty.
+# accepted prefix, possibly empty. No warning may appear. Whether you write `<=` or `<` is left to
+# you: a coin equals a ratio with probability 0. Chapter 08 compares texts of one seed, and has one
+# rule.
 #
 # **One worked number.** `draft_tokens = [3, 1, 2]` over a vocabulary of four:
 #
@@ -241,8 +243,8 @@ lesson.reveal("prediction_02_b", prediction_02_b)
 # ### Exercise: residual_distribution
 #
 # **What.** The distribution of the replacement. **Shapes.** `p` and `q` are `(V,)`; a new `(V,)`
-# array comes back. Where nothing is missing (`p` equal to `q`) there is nothing to divide by:
-# return a copy of `p`. Leave the arguments as they are.
+# array comes back. Where nothing is missing (`p` exactly equal to `q`, not nearly) there is nothing
+# to divide by: return a copy of `p`. Leave the arguments as they are.
 #
 # **One worked number.** For the pair: `[.75, 0, 0, .25]`.
 #
@@ -291,7 +293,7 @@ lesson.check_residual_distribution(residual_distribution)
 # ### Exercise: correct_token
 #
 # **What.** One position: accept the draft token, or replace it. **Shapes.** `p` and `q` are `(V,)`,
-# `token` was drawn from `q`, `r` and `u` are uniform numbers in [0, 1). Two things come back: the
+# `token` was drawn from `q`, `r` and `u` are uniform numbers in [0, 1). A tuple comes back: the
 # token, and whether it is the draft's. Accept it on the condition of `speculative_accept`; else
 # take `sample_from(residual, u)`, which is given.
 #
@@ -343,8 +345,8 @@ lesson.check_correct_token(correct_token)
 # ### Exercise: speculative_step
 #
 # **What.** Everything that one step writes. **Shapes.** `draft_tokens` is a list of `K`, `p` is
-# `(K + 1, V)`, `q` is `(K, V)`, `r` is `(K,)`, `u` a float. A list of 1 to `K + 1` tokens comes
-# back. `K` may be 0.
+# `(K + 1, V)`, `q` is `(K, V)`, `r` is `(K,)`, `u` a float: it draws the replacement after a
+# rejection, and the bonus token after none. A list of 1 to `K + 1` tokens comes back. `K` may be 0.
 #
 # **One worked number.** `draft_tokens = [0, 1]` with the pair at both positions and
 # `r = [.5, .9]`: token 0 passes, token 1 does not. With `u = .8` the residual gives token 3. The

@@ -40,7 +40,7 @@ from specdec_lib.lessons.ch03.checks import P, Q, hints
 # %% [markdown]
 # ### Exercise: total_variation
 #
-# **What.** The distance of two distributions. **Shapes.** `p` and `q` are `(V,)`; a float.
+# **What.** The distance of two distributions. **Shapes.** `p` and `q` are `(V,)`; a float comes back.
 #
 # **One worked number.** `p = [.5, .5]` and `q = [.6, .4]`: half of `.1 + .1`, so `.1`.
 #
@@ -357,8 +357,14 @@ charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 #
 # **What.** Whether somebody's sampler has the law `p` when the draft comes from `q`. **Shapes.**
 # `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, `(N,)` each, and returns the
-# tokens `(N,)` that come out. For `p` and `q` `(V,)` the 64 by 64 grid is exact. True or False
-# comes back. Call the rule with whole arrays, not once a cell.
+# tokens `(N,)` that come out. True or False comes back. Cut the square of all `(r, u)` into 64 by 64
+# cells and ask the rule in their middles, `(i + .5)/64`, where no decision falls on a border. Two
+# laws are the same if no entry differs by more than 1e-12. Call the rule with whole arrays, not once
+# a cell.
+#
+# The grid is exact for a `p` and `q` whose ratios and residuals are multiples of 1/64, such as
+# `lesson.GRID_P` and `lesson.GRID_Q`, and you are asked about no others. On `P` and `Q` it would
+# condemn the right rule: their ratio .30/.45 falls into the middle of a cell.
 #
 # **One worked number.** With `q = [.25, .75]` the draft token is 0 in a quarter of all cases: each
 # of its 4,096 cells weighs `.25/4096`.

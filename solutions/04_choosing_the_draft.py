@@ -455,9 +455,10 @@ def loss_and_gradient(target_logits, draft_logits, dtype="float32"):
 # %% [markdown]
 # ### Exercise: distillation_loss
 #
-# **What.** The mean over all positions of the total variation of the two softmaxes. **Shapes.**
-# Both arguments are logits `(..., V)`; a tensor of shape `()` comes back. A gradient must reach
-# `draft_logits`. Logits may come in bfloat16: compute in float32 or better.
+# **What.** The mean over all positions of the total variation of the two softmaxes, in PyTorch
+# (`torch`, imported above). **Shapes.** Both arguments are logits `(..., V)`, tensors; a tensor of
+# shape `()` comes back. A gradient must reach `draft_logits`. Logits may come in bfloat16: compute
+# in float32 or better. The value may be off by 1e-6.
 #
 # **One worked number.** `log [.45, .30, .15, .10]` and `log [.30, .45, .20, .05]` give .20.
 #

@@ -2,9 +2,8 @@
 
 import pytest
 
-from autograde.chapters.common import prediction, quiz
+from autograde.chapters.common import expect, expect_form, prediction, quiz
 from autograde.check import Exercise
-from specdec_lib.lessons.common.examples import expect
 
 A100 = (2.039e12, 312e12)
 H100 = (3.35e12, 989.5e12)
@@ -39,7 +38,7 @@ test_quiz_b = quiz(
 arithmetic_intensity = Exercise("arithmetic_intensity")
 
 
-def check_intensity(student, n_tokens, bytes_per_param, gives, hint):
+def check_intensity(student, n_tokens, bytes_per_param, gives, hint, expect=expect):
     expect(student.arithmetic_intensity, n_tokens, bytes_per_param, gives=gives, hint=hint)
 
 
@@ -64,7 +63,7 @@ def test_intensity_of_longer_passes(student, n_tokens, size, gives):
 @pytest.mark.parametrize("n_tokens, size, gives", [(1, 3, 2 / 3), (5, 4, 2.5), (1, 16, 0.125)])
 def test_intensity_fractions(student, n_tokens, size, gives):
     hint = "Divide with /, which keeps the fraction."
-    check_intensity(student, n_tokens, size, gives, hint)
+    check_intensity(student, n_tokens, size, gives, hint, expect_form)
 
 
 forward_time = Exercise("forward_time")
@@ -118,7 +117,7 @@ def test_long_passes(student, n_tokens, n_params, size, limits, gives):
 )
 def test_ridge(student, n_tokens, gives):
     hint = "Both go on at the same time: with these limits four tokens take as long as reading."
-    expect(student.forward_time, n_tokens, 64, 2, 128, 512, gives=gives, hint=hint)
+    expect_form(student.forward_time, n_tokens, 64, 2, 128, 512, gives=gives, hint=hint)
 
 
 free_tokens = Exercise("free_tokens")
@@ -168,20 +167,20 @@ def test_free_at_the_ridge(student, size, limits, gives):
     expect(student.free_tokens, size, *limits, gives=gives, hint=hint)
 
 
-@free_tokens.behaviour("at least one")
+@free_tokens.behaviour("at least one, as a whole number")
 @pytest.mark.parametrize(
     "size, limits, gives",
     [(1, (100, 50), 1), (2, (1e12, 1e9), 1), (0.5, (4, 15), 1), (0.5, (4, 32), 2), (2, (3, 2), 1)],
 )
 def test_free_is_at_least_one(student, size, limits, gives):
     hint = "One token takes no longer than one token, also where the pass is compute-bound."
-    expect(student.free_tokens, size, *limits, gives=gives, hint=hint)
+    expect_form(student.free_tokens, size, *limits, gives=gives, hint=hint)
 
 
 kv_cache_bytes = Exercise("kv_cache_bytes")
 
 
-def check_cache(student, args, gives, hint):
+def check_cache(student, args, gives, hint, expect=expect):
     expect(student.kv_cache_bytes, *args, gives=gives, hint=hint)
 
 
@@ -221,7 +220,7 @@ def test_cache_of_a_text(student, args, gives):
     check_cache(student, args, gives, hint)
 
 
-@kv_cache_bytes.behaviour("once for every row")
+@kv_cache_bytes.behaviour("once for every row, as a whole number")
 @pytest.mark.parametrize(
     "args, gives",
     [
@@ -234,4 +233,4 @@ def test_cache_of_a_text(student, args, gives):
 )
 def test_cache_of_a_batch(student, args, gives):
     hint = "The rows of a batch share the weights; each has a cache of its own."
-    check_cache(student, args, gives, hint)
+    check_cache(student, args, gives, hint, expect_form)

@@ -198,14 +198,6 @@ def impossible_token_kept(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: r[i] <= _ratio(p[i], q[i], t))
 
 
-@speculative_accept.wrong(
-    think="the coin must fall strictly below the ratio.",
-    because="the published rule keeps the token on the boundary too, r equal to p/q.",
-)
-def strict_comparison(draft_tokens, p, q, r):
-    return _prefix(draft_tokens, lambda i, t: r[i] < _ratio(p[i], q[i], t))
-
-
 residual_distribution = WRONG.exercise("residual_distribution")
 
 

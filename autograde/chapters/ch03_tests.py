@@ -6,7 +6,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from autograde.chapters.common import no_warning, own_array, prediction, quiz
+from autograde.chapters.common import (
+    expect,
+    expect_form,
+    no_warning,
+    own_array,
+    prediction,
+    quiz,
+)
 from autograde.chapters.laws import pairs
 from autograde.check import MAX_GIVEN, Exercise, untouched
 from specdec_lib.lessons.ch03.rules import (
@@ -17,12 +24,14 @@ from specdec_lib.lessons.ch03.rules import (
     from_target,
     one_coin,
     pick,
+    published_rule,
     residual,
     right_rule,
     sampler_match,
 )
-from specdec_lib.lessons.common.describing import describe, type_name
-from specdec_lib.lessons.common.examples import Different, expect, expect_value_error
+from specdec_lib.lessons.common.comparing import difference, in_form_of
+from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
+from specdec_lib.lessons.common.examples import Different, expect_value_error
 
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
@@ -67,11 +76,11 @@ def test_total_variation(student, p, q):
     untouched(student)
 
 
-@total_variation.behaviour("from 0, where equal, to 1, where nothing is shared")
+@total_variation.behaviour("a number from 0, where equal, to 1, where nothing is shared")
 @pytest.mark.parametrize("p, q, gives", [(*EQUAL[0], 0.0), (*EQUAL[1], 0.0), (*APART, 1.0)])
 def test_total_variation_ends(student, p, q, gives):
-    expect(student.total_variation, p, q, gives=gives, hint=HALF)
-    expect(student.total_variation, q, p, gives=gives, hint=HALF)
+    expect_form(student.total_variation, p, q, gives=gives, hint=HALF)
+    expect_form(student.total_variation, q, p, gives=gives, hint=HALF)
     no_warning(student)
 
 
@@ -87,13 +96,13 @@ def test_acceptance_rate(student, p, q):
     untouched(student)
 
 
-@acceptance_rate.behaviour("the ends and the zeros, without a warning")
+@acceptance_rate.behaviour("the ends and the zeros, as a number and without a warning")
 @pytest.mark.parametrize(
     "p, q, gives", [(*EQUAL[0], 1.0), (*EQUAL[1], 1.0), (*APART, 0.0), (*ZEROS, 0.25)]
 )
 def test_acceptance_rate_ends(student, p, q, gives):
     hint = "A token with q = 0 is never drafted, one with p = 0 never accepted."
-    expect(student.acceptance_rate, p, q, gives=gives, hint=hint)
+    expect_form(student.acceptance_rate, p, q, gives=gives, hint=hint)
     no_warning(student)
 
 
@@ -101,23 +110,25 @@ two_paths = Exercise("two_paths")
 
 
 def two_masses(student, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What two_paths returns, if it is two arrays (V,)."""
-    got = student.two_paths(p, q)
+    """What two_paths returns, if it is two rows of V numbers."""
+    came = student.two_paths(p, q)
+    got = in_form_of((p, q), came)
     ok = isinstance(got, tuple) and len(got) == 2
     if not ok or not all(isinstance(a, np.ndarray) and a.shape == p.shape for a in got):
         raise Different(
-            f"two_paths(p={describe(p)}, q={describe(q)}) returned {describe(got)}, "
-            f"{type_name(got)}; expected a tuple of two arrays of shape {p.shape}."
+            f"{format_call(student.two_paths, (p, q))} returned {describe(came)}, "
+            f"{type_name(came)}; expected a tuple of two arrays of shape {p.shape}."
         )
     return got
 
 
-def same_mass(which: str, got: np.ndarray, gives: np.ndarray, p, q, hint: str) -> None:
+def same_mass(student, which: str, got: np.ndarray, gives: np.ndarray, p, q, hint: str) -> None:
     """Raise Different if one of the two masses is not the expected one."""
-    if not np.all(np.abs(got - gives) <= 1e-12):
+    if difference(got, gives, form=False) is not None:
+        came, wanted = told_apart(got, gives)
         raise Different(
-            f"two_paths(p={describe(p)}, q={describe(q)}) returned {describe(got)} for the {which} "
-            f"mass, expected {describe(gives)}. {hint}"
+            f"{format_call(student.two_paths, (p, q))} returned {came} for the {which} mass, "
+            f"expected {wanted}. {hint}"
         )
 
 
@@ -126,7 +137,7 @@ def same_mass(which: str, got: np.ndarray, gives: np.ndarray, p, q, hint: str) -
 def test_accepted_mass(student, p, q):
     accepted, _ = two_masses(student, p, q)
     hint = "A token is drafted with q and then accepted with min(1, p/q)."
-    same_mass("accepted", accepted, np.minimum(p, q), p, q, hint)
+    same_mass(student, "accepted", accepted, np.minimum(p, q), p, q, hint)
 
 
 @two_paths.behaviour("the corrected mass, second")
@@ -134,16 +145,15 @@ def test_accepted_mass(student, p, q):
 def test_corrected_mass(student, p, q):
     _, corrected = two_masses(student, p, q)
     hint = "It is the rejected share times the residual: what p has beyond q."
-    same_mass("corrected", corrected, p - np.minimum(p, q), p, q, hint)
+    same_mass(student, "corrected", corrected, p - np.minimum(p, q), p, q, hint)
 
 
-@two_paths.behaviour("the ends, without a warning, in new arrays")
+@two_paths.behaviour("the ends, without a warning, as a tuple of new arrays")
 @pytest.mark.parametrize("p, q", [*EQUAL, APART, (P, Q)])
 def test_two_paths_ends(student, p, q):
-    accepted, corrected = two_masses(student, p, q)
     hint = "With p equal to q everything is accepted; with nothing shared, nothing is."
-    same_mass("accepted", accepted, np.minimum(p, q), p, q, hint)
-    same_mass("corrected", corrected, p - np.minimum(p, q), p, q, hint)
+    gives = (np.minimum(p, q), p - np.minimum(p, q))
+    expect_form(student.two_paths, p, q, gives=gives, hint=hint)
     no_warning(student)
     untouched(student)
 
@@ -209,7 +219,7 @@ def test_argmax_accepted(student, p, q, gives):
 def test_argmax_edges(student, p, q):
     p, q = np.array(p), np.array(q)
     hint = "Of several largest entries the lowest index is drafted."
-    expect(student.argmax_draft_law, p, q, gives=by_cases(p, q), hint=hint)
+    expect_form(student.argmax_draft_law, p, q, gives=by_cases(p, q), hint=hint)
     no_warning(student)
     own_array(student)
     untouched(student)
@@ -329,7 +339,19 @@ def test_top_p_ties(student, top_p, kept):
     expect(student.warp, np.log(probs), 1.0, None, top_p, gives=only(kept, probs), hint=hint)
 
 
-@warp.behaviour("the order of the steps", after=[temperature_step, top_k_step, top_p_step])
+@top_p_step
+@pytest.mark.parametrize(
+    "size, top_p, kept", [(4, 0.5, 2), (4, 0.25, 1), (4, 0.75, 3), (2, 0.5, 1)]
+)
+def test_top_p_reached_exactly(student, size, top_p, kept):
+    hint = f"After {kept} of the tokens the mass is {top_p:g}, which is not below top_p."
+    gives = only(list(range(kept)), np.full(size, 1 / size))
+    expect(student.warp, np.zeros(size), 1.0, None, top_p, gives=gives, hint=hint)
+
+
+@warp.behaviour(
+    "the order of the steps; an array", after=[temperature_step, top_k_step, top_p_step]
+)
 @pytest.mark.parametrize(
     "temperature, top_k, top_p",
     [(2.0, 4, 0.7), (0.5, 3, 0.9), (4.0, None, 0.5), (0.25, 3, 0.8), (1.0, 2, 0.6), (3.0, 3, 0.75)],
@@ -337,7 +359,7 @@ def test_top_p_ties(student, top_p, kept):
 def test_order(student, temperature, top_k, top_p):
     gives = by_ranks(LOGITS, temperature, top_k, top_p)
     hint = "Temperature first, then top-k, then top-p on what top-k has left, renormalised."
-    expect(student.warp, LOGITS, temperature, top_k, top_p, gives=gives, hint=hint)
+    expect_form(student.warp, LOGITS, temperature, top_k, top_p, gives=gives, hint=hint)
 
 
 is_lossless = Exercise("is_lossless")
@@ -349,13 +371,6 @@ SPLIT = (np.array([0.125, 0.34375, 0.53125]), np.array([0.5, 0.25, 0.25]))
 QUIET = (np.array([0.5, 0.25, 0.21875, 0.03125]), np.array([0.46875, 0.25, 0.21875, 0.0625]))
 TWO = (np.array([0.25, 0.75]), np.array([0.5, 0.5]))
 SAME = (TWO[0], TWO[0].copy())
-
-
-def published_rule(p, q, tokens, r, u):
-    """Accepts if r <= p/q and p is not 0, as chapter 02 has it: exact."""
-    ratio = np.divide(p, q, out=np.ones(len(p)), where=q > 0)
-    kept = (r <= ratio[tokens]) & (p[tokens] > 0)
-    return np.where(kept, tokens, pick(residual(p, q), u))
 
 
 def other_side_of_the_coin(p, q, tokens, r, u):
@@ -405,12 +420,12 @@ def bounded(rule: Rule) -> Rule:
             raise ValueError("a rule takes p and q of shape (V,)")
         if math.prod(np.broadcast_shapes(*map(np.shape, given[2:]))) > MAX_GIVEN:
             raise ValueError(f"a rule takes {MAX_GIVEN:,} draft tokens at once, not more")
-        return rule(*given)
+        return rule(*given[:2], *np.broadcast_arrays(*given[2:]))
 
     return asked
 
 
-def judged(student, rule: Callable, pair: tuple, gives: bool) -> None:
+def judged(student, rule: Callable, pair: tuple, gives: bool, expect=expect) -> None:
     """Expect a verdict on a rule, which a message shows by its name and its text."""
 
     def is_lossless(rule, p, q):
@@ -456,10 +471,10 @@ def test_pairs(student, rule, pair, gives):
     judged(student, rule, pair, gives)
 
 
-@is_lossless.behaviour("exact: no small bias is let through")
+@is_lossless.behaviour("exact: no small bias is let through; True or False")
 @pytest.mark.parametrize(
     "rule, pair", [(coarse_coin, QUIET), (one_cell, GRID), (one_cell, SPLIT), (one_cell, TWO)]
 )
 def test_small_biases(student, rule, pair):
-    judged(student, rule, pair, gives=False)
-    judged(student, right_rule, pair, gives=True)
+    judged(student, rule, pair, gives=False, expect=expect_form)
+    judged(student, right_rule, pair, gives=True, expect=expect_form)

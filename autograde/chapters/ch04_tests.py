@@ -4,11 +4,18 @@ import numpy as np
 import pytest
 import torch
 
-from autograde.chapters.common import no_warning, own_array, prediction, quiz
+from autograde.chapters.common import (
+    expect,
+    expect_form,
+    no_warning,
+    own_array,
+    prediction,
+    quiz,
+)
 from autograde.check import Exercise, untouched
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
-from specdec_lib.lessons.common.describing import describe
-from specdec_lib.lessons.common.examples import Different, expect
+from specdec_lib.lessons.common.describing import describe, told_apart
+from specdec_lib.lessons.common.examples import Different
 
 test_prediction = prediction("prediction_04", 0, 6)
 test_prediction_b = prediction("prediction_04_b", 0, 2)
@@ -54,11 +61,11 @@ def test_accepted(student, alpha, k):
     expect(student.expected_accepted, alpha, k, gives=powers(alpha, 1, k), hint=hint)
 
 
-@expected_accepted.behaviour("the ends: alpha 0 and 1, and k = 0")
+@expected_accepted.behaviour("the ends: alpha 0 and 1, and k = 0; a number")
 @pytest.mark.parametrize("alpha, k", [*ENDS, (0.5, 3)])
 def test_accepted_at_the_ends(student, alpha, k):
     hint = "At 1 the fraction has no value, and the sum has; without a draft nothing is accepted."
-    expect(student.expected_accepted, alpha, k, gives=powers(alpha, 1, k), hint=hint)
+    expect_form(student.expected_accepted, alpha, k, gives=powers(alpha, 1, k), hint=hint)
     no_warning(student)
 
 
@@ -72,11 +79,11 @@ def test_tokens(student, alpha, k):
     expect(student.expected_tokens, alpha, k, gives=powers(alpha, 0, k), hint=hint)
 
 
-@expected_tokens.behaviour("the ends: alpha 0 and 1, and k = 0")
+@expected_tokens.behaviour("the ends: alpha 0 and 1, and k = 0; a number")
 @pytest.mark.parametrize("alpha, k", [*ENDS, (0.5, 3)])
 def test_tokens_at_the_ends(student, alpha, k):
     hint = "A block writes at least 1 token and at most k + 1."
-    expect(student.expected_tokens, alpha, k, gives=powers(alpha, 0, k), hint=hint)
+    expect_form(student.expected_tokens, alpha, k, gives=powers(alpha, 0, k), hint=hint)
     no_warning(student)
 
 
@@ -121,7 +128,7 @@ def test_speedup_with_measured_v(student, alpha, c, k, v):
 def test_speedup_at_the_ends(student, alpha, c, k, v):
     gives = powers(alpha, 0, k) / (c * k + v)
     hint = "Below 1 is a slow-down; k = 0 is plain decoding."
-    expect(student.walltime_speedup, alpha, c, k, v, gives=gives, hint=hint)
+    expect_form(student.walltime_speedup, alpha, c, k, v, gives=gives, hint=hint)
     no_warning(student)
 
 
@@ -177,7 +184,7 @@ def test_best_k_of_equal_ones(student, alpha, c, gives):
     expect(student.best_k, alpha, c, 12, gives=gives, hint=hint)
 
 
-@best_k.behaviour("looks at 1 to k_max and no further")
+@best_k.behaviour("looks at 1 to k_max and no further; a whole number")
 @pytest.mark.parametrize(
     "alpha, c, k_max, gives",
     [
@@ -193,7 +200,7 @@ def test_best_k_of_equal_ones(student, alpha, c, gives):
 )
 def test_best_k_up_to_k_max(student, alpha, c, k_max, gives):
     hint = "Every K from 1 to k_max is looked at, k_max too, and none beyond."
-    expect(student.best_k, alpha, c, k_max, gives=gives, hint=hint)
+    expect_form(student.best_k, alpha, c, k_max, gives=gives, hint=hint)
 
 
 prompt_lookup = Exercise("prompt_lookup")
@@ -253,7 +260,7 @@ def test_lookup_length(student, tokens, k, gives):
     expect(student.prompt_lookup, tokens, k, gives=gives, hint=hint)
 
 
-@prompt_lookup.behaviour("nothing to be found, nothing changed")
+@prompt_lookup.behaviour("nothing to be found; a list; nothing changed")
 @pytest.mark.parametrize(
     "tokens, k, gives",
     [
@@ -268,7 +275,7 @@ def test_lookup_length(student, tokens, k, gives):
 )
 def test_lookup_of_nothing(student, tokens, k, gives):
     hint = "A suffix that does not stand earlier gives an empty list, and so does k = 0."
-    expect(student.prompt_lookup, tokens, k, gives=gives, hint=hint)
+    expect_form(student.prompt_lookup, tokens, k, gives=gives, hint=hint)
     untouched(student)
 
 
@@ -307,7 +314,7 @@ def test_bigrams_smoothed(student, smoothing):
     expect(student.bigram_probs, TEXT, 5, smoothing, gives=gives, hint=hint)
 
 
-@bigram_probs.behaviour("rows without mass are uniform; short texts; nothing changed")
+@bigram_probs.behaviour("rows without mass are uniform; short texts; a new array")
 @pytest.mark.parametrize(
     "tokens, vocab_size, smoothing",
     [
@@ -323,7 +330,7 @@ def test_bigrams_smoothed(student, smoothing):
 def test_bigrams_at_the_edges(student, tokens, vocab_size, smoothing):
     gives = counted(tokens, vocab_size, smoothing)
     hint = "Every row sums to 1; where nothing was counted it is 1/V throughout."
-    expect(student.bigram_probs, tokens, vocab_size, smoothing, gives=gives, hint=hint)
+    expect_form(student.bigram_probs, tokens, vocab_size, smoothing, gives=gives, hint=hint)
     no_warning(student)
     own_array(student)
     untouched(student)
@@ -350,7 +357,8 @@ def logits(*shape: int, seed: int, step: float = 0.25) -> np.ndarray:
 
 def check_loss(student, p, q, hint, dtype=torch.float64):
     tensors = torch.tensor(p, dtype=dtype), torch.tensor(q, dtype=dtype)
-    expect_loss(student.distillation_loss, *tensors, gives=right_loss(p, q), hint=hint)
+    gives = right_loss(p, q)
+    expect_loss(student.distillation_loss, *tensors, gives=gives, hint=hint, form=False)
 
 
 PAIR = np.log([[0.45, 0.30, 0.15, 0.10]]), np.log([[0.30, 0.45, 0.20, 0.05]])
@@ -424,7 +432,8 @@ def test_loss_of_narrow_logits(student, shape):
     p, q = logits(*shape, seed=11), logits(*shape, seed=12)
     value, _ = given_loss(student, p, q, "bfloat16")
     if not abs(value - right_loss(p, q)) <= 1e-6:
+        came, wanted = told_apart(value, right_loss(p, q))
         raise Different(
-            f"with logits {shape} in bfloat16 distillation_loss returned {value:.7g}, expected "
-            f"{right_loss(p, q):.7g}. Turn logits into float32 before the softmax."
+            f"with logits {shape} in bfloat16 distillation_loss returned {came}, expected "
+            f"{wanted}. Turn logits into float32 before the softmax."
         )

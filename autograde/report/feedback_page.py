@@ -38,13 +38,14 @@ class FeedbackPage(HTMLExporter):
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict | None = None, **kw: Any
     ) -> tuple[str, dict]:
-        """The page; if it takes too much time or memory, the same without what a student wrote."""
+        """The page; if it cannot be made, or costs too much, one without what a student wrote."""
         code_style = HtmlFormatter(style="default").get_style_defs(".highlight")
         resources = {**(resources or {}), "code_style": code_style}
         try:
             return within_limits(partial(self._page, nb, resources, **kw))
-        except TooCostly as reason:
-            self.log.error("A page shows nothing that the student wrote: %s", reason)
+        except Exception as error:  # what a student wrote may do anything to the converter
+            reason = str(error) if isinstance(error, TooCostly) else type(error).__name__
+            self.log.error("A page shows nothing that the student wrote: %r", error)
             return within_limits(partial(self._page, _without_own(nb, reason), resources, **kw))
 
     def _page(self, nb: NotebookNode, resources: dict, **kw: Any) -> tuple[str, dict]:
@@ -69,7 +70,7 @@ def _is_by_hand(cell: NotebookNode) -> bool:
     return marks != [repr(float(nbgrader.score))]
 
 
-def _without_own(nb: NotebookNode, reason: TooCostly) -> NotebookNode:
+def _without_own(nb: NotebookNode, reason: str) -> NotebookNode:
     """The notebook with a line in place of everything that a student wrote or printed."""
     nb = copy.deepcopy(nb)
     for cell in nb.cells:

@@ -77,8 +77,8 @@ def test_truths_of_the_predictions():
 @pytest.mark.parametrize("order", puzzle.ORDERS)
 def test_puzzle_solved_is_a_decoder(order: str):
     lines = dict(puzzle.LINES)
-    for letter, filled in puzzle.FILLED.items():
-        lines[letter] = lines[letter].replace(puzzle.BLANK, filled)
+    for letter, blank in puzzle.BLANKS.items():
+        lines[letter] = lines[letter].replace(puzzle.BLANK, blank.right)
     body = "\n".join("    " + lines[letter] for letter in order)
     names = dict(FUNCTIONS)
     exec(f"def decode(target_model, draft_model, prompt, k, max_new_tokens):\n{body}", names)

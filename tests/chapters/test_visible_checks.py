@@ -12,41 +12,8 @@ from classes.chapter_cases import CHAPTERS, functions_of, lesson_of
 
 from autograde.wrong import Misconception, misconceptions_of
 
-LATER = "no example of the check shows it yet"
 # What no visible check shows, by chapter, and why it is left to the hidden tests.
 HIDDEN: dict[str, dict[str, str]] = {
-    "01_draft_then_verify": {
-        "draft_block.last_token_only": LATER,
-        "score_block.prefix_forgotten": LATER,
-        "greedy_prefix.ties_both_ways": LATER,
-        "greedy_speculative_decode.no_bonus": LATER,
-    },
-    "02_rejection_sampling": {
-        "speculative_accept.impossible_token_kept": LATER,
-        "speculative_accept.strict_comparison": LATER,
-        "speculative_step.bonus_from_draft": LATER,
-        "speculative_step.stale_bonus_row": LATER,
-        "speculative_step.residual_of_first_row": LATER,
-        "speculative_step.rest_of_the_draft_kept": LATER,
-    },
-    "03_lossless": {
-        "argmax_draft_law.no_cap": LATER,
-        "argmax_draft_law.last_of_equals": LATER,
-        "warp.temperature_last": LATER,
-        "warp.mass_before_top_k": LATER,
-        "warp.overflowing_softmax": LATER,
-        "warp.small_instead_of_zero": LATER,
-        "warp.negative_let_through": LATER,
-        "is_lossless.by_sampling": LATER,
-        "is_lossless.below_a_thousandth": LATER,
-        "is_lossless.at_the_corners": LATER,
-    },
-    "04_choosing_the_draft": {
-        "best_k.compared_exactly": LATER,
-        "prompt_lookup.shortest_first": LATER,
-        "prompt_lookup.no_overlap": LATER,
-        "distillation_loss.narrow": LATER,
-    },
     "08_full_generation": {
         "verify_block.loop_over_rows": "what it costs is counted where functions of torch are",
     },

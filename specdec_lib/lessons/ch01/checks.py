@@ -11,6 +11,9 @@ from specdec_lib.lessons.ch01.models import (
     END,
     TARGET,
     WORDS,
+    Calls,
+    DraftModel,
+    TargetModel,
     greedy_decode,
     named,
     pair,
@@ -21,15 +24,16 @@ from specdec_lib.lessons.ch01.puzzle import check_puzzle
 from specdec_lib.lessons.common.answers import answered, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
+from specdec_lib.lessons.common.lending import fixed, handed_out
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 __all__ = ["DRAFT", "END", "TARGET", "WORDS", "answered", "check_puzzle", "committed"]
 __all__ += ["greedy_decode", "named", "pair", "text", "tokens"]
 
 # The text and the block that the chapter works on: the draft's favourites after "the cat".
-PREFIX = tokens("the cat")
-BLOCK = tokens("sat on the cat")
-UNIFORMS = np.array([0.1, 0.5, 0.95])
+_PREFIX = tokens("the cat")
+__getattr__ = handed_out(PREFIX=_PREFIX, BLOCK=tokens("sat on the cat"))
+UNIFORMS = fixed([0.1, 0.5, 0.95])
 LONG = 12  # new tokens of a whole decode
 
 # Five blocks of the built-in pair on a Python prompt; classes/record_ch01.py makes the file.
@@ -64,7 +68,7 @@ reveal = revealing(TRUTHS)
 
 
 # The pair of chapter 02, for what happens if two papers' letters are mixed.
-P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
+P, Q = fixed([0.45, 0.30, 0.15, 0.10]), fixed([0.30, 0.45, 0.20, 0.05])
 
 
 def exchanged() -> np.ndarray:
@@ -86,13 +90,13 @@ def look() -> None:
     print(f"lost without the bonus at alpha = 0.7, K = 5: {0.7**5 / expected_tokens(0.7, 5):.1%}")
     speeds = ", ".join(f"{walltime_speedup(0.7, 0.05, k):.2f} at K = {k}" for k in (5, 50))
     print(f"1/(1 - 0.7) = {1 / (1 - 0.7):.2f}; speed-up with c = 0.05: {speeds}")
-    print("two blocks, the end not looked for:", text(greedy_decode(TARGET, PREFIX, 7)))
+    print("two blocks, the end not looked for:", text(greedy_decode(TARGET, _PREFIX, 7)))
     print(f"letters exchanged: a total variation of {distance(exchanged(), P):.3f}")
 
 
-def drafted_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:
-    """What the small draft gives before each token of `drafted` (k, V)."""
-    return np.array([DRAFT.row([*prefix, *drafted[:i]]) for i in range(len(drafted))])
+def drafted_rows(model: DraftModel, prefix: list[int], drafted: list[int]) -> np.ndarray:
+    """What a small model gives before each token of `drafted` (k, V)."""
+    return np.array([model.row([*prefix, *drafted[:i]]) for i in range(len(drafted))])
 
 
 def target_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:
@@ -117,22 +121,32 @@ def shown(token: str) -> str:
 
 @visible_check
 def check_draft_block(function: Callable) -> None:
-    """The block of the card, one token alone, and a block whose every token is a rare one."""
+    """The block of the card, one token alone, a block of rare tokens, and another draft."""
     for prefix, uniforms, drafted, hint in (
         ("the cat", UNIFORMS, "sat on mat", "Is every draft token in the next call's list?"),
         ("the dog", UNIFORMS[2:], "ran", "u = 0.95 picks the second of two words."),
         ("mat .", np.array([0.9, 0.2, 0.99]), "dog sat .", "Token i is picked by uniforms[i]."),
     ):
         before, out = tokens(prefix), tokens(drafted)
-        gives = (out, drafted_rows(before, out))
+        gives = (out, drafted_rows(DRAFT, before, out))
         _, draft = pair(in_a_block=len(out))
         expect(function, draft, before, len(out), uniforms, gives=gives, hint=hint)
+    before, out = tokens("sat on"), tokens("the mat")
+    far = DraftModel(TARGET.row, Calls(drafts=2))
+    hint = "This draft looks at two words: is the whole text in every call?"
+    gives = (out, drafted_rows(TARGET, before, out))
+    expect(function, far, before, 2, np.array([0.1, 0.3]), gives=gives, hint=hint)
 
 
 @visible_check
 def check_score_block(function: Callable) -> None:
-    """The block of the card, a prefix of one token, and no draft tokens at all."""
-    for prefix, drafted in (("the cat", "sat on the cat"), ("the", "dog ran"), ("the cat sat", "")):
+    """The block of the card, a short prefix and a long one, and no draft tokens at all."""
+    for prefix, drafted in (
+        ("the cat", "sat on the cat"),
+        ("the", "dog ran"),
+        ("sat on the", "mat ."),
+        ("the cat sat", ""),
+    ):
         before, block = tokens(prefix), tokens(drafted)
         hint = f"{len(block) + 1} rows, from the one that follows the last token of the prefix."
         target, _ = pair(targets=1)
@@ -142,30 +156,38 @@ def check_score_block(function: Callable) -> None:
 
 @visible_check
 def check_greedy_prefix(function: Callable) -> None:
-    """A block that parts at its last token, at its first, and nowhere."""
+    """A block that parts at its last token, at its first, and nowhere; then a tie."""
     for drafted, count, hint in (
         ("sat on the cat", 3, "The target says sat, on, the, mat."),
         ("ran . the dog", 0, "Later tokens do not count, however good they are."),
         ("sat on the mat", 4, "All four are the target's own."),
     ):
         block = tokens(drafted)
-        rows = target_rows(PREFIX, block)
+        rows = target_rows(_PREFIX, block)
         expect(function, block, rows, gives=count, hint=hint)
+    tie = np.array([[0.25, 0.5, 0.25], [0.2, 0.4, 0.4]])
+    hint = "Row 1 has a tie: its first token, 1, is the target's choice."
+    expect(function, [1, 2], tie, gives=1, hint=hint)
 
 
 @visible_check
 def check_greedy_speculative_decode(function: Callable) -> None:
-    """Twelve tokens in four passes, the same text up to its end, and no tokens at all."""
-    whole = greedy_decode(TARGET, PREFIX, LONG)
+    """Twelve tokens in four passes, the text up to its end, a perfect draft, no tokens at all."""
+    whole = greedy_decode(TARGET, _PREFIX, LONG)
     hint = "The target alone writes: " + text(whole) + "."
     target, draft = pair(targets=4, in_a_block=4)
-    expect(function, target, draft, PREFIX, 4, LONG, None, gives=whole, hint=hint)
+    expect(function, target, draft, _PREFIX, 4, LONG, None, gives=whole, hint=hint)
     target, draft = pair(targets=2, in_a_block=4)
     end = whole.index(END) + 1
     hint = "The text ends with its first eos, also if that stands inside a block."
-    expect(function, target, draft, PREFIX, 4, LONG, END, gives=whole[:end], hint=hint)
+    expect(function, target, draft, _PREFIX, 4, LONG, END, gives=whole[:end], hint=hint)
+    calls = Calls(targets=3, in_a_block=4)
+    perfect = TargetModel(TARGET.row, calls), DraftModel(TARGET.row, calls)
+    hint = "This draft is always right: blocks of 5, 5 and 3 tokens, one pass each."
+    gives = greedy_decode(TARGET, _PREFIX, LONG + 1)
+    expect(function, *perfect, _PREFIX, 4, LONG + 1, None, gives=gives, hint=hint)
     target, draft = pair(targets=0, drafts=0)
-    expect(function, target, draft, PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
+    expect(function, target, draft, _PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
 
 
 HINTS = {

@@ -6,37 +6,46 @@ import numpy as np
 
 from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch03.computed import bfloat16, mixed_up, noise
-from specdec_lib.lessons.ch03.rules import Named, from_target, one_coin, right_rule, sampler_match
+from specdec_lib.lessons.ch03.rules import (
+    Named,
+    coarse_coin,
+    from_target,
+    one_coin,
+    published_rule,
+    right_rule,
+    sampler_match,
+)
 from specdec_lib.lessons.common.answers import answered, committed, revealing
-from specdec_lib.lessons.common.examples import expect, visible_check
+from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
+from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.lessons.common.wording import TOKENS
 from specdec_lib.theory import walltime_speedup
 
 __all__ = ["P", "Q", "answered", "committed"]
 
 # Two tokens, for everything that can be done in one's head.
-COINS = np.array([0.5, 0.5]), np.array([0.6, 0.4])
-APART = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+COINS = fixed([0.5, 0.5]), fixed([0.6, 0.4])
+APART = fixed([1.0, 0.0]), fixed([0.0, 1.0])
 # Target and draft for the argmax draft: the coins, a report of the bug, and chapter 02's pair.
-ARGMAX_PAIRS = (COINS, (np.array([0.6, 0.4]), np.array([0.8, 0.2])), (P, Q))
+ARGMAX_PAIRS = (COINS, (fixed([0.6, 0.4]), fixed([0.8, 0.2])), (P, Q))
 
 # Logits of five tokens, whose softmax is about 0.52, 0.31, 0.12, 0.05, 0.01.
-LOGITS = np.array([2.0, 1.5, 0.5, -0.4, -2.0])
+LOGITS = fixed([2.0, 1.5, 0.5, -0.4, -2.0])
 # Two flat models of eight tokens: a filter takes much away from them.
-FLAT_TARGET = np.array([1.6, 1.0, 0.7, 0.4, 0.3, -0.1, -0.2, -0.8])
-FLAT_DRAFT = np.array([1.0, 1.1, 0.8, 0.4, 0.2, 0.1, -0.2, -0.4])
+FLAT_TARGET = fixed([1.6, 1.0, 0.7, 0.4, 0.3, -0.1, -0.2, -0.8])
+FLAT_DRAFT = fixed([1.0, 1.1, 0.8, 0.4, 0.2, 0.1, -0.2, -0.4])
 
 # On this pair every ratio p/q, q/p and residual is a multiple of 1/64.
-GRID_P = np.array([0.375, 0.25, 0.125, 0.25])
-GRID_Q = np.array([0.1875, 0.5, 0.0625, 0.25])
+GRID_P = fixed([0.375, 0.25, 0.125, 0.25])
+GRID_Q = fixed([0.1875, 0.5, 0.0625, 0.25])
 # It is so on this pair, too; its draft is nearly right.
-QUIET_P = np.array([0.5, 0.25, 0.21875, 0.03125])
-QUIET_Q = np.array([0.46875, 0.25, 0.21875, 0.0625])
+QUIET_P = fixed([0.5, 0.25, 0.21875, 0.03125])
+QUIET_Q = fixed([0.46875, 0.25, 0.21875, 0.0625])
 
 # Two models that look at one token only: row t follows token t, the last row the empty text.
-TARGET = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
-DRAFT = np.array([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
+TARGET = fixed([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
+DRAFT = fixed([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
@@ -86,39 +95,54 @@ def check_two_paths(function: Callable) -> None:
 
 @visible_check
 def check_argmax_draft_law(function: Callable) -> None:
-    """Two coins, a draft that is too modest, the chapter's pair, and two equal models."""
+    """Two coins, drafts that are too modest, the chapter's pair, equal models, and a tie."""
     hint = "Token 0 is drafted every time; a rejection goes to the residual of the full q."
     expect(function, *COINS, gives=np.array([5 / 6, 1 / 6]), hint=hint)
     modest = np.array([0.6, 0.4]), np.array([0.55, 0.45])
     hint = "p/q is above 1 on the drafted token, so it is always accepted."
     expect(function, *modest, gives=np.array([1.0, 0.0]), hint=hint)
+    modest = np.array([0.6, 0.1, 0.3]), np.array([0.5, 0.3, 0.2])
+    expect(function, *modest, gives=np.array([1.0, 0.0, 0.0]), hint=hint)
     gives = np.array([0.25, 2 / 3, 0.0, 1 / 12])
     expect(function, P, Q, gives=gives, hint="Token B is drafted every time, and its ratio is 2/3.")
     gives = np.array([1.0, 0.0, 0.0, 0.0])
     expect(function, P, P, gives=gives, hint="The ratio is 1; did you divide by an empty residual?")
+    tie = np.array([0.2, 0.8]), np.array([0.5, 0.5])
+    hint = "Two entries of q are the largest: the draft token is the first, and its ratio is 0.4."
+    expect(function, *tie, gives=np.array([0.4, 0.6]), hint=hint)
 
 
 @visible_check
 def check_warp(function: Callable) -> None:
-    """No filter, temperatures 2 and 0, and each filter alone, on logits with a known softmax."""
+    """Temperatures, each filter alone and two steps together; large logits and a wrong number."""
     logits = np.log([0.5, 0.25, 0.125, 0.125])
     expect(function, logits, gives=np.exp(logits), hint="Without any filter it is the softmax.")
     roots = np.sqrt(np.exp(logits))
     gives = roots / roots.sum()
     expect(function, logits, 2.0, gives=gives, hint="The temperature divides the logits.")
     hint = "Temperature 0 puts everything on the largest logit."
-    expect(function, logits, 0.0, gives=np.array([1.0, 0.0, 0.0, 0.0]), hint=hint)
+    first = np.array([1.0, 0.0, 0.0, 0.0])
+    expect(function, logits, 0.0, gives=first, hint=hint)
+    hint = "Of the largest logits the first gets everything at temperature 0."
+    expect(function, np.array([1.0, 3.0, 3.0]), 0.0, gives=np.array([0.0, 1.0, 0.0]), hint=hint)
     gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
     expect(function, logits, 1.0, 2, gives=gives, hint="Did you renormalise after top-k?")
     hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
     expect(function, logits, 1.0, None, 0.6, gives=gives, hint=hint)
     hint = "Tokens 2 and 3 both equal the third largest logit, so top_k = 3 keeps both."
     expect(function, logits, 1.0, 3, gives=np.exp(logits), hint=hint)
+    hint = "Top-k leaves [2/3, 1/3]: before token 1 stands 2/3 then, which is not below 0.6."
+    expect(function, logits, 1.0, 2, 0.6, gives=first, hint=hint)
+    hint = "At temperature 0.5 token 0 has 0.73, and before token 1 stands more than 0.6."
+    expect(function, logits, 0.5, None, 0.6, gives=first, hint=hint)
+    hint = "exp(1000) is infinite: subtract the largest logit first."
+    expect(function, np.array([1000.0, 1000.0]), gives=np.array([0.5, 0.5]), hint=hint)
+    expect_value_error(function, logits, -1.0, why="a temperature below 0 has no meaning")
 
 
 @visible_check
 def check_is_lossless(function: Callable) -> None:
-    """Two right rules, one that draws from p after a rejection, and one that reuses its coin."""
+    """Three right rules and three wrong ones; the last of them is nearly right."""
     pair = GRID_P, GRID_Q
     hint = "This is chapter 02's rule. Does every draft token weigh q(token)?"
     expect(function, Named(right_rule), *pair, gives=True, hint=hint)
@@ -128,6 +152,11 @@ def check_is_lossless(function: Callable) -> None:
     expect(function, Named(from_target), *pair, gives=False, hint=hint)
     hint = "It uses r again for u. Has your grid all pairs of r and u?"
     expect(function, Named(one_coin), *pair, gives=False, hint=hint)
+    hint = "It accepts if r is at most p/q. In the middle of a cell that is the same as below p/q."
+    expect(function, Named(published_rule), *pair, gives=True, hint=hint)
+    quiet = QUIET_P, QUIET_Q
+    hint = "It is off by a thousandth only: every difference above 1e-12 counts."
+    expect(function, Named(coarse_coin), *quiet, gives=False, hint=hint)
 
 
 def rounding(vocab_size: int = 32_000, seed: int = 3) -> None:

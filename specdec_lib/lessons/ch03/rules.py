@@ -28,6 +28,13 @@ def right_rule(p, q, tokens, r, u):
     return np.where(r * q[tokens] < p[tokens], tokens, pick(residual(p, q), u))
 
 
+def published_rule(p, q, tokens, r, u):
+    """Accepts if r is at most p/q and p is not 0, as the papers write the rule: exact."""
+    ratio = np.divide(p, q, out=np.ones(len(p)), where=q > 0)
+    kept = (r <= ratio[tokens]) & (p[tokens] > 0)
+    return np.where(kept, tokens, pick(residual(p, q), u))
+
+
 def sampler_match(p, q, tokens, r, u):
     """Draws from p, and looks whether the draft has guessed it: exact, but it accepts less."""
     return pick(p, u)
@@ -95,7 +102,10 @@ SEEN = {
 
 
 class Named:
-    """A rule as a message shows it: by its name. Calling it calls the rule."""
+    """A rule as a message shows it: by its name. Calling it calls the rule.
+
+    Raises ValueError unless draft tokens, coins and numbers are of one shape (N,).
+    """
 
     def __init__(self, rule: Rule) -> None:
         self.rule = rule
@@ -103,5 +113,11 @@ class Named:
     def __repr__(self) -> str:
         return self.rule.__name__
 
-    def __call__(self, *args: np.ndarray) -> np.ndarray:
-        return self.rule(*args)
+    def __call__(
+        self, p: np.ndarray, q: np.ndarray, tokens: np.ndarray, r: np.ndarray, u: np.ndarray
+    ) -> np.ndarray:
+        shapes = [np.shape(each) for each in (tokens, r, u)]
+        if len(shapes[0]) != 1 or len(set(shapes)) > 1:
+            said = ", ".join(map(str, shapes))
+            raise ValueError(f"a rule takes tokens, r and u of one shape (N,), not {said}")
+        return self.rule(p, q, tokens, r, u)

@@ -8,7 +8,8 @@ import numpy as np
 from specdec_lib import theory
 from specdec_lib.lessons.ch04.computed import _softmax, loss_gradient
 from specdec_lib.lessons.common.answers import answered, committed, revealing
-from specdec_lib.lessons.common.describing import describe, type_name
+from specdec_lib.lessons.common.comparing import in_form_of
+from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
 from specdec_lib.lessons.common.examples import (
     Different,
     agrees,
@@ -32,6 +33,9 @@ WORDS = _TEXT.split()
 P = [[0.45, 0.30, 0.15, 0.10], [0.25, 0.25, 0.25, 0.25]]
 Q = [[0.30, 0.45, 0.20, 0.05], [0.50, 0.20, 0.15, 0.15]]
 
+
+# Logits that bfloat16 holds exactly, of a target and of a draft.
+NARROW = [[1.25, -0.5, 0.25, 2.0, -1.75], [0.75, 0.5, -0.25, 1.0, -0.5]]
 
 # What a student reads if the loss has no gradient.
 CUT = (
@@ -89,22 +93,27 @@ def check_walltime_speedup(function: Callable) -> None:
 
 @visible_check
 def check_best_k(function: Callable) -> None:
-    """An optimum inside, a limit, a draft that never pays, and a tie."""
+    """An optimum inside, a limit, a draft that never pays, and two ties."""
     hint = "Is walltime_speedup right? Then: compare all K from 1 to k_max."
     expect(function, 0.5, 0.1, 10, gives=2, hint=hint)
     expect(function, 0.9, 0.01, 10, gives=10, hint="k_max itself may be the answer.")
     expect(function, 0.05, 0.3, 10, gives=0, hint="Plain decoding, K = 0, has the speed-up 1.")
     expect(function, 0.5, 0.2, 10, gives=1, hint="K = 1 and K = 2 both give 1.25.")
+    hint = "K = 1 and K = 2 both give 1.21, but for rounding: only a difference above 1e-12 counts."
+    expect(function, 0.3, 0.09 / 1.21, 10, gives=1, hint=hint)
 
 
 @visible_check
 def check_prompt_lookup(function: Callable) -> None:
-    """The card's text, two occurrences, an overlap, and nothing to be found."""
-    expect(function, [4, 5, 6, 9, 5, 6], 3, gives=[9, 5, 6], hint="What followed [5, 6]?")
+    """The card's text, two occurrences, two lengths, an overlap, and nothing to be found."""
+    hint = "[5, 6] stands at 1, and 9, 5, 6 follow it. At the end it stands too: that is itself."
+    expect(function, [4, 5, 6, 9, 5, 6], 3, gives=[9, 5, 6], hint=hint)
     hint = "[1, 2] stands at 0 and at 3; the latest earlier occurrence counts."
     expect(function, [1, 2, 7, 1, 2, 8, 1, 2], 1, gives=[8], hint=hint)
-    hint = "[7, 7] ends the text and stands one earlier too, overlapping it."
-    expect(function, [7, 7, 7], 2, gives=[7], hint=hint)
+    hint = "[1, 2] stands at 0. The shorter suffix [2] stands later, but the longest one counts."
+    expect(function, [1, 2, 7, 2, 8, 1, 2], 1, gives=[7], hint=hint)
+    hint = "[7, 7, 7] ends the text and stands one earlier too, overlapping it: one token follows."
+    expect(function, [7, 7, 7, 7, 7], 3, gives=[7], hint=hint)
     expect(function, [1, 2, 3], 2, gives=[], hint="3 does not occur before.")
 
 
@@ -112,7 +121,11 @@ def check_prompt_lookup(function: Callable) -> None:
 def check_bigram_probs(function: Callable) -> None:
     """The card's text, with two smoothings, and a token that nothing follows."""
     gives = np.array([[0.25, 0.75], [0.5, 0.5]])
-    expect(function, [0, 1, 0, 1, 1], 2, gives=gives, hint="Row: the token before. All start at 1.")
+    hint = (
+        "Row: the token before. All counts start at 1. The pair 0, 1 occurs twice: do both count? "
+        "counts[a, b] += 1 with lists of indices adds 1 to a cell once."
+    )
+    expect(function, [0, 1, 0, 1, 1], 2, gives=gives, hint=hint)
     gives = np.array([[0.0, 1.0], [0.5, 0.5]])
     expect(function, [0, 1, 0, 1, 1], 2, 0.0, gives=gives, hint="Here the counts start at 0.")
     gives = np.array([[0.0, 1.0], [0.5, 0.5]])
@@ -121,7 +134,7 @@ def check_bigram_probs(function: Callable) -> None:
 
 @visible_check
 def check_distillation_loss(function: Callable) -> None:
-    """The pair, two positions, equal models, and the gradient that training needs."""
+    """The pair, two positions, equal models, narrow logits, and the gradient for training."""
     import torch
 
     p, q = torch.tensor(P).log(), torch.tensor(Q).log()
@@ -130,6 +143,10 @@ def check_distillation_loss(function: Callable) -> None:
     hint = "The two positions have 0.20 and 0.25: take their mean."
     expect_loss(function, p, q, gives=0.225, hint=hint)
     expect_loss(function, p + 3, p, gives=0.0, hint="Logits may be shifted: softmax first.")
+    shared = np.minimum(*_softmax(np.array(NARROW))).sum()
+    hint = "These logits are bfloat16: turn them into float32 before the softmax."
+    narrow = torch.tensor(NARROW, dtype=torch.bfloat16)
+    expect_loss(function, *narrow, gives=float(1 - shared), hint=hint)
     draft = q.clone().requires_grad_()
     try:
         function(p, draft).backward()
@@ -143,20 +160,27 @@ def is_cut(error: Exception) -> bool:
     return "require" in str(error) and "grad" in str(error)
 
 
-def expect_loss(function: Callable, p: Any, q: Any, gives: float, hint: str = "") -> None:
-    """`expect` for a loss: logits (..., V) in; a floating-point tensor () within 1e-6 out."""
-    call = f"distillation_loss(logits of {_probs(p)}, logits of {_probs(q)})"
+def expect_loss(
+    function: Callable, p: Any, q: Any, gives: float, hint: str = "", form: bool = True
+) -> None:
+    """`expect` for a loss: logits (..., V) in, a floating-point tensor () within 1e-6 out.
+
+    Without `form` any one number will do.
+    """
+    call = format_call(function, (p, q))
     try:
         loss = function(p, q)
     except Exception as error:
         pass_through(error)
         happened = getattr(error, "what_happened", None) or f"raised {error!r}"
         raise Different(f"{call} {happened}; expected {gives:.5g}.") from None
-    remark = not_a_loss(loss)
+    number = loss if form else in_form_of(gives, loss)
+    remark = "" if isinstance(number, int | float) and not form else not_a_loss(loss)
     if remark:
         raise Different(f"{call} returned {type_name(loss)}, expected {gives:.5g} ({remark}).")
     if not abs(float(loss) - gives) <= 1e-6:
-        raise Different(f"{call} returned {float(loss):.5g}, expected {gives:.5g}. {hint}".strip())
+        came, wanted = told_apart(float(loss), gives)
+        raise Different(f"{call} returned {came}, expected {wanted}. {hint}".strip())
     shapes = f"target logits {tuple(p.shape)}, draft logits {tuple(q.shape)}"
     agrees(f"distillation_loss({shapes})", describe(float(loss)))
 
@@ -182,10 +206,6 @@ def expect_gradient(got: np.ndarray, p_logits: np.ndarray, q_logits: np.ndarray)
             f"{told[1]}."
         )
     agrees("its gradient in the draft's logits", describe(got))
-
-
-def _probs(logits: Any) -> list:
-    return np.round(_softmax(logits.detach().double().numpy()), 4).tolist()
 
 
 def look() -> None:

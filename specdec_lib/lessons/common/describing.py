@@ -25,12 +25,9 @@ def type_name(value: Any) -> str:
 
 
 def told_apart(one: Any, other: Any) -> tuple[str, str]:
-    """Both values as text, with as many digits as are needed to see a difference."""
-    for digits in DIGITS:
-        texts = describe(one, digits), describe(other, digits)
-        if texts[0] != texts[1]:
-            break
-    return texts
+    """Both values as text, with as many digits as are needed to see where they differ."""
+    texts = [(describe(one, digits), describe(other, digits)) for digits in DIGITS]
+    return next((pair for pair in texts if pair[0] != pair[1]), texts[0])
 
 
 def describe(value: Any, digits: int | None = DIGITS[0]) -> str:

@@ -46,6 +46,17 @@ def fixed(values: Sequence) -> Any:
     return made
 
 
+def handed_out(**lists: list) -> Callable[[str], list]:
+    """The `__getattr__` of a module that gives a new list at every use of one of these names."""
+
+    def __getattr__(name: str) -> list:  # noqa: N807
+        if name not in lists:
+            raise AttributeError(f"this module has no name {name}")
+        return list(lists[name])
+
+    return __getattr__
+
+
 def copied(value: Any) -> Any:
     """A copy of plain data, which may be changed; a model or a generator as it is."""
     if isinstance(value, ARRAYS):

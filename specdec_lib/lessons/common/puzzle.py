@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from specdec_lib.lessons.common.examples import describe
+from specdec_lib.lessons.common.describing import describe
 
 BLANK = "____"
 

@@ -68,6 +68,11 @@ def test_a_page_that_takes_too_long_has_all_but_what_the_student_wrote(
     assert "mine" in page_of(new_markdown_cell("mine"))
 
 
+def test_a_page_that_cannot_be_made_has_the_rest_too():
+    page = page_of(new_markdown_cell("mine ![x](attachment:no-such-picture)"))
+    assert "mine" not in page and "left out here: a page could not be made of it (Inval" in page
+
+
 def test_only_python_is_coloured():
     """pygments has hundreds of languages, and a student's text chooses among them."""
     python = offline.markdown2html({}, "```python\nif x:\n```")

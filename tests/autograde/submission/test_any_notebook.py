@@ -1,0 +1,146 @@
+"""Any file is refused with a reason, or rebuilt within bounds into a notebook that has a page."""
+
+import base64
+import json
+import re
+
+import nbformat
+import pytest
+from classes.submitting import CHAPTER, right
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nbformat import NotebookNode
+
+from autograde import bounds
+from autograde.report.offline import markdown2html
+from autograde.submission import Refused, is_answer, is_ours, parse, rebuild, release_of
+
+RELEASE = release_of(CHAPTER)
+RIGHT = json.loads(json.dumps(right()))
+NAMES = [cell.id for cell in RELEASE.cells]
+PICTURE = base64.b64encode(b"a picture").decode()
+PIECES = (
+    *("![a](attachment:a.png)", "![](attachment:b%20c)", "[x](javascript:x)", "[x]: y", "<b>"),
+    *("$x$", "$$", "\\(", "\\\\[", "\\begin{a}", "\\end{a}", "```python\n", "```html\n", "~~~"),
+    *("|a|b|\n|-|-|\n", "- ", "> ", "1. ", "# ", "\n", "\n\n", "    ", "*", "**", "`", "&#1;", "a"),
+    *(
+        "\x00",
+        "\x1b[31m",
+        "\ud800",
+        "\u2028",
+        "\u2060",
+        "\N{GRINNING FACE}",
+        "\\",
+        "[[",
+        "]]",
+        "](",
+    ),
+    *("http://a", "<!--", "-->", "def f():\n", "raise ValueError\n", "%%time\n", "!ls\n"),
+)
+
+TEXT = st.lists(st.sampled_from(PIECES) | st.text(max_size=8), max_size=30).map("".join)
+LONG = st.tuples(TEXT, st.integers(0, 30_000)).map(lambda pair: (pair[0] * 3_000)[: pair[1]])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda below: st.lists(below, max_size=4) | st.dictionaries(TEXT, below, max_size=4),
+    max_leaves=12,
+)
+SOURCE = TEXT | LONG | st.lists(TEXT, max_size=5) | JSON
+IDS = st.sampled_from(NAMES) | TEXT | JSON
+ATTACHMENTS = JSON | st.dictionaries(
+    st.sampled_from(["a.png", "b c"]) | TEXT,
+    st.fixed_dictionaries({"image/png": st.just(PICTURE) | JSON}, optional={"text/html": TEXT}),
+    max_size=4,
+)
+CELL = st.fixed_dictionaries(
+    {"cell_type": st.sampled_from(["code", "markdown", "raw"]) | JSON, "source": SOURCE},
+    optional={
+        "id": IDS,
+        "metadata": st.fixed_dictionaries({"nbgrader": st.fixed_dictionaries({"grade_id": IDS})})
+        | JSON,
+        "attachments": ATTACHMENTS,
+        "outputs": JSON,
+    },
+)
+CELLS = st.lists(CELL | st.sampled_from(RIGHT["cells"]) | JSON, max_size=12) | JSON
+NOTEBOOK = st.fixed_dictionaries(
+    {"nbformat": st.just(4) | JSON, "cells": CELLS}, optional={"metadata": JSON, "more": JSON}
+)
+
+
+def in_bounds(notebook: NotebookNode) -> None:
+    """What every later step counts on."""
+    nbformat.validate(notebook, relax_add_props=True)
+    json.dumps(notebook, ensure_ascii=False).encode()
+    ours = {cell.id: cell.source for cell in notebook.cells if is_ours(cell)}
+    locked = {cell.id: cell.source for cell in RELEASE.cells if cell.metadata.get("nbgrader")}
+    assert {name: text for name, text in locked.items() if name in ours}.items() <= ours.items()
+    assert [cell.id for cell in notebook.cells if cell.id in NAMES] == NAMES
+    assert sum(map(_students, notebook.cells)) < 2 * bounds.MAX_TEXT + 300 * len(notebook.cells)
+
+
+def _students(cell: NotebookNode) -> int:
+    return 0 if is_ours(cell) and cell.cell_type == "markdown" else len(cell.source)
+
+
+def has_a_page(notebook: NotebookNode) -> None:
+    """The converter takes every text of the student's, and nothing acts in what it makes of it."""
+    for cell in notebook.cells:
+        if not is_ours(cell) and cell.cell_type == "markdown":
+            page = markdown2html({"cell": cell}, cell.source)
+            assert not re.search(r"<(script|b>|!--)|href=\"javascript", page)
+
+
+def taken_or_refused(data: bytes) -> None:
+    try:
+        notebook = rebuild(parse(data), RELEASE)
+    except Refused as reason:
+        assert 10 < len(str(reason)) < 1_000
+    else:
+        in_bounds(notebook)
+        has_a_page(notebook)
+
+
+def with_answer(plain: dict) -> bytes:
+    """The file, with a right answer behind its cells, so that it is not another chapter's."""
+    answer = next(c for c in RIGHT["cells"] if is_answer(nbformat.from_dict(c)))
+    cells = plain["cells"]
+    return json.dumps(
+        {**plain, "cells": [*cells, answer] if isinstance(cells, list) else cells}
+    ).encode()
+
+
+def fuzzed(examples: int, **more: bool) -> None:
+    """The property on this many files of each kind."""
+    quiet = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    many = settings(max_examples=examples, deadline=None, suppress_health_check=quiet, **more)
+    many(given(NOTEBOOK.map(with_answer))(taken_or_refused))()
+    many(given(JSON.map(lambda value: json.dumps(value).encode()))(taken_or_refused))()
+    many(given(st.binary(max_size=200))(taken_or_refused))()
+
+
+def test_any_file_is_refused_or_rebuilt_within_bounds():
+    fuzzed(25, derandomize=True)
+
+
+@pytest.mark.slow
+def test_any_file_is_refused_or_rebuilt_within_bounds_for_a_minute():
+    fuzzed(1_500, derandomize=True)
+
+
+@pytest.mark.parametrize("broken", ["no bound", "an answer of ours changed", "a live tag"])
+def test_the_property_can_fail(broken: str, monkeypatch: pytest.MonkeyPatch):
+    notebook = rebuild(parse(json.dumps(RIGHT).encode()), RELEASE)
+    own = nbformat.v4.new_markdown_cell("a", id="extra-1")
+    notebook.cells.append(own)
+    if broken == "no bound":
+        own.source = "a" * 300_000
+    elif broken == "a live tag":
+        own.source = "<script>"
+    else:
+        next(
+            cell for cell in notebook.cells if is_ours(cell) and "nbgrader" in cell.metadata
+        ).source = ""
+    with pytest.raises(AssertionError):
+        in_bounds(notebook)
+        has_a_page(notebook)

@@ -1,0 +1,90 @@
+"""No hidden case gives a function what its card rules out."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from autograde.grade import code_cells, hidden_tests_of, limits_of, parameters_of
+from autograde.sandbox.session import Session
+from autograde.sandbox.student import Call, Student
+from autograde.submission import solution_of
+
+CHAPTERS = (
+    *("00_bottleneck", "01_draft_then_verify", "02_rejection_sampling", "03_lossless"),
+    "04_choosing_the_draft",
+)
+
+
+def uniform(value: object) -> bool:
+    """One number in [0, 1), or an array of them."""
+    return bool(np.all((np.asarray(value) >= 0) & (np.asarray(value) < 1)))
+
+
+def probabilities(value: np.ndarray) -> bool:
+    """Rows (..., V) that sum to 1, without a negative entry."""
+    return bool(np.all(value >= 0) and np.allclose(value.sum(axis=-1), 1, atol=1e-9))
+
+
+def share(value: float) -> bool:
+    """A number from 0 to 1."""
+    return 0 <= value <= 1
+
+
+def whole_from(least: int) -> Callable[[object], bool]:
+    """Whether a value is a whole number from `least` on."""
+    return lambda value: type(value) is int and value >= least
+
+
+def positive(value: float) -> bool:
+    """A number above 0."""
+    return value > 0
+
+
+def tokens(value: object) -> bool:
+    """A list of whole numbers from 0 on."""
+    return type(value) is list and all(map(whole_from(0), value))
+
+
+def some_tokens(value: object) -> bool:
+    """The same, with one token at least."""
+    return tokens(value) and bool(value)
+
+
+# What the cards say of an argument, by its name; `k` is a block's length.
+DOMAINS: dict[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("r", "u", "uniforms"), uniform),
+    **dict.fromkeys(("p", "q"), probabilities),
+    "alpha": share,
+    **dict.fromkeys(("k", "max_new_tokens"), whole_from(0)),
+    **dict.fromkeys(("n_tokens", "batch_size", "token"), whole_from(0)),
+    **dict.fromkeys(("k_max", "vocab_size", "max_ngram"), whole_from(1)),
+    **dict.fromkeys(("bytes_per_param", "bandwidth", "peak_flops", "n_params"), positive),
+    "verify_cost": positive,
+    **dict.fromkeys(("c", "smoothing"), lambda value: value >= 0),
+    **dict.fromkeys(("draft_tokens", "drafted", "tokens"), tokens),
+    **dict.fromkeys(("prefix", "prompt"), some_tokens),
+}
+
+
+def calls_of(chapter: str) -> Iterator[Call]:
+    """Every call that the hidden tests make of the right answers."""
+    limits = limits_of(chapter)
+    with Session(code_cells(solution_of(chapter), limits), limits) as session:
+        for case in hidden_tests_of(chapter).run(Student(session, parameters_of(chapter))):
+            yield from case.calls
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_argument_is_one_that_the_cards_allow(chapter: str):
+    parameters, outside, looked_at = parameters_of(chapter), [], 0
+    for call in calls_of(chapter):
+        for name, value in zip(parameters.get(call.function, []), call.args, strict=False):
+            looked_at += name in DOMAINS
+            if not DOMAINS.get(name, lambda _: True)(value):
+                outside.append(f"{call.function}: {name} = {value!r}")
+    assert looked_at > 40 and outside == []
+
+
+def test_a_coin_of_1_would_be_noticed():
+    assert not uniform(1.0) and not uniform(np.array([0.5, 1.0])) and uniform(0.0)
