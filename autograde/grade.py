@@ -3,7 +3,7 @@
 import ast
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 
@@ -18,6 +18,7 @@ from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
 from autograde.sandbox.reference import Reference
 from autograde.sandbox.session import Cell, Session
+from autograde.sandbox.speed import slowness
 from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
 from autograde.submission import is_answer, is_demo, release_of, solution_of
@@ -28,12 +29,27 @@ Outcome = Result | Exception
 
 @dataclass(frozen=True)
 class Job:
-    """A rebuilt notebook to grade; with `outcome`, what is known of it without grading."""
+    """A rebuilt notebook to grade; with `outcome`, what is known of it without grading.
+
+    `again` makes the notebook anew for a job that is repeated: until then it need not be kept.
+    """
 
     key: str
     notebook: NotebookNode | None = None
     chapter: str = ""
     outcome: Outcome | None = None
+    again: Callable[[], NotebookNode] | None = None
+
+    def kept(self) -> "Job":
+        """The job to repeat, without its notebook if that can be had again."""
+        return replace(self, notebook=None) if self.again else self
+
+    def renewed(self) -> "Job":
+        """The job with its notebook; with an outcome if that cannot be had again."""
+        try:
+            return replace(self, notebook=self.again()) if self.again else self
+        except Exception as error:  # whatever it is, it stops this submission only
+            return replace(self, outcome=error)
 
 
 Run = Callable[[Iterable[Job]], Iterator[tuple[Job, Outcome]]]
@@ -44,7 +60,7 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
 
     Raises as `grade_now` does.
     """
-    ((_, result),) = grade_all([job_of(notebook, chapter)], _here, _here)
+    ((_, result),) = grade_all([job_of(notebook, chapter)], _here(tentative=True), _here())
     return result
 
 
@@ -59,42 +75,54 @@ def grade_all(
 ) -> Iterator[tuple[Job, Result | Exception]]:
     """Every job with its outcome, in the order in which they come: the one way to grade.
 
-    `run` grades jobs, and `run_alone` grades them one at a time. A result that hit a limit may be
-    the fault of a busy machine: its job is repeated once, alone, after all others. A new result is
-    stored the moment it comes, so a run that is cut off loses only what was on its way.
+    `run` grades jobs tentatively, and `run_alone` grades them to the end, one at a time. A result
+    that hit a limit may be the fault of a busy machine: its job is repeated once, alone, after all
+    others, and if that hits a limit too, the result is not stored, so that the next grading tries
+    again. A new result is stored the moment it comes, so a run that is cut off loses only what was
+    on its way.
     """
     limited = []
     for job, outcome in run(jobs):
         if job.outcome is None and isinstance(outcome, Result) and outcome.limited:
-            limited.append(job)
+            limited.append(job.kept())
         else:
             yield job, _stored(job, outcome)
-    for job, outcome in run_alone(limited):
+    for job, outcome in run_alone(job.renewed() for job in limited):
         yield job, _stored(job, outcome)
 
 
-def _here(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
-    for job in jobs:
-        yield job, job.outcome or grade_now(job.notebook, job.chapter)
+def _here(tentative: bool = False) -> Run:
+    """Grading in this process."""
+
+    def run(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+        for job in jobs:
+            yield job, job.outcome or grade_now(job.notebook, job.chapter, tentative)
+
+    return run
 
 
 def _stored(job: Job, outcome: Outcome) -> Outcome:
-    if job.outcome is None and isinstance(outcome, Result):
+    if job.outcome is None and isinstance(outcome, Result) and not outcome.limited:
         result_cache.store(job.key, outcome)
     return outcome
 
 
-def grade_now(notebook: NotebookNode, chapter: str) -> Result:
+def grade_now(notebook: NotebookNode, chapter: str, tentative: bool = False) -> Result:
     """The result of a rebuilt notebook, graded in this process, whatever is stored.
 
+    A `tentative` grading ends at the first limit: its result then says no more than that.
     Raises NoIsolation, AuthorError if the chapter's hidden tests cannot be run, RuntimeError if no
     worker can be started, and ValueError if the hidden tests are not this notebook's.
     """
     selftest.require()
     start = time.monotonic()
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
-    cells, ours = code_cells(notebook, limits), code_cells(solution_of(chapter), limits)
-    with Session(cells, limits) as session, Reference(ours, limits) as reference:
+    cells = code_cells(notebook, hasty(limits) if tentative else limits)
+    ours = code_cells(solution_of(chapter), limits)
+    with (
+        Session(cells, limits, tentative=tentative) as session,
+        Reference(ours, limits) as reference,
+    ):
         student = Student(session, parameters_of(chapter))
         sources = {cell.key: cell.source for cell in cells}
         cases = underneath.run(tests, student, reference, sources)
@@ -109,8 +137,14 @@ def grade_now(notebook: NotebookNode, chapter: str) -> Result:
 
 
 def limits_of(chapter: str) -> Limits:
-    """What a submission of the chapter may use, and what is loaded before it comes."""
-    return Limits(blocklist=own_work_of(chapter), preload=modules_of(chapter))
+    """What a submission of the chapter may use here, and what is loaded before it comes."""
+    limits = Limits(blocklist=own_work_of(chapter), preload=modules_of(chapter))
+    return replace(limits, slowness=slowness(limits))
+
+
+def hasty(limits: Limits) -> Limits:
+    """The limits of a tentative grading: it leaves a long cell of the student's own to the next."""
+    return replace(limits, extra_cell_seconds=limits.cell_seconds)
 
 
 def code_cells(notebook: NotebookNode, limits: Limits) -> list[Cell]:
@@ -282,7 +316,8 @@ def _of_cause(
 def _ended(case: Case, failing: dict[check.Behaviour, Case]) -> str | None:
     """A line in place of an exception that the first failed case has shown already."""
     lead = next(iter(failing.values()))
-    if case is lead or case.raised is None or case.raised != lead.raised:
+    stopped = case.raised in ("CallTimedOut", "ProcessEnded")  # each names its own call
+    if case is lead or case.raised is None or stopped or case.raised != lead.raised:
         return None
     return "not checked: first what is said above, it ends this call too."
 

@@ -12,13 +12,16 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from typing import NamedTuple
 
+from nbformat import NotebookNode
 from tqdm import tqdm
 
+from autograde import cache
 from autograde.cache import grader_fingerprint
 from autograde.chapter import chapter_names, notebook_path
 from autograde.grade import Job, Outcome, exercises_of, grade_all, grade_now, job_of, pending_of
@@ -35,10 +38,14 @@ class GraderCrashed(Exception):
 
 @dataclass(frozen=True)
 class Pool:
-    """So many `workers` that grade; `open` makes an executor of that number or another."""
+    """So many `workers` that grade; `open` makes an executor of that number or another.
+
+    They grade tentatively, unless the jobs run alone.
+    """
 
     open: Callable[[int], AbstractContextManager[Executor]]
     workers: int
+    tentative: bool = True
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
         """Every job with its outcome as they come, an exception for one that failed.
@@ -52,25 +59,25 @@ class Pool:
             yield from self._through(first, waiting, interrupted)
         for job in interrupted:
             crashed: list[Job] = []
-            yield from Pool(self.open, 1)._through(job, iter(()), crashed)
+            yield from Pool(self.open, 1, self.tentative)._through(job, iter(()), crashed)
             if crashed:
                 words = "it ended, or had killed, the process that graded it, twice"
                 yield job, GraderCrashed(words)
 
     def run_alone(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
-        """The same, with one job at a time."""
-        return Pool(self.open, 1).run(jobs)
+        """The same to the end, whatever limit is hit, with one job at a time."""
+        return Pool(self.open, 1, tentative=False).run(jobs)
 
     def _through(
         self, first: Job, waiting: Iterator[Job], interrupted: list[Job]
     ) -> Iterator[tuple[Job, Outcome]]:
         """What comes of one executor; if it breaks, the jobs on their way are `interrupted`."""
         with self.open(self.workers) as executor:
-            running = {_submit(executor, first): first}
+            running = {self._submit(executor, first): first}
             try:
                 while running:
                     for job in islice(waiting, PER_WORKER * self.workers - len(running)):
-                        running[_submit(executor, job)] = job
+                        running[self._submit(executor, job)] = job
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         job, error = running.pop(future), _error_of(future)
                         if isinstance(error, BrokenProcessPool):
@@ -81,20 +88,20 @@ class Pool:
                 for future in running:
                     future.cancel()
 
-
-def _submit(executor: Executor, job: Job) -> Future:
-    """The future of a job: finished if its outcome is known or the executor takes no more."""
-    known: Future = Future()
-    try:
-        if job.outcome is None:
-            return executor.submit(grade_now, job.notebook, job.chapter)
-        if isinstance(job.outcome, Exception):
-            known.set_exception(job.outcome)
-        else:
-            known.set_result(job.outcome)
-    except Exception as error:
-        known.set_exception(error)
-    return known
+    def _submit(self, executor: Executor, job: Job) -> Future:
+        """The future of a job: finished if its outcome is known or the executor takes no more."""
+        known: Future = Future()
+        try:
+            if job.outcome is None:
+                grade = partial(grade_now, tentative=self.tentative)
+                return executor.submit(grade, job.notebook, job.chapter)
+            if isinstance(job.outcome, Exception):
+                known.set_exception(job.outcome)
+            else:
+                known.set_result(job.outcome)
+        except Exception as error:
+            known.set_exception(error)
+        return known
 
 
 def _error_of(future: Future) -> BaseException | None:
@@ -200,9 +207,18 @@ def _job(task: Task) -> tuple[Job, str | None]:
     try:
         _require_seen(task.student)
         submission = take_in(task.submitted, task.path, task.chapter)
-        return job_of(submission.notebook, task.chapter), submission.reason
+        job = job_of(submission.notebook, task.chapter)
+        return replace(job, again=partial(_again, task, job.key)), submission.reason
     except Exception as error:  # whatever it is, it stops this submission only
         return Job(str(task.path), outcome=error), None
+
+
+def _again(task: Task, key: str) -> NotebookNode:
+    """A task's notebook, read anew. Raises ValueError if it is no longer the one of the job."""
+    notebook = take_in(task.submitted, task.path, task.chapter).notebook
+    if cache.key(notebook, task.chapter) != key:
+        raise ValueError("the file was changed while it was graded; grade it again")
+    return notebook
 
 
 def _require_seen(student: str) -> None:

@@ -47,9 +47,11 @@ def answer_hashes(notebook: NotebookNode) -> dict[str, str]:
 
 
 def _of_result(result: ResultJson) -> dict:
-    marks = {name: result[name] for name in ("score", "max_score", "pending", "exercises")}
+    parts = ("score", "max_score", "pending", "exercises", "limited")
+    marks = {name: result[name] for name in parts if name in result}
     scores = {name: exercise["score"] for name, exercise in result["exercises"].items()}
-    return {"hash": sha256(marks), "score": result["score"], "by_exercise": scores}
+    limited = {"limited": True} if result.get("limited") else {}
+    return {"hash": sha256(marks), "score": result["score"], "by_exercise": scores} | limited
 
 
 def sha256(data: Any) -> str:

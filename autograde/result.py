@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class ExerciseJson(TypedDict):
@@ -26,6 +26,7 @@ class ResultJson(TypedDict):
     max_score: float
     pending: list[str]
     exercises: dict[str, ExerciseJson]
+    limited: NotRequired[bool]  # True if a time limit decided; else it is not there
 
 
 Grades = dict[str, dict[str, ResultJson]]  # by student and chapter
@@ -92,7 +93,8 @@ class Exercise:
 class Result:
     """One submission of one chapter. `pending` names the written cells that a person marks.
 
-    It is `limited` if a cell or a call hit a limit, which may be the fault of a busy machine.
+    It is `limited` if a cell or a call hit a time limit, which may be the fault of a busy machine:
+    such a result is not stored.
     """
 
     exercises: dict[str, Exercise]
@@ -112,7 +114,7 @@ class Result:
 
     def to_json(self) -> ResultJson:
         """The machine-readable form that `autograde grade --json` writes."""
-        return {
+        data: ResultJson = {
             "status": "graded" if self.reason is None else "failed",
             "reason": self.reason,
             "score": self.score,
@@ -120,6 +122,7 @@ class Result:
             "pending": self.pending,
             "exercises": {name: e.to_json() for name, e in self.exercises.items()},
         }
+        return data | {"limited": True} if self.limited else data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Result":

@@ -60,6 +60,7 @@ class Trial:
     def run(self, student: Student) -> Case:
         """How the case goes with the functions of `student`."""
         student.calls, error = [], None
+        student.session.part = self.behaviour
         try:
             self.function(student=student, **self.arguments)
         except KeyboardInterrupt:
@@ -183,7 +184,8 @@ def _reason(error: BaseException | None) -> tuple[str | None, bool]:
     if isinstance(error, NotImplementedError) or getattr(error, "no_answer", False):
         return _cut(str(error) or "not written yet"), True
     if happened := getattr(error, "what_happened", None):
-        return _cut(f"your code {happened}."), False
+        call = getattr(error, "call", "")
+        return _cut(f"{f'`{call}`' if call else 'your code'} {happened}."), False
     if isinstance(error, AssertionError) and str(error):
         return _cut(str(error)), False
     kind = type(error).__name__

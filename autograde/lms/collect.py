@@ -61,6 +61,7 @@ class Collected:
     called_otherwise: list[str] = field(default_factory=list)  # graded, and not under its name
     late: list[str] = field(default_factory=list)
     shortened: list[str] = field(default_factory=list)  # folders whose name would be too long
+    one_number: list[str] = field(default_factory=list)  # folders that may be one person's
     refused: list[str] = field(default_factory=list)
 
 
@@ -89,7 +90,18 @@ def collect(archive: Path, kind: str, chapter: str, submitted: Path, attempts: P
                     _place(student, chapter, notebooks, submitted, attempts, result)
             except OSError as error:
                 result.refused.append(f"{student}: cannot be written ({error.strerror})")
+    result.one_number += _with_one_number(submitted, result.students)
     return result
+
+
+def _with_one_number(submitted: Path, collected: Iterable[str]) -> Iterator[str]:
+    """A line for each number that several folders end with: who has changed names has two."""
+    folders: dict[str, list[str]] = {}
+    for path in sorted(submitted.iterdir() if submitted.is_dir() else ()):
+        folders.setdefault(path.name.rpartition("-")[2], []).append(path.name)
+    for number in dict.fromkeys(student.rpartition("-")[2] for student in collected):
+        if len(folders[number]) > 1:
+            yield " and ".join(folders[number])
 
 
 def _attempts(

@@ -34,6 +34,7 @@ def run_collect(options: argparse.Namespace) -> int:
     print(f"{len(result.students)} students' notebooks are in {places[0]}")
     _print("late", result.late)
     _print("graded, though not called after the chapter", result.called_otherwise)
+    _print("of one number: if they are one person, remove the older folder", result.one_number)
     _print("with a shorter name, since a folder's has an end", result.shortened)
     _print(f"kept apart, in {places[1]}", result.kept_apart)
     _print("refused", result.refused)

@@ -55,6 +55,7 @@ def _shown(chapter: ChapterCount) -> dict[str, Any]:
             for m in chapter.misconceptions
         ],
         "failed": [(s, " ".join(why.split())) for s, why in sorted(chapter.failed.items())],
+        "limited": ", ".join(chapter.limited),
         "slowest": [(student, f"{seconds:.2f}") for student, seconds in chapter.slowest],
     }
 

@@ -10,6 +10,11 @@ from html import escape
 from autograde.report.sections import Section
 from autograde.result import Behaviour, Exercise, Result
 
+TIME_LIMIT = (
+    "**A time limit decided:** a cell or a call was stopped, also when everything was run again "
+    "alone. What was stopped is named below. This result is not stored: grading again tries again."
+)
+
 
 def points(number: float) -> str:
     """Points as people read them: at most two decimals, and none that is a zero: 2, 0.67, 8.87.
@@ -27,7 +32,8 @@ def summary_markdown(result: Result, sections: Mapping[str, Section]) -> str:
     ]
     by_hand = [f"- [{name}](#{name}): marked by a person" for name in result.pending]
     title = f"### Result: {_points(result)} from the tests"
-    return "\n".join([title, "", *lines, *by_hand, *_read_again(result, sections)])
+    limited = [TIME_LIMIT, ""] if result.limited else []
+    return "\n".join([title, "", *limited, *lines, *by_hand, *_read_again(result, sections)])
 
 
 def _points(marked: Result | Exercise) -> str:

@@ -56,6 +56,7 @@ class ChapterCount:
     exercises: list[ExerciseCount]
     misconceptions: list[MisconceptionCount]  # the most frequent first
     slowest: list[tuple[str, float]]  # students with the seconds that grading took
+    limited: list[str]  # students with a result that a time limit decided
 
 
 def counts_of(grades: Grades, seconds: Seconds | None = None) -> list[ChapterCount]:
@@ -83,6 +84,7 @@ def _chapter(
         _exercises(graded),
         _misconceptions(name, graded),
         sorted(seconds.items(), key=lambda each: (-each[1], each[0]))[:MAX_SLOWEST],
+        sorted(student for student, result in results.items() if result.get("limited")),
     )
 
 

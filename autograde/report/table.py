@@ -57,6 +57,9 @@ def _print_remarks(console: Console, results: Mapping[str, ResultJson]) -> None:
         if result["reason"]:
             text = f"{printable(student)}: not graded, {result['reason']}"
             console.print(text, markup=False, soft_wrap=True)
+        if result.get("limited"):
+            text = f"{printable(student)}: a time limit decided, so grading again tries again"
+            console.print(text, markup=False, soft_wrap=True)
     if any(result["pending"] for result in results.values()):
         names = ", ".join(next(iter(results.values()))["pending"])
         console.print(f"Still to be marked by a person, in formgrader: {names}", markup=False)

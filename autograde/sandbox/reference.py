@@ -41,7 +41,7 @@ class Reference:
     def functions(self, names: Iterable[str]) -> dict[str, PassedOn]:
         """The answers to lend, each under its name."""
         self.used = set()
-        self.session.dead_names.clear()
+        self.session.ended.clear()
         return {name: PassedOn(partial(self._answer, name)) for name in names}
 
     def _answer(self, name: str, *args: Any, **kwargs: Any) -> Any:

@@ -100,10 +100,10 @@ def _finding(probe: probes.Probe, worker: Worker) -> Finding:
 
 def _run(worker: Worker, code: str) -> object:
     """The value of `result` after a cell, or the cell's error as a text."""
-    deadline = time.monotonic() + CELL_SECONDS
+    limit = worker.limit(CELL_SECONDS)
     try:
-        report = worker.exchange({"do": "cell", "source": code}, deadline)
-        answer = worker.exchange({"do": "value", "name": "result"}, deadline)
+        report = worker.exchange({"do": "cell", "source": code}, limit)
+        answer = worker.exchange({"do": "value", "name": "result"}, limit)
         if report is None or answer is None:
             return "the worker ended"
         if report.get("error"):

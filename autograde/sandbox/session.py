@@ -1,5 +1,6 @@
 """One submission in its worker: run the cells, call functions, start again after a crash."""
 
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -13,9 +14,11 @@ from autograde import bounds
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import Account, ObjectTable, RemoteObject
-from autograde.sandbox.workers import Limits, Worker
+from autograde.sandbox.workers import Limits, Stopwatch, Worker, processor_seconds
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
+MAX_ENDED = 3  # calls of one function that may end the process: after them it is not called again
+UNDEFINED = re.compile(r"name '(\w+)' is not defined")  # Python's text of a NameError
 NOTHING: Mapping = MappingProxyType({})
 
 
@@ -36,7 +39,12 @@ class NotDefined(Exception):
 
 
 class ProcessEnded(Exception):
-    """The student's process ended itself, or was ended for what it answered; the text says why."""
+    """The student's process ended itself, or was ended for what it answered; the text says why.
+
+    `call` is the call that did this, as text, where it was one.
+    """
+
+    call = ""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -45,6 +53,16 @@ class ProcessEnded(Exception):
 
 class CallTimedOut(ProcessEnded):
     """The student's process was stopped at a time limit."""
+
+
+class NotCalled(ProcessEnded):
+    """A function that was not called, since `earlier` calls of it have ended the process."""
+
+    def __init__(self, name: str, earlier: ProcessEnded) -> None:
+        self.what_happened = (
+            f"was not called, since `{earlier.call or name}` above did not come back"
+        )
+        Exception.__init__(self, self.what_happened)
 
 
 def error_of(answer: dict) -> dict | None:
@@ -61,12 +79,12 @@ def error_of(answer: dict) -> dict | None:
     }
 
 
-def report_of(answer: dict, left: int) -> dict:
+def report_of(answer: dict, left: int, explain: Callable[[dict | None], dict | None]) -> dict:
     """The report on a cell, from the worker's answer, whatever that holds.
 
-    It has no more than `left` characters of output, and of an error.
+    It has no more than `left` characters of output, and of an error as `explain` tells it.
     """
-    printed, error = answer.get("printed"), error_of(answer)
+    printed, error = answer.get("printed"), explain(error_of(answer))
     text = _plain(printed[:MAX_PRINTED]) if type(printed) is str else ""
     if error:
         error["text"] = bounds.beginning(error["text"], max(left, bounds.MIN_ERROR))
@@ -108,23 +126,30 @@ class Session:
     """The cells of one submission and the process that has run them.
 
     A cell or a call that outlasts its limit, or ends the process, costs only itself: a new process
-    runs the other cells again. `limited` says that a time limit was reached. `broken` is the error
-    if no new process could be started: then the results so far are no basis for a mark.
+    runs the other cells again. A function that has ended it is not called again for the same
+    `part` of the tests, nor at all after the third time. `limited` says that a time limit was
+    reached; a `tentative` session, which will be repeated, ends there. `broken` is the error if no
+    new process could be started: then the results so far are no basis for a mark.
     """
 
     cells: list[Cell]
     limits: Limits = field(default_factory=Limits)
-    total_seconds: float = 120.0
+    total_seconds: float | None = None
+    tentative: bool = False
 
     def __post_init__(self) -> None:
         self.reports: dict[str, dict] = {}
-        self.dead_cells: set[str] = set()
-        self.dead_names: set[str] = set()
+        self.dead_cells: dict[str, str] = {}  # by key, in words
+        self.unset: dict[str, frozenset[str]] = {}  # names of cells that did not end well, by key
+        self.part: object = None
+        self.ended: dict[str, list[tuple[object, ProcessEnded]]] = {}  # by name, each with its part
         self.accounts: defaultdict[str, Account] = defaultdict(Account)
         self.limited = False
         self.broken: RuntimeError | None = None
         self.worker: Worker | None = None
-        self.end_of_time = time.monotonic() + self.total_seconds
+        if self.total_seconds is None:
+            self.total_seconds = self.limits.total_seconds
+        self.end_of_time = time.monotonic() + self.total_seconds * self.limits.slowness
 
     def __enter__(self) -> "Session":
         self._restart()
@@ -135,7 +160,7 @@ class Session:
 
     def renew(self) -> None:
         """Start a fresh process, in which every name may be called again."""
-        self.dead_names.clear()
+        self.ended.clear()
         self._restart()
 
     def calls(
@@ -176,14 +201,15 @@ class Session:
     def _ask_about(
         self, name: str, request: dict | None, table: ObjectTable, read: Callable
     ) -> Any:
-        if name in self.dead_names:
-            raise ProcessEnded("it was not called again after it was stopped")
+        ended = self.ended.setdefault(name, [])
+        if len(ended) == MAX_ENDED or self.part in [part for part, _ in ended]:
+            raise NotCalled(name, ended[0][1])
         try:
             answer = self._ask(request, self.limits.call_seconds, table)
-            missing, error = answer.get("missing"), error_of(answer)
+            missing, error = answer.get("missing"), self._explained(error_of(answer))
             result = None if missing or error else _readable(answer, read)
-        except ProcessEnded:
-            self.dead_names.add(name)
+        except ProcessEnded as error:
+            ended.append((self.part, error))
             self._restart()
             raise
         if missing:
@@ -193,12 +219,34 @@ class Session:
         return result
 
     def _why_missing(self, name: str) -> str:
-        """An exercise's cell bears the exercise's name, so its error tells why it is missing."""
-        error = self.reports.get(name, {}).get("error")
-        if not error:
-            return f"{name} is not defined in the notebook"
+        """Why a name is not defined. An exercise's cell bears the exercise's name."""
+        if self.reports.get(name, {}).get("error"):
+            return f"{name} is not defined: its cell {self._how_ended(name)}"
+        why = self._why_undefined(name)
+        return f"{why}{name} is not defined in the notebook"
+
+    def _explained(self, error: dict | None) -> dict | None:
+        """A NameError with the cell that should have defined the name, and did not end well."""
+        found = UNDEFINED.match(error["text"]) if error and error["name"] == "NameError" else None
+        why = self._why_undefined(found[1]) if found else ""
+        return error | {"text": why + error["text"]} if why else error
+
+    def _why_undefined(self, name: str) -> str:
+        """The cell that would have defined a name and how it ended, before what follows from it."""
+        for cell in self.cells:
+            if name in self.unset.get(cell.key, ()):
+                first = cell.source.strip().partition("\n")[0]
+                begin = f"{first[:60]} ..." if len(first) > 60 else first
+                how = self._how_ended(cell.key)
+                return f"the cell that defines `{name}` (which begins with `{begin}`) {how}, so "
+        return ""
+
+    def _how_ended(self, key: str) -> str:
+        """How a cell ended that raised, or that ended the process."""
+        error = self.reports[key]["error"]
         line = f" in line {error['line']}" if error["line"] else ""
-        return f"{name} is not defined: its cell ended with {error['name']}{line}: {error['text']}"
+        raised = f"ended with {error['name']}{line}: {error['text'][:500]}"
+        return self.dead_cells.get(key, raised)
 
     def _restart(self) -> None:
         """Start a fresh process and run every cell again that has not ended one before."""
@@ -217,19 +265,40 @@ class Session:
         self.worker = isolation.chosen().start(self.limits)
         left = bounds.MAX_OUTPUT
         for cell in self.cells:
-            if cell.key in self.dead_cells:
-                continue
             try:
-                request = {"do": "cell", "source": cell.source}
-                report = report_of(self._ask(request, cell.seconds), left)
-                self.reports[cell.key] = report
-                left = max(0, left - _length(report))
+                if cell.key in self.dead_cells:
+                    self._ask_for_names(cell)
+                else:
+                    left -= self._run(cell, max(0, left))
             except ProcessEnded as ended:
-                error = {"name": "Stopped", "text": str(ended), "line": None}
-                self.reports[cell.key] = {"error": error, "printed": ""}
-                self.dead_cells.add(cell.key)
+                self._bury(cell, ended)
                 return False
         return True
+
+    def _run(self, cell: Cell, left: int) -> int:
+        """Run a cell; how many characters its report has, which are about `left` at most."""
+        answer = self._ask({"do": "cell", "source": cell.source}, cell.seconds)
+        report = report_of(answer, left, self._explained)
+        self.reports[cell.key] = report
+        self.unset[cell.key] = _names(answer) if report["error"] else frozenset()
+        return _length(report)
+
+    def _ask_for_names(self, cell: Cell) -> None:
+        """Ask once which names a cell would have defined; no text is parsed outside the sandbox."""
+        if cell.key not in self.unset:
+            self.unset[cell.key] = frozenset()
+            request = {"do": "names", "source": cell.source}
+            self.unset[cell.key] = _names(self._ask(request, self.limits.call_seconds))
+
+    def _bury(self, cell: Cell, ended: ProcessEnded) -> None:
+        """Leave a cell out from now on."""
+        if cell.key not in self.dead_cells:
+            timed_out = isinstance(ended, CallTimedOut)
+            how = f"was stopped after {cell.seconds:g} s" if timed_out else str(ended)
+            self.dead_cells[cell.key] = how.removeprefix("it ")
+            error = {"name": "Stopped", "text": str(ended), "line": None}
+            self.reports[cell.key] = {"error": error, "printed": ""}
+            self.unset.pop(cell.key, None)
 
     def _ask(self, request: dict | None, seconds: float, table: ObjectTable | None = None) -> dict:
         """The answer to a request, within `seconds` and within the submission's time.
@@ -237,29 +306,43 @@ class Session:
         The request is None if it went out with an earlier one. Before it answers, the worker may
         use the objects of `table`. Raises ProcessEnded.
         """
-        now = time.monotonic()
-        if self.worker is None or now >= self.end_of_time:
-            self.limited = True
-            raise CallTimedOut(f"the submission used up its {self.total_seconds:g} s")
+        if self.worker is None or time.monotonic() >= self.end_of_time:
+            raise self._at_limit()
+        limit = self.worker.limit(seconds * self.limits.slowness, self.end_of_time)
         try:
-            answer = self._exchange(request, min(now + seconds, self.end_of_time), table)
+            answer = self._exchange(request, limit, table)
         except TimeoutError:
-            self.limited = True
-            raise CallTimedOut(f"it took longer than {seconds:g} s and was stopped") from None
+            raise self._at_limit(f"it took longer than {seconds:g} s and was stopped") from None
         except (OSError, wire.ProtocolError) as error:
             raise ProcessEnded(f"the worker's answer could not be read: {error}") from None
         if answer is None:
-            raise ProcessEnded("it ended the Python process, which no answer needs to do")
+            raise self._end_of_process()
         return answer
 
+    def _end_of_process(self) -> ProcessEnded:
+        """Why the process is gone: the kernel's limit, which it counts in ticks, or by itself."""
+        if processor_seconds(self.worker.pid) < self.limits.process_seconds - 1:
+            return ProcessEnded("it ended the Python process, which no answer needs to do")
+        used = f"{self.limits.cpu_seconds} s of the processors"
+        return self._at_limit(f"it was stopped when its process had used {used}")
+
+    def _at_limit(self, reason: str = "") -> CallTimedOut:
+        """The error of a request that was stopped at a limit; no reason: at the submission's."""
+        self.limited = True
+        if not reason or time.monotonic() >= self.end_of_time:
+            reason = f"the submission used up its {self.total_seconds:g} s"
+        if self.tentative:
+            self.end_of_time = 0.0
+        return CallTimedOut(reason)
+
     def _exchange(
-        self, request: dict | None, deadline: float, table: ObjectTable | None
+        self, request: dict | None, limit: Stopwatch, table: ObjectTable | None
     ) -> dict | None:
-        answer = self.worker.exchange(request, deadline)
+        answer = self.worker.exchange(request, limit)
         while table is not None and answer is not None and "ask" in answer:
-            if time.monotonic() > deadline:  # one quick question after another times out too
+            if limit.left() <= 0:  # one quick question after another times out too
                 raise TimeoutError
-            answer = self.worker.exchange(table.answer(answer["ask"]), deadline)
+            answer = self.worker.exchange(table.answer(answer["ask"]), limit)
         if table is not None and answer is not None:
             table.account.keep(answer.weight)
             table.uses = 0
@@ -269,6 +352,12 @@ class Session:
         if self.worker is not None:
             self.worker.end()
             self.worker = None
+
+
+def _names(answer: dict) -> frozenset[str]:
+    """The names in a worker's answer on a cell, whatever that holds."""
+    names = answer.get("names")
+    return frozenset(n for n in names if type(n) is str) if type(names) is list else frozenset()
 
 
 def _shared(many: list[tuple], table: ObjectTable) -> tuple[list, list[list[int]]]:

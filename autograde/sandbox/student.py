@@ -2,12 +2,23 @@
 
 import copy
 import inspect
+import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
+import numpy as np
+
 from autograde.sandbox.remote import RemoteObject
-from autograde.sandbox.session import NOTHING, Reply, Session
+from autograde.sandbox.session import (
+    NOTHING,
+    NotCalled,
+    ProcessEnded,
+    Reply,
+    Session,
+    StudentError,
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +34,34 @@ class Call:
     reply: Reply | None
     error: str | None  # the name of the exception
     traces: tuple = ()
+
+
+class Shown(reprlib.Repr):
+    """Arguments as they can be pasted into a notebook; of a large array only the shape is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlist = self.maxtuple = self.maxdict = 36
+        self.maxstring = self.maxlong = 80
+
+    def repr_ndarray(self, value: Any, level: int) -> str:
+        """An array of few numbers whole."""
+        few = 0 < value.size <= self.maxlist
+        return f"np.array({value.tolist()})" if few else f"an array of shape {value.shape}"
+
+    def repr_Tensor(self, value: Any, level: int) -> str:  # noqa: N802  by the type's name
+        """The same of a tensor."""
+        few, shape = 0 < value.numel() <= self.maxlist, tuple(value.shape)
+        return f"torch.tensor({value.tolist()})" if few else f"a tensor of shape {shape}"
+
+    def repr_function(self, value: Any, level: int) -> str:
+        return value.__name__
+
+    def repr_instance(self, value: Any, level: int) -> str:
+        """A number; any other object without the place in memory that its repr may end with."""
+        if isinstance(value, float | bool | np.generic | None):
+            return repr(value)
+        return f"a {type(getattr(value, 'thing', value)).__name__}"
 
 
 def traces_of(args: tuple) -> tuple:
@@ -66,6 +105,9 @@ class Student:
         return self.session.value(name)
 
 
+SHOWN = Shown()
+
+
 class Function:
     """One function of the student's, called with positional plain data.
 
@@ -97,6 +139,12 @@ class Function:
         """
         return self._answers([(args, args) for args in many])
 
+    def text(self, args: tuple) -> str:
+        """A call as text, with its parameters' names: `f(p=np.array([0.5, 0.5]), token=1)`."""
+        names = [f"{name}=" for name in self.student.parameters.get(self.__name__, [])]
+        pairs = zip_longest(names[: len(args)], args, fillvalue="")
+        return f"{self.__name__}({', '.join(name + SHOWN.repr(arg) for name, arg in pairs)})"
+
     def _answers(self, many: list[tuple[tuple, tuple]]) -> Iterator[Any]:
         """The values for pairs of arguments and the copy of them that is kept."""
         given = [args for args, _ in many]
@@ -106,7 +154,11 @@ class Function:
             failed = isinstance(answer, Exception)
             reply = None if failed else answer
             error = getattr(answer, "name", type(answer).__name__) if failed else None
-            self.student.calls.append(Call(self.__name__, kept, reply, error, traces_of(args)))
+            if isinstance(answer, StudentError | ProcessEnded):
+                answer.call = self.text(args)
+            if not isinstance(answer, NotCalled):
+                call = Call(self.__name__, kept, reply, error, traces_of(args))
+                self.student.calls.append(call)
             if error == "NotImplementedError":
                 raise NotImplementedError(str(answer)) from None
             if failed:

@@ -7,6 +7,7 @@ which sets up the sandbox around itself before it says that it is ready.
 import atexit
 import contextlib
 import json
+import math
 import os
 import select
 import shutil
@@ -18,12 +19,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import IO
 
 from autograde.sandbox import library, mounts
 from autograde.sandbox.inside import wire
 
 THREADS = 128  # of one submission
+PATIENCE = 5  # seconds by the clock that a worker may take for each second of a limit
 START_SECONDS = 60.0  # of a worker, with torch to load on a busy machine
 
 Command = Callable[[dict], list[str]]  # from the settings of inside/server.py
@@ -35,20 +38,56 @@ class SandboxError(RuntimeError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. Seconds are wall time, except for `cpu_seconds`.
+    """What one submission may use, on the machine that the limits were chosen on.
 
-    `blocklist` names the library's functions that are not there, since they answer an exercise.
-    `preload` names modules, each with names from it, that are loaded before the student's code
-    arrives, for speed alone.
+    The seconds of a cell or a call are a processor's, as `Stopwatch` counts them; a cell of the
+    student's own has `extra_cell_seconds`. `total_seconds` go by the clock: a cell of one's own
+    that is stopped at its limit leaves half of them to the exercises. `cpu_seconds` of processors
+    are for one process: several threads may reach them before the total, one cannot. `slowness`
+    multiplies all these seconds. `blocklist` names the library's functions that are not there,
+    since they answer an exercise. `preload` names modules, each with names from it, that are loaded
+    before the student's code arrives, for speed alone.
     """
 
     memory_mib: int = 2048
-    cpu_seconds: int = 60
+    cpu_seconds: int = 120
+    total_seconds: float = 120.0
     cell_seconds: float = 10.0
-    extra_cell_seconds: float = 2.0
+    extra_cell_seconds: float = 60.0
     call_seconds: float = 2.0
+    slowness: float = 1.0
     blocklist: tuple[str, ...] = ()
     preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def process_seconds(self) -> int:
+        """The limit that the kernel holds a process to, on this machine."""
+        return math.ceil(self.cpu_seconds * self.slowness)
+
+
+class Stopwatch:
+    """What is left of a limit of `seconds` for one request to a worker.
+
+    They are seconds of a processor: the worker's, and this thread's, which answers the worker's
+    questions. So another program on the machine takes none of them. By the clock the limit is
+    `PATIENCE` times as long, and ends at `end_of_time` at the latest.
+    """
+
+    def __init__(self, pid: int, seconds: float, end_of_time: float) -> None:
+        self.pid, self.seconds = pid, seconds
+        self.start, self.used = time.monotonic(), self._used()
+        self.end = min(end_of_time, self.start + PATIENCE * seconds)
+
+    def left(self) -> float:
+        """Seconds by the clock for which the limit cannot be reached; 0 or less once it is."""
+        now = time.monotonic()
+        sure = self.start + self.seconds - now
+        if sure <= 0:  # only now: threads may have used more of the processors than of the clock
+            sure = self.seconds - (self._used() - self.used)
+        return min(sure, self.end - now)
+
+    def _used(self) -> float:
+        return processor_seconds(self.pid) + time.thread_time()
 
 
 class Worker:
@@ -64,6 +103,7 @@ class Worker:
         except BaseException:
             self.end()
             raise
+        self.pid = process.pid()
 
     def _wait_until_ready(self) -> None:
         try:
@@ -74,12 +114,22 @@ class Worker:
             reason = answer.get("failed") if answer else last_words(self.process.errors)
             raise SandboxError(f"the worker did not start: {reason}")
 
-    def exchange(self, request: dict | None, deadline: float) -> dict | None:
-        """Send a request, if there is one, and read an answer; None if the worker has ended."""
+    def limit(self, seconds: float, end_of_time: float = math.inf) -> Stopwatch:
+        """A limit for a request that is sent now."""
+        return Stopwatch(self.pid, seconds, end_of_time)
+
+    def exchange(self, request: dict | None, limit: Stopwatch) -> dict | None:
+        """Send a request, if there is one, and read an answer; None if the worker has ended.
+
+        Raises TimeoutError at the limit.
+        """
         if request is not None:
-            self.link.settimeout(max(1e-3, deadline - time.monotonic()))
+            self.link.settimeout(max(1e-3, limit.end - time.monotonic()))
             wire.send(self.link, request)
-        return wire.receive(self.link, deadline)
+        while not select.select([self.link], [], [], max(0.0, limit.left()))[0]:
+            if limit.left() <= 0:
+                raise TimeoutError
+        return wire.receive(self.link, limit.end)
 
     def end(self) -> None:
         """Kill the worker and all that it has started."""
@@ -87,11 +137,19 @@ class Worker:
         self.link.close()
 
 
+def processor_seconds(pid: int) -> float:
+    """The seconds of processors that a process has used; the clock's where they cannot be read."""
+    try:
+        return time.clock_gettime(~pid << 3 | 2)  # MAKE_PROCESS_CPUCLOCK of linux/posix-timers.h
+    except OSError:
+        return time.monotonic()
+
+
 def settings_of(limits: Limits, forks: bool = False, isolated: bool = True) -> dict:
     """The settings of `inside/server.py`, which it gets as JSON on its command line."""
     copy = library.without(limits.blocklist)
     return {
-        "memory_mib": limits.memory_mib, "cpu_seconds": limits.cpu_seconds, "threads": THREADS,
+        "memory_mib": limits.memory_mib, "cpu_seconds": limits.process_seconds, "threads": THREADS,
         "preload": limits.preload, "library": str(copy) if copy else None,
         "forks": forks, "isolated": isolated, "become_nobody": isolated and mounts.is_root(),
         "home": mounts.SCRATCH, "rootfs": asdict(mounts.rootfs(copy)), "makes_rootfs": False,
@@ -104,6 +162,14 @@ class Alone:
     def __init__(self, command: list[str], link: socket.socket, folder: str | None = None) -> None:
         self.folder = folder
         self.popen, self.errors = launch(command, [link.fileno()], folder)
+
+    def pid(self) -> int:
+        """The worker's number: that of the last program that bubblewrap has started, if any."""
+        pid = self.popen.pid
+        with contextlib.suppress(OSError):
+            while children := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+                pid = int(children[0])
+        return pid
 
     def end(self) -> None:
         """Kill it and its process group, and remove its folder. A second call does nothing."""
@@ -123,6 +189,11 @@ class Forked:
 
     def __init__(self, handle: int) -> None:
         self.handle = handle
+
+    def pid(self) -> int:
+        """The worker's number in this process's namespace."""
+        lines = Path(f"/proc/self/fdinfo/{self.handle}").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))
 
     def end(self) -> None:
         """Kill it, the first process of its namespace, and with it all that it has started.

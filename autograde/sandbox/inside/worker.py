@@ -1,4 +1,4 @@
-"""The student's process: answers `cell`, `calls` and `value` until the link closes."""
+"""The student's process: answers `cell`, `names`, `calls` and `value` until the link closes."""
 
 import socket
 import warnings
@@ -29,6 +29,8 @@ def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator
     """The answers to one request: one, or for `calls` one each."""
     if request["do"] == "cell":
         yield notebook.run(request["source"])
+    elif request["do"] == "names":
+        yield {"names": cells.names_of(request["source"])}
     elif request["do"] == "value":
         yield value(notebook, request["name"])
     else:

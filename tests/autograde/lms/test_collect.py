@@ -291,6 +291,15 @@ def test_a_name_of_any_kind_becomes_a_folder_that_every_step_takes(tmp_path, nam
     assert [path.name for path in (tmp_path / "submitted").iterdir()] == [folder]
 
 
+def test_a_person_with_another_name_than_before_is_named(tmp_path: Path):
+    name = "{}_201_assignsubmission_file_/" + f"{CHAPTER}.ipynb"
+    assert taken(tmp_path, {name.format("Ada King"): b"1"}, "moodle").one_number == []
+    for _ in range(2):
+        result = taken(tmp_path, {name.format("Ada Lovelace"): b"2"}, "moodle")
+        assert result.one_number == ["Ada-King-201 and Ada-Lovelace-201"]
+    assert sorted(below(tmp_path / "submitted").values()) == [b"1", b"2"]
+
+
 def test_a_student_who_cannot_be_written_stops_nobody(tmp_path: Path):
     (tmp_path / "submitted").mkdir()
     (tmp_path / "submitted" / "lovelaceada-101").write_text("a file in the folder's place")

@@ -8,6 +8,7 @@ import copy
 import json
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -56,8 +57,11 @@ def way(request: pytest.FixtureRequest) -> Iterator[Isolation]:
     """Each isolation of this machine in turn, used by everything below."""
     how = Isolation(request.param)
     how.start(TRIAL).end()  # fails if what is installed does not work
+    soon = {"call_seconds": 1.0, "extra_cell_seconds": 4.0}  # for what never ends
+    short = replace(engine.limits_of(CHAPTER), **soon)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(isolation, "chosen", lambda: how)
+        patch.setattr(engine, "limits_of", lambda chapter: short)
         yield how
 
 

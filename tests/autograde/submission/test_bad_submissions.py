@@ -107,11 +107,6 @@ def much_output(notebook: NotebookNode) -> None:
     cell.source = "print('x' * 10**8)\n" + cell.source
 
 
-def loop_in_own_cell(notebook: NotebookNode) -> None:
-    cell = nbformat.v4.new_code_cell("while True:\n    pass", id="loop")
-    notebook.cells.insert(5, cell)
-
-
 def old_format() -> str:
     """The right notebook as nbformat 3 stored it."""
     notebook = copy.deepcopy(right())
@@ -166,7 +161,6 @@ TABLE = {
     "syntax-error": wrong(SYNTAX, "SyntaxError in line 1"),
     "magics": Bad(edited(magics)),
     "endless-loop": wrong(ENDLESS, "longer than 2 s"),
-    "endless-cell": Bad(edited(loop_in_own_cell)),
     "exit": wrong(EXIT, "ended the Python"),
     "memory": wrong(MEMORY, "MemoryError"),
     "output": Bad(edited(much_output)),

@@ -1,0 +1,35 @@
+"""How much slower this machine is than the one that the limits were chosen on.
+
+A fixed piece of work runs in a worker. Its seconds are a processor's, as those of the limits are:
+other programs on the machine hardly count.
+"""
+
+from functools import cache
+
+from autograde.sandbox import isolation
+from autograde.sandbox.workers import Limits, Worker, processor_seconds
+
+WORK = "total = 0\nfor n in range(500_000): total += n * n % 7"
+REFERENCE_SECONDS = 0.05  # of WORK; it takes 0.04 where the limits were chosen, an AMD EPYC
+MAX_SLOWNESS = 4.0
+TRIES = 3
+
+
+@cache
+def slowness(limits: Limits) -> float:
+    """What to multiply seconds by on this machine, from 1 to 4, measured in a worker of `limits`.
+
+    Raises SandboxError if no worker starts.
+    """
+    worker = isolation.chosen().start(limits)
+    try:
+        ratio = min(_seconds(worker) for _ in range(TRIES)) / REFERENCE_SECONDS
+    finally:
+        worker.end()
+    return min(MAX_SLOWNESS, max(1.0, round(ratio, 1)))
+
+
+def _seconds(worker: Worker) -> float:
+    before = processor_seconds(worker.pid)
+    worker.exchange({"do": "cell", "source": WORK}, worker.limit(Limits.cell_seconds))
+    return processor_seconds(worker.pid) - before

@@ -1,0 +1,145 @@
+"""What a time limit decided: repeated alone, never stored, and said wherever the result is."""
+
+import json
+import weakref
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+from classes.submitting import CHAPTER, hand_in, right, text
+
+from autograde import cache as result_cache
+from autograde import grade as engine
+from autograde import pool
+from autograde.grade import Job, Outcome
+from autograde.receipt import make_receipt
+from autograde.report.class_page import class_page
+from autograde.report.feedback import summary_markdown
+from autograde.report.table import print_table
+from autograde.result import Result
+from autograde.submission import Submission, release_of
+
+ENDLESS = "def correct_token(p, q, token, r, u):\n    while True: pass"
+AT_AN_EDGE = """def residual_distribution(p, q):
+    while np.array_equal(p, q): pass
+    left = np.maximum(p - q, 0)
+    return left / left.sum()"""
+USES_IT = """def acceptance_probability(p, q, token):
+    return 0.0 if p[token] == 0 else 1.0 if q[token] == 0 else min(1.0, ratio(p[token], q[token]))
+"""
+
+
+@pytest.fixture(autouse=True)
+def short_limits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Limits that are soon reached, and a cache of results of one's own."""
+    limits = engine.limits_of(CHAPTER)
+    short = replace(limits, call_seconds=0.5, cell_seconds=1.0, extra_cell_seconds=1.0)
+    monkeypatch.setattr(engine, "limits_of", cache(lambda chapter: short))
+    monkeypatch.setattr(result_cache, "FOLDER", tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+def with_cell(source: str, **answers: str) -> nbformat.NotebookNode:
+    notebook = right(**answers)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(source, id="extra-0"))
+    return notebook
+
+
+def test_what_a_limit_decided_is_never_stored(short_limits: Path, monkeypatch: pytest.MonkeyPatch):
+    results = [Result({}, limited=True) for _ in range(4)] + [Result({}), Result({})]
+    monkeypatch.setattr(engine, "grade_now", lambda *_: results.pop(0))
+    assert engine.grade(right(), CHAPTER).limited and engine.grade(right(), CHAPTER).limited
+    assert not short_limits.exists() and len(results) == 2
+    assert not engine.grade(right(), CHAPTER).limited
+    assert not engine.grade(right(), CHAPTER).limited and len(results) == 1  # stored
+
+
+def test_a_call_without_an_end_costs_its_own_points_and_no_others():
+    result = engine.grade(right(correct_token=ENDLESS), CHAPTER)
+    assert result.limited and result.exercises["correct_token"].score == 0
+    others = [e for name, e in result.exercises.items() if name != "correct_token"]
+    assert all(e.score == e.max_score for e in others)
+    first, *rest = result.exercises["correct_token"].messages
+    assert "correct_token(p=" in first and "longer than 0.5 s" in first
+    assert all("correct_token(p=" in each for each in rest)  # named, whether it hung or not
+
+
+def test_a_loop_that_ends_too_late_at_one_edge_costs_the_behaviours_with_that_edge():
+    exercise = engine.grade(right(residual_distribution=AT_AN_EDGE), CHAPTER).exercises[
+        "residual_distribution"
+    ]
+    assert exercise.passed == 2 and len(exercise.messages) == 2
+    for message in exercise.messages:
+        assert "residual_distribution(p=np.array([" in message and "did not come back" in message
+
+
+def test_a_cell_of_ones_own_without_an_end_costs_nothing():
+    result = engine.grade(with_cell("while True: pass"), CHAPTER)
+    assert result.score == result.max_score and result.limited
+
+
+def test_a_stopped_cell_is_named_where_its_function_is_missed():
+    own = "from math import inf\nwhile True: pass\ndef ratio(a, b): return a / b"
+    result = engine.grade(with_cell(own, acceptance_probability=USES_IT), CHAPTER)
+    said = (
+        "the cell that defines `ratio` (which begins with `from math import inf`) was stopped "
+        "after 1 s, so name 'ratio' is not defined"
+    )
+    assert said in " ".join(result.exercises["acceptance_probability"].messages)
+
+
+def test_jobs_that_wait_to_be_repeated_hold_no_notebook():
+    made_so_far: list[weakref.ref] = []
+
+    def made() -> nbformat.NotebookNode:
+        notebook = nbformat.v4.new_notebook()
+        made_so_far.append(weakref.ref(notebook))
+        return notebook
+
+    def alive() -> int:
+        return sum(ref() is not None for ref in made_so_far)
+
+    def run(jobs: Iterator[Job]) -> Iterator[tuple[Job, Outcome]]:
+        for job in jobs:
+            yield job, Result({}, limited=True)
+
+    def run_alone(jobs: Iterator[Job]) -> Iterator[tuple[Job, Outcome]]:
+        assert alive() <= 1
+        for job in jobs:
+            assert job.notebook is not None and alive() <= 2
+            yield job, Result({})
+
+    jobs = (Job(str(i), made(), again=made) for i in range(9))
+    assert [job.key for job, _ in engine.grade_all(jobs, run, run_alone)] == list("012345678")
+
+
+def test_a_file_that_changed_before_it_was_repeated_is_not_graded_as_the_first(tmp_path: Path):
+    path = hand_in(tmp_path / "submitted", "ada", text(right()))
+    task = pool.Task(tmp_path / "submitted", "ada", CHAPTER)
+    job, _ = pool._job(task)
+    assert result_cache.key(job.kept().renewed().notebook, CHAPTER) == job.key
+    path.write_text(text(right(correct_token=ENDLESS)))
+    assert "was changed while it was graded" in str(job.kept().renewed().outcome)
+
+
+def test_page_table_receipt_and_json_say_that_a_limit_decided(capsys: pytest.CaptureFixture):
+    exercises = engine.exercises_of(release_of(CHAPTER))
+    free, limited = Result(exercises), Result(exercises, limited=True)
+    grades = {"ada": {CHAPTER: limited.to_json()}, "ben": {CHAPTER: free.to_json()}}
+    assert json.loads(json.dumps(grades))["ada"][CHAPTER]["limited"] is True
+    assert "limited" not in grades["ben"][CHAPTER]
+    assert "time limit decided" in summary_markdown(limited, {})
+    assert "time limit" not in summary_markdown(free, {})
+    page = class_page(grades)
+    assert "grading again tries again: ada." in " ".join(page.split())
+    print_table(grades)
+    assert "ada: a time limit decided" in capsys.readouterr().out
+    receipts = [
+        make_receipt(Submission(right()), CHAPTER, g[CHAPTER])["result"] for g in grades.values()
+    ]
+    assert [r.get("limited") for r in receipts] == [True, None]
+    assert receipts[0]["hash"] != receipts[1]["hash"]
+    assert Result.from_dict(asdict(limited)).limited
