@@ -318,6 +318,7 @@ LINES = {
     "feed": "feed(draft, draft_cache, text + drafted)",
     "ended": "if eos_id in new:",
     "draft_back": "rollback(draft_cache, min(int(draft_cache.length[0]), len(text) - 1))",
+    "written": "text += new",
     "returned": "return text[len(prompt_ids) :]",
 }
 LAST_ONLY = (
@@ -346,6 +347,10 @@ SLIPS = {
     "only the last token, cut": (
         {"feed": LAST_ONLY, "draft_back": "draft_cache.truncate(len(text) - 1)"},
         "a draft has not read the last token that it drafted",
+    ),
+    "the text does not grow": (
+        {"written": "pass"},
+        "the draft was called more than 400 times: does every block add its tokens to the text",
     ),
     "the draft is not rolled back": (
         {"draft_back": "pass"},
