@@ -242,7 +242,9 @@ def judge(cases: list[Case], wrong: Misconceptions, exercises: dict[str, Exercis
 
 def _faults_underneath(cases: list[Case]) -> dict[str, list[str]]:
     """For each exercise the wrong ones among those that it calls, near or far, in their order."""
-    used = {case.exercise: case.used for case in cases}
+    used: dict[str, frozenset[str]] = {}
+    for case in cases:
+        used[case.exercise] = case.used | used.get(case.exercise, frozenset())
     wrong = {case.exercise for case in cases if case.error is not None}
     called: dict[str, set[str]] = {}
     for name, near in used.items():  # an exercise calls none below it
@@ -257,8 +259,8 @@ def _behaviours(
     groups: dict[check.Behaviour, list[Case]] = {}
     for case in cases:
         groups.setdefault(case.behaviour, []).append(case)
-    first = {each: _first_failed(group) for each, group in groups.items()}
-    failing = {each: case for each, case in first.items() if case is not None}
+    first = {case.behaviour: case for case in reversed(cases) if case.error is not None}
+    failing = {each: first[each] for each in groups if each in first}
     behaviours = []
     for each, group in groups.items():
         name, weight = each.name, each.weight
@@ -273,16 +275,6 @@ def _behaviours(
             message = _of_cause(failing[each], failing, cause, see_first)
             behaviours.append(Behaviour(name, False, message, cause.name, weight))
     return behaviours
-
-
-def _first_failed(cases: list[Case]) -> Case | None:
-    """The first case of a behaviour that fails by itself.
-
-    There is none if all pass with the student's own answers underneath, whatever these are.
-    """
-    if all(case.own_error is None for case in cases):
-        return None
-    return next((case for case in cases if case.error is not None), None)
 
 
 def _right_by_itself(cases: list[Case], faults: list[str]) -> str:

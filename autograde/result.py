@@ -15,6 +15,7 @@ class ExerciseJson(TypedDict):
     total: int
     messages: list[str]
     causes: list[str]
+    remarks: list[str]  # on behaviours that are right only by themselves
 
 
 class ResultJson(TypedDict):
@@ -37,7 +38,8 @@ Seconds = dict[str, dict[str, float]]  # the same: how long grading took
 class Behaviour:
     """One behaviour: passed, or a message that says why not and the misconception that caused it.
 
-    It is worth `weight` shares of the exercise.
+    It is worth `weight` shares of the exercise. The message of one that passed is a remark: it is
+    right by itself, and fails with the student's own answers to the exercises that it calls.
     """
 
     name: str
@@ -52,7 +54,7 @@ class Exercise:
     """The points of one graded function, quiz or prediction.
 
     `note` stands in place of the behaviours' messages if there is no answer to speak of,
-    `see_first` names the exercise above in which the same fault is explained.
+    `see_first` names the exercise above in which the fault, or the same thought, is explained.
     """
 
     max_score: float
@@ -78,6 +80,10 @@ class Exercise:
             return [self.note]
         return [f"{b.name}: {b.message}" for b in self.behaviours if not b.passed]
 
+    @property
+    def remarks(self) -> list[str]:
+        return [f"{b.name}: {b.message}" for b in self.behaviours if b.passed and b.message]
+
     def to_json(self) -> ExerciseJson:
         return {
             "score": self.score,
@@ -86,6 +92,7 @@ class Exercise:
             "total": len(self.behaviours),
             "messages": self.messages,
             "causes": list(dict.fromkeys(b.cause for b in self.behaviours if b.cause)),
+            "remarks": self.remarks,
         }
 
 

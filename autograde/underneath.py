@@ -1,8 +1,9 @@
 """One mistake costs once: what calls a wrong answer is run again with right ones underneath.
 
 An exercise may call the functions of all exercises above it. If it fails and one of these is wrong,
-its cases run a second time, in a new worker, with the chapter's own answers under their names. By
-then all that these answer has been graded; the exercise's own answer is never among them.
+the cases that failed run a second time, in a new worker, with the chapter's own answers under the
+names of those functions. By then all that these answer has been graded, and since an exercise never
+gets its own answer or one below it, nothing that the worker keeps is worth anything to a later one.
 """
 
 import re
@@ -21,13 +22,17 @@ def run(
 
     `sources` is the notebook's code by cell. Raises RuntimeError if no worker can be started.
     """
-    cases = tests.run(student)
+    cases, functions = tests.run(student), list(student.parameters)
     wrong = {case.exercise for case in cases if case.error is not None}
-    functions = list(student.parameters)
-    for number, name in enumerate(functions):
-        above = functions[:number]
-        if name in wrong and _names_one_of(wrong.intersection(above), name, sources):
-            cases = _replaced(cases, _again(tests, student, reference, name, above))
+    above = {name: functions[:number] for number, name in enumerate(functions)}
+    again = [n for n in above if n in wrong and _names_one_of(wrong & {*above[n]}, n, sources)]
+    if again:
+        student.session.renew()
+    for name in again:
+        failed = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
+        second = _second(tests, student, reference, failed, above[name])
+        for i, case in zip(failed, second, strict=True):
+            cases[i] = replace(case, own_error=cases[i].error) if case.used else cases[i]
     return cases
 
 
@@ -37,27 +42,12 @@ def _names_one_of(names: set[str], exercise: str, sources: Mapping[str, str]) ->
     return any(re.search(rf"\b{name}\b", text) for name in names for text in texts)
 
 
-def _again(
-    tests: HiddenTests, student: Student, reference: Reference, name: str, above: list[str]
+def _second(
+    tests: HiddenTests, student: Student, reference: Reference, which: list[int], above: list[str]
 ) -> list[Case]:
-    """The cases of one exercise in a new worker, with right answers under the names `above`."""
-    student.session.renew()
+    """Some cases with right answers under the names `above`."""
     lent = reference.functions(above)
-    cases = tests.run(Student(student.session, student.parameters, lent), name)
+    cases = tests.run(Student(student.session, student.parameters, lent), which)
     if reference.session.broken is not None:
         raise reference.session.broken
     return [replace(case, used=frozenset(reference.used)) for case in cases]
-
-
-def _replaced(cases: list[Case], again: list[Case]) -> list[Case]:
-    """The cases with those of one exercise as they went the second time.
-
-    An exercise that has called nothing of what was lent keeps its first run.
-    """
-    second = iter(again)
-    if not again[0].used:
-        return cases
-    return [
-        replace(next(second), own_error=case.error) if case.exercise == again[0].exercise else case
-        for case in cases
-    ]

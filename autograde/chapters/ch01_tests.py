@@ -159,7 +159,10 @@ EDGES = {
 }
 
 
-@draft_block.behaviour("the edges; a list and an array; nothing modified")
+edges = draft_block.behaviour("the edges; a list and an array; nothing modified")
+
+
+@edges
 @pytest.mark.parametrize("row, u, token", EDGES.values(), ids=EDGES)
 def test_draft_edges(student, row, u, token):
     row = np.array(row)
@@ -167,6 +170,15 @@ def test_draft_edges(student, row, u, token):
     hint = "sample_from(q_i, u) settles every boundary."
     model = draft(lambda tokens: row)
     expect_form(student.draft_block, model, [2, 1], 2, np.array([u, u]), gives=gives, hint=hint)
+    untouched(student)
+
+
+@edges
+@pytest.mark.parametrize("prefix, k, uniforms", BLOCKS[1:3])
+def test_draft_leaves_the_prefix(student, prefix, k, uniforms):
+    """With a model that looks at the whole text, so that a longer prefix gives something else."""
+    call, (tokens, _) = drafted_by(student, prefix, uniforms)
+    require(call, tokens, reference_draft(prefix, uniforms)[0], "the tokens", "")
     untouched(student)
 
 

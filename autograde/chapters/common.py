@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from autograde.check import Exercise, Student
+from autograde.check import Exercise, Student, StudentError, shown_again
 from specdec_lib.lessons.common import examples
 from specdec_lib.lessons.common.answers import letter_of, require_guess
 from specdec_lib.lessons.common.examples import Different
@@ -38,23 +38,33 @@ def prediction(name: str, low: float, high: float) -> Callable[[Student], None]:
 
 def own_array(student: Student) -> None:
     """Raise Different if a call of this case returned an argument, or a view of one."""
-    for call in student.calls:
-        if call.reply and call.reply.shares:
-            raise Different(
-                f"{call.function} returned an array that shares its memory with an argument. "
-                "Return a copy: whoever changes the result would change p or q."
-            )
+    shared = [call for call in student.calls if call.reply and call.reply.shares]
+    shared += [shown.call for shown in shown_again(student, look=True) if not shown.alone]
+    for call in shared:
+        raise Different(
+            f"{call.function} returned an array that shares its memory with an argument. "
+            "Return a copy: whoever changes the result would change p or q."
+        )
 
 
 def no_warning(student: Student) -> None:
     """Raise Different if a call of this case gave a warning."""
     for call in student.calls:
         if call.reply and call.reply.warnings:
-            text = call.reply.warnings[0]
-            raise Different(
-                f'{call.function} gave a warning: "{text}". Did you divide before you looked '
-                "for a zero?"
-            )
+            raise _warned(call.function, call.reply.warnings[0])
+    try:
+        for _ in shown_again(student, strict=True):
+            pass
+    except StudentError as error:
+        if not error.name.endswith("Warning"):
+            raise
+        raise _warned(student.calls[-1].function, str(error)) from None
+
+
+def _warned(function: str, text: str) -> Different:
+    return Different(
+        f'{function} gave a warning: "{text}". Did you divide before you looked for a zero?'
+    )
 
 
 def expect(function: Callable, *args: Any, gives: Any, hint: str = "") -> Any:

@@ -47,7 +47,13 @@ def _shown(chapter: ChapterCount) -> dict[str, Any]:
         "histogram": scores_histogram(chapter) if graded else None,
         "bars": behaviours_met(chapter.exercises) if graded else None,
         "exercises": [
-            (e.name, f"{e.max_score:g}", f"{e.mean:.0%}", _students_by_behaviours(e))
+            (
+                e.name,
+                f"{e.max_score:g}",
+                f"{e.mean:.0%}",
+                _students_by_behaviours(e),
+                str(e.by_itself),
+            )
             for e in chapter.exercises
         ],
         "misconceptions": [

@@ -59,7 +59,7 @@ def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> S
 
 
 def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
-    """A list of the exercise's behaviours: met ones by name, the others with their message.
+    """A list of the exercise's behaviours by name, with what is to be said of each.
 
     Below it a link to `section`, which is to be read again. MathJax leaves the class
     tex2jax_ignore alone: a student's value may look like a formula.
@@ -86,13 +86,13 @@ def _link(exercise: Exercise, section: Section | None) -> str:
 
 
 def _behaviours(exercise: Exercise) -> str:
-    total = len(exercise.behaviours)
-    return f", {exercise.passed} of {total} behaviours right" if total > 1 else ""
+    total, alone = len(exercise.behaviours), " by themselves" if exercise.remarks else ""
+    return f", {exercise.passed} of {total} behaviours right{alone}" if total > 1 else ""
 
 
 def _row(behaviour: Behaviour) -> str:
-    name = escape(behaviour.name)
+    name, text = escape(behaviour.name), escape(behaviour.message)
+    below = f"<div>{text}</div>" if text else ""
     if behaviour.passed:
-        return f'<li class="right">right: {name}</li>'
-    text = escape(behaviour.message)
-    return f'<li class="wrong"><strong>not yet: {name}</strong><div>{text}</div></li>'
+        return f'<li class="right">right: {name}{below}</li>'
+    return f'<li class="wrong"><strong>not yet: {name}</strong>{below}</li>'

@@ -81,12 +81,9 @@ def markdown2html(context: Mapping[str, Any], source: str) -> str:
 
 
 def python_html(source: str, **_: Any) -> str:
-    """nbconvert's filter highlight_code: coloured as Python, whatever a magic calls it.
-
-    IPython's own lexer needs minutes for some thousand empty lines.
-    """
+    """nbconvert's filter highlight_code: coloured as Python, whatever a magic says that it is."""
     lexer = TextLexer if MANY_BLANKS.search(source) else PythonLexer
-    return highlight(source or " ", lexer(), HtmlFormatter(cssclass="highlight hl-ipython3"))
+    return highlight(source or " ", lexer(), HtmlFormatter(cssclass="highlight hl-python"))
 
 
 # Names, not functions: formgrader shows the configuration on its page.

@@ -12,12 +12,16 @@ MAX_SLOWEST = 10
 
 @dataclass(frozen=True)
 class ExerciseCount:
-    """One exercise over a class: how many students met how many of its behaviours."""
+    """One exercise over a class: how many students met how many of its behaviours.
+
+    Of `by_itself` students some were met only with right answers to what the exercise calls.
+    """
 
     name: str
     max_score: float
     behaviours: int
     students_by_passed: Mapping[int, int]
+    by_itself: int = 0
 
     @property
     def mean(self) -> float:
@@ -99,7 +103,9 @@ def _exercises(results: Mapping[str, ResultJson]) -> list[ExerciseCount]:
 def _exercise(name: str, results: list[ExerciseJson]) -> ExerciseCount:
     behaviours = max(result["total"] for result in results)
     passed = Counter(result["passed"] for result in results)
-    return ExerciseCount(name, results[0]["max_score"], behaviours, dict(sorted(passed.items())))
+    by_itself = sum(bool(result.get("remarks")) for result in results)
+    points = results[0]["max_score"]
+    return ExerciseCount(name, points, behaviours, dict(sorted(passed.items())), by_itself)
 
 
 def _misconceptions(chapter: str, results: Mapping[str, ResultJson]) -> list[MisconceptionCount]:

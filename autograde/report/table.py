@@ -1,5 +1,6 @@
 """The class as a table: a row for each student, a column for each exercise."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from rich.console import Console
@@ -20,9 +21,9 @@ class Terminal(Console):
 
 def print_table(grades: Grades, feedback: Mapping[str, str] | None = None) -> None:
     """Print one table a chapter. `feedback` gives for each student where the page is."""
-    console = Terminal()
+    console = Terminal(emoji=False)
     if not console.is_terminal:
-        console = Terminal(width=150)
+        console = Terminal(emoji=False, width=150)
     for chapter in sorted({name for student in grades.values() for name in student}):
         results = {name: student[chapter] for name, student in grades.items() if chapter in student}
         console.print(_table(chapter, results))
@@ -53,6 +54,9 @@ def _score(exercise: ExerciseJson) -> str:
 
 
 def _print_remarks(console: Console, results: Mapping[str, ResultJson]) -> None:
+    if alone := _right_by_themselves(results):
+        text = f"Right by themselves, above a wrong answer that they call: {alone}"
+        console.print(text, markup=False, soft_wrap=True)
     for student, result in results.items():
         if result["reason"]:
             text = f"{printable(student)}: not graded, {result['reason']}"
@@ -63,3 +67,11 @@ def _print_remarks(console: Console, results: Mapping[str, ResultJson]) -> None:
     if any(result["pending"] for result in results.values()):
         names = ", ".join(next(iter(results.values()))["pending"])
         console.print(f"Still to be marked by a person, in formgrader: {names}", markup=False)
+
+
+def _right_by_themselves(results: Mapping[str, ResultJson]) -> str:
+    """The exercises with remarks, each with the number of students."""
+    remarked = (
+        name for r in results.values() for name, e in r["exercises"].items() if e.get("remarks")
+    )
+    return ", ".join(f"{name} ({count})" for name, count in Counter(remarked).items())

@@ -42,11 +42,17 @@ class Reference:
         """The answers to lend, each under its name."""
         self.used = set()
         self.session.ended.clear()
+        self.session.accounts.clear()  # what one exercise asks for costs the next one nothing
         return {name: PassedOn(partial(self._answer, name)) for name in names}
 
     def _answer(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """What the answer `name` gives. Raises what it raises, and ProcessEnded."""
+        """What the answer `name` gives. Raises what it raises, and ProcessEnded.
+
+        TypeError for an argument that is an answer lent here: it would wait for its own worker.
+        """
         self.used.add(name)
+        if any(isinstance(each, PassedOn) for each in (*args, *kwargs.values())):
+            raise TypeError(f"{name} was given a graded function as an argument")
         if self.session.worker is None:
             self.session.renew()
         call = (name, list(kwargs), *args, *kwargs.values())

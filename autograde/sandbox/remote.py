@@ -48,6 +48,11 @@ class PassedOn(RemoteObject):
         super().__init__(function, call=True)
 
 
+def is_lent(value: Any) -> bool:
+    """Whether an argument stays in this process."""
+    return isinstance(value, RemoteObject | FunctionType | MethodType | np.random.Generator)
+
+
 @dataclass
 class Account:
     """What the calls of one of the student's functions have cost the grader so far.

@@ -24,6 +24,7 @@ from typing import IO
 
 from autograde.sandbox import library, mounts
 from autograde.sandbox.inside import wire
+from autograde.sandbox.memory import SIZE, Memory
 
 THREADS = 128  # of one submission
 PATIENCE = 5  # seconds by the clock that a worker may take for each second of a limit
@@ -97,7 +98,7 @@ class Worker:
     """
 
     def __init__(self, link: socket.socket, process: "Forked | Alone") -> None:
-        self.link, self.process = link, process
+        self.link, self.process, self.memory = link, process, Memory()
         try:
             self._wait_until_ready()
         except BaseException:
@@ -107,6 +108,7 @@ class Worker:
 
     def _wait_until_ready(self) -> None:
         try:
+            socket.send_fds(self.link, [b"m"], [self.memory.handle])
             answer = wire.receive(self.link, time.monotonic() + START_SECONDS)
         except (OSError, wire.ProtocolError) as error:
             answer = {"failed": str(error)}
@@ -135,6 +137,7 @@ class Worker:
         """Kill the worker and all that it has started."""
         self.process.end()
         self.link.close()
+        self.memory.close()
 
 
 def processor_seconds(pid: int) -> float:
@@ -150,7 +153,7 @@ def settings_of(limits: Limits, forks: bool = False, isolated: bool = True) -> d
     copy = library.without(limits.blocklist)
     return {
         "memory_mib": limits.memory_mib, "cpu_seconds": limits.process_seconds, "threads": THREADS,
-        "preload": limits.preload, "library": str(copy) if copy else None,
+        "preload": limits.preload, "shared": SIZE, "library": str(copy) if copy else None,
         "forks": forks, "isolated": isolated, "become_nobody": isolated and mounts.is_root(),
         "home": mounts.SCRATCH, "rootfs": asdict(mounts.rootfs(copy)), "makes_rootfs": False,
     }  # fmt: skip

@@ -5,12 +5,13 @@ import copy
 import numpy as np
 import pytest
 from classes import record_ch01
-from classes.chapter_cases import functions_of
+from classes.chapter_cases import draw, functions_of
 from classes.regrading import grade_with
 
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.ch01 import measured, puzzle
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, Calls, greedy_decode, pair
+from specdec_lib.lessons.common.examples import Different
 
 CHAPTER = "01_draft_then_verify"
 FUNCTIONS = functions_of(CHAPTER)
@@ -104,3 +105,20 @@ def test_plain_decoding_is_told_from_speculative_decoding():
     exercise = result.exercises["greedy_speculative_decode"]
     assert exercise.passed == len(exercise.behaviours) - 1
     assert any("the target is called more often" in text for text in exercise.messages)
+
+
+ENDLESS = {
+    "draft_block": lambda model, prefix, k, uniforms: [model(prefix) for _ in iter(int, 1)],
+    "score_block": lambda model, prefix, drafted: [model(prefix) for _ in iter(int, 1)],
+    "greedy_speculative_decode": lambda target, draft, *rest: [draft([1]) for _ in iter(int, 1)],
+}
+STOPPED = [("drawn_block", "draft_block"), ("chosen_rows", "score_block")]
+STOPPED += [(name, "greedy_speculative_decode") for name in ("passes", "on_real_text")]
+
+
+@pytest.mark.parametrize("figure, exercise", STOPPED)
+def test_a_loop_without_end_stops_in_a_figure_and_in_the_check(figure, exercise, shown, capsys):
+    draw(CHAPTER, figure, **{exercise: ENDLESS[exercise]})
+    assert "cannot be drawn yet" in capsys.readouterr().out and shown == []
+    with pytest.raises(Different, match="called more"):
+        getattr(ch01, f"check_{exercise}")(ENDLESS[exercise])

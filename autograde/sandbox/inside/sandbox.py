@@ -12,6 +12,7 @@ USER, SERVER = 1000, 999  # the numbers that the student's code and the server s
 FIRST_FREE = 3
 MIB = 2**20
 FILE_MIB = 64
+PENDING = 64  # signals and timers
 
 
 def enter_server_namespaces(proc: int) -> None:
@@ -67,6 +68,8 @@ def limit(memory_mib: int, cpu_seconds: int, threads: int | None) -> None:
     _limit(resource.RLIMIT_FSIZE, FILE_MIB * MIB)
     _limit(resource.RLIMIT_NOFILE, 256)
     _limit(resource.RLIMIT_CORE, 0)
+    if hasattr(resource, "RLIMIT_SIGPENDING"):  # of all processes of the server's user together
+        _limit(resource.RLIMIT_SIGPENDING, PENDING)
     if threads is not None:
         _limit(resource.RLIMIT_NPROC, threads)
     if os.uname().sysname != "Darwin":  # macOS accepts no limit of the address space

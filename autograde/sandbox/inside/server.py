@@ -15,6 +15,7 @@ import sys
 # Python's isolated mode leaves the program's own folder out of the path; `hide` takes it off again.
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import kernel  # noqa: E402
 import rootfs  # noqa: E402
 import sandbox  # noqa: E402
 
@@ -134,11 +135,14 @@ def work(link: socket.socket, settings: dict) -> None:
     with contextlib.suppress(PermissionError):  # it leads a session already
         os.setsid()
     try:
+        _, (file,), _, _ = socket.recv_fds(link, 1, 1)
+        memory = kernel.share_memory(file, settings["shared"])
+        os.close(file)
         enter_sandbox(settings)
     except (OSError, ValueError) as error:
         wire.send(link, {"failed": str(error)})
         return
-    worker.serve_link(link)
+    worker.serve_link(link, memory)
 
 
 def enter_sandbox(settings: dict) -> None:

@@ -26,7 +26,6 @@ MAX_DEPTH = 12
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
 NAMES = {np.dtype(name): name for name in DTYPES}  # dtype.name is slow
 FIXED = (int, float, bool, str, type(None))  # nobody can change a value of these
-TENSORS = DTYPES  # a tensor of a wrong dtype crosses too, so that a message can name it
 
 
 class ProtocolError(Exception):
@@ -91,13 +90,13 @@ def _bytes_of(array: np.ndarray) -> bytes:
 
 
 def _encode_tensor(value: Any) -> dict | None:
-    """A tensor as data; None for any other value. torch is not imported for it."""
+    """A tensor as data, or as its dtype; None for any other value. torch is not imported for it."""
     torch = sys.modules.get("torch")
     if torch is None or type(value) is not torch.Tensor:
         return None
     name = str(value.dtype).removeprefix("torch.")
-    if name not in TENSORS or value.layout is not torch.strided:
-        return None
+    if name not in DTYPES or value.layout is not torch.strided:
+        return {"x": f"Tensor of {value.dtype}"}
     array = value.detach().cpu().contiguous().numpy()
     return {"s": [name, list(array.shape), base64.b64encode(array.tobytes()).decode()]}
 
@@ -137,7 +136,7 @@ def _decode_tagged(tag: str, body: Any, handle: MakeHandle, depth: int) -> Any:
     if tag == "s":
         import torch
 
-        return torch.from_numpy(_decode_array(body, TENSORS))
+        return torch.from_numpy(_decode_array(body, DTYPES))
     if tag == "h" and _is_handle(body):
         return handle(*body)
     raise ProtocolError("a value of no known form")
@@ -166,12 +165,32 @@ def _decode_array(body: Any, dtypes: tuple[str, ...]) -> np.ndarray:
         raise ProtocolError(f"an array that cannot be read: {error}") from None
 
 
+def is_shared(data: Any) -> bool:
+    """Whether an encoding only says where in the shared memory an array lies."""
+    return type(data) is dict and "m" in data
+
+
+def shared(data: dict, memory: memoryview) -> Any:
+    """The array or tensor at its place in the shared memory."""
+    tag, name, shape, offset = data["m"]
+    array = np.ndarray(shape, name, memory, offset)
+    return sys.modules["torch"].from_numpy(array) if tag == "s" else array
+
+
 def changed(sent: Iterable[Any], args: Iterable[Any]) -> list[int]:
     """The positions of the arguments whose encoding is no longer what was `sent`."""
     pairs = enumerate(zip(sent, args, strict=True))
     mutable = [(i, data, arg) for i, (data, arg) in pairs if type(arg) not in FIXED]
-    # As text, in which 1, 1.0 and True are three things.
-    return [i for i, data, arg in mutable if repr(encode(arg)) != repr(data)]
+    return [i for i, data, arg in mutable if not _is_equal(encode(arg), data)]
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    """Whether two encodings are of equal values of equal types."""
+    if one != other:
+        return False
+    # What an array is written as holds no numbers; else 1, 1.0 and True are three things in a text.
+    is_array = type(one) is dict and one.keys() <= {"a", "s"}
+    return is_array or repr(one) == repr(other)
 
 
 def send(link: socket.socket, message: dict) -> None:

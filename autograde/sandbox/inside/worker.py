@@ -13,19 +13,21 @@ import remote
 import wire
 
 
-def serve_link(link: socket.socket) -> None:
+def serve_link(link: socket.socket, memory: memoryview) -> None:
     """Answer the grader's requests, one after the other."""
     notebook = cells.Cells()
     wire.send(link, {"ready": True})
     while (request := wire.receive(link)) is not None:
         try:
-            for answer in serve(notebook, request, link):
+            for answer in serve(notebook, request, link, memory):
                 wire.send(link, answer)
         except (wire.ProtocolError, MemoryError) as error:
             wire.send(link, {"error": {"name": "TooLarge", "text": str(error), "line": None}})
 
 
-def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator[dict]:
+def serve(
+    notebook: cells.Cells, request: dict, link: socket.socket, memory: memoryview
+) -> Iterator[dict]:
     """The answers to one request: one, or for `calls` one each."""
     if request["do"] == "cell":
         yield notebook.run(request["source"])
@@ -33,8 +35,12 @@ def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator
         yield {"names": cells.names_of(request["source"])}
     elif request["do"] == "value":
         yield value(notebook, request["name"])
+    elif request["do"] == "again":
+        yield again(notebook, request, remote.maker(link), memory)
+    elif request["do"] == "look":  # at what the first of these calls returned
+        yield {"value": {"l": [wire.encode(notebook.returned)]}}
     else:
-        yield from calls(notebook, request, remote.maker(link))
+        yield from calls(notebook, request, link)
 
 
 def value(notebook: cells.Cells, name: str) -> dict:
@@ -44,13 +50,14 @@ def value(notebook: cells.Cells, name: str) -> dict:
     return {"value": wire.encode(notebook.namespace[name])}
 
 
-def calls(notebook: cells.Cells, request: dict, handle: wire.MakeHandle) -> Iterator[dict]:
+def calls(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator[dict]:
     """Call a function with each list of arguments, in order, up to the first error."""
     function = notebook.namespace.get(request["name"])
+    handle, remembered = remote.maker(link), remote.maker(link, remote.Remembered)
     if not callable(function):
         yield {"missing": True}
         return
-    lent = {name: wire.decode(data, handle) for name, data in request["underneath"].items()}
+    lent = {name: wire.decode(data, remembered) for name, data in request["underneath"].items()}
     for places in request["calls"]:
         sent = [request["args"][i] for i in places]
         args = [wire.decode(data, handle) for data in sent]
@@ -94,6 +101,30 @@ def call(function: Callable, args: list, count: bool = False) -> dict:
         "shares": shares_memory(result, args),
         "operations": done,
     }
+
+
+def again(
+    notebook: cells.Cells, request: dict, handle: wire.MakeHandle, memory: memoryview
+) -> dict:
+    """Call a function twice with the same objects, arrays in the shared memory: both values.
+
+    Remote objects are fresh ones in the second call. With `strict` a warning is an error.
+    """
+    function, told, error = notebook.namespace[request["name"]], [], None
+    things = [
+        wire.shared(data, memory) if wire.is_shared(data) else wire.decode(data, handle)
+        for data in request["args"]
+    ]
+    lent = {name: wire.decode(data, handle) for name, data in request["underneath"].items()}
+    first, second = ([things[i] for i in request[part]] for part in ("first", "second"))
+    with bound(notebook.namespace, lent), warnings.catch_warnings():
+        warnings.simplefilter("error" if request["strict"] else "ignore")
+        try:
+            notebook.returned = function(*first)
+            told = [wire.encode(notebook.returned), wire.encode(function(*second))]
+        except BaseException as raised:
+            error = cells.describe_error(raised)
+    return {"error": error, "value": {"l": told}}
 
 
 def shares_memory(result: Any, args: list) -> bool:

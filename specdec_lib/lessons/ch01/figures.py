@@ -18,14 +18,18 @@ from specdec_lib.lessons.ch01.models import (
     text,
 )
 from specdec_lib.lessons.common.drawing import bars, drawn_from, picture, write_inside
+from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.style import GREY, role, show
 from specdec_lib.lessons.common.tokens import arrow, board, key, token_box, write
+
+MANY = 200  # calls of a model, more than any right answer to a figure makes
 
 
 @drawn_from("draft_block")
 def drawn_block(draft: Callable, model: Callable, prefix: list[int], uniforms: np.ndarray) -> None:
     """Each draft token's distribution as a bar from 0 to 1, and the number that picks from it."""
-    drafted, q = draft(model, list(prefix), len(uniforms), uniforms.copy())
+    counted = at_most(MANY, model, "the draft", "a block of k tokens takes k calls")
+    drafted, q = draft(counted, list(prefix), len(uniforms), uniforms.copy())
     title = "Your block: the number (triangle) picks from each distribution"
     ax, parts = picture(title, size=(7.0, 0.8 + 0.75 * len(drafted))), []
     for i, (token, row) in enumerate(zip(drafted, q, strict=True)):
@@ -49,7 +53,8 @@ def drawn_block(draft: Callable, model: Callable, prefix: list[int], uniforms: n
 def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: list[int]) -> None:
     """All rows of the target's pass, and which of them the student's function returned."""
     read, whole = [*prefix, *drafted], model([*prefix, *drafted])
-    out = np.asarray(score(model, list(prefix), list(drafted)), dtype=float)
+    counted = at_most(MANY, model, "the target", "one call gives all rows")
+    out = np.asarray(score(counted, list(prefix), list(drafted)), dtype=float)
     start = _where(out, whole)
     ax = board(len(read) + 1.8, 3.4, 0.85)
     for y, words in ((2.7, "the target\nreads"), (1.5, "a row for\neach"), (0.6, "its\nfavourite")):
@@ -106,7 +111,7 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
 @drawn_from("greedy_speculative_decode")
 def passes(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> None:
     """What each pass of the small target wrote, by the student's function."""
-    calls = Calls(targets=200)
+    calls = Calls(targets=MANY, in_a_block=MANY)
     models = TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)
     out = list(decode(*models, list(prompt), k, max_new_tokens))
     rows = _written(calls.blocks, len(prompt), out)
@@ -144,7 +149,7 @@ def on_real_text(
     decode: Callable, target: Callable, draft: Callable, prompt: list[int], read: Callable
 ) -> None:
     """The student's function on two real models; both give rows (N, V), `read` gives text."""
-    new, k, calls = 32, 4, Calls(targets=400)
+    new, k, calls = 32, 4, Calls(targets=MANY, in_a_block=MANY)
 
     def counted(tokens: list[int]) -> np.ndarray:
         calls.of_target(len(tokens))

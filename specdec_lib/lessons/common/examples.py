@@ -6,10 +6,12 @@ on copies, and refuses a warning and a changed argument.
 """
 
 import functools
+import sysconfig
 import textwrap
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from specdec_lib.lessons.common.comparing import difference, differing_place
@@ -29,6 +31,8 @@ except ImportError:
     np = None  # no value is an array then
 
 LINE = 96  # characters of a line that a check prints
+#: Where code is that is no student's: this package, and what Python has installed.
+NOT_THEIRS = (str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib", "purelib")))
 
 
 class Different(AssertionError):
@@ -199,9 +203,10 @@ def pass_through(error: Exception) -> None:
 
 
 def _raised(error: Exception) -> str:
-    """The exception and the line of source that raised it."""
-    line = traceback.extract_tb(error.__traceback__)[-1].line
-    return f"raised {type(error).__name__}: {error}" + (f", at `{line}`" if line else "")
+    """The exception, and the last line of the student's own that led to it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame.line for frame in frames if not frame.filename.startswith(NOT_THEIRS)]
+    return f"raised {type(error).__name__}: {error}" + (f", at `{own[-1]}`" if own else "")
 
 
 def _outcome(got: Any, gives: Any, why: str, form: bool) -> str:

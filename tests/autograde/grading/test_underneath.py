@@ -46,11 +46,10 @@ def test_a_mistake_of_its_own_costs_points_above_a_wrong_answer_too():
     "answer",
     [
         "def expected_accepted(alpha, k):\n    raise NotImplementedError('not written yet')",
-        "def expected_accepted(alpha, k):\n    while True:\n        pass",
         "def expected_accepted(alpha, k):\n    import os\n    os._exit(0)",
         "def expected_accepted(alpha, k)\n    return 0",
     ],
-    ids=["unwritten", "never ends", "ends the process", "no Python"],
+    ids=["unwritten", "ends the process", "no Python"],
 )
 def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(answer: str):
     assert lost(grade_with(SPEED, expected_accepted=answer)) == {"expected_accepted": 2.0}
@@ -107,3 +106,26 @@ def test_one_wrong_function_loses_nothing_elsewhere(chapter: str, name: str):
         del exercises[name]
         failed = [b for e in exercises.values() for b in e.behaviours if not b.passed]
         assert all(b.name == "the whole decoder, with your own parts" for b in failed), wrong.name
+
+
+THIEF = """
+import builtins
+def expected_accepted(alpha, k):
+    return getattr(builtins, "kept", {}).get((alpha, k), -1.0)
+"""
+# Whatever of the answers to this exercise and those below is not the student's own, is returned.
+LOOKS_FOR_ITSELF = """
+import builtins
+def expected_tokens(alpha, k):
+    builtins.kept = {(alpha, k): expected_accepted(alpha, k)}
+    for name in ("expected_tokens", "walltime_speedup", "best_k"):
+        if type(globals()[name]).__name__ != "function":
+            return 1 + expected_accepted(alpha, k)
+    return -1.0
+"""
+
+
+def test_an_answer_is_never_lent_to_what_it_answers():
+    answers = {"expected_accepted": THIEF, "expected_tokens": LOOKS_FOR_ITSELF}
+    result = grade_with(SPEED, **answers)
+    assert [result.exercises[name].score for name in answers] == [0.0, 0.0]

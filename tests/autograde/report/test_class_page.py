@@ -41,6 +41,16 @@ def test_one_misconception_in_two_exercises_is_one_row():
     assert misconception.students == ("ada", "ben")
 
 
+def test_who_is_right_by_themselves_is_counted():
+    remarked = exercise(4) | {"remarks": ["a: right by itself. With your own b: 1 is not 2."]}
+    students = {"ada": result(exercise(1), remarked), "ben": result(exercise(4), exercise(4))}
+    grades = {student: {CHAPTER: each} for student, each in students.items()}
+    (chapter,) = counts_of(grades)
+    assert [each.by_itself for each in chapter.exercises] == [0, 1]
+    text = BeautifulSoup(class_page(grades), "html.parser").get_text(" ")
+    assert "speculative_accept 4 100% 4 of 4: 2 1" in text
+
+
 def test_the_slowest_come_first_and_not_all_of_them():
     seconds = {f"s{i}": {CHAPTER: float(i)} for i in range(30)}
     (chapter,) = counts_of(a_class(), seconds)
@@ -59,7 +69,7 @@ def test_the_page_is_whole_and_nobodys_text_is_markup():
     text = soup.get_text(" ")
     assert "3 graded, mean 6.0 of 8 points; 1 could not be graded" in text
     assert "Marks by hand that differ" in text and "<i>dan 2.50" in text
-    assert "speculative_accept 4 83% 2 of 4: 1, 4 of 4: 2" in text
+    assert "speculative_accept 4 83% 2 of 4: 1, 4 of 4: 2 0" in text
 
 
 def test_a_name_with_odd_bytes_stops_nobodys_report():

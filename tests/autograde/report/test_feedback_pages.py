@@ -157,6 +157,25 @@ def test_a_failed_exercise_names_behaviour_call_cause_and_section(page: Beautifu
     assert third.get_text() == "Read first: acceptance_probability"  # it builds on it
 
 
+def test_what_is_right_by_itself_looks_right_with_the_remark_beneath(page: BeautifulSoup):
+    grade = page.find(id="test_speculative_step")
+    rows = grade.find(class_="feedback").find_all("li")
+    assert {row["class"][0] for row in rows} == {"right"}
+    assert (
+        rows[0]
+        .find("div")
+        .get_text()
+        .startswith(
+            "right by itself. With your own acceptance_probability and residual_distribution: "
+            "speculative_step(draft_tokens="
+        )
+    )
+    assert "4 of 4 points , 4 of 4 behaviours right by themselves" in grade.get_text(" ")
+    assert "speculative_step: 4 of 4 points, 4 of 4 behaviours right by themselves" in " ".join(
+        page.find(class_="summary").get_text("", strip=True).split()
+    )
+
+
 def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page: BeautifulSoup):
     assert page.find("script") is None and len(page.find_all("math")) > 5
     answer = page.find(id="why_residual")

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+import torch
 
 from autograde.sandbox.inside import wire
 from autograde.sandbox.inside.wire import Opaque, ProtocolError, decode, encode
@@ -71,6 +72,18 @@ def test_depth_is_bounded():
     assert isinstance(value, Opaque)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "float16", "float32", "bool"])
+def test_tensors_cross_with_their_dtype(dtype: str):
+    tensor = torch.tensor([[0, 1]]).to(getattr(torch, dtype))
+    back = decode(encode(tensor))
+    assert back.dtype == tensor.dtype and torch.equal(back, tensor)
+
+
+def test_a_tensor_that_does_not_cross_says_its_dtype():
+    back = decode(encode(torch.zeros(2).bfloat16()))
+    assert back.type_in_student_code == "Tensor of torch.bfloat16"
+
+
 def test_dictionaries_cross_in_their_order():
     value = {"b": 0.5, "a": [1, {"c": np.arange(2)}]}
     crossed = decode(encode(value))
@@ -81,6 +94,7 @@ def test_changed_arguments_are_named():
     sent = [wire.encode(arg) for arg in (np.ones(2), [1], 3)]
     assert wire.changed(sent, (np.ones(2), [1], 3)) == []
     assert wire.changed(sent, (np.zeros(2), [1], 3)) == [0]
+    assert wire.changed([wire.encode(np.float64(1))], (np.float64(1),)) == []
     for other in ((1,), [1.0], [True], [2]):
         assert wire.changed(sent, (np.ones(2), other, 3)) == [1]
 

@@ -25,7 +25,7 @@ from autograde import cache
 from autograde.build.release import release_into
 from autograde.chapter import ROOT, notebook_path
 from autograde.files import write_json
-from autograde.grade import grade_now, job_of
+from autograde.grade import grade_now, job_of, parameters_of
 from autograde.nbgrader.config import load_config
 from autograde.report.class_page import class_page
 from autograde.result import read_grades
@@ -52,6 +52,15 @@ def answered(name: str, source: str) -> bytes:
     return json.dumps(notebook).encode()
 
 
+def answering(line: str) -> bytes:
+    """Every function has this line for an answer."""
+    notebook = right()
+    for cell in notebook.cells:
+        if (name := cell.id) in parameters_of(CHAPTER):
+            cell.source = f"def {name}(*_): {line}"
+    return json.dumps(notebook).encode()
+
+
 def many(unit: str, length: int = 400_000) -> str:
     return (unit * (length // len(unit) + 1))[:length]
 
@@ -69,9 +78,9 @@ def printing(what: str, cells: int = 1900) -> bytes:
     return own("code", *[f"print({what})"] * cells)
 
 
-def padded(key: str, unit: bytes) -> bytes:
-    """The right notebook with `unit` as often as the file's size allows, beside its cells."""
-    start = json.dumps(right()).encode()[:-1] + f', "{key}": ["{EMOJI}"'.encode()
+def padded(unit: bytes, notebook: bytes | None = None) -> bytes:
+    """The right notebook, or another, with `unit` beside its cells till the file is full."""
+    start = (notebook or own("code"))[:-1] + f', "more": ["{EMOJI}"'.encode()
     number = (MAX_BYTES - len(start) - 9) // (len(unit) + 1)
     return start + (b"," + unit) * number + b"]}"
 
@@ -81,6 +90,16 @@ def pictures() -> bytes:
     shown = "\n\n".join(["![a](attachment:a.png)"] * 400)
     data = {"a.png": {"image/png": "aGlp" * (2**20)}}
     return own("markdown", *[shown] * 4, attachments=data)
+
+
+def together() -> bytes:
+    """Slow Markdown, slow code and much output in one notebook."""
+    notebook = right()
+    notebook.cells += [nbformat.v4.new_markdown_cell(many("\\\\[", 9_900)) for _ in range(3)]
+    notebook.cells += [nbformat.v4.new_code_cell("#" + many('f"""{', 19_000))]
+    loud = [nbformat.v4.new_code_cell("print('\\x1b[31m\\n' * 3_000)") for _ in range(1_000)]
+    notebook.cells += [*loud, *(nbformat.v4.new_markdown_cell("*a* $b$") for _ in range(900))]
+    return json.dumps(notebook).encode()
 
 
 def copies() -> bytes:
@@ -144,17 +163,22 @@ HEAVY: dict[str, Callable[[], bytes]] = {
     "prints colours": lambda: printing("'\\x1b[31mx\\x1b[0m' * 2_000"),
     "prints lines": lambda: printing("'\\n' * 20_000"),
     "raises": lambda: own("code", *["raise ValueError('\\x1b[1m<' * 400)"] * 1900),
+    # of what answers give
+    "messages": lambda: answering("raise ValueError('&#x26;<b>' * 10**5)"),
+    "values": lambda: answering("return ['&<' * 10**5] * 9"),
+    "warnings": lambda: answering("import warnings; warnings.warn('*`[' * 10**5); return 1"),
     # of the file around the cells
-    "empty objects": lambda: padded("x", b"{}"),
-    "nested lists": lambda: padded("x", b"[[1]]"),
-    "objects": lambda: padded("x", b'{"":[1]}'),
-    "short texts": lambda: padded("x", b'"ab"'),
-    "numbers": lambda: padded("x", b"1.5"),
-    "400,000 lists": lambda: padded("x", b"[1]" + b",1.5" * 12),
-    "deep lists": lambda: padded("x", b"[" * 900 + b"]" * 900),
+    "empty objects": lambda: padded(b"{}"),
+    "nested lists": lambda: padded(b"[[1]]"),
+    "objects": lambda: padded(b'{"":[1]}'),
+    "short texts": lambda: padded(b'"ab"'),
+    "numbers": lambda: padded(b"1.5"),
+    "400,000 lists": lambda: padded(b"[1]" + b",1.5" * 12),
+    "deep lists": lambda: padded(b"[" * 900 + b"]" * 900),
     "line by line": line_by_line,
     "metadata": metadata,
     "pictures": pictures,
+    "all at once": lambda: padded(b'"ab"', together()),
     "one long text": lambda: own("markdown", EMOJI + "a" * (MAX_BYTES - 200_000)),
 }
 

@@ -193,6 +193,15 @@ def test_exceptions_become_messages():
     assert str(caught.value) == text
 
 
+def test_an_error_within_what_a_lesson_lends_is_told_by_the_students_own_line():
+    def scored(model):
+        return model("no list")
+
+    with pytest.raises(Different) as caught:
+        expect(scored, ch01.TARGET, gives=1)
+    assert str(caught.value).endswith("not 'no list', at `return model(\"no list\")`; expected 1.")
+
+
 def test_notebook_shows_wrapped_messages_and_no_frames_of_a_check():
     lines = Different("a word " * 40)._render_traceback_()
     assert len(lines) > 1 and all(len(line) <= 88 for line in lines)
