@@ -21,9 +21,9 @@ class Terminal(Console):
 
 def print_table(grades: Grades, feedback: Mapping[str, str] | None = None) -> None:
     """Print one table a chapter. `feedback` gives for each student where the page is."""
-    console = Terminal()
+    console = Terminal(emoji=False)
     if not console.is_terminal:
-        console = Terminal(width=150)
+        console = Terminal(emoji=False, width=150)
     for chapter in sorted({name for student in grades.values() for name in student}):
         results = {name: student[chapter] for name, student in grades.items() if chapter in student}
         console.print(_table(chapter, results))
