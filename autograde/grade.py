@@ -244,7 +244,7 @@ def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[st
     several exercises is refuted in the first, and the others refer to it.
     """
     refuted: dict[str, str] = {}
-    faults = _faults_underneath(cases)
+    faults = _faults_underneath(cases, exercises)
     for name, exercise in exercises.items():
         own = [case for case in cases if case.exercise == name]
         exercise.note = next((case.error for case in own if case.unwritten), None)
@@ -258,16 +258,14 @@ def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[st
             exercise.see_first = faults[name][0]
 
 
-def _faults_underneath(cases: list[Case]) -> dict[str, list[str]]:
+def _faults_underneath(cases: list[Case], exercises: Iterable[str]) -> dict[str, list[str]]:
     """For each exercise the wrong ones among those that it calls, near or far, in their order."""
-    used: dict[str, frozenset[str]] = {}
-    for case in cases:
-        used[case.exercise] = case.used | used.get(case.exercise, frozenset())
     wrong = {case.exercise for case in cases if case.error is not None}
     called: dict[str, set[str]] = {}
-    for name, near in used.items():  # an exercise calls none below it
-        called[name] = set(near).union(*(called[each] for each in near))
-    return {name: [n for n in used if n in called[name] & wrong] for name in used}
+    for name in exercises:  # each calls only those above it
+        near = set().union(*(case.used for case in cases if case.exercise == name))
+        called[name] = near.union(*(called[each] for each in near))
+    return {name: [each for each in called if each in called[name] & wrong] for name in called}
 
 
 Shown = dict[check.Behaviour, tuple[Case, Misconception | None]]  # a failed case, and its cause

@@ -52,7 +52,8 @@ charts.blocks_as_recorded(k=5, rows=8)
 #
 # **What.** How many draft tokens of one block are accepted. **Shapes.** `r` is `(k,)`, one uniform
 # number in [0, 1) for each draft token; an int from 0 to `k` comes back. Token `i` passes exactly
-# when `r[i] < alpha`; the first that does not ends the block. Count draft tokens only.
+# if `r[i] < alpha`, so that a coin of 0 does not pass at `alpha = 0`. The first that does not pass
+# ends the block. Count draft tokens only.
 #
 # **One worked number.** `alpha = .7` and `r = [.2, .6, .9, .1, .3]`: two coins pass, the third does
 # not, and the last two are not looked at. The answer is 2.

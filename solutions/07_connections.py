@@ -55,9 +55,12 @@ figures.shapes()
 # %% [markdown]
 # ### Exercise: one_hot_accept
 #
-# **What.** The rule for a draft token that is certain: accept it iff `r < p(draft_token)`, else
-# draw with `u` from `p` without that token. Where `p` has no mass elsewhere, accept too.
-# **Shapes.** `p` is `(V,)`; the token, and whether it is the draft's, come back.
+# **What.** The rule for a draft token that is certain: accept it iff `r < p(draft_token)`, which is
+# strict, so that `r = 0` never accepts a token of `p = 0`. Else `sample_from(rest, u)` takes its
+# place, where `rest` is `p` without that token, divided by what is left. If nothing is left, accept:
+# rounding can make the `p` of a certain token a hair less than 1, and `r` more than that.
+# **Shapes.** `p` is `(V,)` and stays as it is; a tuple comes back: the token, and whether it is the
+# draft's.
 #
 # **One worked number.** Token 1 with `r = .5`: `.5 < .30` is false. Without B the rest sums to .70
 # and is `[.643, 0, .214, .143]`; `u = .7` picks token 2: `(2, False)`.
@@ -134,7 +137,8 @@ charts.early_exit(cut)
 # `target_greedy(prompt + current)` exactly once and renews all of them together, until a pass
 # changes nothing; that pass counts, and an empty guess takes one. **Shapes.**
 # `target_greedy(tokens) -> list[int]` gives the argmax after every position; `prompt` is not empty.
-# The tokens and the number of passes come back.
+# A tuple comes back: the list of tokens, and the number of passes. `prompt` and `guess` stay as they
+# are: work on a copy. Set no limit to the passes.
 #
 # **One worked number.** A target that counts on by one, `prompt = [0]`, `guess = [5, 5, 3]`: the
 # passes give `[1, 6, 6]`, `[1, 2, 7]`, `[1, 2, 3]` and again `[1, 2, 3]`: `([1, 2, 3], 4)`.
@@ -215,8 +219,9 @@ lesson.reveal("prediction_07", prediction_07)
 # ### Exercise: multi_candidate_accept
 #
 # **What.** The token that comes out. The residual starts as `p`. Candidate `x = candidates[i]` is
-# accepted iff `r[i] q(x) < residual(x)`; after a rejection the residual becomes
-# `residual_distribution(residual, q)`. Where all are rejected, `sample_from(residual, u)`.
+# accepted iff `r[i] q(x) < residual(x)`, which is strict, so that `r = 0` never accepts a token that
+# is not wanted; after a rejection the residual becomes `residual_distribution(residual, q)`. If all
+# are rejected, `sample_from(residual, u)`.
 # **Shapes.** `candidates` is a list of `n`, `p` and `q` are `(V,)`, `r` is `(n,)`; a token comes
 # back. With `n = 0` it is a draw from `p`.
 #
@@ -544,7 +549,7 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # %% [markdown]
 # ### In your own words
 #
-# Pick one method of the table. Say what drafts and what verifies, name one thing that must hold for
+# Pick one method of the table of the family above. Say what drafts and what verifies, name one thing that must hold for
 # it to pay, and predict one change of the setting that would take the gain away, with the reason.
 # Three to five sentences. A person marks this answer.
 

@@ -142,18 +142,20 @@ lesson.check_rollback(rollback)
 #
 # - The accepted count is the number of verdicts **before the first rejection**: a cumulative product of zeros
 #   and ones, summed.
-# - The next token comes from row `count` of `p`, less row `count` of `q`, without what is negative.
+# - The next token comes from row `count` of `p`, less row `count` of `q`, without what is negative, divided by
+#   what is left: its sum.
 # - Behind a block that was accepted whole there is no draft token. With a row of **zeros** put behind `q`, the
 #   residual there is `p` itself: the bonus needs no case of its own.
 
 # %% [markdown]
 # ### Exercise: verify_block
 #
-# **What.** For every row, how many draft tokens stand, and the token behind them. **Shapes.** `p` is
-# `(B, K+1, V)`, `q` `(B, K, V)`, `drafted` and `r` `(B, K)`, `u` `(B,)`; `K` may be 0. Two tensors `(B,)` come
-# back, `torch.long`. The next token is `sample_rows(law, u)`, which is `sample_from` for every row of `law`
-# `(B, V)`; where the residual has no mass, `law` is `p`. No loop over rows, no `item()`: the number of operations
-# must not depend on `B`. Keep the dtype of `p` and `q`.
+# **What.** For every row, how many draft tokens stand, and the token after them. **Shapes.** `p` is
+# `(B, K+1, V)`, `q` `(B, K, V)`, `drafted` and `r` `(B, K)`, `u` `(B,)`; `K` may be 0. A tuple of two tensors
+# `(B,)` comes back, both `torch.long`. The next token is `sample_rows(law, u)`, which is `sample_from` for every
+# row of `law` `(B, V)` and divides nothing: divide the residual by its sum; if the sum is 0, `law` is `p`. No loop
+# over rows, no `item()`: the number of operations must not depend on `B`. Calculate in the dtype in which `p` and
+# `q` come, float32 or float64: in a narrower one a small residual is lost. Change no argument.
 #
 # **One worked number.** One row, `K = 1`: `p = [.25, .50, .25]`, `q = [.50, .25, .25]`, token 0 drafted,
 # `r = .75`. `.75 x .50 = .375` is not below `.25`: rejected, count 0. The residual is `[0, 1, 0]`: token 1.
@@ -214,9 +216,9 @@ def feed(model, cache, tokens: list[int]) -> torch.Tensor:
 # position short from then on, and the acceptance rate falls. Nothing crashes.
 #
 # With `left` tokens still to write a block drafts `n = min(k, left - 1)`: one comes from the target in any case.
-# It draws, in this order, `rng.random(n)` for the draft tokens, `rng.random(n)` for `r`, `rng.random()` for `u`.
-# At temperature 0 nothing is drawn; zeros serve. `Warp(t)` turns logits into distributions: softmax(logits / t)
-# in float32 or better, one-hot at temperature 0.
+# Two more helpers are given. `Warp(t)` makes a function: it turns logits `(..., V)` into distributions of the same
+# shape, softmax(logits / t) in float32 or better, one-hot at temperature 0. `sample_rows(law, u)` takes `(B, V)`
+# and `(B,)`, and gives `(B,)` tokens.
 #
 # **A puzzle, if you like**, not graded: one block of the loop at temperature 1, its lines shuffled, two of them
 # with a blank, one not needed. `text` is the prompt and what is written so far, `end` the length at which it is
@@ -232,8 +234,13 @@ lesson.check_puzzle(order, blank_g, blank_c)
 #
 # **What.** The new tokens behind a prompt, in blocks of up to `k` draft tokens. **Shapes.** `target` and `draft`
 # keep the protocol, `prompt_ids` is a list of at least one token; a list of `max_new_tokens` tokens comes back, or
-# of fewer where a new token is `eos_id`: it is kept, and the text ends with it. No part of the text is read twice,
-# and the target is called once a block; for 0 tokens no model is called. Tensors go where `cache.length` is.
+# of fewer if a new token is `eos_id`: it is kept, and the text ends with it. No part of the text is read twice, and
+# the target is called once a block (one more call may read the prompt); for 0 tokens no model is called. Tensors
+# go where `cache.length` is.
+#
+# **A block.** With `left` tokens still to write it drafts `n = min(k, left - 1)`, so `n` may be 0. It draws, in this
+# order, `rng.random(n)` for the draft tokens, `rng.random(n)` for `r` and `rng.random()` for `u`; at temperature 0
+# it draws nothing, and zeros serve. `u` is the same number for a correction and for a bonus.
 #
 # **One worked number.** `k = 4`, 10 tokens: while nothing is accepted, the blocks draft 4, 4, 4, 4, 4, 4, 3, 2,
 # 1 and 0 tokens. While all are, they draft 4 and 4, and the text is complete.
@@ -338,7 +345,8 @@ figures.law_of_texts(speculative_generate)
 #
 # - **alpha** comes from the unscaled pair, which has the same distribution, on 8,000 positions a task.
 # - **c** and **v** come from bare passes that take turns.
-# - **K** and **with v** are the best by the measured cost; **formula** is the best with `v = 1`, as in the paper.
+# - **K** and **with v** are the best by the measured cost; **formula** is the best with `v = 1`, as in the paper,
+#   with the K at which it is.
 # - **measured** is your decoder over plain decoding *by the same forward pass*, the median of pairs that take
 #   turns, with quartiles; at `K = 4` too, the setting of Chen et al.
 #

@@ -94,16 +94,16 @@ def check_tiny(student, exponent, gives):
 
 
 @never_above_1
-@pytest.mark.parametrize("exponent, gives", [(42, 1.0), (38, 0.25)])
-def test_cap_of_tiny_probabilities(student, exponent, gives):
-    check_tiny(student, exponent, gives)
-
-
-@never_above_1
 @pytest.mark.parametrize("token, gives", [(0, 1.0), (3, 1.0), (1, 2 / 3)])
 def test_cap(student, token, gives):
     hint = "A probability is at most 1."
     expect(student.acceptance_probability, P, Q, token, gives=gives, hint=hint)
+
+
+@never_above_1
+@pytest.mark.parametrize("exponent, gives", [(42, 1.0), (38, 0.25)])
+def test_cap_of_tiny_probabilities(student, exponent, gives):
+    check_tiny(student, exponent, gives)
 
 
 @acceptance_probability.behaviour("the zeros, as numbers and without a warning")

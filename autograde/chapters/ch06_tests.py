@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from autograde.chapters.common import expect, expect_form, no_warning, prediction, quiz
+from autograde.chapters.laws import LARGEST
 from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch06.checks import Coins, run_of
 from specdec_lib.lessons.common.comparing import difference, in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call
 from specdec_lib.lessons.common.examples import Different
-
-LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 
 
 class RemoteCoins(Coins, RemoteObject):

@@ -15,7 +15,7 @@ from autograde.chapters.common import (
     prediction,
     quiz,
 )
-from autograde.chapters.laws import answered, pieces, reference_residual
+from autograde.chapters.laws import LARGEST, answered, pieces, reference_residual
 from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways
@@ -27,7 +27,6 @@ from specdec_lib.lessons.common.examples import Different, expect_value_error
 P = np.array([0.45, 0.30, 0.15, 0.10])
 Q = np.array([0.30, 0.45, 0.20, 0.05])
 HALF = np.array([0.5, 0.25, 0.25])
-LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 
 
 def random_distributions(sizes: tuple[int, ...], seed: int) -> list[np.ndarray]:

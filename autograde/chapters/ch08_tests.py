@@ -4,7 +4,7 @@ Models and caches are lent to the student's functions: what is read, and how oft
 GPU is needed.
 """
 
-from functools import cache
+import functools
 
 import numpy as np
 import pytest
@@ -162,23 +162,32 @@ def dyadic(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.multinomial(16, weights) / 16
 
 
-def check_block(student, args: tuple[Tensor, ...], hint: str) -> None:
-    """Raise Different unless the values of the student's verdict are ours."""
-    expect_verdict(student.verify_block, *args, gives=verify_block(*args), hint=hint, form=False)
+def check_block(student, args: tuple, hint: str, form: bool = False, **other) -> None:
+    """Raise Different unless the student's verdict is ours.
+
+    `other` may have another `function`, and what it `gives`. The call of one row alone is for the
+    message: what is made of the function hangs on the block.
+    """
+    calls = len(student.calls)
+    function = other.get("function", student.verify_block)
+    gives = other.get("gives", verify_block(*args))
+    try:
+        expect_verdict(function, *args, gives=gives, hint=hint, form=form)
+    finally:
+        del student.calls[calls + 1 :]
 
 
 BLOCKS = [(0, 1, 1), (1, 1, 4), (2, 6, 2), (3, 12, 3), (4, 5, 6), (5, 30, 4)]
 
 
-def only(function, index: int):
-    """`function` with nothing but one of the two tensors that it returns, in a tuple."""
+def first_part(function):
+    """`function` with nothing but the first of the two tensors that it returns, in a tuple."""
 
+    @functools.wraps(function)
     def part(*args):
         out = function(*args)
-        return (out[index],) if isinstance(out, list | tuple) and len(out) == 2 else out
+        return (out[0],) if isinstance(out, list | tuple) and len(out) == 2 else out
 
-    part.__name__ = function.__name__
-    part.__signature__ = function.__signature__
     return part
 
 
@@ -190,8 +199,8 @@ def test_counts(student, seed, rows, k):
         "That is the first of the two. Each draft token has its own r, p and q, and passes iff "
         "r q < p; count each row's verdicts up to its first rejection."
     )
-    gives = verify_block(*args)[:1]
-    expect_verdict(only(student.verify_block, 0), *args, gives=gives, hint=hint, form=False)
+    function = first_part(student.verify_block)
+    check_block(student, args, hint, function=function, gives=verify_block(*args)[:1])
 
 
 @next_tokens
@@ -245,7 +254,7 @@ EDGES = {
 @pytest.mark.parametrize("args", EDGES.values(), ids=EDGES)
 def test_block_edges(student, args):
     hint = "Accept iff r q < p, strictly. Keep the dtype, and take p where the residual is empty."
-    expect_verdict(student.verify_block, *args, gives=verify_block(*args), hint=hint)
+    check_block(student, args, hint, form=True)
     untouched(student)
 
 
@@ -253,7 +262,7 @@ def test_block_edges(student, args):
 def test_block_keeps_float32(student):
     args = block(77, 40, 3, torch.float32)
     hint = "p and q are float32 here. Counts and tokens are torch.long all the same."
-    expect_verdict(student.verify_block, *args, gives=verify_block(*args), hint=hint)
+    check_block(student, args, hint, form=True)
     untouched(student)
 
 
@@ -262,8 +271,7 @@ def test_block_work(student):
     counted, replies = student.counted("verify_block"), []
     for rows in (2, 64):
         args = block(9, rows, 3)
-        hint = "Is each row judged by itself?"
-        expect_verdict(counted, *args, gives=verify_block(*args), hint=hint, form=False)
+        check_block(student, args, "Is each row judged by itself?", function=counted)
         replies.append(student.calls[-1].reply)
     if replies[1].waits:
         raise Different(
@@ -288,7 +296,7 @@ def setting(seed: int, **changes) -> dict:
     return {"seed": seed, **usual, **changes}
 
 
-@cache
+@functools.cache
 def ours(seed, prompt, k, tokens, temperature, eos) -> Generation:
     """What our decoder does: the same for every submission."""
     target, draft = (WatchedModel(table) for table in tables(seed))

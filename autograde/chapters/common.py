@@ -6,6 +6,7 @@ from typing import Any
 from autograde.check import Exercise, Student, StudentError, shown_again
 from specdec_lib.lessons.common import examples
 from specdec_lib.lessons.common.answers import letter_of, require_guess
+from specdec_lib.lessons.common.describing import format_call
 from specdec_lib.lessons.common.examples import Different
 
 
@@ -42,8 +43,9 @@ def own_array(student: Student) -> None:
     shared += [shown.call for shown in shown_again(student, look=True) if not shown.alone]
     for call in shared:
         raise Different(
-            f"{call.function} returned an array that shares its memory with an argument. "
-            "Return a copy: whoever changes the result would change p or q."
+            f"{_text_of(student, call.function, call.args)} returned an array that shares its "
+            "memory with an argument. Return a copy: whoever changes the result would change p or "
+            "q."
         )
 
 
@@ -51,20 +53,26 @@ def no_warning(student: Student) -> None:
     """Raise Different if a call of this case gave a warning."""
     for call in student.calls:
         if call.reply and call.reply.warnings:
-            raise _warned(call.function, call.reply.warnings[0])
+            raise _warned(_text_of(student, call.function, call.args), call.reply.warnings[0])
     try:
         for _ in shown_again(student, strict=True):
             pass
     except StudentError as error:
         if not error.name.endswith("Warning"):
             raise
-        raise _warned(student.calls[-1].function, str(error)) from None
+        last = student.calls[-1]
+        raise _warned(_text_of(student, last.function, last.args), str(error)) from None
 
 
-def _warned(function: str, text: str) -> Different:
+def _warned(call: str, text: str) -> Different:
     return Different(
-        f'{function} gave a warning: "{text}". Did you divide before you looked for a zero?'
+        f'{call} gave a warning: "{text}". Did you divide before you looked for a zero?'
     )
+
+
+def _text_of(student: Student, function: str, args: tuple) -> str:
+    """A call as it can be pasted into a notebook."""
+    return format_call(getattr(student, function), args)
 
 
 class Asked:

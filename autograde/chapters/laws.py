@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 # From many lists of arguments to what the function gives for each, in order.
 Answers = Callable[[list[tuple]], Iterable[Any]]
 
@@ -31,10 +32,10 @@ def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
-    """(midpoint, length) of every interval that `cuts` leave of [0, 1)."""
+    """(midpoint, length) of every interval that `cuts` leave of [0, 1); no midpoint is 1."""
     edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
     for low, high in zip(edges[:-1], edges[1:], strict=True):
-        yield float((low + high) / 2), float(high - low)
+        yield min(float((low + high) / 2), LARGEST), float(high - low)
 
 
 def token_law(answers: Answers, p: np.ndarray, q: np.ndarray) -> np.ndarray:

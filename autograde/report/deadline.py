@@ -1,5 +1,6 @@
 """Making a page in a process of its own, which can be ended: nothing ends a search in C code."""
 
+import gc
 import multiprocessing
 import os
 import resource
@@ -48,6 +49,7 @@ def _send(make: Callable[[], Made], sender: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    gc.freeze()  # to look for garbage in what was there before would copy all of it
     try:
         answer = (make(), None)
     except MemoryError:

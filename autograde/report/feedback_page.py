@@ -12,6 +12,7 @@ from typing import Any
 
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from pygments.formatters import HtmlFormatter
 from traitlets.config import Config
 
@@ -20,6 +21,8 @@ from autograde.report.feedback import points
 from autograde.report.offline import FILTERS, TEMPLATES
 from autograde.submission import is_ours
 
+SMALL = new_notebook(cells=[new_markdown_cell("$x$"), new_code_cell("x")])
+NO_POINTS = {"notebook": "", "score": 0, "max_score": 0, "late_penalty": 0}
 MARK = "execute_result"  # the one output that nbgrader reads a mark from
 LEFT_OUT = "What you wrote is left out here: a page could not be made of it"
 
@@ -34,6 +37,7 @@ class FeedbackPage(HTMLExporter):
         own.FeedbackPage.template_name = "feedback_page"
         own.FeedbackPage.extra_template_basedirs = [str(TEMPLATES)]
         super().__init__(config=own, **settings)
+        self._page(SMALL, {"nbgrader": NO_POINTS})  # else every process would compile the template
 
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict | None = None, **kw: Any

@@ -18,6 +18,7 @@ from autograde.sandbox.workers import Limits, Stopwatch, Worker, processor_secon
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
 MAX_ENDED = 3  # calls of one function that may end the process: after them it is not called again
+MAX_NAMES, MAX_NAME = 200, 80  # of one cell that did not end well, and the characters of each
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")  # Python's text of a NameError
 NOTHING: Mapping = MappingProxyType({})
 
@@ -401,9 +402,10 @@ class Session:
 
 
 def _names(answer: dict) -> frozenset[str]:
-    """The names in a worker's answer on a cell, whatever that holds."""
+    """The names in a worker's answer on a cell, whatever that holds; few, since they are kept."""
     names = answer.get("names")
-    return frozenset(n for n in names if type(n) is str) if type(names) is list else frozenset()
+    first = names[:MAX_NAMES] if type(names) is list else ()
+    return frozenset(name for name in first if type(name) is str and len(name) <= MAX_NAME)
 
 
 def _shared(many: list[tuple], table: ObjectTable) -> tuple[list, list[list[int]]]:

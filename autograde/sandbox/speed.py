@@ -19,6 +19,7 @@ TRIES = 3
 def slowness(limits: Limits) -> float:
     """What to multiply seconds by on this machine, from 1 to 4, measured in a worker of `limits`.
 
+    A whole number, since a fork server serves one set of limits, and no two measurements agree.
     Raises SandboxError if no worker starts.
     """
     worker = isolation.chosen().start(limits)
@@ -26,7 +27,7 @@ def slowness(limits: Limits) -> float:
         ratio = min(_seconds(worker) for _ in range(TRIES)) / REFERENCE_SECONDS
     finally:
         worker.end()
-    return min(MAX_SLOWNESS, max(1.0, round(ratio, 1)))
+    return min(MAX_SLOWNESS, max(1.0, float(round(ratio))))
 
 
 def _seconds(worker: Worker) -> float:

@@ -62,7 +62,8 @@ class Shown(reprlib.Repr):
         """A number; any other object without the place in memory that its repr may end with."""
         if isinstance(value, float | bool | np.generic | None):
             return repr(value)
-        return f"a {type(getattr(value, 'thing', value)).__name__}"
+        thing = getattr(value, "thing", value)  # of a remote object
+        return getattr(thing, "__name__", f"a {type(thing).__name__}")
 
 
 def traces_of(args: tuple) -> tuple:

@@ -69,14 +69,14 @@ class Limits:
 class Stopwatch:
     """What is left of a limit of `seconds` for one request to a worker.
 
-    They are seconds of a processor: the worker's, and this thread's, which answers the worker's
-    questions. So another program on the machine takes none of them. By the clock the limit is
-    `PATIENCE` times as long, and ends at `end_of_time` at the latest.
+    They are seconds of a processor that the worker uses, so another program on the machine takes
+    none of them. By the clock the limit is `PATIENCE` times as long, and ends at `end_of_time` at
+    the latest.
     """
 
     def __init__(self, pid: int, seconds: float, end_of_time: float) -> None:
         self.pid, self.seconds = pid, seconds
-        self.start, self.used = time.monotonic(), self._used()
+        self.start, self.used = time.monotonic(), processor_seconds(pid)
         self.end = min(end_of_time, self.start + PATIENCE * seconds)
 
     def left(self) -> float:
@@ -84,11 +84,8 @@ class Stopwatch:
         now = time.monotonic()
         sure = self.start + self.seconds - now
         if sure <= 0:  # only now: threads may have used more of the processors than of the clock
-            sure = self.seconds - (self._used() - self.used)
+            sure = self.seconds - (processor_seconds(self.pid) - self.used)
         return min(sure, self.end - now)
-
-    def _used(self) -> float:
-        return processor_seconds(self.pid) + time.thread_time()
 
 
 class Worker:
@@ -99,6 +96,8 @@ class Worker:
 
     def __init__(self, link: socket.socket, process: "Forked | Alone") -> None:
         self.link, self.process, self.memory = link, process, Memory()
+        self.answers = select.poll()
+        self.answers.register(link, select.POLLIN)
         try:
             self._wait_until_ready()
         except BaseException:
@@ -128,8 +127,8 @@ class Worker:
         if request is not None:
             self.link.settimeout(max(1e-3, limit.end - time.monotonic()))
             wire.send(self.link, request)
-        while not select.select([self.link], [], [], max(0.0, limit.left()))[0]:
-            if limit.left() <= 0:
+        while not self.answers.poll(max(0, 1000 * (left := limit.left()))):
+            if left <= 0:
                 raise TimeoutError
         return wire.receive(self.link, limit.end)
 

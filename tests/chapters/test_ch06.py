@@ -5,11 +5,14 @@ import copy
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
+from classes.regrading import grade_with
 
 from autograde.chapters.ch06_tests import RemoteCoins, Seeded, law_of_slowest
+from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch06 import checks as ch06
-from specdec_lib.lessons.ch06 import computed
+from specdec_lib.lessons.ch06 import computed, figures
 from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.common.examples import Different
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "06_simulator"
@@ -166,3 +169,59 @@ def test_a_copy_of_what_was_lent_begins_again():
     first = generator.random(4)
     assert np.array_equal(first, copy.deepcopy(generator).random(4))
     assert np.array_equal(first, np.random.default_rng(3).random(4))
+
+
+def test_a_run_is_predicted_before_it_is_made(capsys):
+    simulate_decode = FUNCTIONS["simulate_decode"]
+    ch06.predict_then_run(None, lambda *args: pytest.fail("it ran before there was a guess"))
+    assert capsys.readouterr().out.startswith("Write your guess into passes_guessed first")
+
+    def wrong(*args):
+        return {}
+
+    wrong.__name__ = "simulate_decode"
+    ch06.predict_then_run(100, wrong)
+    assert "does not pass its check" in capsys.readouterr().out
+    ch06.predict_then_run(100, simulate_decode)
+    assert capsys.readouterr().out.startswith("You said 100. It is 130.")
+    assert "lesson.predict_then_run(passes_guessed, simulate_decode)" in TEXT
+
+
+def test_the_mixture_of_this_chapter_is_not_the_one_of_chapter_05():
+    told = text_of("05_results")
+    assert "3.55" not in told and "alpha .90 and of .30" in told and ch06.EASY == 0.95
+
+
+# Each block writes a token more only after a rejection, so one without draft tokens writes none.
+NO_BONUS = """
+def simulate_decode(alpha, c, k, n_tokens, rng):
+    tokens = passes = 0
+    while tokens < n_tokens:
+        n = simulate_block(alpha, k, rng.random(k))
+        tokens += n + (n < k)
+        passes += 1
+    return {"tokens": tokens, "target_passes": passes, "time": passes * (c * k + 1)}
+"""
+
+
+def test_a_wrong_count_costs_no_time_and_a_wrong_time_no_count():
+    right = solutions_of(CHAPTER)["simulate_decode"]
+    free = right.replace("passes * (c * k + 1)", "float(passes)")
+    lost = {}
+    for name, code in (("count", NO_BONUS), ("time", free)):
+        exercise = grade_with(CHAPTER, simulate_decode=code).exercises["simulate_decode"]
+        lost[name] = [each.name for each in exercise.behaviours if not each.passed]
+    edges = "the edges: nothing wanted, alpha 0 and 1"
+    assert lost["time"] == ["the time of every block is c k + 1", edges]
+    assert len(lost["count"]) == 3 and not any("time" in name for name in lost["count"])
+
+
+def test_a_run_that_writes_nothing_is_ended_in_check_and_figures(capsys):
+    def endless(alpha, c, k, n_tokens, rng):
+        while n_tokens > 0:
+            rng.random(0)
+
+    with pytest.raises(Different, match="does every block write a token"):
+        ch06.check_simulate_decode(endless)
+    figures.tails(endless, 0.7, 0.1, 16)
+    assert "every block writes a token, so 16 tokens take 16 blocks" in capsys.readouterr().out

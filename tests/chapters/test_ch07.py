@@ -5,10 +5,12 @@ import re
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, random_pairs, unwritten
+from classes.regrading import grade_with
 
 from autograde.chapters import ch07_tests, ch07_wrong
+from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import computed, family
+from specdec_lib.lessons.ch07 import computed, family, figures
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.held_out import prompts
@@ -181,3 +183,68 @@ def test_trained_heads_draft_for_the_chapter():
     found = strategies.tokens_a_block(target, strategies.trained_heads(target), texts, k=3)
     assert {name for name, _ in found} == {"Medusa", "EAGLE"}
     assert all(1 <= tokens <= 4 for tokens, _ in found.values())
+
+
+def jacobi(loop: str) -> str:
+    """An answer to jacobi_decode around the lines of a loop."""
+    head = "def jacobi_decode(target_greedy, prompt, guess):\n"
+    return f"{head}    current, first = list(guess), len(prompt) - 1\n{loop}"
+
+
+CAPPED = """
+    for passes in range(1, {cap} + 1):
+        renewed = target_greedy(prompt + current)[first : first + len(guess)]
+        if renewed == current:
+            break
+        current = renewed
+    return current, passes
+"""
+# The natural slip: the argmax behind place i is taken for the token of place i, without an end.
+OFF_BY_ONE = """
+    passes, first = 0, len(prompt)
+    while True:
+        renewed = list(target_greedy(prompt + current)[first : first + len(guess)])
+        passes += 1
+        if renewed == current:
+            return current, passes
+        current = renewed
+"""
+
+
+def graded(name: str, code: str):
+    """One exercise of the solution with another answer in it."""
+    return grade_with(CHAPTER, **{name: code}).exercises[name]
+
+
+@pytest.mark.parametrize("cap", [8, 15, 16, 32])
+def test_a_limit_on_the_passes_costs_what_needs_more_of_them(cap: int):
+    exercise = graded("jacobi_decode", jacobi(CAPPED.format(cap=cap)))
+    lost = [each.name for each in exercise.behaviours if not each.passed]
+    assert lost == ["as many passes as it takes"]
+
+
+def off_by_one():
+    names: dict = {}
+    exec(jacobi(OFF_BY_ONE), names)
+    return names["jacobi_decode"]
+
+
+def test_a_loop_of_passes_that_cannot_end_is_ended_and_told_why(capsys):
+    why = "settle in .* passes at most"
+    with pytest.raises(Different, match=f"called target_greedy more than 5 times: 3 places {why}"):
+        ch07.check_jacobi_decode(off_by_one())
+    figures.renewed_together(off_by_one(), ch07.two_back, ch07.PROMPT, ch07.GUESS)
+    figures.passes_on_prompts(off_by_one(), ch07.two_back, [[1, 2, 3, 4]], 4)
+    assert len(re.findall(f"called target_greedy more than . times: . places {why}",
+                          capsys.readouterr().out)) == 2  # fmt: skip
+    message = graded("jacobi_decode", jacobi(OFF_BY_ONE)).messages[0]
+    assert "called target_greedy more than 20 times: 7 places settle in 8 passes" in message
+
+
+@pytest.mark.parametrize("name", ["one_hot_accept", "multi_candidate_accept"])
+def test_a_boundary_costs_one_behaviour(name: str):
+    """`<=` in place of `<` differs with probability 0, and the card says why it is `<`."""
+    right = solutions_of(CHAPTER)[name]
+    code = right.replace("r < p[", "r <= p[").replace("q[token] < ", "q[token] <= ")
+    exercise = graded(name, code)
+    assert code != right and [each.passed for each in exercise.behaviours].count(False) == 1

@@ -301,3 +301,133 @@ def test_tensors_are_described_in_short():
     assert describe(torch.tensor([1, 2])) == "tensor([1, 2])"
     assert describe(torch.zeros(20, 3)) == "a tensor of shape (20, 3)"
     assert describe(WatchedCache([1, 2])) == "a cache of 2 positions"
+
+
+def loop(**parts: str) -> str:
+    """The solution's loop with other `parts` in the places of its own lines."""
+    code = solutions_of(CHAPTER)["speculative_generate"]
+    for name, line in parts.items():
+        assert LINES[name] in code
+        code = code.replace(LINES[name], line)
+    return code
+
+
+LINES = {
+    "n": "n = min(k, end - len(text) - 1)",
+    "numbers": "u_draft, r, u = rng.random(n), rng.random(n), rng.random()",
+    "feed": "feed(draft, draft_cache, text + drafted)",
+    "ended": "if eos_id in new:",
+    "draft_back": "rollback(draft_cache, min(int(draft_cache.length[0]), len(text) - 1))",
+    "written": "text += new",
+    "returned": "return text[len(prompt_ids) :]",
+}
+LAST_ONLY = (
+    "draft.forward(torch.tensor([(text + drafted)[int(draft_cache.length[0]) and -1 :]]), "
+    "draft_cache)"
+)
+CUT = "return text[len(prompt_ids) :][:max_new_tokens]"
+# What students write, and what they are told.
+SLIPS = {
+    "n is k, then cut": ({"n": "n = k", "returned": CUT}, r"drafts n = min\(3, 2 - 1\) = 1 and"),
+    "n is k": ({"n": "n = k"}, "12 tokens came back, and max_new_tokens is 9"),
+    "min(k, left)": (
+        {"n": "n = min(k, end - len(text))", "returned": CUT},
+        "Block 4 has 2 tokens left .* Yours took 2 and 2 and 1 numbers there",
+    ),
+    "u first": (
+        {"numbers": "u, u_draft, r = rng.random(), rng.random(n), rng.random(n)"},
+        "Block 1 has 9 tokens left .* Yours took 1 and 3 and 3 numbers",
+    ),
+    "the prompt too": ({"returned": "return text"}, "The prompt came back too"),
+    "eos_id only as the last token": ({"ended": "if eos_id == new[-1]:"}, "inside a block as well"),
+    "only the last token is fed": (
+        {"feed": LAST_ONLY},
+        r"is the draft's. Its cache held the first 8 of 10 tokens, so it had to read \[0, 1\] next",
+    ),
+    "only the last token, cut": (
+        {"feed": LAST_ONLY, "draft_back": "draft_cache.truncate(len(text) - 1)"},
+        "a draft has not read the last token that it drafted",
+    ),
+    "the text does not grow": (
+        {"written": "pass"},
+        "the draft was called more than 400 times: does every block add its tokens to the text",
+    ),
+    "the draft is not rolled back": (
+        {"draft_back": "pass"},
+        "is the draft's. Its cache held 2 at position 3, where the text has 3",
+    ),
+}
+
+
+def made(code: str):
+    """The function of an answer."""
+    names = dict(FUNCTIONS)
+    exec(code, names)
+    return names["speculative_generate"]
+
+
+@pytest.mark.parametrize("parts, told", SLIPS.values(), ids=SLIPS)
+def test_the_visible_check_sees_a_slip_of_the_loop_and_says_what_it_is(parts, told):
+    with pytest.raises(Different, match=rf"{told}.*\(?target, draft = lesson.models\(\d\)"):
+        ch08.check_speculative_generate(made(loop(**parts)))
+
+
+ONE_USE = "m = rng.random(2 * n + 1); u_draft, r, u = m[:n], m[n:-1], m[-1]"
+
+
+def test_all_numbers_of_a_block_may_be_drawn_at_once():
+    ch08.check_speculative_generate(made(loop(numbers=ONE_USE)))
+
+
+@pytest.mark.parametrize("name", ["n is k, then cut", "the prompt too"])
+def test_a_slip_at_the_end_of_the_text_costs_the_end_alone(name: str):
+    exercise = graded(speculative_generate=loop(**SLIPS[name][0]))["speculative_generate"]
+    lost = [each.name for each in exercise.behaviours if not each.passed]
+    assert lost == ["where the text ends, a list of the new tokens alone"]
+    assert "(target, draft = lesson.models(" in exercise.messages[0]
+
+
+def verdict(line: str, other: str) -> str:
+    """The solution's verify_block with another line."""
+    code = solutions_of(CHAPTER)["verify_block"]
+    assert line in code
+    return code.replace(line, other)
+
+
+@pytest.mark.parametrize(
+    "other, told",
+    [
+        ("return count.int(), sample_rows(law, u)", "its dtype is torch.int32, it should be torch"),
+        ("return [count, sample_rows(law, u)]", "it should be a tuple, not a list"),
+    ],
+)
+def test_a_wrong_form_of_a_verdict_costs_one_behaviour_and_is_named(other: str, told: str):
+    code = verdict("return count, sample_rows(law, u)", other)
+    exercise = graded(verify_block=code)["verify_block"]
+    (message,) = exercise.messages
+    assert told in message and exercise.score == pytest.approx(0.7 * exercise.max_score)
+
+
+def test_a_wrong_row_is_shown_as_a_call_that_can_be_pasted():
+    code = verdict("law = torch.where(mass > 0, rest / mass, p_next)", "law = rest + 0 * mass")
+    message = graded(verify_block=code)["verify_block"].messages[0]
+    call = re.search(r"verify_block\((p=.*?)\) returned (\(.*?\)), expected (\(.*?\))\.", message)
+    names = {"torch": torch, "tensor": torch.tensor}
+    block = eval(f"dict({call[1]})", names)
+    assert all(len(part) == 1 for part in block.values())
+    outs = {2: made_verdict(code)(**block), 3: FUNCTIONS["verify_block"](**block)}
+    for group, out in outs.items():
+        assert all(map(torch.equal, out, eval(call[group], names)))
+
+
+def made_verdict(code: str):
+    names = dict(FUNCTIONS)
+    exec(code, names)
+    return names["verify_block"]
+
+
+def test_a_row_that_takes_from_another_is_told_that_it_is_right_alone():
+    code = verdict("sample_rows(law, u)", "sample_rows(law, u[:1].expand(len(u)))")
+    exercise = graded(verify_block=code)["verify_block"]
+    assert "Alone, row 4 is judged right: is something of another row" in exercise.messages[0]
+    assert not any(each.cause for each in exercise.behaviours)

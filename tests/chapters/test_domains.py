@@ -12,7 +12,7 @@ from autograde.submission import solution_of
 
 CHAPTERS = (
     *("00_bottleneck", "01_draft_then_verify", "02_rejection_sampling", "03_lossless"),
-    "04_choosing_the_draft",
+    *("04_choosing_the_draft", "05_results", "06_simulator", "07_connections"),
 )
 
 
@@ -33,7 +33,7 @@ def share(value: float) -> bool:
 
 def whole_from(least: int) -> Callable[[object], bool]:
     """Whether a value is a whole number from `least` on."""
-    return lambda value: type(value) is int and value >= least
+    return lambda value: isinstance(value, int | np.integer) and value >= least
 
 
 def positive(value: float) -> bool:
@@ -62,7 +62,9 @@ DOMAINS: dict[str, Callable[[object], bool]] = {
     **dict.fromkeys(("bytes_per_param", "bandwidth", "peak_flops", "n_params"), positive),
     "verify_cost": positive,
     **dict.fromkeys(("c", "smoothing"), lambda value: value >= 0),
-    **dict.fromkeys(("draft_tokens", "drafted", "tokens"), tokens),
+    **dict.fromkeys(("draft_tokens", "drafted", "tokens", "candidates", "guess"), tokens),
+    **dict.fromkeys(("draft_token", "n_tokens", "vocab_size"), whole_from(0)),
+    "c_hat": lambda value: value >= 0,
     **dict.fromkeys(("prefix", "prompt"), some_tokens),
 }
 

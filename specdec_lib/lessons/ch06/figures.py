@@ -4,6 +4,7 @@ They show what the function does, even if it is wrong: what is called computed d
 """
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,6 +29,7 @@ from specdec_lib.lessons.common.drawing import (
     write_above,
     write_inside,
 )
+from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, GREY, RESIDUAL, TARGET, role, show
 
 BLOCKS = 3000  # blocks of the histogram
@@ -99,9 +101,16 @@ def speed_against_k(simulate: Callable, alpha: float, c: float) -> None:
 
 def _speed(simulate: Callable, alpha: float, c: float, k: int) -> tuple[float, float]:
     """The mean speed of runs of 200 tokens, and its standard error."""
-    runs = [simulate(alpha, c, k, 200, np.random.default_rng([k, seed])) for seed in range(RUNS)]
+    seeds = ([k, seed] for seed in range(RUNS))
+    runs = [simulate(alpha, c, k, 200, _ending(np.random.default_rng(s), k, 200)) for s in seeds]
     speeds = np.array([run["tokens"] / run["time"] for run in runs])
     return float(speeds.mean()), float(speeds.std(ddof=1) / np.sqrt(len(speeds)))
+
+
+def _ending(rng: np.random.Generator, k: int, n_tokens: int) -> SimpleNamespace:
+    """The generator for one run, which ends a loop that would not end by itself."""
+    why = f"every block writes a token, so {n_tokens} tokens take {n_tokens} blocks at most"
+    return SimpleNamespace(random=at_most((k + 1) * n_tokens, rng.random, "rng.random", why))
 
 
 @drawn_from("simulate_decode")
@@ -129,7 +138,7 @@ def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
 
 def _times(simulate: Callable, alpha: float, c: float, k: int, n_tokens: int) -> np.ndarray:
     rng = np.random.default_rng([6, k])
-    runs = [simulate(alpha, c, k, n_tokens, rng) for _ in range(REQUESTS)]
+    runs = [simulate(alpha, c, k, n_tokens, _ending(rng, k, n_tokens)) for _ in range(REQUESTS)]
     return np.array([run["time"] for run in runs], dtype=float)
 
 

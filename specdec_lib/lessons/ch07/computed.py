@@ -10,6 +10,8 @@ from itertools import combinations, product
 
 import numpy as np
 
+LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
+
 
 def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """norm(max(0, p - q)) (V,), or p if that is empty: Leviathan et al., section 2.3."""
@@ -18,10 +20,10 @@ def residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
-    """(midpoint, length) of every interval that `cuts` leave of [0, 1)."""
+    """(midpoint, length) of every interval that `cuts` leave of [0, 1); no midpoint is 1."""
     edges = np.unique(np.clip(np.concatenate([[0.0], cuts, [1.0]]), 0, 1))
     for low, high in zip(edges[:-1], edges[1:], strict=True):
-        yield float((low + high) / 2), float(high - low)
+        yield min(float((low + high) / 2), LARGEST), float(high - low)
 
 
 def one_hot_law(accept: Callable, p: np.ndarray, token: int, cells: int = 140) -> np.ndarray:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 V = 4
 SIXTEENTHS = 16
+MOST_PASSES = 400  # of one model for one text; no right loop of a check or a test needs as many
 
 
 class WatchedCache:
@@ -93,7 +94,15 @@ class WatchedModel:
         return WatchedCache()
 
     def forward(self, tokens: Tensor, cache: WatchedCache) -> Tensor:
-        """The logits (1, T, V) after each of `tokens` (1, T), which are appended to `cache`."""
+        """The logits (1, T, V) after each of `tokens` (1, T), which are appended to `cache`.
+
+        Raises ValueError at a pass too many, so that a loop that cannot end is ended.
+        """
+        if self._count == MOST_PASSES:
+            raise ValueError(
+                f"the {self.name} was called more than {MOST_PASSES} times: does every block add "
+                "its tokens to the text?"
+            )
         start, new = len(cache.tokens), tokens[0].tolist()
         cache.tokens += new
         self.passes.append(Pass(self.name, new, list(cache.tokens)))

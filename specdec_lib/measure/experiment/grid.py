@@ -232,9 +232,12 @@ def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as text, a line each."""
-    lines = ["{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>9}{:>8}{:>22}{:>22}".format(*HEAD)]
+    line = "{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>12}{:>8}{:>22}{:>22}"
+    lines = [line.format(*HEAD)]
     for row in rows:
-        lines.append("{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>9}{:>8}{:>22}{:>22}".format(*cells(row)))
+        *before, formula, with_v, measured, at_4 = cells(row)
+        formula = f"{formula}, K {row.formula_k}"
+        lines.append(line.format(*before, formula, with_v, measured, at_4))
     return "\n".join(lines)
 
 

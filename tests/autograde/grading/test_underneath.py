@@ -1,10 +1,13 @@
 """One mistake costs once: what calls a wrong answer is graded with right ones underneath."""
 
+from dataclasses import replace
+
 import pytest
 from classes.regrading import grade_with
 from classes.wrong_rounds import needs_of
 from tqdm import tqdm
 
+from autograde import grade as engine
 from autograde.chapter import chapter_names
 from autograde.result import Result
 from autograde.wrong import misconceptions_of
@@ -51,7 +54,11 @@ def test_a_mistake_of_its_own_costs_points_above_a_wrong_answer_too():
     ],
     ids=["unwritten", "ends the process", "no Python"],
 )
-def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(answer: str):
+def test_an_answer_that_is_missing_or_ends_the_process_costs_its_own_points_only(
+    answer: str, monkeypatch: pytest.MonkeyPatch
+):
+    short = replace(engine.limits_of(SPEED), call_seconds=0.5)  # for the one that never ends
+    monkeypatch.setattr(engine, "limits_of", lambda chapter: short)
     assert lost(grade_with(SPEED, expected_accepted=answer)) == {"expected_accepted": 2.0}
 
 

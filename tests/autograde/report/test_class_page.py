@@ -10,6 +10,7 @@ from classes.class_results import CHAPTER, a_class, exercise, result
 from autograde.cli import main
 from autograde.report.class_page import class_page
 from autograde.report.statistics import MisconceptionCount, counts_of
+from autograde.report.table import print_table
 from autograde.result import Override
 
 
@@ -41,7 +42,7 @@ def test_one_misconception_in_two_exercises_is_one_row():
     assert misconception.students == ("ada", "ben")
 
 
-def test_who_is_right_by_themselves_is_counted():
+def test_who_is_right_by_themselves_is_counted(capsys):
     remarked = exercise(4) | {"remarks": ["a: right by itself. With your own b: 1 is not 2."]}
     students = {"ada": result(exercise(1), remarked), "ben": result(exercise(4), exercise(4))}
     grades = {student: {CHAPTER: each} for student, each in students.items()}
@@ -49,6 +50,8 @@ def test_who_is_right_by_themselves_is_counted():
     assert [each.by_itself for each in chapter.exercises] == [0, 1]
     text = BeautifulSoup(class_page(grades), "html.parser").get_text(" ")
     assert "speculative_accept 4 100% 4 of 4: 2 1" in text
+    print_table(grades)
+    assert "wrong answer that they call: speculative_accept (1)" in capsys.readouterr().out
 
 
 def test_the_slowest_come_first_and_not_all_of_them():

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from classes.sessions import call, session, value_of
 
-from autograde.sandbox import speed
+from autograde.sandbox import isolation, speed
 from autograde.sandbox.session import Cell, NotCalled, NotDefined, Session, StudentError
 from autograde.sandbox.student import Student
-from autograde.sandbox.workers import Limits
+from autograde.sandbox.workers import Limits, processor_seconds
 
 ROOT = Path(__file__).resolve().parents[3]
 SHORT = Limits(call_seconds=0.5)
@@ -27,6 +27,18 @@ def test_time_that_the_machine_spends_elsewhere_does_not_count():
     """Sleep stands for a machine that runs something else: the process is not running."""
     code = "import time\ndef f(x):\n    time.sleep(x)\n    return x"
     assert value_of(code, 1.0, limits=SHORT) == 1.0
+
+
+@pytest.mark.parametrize("name", isolation.ways())
+def test_the_seconds_of_a_worker_are_seen_from_outside(name: str):
+    worker = isolation.Isolation(name).start(isolation.TRIAL)
+    used = []
+    for source in ("import time; time.sleep(1)", BURN.format(1)):
+        before = processor_seconds(worker.pid)
+        worker.exchange({"do": "cell", "source": source}, worker.limit(50.0))
+        used.append(processor_seconds(worker.pid) - before)
+    worker.end()
+    assert used[0] < 0.5 < used[1]
 
 
 def test_a_call_that_waits_for_ever_is_stopped_by_the_clock():
@@ -117,6 +129,12 @@ def test_a_cell_that_did_not_end_well_is_named_before_what_follows_from_it(cell:
 def test_no_cell_is_named_for_a_name_that_none_would_have_defined():
     with session("1 / 0\nother = 3", "ratio") as s:
         assert s.reports["cell-1"]["error"]["text"] == "name 'ratio' is not defined"
+
+
+def test_few_names_of_a_cell_are_kept():
+    many = "\n".join(f"n{'x' * (i % 200)}_{i} = 1" for i in range(20_000)) + "\n1 / 0"
+    with session(many) as s:
+        assert 0 < sum(map(len, s.unset["cell-0"])) < 20_000
 
 
 def test_an_exercise_that_needs_a_stopped_cell_says_so():

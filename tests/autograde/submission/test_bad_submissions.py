@@ -154,7 +154,7 @@ TABLE = {
     "renamed-cell": Bad(edited(rename)),
     "retyped-cell": Bad(edited(rename_all_names)),
     "edited-grade-cell": Bad(
-        edited(edit_grade_cell), 7.0, None, {"acceptance_probability": "not defined"}
+        edited(edit_grade_cell), 19.0, None, {"acceptance_probability": "not defined"}
     ),
     "added-grade-cell": Bad(edited(add_grade_cell)),
     "old-format": Bad(old_format, 0, "not in notebook format 4"),

@@ -163,6 +163,7 @@ HEAVY: dict[str, Callable[[], bytes]] = {
     "prints colours": lambda: printing("'\\x1b[31mx\\x1b[0m' * 2_000"),
     "prints lines": lambda: printing("'\\n' * 20_000"),
     "raises": lambda: own("code", *["raise ValueError('\\x1b[1m<' * 400)"] * 1900),
+    "exits": lambda: own("code", *["pass"] * 900, *["import os; os._exit(0)"] * 900),
     # of what answers give
     "messages": lambda: answering("raise ValueError('&#x26;<b>' * 10**5)"),
     "values": lambda: answering("return ['&<' * 10**5] * 9"),
