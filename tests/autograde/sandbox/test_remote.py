@@ -10,7 +10,7 @@ import torch
 from classes.regrading import grade_with
 from classes.sessions import call, session, value_of
 
-from autograde.chapters.ch03_tests import bounded
+from autograde.chapters.ch03_tests import Bounded
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import ObjectTable, RemoteObject
 from autograde.sandbox.session import CallTimedOut, ProcessEnded, StudentError
@@ -211,7 +211,7 @@ def test_a_tuple_given_to_a_rule_is_never_multiplied_by_a_number():
     many = np.full(2, np.int64(6e7))
     for given in ((0.1,), [0.1]):
         tracemalloc.start()
-        bounded(right_rule)(many, many, 0, given, 0.5)
+        Bounded(right_rule)(many, many, 0, given, 0.5)
         assert tracemalloc.get_traced_memory()[1] < 2**20
         tracemalloc.stop()
 
