@@ -39,6 +39,11 @@ def test_a_visible_check_sees_every_misconception_but_those_with_a_reason(chapte
     assert sorted(unseen) == sorted(HIDDEN.get(chapter, {}))
 
 
+def test_what_stays_hidden_is_a_tenth_of_all_at_most():
+    known = sum(len(misconceptions_of(chapter).all) for chapter in CHAPTERS)
+    assert 10 * sum(map(len, HIDDEN.values())) <= known
+
+
 def test_a_check_that_sees_nothing_would_be_noticed():
     chapter = CHAPTERS[0]
     (first, *_) = misconceptions_of(chapter).all
