@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from classes.regrading import grade_with
 from tqdm import tqdm
-from wrong_answers import held_out, tuned
+from wrong_answers import fresh, held_out, tuned
 from wrong_answers.attempts import Attempt
 
 from autograde.cause import Known, causes_of
@@ -16,7 +16,7 @@ from autograde.sandbox.session import Reply
 from autograde.sandbox.student import Call
 from autograde.wrong import Misconceptions, misconceptions_of
 
-SETS = {"tuned": tuned.CHAPTERS, "held_out": held_out.CHAPTERS}
+SETS = {"tuned": tuned.CHAPTERS, "held_out": held_out.CHAPTERS, "fresh": fresh.CHAPTERS}
 # Attempts that were told of a mistake that they do not make, or of none where one is known.
 ONCE_WRONG = (
     *("a_call_at_the_end", "bonus_by_another_pass", "drafts_what_is_left", "ratio_as_it_is"),
@@ -52,7 +52,7 @@ def test_no_cause_is_wrong_and_most_are_found(name: str):
 
 
 def test_the_causes_of_attempts_are_registered():
-    for chapter in (*tuned.CHAPTERS, *held_out.CHAPTERS):
+    for chapter in (c for chapters in SETS.values() for c in chapters):
         names = {(w.exercise, w.name) for w in misconceptions_of(chapter.chapter).all}
         asked = {(a.exercise, cause) for a in chapter.all for cause in a.causes}
         assert asked - names == set()

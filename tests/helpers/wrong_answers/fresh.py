@@ -13,7 +13,7 @@ from specdec_lib.sampling import Warp, sample_from, sample_rows
 CH00 = Attempts("00_bottleneck")
 
 
-@CH00.at("arithmetic_intensity")
+@CH00.at("arithmetic_intensity", "read_for_every_token")
 def weights_for_every_token(n_tokens, bytes_per_param):
     """Reads the weights again for every token, so the tokens cancel out."""
     flops = 2 * n_tokens
@@ -21,13 +21,13 @@ def weights_for_every_token(n_tokens, bytes_per_param):
     return flops / data
 
 
-@CH00.at("arithmetic_intensity")
+@CH00.at("arithmetic_intensity", "whole_numbers_only")
 def whole_quotient(n_tokens, bytes_per_param):
     """Divides with //, so half bytes lose the fraction."""
     return float(2 * n_tokens // bytes_per_param)
 
 
-@CH00.at("forward_time")
+@CH00.at("forward_time", "the_smaller")
 def the_faster_one(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     """Takes the shorter of the two times."""
     read = n_params * bytes_per_param / bandwidth
@@ -41,7 +41,7 @@ def flops_of_one_token(n_tokens, n_params, bytes_per_param, bandwidth, peak_flop
     return max(n_params * bytes_per_param / bandwidth, 2 * n_params / peak_flops)
 
 
-@CH00.at("forward_time")
+@CH00.at("forward_time", "read_n_times", "added")
 def rereads_and_adds(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     """Reads the weights for every token, and adds the two times."""
     t_mem = n_tokens * n_params * bytes_per_param / bandwidth
@@ -49,26 +49,26 @@ def rereads_and_adds(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops)
     return t_mem + t_flops
 
 
-@CH00.at("free_tokens")
+@CH00.at("free_tokens", "rounded_up")
 def rounded_up(bytes_per_param, bandwidth, peak_flops):
     """Rounds up, so the last token makes the pass longer."""
     return max(1, math.ceil(bytes_per_param * peak_flops / (2 * bandwidth)))
 
 
-@CH00.at("free_tokens")
+@CH00.at("free_tokens", "format_ignored")
 def ridge_of_two_bytes(bytes_per_param, bandwidth, peak_flops):
     """Takes every parameter for two bytes."""
     ridge = peak_flops / bandwidth
     return max(1, int(ridge))
 
 
-@CH00.at("kv_cache_bytes")
+@CH00.at("kv_cache_bytes", "keys_only", "shared_by_rows")
 def keys_of_one_row(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
     """Forgets the values beside the keys, and the rows of the batch."""
     return n_tokens * n_layers * n_kv_heads * head_dim * bytes_per_value
 
 
-@CH00.at("kv_cache_bytes")
+@CH00.at("kv_cache_bytes", "one_layer")
 def layers_left_out(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
     """Counts a single layer."""
     return 2 * batch_size * n_tokens * n_kv_heads * head_dim * bytes_per_value
@@ -77,7 +77,7 @@ def layers_left_out(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, b
 CH01 = Attempts("01_draft_then_verify")
 
 
-@CH01.at("draft_block")
+@CH01.at("draft_block", "same_prefix")
 def prefix_never_grows(draft_model, prefix, k, uniforms):
     """Asks the draft about the prefix every time, without the tokens drafted so far."""
     tokens, rows = [], []
@@ -88,7 +88,7 @@ def prefix_never_grows(draft_model, prefix, k, uniforms):
     return tokens, np.stack(rows)
 
 
-@CH01.at("draft_block")
+@CH01.at("draft_block", "argmax_draft")
 def most_probable_token(draft_model, prefix, k, uniforms):
     """Takes the most probable token, and uses no uniform number."""
     ctx, toks, qs = list(prefix), [], []
@@ -100,13 +100,13 @@ def most_probable_token(draft_model, prefix, k, uniforms):
     return toks, np.array(qs)
 
 
-@CH01.at("score_block")
+@CH01.at("score_block", "rows_one_late_scored")
 def rows_from_the_first_draft_token(target_model, prefix, drafted):
     """Begins a row late: the row that judges the first draft token is missing."""
     return target_model(prefix + drafted)[len(prefix) :]
 
 
-@CH01.at("score_block")
+@CH01.at("score_block", "no_bonus_row")
 def one_row_for_each_draft_token(target_model, prefix, drafted):
     """Leaves out the row behind the block."""
     rows = target_model(prefix + drafted)
@@ -114,7 +114,7 @@ def one_row_for_each_draft_token(target_model, prefix, drafted):
     return rows[start : start + len(drafted)]
 
 
-@CH01.at("greedy_prefix")
+@CH01.at("greedy_prefix", "all_that_agree")
 def all_matches(drafted, p):
     """Counts every match, also those behind the first miss."""
     return int(sum(int(np.argmax(p[i])) == t for i, t in enumerate(drafted)))
@@ -130,7 +130,7 @@ def index_of_the_last_look(drafted, p):
     return i
 
 
-@CH01.at("greedy_prefix")
+@CH01.at("greedy_prefix", "next_row", "all_that_agree")
 def compares_with_the_next_row(drafted, p):
     """Compares each draft token with the row behind it, and counts all matches."""
     n = 0
@@ -140,7 +140,7 @@ def compares_with_the_next_row(drafted, p):
     return n
 
 
-@CH01.at("greedy_speculative_decode")
+@CH01.at("greedy_speculative_decode", "no_bonus")
 def no_token_of_its_own(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     """Adds the target's token after a miss only: none after a block that is accepted whole."""
     out = []
@@ -158,7 +158,7 @@ def no_token_of_its_own(target_model, draft_model, prompt, k, max_new_tokens, eo
     return out
 
 
-@CH01.at("greedy_speculative_decode")
+@CH01.at("greedy_speculative_decode", "eos_dropped")
 def eos_cut_off(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     """Ends the text before eos, which is thereby lost."""
     out = []
@@ -175,7 +175,7 @@ def eos_cut_off(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     return out
 
 
-@CH01.at("greedy_speculative_decode")
+@CH01.at("greedy_speculative_decode", "limit_passed")
 def whole_blocks_without_eos(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     """Never looks for eos, and writes whole blocks beyond max_new_tokens."""
     out = []
@@ -192,7 +192,7 @@ def whole_blocks_without_eos(target_model, draft_model, prompt, k, max_new_token
 CH02 = Attempts("02_rejection_sampling")
 
 
-@CH02.at("acceptance_probability")
+@CH02.at("acceptance_probability", "inverted")
 def upside_down(p, q, token):
     """Divides q by p."""
     if p[token] == 0:
@@ -206,7 +206,7 @@ def smaller_of_the_two(p, q, token):
     return float(min(p[token], q[token]))
 
 
-@CH02.at("acceptance_probability")
+@CH02.at("acceptance_probability", "zero_where_q_is_zero")
 def never_what_the_draft_excludes(p, q, token):
     """Gives 0 where q is 0 although the target wants the token."""
     if q[token] == 0:
@@ -214,7 +214,7 @@ def never_what_the_draft_excludes(p, q, token):
     return min(1.0, float(p[token] / q[token]))
 
 
-@CH02.at("acceptance_probability")
+@CH02.at("acceptance_probability", "target_only")
 def target_alone(p, q, token):
     """Accepts with the target's probability alone."""
     return float(p[token])
@@ -231,7 +231,7 @@ def coin_on_the_wrong_side(draft_tokens, p, q, r):
     return accepted
 
 
-@CH02.at("speculative_accept")
+@CH02.at("speculative_accept", "rejected_kept")
 def keeps_the_rejected_one(draft_tokens, p, q, r):
     """Appends a token before it is judged, so the rejected one is in the list."""
     accepted = []
@@ -242,7 +242,7 @@ def keeps_the_rejected_one(draft_tokens, p, q, r):
     return accepted
 
 
-@CH02.at("speculative_accept")
+@CH02.at("speculative_accept", "no_coin")
 def no_coins(draft_tokens, p, q, r):
     """Throws no coin: a token passes where the target gives it at least as much as the draft."""
     n = 0
@@ -251,7 +251,7 @@ def no_coins(draft_tokens, p, q, r):
     return list(draft_tokens[:n])
 
 
-@CH02.at("speculative_accept")
+@CH02.at("speculative_accept", "first_row_only", "no_stop")
 def first_row_and_no_stop(draft_tokens, p, q, r):
     """Judges all tokens by the first rows of p and q, and goes on after a rejection."""
     return [
@@ -270,7 +270,7 @@ def vectorised_without_the_prefix(draft_tokens, p, q, r):
     return list(draft_tokens[: int(passed.sum())])
 
 
-@CH02.at("residual_distribution")
+@CH02.at("residual_distribution", "absolute_difference")
 def absolute_difference(p, q):
     """Takes the absolute difference, so tokens of which the draft has too much get mass too."""
     d = np.abs(p - q)
@@ -286,7 +286,7 @@ def p_where_it_is_larger(p, q):
     return kept / kept.sum()
 
 
-@CH02.at("residual_distribution")
+@CH02.at("residual_distribution", "sign_flipped", "not_normalised")
 def draft_minus_target_unscaled(p, q):
     """Subtracts the wrong way round, and does not divide by the sum."""
     rest = np.maximum(q - p, 0)
@@ -301,7 +301,7 @@ def coins_exchanged(p, q, token, r, u):
     return sample_from(residual_distribution(p, q), r), False
 
 
-@CH02.at("correct_token")
+@CH02.at("correct_token", "replaced_from_draft")
 def drafts_again(p, q, token, r, u):
     """Draws the replacement from the draft q."""
     if p[token] > 0 and r <= acceptance_probability(p, q, token):
@@ -309,7 +309,7 @@ def drafts_again(p, q, token, r, u):
     return sample_from(q, u), False
 
 
-@CH02.at("correct_token")
+@CH02.at("correct_token", "replaced_from_target", "coin_used_twice")
 def drawn_from_p_with_the_old_coin(p, q, token, r, u):
     """Draws the replacement from p, and with r again."""
     if p[token] > 0 and r <= acceptance_probability(p, q, token):
@@ -317,7 +317,7 @@ def drawn_from_p_with_the_old_coin(p, q, token, r, u):
     return sample_from(p, r), False
 
 
-@CH02.at("speculative_step")
+@CH02.at("speculative_step", "stale_bonus_row")
 def bonus_of_the_last_draft_row(draft_tokens, p, q, r, u):
     """Draws the bonus from the last draft row's target, not from the row behind the block."""
     k = len(draft_tokens)
@@ -344,32 +344,32 @@ def residual_of_the_accepted_row(draft_tokens, p, q, r, u):
 CH03 = Attempts("03_lossless")
 
 
-@CH03.at("total_variation")
+@CH03.at("total_variation", "largest_difference")
 def largest_gap(p, q):
     """Takes the largest difference of one token."""
     return float(np.max(np.abs(p - q)))
 
 
-@CH03.at("total_variation")
+@CH03.at("total_variation", "signed")
 def signed_gaps(p, q):
     """Adds the differences with their signs, which gives 0."""
     return float(abs((p - q).sum()) / 2)
 
 
-@CH03.at("acceptance_rate")
+@CH03.at("acceptance_rate", "mean_of_the_ratios")
 def ratio_not_weighted(p, q):
     """Averages the ratios over the tokens the draft can propose, each as often as the others."""
     possible = q > 0
     return float(np.minimum(1, p[possible] / q[possible]).mean())
 
 
-@CH03.at("acceptance_rate")
+@CH03.at("acceptance_rate", "two_draws_agree")
 def both_draw_the_same(p, q):
     """Takes the probability that target and draft draw the same token."""
     return float(np.dot(p, q))
 
 
-@CH03.at("two_paths")
+@CH03.at("two_paths", "residual_itself")
 def second_normalised(p, q):
     """Normalises the correction: given a rejection, not together with it."""
     missing = np.maximum(p - q, 0)
@@ -377,13 +377,13 @@ def second_normalised(p, q):
     return np.minimum(p, q), missing / total if total > 0 else missing
 
 
-@CH03.at("two_paths")
+@CH03.at("two_paths", "drafted_instead_of_accepted")
 def proposals_and_the_rest(p, q):
     """Counts all that is drafted as accepted, and the rest with its sign."""
     return q.copy(), p - q
 
 
-@CH03.at("argmax_draft_law")
+@CH03.at("argmax_draft_law", "still_the_target")
 def the_usual_two_paths(p, q):
     """Accepts min(p, q) as if the draft token were drawn from q, so the law is p."""
     accepted = np.minimum(p, q)
@@ -393,7 +393,7 @@ def the_usual_two_paths(p, q):
     return accepted + (1 - accepted.sum()) * rest / rest.sum()
 
 
-@CH03.at("warp")
+@CH03.at("warp", "multiplied")
 def multiplies_by_the_temperature(logits, temperature=1.0, top_k=None, top_p=None):
     """Multiplies the logits by the temperature."""
     if temperature < 0:
@@ -416,7 +416,7 @@ def multiplies_by_the_temperature(logits, temperature=1.0, top_k=None, top_p=Non
     return probs / probs.sum()
 
 
-@CH03.at("warp")
+@CH03.at("warp", "exactly_k", "crossing_token_dropped")
 def k_exactly_and_p_not_passed(logits, temperature=1.0, top_k=None, top_p=None):
     """Keeps exactly k of equals, and leaves out the token that crosses top_p."""
     if temperature < 0:
@@ -438,7 +438,7 @@ def k_exactly_and_p_not_passed(logits, temperature=1.0, top_k=None, top_p=None):
     return out
 
 
-@CH03.at("is_lossless")
+@CH03.at("is_lossless", "diagonal_only")
 def same_coin_twice(rule, p, q):
     """Asks the rule with r equal to u alone: 64 pairs, not all cells."""
     x = (np.arange(64) + 0.5) / 64
@@ -449,7 +449,7 @@ def same_coin_twice(rule, p, q):
     return bool(np.abs(law - p).max() < 1e-12)
 
 
-@CH03.at("is_lossless")
+@CH03.at("is_lossless", "tokens_weigh_alike")
 def drafts_weighed_alike(rule, p, q):
     """Weighs every draft token alike, not by q."""
     mid = (np.arange(64) + 0.5) / 64
@@ -464,37 +464,37 @@ def drafts_weighed_alike(rule, p, q):
 CH04 = Attempts("04_choosing_the_draft")
 
 
-@CH04.at("expected_accepted")
+@CH04.at("expected_accepted", "one_power_too_low")
 def from_power_zero(alpha, k):
     """Begins at alpha to the 0: one too many at the front, one too few at the end."""
     return float(sum(alpha**i for i in range(k)))
 
 
-@CH04.at("expected_accepted")
+@CH04.at("expected_accepted", "all_counted_alike")
 def each_on_its_own(alpha, k):
     """Lets every draft token count, also behind a rejection."""
     return float(k * alpha)
 
 
-@CH04.at("expected_tokens")
+@CH04.at("expected_tokens", "bonus_alone")
 def bonus_if_all_pass(alpha, k):
     """Adds the extra token only if the whole block passes."""
     return expected_accepted(alpha, k) + alpha**k
 
 
-@CH04.at("walltime_speedup")
+@CH04.at("walltime_speedup", "one_draft_step", "accepted_over_time")
 def one_draft_call_and_no_bonus(alpha, c, k, verify_cost=1.0):
     """Pays for one draft pass a block, and counts accepted tokens alone."""
     return expected_accepted(alpha, k) / (c + verify_cost)
 
 
-@CH04.at("walltime_speedup")
+@CH04.at("walltime_speedup", "verification_per_token")
 def target_pays_per_token(alpha, c, k, verify_cost=1.0):
     """Multiplies the cost of verifying by the positions of the block."""
     return expected_tokens(alpha, k) / (c * k + verify_cost * (k + 1))
 
 
-@CH04.at("best_k")
+@CH04.at("best_k", "range_ends_early")
 def last_k_left_out(alpha, c, k_max):
     """Tries no k_max: range ends before it."""
     best, fastest = 0, 1.0
@@ -505,14 +505,14 @@ def last_k_left_out(alpha, c, k_max):
     return best
 
 
-@CH04.at("best_k")
+@CH04.at("best_k", "never_zero")
 def first_that_falls(alpha, c, k_max):
     """Never gives 0: it takes the best of 1 to k_max, however slow."""
     speeds = [walltime_speedup(alpha, c, k) for k in range(1, k_max + 1)]
     return int(np.argmax(np.array(speeds) > max(speeds) - 1e-12)) + 1
 
 
-@CH04.at("prompt_lookup")
+@CH04.at("prompt_lookup", "earliest_occurrence")
 def from_the_left(tokens, k, max_ngram=3):
     """Takes the earliest occurrence."""
     for n in range(min(max_ngram, len(tokens) - 1), 0, -1):
@@ -522,7 +522,7 @@ def from_the_left(tokens, k, max_ngram=3):
     return []
 
 
-@CH04.at("prompt_lookup")
+@CH04.at("prompt_lookup", "shortest_first", "repeats_the_match")
 def shortest_and_copied(tokens, k, max_ngram=3):
     """Tries short suffixes first, and returns the suffix itself with what follows."""
     for n in range(1, min(max_ngram, len(tokens) - 1) + 1):
@@ -532,7 +532,7 @@ def shortest_and_copied(tokens, k, max_ngram=3):
     return []
 
 
-@CH04.at("bigram_probs")
+@CH04.at("bigram_probs", "each_pair_once")
 def repeated_pairs_lost(tokens, vocab_size, smoothing=1.0):
     """Adds to fancy indices with +=, which counts a repeated pair once."""
     t = np.array(tokens, dtype=int)
@@ -542,7 +542,7 @@ def repeated_pairs_lost(tokens, vocab_size, smoothing=1.0):
     return table / table.sum(1, keepdims=True)
 
 
-@CH04.at("bigram_probs")
+@CH04.at("bigram_probs", "transposed")
 def transposed_and_plain(tokens, vocab_size, smoothing=1.0):
     """Counts into [next, previous], and adds no smoothing."""
     table = np.zeros((vocab_size, vocab_size))
@@ -552,7 +552,7 @@ def transposed_and_plain(tokens, vocab_size, smoothing=1.0):
     return table / table.sum(axis=1, keepdims=True)
 
 
-@CH04.at("distillation_loss")
+@CH04.at("distillation_loss", "summed")
 def summed_positions(target_logits, draft_logits):
     """Adds the positions and does not average them."""
     p = torch.softmax(target_logits.float(), -1)
@@ -560,7 +560,7 @@ def summed_positions(target_logits, draft_logits):
     return 0.5 * (p - q).abs().sum()
 
 
-@CH04.at("distillation_loss")
+@CH04.at("distillation_loss", "mean_over_vocabulary")
 def mean_over_everything(target_logits, draft_logits):
     """Averages the differences over the vocabulary too."""
     p = torch.softmax(target_logits.float(), -1)
@@ -571,7 +571,7 @@ def mean_over_everything(target_logits, draft_logits):
 CH05 = Attempts("05_results")
 
 
-@CH05.at("alpha_from_blocks")
+@CH05.at("alpha_from_blocks", "accepted_by_drafted")
 def share_of_the_drafted(accepted, k):
     """Divides by all drafted tokens, also those that nobody judged."""
     if len(accepted) == 0 or k == 0 or min(accepted) < 0 or max(accepted) > k:
@@ -579,7 +579,7 @@ def share_of_the_drafted(accepted, k):
     return sum(accepted) / (k * len(accepted))
 
 
-@CH05.at("alpha_from_blocks")
+@CH05.at("alpha_from_blocks", "whole_blocks_reject")
 def judged_one_more(accepted, k):
     """Counts a rejection in every block, also in those accepted whole."""
     if not accepted or k < 1 or any(n < 0 or n > k for n in accepted):
@@ -587,20 +587,20 @@ def judged_one_more(accepted, k):
     return sum(accepted) / sum(n + 1 for n in accepted)
 
 
-@CH05.at("operations_factor")
+@CH05.at("operations_factor", "time_instead")
 def verifies_one_token(alpha, c_hat, k):
     """Counts the target's pass as one token's operations."""
     return (c_hat * k + 1) / expected_tokens(alpha, k)
 
 
-@CH05.at("operations_factor")
+@CH05.at("operations_factor", "k_positions", "by_accepted_only")
 def forgets_the_free_row(alpha, c_hat, k):
     """Lets the target calculate k positions, and divides by the accepted tokens alone."""
     accepted = expected_tokens(alpha, k) - 1
     return (c_hat * k + k) / accepted if accepted else float("inf")
 
 
-@CH05.at("implied_alpha")
+@CH05.at("implied_alpha", "share_of_the_draft")
 def straight_line(seconds_per_token, target_seconds, draft_seconds, k):
     """Takes the tokens of a block for 1 + k alpha."""
     tokens = (k * draft_seconds + target_seconds) / seconds_per_token
@@ -614,7 +614,7 @@ def straight_line(seconds_per_token, target_seconds, draft_seconds, k):
     return alpha
 
 
-@CH05.at("acceptance_by_class")
+@CH05.at("acceptance_by_class", "over_all_tokens")
 def shares_of_all(accepted, classes):
     """Divides by the number of all tokens, not of the label's."""
     if len(accepted) != len(classes):
@@ -625,7 +625,7 @@ def shares_of_all(accepted, classes):
     }
 
 
-@CH05.at("paired_speedup")
+@CH05.at("paired_speedup", "arithmetic_mean")
 def mean_of_the_ratios(baseline_seconds, speculative_seconds):
     """Takes the arithmetic mean of the ratios."""
     if not len(baseline_seconds) or len(baseline_seconds) != len(speculative_seconds):
@@ -633,7 +633,7 @@ def mean_of_the_ratios(baseline_seconds, speculative_seconds):
     return float(np.mean(np.array(baseline_seconds) / np.array(speculative_seconds)))
 
 
-@CH05.at("paired_speedup")
+@CH05.at("paired_speedup", "ratio_of_sums", "the_other_way_round")
 def inverse_of_the_totals(baseline_seconds, speculative_seconds):
     """Divides totals, and the wrong way round."""
     if not len(baseline_seconds) or len(baseline_seconds) != len(speculative_seconds):
@@ -644,13 +644,13 @@ def inverse_of_the_totals(baseline_seconds, speculative_seconds):
 CH06 = Attempts("06_simulator")
 
 
-@CH06.at("simulate_block")
+@CH06.at("simulate_block", "no_stop")
 def coins_that_pass(alpha, k, r):
     """Counts every coin that passes, also behind the first that does not."""
     return int((np.asarray(r[:k]) < alpha).sum())
 
 
-@CH06.at("simulate_block")
+@CH06.at("simulate_block", "boundary_accepted", "rejected_counted")
 def one_for_the_correction(alpha, k, r):
     """Counts the correction too, and lets a coin equal to alpha pass."""
     n = 0
@@ -659,7 +659,7 @@ def one_for_the_correction(alpha, k, r):
     return min(n + 1, k)
 
 
-@CH06.at("simulate_decode")
+@CH06.at("simulate_decode", "cut_to_length")
 def cut_to_length(alpha, c, k, n_tokens, rng):
     """Cuts the last block at n_tokens."""
     tokens, passes, time = 0, 0, 0.0
@@ -670,7 +670,7 @@ def cut_to_length(alpha, c, k, n_tokens, rng):
     return {"tokens": min(tokens, n_tokens), "target_passes": passes, "time": time}
 
 
-@CH06.at("simulate_decode")
+@CH06.at("simulate_decode", "accepted_ones_paid")
 def pays_for_the_accepted(alpha, c, k, n_tokens, rng):
     """Pays the draft for accepted tokens alone."""
     tokens, passes, time = 0, 0, 0.0
@@ -682,7 +682,7 @@ def pays_for_the_accepted(alpha, c, k, n_tokens, rng):
     return {"tokens": tokens, "target_passes": passes, "time": time}
 
 
-@CH06.at("simulate_decode")
+@CH06.at("simulate_decode", "bonus_alone", "free_draft")
 def accepted_only_in_k_steps(alpha, c, k, n_tokens, rng):
     """Counts no correction where a block fails, and no draft cost."""
     tokens = passes = 0
@@ -693,13 +693,13 @@ def accepted_only_in_k_steps(alpha, c, k, n_tokens, rng):
     return {"tokens": tokens, "target_passes": passes, "time": float(passes)}
 
 
-@CH06.at("lockstep_tokens")
+@CH06.at("lockstep_tokens", "of_all_rows", "mean_of_one_row")
 def rows_add_up(alpha, k, batch_size):
     """Adds the tokens of all rows, and lets each go on alone."""
     return float(batch_size * sum(alpha**i for i in range(k + 1)))
 
 
-@CH06.at("lockstep_tokens")
+@CH06.at("lockstep_tokens", "no_token_on_top")
 def no_wait_for_the_bonus(alpha, k, batch_size):
     """Leaves out the correction or bonus token."""
     return float(sum(alpha ** (batch_size * i) for i in range(1, k + 1)))
@@ -708,7 +708,7 @@ def no_wait_for_the_bonus(alpha, k, batch_size):
 CH07 = Attempts("07_connections")
 
 
-@CH07.at("one_hot_accept")
+@CH07.at("one_hot_accept", "certain_replaced_from_target")
 def draws_from_all_of_p(draft_token, p, r, u):
     """Leaves the rejected token in the distribution of the replacement."""
     if r < p[draft_token] or p.sum() == p[draft_token]:
@@ -716,7 +716,7 @@ def draws_from_all_of_p(draft_token, p, r, u):
     return sample_from(p, u), False
 
 
-@CH07.at("one_hot_accept")
+@CH07.at("one_hot_accept", "certain_not_normalised")
 def rest_not_divided(draft_token, p, r, u):
     """Does not divide the rest, so the last token gets too much."""
     if r < p[draft_token]:
@@ -728,7 +728,7 @@ def rest_not_divided(draft_token, p, r, u):
     return sample_from(rest, u), False
 
 
-@CH07.at("jacobi_decode")
+@CH07.at("jacobi_decode", "jacobi_last_pass_not_counted")
 def stops_before_the_check(target_greedy, prompt, guess):
     """Does not count the last pass, which changes nothing."""
     now, n = list(guess), 0
@@ -741,7 +741,7 @@ def stops_before_the_check(target_greedy, prompt, guess):
         n += 1
 
 
-@CH07.at("jacobi_decode")
+@CH07.at("jacobi_decode", "jacobi_off_by_one")
 def a_row_late(target_greedy, prompt, guess):
     """Takes the rows one late, and limits the passes to the length of the guess."""
     now, n = list(guess), 0
@@ -756,7 +756,7 @@ def a_row_late(target_greedy, prompt, guess):
     return now, n
 
 
-@CH07.at("multi_candidate_accept")
+@CH07.at("multi_candidate_accept", "candidates_against_p", "candidates_one_residual")
 def always_against_p(candidates, p, q, r, u):
     """Judges every candidate by p, and takes the residual only at the end."""
     for x, coin in zip(candidates, r):
@@ -765,7 +765,7 @@ def always_against_p(candidates, p, q, r, u):
     return sample_from(residual_distribution(p, q) if candidates else p, u)
 
 
-@CH07.at("multi_candidate_accept")
+@CH07.at("multi_candidate_accept", "candidates_one_coin")
 def first_coin_for_all(candidates, p, q, r, u):
     """Judges all candidates with the first coin."""
     left = p
@@ -776,7 +776,7 @@ def first_coin_for_all(candidates, p, q, r, u):
     return sample_from(left, u)
 
 
-@CH07.at("multi_candidate_accept")
+@CH07.at("multi_candidate_accept", "candidates_taken_as_certain", "candidates_drawn_from_target")
 def q_forgotten_and_p_at_the_end(candidates, p, q, r, u):
     """Compares the coin with the residual alone, and draws from p at the end."""
     left = p
@@ -787,7 +787,7 @@ def q_forgotten_and_p_at_the_end(candidates, p, q, r, u):
     return sample_from(p, u)
 
 
-@CH07.at("tree_attention_mask")
+@CH07.at("tree_attention_mask", "mask_parent_only")
 def parent_and_self(parents):
     """Shows a node its parent alone, not the ancestors above."""
     mask = np.eye(len(parents), dtype=bool)
@@ -797,7 +797,7 @@ def parent_and_self(parents):
     return mask
 
 
-@CH07.at("tree_attention_mask")
+@CH07.at("tree_attention_mask", "mask_transposed")
 def columns_see_rows(parents):
     """Fills the mask the wrong way round: columns see rows."""
     n = len(parents)
@@ -810,7 +810,7 @@ def columns_see_rows(parents):
     return mask
 
 
-@CH07.at("map_draft")
+@CH07.at("map_draft", "mapped_overwritten")
 def last_one_wins(q, draft_to_target, vocab_size):
     """Overwrites the mass where two tokens share an id."""
     out = np.zeros(vocab_size)
@@ -822,7 +822,7 @@ def last_one_wins(q, draft_to_target, vocab_size):
     return out / out.sum()
 
 
-@CH07.at("map_draft")
+@CH07.at("map_draft", "mapped_to_the_last")
 def minus_one_is_an_index(q, draft_to_target, vocab_size):
     """Adds what is not shared to the last token, because -1 is an index."""
     out = np.zeros(vocab_size)
@@ -835,7 +835,7 @@ def minus_one_is_an_index(q, draft_to_target, vocab_size):
 CH08 = Attempts("08_full_generation")
 
 
-@CH08.at("rollback")
+@CH08.at("rollback", "a_number_to_remove")
 def number_to_remove(cache, length):
     """Hands over how many positions to remove, as the library's crop has it."""
     held = int(cache.length[0])
@@ -845,7 +845,7 @@ def number_to_remove(cache, length):
         cache.truncate(held - length)
 
 
-@CH08.at("rollback")
+@CH08.at("rollback", "always_called")
 def always_cuts(cache, length):
     """Calls truncate also where there is nothing to forget."""
     if length < 0 or length > int(cache.length[0]):
@@ -853,14 +853,14 @@ def always_cuts(cache, length):
     cache.truncate(length)
 
 
-@CH08.at("rollback")
+@CH08.at("rollback", "clamped")
 def quiet_about_lengths(cache, length):
     """Does nothing, without an error, where the length does not fit."""
     if 0 <= length < int(cache.length[0]):
         cache.truncate(length)
 
 
-@CH08.at("verify_block")
+@CH08.at("verify_block", "no_stop")
 def counts_all_that_pass(p, q, drafted, r, u):
     """Counts all tokens that pass, also those behind a rejection."""
     k = drafted.shape[1]
@@ -875,7 +875,7 @@ def counts_all_that_pass(p, q, drafted, r, u):
     return n, sample_rows(law, u)
 
 
-@CH08.at("verify_block")
+@CH08.at("verify_block", "not_normalised")
 def rest_left_as_it_is(p, q, drafted, r, u):
     """Does not divide the residual by its sum."""
     k = drafted.shape[1]
@@ -889,7 +889,7 @@ def rest_left_as_it_is(p, q, drafted, r, u):
     return n, sample_rows(law, u)
 
 
-@CH08.at("verify_block")
+@CH08.at("verify_block", "from_the_target")
 def next_from_the_last_row(p, q, drafted, r, u):
     """Takes the next token of every row from the row behind the block."""
     k = drafted.shape[1]
@@ -899,7 +899,7 @@ def next_from_the_last_row(p, q, drafted, r, u):
     return n, sample_rows(p[:, -1], u)
 
 
-@CH08.at("verify_block")
+@CH08.at("verify_block", "from_the_target")
 def replacement_of_the_target(p, q, drafted, r, u):
     """Draws the replacement from p, not from the residual."""
     k = drafted.shape[1]
@@ -910,7 +910,7 @@ def replacement_of_the_target(p, q, drafted, r, u):
     return n, sample_rows(p[rows, n], u)
 
 
-@CH08.at("verify_block")
+@CH08.at("verify_block", "not_strict")
 def zero_coin_passes(p, q, drafted, r, u):
     """Compares with <=, so a coin of 0 accepts a token of p = 0."""
     k = drafted.shape[1]
@@ -925,7 +925,7 @@ def zero_coin_passes(p, q, drafted, r, u):
     return n, sample_rows(law, u)
 
 
-@CH08.at("verify_block")
+@CH08.at("verify_block", "rows_one_late", "from_the_target")
 def rows_shifted_and_last_row(p, q, drafted, r, u):
     """Judges draft token i by row i + 1 of p, and draws the next token from the last row."""
     p_x = p[:, 1:].gather(2, drafted.unsqueeze(2)).squeeze(2)
@@ -1021,7 +1021,7 @@ def coins_before_drafting(
     return text[len(prompt_ids) :]
 
 
-@CH08.at("speculative_generate")
+@CH08.at("speculative_generate", "draft_not_rolled_back")
 def draft_never_goes_back(
     target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
 ):
@@ -1126,7 +1126,7 @@ def eos_without_an_end(target, draft, prompt_ids, k, max_new_tokens, temperature
     return text[len(prompt_ids) :]
 
 
-@CH08.at("speculative_generate")
+@CH08.at("speculative_generate", "limit_overshot")
 def blind_to_eos_and_length(
     target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
 ):
@@ -1160,7 +1160,7 @@ def blind_to_eos_and_length(
     return text[len(prompt_ids) :]
 
 
-@CH08.at("speculative_generate")
+@CH08.at("speculative_generate", "numbers_at_temperature_0")
 def numbers_when_greedy(
     target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
 ):
@@ -1195,7 +1195,7 @@ def numbers_when_greedy(
     return text[len(prompt_ids) :]
 
 
-@CH08.at("speculative_generate")
+@CH08.at("speculative_generate", "prompt_read_every_block")
 def text_as_fresh_caches(
     target, draft, prompt_ids, k, max_new_tokens, temperature, rng, eos_id=None
 ):
