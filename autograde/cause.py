@@ -8,10 +8,11 @@ what each known wrong answer gives. A cause is said only if nothing speaks again
 - no other known wrong answer explains the same.
 
 Two mistakes in one function are told apart the same way: every wrong call must be explained by one
-of the two, and each must explain a call in which the other makes no difference. If one known wrong
-answer explains most of the wrong calls and nothing else comes near, it is said of those alone. A
-warning, a limit or a number of calls is no evidence: what was asked of a lent model is, where the
-values are right.
+of the two, and each must explain a call in which the other makes no difference. Tokens and counts
+may agree by chance: if neither explains some calls, such a call must give a float, or there must be
+three. If one known wrong answer explains most of the wrong calls and nothing else comes near, it is
+said of those alone. A warning, a limit or a number of calls is no evidence: what was asked of a
+lent model is, where the values are right.
 
 A wrong answer runs only on the arguments that the right answer got, so what a student hands in
 changes neither what is run nor how long it takes. Each runs once in a process.
@@ -202,12 +203,14 @@ class Evidence:
 
     `odd` are the places that need a cause. A candidate is a wrong answer that nothing refutes:
     `explained` has the odd places that it explains, `felt` those in which it makes a difference.
+    At the places in `fine` the student's function gave floats, which hardly agree by chance.
     """
 
     def __init__(self, known: Known, cases: list[Case]) -> None:
         self.known, self.cases = known, cases
         self.seen = list(_seen(known, cases))
         self.odd = [each for each in self.seen if each.is_odd]
+        self.fine = {each.place for each in self.odd if _has_floats(each.got.value)}
         self.explained: dict[int, set[Place]] = {}
         self.felt: dict[int, set[Place]] = {}
         for number in range(len(known.wrong) if self.odd else 0):
@@ -279,9 +282,15 @@ class Evidence:
         """
         one, other = pair
         felt, explained = self.felt, self.explained
-        alone = explained[one] - felt[other] and explained[other] - felt[one]
-        most = 2 * len(explained[one] | explained[other]) > len(all_odd)
-        return bool(alone) and most and felt[one] | felt[other] == all_odd
+        together = explained[one] | explained[other]
+        alone = explained[one] - felt[other], explained[other] - felt[one]
+        told = all(places if together == all_odd else self._tell(places) for places in alone)
+        most = 2 * len(together) > len(all_odd)
+        return told and most and felt[one] | felt[other] == all_odd
+
+    def _tell(self, places: set[Place]) -> bool:
+        """Whether it is no chance that a wrong answer gives the same at these places."""
+        return len(places) >= LEAST or bool(places & self.fine)
 
     def _common(self, explanations: list[tuple[int, ...]]) -> list[int]:
         """What all explanations agree on. The forms of a wrong answer are one."""
@@ -342,6 +351,14 @@ def _same_value(got: Any, value: Any) -> bool:
             return True  # long lists of numbers are mostly equal
         return len(got) == len(value) and all(map(_same_value, got, value))
     return got == value
+
+
+def _has_floats(value: Any) -> bool:
+    """Whether floats are among the numbers of a value."""
+    value = _plain(value)
+    if isinstance(value, dict | list | tuple):
+        return any(map(_has_floats, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
 def _plain(value: Any) -> Any:

@@ -41,6 +41,11 @@ def whole_numbers_only(n_tokens, bytes_per_param):
     return 2 * n_tokens // bytes_per_param
 
 
+@arithmetic_intensity.form_of(whole_numbers_only)
+def whole_numbers_as_floats(n_tokens, bytes_per_param):
+    return float(2 * n_tokens // bytes_per_param)
+
+
 @arithmetic_intensity.wrong(
     think="a pass costs six FLOP per parameter and token.",
     because="that counts training, whose way back takes four of the six.",

@@ -155,6 +155,11 @@ def no_coin(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] >= q[i, t] and p[i, t] > 0)
 
 
+@speculative_accept.form_of(no_coin)
+def no_coin_and_no_guard(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: p[i, t] >= q[i, t])
+
+
 @speculative_accept.wrong(
     think="one coin serves the whole block.",
     because="positions would then stand and fall together; each has a coin r[i] of its own.",

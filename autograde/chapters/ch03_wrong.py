@@ -93,6 +93,12 @@ def mean_of_the_ratios(p, q):
     return float(np.minimum(1, ratio).mean())
 
 
+@acceptance_rate.form_of(mean_of_the_ratios)
+def mean_of_the_drafts_ratios(p, q):
+    drafted = q > 0
+    return float(np.minimum(1, p[drafted] / q[drafted]).mean())
+
+
 @acceptance_rate.wrong(
     think="a token is accepted when two draws, one from p and one from q, agree.",
     because="that rule is exact too, but accepts only the sum of p q; this one needs no agreement.",
@@ -160,6 +166,12 @@ def other_way_round(p, q):
 )
 def residual_itself(p, q):
     return np.minimum(p, q), _residual(p, q)
+
+
+@two_paths.form_of(residual_itself)
+def residual_itself_or_nothing(p, q):
+    missing = np.maximum(p - q, 0)
+    return np.minimum(p, q), missing / (missing.sum() or 1)
 
 
 @two_paths.wrong(

@@ -472,6 +472,15 @@ def mapped_to_the_last(q, draft_to_target, vocab_size):
     return mapped / mapped.sum()
 
 
+@map_draft.form_of(mapped_to_the_last)
+def mapped_to_the_last_if_some_are_shared(q, draft_to_target, vocab_size):
+    if max(draft_to_target) < 0:
+        raise ValueError("no token is shared")
+    mapped = np.zeros(vocab_size)
+    np.add.at(mapped, draft_to_target, q)
+    return mapped / mapped.sum()
+
+
 @map_draft.wrong(
     think="an assignment puts every mass in its place.",
     because="where two draft tokens have one id, the second overwrites the first.",

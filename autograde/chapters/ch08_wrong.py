@@ -51,6 +51,13 @@ def a_number_to_remove(cache, length):
         cache.truncate(held - length)
 
 
+@rollback.form_of(a_number_to_remove)
+def a_number_to_remove_unless_all_stay(cache, length):
+    held = _held(cache, length)
+    if length < held:
+        cache.truncate(held - length)
+
+
 @rollback.wrong(
     think="an extra call does no harm.",
     because="on a GPU it is one more operation behind every block; where nothing is forgotten "

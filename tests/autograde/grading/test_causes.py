@@ -146,6 +146,27 @@ def test_each_of_two_mistakes_is_said_where_it_shows(known: Known):
     assert said[:3] == [[]] * 3 and said[5] == []
 
 
+@pytest.mark.parametrize("kind, said", [(int, []), (float, ["below_ten", "two_to_ten"])])
+def test_one_whole_number_that_agrees_is_no_second_mistake(kind: type, said: list[str]):
+    registry = Misconceptions()
+    both = registry.exercise("successor")
+
+    @both.wrong(think="numbers below 10 stay.", because="they do not.")
+    def below_ten(x):
+        return kind(x if x < 10 else x + 1)
+
+    @both.wrong(think="2 is added from 2 to 10.", because="it is not.")
+    def two_to_ten(x):
+        return kind(x + 2 if 2 <= x <= 10 else x + 1)
+
+    def answer(x):  # at 4 it does what neither does
+        return kind(-1 if x == 4 else x if x < 10 else 12 if x == 10 else x + 1)
+
+    evidence = Known(cases_of(lambda x: kind(x + 1)), registry.all)
+    names = names_by_case(evidence, cases_of(answer))
+    assert sorted({name for each in names for name in each}) == said
+
+
 def known_cases() -> list[Case]:
     return cases_of(lambda x: x + 1)
 

@@ -2,8 +2,6 @@
 
 # ruff: noqa: B905, F821 - students pass no `strict`, and call the notebook's other functions
 
-import math
-
 import numpy as np
 import torch
 from wrong_answers.attempts import Attempts
@@ -52,7 +50,8 @@ def rereads_and_adds(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops)
 @CH00.at("free_tokens", "rounded_up")
 def rounded_up(bytes_per_param, bandwidth, peak_flops):
     """Rounds up, so the last token makes the pass longer."""
-    return max(1, math.ceil(bytes_per_param * peak_flops / (2 * bandwidth)))
+    tokens = bytes_per_param * peak_flops / (2 * bandwidth)
+    return max(1, int(tokens) + (tokens > int(tokens)))
 
 
 @CH00.at("free_tokens", "format_ignored")
