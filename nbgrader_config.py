@@ -5,7 +5,10 @@ folder that $SPECDEC_COURSE names.
 """
 
 import sys
+import warnings
 from pathlib import Path
+
+from sqlalchemy.exc import SAWarning
 
 # nbgrader reads this file from wherever it runs; what it names below must be importable.
 ROOT = str(Path(__file__).resolve().parent)
@@ -27,6 +30,8 @@ course.set_folders(c, course_dir())
 c.CourseDirectory.ignore = [".*", "*.py*", "__pycache__"]
 timestamps.guard()  # nbgrader opens whatever a student calls timestamp.txt
 connection.share()  # or it opens the gradebook nine times for each submission
+# nbgrader joins the rows of a new submission before it adds them, and SQLAlchemy remarks on each.
+warnings.filterwarnings("ignore", "Object of type <Submitted", SAWarning)
 
 # ------------------------------------------------------------------- The release: stubs that say
 c.GenerateAssignment.preprocessors = course.RELEASE_PREPROCESSORS

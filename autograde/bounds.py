@@ -7,8 +7,10 @@ out is named in its place.
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from nbformat import NotebookNode
+if TYPE_CHECKING:  # importing it takes most of a second, and a session needs nothing of it
+    from nbformat import NotebookNode
 
 # Characters. All answers of a chapter together have 4,000, the whole chapter 25,000.
 MAX_CODE = 20_000  # of a cell
@@ -27,7 +29,7 @@ def cell_text(kind: str, source: str) -> str:
     return _cut(kind, source, most, f"a cell may have {most:,}")
 
 
-def share_out(cells: Iterable[NotebookNode]) -> None:
+def share_out(cells: Iterable["NotebookNode"]) -> None:
     """Cut what all cells together have too much of: text, and then pictures. The first come first.
 
     A cell has `kind`, `source` and `attachments`, which are changed in place.
@@ -53,7 +55,7 @@ def _cut(kind: str, source: str, most: int, allowed: str) -> str:
     return f"**Only the beginning of this text is kept: {why}.**\n\n{source[:most]}"
 
 
-def _keep_pictures(cell: NotebookNode, most: int) -> int:
+def _keep_pictures(cell: "NotebookNode", most: int) -> int:
     """Keep the first pictures of a cell that have `most` characters or less; returns how many."""
     kept, used = {}, 0
     for name, data in cell.attachments.items():

@@ -1,5 +1,7 @@
 """The grading bench: plain nbgrader marks as the engine does there, and the arithmetic."""
 
+import subprocess
+import sys
 import types
 from pathlib import Path
 
@@ -51,6 +53,14 @@ def test_plain_nbgrader_gives_the_engines_marks_without_demonstrations(name: str
     assert not any(is_demo(cell) for cell in (*handed.cells, *tests.cells))
     ours = {n: e.score for n, e in grade_now(notebook, CHAPTER).exercises.items()}
     assert marks_in(handed, tests) == ours and set(ours) == set(exercises_of(notebook))
+
+
+def test_a_kernel_of_plain_nbgrader_imports_little():
+    # Every submission pays for it there, so it would flatter the engine.
+    code = f"import sys, autograde.tools.plain_nbgrader, autograde.chapters.ch{CHAPTER[:2]}_tests"
+    heavy = "print(*{'nbformat', 'torch', 'IPython', 'nbgrader'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", f"{code}\n{heavy}"], capture_output=True)
+    assert (done.stdout, done.returncode) == (b"\n", 0), done.stderr
 
 
 def test_the_headline_is_the_smaller_ratio():

@@ -141,7 +141,7 @@ def warp(logits, temperature=1.0, top_k=None, top_p=None):
 def test_a_mass_that_reaches_top_p_exactly_is_asked_about():
     exercise = grade_with("03_lossless", warp=ABOVE).exercises["warp"]
     assert lost(exercise) == ["top-p"]
-    assert "warp(logits=np.array([0.0, 0.0, 0.0, 0.0])" in " ".join(exercise.messages)
+    assert [each.cause for each in exercise.behaviours if not each.passed] == ["boundary_kept"]
     right = ABOVE.replace("before[1:] > top_p", "before[1:] >= top_p")
     assert lost(grade_with("03_lossless", warp=right).exercises["warp"]) == []
 

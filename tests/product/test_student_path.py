@@ -60,7 +60,7 @@ def err_and_correct(lab: Lab) -> None:
     answer(lab, "ArrowDown", f"def {EXERCISE}(", code, CHECK)
     lab.wait_for_output(CHECK, MESSAGE)
     answer(lab, "ArrowUp", f"def {EXERCISE}(", SOLUTIONS[EXERCISE], CHECK)
-    lab.wait_for_output(CHECK, f"{EXERCISE}: all 6 examples agree.")
+    lab.wait_for_output(CHECK, f"{EXERCISE}: all 7 examples agree.")
 
 
 def test_a_student_goes_from_a_prediction_to_validate(lab: Lab, student_server: StudentServer):

@@ -73,7 +73,7 @@ def differs(p): count.append(1); return len(count)
         ("gives", np.array([True, False]), own_array, "shares its memory"),
         ("extends", [1, 2], untouched, "extends changed an argument: called again"),
         ("gives", np.ones(3), own_array, "shares its memory with an argument"),
-        ("warns", 1, no_warning, 'warns gave a warning: "careful"'),
+        ("warns", 1, no_warning, r'warns\(1\) gave a warning: "careful"'),
         ("differs", 1, untouched, "differs gave something else for the same arguments"),
     ],
 )
