@@ -101,11 +101,14 @@ def _entries(got: dict, expected: dict, room: tuple) -> str | None:
     return _sequence([got[key] for key in expected], list(expected.values()), room)
 
 
+MOST_ROWS = 10_000  # no answer has a hundredth of it
+
+
 def in_form_of(expected: Any, got: Any) -> Any:
     """`got` in the container and of the kind of number that `expected` has.
 
     It comes back as it is where its values do not fit: 1.5 is no whole number, and an array of
-    another length is no such list, nor is it worth an object for each of its rows.
+    more than MOST_ROWS is no such list. Each of its rows would take more room than its numbers.
     """
     if isinstance(expected, dict) and isinstance(got, dict):
         return {key: in_form_of(expected.get(key), item) for key, item in got.items()}
@@ -116,7 +119,7 @@ def in_form_of(expected: Any, got: Any) -> Any:
     if is_tensor(expected) and isinstance(got, (list, tuple, *ARRAYS)):
         return _like_tensor(expected, _as_numbers(got))
     if isinstance(expected, list | tuple) and isinstance(got, (list, tuple, *ARRAYS)):
-        if isinstance(got, ARRAYS) and got.ndim and len(got) != len(expected):
+        if isinstance(got, ARRAYS) and got.ndim and len(got) > MOST_ROWS:
             return got
         return _items_in_form(expected, list(got) if getattr(got, "ndim", 1) else [got])
     return _number_in_form(expected, got)
