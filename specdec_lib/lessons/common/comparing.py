@@ -13,6 +13,7 @@ except ImportError:
 #: How far a number may be off: from its absolute value, and from nothing.
 EXACT = (0.0, 1e-9)
 ROUGH = (1e-6, 1e-7)  # what float32 leaves of a number
+MOST_ROWS = 10_000  # of an array that is taken for a list
 
 
 def difference(got: Any, expected: Any, form: bool = True) -> str | None:
@@ -99,9 +100,6 @@ def _entries(got: dict, expected: dict, room: tuple) -> str | None:
         keys = describe(list(got)), describe(list(expected))
         return f" (its keys are {keys[0]}, they should be {keys[1]})"
     return _sequence([got[key] for key in expected], list(expected.values()), room)
-
-
-MOST_ROWS = 10_000  # no answer has a hundredth of it
 
 
 def in_form_of(expected: Any, got: Any) -> Any:
