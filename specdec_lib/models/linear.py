@@ -1,61 +1,87 @@
-"""A matrix product with fixed weights, on a CPU in the layout that oneDNN is fastest with."""
+"""A matrix product with fixed weights, on a CPU in the layout that reads them fastest.
+
+A product of a few rows takes as long as reading the weights, so the bytes count. Published weights
+have 16 bits a number. FBGEMM (Khudia et al., 2021, arXiv:2101.05615) reads float16 and widens each
+number to float32 inside the processor: the numbers and the sums are those of float32, and half the
+bytes are read. oneDNN packs what float16 cannot hold. Everything else is torch's own product.
+"""
 
 import ctypes
 import platform
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-# oneDNN reads a large packed matrix faster for four rows than for one or two (measured: 4.5 ms
-# against 5.6 ms for 71M bfloat16 weights), so fewer rows are filled up. Plain decoding gains by it.
+# oneDNN multiplies four rows by a large bfloat16 matrix sooner than one or two (4.5 ms against
+# 5.6 ms for 71M weights), so fewer rows are filled up. In float32 there is nothing to gain by it.
 ROWS = 4
 LARGE = 1_000_000  # weights: from here on a product takes its time for reading them
 # A call of oneDNN costs 15 us whatever it multiplies. Below this many float32 weights the ordinary
-# product of one row, 3 to 15 us, is done sooner (drafts of one or two layers by a third).
+# product of one row, 3 to 15 us, is done sooner.
 SMALL = 300_000
 
 
 class Linear:
-    """x (..., in) -> x W^T (..., out), for a weight W (out, in).
-
-    In float32 and bfloat16 on x86, W is packed once by oneDNN; a verification of K+1 tokens
-    then costs little more than a pass over one, where the unpacked product costs up to three.
-    Small float32 matrices stay as they are.
-    """
+    """x (..., in) -> x W^T (..., out), for a weight W (out, in)."""
 
     def __init__(self, weight: Tensor) -> None:
-        small = weight.dtype == torch.float32 and weight.numel() < SMALL
-        self.packed = can_pack(weight) and not small
-        self.weight = (
-            torch.ops.mkldnn._reorder_linear_weight(weight, ROWS) if self.packed else weight
-        )
-        self.fill = self.packed and weight.numel() >= LARGE
+        if can_halve(weight):
+            halved = torch.ops.quantized.linear_prepack_fp16(weight, None)
+            self.product = partial(_halved_product, halved=halved)
+        elif can_pack(weight):
+            packed = torch.ops.mkldnn._reorder_linear_weight(weight, ROWS)
+            fill = weight.dtype == torch.bfloat16 and weight.numel() >= LARGE
+            self.product = partial(_filled_product if fill else _packed_product, packed=packed)
+        else:
+            self.product = partial(F.linear, weight=weight)
 
     def __call__(self, x: Tensor) -> Tensor:
         """The product, for any number of rows."""
-        if not self.packed:
-            return F.linear(x, self.weight)
-        rows = x.shape[:-1].numel()
-        if not self.fill or rows >= ROWS:
-            return _product(x, self.weight)
-        filled = F.pad(x.reshape(rows, -1), (0, 0, 0, ROWS - rows))
-        return _product(filled, self.weight)[:rows].view(*x.shape[:-1], -1)
+        return self.product(x)
 
 
-def _product(x: Tensor, packed: Tensor) -> Tensor:
+def _halved_product(x: Tensor, halved: torch.ScriptObject) -> Tensor:
+    return torch.ops.quantized.linear_dynamic_fp16(x, halved)
+
+
+def _packed_product(x: Tensor, packed: Tensor) -> Tensor:
     return torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")
 
 
+def _filled_product(x: Tensor, packed: Tensor) -> Tensor:
+    """`_packed_product` of at least ROWS rows, those that are missing filled up."""
+    rows = x.shape[:-1].numel()
+    if rows >= ROWS:
+        return _packed_product(x, packed)
+    filled = F.pad(x.reshape(rows, -1), (0, 0, 0, ROWS - rows))
+    return _packed_product(filled, packed)[:rows].view(*x.shape[:-1], -1)
+
+
+def can_halve(weight: Tensor) -> bool:
+    """Whether float16 holds this float32 weight, and this machine multiplies such matrices.
+
+    float16 may round a number by no more than float32 rounds the largest one. Weights that were
+    saved in 16 bits pass; weights that were trained in float32 do not.
+    """
+    if weight.device.type != "cpu" or weight.dtype != torch.float32:
+        return False
+    if torch.backends.quantized.engine not in ("x86", "fbgemm"):
+        return False
+    rounded = (weight.half().float() - weight).abs().max()
+    return bool(rounded <= torch.finfo(torch.float32).eps * weight.abs().max())
+
+
 def can_pack(weight: Tensor) -> bool:
-    """Whether oneDNN has a packed layout for this weight on this machine."""
+    """Whether oneDNN has a packed layout for this weight on this machine, and it is worth it."""
     if weight.device.type != "cpu" or platform.machine().lower() not in ("x86_64", "amd64"):
         return False
     if not torch.backends.mkldnn.is_available():
         return False
     if weight.dtype == torch.bfloat16:
         return torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return weight.dtype == torch.float32
+    return weight.dtype == torch.float32 and weight.numel() >= SMALL
 
 
 def return_freed_memory() -> None:

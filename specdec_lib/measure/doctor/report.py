@@ -10,7 +10,7 @@ from specdec_lib.device import default_device, default_dtype, free_memory, name_
 from specdec_lib.measure.core.limits import copy_bandwidth, matrix_rate
 from specdec_lib.measure.doctor.nvidia import advice, cards, dotted
 from specdec_lib.models.catalogue import PUBLISHED
-from specdec_lib.models.linear import can_pack
+from specdec_lib.models.linear import can_halve
 
 GIGA = 1e9
 
@@ -28,11 +28,9 @@ def lines() -> Iterator[str]:
     yield f"Runs on {device.type} in {name_of(dtype)}"
     yield f"Copy bandwidth: {copy_bandwidth(device) / GIGA:.1f} GB/s"
     for kind in (torch.float32, torch.bfloat16):
-        name, rate = name_of(kind), matrix_rate(kind, device)
-        packed = (
-            ", packed weights" if can_pack(torch.zeros(1, 1, dtype=kind, device=device)) else ""
-        )
-        yield f"Matrix product in {name}: {rate / GIGA:,.0f} GFLOP/s{packed}"
+        yield f"Matrix product in {name_of(kind)}: {matrix_rate(kind, device) / GIGA:,.0f} GFLOP/s"
+    if can_halve(torch.ones(1, 1, device=device)):
+        yield "Weights that were saved in 16 bits are read as 16 bits, also where float32 computes"
     yield pairs_that_fit(device, dtype)
 
 

@@ -59,6 +59,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     models.target.cache_clear()
 
 
+def keep_weights_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU."""
+    monkeypatch.setattr(linear, "can_halve", lambda weight: False)
+    monkeypatch.setattr(linear, "can_pack", lambda weight: False)
+
+
 def bench_of(captured: bool, **more) -> Workbench:
     """A bench of few and short texts; if it is captured, its GPU is the CPU."""
     return Workbench(prompts(4, length=16), 1, 8, captured=captured, **more)
@@ -99,7 +105,7 @@ def test_the_best_of_all_dtypes_and_drafts_is_chosen_and_noted(quick, monkeypatc
 
 
 def test_transformers_stands_on_our_tensors(monkeypatch):
-    monkeypatch.setattr(linear, "can_pack", lambda weight: False)  # as on a GPU
+    keep_weights_as_they_are(monkeypatch)
     monkeypatch.setattr(models, "target_weights", models.kept_weights)
     monkeypatch.setattr(hugging, "target_weights", models.kept_weights)
     models.target.cache_clear()
@@ -107,7 +113,9 @@ def test_transformers_stands_on_our_tensors(monkeypatch):
     ours = models.target("tiny", torch.float32)
     theirs = hugging.Counted.of_target("tiny", torch.float32, CPU).model
     own = {
-        part.data_ptr() for layer in ours.layers for part in (layer.qkv.weight, layer.down.weight)
+        part.product.keywords["weight"].data_ptr()
+        for layer in ours.layers
+        for part in (layer.qkv, layer.down)
     }
     held = {
         part.data_ptr()
@@ -147,7 +155,7 @@ class Live(TorchDispatchMode):
 
 
 def test_a_scaled_target_is_made_without_a_second_copy(monkeypatch, tmp_path):
-    monkeypatch.setattr(linear, "can_pack", lambda weight: False)  # as on a GPU
+    keep_weights_as_they_are(monkeypatch)
     llama().save_pretrained(tmp_path)
     growth = Growth(width=12, layers=16)
     shape = grown_shape(read_weights(tmp_path, "cpu", torch.float32).shape, growth)

@@ -9,7 +9,7 @@ from decoders.random_models import VOCAB, llama
 from torch import Tensor
 
 from specdec_lib.models.checkpoint import read_weights
-from specdec_lib.models.linear import Linear
+from specdec_lib.models.linear import Linear, can_halve
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, Growth, grown, parameters, scaled
 
@@ -144,11 +144,15 @@ def test_parameters_are_counted_as_they_are(tmp_path: Path):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (3, 2)])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (3, 2), (1, 64)])
 @pytest.mark.parametrize("large", [False, True])
-def test_a_packed_product_is_the_product(dtype: torch.dtype, shape: tuple[int, int], large: bool):
+@pytest.mark.parametrize("saved_in", [torch.float32, torch.float16])
+def test_a_product_is_the_product_however_its_weights_are_kept(
+    dtype: torch.dtype, shape: tuple[int, int], large: bool, saved_in: torch.dtype
+):
     generator = torch.Generator().manual_seed(0)
     weight = torch.randn(1024 if large else 24, 1024 if large else 16, generator=generator)
+    weight = weight.to(saved_in)
     x = torch.randn(*shape, weight.shape[1], generator=generator)
     expected = x.to(dtype).double() @ weight.to(dtype).double().T
     found = Linear(weight.to(dtype))(x.to(dtype))
@@ -157,3 +161,20 @@ def test_a_packed_product_is_the_product(dtype: torch.dtype, shape: tuple[int, i
     torch.testing.assert_close(
         found.double() / scale, expected / scale, rtol=0, atol=4 * torch.finfo(dtype).eps * scale
     )
+
+
+@pytest.mark.parametrize(
+    "weight, kept",
+    [
+        (torch.randn(8, 8).half().float(), True),
+        (torch.randn(8, 8).bfloat16().float(), True),
+        (torch.zeros(2, 2), True),
+        (torch.tensor([[1.0, 1 / 3]]), False),
+        (torch.tensor([[1.0, 1e5]]), False),  # above the largest float16
+        (torch.tensor([[1.0, float("nan")]]), False),
+        (torch.ones(2, 2, dtype=torch.float64), False),
+    ],
+)
+def test_only_weights_that_lose_nothing_are_kept_in_float16(weight: torch.Tensor, kept: bool):
+    here = torch.backends.quantized.engine in ("x86", "fbgemm")
+    assert can_halve(weight) == (kept and here)
