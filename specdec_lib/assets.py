@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tokenizers import Tokenizer
 
 ASSETS = Path(__file__).parent / "models" / "assets"
+HELD_OUT = "held_out.jsonl"  # its file
 BUILT_IN_DRAFTS = ("large", "base", "small")  # the first one is the default
 
 
@@ -23,7 +24,7 @@ class Document(NamedTuple):
 
 def documents(assets: Path = ASSETS) -> list[Document]:
     """The held-out text: what the built-in models never saw."""
-    lines = (assets / "held_out.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (assets / HELD_OUT).read_text(encoding="utf-8").splitlines()
     loaded = [json.loads(line) for line in lines]
     return [Document(each["name"], each["text"], frozenset(each["seen"])) for each in loaded]
 

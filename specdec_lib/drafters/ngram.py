@@ -49,9 +49,8 @@ class NgramDrafter:
         self.vocab_size, self.max_length = len(counts.unigram), None
         self.followers: list[dict[tuple[int, ...], list[tuple[int, int]]]] = [
             {(): list(enumerate(counts.unigram.tolist()))},
-            grouped(counts.bigram),
-            grouped(counts.trigram),
-        ][:order]
+            *map(grouped, (counts.bigram, counts.trigram)[: order - 1]),
+        ]
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """Distributions are warped as the target's; those that were needed are kept."""

@@ -1,11 +1,12 @@
 """The frozen held-out text: what the built-in models never saw, the same on every machine."""
 
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from tokenizers import Tokenizer
 
-from specdec_lib.assets import ASSETS, Document, documents, tokenizer
+from specdec_lib.assets import ASSETS, HELD_OUT, Document, documents, tokenizer
 
 
 class Tokens(NamedTuple):
@@ -30,10 +31,15 @@ def encoded(document: Document, tokenizer: Tokenizer) -> Tokens:
     return Tokens(document.name, [0, *encoding.ids], [False, *novel], [0, *sizes])
 
 
-def all_tokens(assets: Path = ASSETS) -> list[Tokens]:
-    """All of the frozen text in tokens."""
+def all_tokens(assets: Path = ASSETS) -> tuple[Tokens, ...]:
+    """All of the frozen text in tokens, encoded once for every version of its file."""
+    return _all_tokens(assets, (assets / HELD_OUT).stat().st_mtime_ns)
+
+
+@cache
+def _all_tokens(assets: Path, version: int) -> tuple[Tokens, ...]:
     shared = tokenizer(assets)
-    return [encoded(document, shared) for document in documents(assets)]
+    return tuple(encoded(document, shared) for document in documents(assets))
 
 
 def line_numbers(text: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -71,7 +71,7 @@ def interleaved(
 
 def on_prompts(
     decoders: Mapping[Key, Callable[[Prompt], object]],
-    prompts: Sequence[Prompt],
+    prompts: Iterable[Prompt],
     rounds: int,
     warm_up: int = 1,
 ) -> dict[Key, list[float]]:

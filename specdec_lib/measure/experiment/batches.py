@@ -6,8 +6,6 @@ from itertools import count
 from statistics import median
 from typing import NamedTuple
 
-from tqdm import tqdm
-
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.device import wait_for
@@ -15,13 +13,15 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, choices
 from specdec_lib.measure.core.timing import interleaved
+from specdec_lib.measure.experiment.budget import BATCHES as PART
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.protocol import Model
 
 BATCHES = (1, 2, 4, 8)
 KS = (2, 4)
-TOKENS = 16
+PROMPT, TOKENS = 16, 16  # tokens of a prompt, and those after it: what counts is the writing
+GROWS = 1.75  # times as long as the last batch a twice as large one takes at most
 
 
 class Served(NamedTuple):
@@ -44,12 +44,17 @@ Serve = Callable[[], list[float]]
 
 
 def measure(loop: Loop, machine: Machine, target: str, draft: str) -> list[Served]:
-    """Every batch by plain decoding and at every K, interleaved, at temperature 1."""
+    """Every batch by plain decoding and at every K, interleaved, at temperature 1.
+
+    Where the budget is short the largest ones are left out.
+    """
     models = machine.targets[target], machine.drafts[draft]
     served = []
-    for batch in tqdm(BATCHES, desc="batches", leave=False, disable=None):
-        ways = {k: way_to_serve(loop, *models, prompts(batch), k) for k in (0, *KS)}
-        served += of_batch(batch, ways, machine.effort.rounds)
+    with machine.budget.part(PART) as part:
+        for batch in part.each(BATCHES, "batches, the largest", GROWS):
+            rows = prompts(batch, PROMPT)
+            ways = {k: way_to_serve(loop, *models, rows, k) for k in (0, *KS)}
+            served += of_batch(batch, ways, machine.effort.rounds)
     return served
 
 

@@ -1,15 +1,21 @@
 """Chapter 08's clock: plain decoding, a loop and Hugging Face's two, interleaved on the prompts."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import torch
 
 from specdec_lib.assets import ASSETS
+from specdec_lib.device import name_of
 from specdec_lib.measure import hugging
+from specdec_lib.measure.core.disturbance import disturbance
 from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.core.models import dtypes
 from specdec_lib.measure.core.runs import GREEDY, Decoder, plain, straight
-from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
+from specdec_lib.measure.core.timing import Spread, interleaved, on_prompts, ratios
+from specdec_lib.measure.experiment.budget import Part
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.llama import Llama
@@ -18,71 +24,147 @@ from specdec_lib.sampling import Warp
 
 POOL = 60  # prompts that greedy ones are chosen from
 CHEN_K = 4  # Chen et al. (2023), Table 1
+SIDES = ("hugging", "assisted")
+TURNS = "turns on the prompts"
+# Plain generations that loading Hugging Face's target takes, and finding its best settings.
+LOADING, CHOOSING = 12, 8
 
 
 class Outcome(NamedTuple):
-    """How many times as fast the loop was as each of the others, and at K = 4 as plain decoding."""
+    """How many times as fast the loop was as each of the others, and at K = 4 as plain decoding.
+
+    Those over Hugging Face are None where it was not run. `hugging` and `assisted` are the settings
+    that it ran with, and `disturbed` says why the times are not to be trusted, or is None.
+    """
 
     empirical: Spread
     at_4: Spread
-    over_hugging: Spread
-    over_assisted: Spread
+    over_hugging: Spread | None
+    over_assisted: Spread | None
+    hugging: str | None = None
+    assisted: str | None = None
+    disturbed: str | None = None
 
-    def to_json(self) -> dict[str, dict[str, float]]:
+    def to_json(self) -> dict[str, Any]:
         """As data, by name."""
-        return {name: asdict(each) for name, each in self._asdict().items()}
+        parts = self._asdict().items()
+        return {name: asdict(each) if is_dataclass(each) else each for name, each in parts}
 
 
-def outcome_of(decoders: Mapping[str, Decoder], chosen: Sequence, rounds: int) -> Outcome:
-    """The decoders of `contestants` and `hugging_sides` on all `chosen` prompts or texts."""
-    seconds = on_prompts(decoders, chosen, rounds)
+class Side(NamedTuple):
+    """One of Hugging Face's decoders, and its settings in words."""
+
+    settings: str
+    decoder: Decoder
+
+
+def outcome_of(
+    ours: Mapping[str, Decoder], theirs: Mapping[str, Side], turns: Iterable, rounds: int = 1
+) -> Outcome:
+    """The decoders of `contestants`, and Hugging Face's by name in SIDES, on all `turns`.
+
+    A turn is a prompt or a text.
+    """
+    decoders = ours | {name: side.decoder for name, side in theirs.items()}
+    seconds = on_prompts(decoders, turns, rounds)
     over = {name: ratios(times, seconds["loop"]) for name, times in seconds.items()}
     at_4 = ratios(seconds["plain"], seconds["loop at 4"])
-    return Outcome(over["plain"], at_4, over["hugging"], over["assisted"])
+    # What does the same work in every turn; a loop's work depends on what is accepted.
+    steady = {name: seconds[name] for name in ("plain", "hugging") if name in seconds}
+    return Outcome(
+        over["plain"], at_4, *map(over.get, SIDES),
+        *(theirs[name].settings if name in theirs else None for name in SIDES),
+        disturbance(steady),
+    )  # fmt: skip
 
 
 def contestants(
-    target: Model, draft: Model, loop: Loop, k: int, warp: Warp, tokens: int
+    best: Model, target: Model, draft: Model, loop: Loop, k: int, warp: Warp, tokens: int
 ) -> dict[str, Decoder]:
-    """Plain decoding and the loop, at K = `k` and at 4."""
+    """Plain decoding by `best`, the target where it is fastest, and the loop at `k` and at 4."""
     return {
-        "plain": plain(target, warp, tokens),
+        "plain": plain(best, warp, tokens),
         "loop": loop.decoder(target, draft, k, warp, tokens),
         "loop at 4": loop.decoder(target, draft, CHEN_K, warp, tokens),
     }
 
 
 def hugging_sides(
-    target: hugging.Counted, draft: hugging.Counted, k: int, warp: Warp, tokens: int
-) -> dict[str, Decoder]:
-    """Hugging Face `generate`, plain and assisted by `draft`."""
-    run = partial(hugging.generate, target, new_tokens=tokens, sample=warp.temperature > 0)
-    return {"hugging": run, "assisted": partial(run, draft=draft, k=k)}
+    targets: Mapping[str, hugging.Counted],
+    draft: hugging.Counted,
+    ks: Mapping[str, int | None],
+    warp: Warp,
+    tokens: int,
+) -> tuple[dict[str, Decoder], dict[str, Decoder]]:
+    """Hugging Face `generate`, plain and assisted by `draft`, in every setting, by its name."""
+    run = partial(hugging.generate, new_tokens=tokens, sample=warp.temperature > 0)
+    generate = {name: partial(run, target) for name, target in targets.items()}
+    assisted = {
+        f"{name}, {words}": partial(run, target, draft=draft, k=k)
+        for name, target in targets.items()
+        for words, k in ks.items()
+    }
+    return generate, assisted
+
+
+def fastest(decoders: Mapping[str, Decoder], prompt: Sequence[int]) -> str:
+    """The name of the one that is done first with `prompt`; they take turns."""
+    if len(decoders) == 1:
+        return next(iter(decoders))
+    tasks = {name: partial(decoder, prompt) for name, decoder in decoders.items()}
+    seconds = interleaved(tasks, rounds=1)
+    return min(seconds, key=lambda name: seconds[name])
 
 
 @dataclass
 class Contest:
-    """One target, and everything that can decode it. `size` is its name in scale.COSTS."""
+    """One target, and everything that can decode it. `size` is its name in scale.COSTS.
+
+    `best` is the same target in the dtype in which plain decoding is fastest.
+    """
 
     machine: Machine
     size: str
     target: Llama
+    best: Llama
     loop: Loop
+    chosen: dict[tuple, str] = field(default_factory=dict)  # settings, found once for a draft
 
-    def outcome(self, draft: str, k: int, ending: str, warp: Warp) -> Outcome:
+    def outcome(
+        self, draft: str, k: int, ending: str, warp: Warp, part: Part, with_hugging: bool = True
+    ) -> Outcome:
         """With `draft` and K = `k`, on prompts from documents whose names end in `ending`."""
         effort, small = self.machine.effort, self.machine.drafts[draft]
+        part.note("the prompts")
+        chosen = self.prompts(ending, warp)
+        ours = contestants(self.best, self.target, small, self.loop, k, warp, effort.tokens)
+        theirs = self.sides(draft, k, warp, chosen[0], part) if with_hugging else {}
+        return outcome_of(ours, theirs, part.each(chosen * effort.rounds, TURNS))
+
+    def sides(
+        self, draft: str, k: int, warp: Warp, prompt: list[int], part: Part
+    ) -> dict[str, Side]:
+        """Hugging Face's two decoders, each in the settings that are fastest for it here."""
+        part.note("Hugging Face's model is loaded")
+        small = self.machine.drafts[draft]
         helper = hugging.Counted.of_folder(ASSETS / draft, small.dtype, small.device)
-        decoders = contestants(self.target, small, self.loop, k, warp, effort.tokens)
-        decoders |= hugging_sides(self.hugging, helper, k, warp, effort.tokens)
-        return outcome_of(decoders, self.prompts(ending, warp), effort.rounds)
+        ks = {f"K = {k}": k, "K of its own": None}
+        found = hugging_sides(self.hugging, helper, ks, warp, self.machine.effort.tokens)
+        sides = {}
+        for name, decoders in zip(SIDES, found, strict=True):
+            part.note(f"the best settings of Hugging Face, {name}")
+            best = fastest(decoders, prompt)
+            sides[name] = Side(best, decoders[best])
+        return sides
 
     @cached_property
-    def hugging(self) -> hugging.Counted:
-        """The same target in transformers."""
-        return hugging.Counted.of_target(self.size, self.machine.dtype, self.machine.device)
+    def hugging(self) -> dict[str, hugging.Counted]:
+        """The same target in transformers, in every dtype that may be its fastest."""
+        device = self.machine.device
+        wanted = dtypes() if device.type == "cpu" else (self.machine.dtype,)
+        return {name_of(d): hugging.Counted.of_target(self.size, d, device) for d in wanted}
 
-    def prompts(self, ending: str, warp: Warp) -> Sequence[list[int]]:
+    def prompts(self, ending: str, warp: Warp) -> list[list[int]]:
         """Held-out prompts; for greedy runs those after which the built-in target has no loops."""
         effort = self.machine.effort
         if warp != GREEDY:

@@ -12,11 +12,13 @@ from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, Prompts, decoder, plain
 from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
+from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
 
+TURNS = "turns on the prompts"
 GROWING, GRAPH = "a cache that grows", "CUDA graph"
 FIXED = "fixed shape, no graph"
 
@@ -71,7 +73,9 @@ def versions(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> l
         "the library's loop": LIBRARY.decoder(large, small, k, SAMPLED, tokens),
         graph: decoder(partial(fixed_steps, large, small, k), SAMPLED, tokens),
     }
-    seconds = on_prompts(decoders, prompts(machine.effort.prompts), machine.effort.rounds)
+    turns = prompts(machine.effort.prompts) * machine.effort.rounds
+    with machine.budget.part(ENGINEERING) as part:
+        seconds = on_prompts(decoders, part.each(turns, TURNS), rounds=1)
     base = seconds.pop("plain")
     return [Version(name, ratios(base, times)) for name, times in seconds.items()]
 

@@ -1,18 +1,19 @@
 """Greedy text of the loop against plain decoding, token by token, near-ties counted apart."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import GREEDY, plain
+from specdec_lib.measure.experiment.budget import IDENTITY
 from specdec_lib.measure.experiment.loops import Loop
-from specdec_lib.measure.experiment.machine import Effort
+from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 
-EVERY = 3  # so many times the prompts of a timed comparison
+EVERY = 2  # so many times the prompts of a timed comparison
 NEAR = 1e-3  # between the two largest logits, in float32
 
 
@@ -37,12 +38,23 @@ class Identity(NamedTuple):
         )
 
 
-def compare(loop: Loop, target: Llama, draft: Llama, k: int, effort: Effort) -> Identity:
-    """Write after held-out prompts by both decoders, and compare."""
-    parted = [
-        gap_where_parted(loop, target, draft, k, prompt, effort.tokens)
-        for prompt in prompts(EVERY * effort.prompts)
-    ]
+def of_targets(
+    loop: Loop, machine: Machine, draft: str, k: int
+) -> Iterator[tuple[str, Identity]]:
+    """Every target by name, and how its greedy texts compare."""
+    chosen, tokens = prompts(EVERY * machine.effort.prompts), machine.effort.tokens
+    with machine.budget.part(IDENTITY) as part:
+        for number, (name, target) in enumerate(machine.targets.items()):
+            mine = part.share(len(machine.targets) - number)
+            texts = mine.each(chosen, f"prompts of the {name} target")
+            yield name, compare(loop, target, machine.drafts[draft], k, texts, tokens)
+
+
+def compare(
+    loop: Loop, target: Llama, draft: Llama, k: int, chosen: Iterable[list[int]], tokens: int
+) -> Identity:
+    """Write `tokens` tokens after `chosen` prompts by both decoders, and compare."""
+    parted = [gap_where_parted(loop, target, draft, k, prompt, tokens) for prompt in chosen]
     near, gaps = near_tie(target), [gap for gap in parted if gap is not None]
     ties = sum(gap <= near for gap in gaps)
     return Identity(parted.count(None), ties, len(gaps) - ties, gaps, near)

@@ -1,6 +1,6 @@
 """What chapter 08 runs on: the device, the models on it, and how much is measured."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
@@ -38,6 +38,8 @@ class Machine:
     published: tuple[str, ...]
     effort: Effort
     bandwidth: float  # bytes a second
+    costs: dict[str, Measured] = field(default_factory=dict)  # of every target
+    budget: Budget = field(default_factory=Budget)
 
     @property
     def whole_grid(self) -> bool:
