@@ -322,10 +322,8 @@ print(f"Below runs {our_decoder().whose} decoder.")
 # two largest logits lie within .001 in float32, within .25 in bfloat16 (two rounding steps of a logit of 16).
 
 # %% tags=["demo"]
-ours = our_decoder()
-for name, target in machine.targets.items():
-    found = identity.compare(ours, target, machine.drafts["base"], k=4, effort=machine.effort)
-    print(f"{name}, {name_of(target.dtype)}: {found}")
+for name, found in identity.of_targets(our_decoder(), machine, draft="base", k=4):
+    print(f"{name}, {name_of(machine.targets[name].dtype)}: {found}")
 
 # %% [markdown]
 # At temperature 1 what must agree is the law, and to compare two laws by samples is to compare noise. So here it
@@ -423,7 +421,7 @@ trace_picture(**told.picture())
 charts.blocks_over_time(told.blocks)
 charts.timeline(told.blocks)
 charts.by_position(told.counts, k=4)
-charts.by_class(told.by_class())
+charts.by_class(told.classes)
 
 # %% [markdown]
 # Some text is easy for many blocks in a row, some is hard. So later positions, *where they are reached*, pass more

@@ -96,17 +96,19 @@ def costs_by_dtype(
     seconds: float,
     batch: int = 1,
     task: PassTask = pass_task,
+    least: int = 10,
 ) -> dict[torch.dtype, Measured]:
     """As `costs_by_draft`, for a target in several dtypes, all of them interleaved.
 
-    It goes on for at least `seconds`, so that a choice between the dtypes is stable.
+    It goes on for at least `seconds` and `least` rounds, so that a choice between the dtypes is
+    stable.
     """
     tasks = {
         (dtype, key): run
         for dtype, target in targets.items()
         for key, run in in_turn(target, drafts[dtype], K_MAX, batch, task).items()
     }
-    times = for_seconds(tasks, seconds)
+    times = for_seconds(tasks, seconds, least)
     return {
         dtype: relative({key: times[d, key] for d, key in tasks if d == dtype}) for dtype in targets
     }

@@ -126,4 +126,6 @@ class Budget:
             progress.end()
             self.spent[name] = part.used
         if part.left_out:
-            self._say(f"Left out to keep to {part.seconds:.0f} s: {', '.join(part.left_out)}. {MORE}")
+            self._say(
+                f"Left out to keep to {part.seconds:.0f} s: {', '.join(part.left_out)}. {MORE}"
+            )

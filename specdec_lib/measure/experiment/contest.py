@@ -1,11 +1,9 @@
 """Chapter 08's clock: plain decoding, a loop and Hugging Face's two, interleaved on the prompts."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
-
-import torch
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.device import name_of
@@ -18,12 +16,12 @@ from specdec_lib.measure.core.timing import Spread, interleaved, on_prompts, rat
 from specdec_lib.measure.experiment.budget import Part
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
-from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Warp
 
 POOL = 60  # prompts that greedy ones are chosen from
 CHEN_K = 4  # Chen et al. (2023), Table 1
+AT_4 = "loop at 4"
 SIDES = ("hugging", "assisted")
 TURNS = "turns on the prompts"
 # Plain generations that loading Hugging Face's target takes, and finding its best settings.
@@ -68,7 +66,7 @@ def outcome_of(
     decoders = ours | {name: side.decoder for name, side in theirs.items()}
     seconds = on_prompts(decoders, turns, rounds)
     over = {name: ratios(times, seconds["loop"]) for name, times in seconds.items()}
-    at_4 = ratios(seconds["plain"], seconds["loop at 4"])
+    at_4 = over["plain"] if AT_4 not in seconds else ratios(seconds["plain"], seconds[AT_4])
     # What does the same work in every turn; a loop's work depends on what is accepted.
     steady = {name: seconds[name] for name in ("plain", "hugging") if name in seconds}
     return Outcome(
@@ -82,11 +80,11 @@ def contestants(
     best: Model, target: Model, draft: Model, loop: Loop, k: int, warp: Warp, tokens: int
 ) -> dict[str, Decoder]:
     """Plain decoding by `best`, the target where it is fastest, and the loop at `k` and at 4."""
-    return {
+    ours = {
         "plain": plain(best, warp, tokens),
         "loop": loop.decoder(target, draft, k, warp, tokens),
-        "loop at 4": loop.decoder(target, draft, CHEN_K, warp, tokens),
     }
+    return ours if k == CHEN_K else ours | {AT_4: loop.decoder(target, draft, CHEN_K, warp, tokens)}
 
 
 def hugging_sides(
@@ -116,46 +114,60 @@ def fastest(decoders: Mapping[str, Decoder], prompt: Sequence[int]) -> str:
     return min(seconds, key=lambda name: seconds[name])
 
 
+class Setting(NamedTuple):
+    """What is run: a draft, K, and prompts from documents whose names end in `ending`."""
+
+    draft: str
+    k: int
+    ending: str
+    warp: Warp
+
+
 @dataclass
 class Contest:
-    """One target, and everything that can decode it. `size` is its name in scale.COSTS.
-
-    `best` is the same target in the dtype in which plain decoding is fastest.
-    """
+    """One target, by its name in scale.COSTS, and everything that can decode it."""
 
     machine: Machine
     size: str
-    target: Llama
-    best: Llama
     loop: Loop
-    chosen: dict[tuple, str] = field(default_factory=dict)  # settings, found once for a draft
 
-    def outcome(
-        self, draft: str, k: int, ending: str, warp: Warp, part: Part, with_hugging: bool = True
-    ) -> Outcome:
-        """With `draft` and K = `k`, on prompts from documents whose names end in `ending`."""
-        effort, small = self.machine.effort, self.machine.drafts[draft]
-        part.note("the prompts")
-        chosen = self.prompts(ending, warp)
-        ours = contestants(self.best, self.target, small, self.loop, k, warp, effort.tokens)
-        theirs = self.sides(draft, k, warp, chosen[0], part) if with_hugging else {}
-        return outcome_of(ours, theirs, part.each(chosen * effort.rounds, TURNS))
+    def outcome(self, setting: Setting, sides: Mapping[str, Side], part: Part) -> Outcome:
+        """The loop beside plain decoding and `sides`, in as many turns as fit."""
+        draft, k, ending, warp = setting
+        part.note("the prompts are chosen")
+        chosen, effort = self.prompts(ending, warp), self.machine.effort
+        target, small = self.machine.targets[self.size], self.machine.drafts[draft]
+        best = self.machine.best_plain(self.size)
+        ours = contestants(best, target, small, self.loop, k, warp, effort.tokens)
+        return outcome_of(ours, sides, part.each(chosen * effort.rounds, TURNS))
 
-    def sides(
-        self, draft: str, k: int, warp: Warp, prompt: list[int], part: Part
-    ) -> dict[str, Side]:
+    def sides(self, setting: Setting, part: Part) -> dict[str, Side]:
         """Hugging Face's two decoders, each in the settings that are fastest for it here."""
         part.note("Hugging Face's model is loaded")
+        draft, k, ending, warp = setting
         small = self.machine.drafts[draft]
         helper = hugging.Counted.of_folder(ASSETS / draft, small.dtype, small.device)
         ks = {f"K = {k}": k, "K of its own": None}
         found = hugging_sides(self.hugging, helper, ks, warp, self.machine.effort.tokens)
+        (prompt,) = prompts(1, ending=ending)
         sides = {}
         for name, decoders in zip(SIDES, found, strict=True):
-            part.note(f"the best settings of Hugging Face, {name}")
+            part.note(f"which settings are best for Hugging Face, {name}")
             best = fastest(decoders, prompt)
             sides[name] = Side(best, decoders[best])
         return sides
+
+    def least_seconds(self, hugging: bool = False) -> float:
+        """About how long the first turn takes at most, with a round before it that warms up.
+
+        With `hugging`, of Hugging Face's two alone: they have to be loaded and chosen, too.
+        """
+        found = self.machine.costs[self.size]
+        one = found.seconds * (found.prompt + self.machine.effort.tokens)
+        if not hugging:
+            return 2 * 3 * one
+        first = 0 if "hugging" in self.__dict__ else LOADING
+        return (first + CHOOSING + 2 * len(SIDES)) * one
 
     @cached_property
     def hugging(self) -> dict[str, hugging.Counted]:

@@ -8,53 +8,45 @@ distribution of a cost-scaled target is the built-in one's, and so is its alpha.
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-from specdec_lib import assets
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
-from specdec_lib.drafters.early_exit import EarlyExit
-from specdec_lib.drafters.lookup import PromptLookup, lookup
-from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.drafters.protocol import Drafter
-from specdec_lib.measure.core import held_out
+from specdec_lib.drafters.lookup import lookup
 from specdec_lib.measure.core.acceptance import (
-    NGRAMS,
     Acceptance,
     acceptances,
     model_reader,
     readers,
     remembered,
 )
-from specdec_lib.measure.core.costs import K_MAX, costs_by_draft, pass_task
+from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.measure.core.pages import markdown, write_table
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment import published, survey
-from specdec_lib.measure.experiment.contest import CHEN_K, Contest
+from specdec_lib.measure.experiment.budget import ACCEPTANCE, PUBLISHED, RUNS, Part
+from specdec_lib.measure.experiment.contest import CHEN_K, Contest, Setting
+from specdec_lib.measure.experiment.costs import EARLY_EXIT, LOOKUP, NGRAM, Found, exit_layer
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.measure.experiment.results_file import Results, ResultsError, fresh_path
 from specdec_lib.measure.strategies import first_layers, lookup_reader
-from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
-from specdec_lib.models.protocol import prefill
 from specdec_lib.models.scale import COSTS
-from specdec_lib.sampling import Greedy
 from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
 
 TASKS = {"code": ".py", "prose": ".txt"}
-LOOKUP, EARLY_EXIT = "prompt lookup", "early exit"
-NGRAM = 3  # tokens that prompt lookup looks for at most
+TRIAL = 500  # positions that tell how long the others take
 TEMPERATURES = {0: GREEDY, 1: SAMPLED}
-HEAD = ("draft", "task", "T", "alpha", "c", "K", "formula", "with v", "measured", "at K = 4")
-PAGE_HEAD = ("target", *HEAD[:-1])
+HEAD = (
+    "draft", "task", "T", "alpha", "c", "K", "formula", "with v", "and prompt", "measured",
+    "at K = 4",
+)  # fmt: skip
 TABLE = "the table of chapter 08"  # its name in a page
 
 
@@ -62,10 +54,12 @@ TABLE = "the table of chapter 08"  # its name in a page
 class Row:
     """One setting. `formula` counts a verification as one pass, `expected` as measured.
 
-    `empirical` is over plain decoding by the same forward pass, `at_4` the same with K = 4, as Chen
-    et al. had it; `over_hugging` and `over_assisted` are over Hugging Face's two. All have a median
-    and quartiles, or are None if the setting was not run. `tokens_a_block` counts the
-    correction or bonus.
+    `expected` is the bound E / (c K + v(K+1)) of this machine, over plain decoding where that is
+    fastest; `with_prompt` is what is left of it in a run that reads a prompt, too. `empirical` is
+    over the same plain decoding, `at_4` the same with K = 4, as Chen et al. had it; `over_hugging`
+    and `over_assisted` are over Hugging Face's two, in the settings `hugging` and `assisted`. All
+    have a median and quartiles, or are None if the setting was not run. `disturbed` says why the
+    measured ones are not to be trusted. `tokens_a_block` counts the correction or bonus.
     """
 
     target: str
@@ -78,84 +72,79 @@ class Row:
     formula_k: int
     formula: float
     expected: float
+    with_prompt: float
     expected_at_4: float
     tokens_a_block: float
     empirical: dict[str, float] | None = None
     at_4: dict[str, float] | None = None
     over_hugging: dict[str, float] | None = None
     over_assisted: dict[str, float] | None = None
+    hugging: str | None = None
+    assisted: str | None = None
+    disturbed: str | None = None
 
 
-def acceptance_rates(positions: int) -> dict[tuple[str, str], Acceptance]:
-    """By task and draft, on `positions` held-out positions each; nothing is sampled."""
+def acceptance_rates(positions: int, part: Part) -> dict[tuple[str, str], Acceptance]:
+    """By task and draft, on up to `positions` held-out positions each; nothing is sampled."""
     target, drafts = readers()
     vocabulary = Llama.from_folder(ASSETS / "target").vocab_size
     drafts[LOOKUP] = lookup_reader(partial(lookup, max_ngram=NGRAM), vocabulary)
     drafts[EARLY_EXIT] = remembered(model_reader(first_layers(exit_layer())))
-    tokenizer = assets.tokenizer()
     by_draft = {}
-    with tqdm(total=len(TASKS), desc="acceptance rates", leave=False, disable=None) as bar:
-        for task, end in TASKS.items():
-            chosen = [each for each in assets.documents() if each.name.endswith(end)]
-            texts = [held_out.encoded(each, tokenizer) for each in chosen]
-            rates = acceptances(target, drafts, texts, positions)
-            by_draft |= {(task, name): rate for name, rate in rates.items()}
-            bar.update()
+    for number, (task, end) in enumerate(TASKS.items()):
+        texts = [text for text in all_tokens() if text.name.endswith(end)]
+        mine = part.share(len(TASKS) - number)
+
+        def rates(most: int, task: str = task, texts: Sequence = texts) -> dict[str, Acceptance]:
+            found = {}
+            for name, draft in drafts.items():
+                part.note(f"{name} on {task}")
+                found |= acceptances(target, {name: draft}, texts, most)
+            return found
+
+        found = rates(min(TRIAL, positions))
+        most = affordable(positions, mine, task)
+        found = rates(most) if most > TRIAL else found
+        by_draft |= {(task, name): rate for name, rate in found.items()}
     return by_draft
 
 
-def exit_layer() -> int:
-    """Where the early exit leaves the built-in target: after half of its layers."""
-    return read_shape(ASSETS / "target").layers // 2
-
-
-def costs_on(machine: Machine, target: Llama) -> tuple[dict[str, Costs], float]:
-    """c and v of every draft beside `target`, and the seconds of a plain pass."""
-    steps = {name: pass_task(draft, 1) for name, draft in machine.drafts.items()}
-    for name, drafter in other_drafters(target).items():
-        steps[name] = step_task(drafter, target)
-    return costs_by_draft(target, steps, K_MAX, machine.effort.passes)
-
-
-def other_drafters(target: Llama) -> dict[str, Drafter]:
-    """The drafters that are no model of their own."""
-    counts = Counts.load(ASSETS / "ngrams.npz")
-    ngrams = {name: NgramDrafter(counts, order, target.device) for name, order in NGRAMS.items()}
-    return ngrams | {
-        LOOKUP: PromptLookup(target.vocab_size, target.device, NGRAM),
-        EARLY_EXIT: EarlyExit(target, exit_layer()),
-    }
-
-
-def step_task(drafter: Drafter, target: Llama) -> Callable[[], object]:
-    """One draft token of a drafter, after a held-out prompt, as a task that can be timed."""
-    prompts = held_out.prompts(1)
-    capacity = len(prompts[0]) + 1
-    cache = target.new_cache(1, capacity)
-    prefill(target, cache, prompts)
-    drafter.start(prompts, GREEDY, capacity, cache)
-    return lambda: drafter.propose(prompts, [1], Greedy())
+def affordable(positions: int, part: Part, task: str) -> int:
+    """How many of `positions` fit into what is left, after TRIAL of them."""
+    fitting = int(TRIAL * part.left / part.used) if part.used else positions
+    most = min(positions, max(fitting, TRIAL))
+    if most < positions:
+        part.leave_out(f"{positions - most:,} of {positions:,} positions of {task}")
+    return most
 
 
 def promised(
-    name: str, rates: Mapping[tuple[str, str], Acceptance], costs: Mapping[str, Costs]
+    name: str, rates: Mapping[tuple[str, str], Acceptance], found: Found, tokens: int
 ) -> list[Row]:
-    """The rows of one target, with nothing run end to end."""
+    """The rows of one target, with nothing run end to end; a run writes `tokens` tokens."""
     return [
-        row_of(name, draft, task, temperature, alpha, costs[draft])
+        row_of(name, draft, task, temperature, alpha, found.drafts[draft], found.prompt, tokens)
         for (task, draft), rate in rates.items()
         for temperature, alpha in ((0, rate.greedy), (1, rate.alpha))
     ]
 
 
-def row_of(target: str, draft: str, task: str, temperature: int, alpha: float, costs: Costs) -> Row:
-    """What the formula and the measured cost promise; K is at least 1, so that there is a block."""
+def row_of(
+    target: str, draft: str, task: str, temperature: int, alpha: float, costs: Costs,
+    prompt: float = 0, tokens: int = 1,
+) -> Row:  # fmt: skip
+    """What the formula and the measured cost promise; K is at least 1, so that there is a block.
+
+    A run writes `tokens` tokens and reads a prompt, which takes `prompt` plain passes.
+    """
     flat = Costs(costs.c, dict.fromkeys(costs.v, 1.0))
     formula_k, k = (max(1, each.best_k(alpha)) for each in (flat, costs))
+    expected = costs.speedup(alpha, k)
     return Row(
         target, draft, task, temperature, alpha, costs.c, k, formula_k,
         formula=walltime_speedup(alpha, costs.c, formula_k),
-        expected=costs.speedup(alpha, k),
+        expected=expected,
+        with_prompt=(prompt + tokens) / (prompt + tokens / expected),
         expected_at_4=costs.speedup(alpha, CHEN_K),
         tokens_a_block=expected_tokens(alpha, k),
     )  # fmt: skip
@@ -164,14 +153,15 @@ def row_of(target: str, draft: str, task: str, temperature: int, alpha: float, c
 def to_run(rows: Sequence[Row], everything: bool) -> list[Row]:
     """The rows that are run end to end: the best model draft at each temperature, or all of them.
 
-    Drafts that are no models are left out: the student's loop drives models.
+    Drafts that are no models are left out: the student's loop drives models. Temperature 1 is
+    first, since the last ones are left out where the time is short.
     """
     models = [row for row in rows if row.draft in BUILT_IN_DRAFTS]
     if everything:
-        return models
+        return sorted(models, key=lambda row: -row.temperature)
     return [
         max((row for row in models if row.temperature == t), key=lambda row: row.expected)
-        for t in TEMPERATURES
+        for t in reversed(TEMPERATURES)
     ]
 
 
@@ -187,28 +177,52 @@ def run_built_in(machine: Machine, loop: Loop) -> Iterator[Row]:
 
     Only costlier targets are run end to end on a CPU: on the built-in one nothing is gained.
     """
-    rates = acceptance_rates(machine.effort.positions)
-    for name, target in machine.targets.items():
-        costs, _ = costs_on(machine, target)
-        rows = promised(name, rates, costs)
+    with machine.budget.part(ACCEPTANCE) as part:
+        rates = acceptance_rates(machine.effort.positions, part)
+    waiting: list[Row] = []
+    for name in machine.targets:
+        rows = promised(name, rates, machine.costs[name], machine.effort.tokens)
         chosen = [] if name == "built-in" else to_run(rows, machine.whole_grid)
         yield from (row for row in rows if row not in chosen)
-        contest = Contest(machine, name, target, loop)
-        for row in chosen:
-            warp = TEMPERATURES[row.temperature]
-            outcome = contest.outcome(row.draft, row.k, TASKS[row.task], warp)
-            yield replace(row, **outcome.to_json())
+        waiting += chosen
+    with machine.budget.part(RUNS) as part:
+        yield from run_rows(machine, loop, waiting, part)
+
+
+def run_rows(machine: Machine, loop: Loop, rows: Sequence[Row], part: Part) -> Iterator[Row]:
+    """Rows end to end, the first one always; those for which no time is left come as they are."""
+    contests = {name: Contest(machine, name, loop) for name in machine.targets}
+    for number, row in enumerate(rows):
+        contest = contests[row.target]
+        where = f"{row.draft} on {row.target}, {row.task}, T = {row.temperature}"
+        if number and not part.fits(contest.least_seconds(), f"the run of {where}"):
+            yield row
+            continue
+        setting = Setting(row.draft, row.k, TASKS[row.task], TEMPERATURES[row.temperature])
+        sides = {}
+        if part.fits(contest.least_seconds(hugging=True), f"Hugging Face beside {where}"):
+            sides = contest.sides(setting, part)
+        outcome = contest.outcome(setting, sides, part.share(len(rows) - number))
+        yield replace(row, **outcome.to_json())
 
 
 def run_published(machine: Machine, loop: Loop) -> Iterator[Row]:
     """The rows of the published pairs, all of them end to end; alpha is counted on blocks."""
-    for name, draft, contest in published.contests(machine, loop):
-        for task, texts in contest.tasks().items():
-            costs = contest.costs(texts[0])
-            for temperature, warp in TEMPERATURES.items():
-                alpha = contest.alpha(texts, warp)
-                row = row_of(name, draft, task, temperature, alpha, costs)
-                yield replace(row, **contest.outcome(texts, row.k, warp).to_json())
+    if not machine.published:
+        return
+    with machine.budget.part(PUBLISHED) as part:
+        for name, draft, contest in published.contests(machine, loop, part):
+            yield from run_pair(name, draft, contest)
+
+
+def run_pair(name: str, draft: str, contest: published.PublishedContest) -> Iterator[Row]:
+    """The rows of one published pair."""
+    for task, texts in contest.tasks().items():
+        costs = contest.costs(texts[0])
+        for temperature, warp in TEMPERATURES.items():
+            alpha = contest.alpha(texts, warp)
+            row = row_of(name, draft, task, temperature, alpha, costs)
+            yield replace(row, **contest.outcome(texts, row.k, warp).to_json())
 
 
 def begin(machine: Machine, loop: Loop, path: Path | str | None = None) -> Results:
@@ -232,20 +246,21 @@ def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as text, a line each."""
-    line = "{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>12}{:>8}{:>22}{:>22}"
-    lines = [line.format(*HEAD)]
-    for row in rows:
-        *before, formula, with_v, measured, at_4 = cells(row)
-        formula = f"{formula}, K {row.formula_k}"
-        lines.append(line.format(*before, formula, with_v, measured, at_4))
-    return "\n".join(lines)
+    line = "{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>12}{:>8}{:>12}{:>22}{:>22}"
+    return "\n".join(line.format(*each) for each in (HEAD, *map(cells, rows)))
 
 
 def cells(row: Row) -> list[str]:
     """What the columns of HEAD show of a row."""
-    figures = f"{row.alpha:.3f}", f"{row.c:.3f}", str(row.k), f"{row.formula:.2f}"
+    figures = (
+        f"{row.alpha:.3f}",
+        f"{row.c:.3f}",
+        str(row.k),
+        f"{row.formula:.2f}, K {row.formula_k}",
+    )
+    promises = f"{row.expected:.2f}", f"{row.with_prompt:.2f}"
     ends = shown(row.empirical), shown(row.at_4)
-    return [row.draft, row.task, str(row.temperature), *figures, f"{row.expected:.2f}", *ends]
+    return [row.draft, row.task, str(row.temperature), *figures, *promises, *ends]
 
 
 def shown(measured: Mapping[str, float] | None) -> str:
@@ -257,7 +272,7 @@ def page_table(content: Mapping[str, Any]) -> str:
     """The rows of a results file that have a draft model and a costlier target, as Markdown."""
     rows = [Row(**each) for each in content["rows"]]
     kept = [row for row in rows if row.draft in BUILT_IN_DRAFTS and row.target in COSTS]
-    return markdown(PAGE_HEAD, ([row.target, *cells(row)[:-1]] for row in kept))
+    return markdown(("target", *HEAD), ([row.target, *cells(row)] for row in kept))
 
 
 def main(arguments: list[str] | None = None) -> int:

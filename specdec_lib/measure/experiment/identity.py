@@ -38,9 +38,7 @@ class Identity(NamedTuple):
         )
 
 
-def of_targets(
-    loop: Loop, machine: Machine, draft: str, k: int
-) -> Iterator[tuple[str, Identity]]:
+def of_targets(loop: Loop, machine: Machine, draft: str, k: int) -> Iterator[tuple[str, Identity]]:
     """Every target by name, and how its greedy texts compare."""
     chosen, tokens = prompts(EVERY * machine.effort.prompts), machine.effort.tokens
     with machine.budget.part(IDENTITY) as part:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import torch
 
 from specdec_lib.device import name_of, processor
+from specdec_lib.measure.experiment.budget import Budget
+from specdec_lib.measure.experiment.costs import Found
 from specdec_lib.models.llama import Llama
 
 
@@ -38,8 +40,15 @@ class Machine:
     published: tuple[str, ...]
     effort: Effort
     bandwidth: float  # bytes a second
-    costs: dict[str, Measured] = field(default_factory=dict)  # of every target
+    costs: dict[str, Found] = field(default_factory=dict)  # of every target
+    plain: dict[str, Llama] = field(
+        default_factory=dict
+    )  # those that decode faster in another dtype
     budget: Budget = field(default_factory=Budget)
+
+    def best_plain(self, name: str) -> Llama:
+        """The target in the dtype in which plain decoding is fastest."""
+        return self.plain.get(name, self.targets[name])
 
     @property
     def whole_grid(self) -> bool:

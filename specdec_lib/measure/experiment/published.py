@@ -12,11 +12,20 @@ import torch
 
 from specdec_lib.assets import documents
 from specdec_lib.decoding.state import Generation
+from specdec_lib.device import name_of
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
 from specdec_lib.measure.core.costs import costs_of
 from specdec_lib.measure.core.runs import Decoder, speculative
-from specdec_lib.measure.experiment.contest import Outcome, contestants, hugging_sides, outcome_of
+from specdec_lib.measure.experiment.budget import Part
+from specdec_lib.measure.experiment.contest import (
+    SIDES,
+    Outcome,
+    Side,
+    contestants,
+    hugging_sides,
+    outcome_of,
+)
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.catalogue import PUBLISHED, PairError
@@ -73,12 +82,17 @@ class PublishedContest:
     def outcome(self, texts: Sequence[str], k: int, warp: Warp) -> Outcome:
         """The loop over plain decoding and over Hugging Face's two, interleaved."""
         pair, tokens = self.pair, self.machine.effort.tokens
-        ours = contestants(pair.target, pair.draft, self.loop, k, warp, tokens)
-        theirs = hugging_sides(*self.hugging, k, warp, tokens)
+        ours = contestants(pair.target, pair.target, pair.draft, self.loop, k, warp, tokens)
+        target, draft = self.hugging
+        named = {name_of(self.machine.dtype): target}
+        found = hugging_sides(named, draft, {f"K = {k}": k}, warp, tokens)
         # An encoder reads a text first, and `generate` counts that, too.
-        decoders = {name: _after(pair.prompt, decode) for name, decode in ours.items()}
-        decoders |= {name: _after(pair.tokenizer.encode, d) for name, d in theirs.items()}
-        return outcome_of(decoders, texts, self.machine.effort.rounds)
+        ours = {name: _after(pair.prompt, decode) for name, decode in ours.items()}
+        theirs = {
+            side: Side(settings, _after(pair.tokenizer.encode, decode))
+            for side, ((settings, decode),) in zip(SIDES, map(dict.items, found), strict=True)
+        }
+        return outcome_of(ours, theirs, texts, self.machine.effort.rounds)
 
     @cached_property
     def hugging(self) -> tuple[hugging.Counted, hugging.Counted]:
@@ -92,14 +106,14 @@ def _after(prompt: Callable[[str], list[int]], decode: Decoder) -> Callable[[str
 
 
 def contests(
-    machine: Machine, loop: Loop, say: Callable[[str], None] = print
+    machine: Machine, loop: Loop, part: Part, say: Callable[[str], None] = print
 ) -> Iterator[tuple[str, str, PublishedContest]]:
     """Target, draft and contest of every published pair that can be had; what cannot is said."""
-    for name in machine.published:
-        for draft in PUBLISHED["pairs"][name]["drafts"]:
-            try:
-                pair = load_pair(name, draft, device=machine.device, dtype=machine.dtype)
-            except (PairError, torch.OutOfMemoryError) as error:
-                say(f"{name} with its {draft} draft is left out: {error}")
-                continue
-            yield name, draft, PublishedContest(machine, pair, loop)
+    names = [(n, draft) for n in machine.published for draft in PUBLISHED["pairs"][n]["drafts"]]
+    for name, draft in part.each(names, "published pairs"):
+        try:
+            pair = load_pair(name, draft, device=machine.device, dtype=machine.dtype)
+        except (PairError, torch.OutOfMemoryError) as error:
+            say(f"{name} with its {draft} draft is left out: {error}")
+            continue
+        yield name, draft, PublishedContest(machine, pair, loop)

@@ -6,17 +6,22 @@ so.
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
 
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
 from specdec_lib.measure.core.acceptance import acceptances, model_reader
-from specdec_lib.measure.core.choice import SECONDS, choices, fastest
-from specdec_lib.measure.core.costs import K_MAX, costs_by_draft, costs_by_dtype, pass_task
+from specdec_lib.measure.core.choice import SECONDS, choices, fastest, fastest_plain
+from specdec_lib.measure.core.costs import K_MAX, costs_by_dtype, pass_task
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.measure.core.limits import copy_bandwidth, weights_read
+from specdec_lib.measure.core.limits import fastest as fastest_of
 from specdec_lib.measure.core.models import dtypes
+from specdec_lib.measure.experiment.budget import LOOK, ON_CPU, ON_GPU, Budget, Part
+from specdec_lib.measure.experiment.costs import Found, costs_on
 from specdec_lib.measure.experiment.machine import Effort, Machine, device_line
 from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PairError
@@ -35,56 +40,113 @@ PUBLISHED = ("gpt2", "qwen2.5", "flan-t5")  # in this order, if the hub can be r
 PATIENCE = 5.0  # seconds for the hub to answer
 ROOM = 1.3  # memory over the weights alone
 TRIAL = 1000  # positions of the acceptance that the dtype is chosen with
+LEAST_PASSES = 1200  # plain passes that take as long as the least of every part
+LEAST_ROUNDS = 3  # of passes that the dtype is chosen with
+QUIET = "close other programs and run the cell again"
+
+
+class Formats(NamedTuple):
+    """The dtypes of speculative and of plain decoding, and why.
+
+    `loaded` are the models that were loaded to find out, by dtype and size.
+    """
+
+    dtype: torch.dtype
+    plain: torch.dtype
+    why: str
+    loaded: dict[torch.dtype, dict[str, Llama]]
 
 
 def look(longer: float = 1, say: Say = print) -> Machine:
-    """Find out what this machine has, saying each finding as it comes, in about 15 s."""
+    """Find out what this machine has, saying each finding as it comes."""
     effort = Effort().times(longer)
     device = default_device()
+    budget = Budget(ON_GPU if device.type == "cuda" else ON_CPU, longer, say=say)
+    say(f"Budget: {budget.seconds:.0f} s for all that is measured below")
+    with budget.part(LOOK) as part:
+        return looked(device, effort, budget, part, say)
+
+
+def looked(device: torch.device, effort: Effort, budget: Budget, part: Part, say: Say) -> Machine:
+    """The findings, each said as it comes."""
     say(f"Device: {device_line(device)}")
     free = free_memory(device)
     say(f"Memory: {'unknown' if free is None else f'{free / 1e9:.1f} GB free'} on {device.type}")
     bandwidth = copy_bandwidth(device)
     say(f"Copy bandwidth: {bandwidth / 1e9:.1f} GB/s")
-    dtype, why, loaded = chosen_dtype(device)
-    say(f"Dtype: {name_of(dtype)}, because {why}")
-    targets = built_in_targets(device, dtype, loaded, say)
-    where = device, draft_dtype(device, dtype)
+    part.note("the dtype is chosen")
+    formats = chosen_formats(device, budget.seconds, say)
+    say(f"Dtype: {name_of(formats.dtype)}, because {formats.why}")
+    targets = built_in_targets(device, formats, budget.seconds, say)
+    where = device, draft_dtype(device, formats.dtype)
     drafts = {name: Llama.from_folder(ASSETS / name, *where) for name in BUILT_IN_DRAFTS}
-    for line in cost_lines(targets):
-        say(line)
+    plain = {} if formats.plain == formats.dtype else formats.loaded[formats.plain]
+    costs = {}
+    for number, (name, target) in enumerate(targets.items()):
+        mine, best = part.share(len(targets) - number), plain.get(name, target)
+        costs[name] = costs_on(target, best, drafts, effort.passes, mine)
+        for line in cost_lines(name, target, costs[name]):
+            say(line)
     published = published_pairs(device, say)
     say(f"Pairs: {', '.join([*targets, *published])}, each with its drafts")
-    return Machine(device, dtype, targets, drafts, published, effort, bandwidth)
+    return Machine(
+        device, formats.dtype, targets, drafts, published, effort, bandwidth, costs, plain, budget
+    )
 
 
-def chosen_dtype(
-    device: torch.device,
-) -> tuple[torch.dtype, str, dict[str, Llama]]:
-    """The dtype of the targets, why, and what was loaded in it to find out.
+def chosen_formats(device: torch.device, seconds: float, say: Say) -> Formats:
+    """The dtypes that decode fastest; the experiment may take `seconds`.
 
     On a CPU that has several to choose from, passes of a larger target are timed in each.
     """
     if device.type != "cpu":
-        return default_dtype(device), "that is what the device multiplies fastest", {}
+        best = default_dtype(device)
+        return Formats(best, best, "that is what the device multiplies fastest", {})
+    f32 = torch.float32
+    size, model = next(costlier(CPU_SIZES, device, f32, seconds, say), (None, None))
+    if model is None:
+        return Formats(f32, f32, "there is no room to try another on a larger target", {})
+    loaded = {f32: {size: model}}
     candidates = dtypes()
     if len(candidates) == 1:
-        return candidates[0], "this processor has no instructions for bfloat16", {}
-    size = next(fitting(CPU_SIZES, device, torch.float32, say=lambda line: None), None)
-    if size is None:
-        return torch.float32, "there is no memory to try another on a larger target", {}
-    models = {dtype: scaled(ASSETS / "target", size, device, dtype) for dtype in candidates}
+        return Formats(f32, f32, "this processor has no instructions for bfloat16", loaded)
+    models = {f32: model} | {
+        dtype: scaled(ASSETS / "target", size, device, dtype) for dtype in candidates[1:]
+    }
     draft = Llama.from_folder(ASSETS / BUILT_IN_DRAFTS[0])
     steps = {dtype: {BUILT_IN_DRAFTS[0]: pass_task(draft, 1)} for dtype in candidates}
-    measured = costs_by_dtype(models, steps, SECONDS)
+    measured = costs_by_dtype(models, steps, SECONDS, least=LEAST_ROUNDS)
     options = choices(measured, {BUILT_IN_DRAFTS[0]: quick_acceptance(draft)})
     why = ", ".join(
         f"{name_of(each.dtype)} has v(5) = {measured[each.dtype][0][each.draft].v[5]:.2f} and "
         f"promises {each.tokens_per_second:.0f} tokens/s at K = {each.k}"
         for each in options
     )
+    loaded = {dtype: {size: models[dtype]} for dtype in candidates}
     best = fastest(options).dtype
-    return best, f"at the {size} cost {why}", {size: models[best]}
+    return Formats(best, fastest_plain(measured), f"at the {size} cost {why}", loaded)
+
+
+def costlier(
+    sizes: Sequence[str], device: torch.device, dtype: torch.dtype, seconds: float, say: Say
+) -> Iterator[tuple[str, Llama]]:
+    """The built-in target at those of `sizes` for which there is memory and time."""
+    for size in fitting(sizes, device, dtype, say):
+        try:
+            model = scaled(ASSETS / "target", size, device, dtype)
+        except (MemoryError, RuntimeError) as error:  # torch.OutOfMemoryError is a RuntimeError
+            if "memory" not in str(error).lower() and not isinstance(error, MemoryError):
+                raise
+            say(f"The {size} target does not fit after all, and the next size is taken: {error}")
+            continue
+        one = fastest_of(pass_task(model, 1), rounds=3)
+        if one * LEAST_PASSES > seconds and size != sizes[-1]:
+            say(
+                f"The {size} target is left out, and the next size taken: a pass takes {one:.2f} "
+                f"s, and {seconds:.0f} s are too short for the experiment with it"
+            )
+            continue
+        yield size, model
 
 
 def quick_acceptance(draft: Llama) -> float:
@@ -110,36 +172,30 @@ def fitting(
 
 
 def built_in_targets(
-    device: torch.device, dtype: torch.dtype, loaded: dict[str, Llama], say: Say
+    device: torch.device, formats: Formats, seconds: float, say: Say
 ) -> dict[str, Llama]:
-    """The built-in target, and as many costlier ones as the device is for and has memory for."""
-    targets = {"built-in": Llama.from_folder(ASSETS / "target", device, dtype), **loaded}
-    wanted = GPU_TARGETS if device.type == "cuda" else 1
-    for size in fitting(GPU_SIZES if device.type == "cuda" else CPU_SIZES, device, dtype, say):
-        if len(targets) > wanted:
-            break
-        try:
-            targets[size] = scaled(ASSETS / "target", size, device, dtype)
-        except (MemoryError, RuntimeError) as error:  # torch.OutOfMemoryError is a RuntimeError
-            if "memory" not in str(error).lower() and not isinstance(error, MemoryError):
-                raise
-            say(f"The {size} target does not fit after all, and the next size is taken: {error}")
+    """The built-in target, and as many costlier ones as the device is for and has room for."""
+    dtype = formats.dtype
+    targets = {"built-in": Llama.from_folder(ASSETS / "target", device, dtype)}
+    if device.type == "cuda":
+        found = islice(costlier(GPU_SIZES, device, dtype, seconds, say), GPU_TARGETS)
+        targets |= dict(found)
+    else:
+        targets |= formats.loaded.get(dtype, {})
     return dict(sorted(targets.items(), key=lambda each: parameters(each[1].shape)))
 
 
-def cost_lines(targets: dict[str, Llama], rounds: int = 5) -> Iterator[str]:
-    """v(2) to v(9) of every target, and what a cost-scaled one stands for."""
-    for name, model in targets.items():
-        costs, seconds = costs_by_draft(model, {"itself": pass_task(model, 1)}, rounds=rounds)
-        v = costs["itself"].v
-        listed = ", ".join(f"{v[m]:.2f}" for m in range(2, K_MAX + 2))
-        yield (
-            f"Target {name}: a pass reads {weights_read(model) / 1e6:,.0f}M parameters and takes "
-            f"{seconds * 1e3:.1f} ms; "
-            f"v(2) to v({K_MAX + 1}): {listed}"
-        )
-        if name in COSTS:
-            yield f"  its rows are: {cost_label(name, *BUILT_IN_DRAFTS)}"
+def cost_lines(name: str, model: Llama, found: Found) -> Iterator[str]:
+    """v(2) to v(9) of a target, what a cost-scaled one stands for, and whether to trust it."""
+    listed = ", ".join(f"{found.v[m]:.2f}" for m in range(2, K_MAX + 2))
+    yield (
+        f"Target {name}: a pass reads {weights_read(model) / 1e6:,.0f}M parameters; plain decoding "
+        f"takes {found.seconds * 1e3:.1f} ms a token; v(2) to v({K_MAX + 1}): {listed}"
+    )
+    if name in COSTS:
+        yield f"  its rows are: {cost_label(name, *BUILT_IN_DRAFTS)}"
+    if found.disturbed:
+        yield f"  this run was disturbed ({found.disturbed}): {QUIET}"
 
 
 def published_pairs(device: torch.device, say: Say) -> tuple[str, ...]:

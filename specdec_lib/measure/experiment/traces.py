@@ -1,22 +1,26 @@
 """What happened token by token: several texts of the built-in pair, one of them as a picture."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from specdec_lib import assets
 from specdec_lib.decoding.state import Block
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.classes import CLASSES, judged
+from specdec_lib.measure.classes import CLASSES, Judged, judged
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.measure.core.runs import SAMPLED, speculative
+from specdec_lib.measure.experiment.budget import TRACES, Part
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.llama import Llama
 
 DRAFT = "base"
 TEXTS, TOKENS, SHOWN = 12, 96, 48  # texts, tokens of each, tokens of the picture
+TOGETHER = 6  # texts in one batch
 CLASS_POSITIONS = 2000
 PROMPT_SHOWN = 24  # its last tokens
 
@@ -28,8 +32,7 @@ class Traces:
     texts: list[list[Block]]
     prompts: list[list[int]]
     decode: Callable[[list[int]], str]
-    target: Llama
-    draft: Llama
+    classes: dict[str, tuple[float, float, int]]  # see by_class
 
     @property
     def blocks(self) -> list[Block]:
@@ -64,25 +67,40 @@ class Traces:
             "token": self.decode([block.token]),
         }
 
-    def by_class(self) -> dict[str, tuple[float, float, int]]:
-        """By class of token: acceptance at temperature 0 and 1, and how many, on held-out code."""
-        code = [each for each in assets.documents() if each.name.endswith(".py")]
-        readers = (model_reader(model) for model in (self.target, self.draft))
-        positions = judged(*readers, code, assets.tokenizer(), CLASS_POSITIONS)
-        rows = {}
-        for kind in CLASSES:
-            at = [i for i, each in enumerate(positions.classes) if each == kind]
-            if at:
-                means = (float(part[at].mean()) for part in (positions.agreed, positions.overlap))
-                rows[kind] = (*means, len(at))
-        return rows
-
 
 def of_built_in(loop: Loop, machine: Machine, k: int) -> Traces:
     """Texts of the built-in target and its base draft at temperature 1, by the loop's verifier."""
     target, draft = machine.targets["built-in"], machine.drafts[DRAFT]
-    prompts = held_out.prompts(TEXTS)
-    drafter = ModelDrafter(draft)
-    run = speculative(target, drafter, k, SAMPLED, TOKENS, loop.verifier, batch=True)(prompts)
-    tokenizer = assets.tokenizer()
-    return Traces(run.blocks, prompts, tokenizer.decode, target, draft)
+    prompts, texts = held_out.prompts(TEXTS), []
+    groups = [prompts[start : start + TOGETHER] for start in range(0, TEXTS, TOGETHER)]
+    run = speculative(target, ModelDrafter(draft), k, SAMPLED, TOKENS, loop.verifier, batch=True)
+    with machine.budget.part(TRACES) as part:
+        for group in part.each(groups, "groups of texts"):
+            texts += run(group).blocks
+        classes = by_class(target, draft, part)
+    return Traces(texts, prompts, assets.tokenizer().decode, classes)
+
+
+def by_class(target: Llama, draft: Llama, part: Part) -> dict[str, tuple[float, float, int]]:
+    """By class of token: acceptance at temperature 0 and 1, and how many, on held-out code."""
+    code = [each for each in assets.documents() if each.name.endswith(".py")]
+    readers, tokenizer = [model_reader(model) for model in (target, draft)], assets.tokenizer()
+    found: list[Judged] = []
+    for document in part.each(code, "sources whose tokens are judged by class"):
+        missing = CLASS_POSITIONS - sum(len(each.classes) for each in found)
+        if missing <= 0:
+            break
+        found.append(judged(*readers, [document], tokenizer, missing))
+    return means_by_class(found)
+
+
+def means_by_class(found: Sequence[Judged]) -> dict[str, tuple[float, float, int]]:
+    """The means of what was judged, and how many there were, by class."""
+    kinds = [kind for each in found for kind in each.classes]
+    agreed, overlap = (np.concatenate(parts) for parts in list(zip(*found, strict=True))[:2])
+    rows = {}
+    for kind in CLASSES:
+        at = [i for i, each in enumerate(kinds) if each == kind]
+        if at:
+            rows[kind] = (float(agreed[at].mean()), float(overlap[at].mean()), len(at))
+    return rows

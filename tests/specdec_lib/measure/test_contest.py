@@ -10,18 +10,24 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
 from specdec_lib.measure.experiment import batches, contest, engineering, traces
+from specdec_lib.measure.experiment.budget import RUNS
 from specdec_lib.measure.experiment.loops import LIBRARY, yours
 from specdec_lib.measure.hugging import Counted
 
 
 def test_a_contest_runs_every_decoder(machine, monkeypatch):
     monkeypatch.setattr(contest, "POOL", 6)
-    held = contest.Contest(machine, "40m", machine.targets["built-in"], LIBRARY)
-    held.__dict__["hugging"] = Counted.of_folder(ASSETS / "target", torch.float32)
+    held = contest.Contest(machine, "built-in", LIBRARY)
+    held.__dict__["hugging"] = {"float32": Counted.of_folder(ASSETS / "target", torch.float32)}
     for warp in (GREEDY, SAMPLED):
-        outcome = held.outcome("small", 2, ".py", warp)
-        assert all(each.median > 0 for each in outcome)
-        assert set(outcome.to_json()) == {"empirical", "at_4", "over_hugging", "over_assisted"}
+        setting = contest.Setting("small", 2, ".py", warp)
+        with machine.budget.part(RUNS) as part:
+            outcome = held.outcome(setting, held.sides(setting, part), part)
+            assert held.outcome(setting, {}, part).over_hugging is None
+        assert all(each.median > 0 for each in outcome[:4])
+        assert outcome.hugging == "float32"
+        assert outcome.assisted in ("float32, K = 2", "float32, K of its own")
+        assert set(outcome.to_json()) == set(contest.Outcome._fields)
 
 
 def test_prompts_of_a_task_are_from_its_documents():
@@ -67,7 +73,7 @@ def test_traces_hold_what_the_picture_needs(machine, monkeypatch):
     written = sum(block["accepted"] + 1 for block in shown["blocks"])
     assert 8 <= written <= 11
     assert all(len(b["drafted"]) == len(b["p"]) == len(b["q"]) for b in shown["blocks"])
-    assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in recorded.by_class().values())
+    assert all(0 <= cold <= 1 and 0 <= warm <= 1 for cold, warm, _ in recorded.classes.values())
 
 
 def test_batches_tell_the_last_row_and_the_gain(machine, monkeypatch):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from decoders.built_in_machine import CPU, SMALL
+from decoders.built_in_machine import CPU, FOUND, SMALL
 
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.measure.core.acceptance import Acceptance
@@ -14,7 +14,9 @@ from specdec_lib.measure.core.costs import costs_by_draft
 from specdec_lib.measure.core.pages import table_in
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment import grid
+from specdec_lib.measure.experiment.budget import ACCEPTANCE, LOOK, Budget
 from specdec_lib.measure.experiment.contest import Outcome
+from specdec_lib.measure.experiment.costs import costs_on
 from specdec_lib.measure.experiment.loops import LIBRARY
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.measure.experiment.results_file import read
@@ -38,15 +40,19 @@ def test_a_row_promises_with_v_and_without():
 
 def test_drafts_of_every_kind_have_an_acceptance_and_a_cost(machine, monkeypatch):
     monkeypatch.setattr("specdec_lib.measure.core.acceptance.WINDOW", 64)
-    rates = grid.acceptance_rates(machine.effort.positions)
+    with machine.budget.part(ACCEPTANCE) as part:
+        rates = grid.acceptance_rates(machine.effort.positions, part)
     assert set(rates) == set(product(("code", "prose"), DRAFTS))
     assert all(each.positions == 60 for each in rates.values())
-    costs, seconds = grid.costs_on(machine, machine.targets["built-in"])
-    assert set(costs) == DRAFTS and seconds > 0 and all(each.c > 0 for each in costs.values())
-    rows = grid.promised("built-in", rates, costs)
+    target = machine.targets["built-in"]
+    with machine.budget.part(LOOK) as part:
+        found = costs_on(target, target, machine.drafts, machine.effort.passes, part)
+    assert set(found.drafts) == DRAFTS and found.seconds > 0 and found.prompt > 0
+    assert all(each.c > 0 for each in found.drafts.values()) and set(found.v) == set(range(1, 10))
+    rows = grid.promised("built-in", rates, found, tokens=24)
     assert len(rows) == 28
     chosen = grid.to_run(rows, everything=False)
-    assert [row.temperature for row in chosen] == [0, 1]
+    assert [row.temperature for row in chosen] == [1, 0]
     assert len(grid.to_run(rows, everything=True)) == 12
 
 
@@ -64,13 +70,16 @@ def test_a_draft_step_stands_after_a_target_pass(machine):
 @pytest.fixture
 def quick(monkeypatch, machine):
     """An experiment whose measurements are given; yields the machine, with a costlier target."""
-    costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
-    monkeypatch.setattr(grid, "costs_on", lambda *args: (dict.fromkeys(DRAFTS, costs), 0.01))
     monkeypatch.setattr(grid.Contest, "outcome", lambda *args: Outcome(*[SPREAD] * 4))
+    monkeypatch.setattr(grid.Contest, "sides", lambda *args: {})
     rates = dict.fromkeys(product(grid.TASKS, DRAFTS), Acceptance(0.7, 0.6, 60))
-    monkeypatch.setattr(grid, "acceptance_rates", lambda positions: rates)
+    monkeypatch.setattr(grid, "acceptance_rates", lambda *args: rates)
     targets = {"built-in": machine.targets["built-in"], "40m": machine.targets["built-in"]}
-    return Machine(CPU, torch.float32, targets, machine.drafts, (), SMALL, 1e9)
+    costs = dict.fromkeys(targets, FOUND)
+    budget = Budget(longer=1000)
+    return Machine(
+        CPU, torch.float32, targets, machine.drafts, (), SMALL, 1e9, costs, budget=budget
+    )
 
 
 def test_every_row_is_in_the_file_as_soon_as_it_is_known(quick, tmp_path):

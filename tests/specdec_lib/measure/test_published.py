@@ -1,5 +1,7 @@
 """Published pairs in the experiment, and encoder-decoders beside transformers."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from decoders import random_models
@@ -8,6 +10,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from specdec_lib.measure.experiment import grid, published, seq2seq
+from specdec_lib.measure.experiment.budget import ON_GPU, PUBLISHED, Budget
 from specdec_lib.measure.experiment.loops import LIBRARY
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.measure.hugging import Counted
@@ -43,10 +46,12 @@ def test_a_published_pair_gives_rows(machine, monkeypatch, kind: str):
     pair = fake_pair(kind)
     contest = published.PublishedContest(machine, pair, LIBRARY)
     monkeypatch.setattr(published, "contests", lambda *args: [(kind, "small", contest)])
-    rows = list(grid.run_published(machine, LIBRARY))
+    gpu = replace(machine, published=(kind,), budget=Budget(ON_GPU))
+    rows = list(grid.run_published(gpu, LIBRARY))
     tasks = ["prose"] if kind == "gpt2" else ["translation", "summarisation"]
     assert [(row.task, row.temperature) for row in rows] == [(t, w) for t in tasks for w in (0, 1)]
     assert all(row.empirical["median"] > 0 and 0 <= row.alpha <= 1 for row in rows)
+    assert {row.hugging for row in rows} == {"float32"}
     for side in (pair.target, pair.draft):  # all that is timed runs the counting once a pass
         assert len(side.model._forward_pre_hooks) == 1
 
@@ -68,7 +73,8 @@ def test_a_pair_that_cannot_be_had_is_said_and_the_next_taken(machine, monkeypat
     monkeypatch.setattr(published, "load_pair", load)
     wanted = Machine(CPU, torch.float32, {}, {}, ("gpt2",), SMALL, 1e9)
     said: list[str] = []
-    contests = list(published.contests(wanted, LIBRARY, said.append))
+    with Budget(ON_GPU).part(PUBLISHED) as part:
+        contests = list(published.contests(wanted, LIBRARY, part, said.append))
     assert [draft for _, draft, _ in contests] == ["medium"]
     assert said == [f"gpt2 with its small draft is left out: {error}"]
 

@@ -7,10 +7,13 @@ import torch
 from decoders.built_in_machine import CPU
 
 from specdec_lib.measure.experiment import survey
+from specdec_lib.measure.experiment.budget import LOOK
 from specdec_lib.measure.experiment.machine import Effort
 from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.theory import Costs
+
+LONG = 1e9  # seconds that nothing takes
 
 
 def test_effort_grows_and_is_refused_below_nothing():
@@ -24,14 +27,17 @@ def test_too_little_memory_falls_to_the_next_size_and_says_so(monkeypatch):
     said: list[str] = []
     monkeypatch.setattr(survey, "free_memory", lambda device: 0)
     monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 250_000_000)
-    targets = survey.built_in_targets(CPU, torch.float32, {}, said.append)
+    monkeypatch.setattr(survey, "costs_by_dtype", quick_costs)
+    formats = survey.chosen_formats(CPU, LONG, said.append)
+    assert list(formats.loaded[formats.dtype]) == ["40m"]
+    targets = survey.built_in_targets(CPU, formats, LONG, said.append)
     assert list(targets) == ["built-in", "40m"]
     assert "The 234m target is left out, and the next size taken" in said[0]
     monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 1000)
-    assert list(survey.built_in_targets(CPU, torch.float32, {}, said.append)) == ["built-in"]
-    monkeypatch.setattr(survey, "dtypes", lambda: (torch.float32, torch.bfloat16))
-    dtype, why, loaded = survey.chosen_dtype(CPU)
-    assert dtype == torch.float32 and "no memory to try" in why and loaded == {}
+    formats = survey.chosen_formats(CPU, LONG, said.append)
+    assert formats.dtype == formats.plain == torch.float32 and formats.loaded == {}
+    assert "no room to try" in formats.why
+    assert list(survey.built_in_targets(CPU, formats, LONG, said.append)) == ["built-in"]
 
 
 def test_memory_that_runs_out_while_loading_falls_to_the_next_size(monkeypatch):
@@ -43,11 +49,25 @@ def test_memory_that_runs_out_while_loading_falls_to_the_next_size(monkeypatch):
         return real(folder, cost, device, dtype)
 
     monkeypatch.setattr(survey, "scaled", short)
-    assert list(survey.built_in_targets(CPU, torch.float32, {}, said.append)) == ["built-in", "40m"]
+    sizes = survey.costlier(("234m", "40m"), CPU, torch.float32, LONG, said.append)
+    assert [size for size, _ in sizes] == ["40m"]
     assert "does not fit after all" in said[0]
     monkeypatch.setattr(survey, "scaled", lambda *args: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        survey.built_in_targets(CPU, torch.float32, {}, said.append)
+        list(survey.costlier(("40m",), CPU, torch.float32, LONG, said.append))
+
+
+def test_a_target_too_slow_for_the_budget_falls_to_the_next_size_and_says_so(monkeypatch):
+    said: list[str] = []
+    slow = {"234m": 0.2, "40m": 0.1}
+    monkeypatch.setattr(survey, "scaled", lambda folder, size, device, dtype: size)
+    monkeypatch.setattr(survey, "pass_task", lambda model, tokens: model)
+    monkeypatch.setattr(survey, "fastest_of", lambda size, rounds: slow[size])
+    sizes = survey.costlier(("234m", "40m"), CPU, torch.float32, 160, said.append)
+    assert [size for size, _ in sizes] == ["40m"]  # the smallest is taken in any case
+    assert "The 234m target is left out" in said[0] and "a pass takes 0.20 s, and 160 s" in said[0]
+    sizes = survey.costlier(("234m", "40m"), CPU, torch.float32, 320, said.append)
+    assert next(sizes)[0] == "234m"
 
 
 def test_a_hub_that_fails_or_never_answers_is_no_hub(monkeypatch):
@@ -81,17 +101,19 @@ def test_every_finding_is_a_line(monkeypatch):
     monkeypatch.setattr(survey, "CPU_SIZES", ("40m",))
     monkeypatch.setattr(survey, "costs_by_dtype", quick_costs)
     monkeypatch.setattr(survey, "dtypes", lambda: (torch.float32, torch.bfloat16))
-    machine = survey.look(say=said.append)
-    starts = ("Device", "Memory", "Copy", "Dtype", "Target", "Target", "its", "Hub", "Pairs")
-    assert [line.split()[0].strip(":") for line in said] == list(starts)
-    assert "acceptance of a 4:1 or an 8:1 or a 17:1 pair, cost of a 19:1" in said[6]
+    monkeypatch.setattr(survey, "ON_CPU", {LOOK: LONG})
+    machine = survey.look(0.1, said.append)
+    starts = "Budget Device Memory Copy Dtype Target Target its Hub Pairs"
+    said = [line for line in said if not line.startswith("  this run was disturbed")]
+    assert [line.split()[0].strip(":") for line in said] == starts.split()
+    assert "acceptance of a 4:1 or an 8:1 or a 17:1 pair, cost of a 19:1" in said[7]
     assert list(machine.targets) == ["built-in", "40m"] and not machine.whole_grid
-    assert machine.dtype == torch.bfloat16 and "bfloat16 has v(5) = 1.00" in said[3]
+    assert machine.dtype == torch.bfloat16 and "bfloat16 has v(5) = 1.00" in said[4]
     assert machine.to_json()["dtype"] == "bfloat16"
     assert machine.drafts["small"].dtype == torch.float32
 
 
-def quick_costs(models, drafts, seconds):
+def quick_costs(models, drafts, seconds, least):
     """float32 passes get longer with their tokens, those in bfloat16 do not, drafts are fast."""
     v = {torch.float32: dict(zip(range(1, 10), range(1, 10), strict=True))}
     v[torch.bfloat16] = dict.fromkeys(range(1, 10), 1.0)
@@ -101,5 +123,6 @@ def quick_costs(models, drafts, seconds):
 def test_without_a_choice_of_dtypes_nothing_is_measured(monkeypatch):
     monkeypatch.setattr(survey, "dtypes", lambda: (torch.float32,))
     monkeypatch.setattr(survey, "costs_by_dtype", None)
-    dtype, why, loaded = survey.chosen_dtype(CPU)
-    assert dtype == torch.float32 and "no instructions for bfloat16" in why and loaded == {}
+    monkeypatch.setattr(survey, "CPU_SIZES", ("40m",))
+    formats = survey.chosen_formats(CPU, LONG, print)
+    assert formats.dtype == torch.float32 and "no instructions for bfloat16" in formats.why
