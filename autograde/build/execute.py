@@ -139,7 +139,19 @@ def _run(notebook: NotebookNode, bar: tqdm, timeout: int) -> str | None:
             client.execute(env=_environment())
         except Exception as error:  # a cell that raises, a time-out, a kernel that died
             return f"{place} failed.\n{_plain(error)}"
+    _drop_nothing(notebook)
     return None
+
+
+def _drop_nothing(notebook: NotebookNode) -> None:
+    """Leave out the outputs in which a line of progress stood: there is nothing in them now."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [each for each in cell.outputs if not _shows_nothing(each)]
+
+
+def _shows_nothing(output: NotebookNode) -> bool:
+    return output.output_type == "display_data" and not any(output.data.values())
 
 
 def _environment() -> dict[str, str]:

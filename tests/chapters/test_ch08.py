@@ -1,6 +1,7 @@
 """Chapter 08: what only its checks, puzzle, laws and figures have."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -291,6 +292,17 @@ def test_figures_of_an_interrupted_experiment_say_what_is_missing():
         measured.beside_the_papers([], [], [])
     with pytest.raises(ValueError, match="let the experiment's cell run to its end"):
         measured.against_hugging_face([])
+
+
+def test_rows_without_hugging_face_are_drawn_and_said(monkeypatch):
+    row = SimpleNamespace(
+        target="40m", draft="base", task="code", temperature=1, hugging=None, assisted=None,
+        empirical={"median": 1.5, "low": 1.4, "high": 1.6}, over_hugging=None, over_assisted=None,
+    )  # fmt: skip
+    told: list[str] = []
+    monkeypatch.setattr(measured, "show", lambda figure, alt: told.append(alt))
+    measured.against_hugging_face([row])
+    assert "over our plain decoding: 1.50; over Hugging Face generate: not run" in told[0]
 
 
 def test_fates_of_a_block():

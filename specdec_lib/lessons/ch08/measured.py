@@ -21,6 +21,11 @@ from specdec_lib.lessons.common.drawing import (
 from specdec_lib.lessons.common.style import ACCEPTED, DRAFT, EXCESS, TARGET, role, show
 
 KINDS = ("accepted", "corrected", "bonus")
+BASELINES = (
+    ("our plain decoding", "empirical", "accepted"),
+    ("Hugging Face generate", "over_hugging", "draft"),
+    ("Hugging Face assisted", "over_assisted", "excess"),
+)
 NOTHING = "Nothing was measured end to end yet: let the experiment's cell run to its end."
 
 
@@ -32,23 +37,26 @@ def beside_the_papers(rows: Sequence[Any], paper: Sequence[Any], chen: Sequence[
     names += [f"Chen: {r.benchmark}, {r.sampling}" for r in chen]
     ax = picture("Your machine, and the papers below", size=(8.6, 1.2 + 0.29 * len(names)))
     y = named_rows(ax, names)
-    promised = [r.expected for r in mine] + [r.expected for r in paper]
+    promised = [r.with_prompt for r in mine] + [r.expected for r in paper]
     measured = [r.empirical["median"] for r in mine] + [r.measured for r in paper]
     measured += [r.speedup for r in chen]
     cross = {"color": DRAFT, "markersize": 9, "markeredgewidth": 2.5}
     for at, row in zip(y, mine, strict=False):
         ax.plot([row.empirical["low"], row.empirical["high"]], [at, at], color="black")
         ax.plot(row.formula, at, "x", **cross)
+        ax.plot(row.expected, at, "|", color="black", markersize=12)
     hollow = {"color": "white", "markeredgecolor": "black"}
     ax.plot(promised, y[: len(promised)], "o", label="promised", **hollow)
     ax.plot(measured, y, "D", color=ACCEPTED, label="measured")
     ax.plot([], [], "x", label="formula, v = 1 (yours)", **cross)
+    ax.plot([], [], "|", color="black", markersize=12, label="with v (yours)")
     ax.axvline(1, color="black", linewidth=1)
     ax.axhline(y[len(mine)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")
     legend_below(ax)
     parts = [
-        f"{name}: promised {p:.2f}, formula {r.formula:.2f}, measured {m:.2f}"
+        f"{name}: formula {r.formula:.2f}, with v {r.expected:.2f}, promised with the prompt "
+        f"{p:.2f}, measured {m:.2f}"
         for name, p, m, r in zip(names, promised, measured, mine, strict=False)
     ]
     show(
@@ -62,26 +70,26 @@ def beside_the_papers(rows: Sequence[Any], paper: Sequence[Any], chen: Sequence[
 def against_hugging_face(rows: Sequence[Any]) -> None:
     """The measured rows over three baselines."""
     mine = _measured(rows)
-    baselines = {
-        "our plain decoding": "empirical",
-        "Hugging Face generate": "over_hugging",
-        "Hugging Face assisted": "over_assisted",
-    }
-    ax = picture("One decoder, three baselines", "times as fast", size=(8.2, 3.8))
-    x, parts = np.arange(len(mine)), []
-    for i, (name, part) in enumerate(baselines.items()):
-        found = [getattr(row, part) for row in mine]
-        medians = [each["median"] for each in found]
-        at = x + 0.27 * (i - 1)
-        bars(ax, at, medians, ("accepted", "draft", "excess")[i], 0.25, label=f"over {name}")
-        reach = [[m - e["low"] for m, e in zip(medians, found, strict=True)]]
-        reach += [[e["high"] - m for m, e in zip(medians, found, strict=True)]]
-        ax.errorbar(at + 0.07, medians, reach, fmt="none", color="black")
-        parts.append(f"over {name}: {', '.join(f'{m:.2f}' for m in medians)}")
+    ax = picture("One decoder, three baselines", "times as fast", size=(8.2, 4.0))
+    parts = [_over(ax, mine, number, *each) for number, each in enumerate(BASELINES)]
     ax.axhline(1, color="black", linewidth=1)
-    ax.set_xticks(x, [f"{r.draft} on {r.target}\n{r.task}, T = {r.temperature}" for r in mine])
+    ax.set_xticks(range(len(mine)), [_name(row, settings=True) for row in mine], fontsize=9)
     legend_below(ax)
     show(ax.figure, f"Measured rows {', '.join(map(_name, mine))}: {'; '.join(parts)}.")
+
+
+def _over(ax: Axes, mine: Sequence[Any], number: int, name: str, part: str, dress: str) -> str:
+    """The bars over one baseline, where it was run; returns them in words."""
+    found = {i: getattr(row, part) for i, row in enumerate(mine) if getattr(row, part)}
+    medians = [each["median"] for each in found.values()]
+    at = np.array(list(found)) + 0.27 * (number - 1)
+    if not found:
+        return f"over {name}: not run"
+    bars(ax, at, medians, dress, 0.25, label=f"over {name}")
+    reach = [[m - e["low"] for m, e in zip(medians, found.values(), strict=True)]]
+    reach += [[e["high"] - m for m, e in zip(medians, found.values(), strict=True)]]
+    ax.errorbar(at + 0.07, medians, reach, fmt="none", color="black")
+    return f"over {name}: {', '.join(f'{m:.2f}' for m in medians)}"
 
 
 def _measured(rows: Sequence[Any]) -> list[Any]:
@@ -91,8 +99,13 @@ def _measured(rows: Sequence[Any]) -> list[Any]:
     return mine
 
 
-def _name(row: Any) -> str:
-    return f"{row.draft} on {row.target}, {row.task}, T = {row.temperature}"
+def _name(row: Any, settings: bool = False) -> str:
+    """What a row is about; with `settings`, on lines of their own, what Hugging Face ran with."""
+    setting = f"{row.task}, T = {row.temperature}"
+    if not settings:
+        return f"{row.draft} on {row.target}, {setting}"
+    theirs = f"\ngenerate: {row.hugging}\nassisted: {row.assisted}" if row.hugging else ""
+    return f"{row.draft} on {row.target}\n{setting}{theirs}"
 
 
 def alpha_beside_table_3(rows: Sequence[Any], paper: Sequence[Any]) -> None:

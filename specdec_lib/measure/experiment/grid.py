@@ -47,6 +47,7 @@ HEAD = (
     "draft", "task", "T", "alpha", "c", "K", "formula", "with v", "and prompt", "measured",
     "at K = 4",
 )  # fmt: skip
+PAGE_HEAD = ("target", *(name for name in HEAD if name not in ("and prompt", "at K = 4")))
 TABLE = "the table of chapter 08"  # its name in a page
 
 
@@ -272,7 +273,8 @@ def page_table(content: Mapping[str, Any]) -> str:
     """The rows of a results file that have a draft model and a costlier target, as Markdown."""
     rows = [Row(**each) for each in content["rows"]]
     kept = [row for row in rows if row.draft in BUILT_IN_DRAFTS and row.target in COSTS]
-    return markdown(("target", *HEAD), ([row.target, *cells(row)] for row in kept))
+    places = [HEAD.index(name) for name in PAGE_HEAD[1:]]
+    return markdown(PAGE_HEAD, ([row.target, *(cells(row)[at] for at in places)] for row in kept))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -30,8 +30,25 @@ Both()
 """
 
 
+BUSY = """
+# %%
+from IPython.display import display
+
+line = display({"text/plain": "turn 1 of 2"}, raw=True, display_id=True)
+line.update({"text/plain": "", "text/html": ""}, raw=True)
+print("done")
+"""
+
+
 def chapter(folder: Path, text: str = TINY, name: str = "01_tiny") -> Path:
     return write_chapter(folder, text, name) / f"{name}.py"
+
+
+def test_a_line_of_progress_leaves_nothing_on_the_page(tmp_path: Path) -> None:
+    (run,) = execute([chapter(tmp_path, TINY + BUSY)], tmp_path / "out")
+    cells = nbformat.read(run.notebook, as_version=4).cells
+    assert [output.get("text") for output in cells[-1].outputs] == ["done\n"]
+    assert run.html.read_text(encoding="utf-8").count("turn 1 of 2") == 1  # in the cell's source
 
 
 def test_the_view_keeps_answers_and_hides_the_rest(tmp_path: Path) -> None:

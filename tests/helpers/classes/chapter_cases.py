@@ -145,6 +145,7 @@ BLOCKS = [
 _SPREAD = {"median": 1.5, "low": 1.25, "high": 1.75}
 _RUN = {
     "target": "234m", "draft": "base", "task": "code", "expected": 1.6, "formula": 1.9,
+    "with_prompt": 1.55, "hugging": "float32", "assisted": "float32, K = 3",
     "empirical": _SPREAD, "at_4": _SPREAD, "over_hugging": _SPREAD, "over_assisted": _SPREAD,
 }  # fmt: skip
 RUNS = [

@@ -57,9 +57,12 @@ def test_the_library_keeps_the_signature_of_the_chapter(machine):
     assert runs[0].tokens == runs[1].tokens and len(runs[0].tokens[0]) == 8
 
 
+TEXTS = held_out.prompts(3), 6  # prompts, and the tokens after each
+
+
 def test_greedy_texts_of_the_library_are_plain_decodings(machine):
     target, draft = machine.targets["built-in"], machine.drafts["small"]
-    identical = identity.compare(LIBRARY, target, draft, 3, machine.effort)
+    identical = identity.compare(LIBRARY, target, draft, 3, *TEXTS)
     assert (identical.same, identical.near_ties, identical.different) == (3, 0, 0)
     assert str(identical).startswith("3 of 3 greedy texts are plain decoding's")
 
@@ -72,12 +75,12 @@ def test_another_text_is_different_and_a_near_tie_is_told_apart(machine, monkeyp
         return [*tokens[:-1], (tokens[-1] + 1) % 2048]
 
     wrong = yours(off, LIBRARY.verify_block)
-    identical = identity.compare(wrong, target, draft, 3, machine.effort)
+    identical = identity.compare(wrong, target, draft, 3, *TEXTS)
     assert (identical.same, identical.different + identical.near_ties) == (0, 3)
     monkeypatch.setattr(identity, "near_tie", lambda target: 1e6)
-    assert identity.compare(wrong, target, draft, 3, machine.effort).near_ties == 3
+    assert identity.compare(wrong, target, draft, 3, *TEXTS).near_ties == 3
     short = yours(lambda *args: LIBRARY.generate(*args)[:-1], LIBRARY.verify_block)
-    assert identity.compare(short, target, draft, 3, machine.effort).gaps == [float("inf")] * 3
+    assert identity.compare(short, target, draft, 3, *TEXTS).gaps == [float("inf")] * 3
 
 
 def test_near_ties_widen_with_the_dtype():
