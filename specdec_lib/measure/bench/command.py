@@ -3,7 +3,7 @@
 Decoders are interleaved on the same held-out prompts, and what is reported is the ratio of their
 times, with its quartiles. Prompts whose greedy continuation runs in circles are left out of greedy
 figures. The whole call is timed on both sides, the prefill included. If there is a CUDA device, the
-figures of the GPU are measured too.
+figures of the GPU are measured too; if llama.cpp is installed, ours are held against it.
 """
 
 import argparse
@@ -20,17 +20,22 @@ from tqdm import tqdm
 from specdec_lib.decoding.fixed_shape.compiled import MODES, first_line
 from specdec_lib.device import processor_name
 from specdec_lib.files import write_whole
-from specdec_lib.measure.bench.figures import FIGURES, GPU_FIGURES, Value
+from specdec_lib.measure.bench.figures import FIGURES, GPU_FIGURES, PEER_FIGURES, Value
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.pages import markdown, write_table
 from specdec_lib.measure.core.timing import Spread
+from specdec_lib.measure.peers.llama_cpp import INSTALL, installed
 
 PROGRAM = "python -m specdec_lib.measure.bench"
 POOL = 300  # held-out prompts to choose from
 PROMPTS, TOKENS = 8, 64  # prompts of a comparison, new tokens after each
-ALL = FIGURES | GPU_FIGURES
+ALL = FIGURES | PEER_FIGURES | GPU_FIGURES
 NO_CUDA = "no CUDA device: GPU rows not measured"
+NO_PEERS = (
+    f"llama.cpp is not installed: its rows not measured; {INSTALL} compiles it, with a C++ "
+    "compiler, in four minutes on two cores"
+)
 TABLE = "the figures of the bench"  # its name in a page
 HEAD = ("figure", "measured", "hoped for", "")
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -51,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     benches = workbenches(mode)
     values = measured(keys, benches, options.json)
     show(values, benches[-1].smaller, options.markdown)
-    print("\n".join([*([] if len(benches) > 1 else [NO_CUDA]), machine(), *benches[0].notes]))
+    print("\n".join([*absent(), machine(), *benches[0].notes]))
     return 0 if len(values) == len(keys) else 1
 
 
@@ -70,16 +75,27 @@ def parser() -> argparse.ArgumentParser:
 def chosen(only: Sequence[str] | None) -> list[str]:
     """The figures to measure: `only` these, or all that this machine can.
 
-    Raises ValueError if one of `only` is unknown or needs a GPU.
+    Raises ValueError if one of `only` is unknown, needs a GPU or needs what is not installed.
     """
     unknown = set(only or ()) - set(ALL)
     if unknown:
         raise ValueError(f"no figure is called {', '.join(sorted(unknown))}")
-    has_card = torch.cuda.is_available()
-    needing = sorted(set(only or ()) & set(GPU_FIGURES))
-    if needing and not has_card:
-        raise ValueError(f"{', '.join(needing)}: needs a CUDA device, and torch sees none here")
-    return list(only or (ALL if has_card else FIGURES))
+    left_out: set[str] = set()
+    for figures, here, why in (
+        (GPU_FIGURES, torch.cuda.is_available(), "needs a CUDA device, and torch sees none here"),
+        (PEER_FIGURES, installed(), f"needs llama.cpp: {INSTALL}"),
+    ):
+        needing = sorted(set(only or ()) & set(figures))
+        if needing and not here:
+            raise ValueError(f"{', '.join(needing)}: {why}")
+        left_out |= set() if here else set(figures)
+    return list(only or (key for key in ALL if key not in left_out))
+
+
+def absent() -> list[str]:
+    """A line on each kind of figures that this machine cannot measure."""
+    found = {NO_CUDA: torch.cuda.is_available(), NO_PEERS: installed()}
+    return [line for line, here in found.items() if not here]
 
 
 def workbenches(mode: str | None) -> list[Workbench]:
@@ -96,7 +112,8 @@ def measured(
 ) -> dict[str, Value]:
     """The figures; each is written to `path` at once, so that a stopped run leaves its figures.
 
-    What goes wrong on a GPU (its memory, a capture, a compiler) is noted, and the others go on.
+    What goes wrong on a GPU (its memory, a capture, a compiler) or in llama.cpp is noted, and the
+    others go on.
     """
     values: dict[str, Value] = {}
     notes = benches[0].notes
@@ -106,7 +123,7 @@ def measured(
             try:
                 values[key] = ALL[key].measure(benches[-1 if key in GPU_FIGURES else 0])
             except RuntimeError as error:
-                if key not in GPU_FIGURES:
+                if key in FIGURES:
                     raise
                 notes.append(f"{key}: not measured: {first_line(error)}")
             if path:

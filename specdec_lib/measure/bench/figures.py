@@ -10,6 +10,7 @@ from specdec_lib.measure.bench.bandwidth import bandwidth_share
 from specdec_lib.measure.bench.bound import model_error, share_of_bound, share_of_bound_captured
 from specdec_lib.measure.bench.comparisons import batch_over_plain, over_hugging, over_plain
 from specdec_lib.measure.bench.memory import memory_overhead
+from specdec_lib.measure.bench.rivals import over_llama_cpp
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
 from specdec_lib.measure.core.timing import Spread
@@ -99,6 +100,32 @@ FIGURES = {
     ),
     "memory_overhead": Figure(
         "peak memory over weights and cache, 234M cost", 1.3, memory_overhead, most=True
+    ),
+}
+
+# Measured where llama.cpp's package is installed, and absent otherwise.
+PEER_FIGURES = {
+    "cost234m_vs_llama_cpp_plain": cpu_figure(
+        "234M cost, plain, greedy, over llama.cpp's F16",
+        1.0,
+        over_llama_cpp,
+        wanted="234m",
+        forms=("F16", "F32"),
+    ),
+    "cost234m_vs_llama_cpp_speculative": cpu_figure(
+        "234M cost, speculative, greedy, over llama.cpp's F16",
+        1.0,
+        over_llama_cpp,
+        wanted="234m",
+        forms=("F16", "F32"),
+        drafted=True,
+    ),
+    "builtin_vs_llama_cpp_plain": cpu_figure(
+        "built-in target, plain, greedy, over llama.cpp's F32",
+        0.6,
+        over_llama_cpp,
+        wanted=None,
+        forms=("F32", "F16"),
     ),
 }
 
