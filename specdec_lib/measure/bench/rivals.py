@@ -9,6 +9,7 @@ import torch
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
+from specdec_lib.device import processor_class
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.choice import Choice
 from specdec_lib.measure.core.models import target, target_weights
@@ -23,10 +24,16 @@ from specdec_lib.models.llama import Llama
 # built-in sizes logits differ by 0.005 for it. A mistake in the weights makes it 1 and more.
 CLOSE = 0.02
 FEW = 2  # prompts in a form that is measured for the notes only
+# What a processor of a class does not have, as llama.cpp names the instructions of its build.
+BEYOND = {"AVX2": "AVX512", "AVX512": "AVX512_BF16"}
 
 
 class AnotherModel(RuntimeError):
     """llama.cpp does not compute what our model computes, so that their times say nothing."""
+
+
+class AnotherClass(RuntimeError):
+    """llama.cpp uses instructions that the class of processors that is imitated does not have."""
 
 
 class Kept:
@@ -56,8 +63,10 @@ def over_llama_cpp(
     """Ours over llama.cpp's in the first of `forms` (F16, F32); the other is for the notes.
 
     Both plain, or if `drafted` both speculative with the draft and the K that suit ours. Raises
-    AnotherModel if logits or texts are not ours.
+    AnotherModel if logits or texts are not ours, AnotherClass if its build is for more than the
+    class of processors that we are restricted to.
     """
+    require_class(processor_class(), build())
     choice = bench.best(wanted, GREEDY) if drafted else None
     first, *others = forms
     ratio = over_form(bench, wanted, first, choice, bench.most)
@@ -67,11 +76,21 @@ def over_llama_cpp(
     return ratio
 
 
+def require_class(name: str, build: str) -> None:
+    """Raise AnotherClass if `build` uses instructions that the class `name` does not have."""
+    beyond = BEYOND.get(name)
+    if beyond and f"{beyond} = 1" in build:
+        raise AnotherClass(
+            f"this is the class {name}, and llama.cpp's build uses {beyond}; docs/results.md says "
+            "how to make another build"
+        )
+
+
 def over_form(
     bench: Workbench, size: str | None, form: str, choice: Choice | None, most: int
 ) -> Spread:
     """The ratio for llama.cpp with matrices in `form`, on up to `most` prompts, with notes."""
-    dtype = choice.dtype if choice else torch.float32
+    dtype = choice.dtype if choice else bench.best_plain(size)
     prompts = bench.prompts_for(GREEDY, dtype)[:most]
     helper = (choice.draft, choice.k) if choice else ()
     ours = Kept(bench.decoder(size, dtype, GREEDY, *helper))

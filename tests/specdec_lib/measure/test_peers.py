@@ -273,6 +273,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Workbench:
     monkeypatch.setitem(COSTS, "234m", Growth(width=1, layers=4))
     choice = Choice(torch.float32, "base", 3, 1.0, 1.0)
     monkeypatch.setattr(Workbench, "best", lambda self, size, warp: choice)
+    monkeypatch.setattr(Workbench, "best_plain", lambda self, size: torch.float32)
     target.cache_clear()
     yield Workbench(prompts(6, length=16), 2, 8)
     target.cache_clear()
@@ -311,6 +312,18 @@ def test_another_model_is_not_measured(small: Workbench, monkeypatch: pytest.Mon
         assert command.measured(["builtin_vs_llama_cpp_plain"], [small], None) == {}
         note = small.notes[-1]
         assert "builtin_vs_llama_cpp_plain: not measured: AnotherModel: " + reason in note
+
+
+def test_a_build_for_more_than_the_class_is_not_measured(small: Workbench, monkeypatch):
+    monkeypatch.setattr(rivals, "build", lambda: "CPU : AVX2 = 1 | AVX512 = 1 | AVX512_VNNI = 1")
+    for name, measured in (("AVX2", False), ("AVX512", True), ("AVX512 with bfloat16", True)):
+        monkeypatch.setattr(rivals, "processor_class", lambda name=name: name)
+        found = command.measured(["builtin_vs_llama_cpp_plain"], [small], None)
+        assert bool(found) == measured
+    reasons = [note for note in small.notes if "not measured" in note]
+    assert len(reasons) == 1 and "class AVX2, and llama.cpp's build uses AVX512;" in reasons[0]
+    with pytest.raises(rivals.AnotherClass):
+        rivals.require_class("AVX512", "AVX512 = 1 | AVX512_BF16 = 1")
 
 
 def test_without_its_packages_the_figures_are_absent_and_told_of(capsys, monkeypatch):
