@@ -4,7 +4,7 @@ A bare pass is `forward` on a filled cache and nothing else: what a decoder adds
 """
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 import torch
@@ -83,7 +83,19 @@ def costs_by_draft(
     batch: int = 1,
     task: PassTask = pass_task,
 ) -> tuple[dict[str, Costs], float]:
-    """As `costs_of`, for several drafts, interleaved; `drafts` are tasks of one draft step each.
+    """As `costs_of`, for several drafts, interleaved; `drafts` are tasks of one draft step each."""
+    times = interleaved(bare_passes(target, drafts, k_max, batch, task), rounds)
+    return costs_in(times), statistics.median(times[1])
+
+
+def bare_passes(
+    target: Model,
+    drafts: Mapping[str, Callable[[], object]],
+    k_max: int = K_MAX,
+    batch: int = 1,
+    task: PassTask = pass_task,
+) -> dict[int | str, Callable[[], object]]:
+    """Target passes by their tokens, 1 to k_max + 1, and draft steps by name: tasks to be timed.
 
     A draft step stands after a target pass, as the first one of a block does: the target's weights
     have pushed the draft's out of the processor's cache.
@@ -93,7 +105,12 @@ def costs_by_draft(
     for width in range(1, k_max + 2):
         tasks[width] = task(target, width, batch)
         tasks.update(islice(steps, 1))
-    measured = interleaved(tasks | dict(steps), rounds)
-    seconds = {key: statistics.median(times) for key, times in measured.items()}
-    v = {width: seconds[width] / seconds[1] for width in range(1, k_max + 2)}
-    return {name: Costs(seconds[name] / seconds[1], v) for name in drafts}, seconds[1]
+    return tasks | dict(steps)
+
+
+def costs_in(times: Mapping[int | str, Sequence[float]]) -> dict[str, Costs]:
+    """c and v of every draft from the times of `bare_passes`, by the medians."""
+    seconds = {key: statistics.median(each) for key, each in times.items()}
+    v = {m: took / seconds[1] for m, took in seconds.items() if isinstance(m, int)}
+    drafts = (name for name in seconds if not isinstance(name, int))
+    return {name: Costs(seconds[name] / seconds[1], v) for name in drafts}

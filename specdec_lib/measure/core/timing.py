@@ -10,6 +10,7 @@ from typing import TypeVar
 from tqdm import tqdm
 
 from specdec_lib.device import wait_for
+from specdec_lib.measure.core.progress import Progress
 
 Key = TypeVar("Key")
 Figure = TypeVar("Figure")
@@ -66,6 +67,30 @@ def interleaved(
             figure = measure(task)
             if number >= warm_up:
                 figures[key].append(figure)
+    return figures
+
+
+def within(
+    tasks: Mapping[Key, Callable[[], object]],
+    seconds: float,
+    most: int,
+    say: Callable[[str], None] = print,
+) -> dict[Key, list[float]]:
+    """As `interleaved`, in as many rounds as fit into about `seconds`: at least 2, at most `most`.
+
+    A first round, not counted, tells how long one takes. Rounds that are left out are said.
+    """
+    once = timed(lambda: [task() for task in tasks.values()])
+    rounds = max(2, min(most, int(seconds / once)))
+    figures: dict[Key, list[float]] = {key: [] for key in tasks}
+    progress = Progress()
+    for number in range(rounds):
+        progress.say(f"measuring: round {number + 1} of {rounds}")
+        for key, times in interleaved(tasks, 1, warm_up=0).items():
+            figures[key] += times
+    progress.end()
+    if rounds < most:
+        say(f"{rounds} rounds, not {most}: one takes {once:.1f} s here, and {seconds:g} s are meant.")
     return figures
 
 
