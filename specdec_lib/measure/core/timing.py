@@ -90,7 +90,9 @@ def within(
             figures[key] += times
     progress.end()
     if rounds < most:
-        say(f"{rounds} rounds, not {most}: one takes {once:.1f} s here, and {seconds:g} s are meant.")
+        say(
+            f"{rounds} rounds and not {most}: one takes {once:.1f} s here, {seconds:g} s are meant."
+        )
     return figures
 
 

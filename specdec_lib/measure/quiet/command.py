@@ -12,11 +12,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from specdec_lib.device import cpu_class, leave_cores, processor_name
+from specdec_lib.device import leave_cores, processor_class, processor_name
 from specdec_lib.files import write_whole
-from specdec_lib.measure import strategies
-from specdec_lib.measure.core.disturbance import disturbance
-from specdec_lib.measure.quiet.runs import PATH, Runs, plain_data
+from specdec_lib.measure.quiet.chapters import RUNS
+from specdec_lib.measure.quiet.runs import PATH, Runs, judged, plain_data
 
 PROGRAM = "python -m specdec_lib.measure.quiet"
 TRIES = 3
@@ -28,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("--out", type=Path, default=PATH, help="the file to write")
     out, threads = command.parse_args(arguments).out, leave_cores()
     found = {}
-    for name, measure in tqdm(strategies.RUNS.items(), desc="quiet runs"):
+    for name, measure in tqdm(RUNS.items(), desc="quiet runs"):
         found[name] = undisturbed(name, measure)
         if found[name] is None:
             return 1
@@ -40,7 +39,7 @@ def undisturbed(name: str, measure: Callable[[], Runs]) -> Runs | None:
     """The times of a run that was not disturbed; None, and why, if none of TRIES was."""
     for _ in range(TRIES):
         times = measure()
-        why = disturbance(*times.values())
+        why = judged(name, times)
         if why is None:
             return times
     print(f"{name}: not written, since this machine is not quiet: {why}")
@@ -53,7 +52,7 @@ def as_data(found: Mapping[str, Runs], threads: int) -> dict[str, object]:
         "made_by": PROGRAM,
         "date": f"{date.today()}",
         "processor": processor_name(),
-        "class": cpu_class(),
+        "class": processor_class(),
         "threads": threads,
         "runs": {name: plain_data(times) for name, times in found.items()},
     }

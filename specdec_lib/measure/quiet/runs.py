@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from specdec_lib.measure.core.disturbance import Times, disturbance
@@ -15,27 +16,36 @@ from specdec_lib.measure.core.disturbance import Times, disturbance
 PATH = Path(__file__).with_name("recorded.json")
 DISTURBED = "This run was disturbed ({why}): close other programs and run the cell again."
 
+# The tasks that do the same work in every round, where not all do: sampled texts take more blocks
+# or fewer, and a look-up is over so soon that its time is the clock's noise.
+STEADY: Mapping[str, Sequence[str | int]] = MappingProxyType(
+    {"04 race": ["plain"], "04 tables": [1], "05 pairs": ["plain"]}
+)
+
 # The times of several things that took turns: models, or drafts.
 Runs = Mapping[Any, Times]
 
 
-def beside(name: str, measured: Runs, steady: Sequence[str] = ()) -> Iterator[Runs]:
-    """What was `measured`, and if it was disturbed the recorded quiet run called `name` after it.
-
-    Only the tasks named in `steady` are judged, if there are some: those that do the same work in
-    every round.
-    """
-    why = disturbance(*(_only(steady, times) for times in measured.values()))
+def beside(name: str, measured: Runs) -> Iterator[Runs]:
+    """What was `measured`; if it was disturbed, the recorded quiet run called `name` after it."""
+    why = judged(name, measured)
     if why:
         print(DISTURBED.format(why=why))
     yield measured
     if why:
-        print(f"\nThe same in a quiet run, recorded {where(record())}; the chapter goes on with it.")
+        print(f"\nA quiet run, recorded {where(record())}. The chapter goes on with it:")
         yield runs(name)
 
 
-def _only(steady: Sequence[str], times: Times) -> Times:
-    return {key: each for key, each in times.items() if key in steady or not steady}
+def judged(name: str, measured: Runs) -> str | None:
+    """Why the run called `name` was disturbed, from the tasks that do the same in every round."""
+    steady = STEADY.get(name)
+    return disturbance(
+        *(
+            {key: each for key, each in times.items() if steady is None or key in steady}
+            for times in measured.values()
+        )
+    )
 
 
 @cache
