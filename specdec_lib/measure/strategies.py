@@ -28,7 +28,7 @@ from specdec_lib.measure.core.acceptance import (
     ngram_reader,
     remembered,
 )
-from specdec_lib.measure.core.costs import CONTEXT, bare_passes, costs_in, pass_task
+from specdec_lib.measure.core.costs import CONTEXT, in_turn, pass_task, relative
 from specdec_lib.measure.core.disturbance import Times
 from specdec_lib.measure.core.held_out import all_tokens, prompts, repeated_share
 from specdec_lib.measure.core.progress import Progress
@@ -77,7 +77,7 @@ class Laboratory:
         They take turns, so that c and v of all drafts come from the same minutes.
         """
         steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
-        return within(bare_passes(target or self.target, steps), SECONDS, ROUNDS)
+        return within(in_turn(target or self.target, steps), SECONDS, ROUNDS)
 
     def alphas(self, drafts: Mapping[str, Llama]) -> dict[str, float]:
         """Alpha of every draft."""
@@ -99,7 +99,7 @@ def rows(
     drafts: Mapping[str, Llama], alphas: Mapping[str, float], times: Times
 ) -> dict[str, Measured]:
     """What was measured of every draft that has times."""
-    costs = costs_in(times)
+    costs, _ = relative(times)
     return {
         name: Measured(
             # The head is the same, and of the embedding a pass looks up a few rows.

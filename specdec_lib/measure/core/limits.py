@@ -54,11 +54,7 @@ def fastest(task: Callable[[], object], rounds: int) -> float:
 
 
 def pass_seconds(
-    models: Mapping[Key, Llama],
-    widths: Sequence[int],
-    seconds: float = 6,
-    most: int = 15,
-    say: Callable[[str], None] = lambda line: None,
+    models: Mapping[Key, Llama], widths: Sequence[int], seconds: float = 6, most: int = 15
 ) -> dict[Key, dict[int, list[float]]]:
     """The seconds of passes over so many tokens, by model and width; interleaved.
 
@@ -66,7 +62,7 @@ def pass_seconds(
     is left out of `most` is said.
     """
     tasks = {(key, n): pass_task(model, n) for key, model in models.items() for n in widths}
-    times = within(tasks, seconds, most, say)
+    times = within(tasks, seconds, most)
     return {key: {n: times[key, n] for n in widths} for key in models}
 
 

@@ -1,5 +1,6 @@
 """Times that can be compared on a machine whose speed drifts: interleaved, and as ratios."""
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,14 @@ class Spread:
 
     def __str__(self) -> str:
         return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+@dataclass(frozen=True)
+class Picked:
+    """One of several values, such as the least or the median, with all of them by name."""
+
+    value: float
+    among: Mapping[str, float]
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -90,10 +99,19 @@ def within(
             figures[key] += times
     progress.end()
     if rounds < most:
-        say(
-            f"{rounds} rounds and not {most}: one takes {once:.1f} s here, {seconds:g} s are meant."
-        )
+        say(f"{rounds} rounds, not {most}, since one takes {once:.1f} s and there are {seconds:g}.")
     return figures
+
+
+def for_seconds(
+    tasks: Mapping[Key, Callable[[], object]], seconds: float, least: int = 10
+) -> dict[Key, list[float]]:
+    """As `interleaved`, for at least `seconds` and at least `least` rounds.
+
+    A first round, not counted, tells how long one takes.
+    """
+    once = timed(lambda: [task() for task in tasks.values()])
+    return interleaved(tasks, max(least, math.ceil(seconds / once)), warm_up=0)
 
 
 def on_prompts(
@@ -108,9 +126,12 @@ def on_prompts(
     first time, as capturing a graph, is done there.
     """
     seconds: dict[Key, list[float]] = {key: [] for key in decoders}
+    progress = Progress()
     for number, prompt in enumerate(tqdm(prompts, desc="prompts", leave=False, disable=None)):
         tasks = {key: partial(decoder, prompt) for key, decoder in decoders.items()}
         times = interleaved(tasks, rounds, 0 if number else warm_up)
         for key in decoders:
             seconds[key] += times[key]
+        progress.say(f"measuring: {number + 1} of {len(prompts)} prompts are done")
+    progress.end()
     return seconds
