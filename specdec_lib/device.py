@@ -3,11 +3,34 @@
 import os
 import platform
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 
 FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")  # what products on a CPU are fast with
+# Classes of x86 processors, each with the instructions of those before it, and what shows each.
+CLASSES = {
+    "AVX2": "avx2",
+    "AVX512": "avx512_vl",
+    "AVX512 with bfloat16": "avx512_bf16",
+    "AMX": "amx_bf16",
+}
+# The variables that restrict torch and oneDNN, and the class that their values leave.
+RESTRICTIONS = {
+    "ATEN_CPU_CAPABILITY": {"default": "other", "avx2": "AVX2"},
+    "ONEDNN_MAX_CPU_ISA": {
+        "SSE41": "other",
+        "AVX": "other",
+        "AVX2": "AVX2",
+        "AVX2_VNNI": "AVX2",
+        "AVX2_VNNI_2": "AVX2",
+        "AVX512_CORE": "AVX512",
+        "AVX512_CORE_VNNI": "AVX512",
+        "AVX512_CORE_BF16": "AVX512 with bfloat16",
+        "AVX512_CORE_FP16": "AVX512 with bfloat16",
+    },
+}
 CPUINFO, MEMINFO = Path("/proc/cpuinfo"), Path("/proc/meminfo")
 
 
@@ -70,6 +93,29 @@ def processor() -> str:
     with_flags = f", {' '.join(flags)}" if flags else ""
     threads = f"{torch.get_num_threads()} of {os.cpu_count()} threads"
     return f"Processor: {processor_name()}, {threads}{with_flags}"
+
+
+def processor_class(environment: Mapping[str, str] = os.environ) -> str:
+    """The processor's class: one of CLASSES, "ARM" or "other".
+
+    What `environment` takes away counts as missing; with {} it is what the machine has.
+    """
+    if platform.machine().lower() in ("arm64", "aarch64"):
+        return "ARM"
+    has = torch.cpu.get_capabilities()
+    order = ["other", *CLASSES]
+    levels = [max([0, *(i for i, flag in enumerate(CLASSES.values(), 1) if has.get(flag))])]
+    for variable, left in RESTRICTIONS.items():
+        wanted = environment.get(variable, "")
+        levels += [order.index(name) for value, name in left.items() if value == wanted]
+    return order[min(levels)]
+
+
+def multiplies_bfloat16() -> bool:
+    """Whether this processor, as it may be used, has instructions for products in bfloat16."""
+    if processor_class() == "ARM":
+        return bool(torch.cpu.get_capabilities().get("bf16"))
+    return processor_class() in ("AVX512 with bfloat16", "AMX")
 
 
 def processor_name() -> str:

@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 
 import torch
 from tqdm import tqdm
@@ -15,39 +16,45 @@ from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.costs import CONTEXT, K_MAX, pass_task
 from specdec_lib.measure.core.models import draft, target
 from specdec_lib.measure.core.runs import GREEDY, ROUNDS, SAMPLED, Decoder, Recorded, choices
-from specdec_lib.measure.core.timing import interleaved, on_prompts
+from specdec_lib.measure.core.timing import Picked, interleaved, on_prompts
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
 
 NAME = "large"  # the draft with most to lose: its passes cost most
 SHARE_PROMPTS = 3
+SETTINGS = tuple(product((1, 2, 4, 8, 16, 32), (1, 2, 4, 8)))  # batch and K of the cost model
 
 
-def share_of_bound(bench: Workbench, warp: Warp) -> float:
+def share_of_bound(bench: Workbench, warp: Warp) -> Picked:
     """The least share of the bound that we reach on a CPU, over K = 1..8 and two sizes."""
     best = bench.best("234m", warp).dtype
-    return min(share(bench, "40m", torch.float32, warp), share(bench, "234m", best, warp))
+    return least(shares(bench, "40m", torch.float32, warp) | shares(bench, "234m", best, warp))
 
 
-def share_of_bound_captured(bench: Workbench, wanted: str) -> float:
+def share_of_bound_captured(bench: Workbench, wanted: str) -> Picked:
     """The least share on a GPU, over K = 1..8, greedy and at temperature 1."""
     size, (dtype,) = size_for(bench, wanted), bench.dtypes
-    return min(share(bench, size, dtype, warp) for warp in (GREEDY, SAMPLED))
+    return least(shares(bench, size, dtype, GREEDY) | shares(bench, size, dtype, SAMPLED))
 
 
-def share(bench: Workbench, size: str, dtype: torch.dtype, warp: Warp) -> float:
-    """The least over K of measured speedup over E / (c K + v(K+1)).
+def least(values: Mapping[str, float]) -> Picked:
+    """The least of `values`."""
+    return Picked(min(values.values()), values)
+
+
+def shares(bench: Workbench, size: str, dtype: torch.dtype, warp: Warp) -> dict[str, float]:
+    """Measured speedup over E / (c K + v(K+1)), by setting.
 
     c and v are from bare passes of their own; E is how many tokens the timed blocks brought.
     """
-    costs = bench.costs(size, dtype, names=[NAME])[0][NAME]
+    costs = bench.costs(size, dtype, NAME)
     decoders = {k: bench.decoder(size, dtype, warp, NAME, k) for k in range(1, K_MAX + 1)}
     decoders[0] = bench.decoder(size, dtype, warp)
-    shares = shares_of(costs, decoders, bench.prompts_for(warp, dtype)[:SHARE_PROMPTS])
+    listed = shares_of(costs, decoders, bench.prompts_for(warp, dtype)[:SHARE_PROMPTS])
     name = f"{bench.where(size)}, {dtype}, temperature {warp.temperature:g}"
-    bench.notes.append(in_words(name, shares, costs))
-    return min(shares)
+    bench.notes.append(in_words(name, listed, costs))
+    return {f"{name}, K = {k}": each for k, each in enumerate(listed, 1)}
 
 
 def shares_of(
@@ -75,22 +82,21 @@ def in_words(name: str, shares: Sequence[float], costs: Costs) -> str:
     )
 
 
-def model_error(bench: Workbench) -> float:
-    """The largest relative error of K draft passes and one verification as the time of a block.
+def model_error(bench: Workbench) -> Picked:
+    """The median relative error of K draft passes and one verification as the time of a block.
 
     At the 40M cost in float32, batches of 1 to 32 and K of 1 to 8; the passes are bare ones over
-    as many rows, interleaved with the blocks.
+    as many rows, interleaved with the blocks. The largest error is in the notes.
     """
     errors = {}
-    for batch in tqdm((1, 2, 4, 8, 16, 32), desc="batch", leave=False):
-        for k in (1, 2, 4, 8):
-            errors[batch, k] = block_error(batch, k)
+    for batch, k in tqdm(SETTINGS, desc="batch and K", leave=False):
+        errors[f"batch {batch}, K = {k}"] = block_error(batch, k)
     worst = max(errors, key=lambda key: abs(errors[key]))
+    middle = statistics.median(map(abs, errors.values()))
     bench.notes.append(
-        f"cost model, largest error: {errors[worst]:+.1%} at batch {worst[0]}, K = {worst[1]}; "
-        f"median of the errors' sizes {statistics.median(map(abs, errors.values())):.1%}"
+        f"cost model, median error: {middle:.1%}; the largest {errors[worst]:+.1%} at {worst}"
     )
-    return abs(errors[worst])
+    return Picked(middle, errors)
 
 
 def block_error(batch: int, k: int) -> float:

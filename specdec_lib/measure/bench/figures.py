@@ -8,14 +8,21 @@ import torch
 
 from specdec_lib.measure.bench.bandwidth import bandwidth_share
 from specdec_lib.measure.bench.bound import model_error, share_of_bound, share_of_bound_captured
-from specdec_lib.measure.bench.comparisons import batch_over_plain, over_hugging, over_plain
+from specdec_lib.measure.bench.cliff import widest_cliff
+from specdec_lib.measure.bench.comparisons import (
+    batch_over_plain,
+    over_best_plain,
+    over_hugging,
+    over_plain,
+)
 from specdec_lib.measure.bench.memory import memory_overhead
+from specdec_lib.measure.bench.rivals import over_llama_cpp
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
-from specdec_lib.measure.core.timing import Spread
+from specdec_lib.measure.core.timing import Picked, Spread
 from specdec_lib.sampling import Warp
 
-Value = float | Spread
+Value = float | Spread | Picked
 
 
 class Figure(NamedTuple):
@@ -33,24 +40,37 @@ class Figure(NamedTuple):
     number: str = ".2f"  # how its value is written
 
     def met(self, value: Value) -> bool | None:
-        """Whether the median meets the goal; None if there is none."""
+        """Whether the value meets the goal, of a spread the median; None if there is no goal."""
         if self.goal is None:
             return None
-        median = value.median if isinstance(value, Spread) else value
-        return median <= self.goal if self.most else median >= self.goal
+        number = number_of(value)
+        return number <= self.goal if self.most else number >= self.goal
 
-    def cells(self, value: Value, size: str | None) -> tuple[str, str, str, str]:
-        """What it is, its value, its goal and the verdict, measured at `size`.
+    def shown(self, value: Value) -> str:
+        """The value as text, with its spread."""
+        return str(value) if isinstance(value, Spread) else f"{number_of(value):{self.number}}"
 
-        A figure of another size than the goal's has no verdict.
-        """
-        shown = str(value) if isinstance(value, Spread) else f"{value:{self.number}}"
+    @property
+    def wanted(self) -> str:
+        """The goal as text."""
         goal = "" if self.goal is None else f"{self.goal:{self.number}}"
-        goal = f"at most {goal}" if self.most else goal
-        if size != self.size:
-            return f"{self.what} (at the {size} cost: no room for {self.size})", shown, goal, ""
-        verdict = {True: "met", False: "missed", None: ""}[self.met(value)]
-        return self.what, shown, goal, verdict
+        return f"at most {goal}" if self.most else goal
+
+    def verdict(self, value: Value, size: str | None) -> str:
+        """Whether the goal is met; nothing if there is none, or `size` is not the goal's."""
+        met = self.met(value) if size == self.size else None
+        return {True: "met", False: "missed", None: ""}[met]
+
+    def instead(self, size: str | None) -> str:
+        """Says that another `size` stood in, if one did."""
+        return "" if size == self.size else f" (at the {size} cost: no room for {self.size})"
+
+
+def number_of(value: Value) -> float:
+    """The number that stands for a value."""
+    if isinstance(value, Picked):
+        return value.value
+    return value.median if isinstance(value, Spread) else value
 
 
 def cpu_figure(what: str, goal: float | None, measure: Callable, **options: object) -> Figure:
@@ -65,6 +85,26 @@ FIGURES = {
     "cost234m_vs_own_ar_greedy": cpu_figure(
         "234M cost, over our plain decoding, greedy", 2.2, over_plain, wanted="234m", warp=GREEDY
     ),
+    "cost234m_vs_best_plain_sampled": cpu_figure(
+        "234M cost, over our best plain decoding, T = 1",
+        1.8,
+        over_best_plain,
+        wanted="234m",
+        warp=SAMPLED,
+    ),
+    "cost234m_vs_best_plain_greedy": cpu_figure(
+        "234M cost, over our best plain decoding, greedy",
+        1.9,
+        over_best_plain,
+        wanted="234m",
+        warp=GREEDY,
+    ),
+    "cost234m_vs_hf_generate": cpu_figure(
+        "234M cost, greedy, over HF generate", 2.5, over_hugging, wanted="234m", assisted=False
+    ),
+    "cost234m_vs_hf_assisted": cpu_figure(
+        "234M cost, greedy, over HF assisted generation", 2.0, over_hugging, wanted="234m"
+    ),
     "builtin_vs_own_ar": cpu_figure(
         "built-in pair, over our plain decoding, T = 1", None, over_plain, wanted=None, warp=SAMPLED
     ),
@@ -72,7 +112,7 @@ FIGURES = {
         "built-in pair, over our plain decoding, greedy", None, over_plain, wanted=None, warp=GREEDY
     ),
     "builtin_vs_hf_assisted": cpu_figure(
-        "built-in pair, greedy, over HF assisted generation", 3.0, over_hugging, wanted=None
+        "built-in pair, greedy, over HF assisted generation", 2.5, over_hugging, wanted=None
     ),
     "builtin_vs_hf_generate": cpu_figure(
         "built-in pair, greedy, over HF generate", 2.0, over_hugging, wanted=None, assisted=False
@@ -85,20 +125,49 @@ FIGURES = {
         dtypes=(torch.float32,),
     ),
     "share_of_bound_greedy": cpu_figure(
-        "least share of E/(cK + v(K+1)), K = 1 to 8, greedy", 0.90, share_of_bound, warp=GREEDY
+        "least share of E/(cK + v(K+1)), K = 1 to 8, greedy", 0.88, share_of_bound, warp=GREEDY
     ),
     "share_of_bound_sampled": cpu_figure(
-        "least share of E/(cK + v(K+1)), K = 1 to 8, T = 1", 0.85, share_of_bound, warp=SAMPLED
+        "least share of E/(cK + v(K+1)), K = 1 to 8, T = 1", 0.88, share_of_bound, warp=SAMPLED
     ),
     "model_error": Figure(
-        "error of the cost model, batch 1 to 32, K = 1 to 8",
-        0.10,
+        "median error of the cost model, batch 1 to 32, K = 1 to 8",
+        0.12,
         model_error,
         most=True,
         number=".1%",
     ),
+    "widest_cliff": Figure(
+        "a pass over that of one more token, 1 to 16, largest", 1.3, widest_cliff, most=True
+    ),
     "memory_overhead": Figure(
         "peak memory over weights and cache, 234M cost", 1.3, memory_overhead, most=True
+    ),
+}
+
+# Measured where llama.cpp's package is installed, and absent otherwise.
+PEER_FIGURES = {
+    "cost234m_vs_llama_cpp_plain": cpu_figure(
+        "234M cost, plain, greedy, over llama.cpp's F16",
+        1.0,
+        over_llama_cpp,
+        wanted="234m",
+        forms=("F16", "F32"),
+    ),
+    "cost234m_vs_llama_cpp_speculative": cpu_figure(
+        "234M cost, speculative, greedy, over llama.cpp's F16",
+        1.0,
+        over_llama_cpp,
+        wanted="234m",
+        forms=("F16", "F32"),
+        drafted=True,
+    ),
+    "builtin_vs_llama_cpp_plain": cpu_figure(
+        "built-in target, plain, greedy, over llama.cpp's F32",
+        0.6,
+        over_llama_cpp,
+        wanted=None,
+        forms=("F32", "F16"),
     ),
 }
 
@@ -124,7 +193,7 @@ GPU_FIGURES = {
         "greedy, over HF assisted generation", 4.0, over_hugging, "1b"
     ),
     "gpu_7b_vs_hf_assisted": gpu_figure(
-        "greedy, over HF assisted generation", 3.0, over_hugging, "7b"
+        "greedy, over HF assisted generation", 2.5, over_hugging, "7b"
     ),
     "gpu_batch8_vs_own_ar": gpu_figure(
         "8 texts at once, over our plain decoding, T = 1", 1.5, batch_over_plain, "1b"
@@ -133,3 +202,5 @@ GPU_FIGURES = {
         "least share of E/(cK + v(K+1)), K = 1 to 8", 0.85, share_of_bound_captured, "7b"
     ),
 }
+
+ALL = FIGURES | PEER_FIGURES | GPU_FIGURES

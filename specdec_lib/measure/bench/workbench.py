@@ -15,9 +15,18 @@ from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.decoding.fixed_shape.compiled import Compiled, compiled
 from specdec_lib.device import default_dtype, draft_dtype
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.measure.core.choice import Choice, best_k, fastest
-from specdec_lib.measure.core.costs import K_MAX, REPLAYS, costs_by_draft, graph_task, pass_task
-from specdec_lib.measure.core.models import CPU, DTYPES, accepted, draft, target
+from specdec_lib.measure.core.choice import SECONDS, Choice, choices, fastest, fastest_plain
+from specdec_lib.measure.core.costs import (
+    REPLAYS,
+    Measured,
+    PassTask,
+    Task,
+    costs_by_draft,
+    costs_by_dtype,
+    graph_task,
+    pass_task,
+)
+from specdec_lib.measure.core.models import CPU, accepted, draft, dtypes, target
 from specdec_lib.measure.core.runs import (
     GREEDY,
     Decoder,
@@ -48,13 +57,14 @@ class Workbench:
     notes: list[str] = field(default_factory=list)
     smaller: dict[str, str] = field(default_factory=dict)  # sizes in place of those without room
     _straight: dict[torch.dtype, list[list[int]]] = field(default_factory=dict, init=False)
-    _costs: dict[tuple, tuple[dict[str, Costs], float]] = field(default_factory=dict, init=False)
+    _measured: dict[tuple, dict[torch.dtype, Measured]] = field(default_factory=dict, init=False)
+    _compared: dict[tuple, Spread] = field(default_factory=dict, init=False)
     _layers: Compiled | None = field(default=None, init=False)
 
     @property
     def dtypes(self) -> tuple[torch.dtype, ...]:
         """The dtypes that a target may be fastest in."""
-        return (default_dtype(self.device),) if self.captured else DTYPES
+        return (default_dtype(self.device),) if self.captured else dtypes()
 
     @property
     def layers(self) -> Compiled:
@@ -96,52 +106,82 @@ class Workbench:
             return plain(model, warp, self.tokens, batch)
         return speculative(model, ModelDrafter(helper), k, warp, self.tokens, batch=batch)
 
-    def costs(
-        self,
-        size: str | None,
-        dtype: torch.dtype,
-        batch: int = 1,
-        names: Sequence[str] = BUILT_IN_DRAFTS,
-    ) -> tuple[dict[str, Costs], float]:
-        """c and v of every draft, from bare passes, and the seconds of a plain pass."""
-        task = partial(graph_task, run=self.layers.run) if self.captured else pass_task
+    @property
+    def task(self) -> PassTask:
+        """A bare pass, as the decoders run it."""
+        return partial(graph_task, run=self.layers.run) if self.captured else pass_task
+
+    def steps(self, dtype: torch.dtype, names: Sequence[str], batch: int = 1) -> dict[str, Task]:
+        """A step of every draft beside a target in `dtype`."""
         narrow = draft_dtype(self.device, dtype)
-        steps = {name: task(draft(name, narrow, self.device), 1, batch) for name in names}
+        return {name: self.task(draft(name, narrow, self.device), 1, batch) for name in names}
+
+    def costs(self, size: str | None, dtype: torch.dtype, name: str) -> Costs:
+        """c and v with the draft `name`, from bare passes."""
+        model, steps = target(size, dtype, self.device), self.steps(dtype, [name])
         rounds = 10 if self.captured else 20
-        model = target(size, dtype, self.device)
-        costs, seconds = costs_by_draft(model, steps, K_MAX, rounds, batch, task)
-        return costs, seconds / (REPLAYS if self.captured else 1)
+        return costs_by_draft(model, steps, rounds=rounds, task=self.task)[0][name]
+
+    def measured(
+        self, size: str | None, dtypes: Sequence[torch.dtype] | None = None, batch: int = 1
+    ) -> dict[torch.dtype, Measured]:
+        """c and v of every draft in each of `dtypes`, measured once, all of them interleaved."""
+        candidates = tuple(dtypes or self.dtypes)
+        key = size, candidates, batch
+        if key not in self._measured:
+            models = {dtype: target(size, dtype, self.device) for dtype in candidates}
+            steps = {dtype: self.steps(dtype, BUILT_IN_DRAFTS, batch) for dtype in candidates}
+            taken = costs_by_dtype(models, steps, SECONDS, batch, self.task)
+            passes = REPLAYS if self.captured else 1
+            self._measured[key] = {d: (costs, each / passes) for d, (costs, each) in taken.items()}
+        return self._measured[key]
 
     def best(
         self, size: str | None, warp: Warp,
         dtypes: Sequence[torch.dtype] | None = None, batch: int = 1,
     ) -> Choice:  # fmt: skip
         """The dtype, draft and K that the cost model makes fastest, with a note."""
-        options = [
-            each for d in dtypes or self.dtypes for each in self._choices(size, d, warp, batch)
-        ]
-        best = fastest(options)
+        measured = self.measured(size, dtypes, batch)
+        rates = {name: accepted(name) for costs, _ in measured.values() for name in costs}
+        alphas = {n: r.greedy if warp == GREEDY else r.alpha for n, r in rates.items()}
+        best = fastest(choices(measured, alphas))
         where = f"{self.where(size)} at temperature {warp.temperature:g}"
         rows = f", batch {batch}" if batch > 1 else ""
-        self.notes.append(
+        self.note(
             f"{where}{rows}: {best.dtype}, the {best.draft} draft and K = {best.k}; "
             f"expected {best.speedup:.2f} times plain decoding"
         )
         if size is not None:
-            self.notes.append(f"{self.where(size)}: {cost_label(size, best.draft)}")
+            self.note(f"{self.where(size)}: {cost_label(size, best.draft)}")
         return best
 
-    def _choices(
-        self, size: str | None, dtype: torch.dtype, warp: Warp, batch: int
-    ) -> list[Choice]:
-        """The best K of every draft; the costs are measured once."""
-        key = size, dtype, batch
-        if key not in self._costs:
-            self._costs[key] = self.costs(*key)
-        costs, seconds = self._costs[key]
-        rates = {name: accepted(name) for name in costs}
-        alphas = {n: r.greedy if warp == GREEDY else r.alpha for n, r in rates.items()}
-        return [best_k(dtype, n, alphas[n], costs[n], seconds) for n in costs]
+    def best_plain(self, size: str | None) -> torch.dtype:
+        """The dtype in which plain decoding is fastest, with a note of all candidates."""
+        measured = self.measured(size)
+        each = [f"{dtype} {1e3 * seconds:.1f} ms" for dtype, (_, seconds) in measured.items()]
+        self.note(f"{self.where(size)}, a plain pass: {', '.join(each)}")
+        return fastest_plain(measured)
+
+    def forget(self) -> None:
+        """Measure anew what the next choice rests on."""
+        self._measured.clear()
+
+    def note(self, line: str) -> None:
+        """Add a line to the notes, if it is not there yet."""
+        if line not in self.notes:
+            self.notes.append(line)
+
+    def over_plain(self, size: str | None, warp: Warp, best: Choice, dtype: torch.dtype) -> Spread:
+        """Speculative decoding as `best` says over plain decoding in `dtype`, measured once."""
+        key = size, warp, best[:3], dtype
+        if key not in self._compared:
+            self._compared[key] = self.compare(
+                f"{self.where(size)} over plain in {dtype} at temperature {warp.temperature:g}",
+                self.decoder(size, dtype, warp),
+                self.decoder(size, best.dtype, warp, best.draft, best.k),
+                self.prompts_for(warp, best.dtype),
+            )
+        return self._compared[key]
 
     def compare(
         self, name: str, slower: Decoder, faster: Decoder, prompts: Sequence[list]

@@ -4,7 +4,7 @@ A bare pass is `forward` on a filled cache and nothing else: what a decoder adds
 """
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from specdec_lib.decoding.fixed_shape.graph import captured
 from specdec_lib.decoding.fixed_shape.step import bucket
-from specdec_lib.measure.core.timing import interleaved
+from specdec_lib.measure.core.timing import for_seconds, interleaved
 from specdec_lib.models.llama import Llama, RunLayer
 from specdec_lib.models.protocol import Model
 from specdec_lib.theory import Costs
@@ -21,6 +21,9 @@ CONTEXT = 128  # tokens that stand in the cache already
 K_MAX = 8
 REPLAYS = 8  # of a captured pass in a task, one after the other: what starts them hardly counts
 
+Task = Callable[[], object]
+# By name the costs of drafts, and the seconds of a target pass over one token.
+Measured = tuple[dict[str, Costs], float]
 # From a model, the tokens of a pass and the rows to passes of that kind.
 PassTask = Callable[[Llama, int, int], Callable[[], None]]
 
@@ -77,23 +80,60 @@ def costs_of(
 
 def costs_by_draft(
     target: Model,
-    drafts: Mapping[str, Callable[[], object]],
+    drafts: Mapping[str, Task],
     k_max: int = K_MAX,
     rounds: int = 20,
     batch: int = 1,
     task: PassTask = pass_task,
-) -> tuple[dict[str, Costs], float]:
-    """As `costs_of`, for several drafts, interleaved; `drafts` are tasks of one draft step each.
+) -> Measured:
+    """As `costs_of`, for several drafts, interleaved; `drafts` are tasks of one draft step each."""
+    return relative(interleaved(in_turn(target, drafts, k_max, batch, task), rounds))
+
+
+def costs_by_dtype(
+    targets: Mapping[torch.dtype, Model],
+    drafts: Mapping[torch.dtype, Mapping[str, Task]],
+    seconds: float,
+    batch: int = 1,
+    task: PassTask = pass_task,
+) -> dict[torch.dtype, Measured]:
+    """As `costs_by_draft`, for a target in several dtypes, all of them interleaved.
+
+    It goes on for at least `seconds`, so that a choice between the dtypes is stable.
+    """
+    tasks = {
+        (dtype, key): run
+        for dtype, target in targets.items()
+        for key, run in in_turn(target, drafts[dtype], K_MAX, batch, task).items()
+    }
+    times = for_seconds(tasks, seconds)
+    return {
+        dtype: relative({key: times[d, key] for d, key in tasks if d == dtype}) for dtype in targets
+    }
+
+
+def in_turn(
+    target: Model, drafts: Mapping[str, Task], k_max: int, batch: int, task: PassTask
+) -> dict[int | str, Task]:
+    """Passes of the target by width, 1 to k_max + 1, and the draft steps by name, in their order.
 
     A draft step stands after a target pass, as the first one of a block does: the target's weights
     have pushed the draft's out of the processor's cache.
     """
-    tasks: dict[int | str, Callable[[], object]] = {}
+    tasks: dict[int | str, Task] = {}
     steps = iter(drafts.items())
     for width in range(1, k_max + 2):
         tasks[width] = task(target, width, batch)
         tasks.update(islice(steps, 1))
-    measured = interleaved(tasks | dict(steps), rounds)
-    seconds = {key: statistics.median(times) for key, times in measured.items()}
-    v = {width: seconds[width] / seconds[1] for width in range(1, k_max + 2)}
-    return {name: Costs(seconds[name] / seconds[1], v) for name in drafts}, seconds[1]
+    return tasks | dict(steps)
+
+
+def relative(times: Mapping[int | str, Sequence[float]]) -> Measured:
+    """The costs by draft, and the seconds of a plain pass, from the times of the tasks `in_turn`.
+
+    Each is the median of its times.
+    """
+    seconds = {key: statistics.median(each) for key, each in times.items()}
+    v = {width: seconds[width] / seconds[1] for width in seconds if isinstance(width, int)}
+    names = [name for name in seconds if isinstance(name, str)]
+    return {name: Costs(seconds[name] / seconds[1], v) for name in names}, seconds[1]

@@ -6,6 +6,7 @@ from functools import cache
 import torch
 
 from specdec_lib.assets import ASSETS
+from specdec_lib.device import multiplies_bfloat16
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.checkpoint import LayerWeights, Weights, read_weights
@@ -13,7 +14,14 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, grown
 
 CPU = torch.device("cpu")
-DTYPES = (torch.float32, torch.bfloat16)  # what targets run in on a CPU
+
+
+def dtypes() -> tuple[torch.dtype, ...]:
+    """What targets may run in on this CPU: without instructions for bfloat16 it is never fastest.
+
+    float32 weights that float16 holds are read in 16 bits too (models/linear.py).
+    """
+    return (torch.float32, torch.bfloat16) if multiplies_bfloat16() else (torch.float32,)
 
 
 @cache

@@ -1,5 +1,6 @@
 """Times that can be compared on a machine whose speed drifts: interleaved, and as ratios."""
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,14 @@ class Spread:
 
     def __str__(self) -> str:
         return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+@dataclass(frozen=True)
+class Picked:
+    """One of several values, such as the least or the median, with all of them by name."""
+
+    value: float
+    among: Mapping[str, float]
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -67,6 +76,17 @@ def interleaved(
             if number >= warm_up:
                 figures[key].append(figure)
     return figures
+
+
+def for_seconds(
+    tasks: Mapping[Key, Callable[[], object]], seconds: float, least: int = 10
+) -> dict[Key, list[float]]:
+    """As `interleaved`, for at least `seconds` and at least `least` rounds.
+
+    A first round, not counted, tells how long one takes.
+    """
+    once = timed(lambda: [task() for task in tasks.values()])
+    return interleaved(tasks, max(least, math.ceil(seconds / once)), warm_up=0)
 
 
 def on_prompts(

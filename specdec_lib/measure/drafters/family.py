@@ -28,7 +28,7 @@ from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import name_of
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.models import DTYPES, target
+from specdec_lib.measure.core.models import dtypes, target
 from specdec_lib.measure.core.pages import markdown, write_table
 from specdec_lib.measure.core.runs import ROUNDS, SAMPLED, Decoder, Recorded, plain
 from specdec_lib.measure.core.timing import Spread, interleaved, on_prompts, ratios
@@ -146,7 +146,7 @@ def parser() -> argparse.ArgumentParser:
     option("--prompts", type=int, default=8, help="prompts that count (8)")
     option("--tokens", type=int, default=64, help="new tokens a prompt (64)")
     option("--target-cost", choices=list(COSTS), help="make the target as costly as this")
-    names = [name_of(dtype) for dtype in DTYPES]
+    names = [name_of(dtype) for dtype in dtypes()]
     option("--dtype", choices=names, default=names[0], help=f"the target's ({names[0]})")
     option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
     return command

@@ -6,18 +6,17 @@ so.
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from statistics import median
 
 import torch
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.device import default_device, default_dtype, draft_dtype, free_memory, name_of
 from specdec_lib.measure.core.acceptance import acceptances, model_reader
-from specdec_lib.measure.core.choice import Choice, best_k, fastest
-from specdec_lib.measure.core.costs import K_MAX, costs_by_draft, pass_task
+from specdec_lib.measure.core.choice import SECONDS, choices, fastest
+from specdec_lib.measure.core.costs import K_MAX, costs_by_draft, costs_by_dtype, pass_task
 from specdec_lib.measure.core.held_out import all_tokens
-from specdec_lib.measure.core.limits import copy_bandwidth, pass_seconds, weights_read
-from specdec_lib.measure.core.models import DTYPES
+from specdec_lib.measure.core.limits import copy_bandwidth, weights_read
+from specdec_lib.measure.core.models import dtypes
 from specdec_lib.measure.experiment.machine import Effort, Machine, device_line
 from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PairError
@@ -26,7 +25,6 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import require_memory
 from specdec_lib.models.pairs import cost_label
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
-from specdec_lib.theory import Costs
 
 Say = Callable[[str], None]
 
@@ -65,36 +63,28 @@ def chosen_dtype(
 ) -> tuple[torch.dtype, str, dict[str, Llama]]:
     """The dtype of the targets, why, and what was loaded in it to find out.
 
-    On a CPU passes of a larger target are timed in both dtypes for some seconds.
+    On a CPU that has several to choose from, passes of a larger target are timed in each.
     """
     if device.type != "cpu":
         return default_dtype(device), "that is what the device multiplies fastest", {}
+    candidates = dtypes()
+    if len(candidates) == 1:
+        return candidates[0], "this processor has no instructions for bfloat16", {}
     size = next(fitting(CPU_SIZES, device, torch.float32, say=lambda line: None), None)
     if size is None:
         return torch.float32, "there is no memory to try another on a larger target", {}
-    models = {dtype: scaled(ASSETS / "target", size, device, dtype) for dtype in DTYPES}
-    passes = pass_seconds(models, range(1, K_MAX + 2), seconds=5)
+    models = {dtype: scaled(ASSETS / "target", size, device, dtype) for dtype in candidates}
     draft = Llama.from_folder(ASSETS / BUILT_IN_DRAFTS[0])
-    step = median(pass_seconds({"draft": draft}, [1], seconds=0.1)["draft"][1])
-    alpha = quick_acceptance(draft)
-    choices = [choice_of(dtype, passes[dtype], step, alpha) for dtype in DTYPES]
+    steps = {dtype: {BUILT_IN_DRAFTS[0]: pass_task(draft, 1)} for dtype in candidates}
+    measured = costs_by_dtype(models, steps, SECONDS)
+    options = choices(measured, {BUILT_IN_DRAFTS[0]: quick_acceptance(draft)})
     why = ", ".join(
-        f"{name_of(each.dtype)} has v(5) = "
-        f"{median(passes[each.dtype][5]) / median(passes[each.dtype][1]):.2f} and promises "
-        f"{each.tokens_per_second:.0f} tokens/s at K = {each.k}"
-        for each in choices
+        f"{name_of(each.dtype)} has v(5) = {measured[each.dtype][0][each.draft].v[5]:.2f} and "
+        f"promises {each.tokens_per_second:.0f} tokens/s at K = {each.k}"
+        for each in options
     )
-    best = fastest(choices).dtype
+    best = fastest(options).dtype
     return best, f"at the {size} cost {why}", {size: models[best]}
-
-
-def choice_of(
-    dtype: torch.dtype, seconds: dict[int, list[float]], step: float, alpha: float
-) -> Choice:
-    """The best K of the first draft from the `seconds` of passes by width and of a draft `step`."""
-    plain = median(seconds[1])
-    costs = Costs(step / plain, {m: median(times) / plain for m, times in seconds.items()})
-    return best_k(dtype, BUILT_IN_DRAFTS[0], alpha, costs, plain)
 
 
 def quick_acceptance(draft: Llama) -> float:

@@ -16,14 +16,24 @@ from torch.utils._pytree import tree_iter
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.measure import hugging
-from specdec_lib.measure.bench import bandwidth, bound, comparisons, memory, sizes, workbench
+from specdec_lib.measure.bench import (
+    bandwidth,
+    bound,
+    comparisons,
+    memory,
+    record,
+    sizes,
+    tables,
+    workbench,
+)
 from specdec_lib.measure.bench import command as bench
-from specdec_lib.measure.bench.figures import FIGURES, GPU_FIGURES, Figure
+from specdec_lib.measure.bench.figures import FIGURES, GPU_FIGURES, Figure, number_of
+from specdec_lib.measure.bench.record import Record
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core import models, runs
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.pages import table_in
-from specdec_lib.measure.core.timing import Spread
+from specdec_lib.measure.core.timing import Picked, Spread
 from specdec_lib.models import linear
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
@@ -32,6 +42,7 @@ from specdec_lib.theory import Costs
 
 CPU = torch.device("cpu")
 DOCS = Path(__file__).parents[3] / "docs"
+PLACES = tables.TABLE, tables.MACHINES
 V = {width: 1.0 + 0.1 * width for width in range(1, 10)}
 RATES = SimpleNamespace(alpha=0.6, greedy=0.5)
 
@@ -41,10 +52,15 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Little to do: known costs and acceptance, two K, all sizes the built-in one."""
     monkeypatch.setattr(bound, "K_MAX", 2)
     monkeypatch.setattr(bound, "SHARE_PROMPTS", 1)
+
+    def known(drafts):
+        return dict.fromkeys(drafts, Costs(0.2, V)), 0.01
+
+    monkeypatch.setattr(workbench, "costs_by_draft", lambda model, drafts, **how: known(drafts))
     monkeypatch.setattr(
         workbench,
-        "costs_by_draft",
-        lambda model, drafts, *how: (dict.fromkeys(drafts, Costs(0.2, V)), 0.01),
+        "costs_by_dtype",
+        lambda models, drafts, *how: {dtype: known(drafts[dtype]) for dtype in models},
     )
     monkeypatch.setattr(workbench, "accepted", lambda name: RATES)
     monkeypatch.setattr(comparisons, "BATCH", 2)
@@ -74,8 +90,9 @@ def bench_of(captured: bool, **more) -> Workbench:
 def test_every_figure_of_a_gpu_is_measured(quick, key: str):
     small = bench_of(True, smaller=dict.fromkeys(("7b", "1b"), "built-in"))
     value = GPU_FIGURES[key].measure(small)
-    values = [value.low, value.median, value.high] if isinstance(value, Spread) else [value]
-    assert all(0 < value < 1000 for value in values) and values == sorted(values)
+    values = [value.low, value.median, value.high] if isinstance(value, Spread) else []
+    assert all(0 < each < 1000 for each in (*values, number_of(value)))
+    assert values == sorted(values)
     assert any("cpu at built-in" in note for note in small.notes)
 
 
@@ -83,18 +100,17 @@ def test_every_figure_of_a_gpu_is_measured(quick, key: str):
 def test_the_same_functions_measure_the_figures_of_a_cpu(quick, key: str):
     small = bench_of(False)
     value = FIGURES[key].measure(small)
-    assert 0 < (value.median if isinstance(value, Spread) else value) < 1000
-    assert any(
-        note.startswith("234m over plain") or "bound at 234m" in note for note in small.notes
-    )
+    assert 0 < number_of(value) < 1000
+    assert any(note.startswith("234m over ") or "bound at 234m" in note for note in small.notes)
 
 
 def test_the_best_of_all_dtypes_and_drafts_is_chosen_and_noted(quick, monkeypatch):
-    def measured(self, size, dtype, batch):
-        seconds = {torch.float32: 0.02, torch.bfloat16: 0.01}[dtype]
-        return {"large": Costs(0.5, V), "small": Costs(0.1, V)}, seconds
-
-    monkeypatch.setattr(Workbench, "costs", measured)
+    names = {"large": Costs(0.5, V), "small": Costs(0.1, V)}
+    both = {torch.float32: (names, 0.02), torch.bfloat16: (names, 0.01)}
+    monkeypatch.setattr(
+        workbench, "costs_by_dtype", lambda models, *how: {each: both[each] for each in models}
+    )
+    monkeypatch.setattr(workbench, "dtypes", lambda: tuple(both))
     small = bench_of(False)
     best = small.best("234m", runs.SAMPLED)
     assert (best.dtype, best.draft) == (torch.bfloat16, "small")
@@ -102,6 +118,33 @@ def test_the_best_of_all_dtypes_and_drafts_is_chosen_and_noted(quick, monkeypatc
     assert best.tokens_per_second == pytest.approx(best.speedup / 0.01)
     assert f"the small draft and K = {best.k}" in small.notes[0] and "pair" in small.notes[1]
     assert small.best("234m", runs.SAMPLED, [torch.float32]).dtype == torch.float32
+
+
+def test_plain_decoding_has_a_best_dtype_of_its_own(quick, monkeypatch):
+    flat = dict.fromkeys(V, 1.0)
+    both = {
+        torch.float32: ({"large": Costs(0.1, {**V, 5: 4.0})}, 0.010),
+        torch.bfloat16: ({"large": Costs(0.1, flat)}, 0.012),
+    }
+    monkeypatch.setattr(workbench, "costs_by_dtype", lambda *how: both)
+    monkeypatch.setattr(workbench, "dtypes", lambda: tuple(both))
+    small, made = bench_of(False), []
+    real = small.decoder
+    small.decoder = lambda size, dtype, *more: (
+        made.append((dtype, *more)) or real(size, dtype, *more)
+    )
+    key = "cost234m_vs_best_plain_greedy"
+    assert FIGURES[key].measure(small) == FIGURES[key].measure(small)
+    assert made == [(torch.float32, runs.GREEDY), (torch.bfloat16, runs.GREEDY, "large", 2)]
+    assert "234m, a plain pass: torch.float32 10.0 ms, torch.bfloat16 12.0 ms" in small.notes
+
+
+def test_one_candidate_is_no_choice(quick, monkeypatch):
+    """Both figures over plain decoding are one measurement then."""
+    monkeypatch.setattr(workbench, "dtypes", lambda: (torch.float32,))
+    small = bench_of(False)
+    old, new = "cost234m_vs_own_ar_sampled", "cost234m_vs_best_plain_sampled"
+    assert FIGURES[old].measure(small) is FIGURES[new].measure(small)
 
 
 def test_transformers_stands_on_our_tensors(monkeypatch):
@@ -196,6 +239,7 @@ def test_the_bytes_of_a_plain_step():
 
 def test_without_a_gpu_its_rows_are_absent_and_told_of(capsys, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(bench, "installed", lambda: False)
     quickly = FIGURES["builtin_vs_own_ar"]._replace(measure=lambda bench: 1.0)
     monkeypatch.setitem(bench.ALL, "builtin_vs_own_ar", quickly)
     assert bench.main(["--only", "builtin_vs_own_ar"]) == 0
@@ -213,6 +257,7 @@ def test_without_a_gpu_its_rows_are_absent_and_told_of(capsys, monkeypatch):
 
 def test_with_a_gpu_its_figures_have_a_bench_of_their_own(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(bench, "installed", lambda: False)
     assert bench.chosen(None) == [*FIGURES, *GPU_FIGURES]
     cpu, card = bench.workbenches("default")
     assert not cpu.captured and card.captured and card.device.type == "cuda"
@@ -242,16 +287,20 @@ def test_layers_are_compiled_if_that_is_asked_for(monkeypatch):
     assert bench_of(True).layers == (None, "layers not compiled")
 
 
+def record_of(values, smaller=None, processor="AVX2", imitated=False) -> Record:
+    return Record(values, processor, imitated, "a machine", smaller or {})
+
+
 def test_a_smaller_size_is_named_in_its_row_and_meets_no_goal(tmp_path):
     values = dict.fromkeys(GPU_FIGURES, 9.0) | {"gpu_7b_vs_hf_assisted": Spread(3.5, 3.0, 4.0)}
-    lines = bench.table(values, {"7b": "1b", "1b": "1b"}).splitlines()[1:]
-    for line in lines:
+    of_less = record_of(values, {"7b": "1b", "1b": "1b"})
+    for line in tables.table(of_less).splitlines()[1:]:
         assert (
             ("(at the 1b cost: no room for 7b)" in line)
             == ("7b cost" in line)
             == (" met " not in line)
         )
-    bench.write(tmp_path / "bench.json", values, [], {"7b": "1b", "1b": "1b"})
+    record.write(tmp_path / "bench.json", of_less, [], {})
     written = json.loads((tmp_path / "bench.json").read_text())
     assert written["gpu_vs_hf_assisted"] == {
         "1b": 9.0,
@@ -280,43 +329,61 @@ def test_a_goal_is_met_by_the_median_on_its_side():
 
 def test_the_table_and_the_file_hold_every_figure(tmp_path: Path):
     values = dict.fromkeys(FIGURES, 1.0) | {"builtin_vs_hf_generate": Spread(2.5, 2.0, 3.0)}
-    values |= {"share_of_bound_greedy": 0.95, "share_of_bound_sampled": 0.9}
-    lines = bench.table(values).splitlines()[1:]
+    values |= {"share_of_bound_greedy": 0.95}
+    values |= {"share_of_bound_sampled": Picked(0.9, {"K = 1": 0.9, "K = 2": 0.92})}
+    whole = record_of(values)
+    lines = tables.table(whole).splitlines()[1:]
     assert [line.split()[0] for line in lines] == list(FIGURES)
-    assert "2.50 (2.00 to 3.00)" in bench.table(values) and "missed" in lines[0]
+    assert "2.50 (2.00 to 3.00)" in tables.table(whole) and "missed" in lines[0]
     path = tmp_path / "new" / "bench.json"
-    bench.write(path, values, ["a note"])
+    record.write(path, whole, ["a note"], {"share_of_bound_sampled": 3.21})
     written = json.loads(path.read_text())
     assert written["builtin_vs_hf_generate"] == {"median": 2.5, "low": 2.0, "high": 3.0}
-    assert written["share_of_bound"] == 0.9
-    assert all(isinstance(value, float | dict) for value in written.values())
+    assert written["share_of_bound"] == written["share_of_bound_sampled"] == 0.9
+    assert written["spreads"] == {"share_of_bound_sampled": {"K = 1": 0.9, "K = 2": 0.92}}
+    assert written["class"] == "AVX2" and not written["imitated"]
+    assert written["seconds"] == {"share_of_bound_sampled": 3.2}
     notes = path.with_suffix(".notes.txt").read_text().splitlines()
-    assert "threads, torch" in notes[0] and notes[1:] == ["a note"]
-    assert bench.read(path) == (values, {})
+    assert notes == ["a machine", "class: AVX2", "a note"]
+    assert record.read(path) == whole
 
 
-def test_the_command_writes_the_table_of_a_recorded_file_into_a_page(tmp_path: Path, capsys):
-    values = {"builtin_vs_own_ar": Spread(1.05, 1.0, 1.14), "model_error": 0.146}
-    bench.write(tmp_path / "a.json", values | {"gpu_7b_bandwidth_share": 0.8}, [], {"7b": "1b"})
+def test_the_command_writes_the_tables_of_recorded_files_into_a_page(tmp_path: Path, capsys):
+    fast = {"builtin_vs_own_ar": Spread(1.05, 1.0, 1.14), "model_error": 0.146}
+    fast |= {"gpu_7b_bandwidth_share": 0.8}
+    slow = {"model_error": Picked(0.08, {"batch 1, K = 1": 0.08})}
+    runs_ = [record_of(fast, {"7b": "1b"}, "AMX"), record_of(slow, imitated=True)]
+    files = [str(tmp_path / name) for name in ("a.json", "b.json")]
+    for file, each in zip(files, runs_, strict=True):
+        record.write(Path(file), each, [], {})
     page = tmp_path / "page.md"
-    assert bench.main(["--recorded", str(tmp_path / "a.json"), "--markdown", str(page)]) == 0
-    assert table_in(page, bench.TABLE).splitlines() == [
-        "| figure | measured | hoped for | |",
-        "| --- | --- | --- | --- |",
-        "| built-in pair, over our plain decoding, T = 1 | 1.05 (1.00 to 1.14) | | |",
-        "| error of the cost model, batch 1 to 32, K = 1 to 8 | 14.6% | at most 10.0% | missed |",
-        "| GPU, 7b cost, plain decoding, share of copy bandwidth (at the 1b cost: no room for 7b) "
-        "| 0.80 | 0.75 | |",
+    page.write_text("".join(f"<!-- {t} -->\n<!-- end of {t} -->\n" for t in PLACES))
+    assert bench.main(["--recorded", *files, "--markdown", str(page)]) == 0
+    head, _, *rows = table_in(page, tables.TABLE).splitlines()
+    assert head == "| figure | goal | AVX2 (imitated) | AMX |"
+    assert len(rows) == len(FIGURES) + 1
+    own = "built-in pair, over our plain decoding, T = 1"
+    assert f"| {own} | | not measured | 1.05 (1.00 to 1.14) |" in rows
+    error = "median error of the cost model, batch 1 to 32, K = 1 to 8"
+    assert f"| {error} | at most 12.0% | 8.0%, met | 14.6%, missed |" in rows
+    at_less = "0.80 (at the 1b cost: no room for 7b)"
+    bandwidth_row = "GPU, 7b cost, plain decoding, share of copy bandwidth"
+    assert rows[-1] == f"| {bandwidth_row} | 0.75 | not measured | {at_less} |"
+    assert table_in(page, tables.MACHINES).splitlines()[2:] == [
+        "| AVX2 | a machine | yes |",
+        "| AMX | a machine | no |",
     ]
-    assert "builtin_vs_own_ar" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "builtin_vs_own_ar" in shown and "AVX2 (imitated): a machine" in shown
 
 
 def test_the_page_shows_what_was_recorded(tmp_path: Path):
-    values, smaller = bench.read(DOCS / "results.json")
-    assert list(values) == list(FIGURES)
-    bench.show(values, smaller, tmp_path / "page.md")
-    shown = table_in(DOCS / "results.md", bench.TABLE)
-    assert shown == table_in(tmp_path / "page.md", bench.TABLE)
+    records = [record.read(path) for path in sorted((DOCS / "results").glob("*.json"))]
+    page = tmp_path / "page.md"
+    page.write_text((DOCS / "results.md").read_text(encoding="utf-8"), encoding="utf-8")
+    tables.write_tables(page, records)
+    for name in PLACES:
+        assert table_in(page, name) == table_in(DOCS / "results.md", name)
 
 
 def test_a_large_parent_does_not_hide_what_a_process_takes():

@@ -29,6 +29,7 @@ def test_too_little_memory_falls_to_the_next_size_and_says_so(monkeypatch):
     assert "The 234m target is left out, and the next size taken" in said[0]
     monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 1000)
     assert list(survey.built_in_targets(CPU, torch.float32, {}, said.append)) == ["built-in"]
+    monkeypatch.setattr(survey, "dtypes", lambda: (torch.float32, torch.bfloat16))
     dtype, why, loaded = survey.chosen_dtype(CPU)
     assert dtype == torch.float32 and "no memory to try" in why and loaded == {}
 
@@ -78,7 +79,8 @@ def test_every_finding_is_a_line(monkeypatch):
     said: list[str] = []
     monkeypatch.setattr(survey, "copy_bandwidth", lambda device: 12.5e9)
     monkeypatch.setattr(survey, "CPU_SIZES", ("40m",))
-    monkeypatch.setattr(survey, "pass_seconds", quick_passes)
+    monkeypatch.setattr(survey, "costs_by_dtype", quick_costs)
+    monkeypatch.setattr(survey, "dtypes", lambda: (torch.float32, torch.bfloat16))
     machine = survey.look(say=said.append)
     starts = ("Device", "Memory", "Copy", "Dtype", "Target", "Target", "its", "Hub", "Pairs")
     assert [line.split()[0].strip(":") for line in said] == list(starts)
@@ -89,20 +91,15 @@ def test_every_finding_is_a_line(monkeypatch):
     assert machine.drafts["small"].dtype == torch.float32
 
 
-def quick_passes(models_, widths, seconds=1.0):
+def quick_costs(models, drafts, seconds):
     """float32 passes get longer with their tokens, those in bfloat16 do not, drafts are fast."""
-    pass_of_one = {torch.float32: 0.01, torch.bfloat16: 0.01, "draft": 0.0005}
-    grows = {torch.float32: 1}
-    return {
-        key: {n: [pass_of_one[key] * n ** grows.get(key, 0)] * 2 for n in widths} for key in models_
-    }
+    v = {torch.float32: dict(zip(range(1, 10), range(1, 10), strict=True))}
+    v[torch.bfloat16] = dict.fromkeys(range(1, 10), 1.0)
+    return {dtype: (dict.fromkeys(drafts[dtype], Costs(0.05, v[dtype])), 0.01) for dtype in models}
 
 
-def test_the_dtype_is_chosen_by_the_cost_model():
-    seconds = {m: [0.02 * (1 + 0.1 * (m - 1))] for m in range(1, 10)}
-    choice = survey.choice_of(torch.float32, seconds, 0.002, 0.7)
-    costs = Costs(0.1, {m: 1 + 0.1 * (m - 1) for m in range(1, 10)})
-    assert choice.k == costs.best_k(0.7)
-    assert choice.tokens_per_second == pytest.approx(costs.speedup(0.7, choice.k) / 0.02)
-    hopeless = survey.choice_of(torch.float32, seconds, 0.02, 0.01)
-    assert hopeless.k == 1 and hopeless.speedup < 1  # a block drafts at least one token
+def test_without_a_choice_of_dtypes_nothing_is_measured(monkeypatch):
+    monkeypatch.setattr(survey, "dtypes", lambda: (torch.float32,))
+    monkeypatch.setattr(survey, "costs_by_dtype", None)
+    dtype, why, loaded = survey.chosen_dtype(CPU)
+    assert dtype == torch.float32 and "no instructions for bfloat16" in why and loaded == {}
