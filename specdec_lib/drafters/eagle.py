@@ -20,11 +20,11 @@ from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
-from specdec_lib.drafters.weights import check_width, read_tensors, reading, write_tensors, writing
+from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
 from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
-from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
+from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, mask_of, rotary_tables
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
@@ -80,11 +80,10 @@ def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
 
     Raises ValueError if the file does not hold it or it does not fit the target.
     """
-    path, width = Path(path), target.shape.width
-    stored = EagleWeights(**read_tensors(path, EagleWeights._fields, target))
-    check_width(path, len(stored.up), target)
-    fuse = [reading(part, width) for part in stored.fuse.chunk(2, dim=1)]
-    return stored._replace(fuse=torch.cat(fuse, 1), up=writing(stored.up, width))
+    path = Path(path)
+    weights = EagleWeights(**read_tensors(path, EagleWeights._fields, target))
+    check_width(path, len(weights.up), target)
+    return weights
 
 
 class Eagle(StateReader):
@@ -97,7 +96,7 @@ class Eagle(StateReader):
     """
 
     def __init__(self, target: Llama, weights: EagleWeights) -> None:
-        super().__init__(target)
+        super().__init__(target, len(weights.up))
         self.shape = weights.shape(target)
         self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
         self.layer = Layer(weights.layer, self.shape)
@@ -121,7 +120,7 @@ class Eagle(StateReader):
             for index in range(max(limits)):
                 if drafted:
                     state = self.next_states(state[:, None], drafted[-1][0][:, None])[:, 0]
-                q = self.warp(self.target.head(state))
+                q = self.warp(self.head(state))
                 drafted.append((choices.draft(q, index), q))
             self.cache.truncate(held)
         return drawn(drafted, limits, self.vocab_size, self.device)
@@ -150,10 +149,10 @@ class Eagle(StateReader):
         """
         slots = self.cache.advance(tokens.shape[1])
         positions = slots if tree is None else slots[:, :1] + tree.depths
-        mask = self.cache.mask(slots) if tree is None else self.cache.tree_mask(slots, tree)
-        here = Here(slots, self.cos[positions], self.sin[positions], mask)
-        embedded = F.embedding(tokens, self.target.embedding)
+        embedded = F.embedding(tokens, self.target.embedding)[..., : self.width]
         x = self.fuse(torch.cat((known, embedded), -1))
+        mask = mask_of(self.cache, slots, tree, x)
+        here = Here(self.cos[positions], self.sin[positions], slots, mask)
         x = self.layer(x, here, self.cache.held(0))
         return self.up(self.norm(x))
 
@@ -204,4 +203,4 @@ class EagleTree(Eagle):
             tree = Tree.of(grown.parents, self.device)
             self.predicted = self.next_states(known, tokens, tree)[0]
             self.cache.truncate(held)
-        return self.target.head(self.predicted)
+        return self.head(self.predicted)

@@ -8,21 +8,28 @@ import torch
 from torch import Tensor
 
 from specdec_lib.models.cache import Hidden
+from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Texts
 
 
 class StateReader:
-    """A drafter to which every pass of the target hands its last hidden states."""
+    """A drafter to which every pass of the target hands its last hidden states.
 
-    def __init__(self, target: Llama) -> None:
+    It reads their first `width` columns, by default all: a target that was grown (models/scale.py)
+    holds every state of the original several times in a row. `head` reads as many.
+    """
+
+    def __init__(self, target: Llama, width: int | None = None) -> None:
         self.target, self.device = target, target.device
+        self.width = width or target.shape.width
+        self.head = head_for(target, self.width)
         self.vocab_size, self.max_length = target.vocab_size, target.max_length
         self.hidden: Hidden | None = None  # of the latest pass; None before a generation's first
 
     def observe(self, hidden: Hidden) -> None:
         """The target has made a pass."""
-        self.hidden = hidden
+        self.hidden = hidden._replace(states=hidden.states[..., : self.width])
 
     def keep(self, nodes: Sequence[int]) -> None:
         """That pass was over a tree, and of its nodes only these are text."""
@@ -48,6 +55,15 @@ def passing_states(target: Llama, drafter: StateReader) -> Llama:
     watched = copy(target)
     watched.forward = partial(target.forward, observe=drafter.observe)
     return watched
+
+
+def head_for(target: Llama, width: int) -> Linear:
+    """The head of `target`; of a grown one the original's, which reads states of `width`."""
+    if width == target.shape.width:
+        return target.head
+    copies = target.shape.width // width
+    first = torch.eye(width, target.shape.width, device=target.device, dtype=target.dtype)
+    return Linear((target.head(first) * copies).T.contiguous())
 
 
 def at(states: Tensor, columns: Sequence[int | None]) -> Tensor:

@@ -22,7 +22,7 @@ from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
-from specdec_lib.drafters.weights import check_width, read_tensors, reading, write_tensors, writing
+from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
 from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache, Texts
@@ -58,10 +58,10 @@ def load_heads(target: Llama, path: Path | str = BUILT_IN_HEADS) -> Heads:
 
     Raises ValueError if the file does not hold them or they do not fit the target.
     """
-    path, width = Path(path), target.shape.width
-    stored = Heads(**read_tensors(path, Heads._fields, target))
-    check_width(path, stored.down.shape[-1], target)
-    return Heads(reading(stored.down, width), writing(stored.up, width))
+    path = Path(path)
+    heads = Heads(**read_tensors(path, Heads._fields, target))
+    check_width(path, heads.down.shape[-1], target)
+    return heads
 
 
 class Medusa(StateReader):
@@ -72,7 +72,7 @@ class Medusa(StateReader):
     """
 
     def __init__(self, target: Llama, heads: Heads) -> None:
-        super().__init__(target)
+        super().__init__(target, heads.down.shape[-1])
         self.heads = heads
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
@@ -87,7 +87,7 @@ class Medusa(StateReader):
         drafted = []
         if max(limits) > 0:
             state = at(self.hidden.states, columns)
-            q = self.warp(self.target.head(self.heads(state, max(limits))))
+            q = self.warp(self.head(self.heads(state, max(limits))))
             drafted = [(choices.draft(each, i), each) for i, each in enumerate(q.unbind(1))]
         return drawn(drafted, limits, self.vocab_size, self.device)
 
@@ -126,7 +126,7 @@ class MedusaTree(Medusa):
         grown = Grown([], [], [])
         if widths:
             state = at(self.hidden.states, columns)
-            heads = self.target.head(self.heads(state, len(widths)))[0]
+            heads = self.head(self.heads(state, len(widths)))[0]
 
             def read(grown: Grown) -> Tensor:
                 return heads[Tree.of(grown.parents, self.device).depths]

@@ -10,20 +10,6 @@ from torch import Tensor
 from specdec_lib.models.llama import Llama
 
 
-def reading(weight: Tensor, width: int) -> Tensor:
-    """`weight` (..., w), which reads states of width w, for a target with states of `width`.
-
-    A target that was grown (models/scale.py) holds every state of the original r times in a row.
-    """
-    r = width // weight.shape[-1]
-    return weight.repeat(*[1] * (weight.ndim - 1), r) / r
-
-
-def writing(weight: Tensor, width: int) -> Tensor:
-    """`weight` (..., w, n), which writes states of width w, as in `reading`."""
-    return weight.repeat(*[1] * (weight.ndim - 2), width // weight.shape[-2], 1)
-
-
 def check_width(path: Path, found: int, target: Llama) -> None:
     """Raise ValueError if heads for states of width `found` cannot read those of `target`."""
     width = target.shape.width

@@ -10,9 +10,9 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import BUILT_IN_HEAD, Eagle, load_head, save_head
 from specdec_lib.drafters.medusa import BUILT_IN_HEADS, Medusa, load_heads, save_heads
 from specdec_lib.measure.core.acceptance import Acceptance
+from specdec_lib.measure.core.by_step import acceptance_by_step
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.models.llama import Llama
-from specdec_lib.training.by_step import acceptance_by_step
 from specdec_lib.training.cards import CLOSING, data_rows
 from specdec_lib.training.ceiling import acceptance_unseen
 from specdec_lib.training.corpus import Document

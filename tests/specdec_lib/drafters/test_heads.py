@@ -29,13 +29,13 @@ from specdec_lib.drafters.eagle import Eagle, EagleTree
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.medusa import Medusa, MedusaTree
 from specdec_lib.exact import Tape, distance, distribution
+from specdec_lib.measure.core.by_step import GivenDrafts
 from specdec_lib.models import protocol
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
 from specdec_lib.models.scale import Growth, grown
 from specdec_lib.sampling import Greedy, Uniforms, Warp
-from specdec_lib.training.by_step import GivenDrafts
 
 TEXT = [1, 2, 0, 1, 1, 2, 0]
 GREEDY = Settings(20, Warp(0))
@@ -232,6 +232,23 @@ def test_a_grown_target_has_the_same_drafts(target: Llama, folder: Path, name: s
     )
     torch.testing.assert_close(one.q, other.q, rtol=0, atol=1e-10)
     assert torch.equal(one.tokens, other.tokens)
+
+
+@both
+def test_on_a_grown_target_a_draft_reads_no_more_than_on_the_original(
+    target: Llama, folder: Path, name: str, tmp_path: Path
+):
+    make, save, load = FILES[name]
+    save(make(target), tmp_path / "weights.safetensors")
+    wide = Llama(grown(read_weights(folder, "cpu", torch.float64), Growth(width=3, layers=3)))
+    weights = load(wide, tmp_path / "weights.safetensors")
+    assert [each.shape for each in weights] == [each.shape for each in make(target)]
+    drafter = {"Medusa": Medusa, "EAGLE": Eagle}[name](wide, weights)
+    drafted(drafter, [TEXT], [1])
+    states = drafter.hidden.states
+    assert states.shape[-1] == target.shape.width < wide.shape.width
+    original = target.head(states)
+    torch.testing.assert_close(drafter.head(states), original, rtol=0, atol=1e-10)
 
 
 @both

@@ -1,31 +1,14 @@
 """The choice of dtype, draft and K: one function, from passes that are interleaved long enough."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
+from decoders.stand_in_clock import Clock
 
 from specdec_lib.measure.core import costs, models, timing
 from specdec_lib.measure.core.choice import best_k, choices, fastest, fastest_plain
 from specdec_lib.theory import Costs
 
 DTYPES = torch.float32, torch.bfloat16
-
-
-class Clock:
-    """A clock that stands still but for what tasks say they take."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 0.0
-        monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: self.now))
-
-    def task(self, seconds: float):
-        """A task that takes so long."""
-
-        def run() -> None:
-            self.now += seconds
-
-        return run
 
 
 def test_tasks_go_round_for_as_long_as_is_asked(monkeypatch):

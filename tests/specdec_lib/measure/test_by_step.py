@@ -10,11 +10,10 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.eagle import Eagle, load_head
 from specdec_lib.drafters.medusa import Medusa, load_heads
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
-from specdec_lib.measure.core import held_out
+from specdec_lib.measure.core import by_step, held_out
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, model_reader, ngram_reader
+from specdec_lib.measure.core.by_step import acceptance_by_step
 from specdec_lib.models.llama import Llama
-from specdec_lib.training import by_step
-from specdec_lib.training.by_step import acceptance_by_step
 
 IDS = [0, 1, 2, 2, 0, 1, 1, 2, 0, 2]
 
