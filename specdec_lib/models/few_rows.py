@@ -17,8 +17,8 @@ try:
 except ImportError:
     njit = None
 
-# Numbers of x: with more of them torch's own steps, which use all cores, are done sooner. That is 10
-# rows of the built-in target, and 2 of it at the 234M cost.
+# Numbers of x: with more of them torch's own steps, which use all cores, are done sooner. That is
+# 10 rows of the built-in target, and 2 at the 234M cost.
 MOST = 4096
 # The order of a sum is free, as it is in torch; infinities and NaN are kept.
 FREE_ORDER = {"reassoc", "contract", "nsz", "arcp"}
