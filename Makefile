@@ -25,7 +25,7 @@ LAB_SETTINGS := $(CURDIR)/autograde/jupyter
 .DEFAULT_GOAL := help
 .PHONY: course test lab grader build solutions grade bench site lint clean help
 
-course: $(READY)  ## build everything, run every solution, grade a sample class
+course: $(READY)  ## build everything, grade a sample class, run every solution
 	@$(PY) -m autograde.tools.demo
 
 test: $(READY)  ## run the tests (not the slow ones: see CONTRIBUTING.md)
