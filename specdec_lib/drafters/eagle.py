@@ -24,7 +24,7 @@ from specdec_lib.drafters.weights import check_width, read_tensors, write_tensor
 from specdec_lib.models.cache import KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
-from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, rotary_tables
+from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, mask_of, rotary_tables
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
@@ -149,10 +149,10 @@ class Eagle(StateReader):
         """
         slots = self.cache.advance(tokens.shape[1])
         positions = slots if tree is None else slots[:, :1] + tree.depths
-        mask = self.cache.mask(slots) if tree is None else self.cache.tree_mask(slots, tree)
-        here = Here(slots, self.cos[positions], self.sin[positions], mask)
         embedded = F.embedding(tokens, self.target.embedding)[..., : self.width]
         x = self.fuse(torch.cat((known, embedded), -1))
+        mask = mask_of(self.cache, slots, tree, x)
+        here = Here(self.cos[positions], self.sin[positions], slots, mask)
         x = self.layer(x, here, self.cache.held(0))
         return self.up(self.norm(x))
 

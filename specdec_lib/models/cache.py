@@ -103,20 +103,22 @@ class Hidden(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What a cache holds of one layer, as far as a pass reads: up to S positions."""
+    """What a cache holds of one layer, and how far a pass reads: up to `seen` positions."""
 
-    keys: Tensor  # (B, S, heads, width), as values
-    values: Tensor
+    all_keys: Tensor  # (B, capacity, heads, width), as all_values
+    all_values: Tensor
     rows: Tensor  # (B, 1), the numbers of the rows
+    seen: int
 
     def store(self, positions: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Write `keys` and `values` (B, T, heads, width) at `positions` (B, T).
 
-        Returns all of the layer, (B, heads, S, width) each.
+        Returns what a pass reads, (B, heads, seen, width) each.
         """
-        self.keys.index_put_((self.rows, positions), keys)
-        self.values.index_put_((self.rows, positions), values)
-        return self.keys.transpose(1, 2), self.values.transpose(1, 2)
+        self.all_keys.index_put_((self.rows, positions), keys)
+        self.all_values.index_put_((self.rows, positions), values)
+        seen = slice(self.seen)
+        return self.all_keys[:, seen].transpose(1, 2), self.all_values[:, seen].transpose(1, 2)
 
 
 class KVCache(Lengths):
@@ -145,8 +147,7 @@ class KVCache(Lengths):
 
     def held(self, layer: int) -> Held:
         """The keys and values of `layer`, to read and to write."""
-        seen = self.readable
-        return Held(self.keys[layer, :, :seen], self.values[layer, :, :seen], self._rows)
+        return Held(self.keys[layer], self.values[layer], self._rows, self.readable)
 
     def tree_mask(self, slots: Tensor, tree: Tree) -> Tensor:
         """As `mask`, for a pass over the branches of a text, in a batch of one row."""

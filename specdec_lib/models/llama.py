@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from specdec_lib.models import few_rows
 from specdec_lib.models.cache import FixedCache, Held, Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear, return_freed_memory
@@ -82,15 +83,22 @@ class Llama:
         """
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else slots[:, :1] + tree.depths
-        mask = cache.mask(slots) if tree is None else cache.tree_mask(slots, tree)
-        here = Here(slots, self.cos[positions], self.sin[positions], mask)
         x = F.embedding(tokens, self.embedding)
+        mask = mask_of(cache, slots, tree, x)
+        here = Here(self.cos[positions], self.sin[positions], slots, mask)
         for number, layer in enumerate(self.layers[:layers]):
             x = (run or Layer.__call__)(layer, x, here, cache.held(number))
         hidden = self.norm(x)
         if observe:
             observe(Hidden(hidden, positions))
         return self.head(hidden)
+
+
+def mask_of(cache: KVCache, slots: Tensor, tree: Tree | None, x: Tensor) -> Tensor | None:
+    """What hides later tokens of a pass, or other branches of a tree, from each of its tokens x."""
+    if tree is not None:
+        return cache.tree_mask(slots, tree)
+    return None if few_rows.suits(x) else cache.mask(slots)  # few rows stop at their own slot
 
 
 class RMSNorm:
@@ -110,6 +118,8 @@ class RMSNorm:
 
     def __call__(self, x: Tensor) -> Tensor:
         """(..., width) -> (..., width), in the dtype of x; in between float32 or better."""
+        if few_rows.suits(x):
+            return few_rows.norm(x, self.plain, self.epsilon)
         if self.one_kernel:  # on a GPU a kernel's start costs more than what it computes here
             return F.rms_norm(x, self.plain.shape, self.plain, self.epsilon)
         length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=self.exact)
@@ -119,9 +129,9 @@ class RMSNorm:
 class Here(NamedTuple):
     """What all layers need to know of the tokens of one pass."""
 
-    slots: Tensor  # (B, T), where in the cache
     cos: Tensor  # (B, T, 1, head_width), as sin
     sin: Tensor
+    slots: Tensor  # (B, T), where in the cache
     mask: Tensor | None  # (B, 1, T, S), to be added to the scores
 
 
@@ -144,6 +154,8 @@ class Layer:
         """(B, T, width) -> (B, T, width)."""
         shape = self.shape
         qkv = self.qkv(self.norm_attention(x))
+        if few_rows.suits(x):
+            return self.out(few_rows.attend(qkv, *here, held.all_keys, held.all_values))
         qkv = qkv.unflatten(-1, (-1, shape.head_width))
         turning = shape.heads + shape.kv_heads  # queries and keys
         turned = rotate(qkv[:, :, :turning], here.cos, here.sin)
@@ -160,6 +172,8 @@ class Layer:
     def mlp(self, x: Tensor) -> Tensor:
         """(B, T, width) -> (B, T, width)."""
         both = self.gate_up(self.norm_mlp(x))
+        if few_rows.suits(x):
+            return self.down(few_rows.gated(both))
         gate, up = both.chunk(2, dim=-1)
         return self.down(F.silu(gate) * up)
 

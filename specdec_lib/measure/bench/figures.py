@@ -16,6 +16,7 @@ from specdec_lib.measure.bench.comparisons import (
     over_plain,
 )
 from specdec_lib.measure.bench.memory import memory_overhead
+from specdec_lib.measure.bench.rivals import over_llama_cpp
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
 from specdec_lib.measure.core.timing import Picked, Spread
@@ -144,6 +145,32 @@ FIGURES = {
     ),
 }
 
+# Measured where llama.cpp's package is installed, and absent otherwise.
+PEER_FIGURES = {
+    "cost234m_vs_llama_cpp_plain": cpu_figure(
+        "234M cost, plain, greedy, over llama.cpp's F16",
+        1.0,
+        over_llama_cpp,
+        wanted="234m",
+        forms=("F16", "F32"),
+    ),
+    "cost234m_vs_llama_cpp_speculative": cpu_figure(
+        "234M cost, speculative, greedy, over llama.cpp's F16",
+        1.0,
+        over_llama_cpp,
+        wanted="234m",
+        forms=("F16", "F32"),
+        drafted=True,
+    ),
+    "builtin_vs_llama_cpp_plain": cpu_figure(
+        "built-in target, plain, greedy, over llama.cpp's F32",
+        0.6,
+        over_llama_cpp,
+        wanted=None,
+        forms=("F32", "F16"),
+    ),
+}
+
 
 def gpu_figure(what: str, goal: float, measure: Callable, size: str, **options: Warp) -> Figure:
     """A figure of a GPU at the cost of `size`."""
@@ -166,7 +193,7 @@ GPU_FIGURES = {
         "greedy, over HF assisted generation", 4.0, over_hugging, "1b"
     ),
     "gpu_7b_vs_hf_assisted": gpu_figure(
-        "greedy, over HF assisted generation", 2.5, over_hugging, "7b"
+        "greedy, over HF assisted generation", 3.0, over_hugging, "7b"
     ),
     "gpu_batch8_vs_own_ar": gpu_figure(
         "8 texts at once, over our plain decoding, T = 1", 1.5, batch_over_plain, "1b"
@@ -176,4 +203,4 @@ GPU_FIGURES = {
     ),
 }
 
-ALL = FIGURES | GPU_FIGURES
+ALL = FIGURES | PEER_FIGURES | GPU_FIGURES

@@ -27,6 +27,19 @@ def test_tasks_are_interleaved_and_the_first_rounds_not_counted():
     assert lengths == {"a": [9, 11], "b": [10, 12]}
 
 
+@pytest.mark.parametrize(("once", "rounds"), [(0.01, 6), (1.0, 4), (9.0, 2)])
+def test_as_many_rounds_as_fit_and_what_is_left_out_is_said(monkeypatch, once, rounds):
+    order, said = [], []
+    tasks = {name: (lambda name=name: order.append(name)) for name in "ab"}
+    monkeypatch.setattr(timing, "timed", lambda task: (task(), once)[1])
+    seconds = timing.within(tasks, seconds=4, most=6, say=said.append)
+    assert order == ["a", "b"] * (1 + rounds) and all(
+        len(each) == rounds for each in seconds.values()
+    )
+    why = [f"{rounds} rounds, not 6, since one takes {once:.1f} s and there are 4."]
+    assert said == (why if rounds < 6 else [])
+
+
 def test_decoders_are_interleaved_on_every_prompt_and_warmed_up_on_the_first():
     calls = []
     decoders = {name: (lambda p, name=name: calls.append((name, *p))) for name in "ab"}
