@@ -3,7 +3,7 @@
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -11,7 +11,7 @@ from typing import TypeVar
 from tqdm import tqdm
 
 from specdec_lib.device import wait_for
-from specdec_lib.measure.core.progress import Progress
+from specdec_lib.measure.core.progress import Progress, watched
 
 Key = TypeVar("Key")
 Figure = TypeVar("Figure")
@@ -126,12 +126,11 @@ def on_prompts(
     first time, as capturing a graph, is done there.
     """
     seconds: dict[Key, list[float]] = {key: [] for key in decoders}
-    progress = Progress()
-    for number, prompt in enumerate(tqdm(prompts, desc="prompts", leave=False, disable=None)):
+    if isinstance(prompts, Collection):  # of anything else its maker says how far it is
+        prompts = watched(tqdm(prompts, desc="prompts", leave=False, disable=None), "prompts")
+    for number, prompt in enumerate(prompts):
         tasks = {key: partial(decoder, prompt) for key, decoder in decoders.items()}
         times = interleaved(tasks, rounds, 0 if number else warm_up)
         for key in decoders:
             seconds[key] += times[key]
-        progress.say(f"measuring: {number + 1} of {len(prompts)} prompts are done")
-    progress.end()
     return seconds

@@ -23,6 +23,7 @@ from specdec_lib.measure.core.models import dtypes
 from specdec_lib.measure.experiment.budget import LOOK, ON_CPU, ON_GPU, Budget, Part
 from specdec_lib.measure.experiment.costs import Found, costs_on
 from specdec_lib.measure.experiment.machine import Effort, Machine, device_line
+from specdec_lib.measure.quiet.runs import DISTURBED
 from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.checkpoint import read_shape
@@ -42,7 +43,6 @@ ROOM = 1.3  # memory over the weights alone
 TRIAL = 1000  # positions of the acceptance that the dtype is chosen with
 LEAST_PASSES = 1200  # plain passes that take as long as the least of every part
 LEAST_ROUNDS = 3  # of passes that the dtype is chosen with
-QUIET = "close other programs and run the cell again"
 
 
 class Formats(NamedTuple):
@@ -195,7 +195,7 @@ def cost_lines(name: str, model: Llama, found: Found) -> Iterator[str]:
     if name in COSTS:
         yield f"  its rows are: {cost_label(name, *BUILT_IN_DRAFTS)}"
     if found.disturbed:
-        yield f"  this run was disturbed ({found.disturbed}): {QUIET}"
+        yield "  " + DISTURBED.format(why=found.disturbed)
 
 
 def published_pairs(device: torch.device, say: Say) -> tuple[str, ...]:

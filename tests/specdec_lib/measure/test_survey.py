@@ -104,7 +104,7 @@ def test_every_finding_is_a_line(monkeypatch):
     monkeypatch.setattr(survey, "ON_CPU", {LOOK: LONG})
     machine = survey.look(0.1, said.append)
     starts = "Budget Device Memory Copy Dtype Target Target its Hub Pairs"
-    said = [line for line in said if not line.startswith("  this run was disturbed")]
+    said = [line for line in said if not line.startswith("  This run was disturbed")]
     assert [line.split()[0].strip(":") for line in said] == starts.split()
     assert "acceptance of a 4:1 or an 8:1 or a 17:1 pair, cost of a 19:1" in said[7]
     assert list(machine.targets) == ["built-in", "40m"] and not machine.whole_grid
