@@ -25,7 +25,7 @@ LAB_SETTINGS := $(CURDIR)/autograde/jupyter
 .DEFAULT_GOAL := help
 .PHONY: course test lab grader build solutions grade bench site lint clean help
 
-course: $(READY)  ## build everything, run every solution, grade a sample class
+course: $(READY)  ## build everything, grade a sample class, run every solution
 	@$(PY) -m autograde.tools.demo
 
 test: $(READY)  ## run the tests (not the slow ones: see CONTRIBUTING.md)
@@ -47,7 +47,7 @@ grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
 	@mkdir -p build
 	@$(VENV)/bin/autograde grade "$(SUBMITTED)" --json build/grades.json
 
-bench: $(READY)  ## measure the decoder (9 minutes), and grading against plain nbgrader (4)
+bench: $(READY)  ## measure the decoder (10 minutes), and grading against plain nbgrader (4)
 	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
 	@$(PY) -m autograde.tools.bench --json build/grading-bench.json
 

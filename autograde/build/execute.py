@@ -4,6 +4,7 @@ import os
 import re
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,9 +81,10 @@ def execute(
     """Execute solutions/NN_topic.py files into OUT/NN_topic.ipynb and OUT/NN_topic.html.
 
     A chapter is not run again while its text, the library and the builder are what they were.
-    They run one after the other: torch takes every core, two at a time wait for each other most of
-    the time, and many cells read the clock. `timeout` is in seconds, for a cell. Raises
-    AuthorError once all have ended; those that ran well are in place by then.
+    They run one after the other, in the order given: torch takes every core, two at a time wait
+    for each other most of the time, and most chapters read the clock. Each has a line when it has
+    ended. `timeout` is in seconds, for a cell. Raises AuthorError once all have ended; those that
+    ran well are in place by then.
     """
     results = [Executed(path, out, _digest(path)) for path in chapters]
     errors = _run_all([result for result in results if not result.is_fresh()], timeout)
@@ -96,14 +98,17 @@ def _run_all(stale: list[Executed], timeout: int) -> list[str]:
     notebooks = [regions.solution_view(read_chapter(result.source)) for result in stale]
     total = sum(cell.cell_type == "code" for nb in notebooks for cell in nb.cells)
     errors = []
-    with tqdm(total=total, unit="cell", desc="solutions", disable=not stale) as bar:
+    with tqdm(total=total, unit="cell", desc="chapters", disable=not stale) as bar:
         for result, notebook in zip(stale, notebooks, strict=True):
             bar.set_postfix_str(result.chapter)
+            start = time.monotonic()
             error = _run(notebook, bar, timeout)
             if error is None:
                 result.save(notebook)
             else:
                 errors.append(f"{result.chapter}: {error}")
+            done = "failed after" if error else "executed in"
+            bar.write(f"  {result.chapter}: {done} {time.monotonic() - start:.0f} s")
     return errors
 
 

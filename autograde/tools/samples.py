@@ -13,19 +13,21 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograde.chapter import notebook_path
+from autograde.chapter import Chapter, notebook_path
 from autograde.files import write_if_changed
 from autograde.nbgrader.regions import solution_view
 from autograde.submission import is_answer, release_of, solution_of
 from autograde.wrong import misconceptions_of
 
 Answers = dict[str, str]  # what stands in a cell, by the cell's name
+LOOP = "def {name}(*args):\n    while True:\n        pass"
 TROUBLES = (
     "import os\nos._exit(0)",
-    "def {name}(*args):\n    while True:\n        pass",
+    LOOP,
     "def {name}(*args)\n    return 0",
     "def {name}(*args):\n    return [1] * 10**12",
 )
+WITH_LOOP = "00"  # the chapter in which `crashing` loops
 ATTACK = """\
 import builtins, glob, os, sys
 print(float('inf'), glob.glob('/**/gradebook.db'), os.environ)
@@ -94,8 +96,13 @@ def trouble(chapter: str, number: int) -> Answers:
 
 
 def crashing(chapter: str, _: int) -> Answers:
-    """The last functions have all of these troubles; what stands before them can be right."""
-    pairs = zip(reversed(functions_of(chapter)), TROUBLES, strict=False)
+    """The last functions have these troubles; what stands before them can be right.
+
+    Only one chapter has the loop without end. A result that hit a time limit is never stored, so
+    the engine and nbgrader's pass each grade it twice: 15 seconds or so for each chapter with one.
+    """
+    troubles = [t for t in TROUBLES if t is not LOOP or Chapter(chapter).number == WITH_LOOP]
+    pairs = zip(reversed(functions_of(chapter)), troubles, strict=False)
     codes = {name: code.replace("{name}", name) for name, code in pairs}
     return solutions_of(chapter) | codes
 

@@ -1,38 +1,32 @@
 """The main job on a class of its own: five students, nbgrader's gradebook, feedback pages."""
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
+from classes.builder_fixtures import TINY, changed, write_chapter
 from classes.submitting import CHAPTER
 
-from autograde.chapter import AuthorError, chapter_names
+from autograde.build import execute as executing
+from autograde.chapter import AuthorError, Chapter, chapter_names
 from autograde.commands import exit_code
 from autograde.nbgrader.gradebook import compare, read_scores
-from autograde.pool import grade_class
+from autograde.result import read_grades
 from autograde.tools import demo as course
 from autograde.tools import site
-from autograde.tools.samples import STUDENTS
-
-
-def grade_samples(folder: Path, names: list[str]) -> None:
-    """What `make course` does after the build, for some chapters, in a folder of its own."""
-    places = {"CLASS": folder, "LOG": folder / "log", "GRADES": folder / "grades.json"}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in (places | {"chapter_names": lambda: names}).items():
-            patch.setattr(course, name, value)
-        course.grade_sample_class()
+from autograde.tools.samples import LOOP, STUDENTS, WITH_LOOP, crashing
 
 
 @pytest.fixture(scope="module")
 def sample_class(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sample")
-    grade_samples(folder, [CHAPTER])
+    course.grade_sample_class(folder, [CHAPTER])
     return folder
 
 
 def test_marks_are_as_the_samples_are_made(sample_class: Path):
-    grades = grade_class(sample_class / "submitted").grades
+    grades = read_grades(course.grades_of(sample_class))
     scores = {student: result[CHAPTER]["score"] for student, result in grades.items()}
     assert list(scores) == sorted(STUDENTS)
     assert scores["ada-right"] == 22.0 and scores["dan-blank"] == 0.0
@@ -40,30 +34,109 @@ def test_marks_are_as_the_samples_are_made(sample_class: Path):
     assert 0 < scores["eve-crashing"] < scores["ben-half"]
 
 
+def test_each_student_has_a_page_of_feedback(sample_class: Path):
+    pages = sample_class.glob(f"feedback/*/{CHAPTER}/{CHAPTER}.html")
+    assert sorted(page.parts[-3] for page in pages) == sorted(STUDENTS)
+
+
 @pytest.mark.slow
 def test_engine_and_gradebook_agree_on_every_chapter(tmp_path: Path):
-    grade_samples(tmp_path, chapter_names())
-    grades = grade_class(tmp_path / "submitted").grades
+    course.grade_sample_class(tmp_path, chapter_names())
+    grades = read_grades(course.grades_of(tmp_path))
     assert all(sorted(result) == sorted(chapter_names()) for result in grades.values())
     compare(grades, read_scores(tmp_path))
 
 
-def test_a_second_run_does_nothing_again(monkeypatch, tmp_path: Path, capsys):
-    for name, value in {"STAMP": tmp_path / "stamp", "GRADES": tmp_path / "grades.json"}.items():
-        monkeypatch.setattr(course, name, value)
-    for step in ("build", "execute", "compare", "read_scores"):
-        monkeypatch.setattr(course, step, lambda *_: [])
-    monkeypatch.setattr(course, "grade_sample_class", None)  # a call would fail
-    (tmp_path / "stamp").write_text(course.fingerprint())
-    (tmp_path / "grades.json").write_text('{"students": {}}')
+def test_one_chapter_has_the_loop_that_is_graded_four_times():
+    loops = {
+        name: LOOP.partition(":")[2] in "".join(crashing(name, 0).values())
+        for name in chapter_names()
+    }
+    assert [Chapter(name).number for name, loop in loops.items() if loop] == [WITH_LOOP]
+
+
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The long steps of `make course` as they come, with stand-ins that do nothing else."""
+    done: list[str] = []
+
+    def grade_sample_class(folder: Path, _: list[str]) -> None:
+        done.append("class graded")
+        folder.mkdir(exist_ok=True)
+        course.stamp_of(folder).write_text(course.fingerprint())
+
+    def execute(sources: list[Path]) -> list:
+        done.extend(source.stem for source in sources)
+        return []
+
+    monkeypatch.setattr(course, "CLASS", tmp_path / "class")
+    monkeypatch.setattr(course, "build", list)
+    monkeypatch.setattr(course, "fingerprint", lambda: "what there is now")
+    monkeypatch.setattr(course, "grade_sample_class", grade_sample_class)
+    monkeypatch.setattr(course, "show_table", lambda _: done.append("table"))
+    monkeypatch.setattr(course, "execute", execute)
+    return done
+
+
+def test_the_table_comes_before_the_chapters_and_the_longest_come_last(log: list[str], capsys):
     assert course.main() == 0
+    longest = [name for name in chapter_names() if name[:2] in course.LONGEST]
+    others = [name for name in chapter_names() if name not in longest]
+    assert log == ["class graded", "table", *others, *longest]
+    assert capsys.readouterr().out.endswith(course.NEXT + "\n")
+
+
+def test_a_second_run_grades_nothing_again_and_shows_the_table(log: list[str], capsys):
+    course.main()
+    log.clear()
+    assert course.main() == 0
+    assert log[0] == "table"
     assert "sample class: up to date" in capsys.readouterr().out
 
 
-def test_a_failing_nbgrader_command_shows_the_end_of_its_log(sample_class: Path, monkeypatch):
-    monkeypatch.setattr(course, "LOG", sample_class / "other-log")
+def test_a_failing_chapter_keeps_the_table_and_is_named(
+    log: list[str], tmp_path: Path, monkeypatch, capsys
+):
+    """The first of two cannot run. The second does, and is not run again the next time."""
+    bad = changed("return product_of_both", "return x + 1")
+    for name, text in {"01_bad": bad, "02_good": TINY}.items():
+        write_chapter(tmp_path, text, name)
+    paths = sorted((tmp_path / "solutions").iterdir())
+    ran: list[str] = []
+
+    def run(notebook, *_) -> str | None:
+        text = str(notebook)
+        ran.append("bad" if "return x + 1" in text else "good")
+        return "cell 5 (test_square) failed." if ran[-1] == "bad" else None
+
+    monkeypatch.setattr(executing, "_run", run)
+    monkeypatch.setattr(course, "execute", lambda _: executing.execute(paths, tmp_path / "out"))
+    assert [exit_code(course.main), exit_code(course.main)] == [1, 1]
+    assert ran == ["bad", "good", "bad"]
+    assert log == ["class graded", "table", "table"]
+    said = capsys.readouterr()
+    assert "01_bad: cell 5 (test_square) failed." in said.err
+    assert re.search(r"  01_bad: failed after \d+ s\n  02_good: executed in \d+ s\n", said.out)
+
+
+def test_a_class_that_was_not_graded_to_the_end_is_graded_again(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(course, "isolate_if_possible", lambda: None)
+    monkeypatch.setattr(course, "fingerprint", lambda: "what there is now")
+    course.stamp_of(tmp_path).write_text("what there is now")
+    assert course.is_graded(tmp_path)
+
+    def interrupted(*_, **__) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(course.shutil, "rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        course.grade_sample_class(tmp_path, [CHAPTER])
+    assert not course.is_graded(tmp_path)
+
+
+def test_a_failing_nbgrader_command_shows_the_end_of_its_log(tmp_path: Path):
     with pytest.raises(SystemExit, match="No notebooks were matched"):
-        course.nbgrader("autograde", "99_none")
+        course.nbgrader(tmp_path, "autograde", "99_none")
 
 
 @pytest.mark.parametrize("command", [course.main, site.main])
