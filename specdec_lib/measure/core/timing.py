@@ -3,7 +3,7 @@
 import math
 import statistics
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -11,7 +11,7 @@ from typing import TypeVar
 from tqdm import tqdm
 
 from specdec_lib.device import wait_for
-from specdec_lib.measure.core.progress import Progress, watched
+from specdec_lib.measure.core.progress import Progress
 
 Key = TypeVar("Key")
 Figure = TypeVar("Figure")
@@ -116,21 +116,41 @@ def for_seconds(
 
 def on_prompts(
     decoders: Mapping[Key, Callable[[Prompt], object]],
-    prompts: Iterable[Prompt],
+    prompts: Sequence[Prompt],
     rounds: int,
     warm_up: int = 1,
+    seconds: float = math.inf,
 ) -> dict[Key, list[float]]:
     """The seconds of every decoder on every prompt in every round, interleaved on each prompt.
 
     On the first prompt, `warm_up` rounds before the others are not counted: what is done for the
-    first time, as capturing a graph, is done there.
+    first time, as capturing a graph, is done there. Once all of them have taken `seconds`, the
+    prompts that are left are left out, and that is said.
     """
-    seconds: dict[Key, list[float]] = {key: [] for key in decoders}
-    if isinstance(prompts, Collection):  # of anything else its maker says how far it is
-        prompts = watched(tqdm(prompts, desc="prompts", leave=False, disable=None), "prompts")
-    for number, prompt in enumerate(prompts):
+    taken: dict[Key, list[float]] = {key: [] for key in decoders}
+    progress = Progress()
+    for number, prompt in enumerate(tqdm(prompts, desc="prompts", leave=False, disable=None)):
+        if sum(map(sum, taken.values())) >= seconds:
+            print(f"{number} prompts, not {len(prompts)}, since {seconds:g} s are over.")
+            break
         tasks = {key: partial(decoder, prompt) for key, decoder in decoders.items()}
-        times = interleaved(tasks, rounds, 0 if number else warm_up)
-        for key in decoders:
-            seconds[key] += times[key]
-    return seconds
+        for key, times in interleaved(tasks, rounds, 0 if number else warm_up).items():
+            taken[key] += times
+        progress.say(f"measuring: {number + 1} of {len(prompts)} prompts are done")
+    progress.end()
+    return taken
+
+
+def on_turns(
+    decoders: Mapping[Key, Callable[[Prompt], object]], turns: Iterable[Prompt], rounds: int = 1
+) -> dict[Key, list[float]]:
+    """As `on_prompts`, for prompts that are handed out one by one as long as there is time.
+
+    Whoever hands them out shows how far it is. One round more goes before the first.
+    """
+    taken: dict[Key, list[float]] = {key: [] for key in decoders}
+    for number, prompt in enumerate(turns):
+        tasks = {key: partial(decoder, prompt) for key, decoder in decoders.items()}
+        for key, times in interleaved(tasks, rounds, warm_up=int(number == 0)).items():
+            taken[key] += times
+    return taken

@@ -12,7 +12,7 @@ from specdec_lib.measure.core.disturbance import disturbance
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.models import dtypes
 from specdec_lib.measure.core.runs import GREEDY, Decoder, plain, straight
-from specdec_lib.measure.core.timing import Spread, interleaved, on_prompts, ratios
+from specdec_lib.measure.core.timing import Spread, interleaved, on_turns, ratios
 from specdec_lib.measure.experiment.budget import Part
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
@@ -64,7 +64,7 @@ def outcome_of(
     A turn is a prompt or a text.
     """
     decoders = ours | {name: side.decoder for name, side in theirs.items()}
-    seconds = on_prompts(decoders, turns, rounds)
+    seconds = on_turns(decoders, turns, rounds)
     over = {name: ratios(times, seconds["loop"]) for name, times in seconds.items()}
     at_4 = over["plain"] if AT_4 not in seconds else ratios(seconds["plain"], seconds[AT_4])
     # What does the same work in every turn; a loop's work depends on what is accepted.

@@ -11,7 +11,7 @@ from specdec_lib.decoding.fixed_shape.graph import graph_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, Prompts, decoder, plain
-from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
+from specdec_lib.measure.core.timing import Spread, on_turns, ratios
 from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
 from specdec_lib.measure.experiment.machine import Machine
@@ -75,7 +75,7 @@ def versions(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> l
     }
     turns = prompts(machine.effort.prompts) * machine.effort.rounds
     with machine.budget.part(ENGINEERING) as part:
-        seconds = on_prompts(decoders, part.each(turns, TURNS), rounds=1)
+        seconds = on_turns(decoders, part.each(turns, TURNS))
     base = seconds.pop("plain")
     return [Version(name, ratios(base, times)) for name, times in seconds.items()]
 

@@ -42,6 +42,7 @@ PATIENCE = 5.0  # seconds for the hub to answer
 ROOM = 1.3  # memory over the weights alone
 TRIAL = 1000  # positions of the acceptance that the dtype is chosen with
 LEAST_PASSES = 1200  # plain passes that take as long as the least of every part
+TRIAL_PASSES = 700  # as many plain passes take about as long as the trial of two dtypes
 LEAST_ROUNDS = 3  # of passes that the dtype is chosen with
 
 
@@ -75,7 +76,7 @@ def looked(device: torch.device, effort: Effort, budget: Budget, part: Part, say
     bandwidth = copy_bandwidth(device)
     say(f"Copy bandwidth: {bandwidth / 1e9:.1f} GB/s")
     part.note("the dtype is chosen")
-    formats = chosen_formats(device, budget.seconds, say)
+    formats = chosen_formats(device, budget.seconds, part, say)
     say(f"Dtype: {name_of(formats.dtype)}, because {formats.why}")
     targets = built_in_targets(device, formats, budget.seconds, say)
     where = device, draft_dtype(device, formats.dtype)
@@ -94,22 +95,25 @@ def looked(device: torch.device, effort: Effort, budget: Budget, part: Part, say
     )
 
 
-def chosen_formats(device: torch.device, seconds: float, say: Say) -> Formats:
+def chosen_formats(device: torch.device, seconds: float, part: Part, say: Say) -> Formats:
     """The dtypes that decode fastest; the experiment may take `seconds`.
 
-    On a CPU that has several to choose from, passes of a larger target are timed in each.
+    On a CPU that has several to choose from, passes of a larger target are timed in each, if `part`
+    has the time.
     """
     if device.type != "cpu":
         best = default_dtype(device)
         return Formats(best, best, "that is what the device multiplies fastest", {})
     f32 = torch.float32
-    size, model = next(costlier(CPU_SIZES, device, f32, seconds, say), (None, None))
+    size, model, one = next(costlier(CPU_SIZES, device, f32, seconds, say), (None, None, 0.0))
     if model is None:
         return Formats(f32, f32, "there is no room to try another on a larger target", {})
     loaded = {f32: {size: model}}
     candidates = dtypes()
     if len(candidates) == 1:
         return Formats(f32, f32, "this processor has no instructions for bfloat16", loaded)
+    if not part.fits(TRIAL_PASSES * one, "trials of other dtypes"):
+        return Formats(f32, f32, "there is no time to try another", loaded)
     models = {f32: model} | {
         dtype: scaled(ASSETS / "target", size, device, dtype) for dtype in candidates[1:]
     }
@@ -129,8 +133,11 @@ def chosen_formats(device: torch.device, seconds: float, say: Say) -> Formats:
 
 def costlier(
     sizes: Sequence[str], device: torch.device, dtype: torch.dtype, seconds: float, say: Say
-) -> Iterator[tuple[str, Llama]]:
-    """The built-in target at those of `sizes` for which there is memory and time."""
+) -> Iterator[tuple[str, Llama, float]]:
+    """The built-in target at those of `sizes` for which there is memory and time.
+
+    With its name in `sizes`, and the seconds of a pass over one token.
+    """
     for size in fitting(sizes, device, dtype, say):
         try:
             model = scaled(ASSETS / "target", size, device, dtype)
@@ -146,7 +153,7 @@ def costlier(
                 f"s, and {seconds:.0f} s are too short for the experiment with it"
             )
             continue
-        yield size, model
+        yield size, model, one
 
 
 def quick_acceptance(draft: Llama) -> float:
@@ -179,7 +186,7 @@ def built_in_targets(
     targets = {"built-in": Llama.from_folder(ASSETS / "target", device, dtype)}
     if device.type == "cuda":
         found = islice(costlier(GPU_SIZES, device, dtype, seconds, say), GPU_TARGETS)
-        targets |= dict(found)
+        targets |= {size: model for size, model, _ in found}
     else:
         targets |= formats.loaded.get(dtype, {})
     return dict(sorted(targets.items(), key=lambda each: parameters(each[1].shape)))

@@ -6,14 +6,20 @@ import pytest
 import torch
 from decoders.built_in_machine import CPU
 
+from specdec_lib.measure.core.progress import Progress
 from specdec_lib.measure.experiment import survey
-from specdec_lib.measure.experiment.budget import LOOK
+from specdec_lib.measure.experiment.budget import LOOK, Part
 from specdec_lib.measure.experiment.machine import Effort
 from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.theory import Costs
 
 LONG = 1e9  # seconds that nothing takes
+
+
+def part(seconds: float = LONG) -> Part:
+    """A part of the experiment that has so many seconds."""
+    return Part(LOOK, seconds, lambda: 0.0, Progress())
 
 
 def test_effort_grows_and_is_refused_below_nothing():
@@ -28,13 +34,13 @@ def test_too_little_memory_falls_to_the_next_size_and_says_so(monkeypatch):
     monkeypatch.setattr(survey, "free_memory", lambda device: 0)
     monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 250_000_000)
     monkeypatch.setattr(survey, "costs_by_dtype", quick_costs)
-    formats = survey.chosen_formats(CPU, LONG, said.append)
+    formats = survey.chosen_formats(CPU, LONG, part(), said.append)
     assert list(formats.loaded[formats.dtype]) == ["40m"]
     targets = survey.built_in_targets(CPU, formats, LONG, said.append)
     assert list(targets) == ["built-in", "40m"]
     assert "The 234m target is left out, and the next size taken" in said[0]
     monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 1000)
-    formats = survey.chosen_formats(CPU, LONG, said.append)
+    formats = survey.chosen_formats(CPU, LONG, part(), said.append)
     assert formats.dtype == formats.plain == torch.float32 and formats.loaded == {}
     assert "no room to try" in formats.why
     assert list(survey.built_in_targets(CPU, formats, LONG, said.append)) == ["built-in"]
@@ -50,7 +56,7 @@ def test_memory_that_runs_out_while_loading_falls_to_the_next_size(monkeypatch):
 
     monkeypatch.setattr(survey, "scaled", short)
     sizes = survey.costlier(("234m", "40m"), CPU, torch.float32, LONG, said.append)
-    assert [size for size, _ in sizes] == ["40m"]
+    assert [size for size, *_ in sizes] == ["40m"]
     assert "does not fit after all" in said[0]
     monkeypatch.setattr(survey, "scaled", lambda *args: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -64,7 +70,7 @@ def test_a_target_too_slow_for_the_budget_falls_to_the_next_size_and_says_so(mon
     monkeypatch.setattr(survey, "pass_task", lambda model, tokens: model)
     monkeypatch.setattr(survey, "fastest_of", lambda size, rounds: slow[size])
     sizes = survey.costlier(("234m", "40m"), CPU, torch.float32, 160, said.append)
-    assert [size for size, _ in sizes] == ["40m"]  # the smallest is taken in any case
+    assert [size for size, *_ in sizes] == ["40m"]  # the smallest is taken in any case
     assert "The 234m target is left out" in said[0] and "a pass takes 0.20 s, and 160 s" in said[0]
     sizes = survey.costlier(("234m", "40m"), CPU, torch.float32, 320, said.append)
     assert next(sizes)[0] == "234m"
@@ -120,9 +126,20 @@ def quick_costs(models, drafts, seconds, least):
     return {dtype: (dict.fromkeys(drafts[dtype], Costs(0.05, v[dtype])), 0.01) for dtype in models}
 
 
+def test_without_the_time_to_try_another_dtype_float32_is_taken_and_the_lack_said(monkeypatch):
+    monkeypatch.setattr(survey, "dtypes", lambda: (torch.float32, torch.bfloat16))
+    monkeypatch.setattr(survey, "costs_by_dtype", None)
+    one = iter([("40m", None, 0.1)])
+    monkeypatch.setattr(survey, "costlier", lambda *args: one)
+    short = part(0.1 * survey.TRIAL_PASSES - 1)
+    formats = survey.chosen_formats(CPU, LONG, short, print)
+    assert formats.dtype == formats.plain == torch.float32 and "no time" in formats.why
+    assert short.left_out == ["trials of other dtypes"]
+
+
 def test_without_a_choice_of_dtypes_nothing_is_measured(monkeypatch):
     monkeypatch.setattr(survey, "dtypes", lambda: (torch.float32,))
     monkeypatch.setattr(survey, "costs_by_dtype", None)
     monkeypatch.setattr(survey, "CPU_SIZES", ("40m",))
-    formats = survey.chosen_formats(CPU, LONG, print)
+    formats = survey.chosen_formats(CPU, LONG, part(), print)
     assert formats.dtype == torch.float32 and "no instructions for bfloat16" in formats.why
