@@ -129,7 +129,7 @@ def quick_costs(models, drafts, seconds, least):
 def test_without_the_time_to_try_another_dtype_float32_is_taken_and_the_lack_said(monkeypatch):
     monkeypatch.setattr(survey, "dtypes", lambda: (torch.float32, torch.bfloat16))
     monkeypatch.setattr(survey, "costs_by_dtype", None)
-    one = iter([("40m", None, 0.1)])
+    one = iter([("40m", object(), 0.1)])
     monkeypatch.setattr(survey, "costlier", lambda *args: one)
     short = part(0.1 * survey.TRIAL_PASSES - 1)
     formats = survey.chosen_formats(CPU, LONG, short, print)
