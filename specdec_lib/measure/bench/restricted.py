@@ -1,8 +1,8 @@
 """Less of a processor than there is, so that the figures of other classes can be imitated.
 
-torch, oneDNN, MKL and Numba read variables when they are loaded, so a restricted bench is a process of its
-own. FBGEMM reads none: it is told by a call, before any weight is packed. What is imitated are the
-instructions; caches and memory stay those of the machine.
+torch, oneDNN, MKL and Numba read variables when they are loaded, so a restricted bench is a process
+of its own. FBGEMM reads none: it is told by a call, before any weight is packed. What is imitated
+are the instructions; caches and memory stay those of the machine.
 """
 
 import ctypes

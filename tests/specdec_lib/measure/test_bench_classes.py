@@ -86,7 +86,8 @@ def test_every_library_of_a_restricted_process_knows_it():
         assert restricted.forced(1) != 1  # nothing to restrict here, and nothing is claimed
         return
     code = (
-        "import numba, torch; from specdec_lib.measure.bench.restricted import *; restrict_fbgemm();"
+        "import numba, torch; from specdec_lib.measure.bench.restricted import *;"
+        "restrict_fbgemm();"
         "print(imitated(), forced(1), torch.backends.cpu.get_cpu_capability(),"
         "numba.config.CPU_NAME)"
     )
