@@ -371,13 +371,17 @@ lesson.check_acceptance_by_class(acceptance_by_class)
 # from position to position, whatever the draft is.
 
 # %% tags=["demo"]
+from specdec_lib.measure.core.progress import watched
 from specdec_lib.measure.core.runs import SAMPLED, accepted_counts
 from specdec_lib.models.pairs import load_pair
 
 pair = load_pair(draft="large")
 prompts = {"held-out text": held_out.prompts(32)}
 prompts["random tokens"] = np.random.default_rng(0).integers(1, 2048, (32, 64)).tolist()
-blocks = {name: accepted_counts(pair, each, 5, 64, SAMPLED) for name, each in prompts.items()}
+blocks = {
+    name: accepted_counts(pair, each, 5, 64, SAMPLED)
+    for name, each in watched(prompts.items(), "kinds of prompt")
+}
 charts.by_position(alpha_from_blocks, blocks, k=5)
 
 # %% [markdown]
@@ -447,7 +451,7 @@ from specdec_lib.measure.quiet.runs import beside
 slow = load_pair(draft="small", target_cost="40m")
 fast = speculative(slow.target, ModelDrafter(slow.draft), 2, SAMPLED, 16)
 decoders = {"plain": plain(slow.target, SAMPLED, 16), "speculative": fast}
-seconds = on_prompts(decoders, held_out.prompts(5), rounds=2)
+seconds = on_prompts(decoders, held_out.prompts(5), rounds=2, seconds=15)
 print(slow.label)
 for run in beside("05 pairs", {"40M cost": seconds}):
     charts.pairs(paired_speedup, *run["40M cost"].values())

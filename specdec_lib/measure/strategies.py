@@ -4,6 +4,7 @@ A reader gives the distributions (T, V) after each of T tokens (acceptance.py). 
 frozen held-out text in two halves: one to count or train on, the other to measure on.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,7 +32,7 @@ from specdec_lib.measure.core.acceptance import (
 from specdec_lib.measure.core.costs import CONTEXT, in_turn, pass_task, relative
 from specdec_lib.measure.core.disturbance import Times
 from specdec_lib.measure.core.held_out import all_tokens, prompts, repeated_share
-from specdec_lib.measure.core.progress import Progress
+from specdec_lib.measure.core.progress import Progress, watched
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, plain, speculative
 from specdec_lib.measure.core.timing import on_prompts, within
 from specdec_lib.models.checkpoint import read_weights
@@ -81,7 +82,8 @@ class Laboratory:
 
     def alphas(self, drafts: Mapping[str, Llama]) -> dict[str, float]:
         """Alpha of every draft."""
-        return {name: self.alpha(model_reader(draft)) for name, draft in drafts.items()}
+        named = watched(drafts.items(), "drafts: acceptance")
+        return {name: self.alpha(model_reader(draft)) for name, draft in named}
 
     def draft_times(self, draft: Callable[[list[int]], object]) -> Times:
         """The times of a draft that is no model, after a text, and of a target pass."""
@@ -92,7 +94,8 @@ class Laboratory:
         """The times of plain and speculative decoding, interleaved on `count` prompts."""
         plainly = plain(self.target, SAMPLED, tokens)
         fast = speculative(self.target, ModelDrafter(draft), k, SAMPLED, tokens)
-        return on_prompts({"plain": plainly, "speculative": fast}, prompts(count), rounds=2)
+        decoders = {"plain": plainly, "speculative": fast}
+        return on_prompts(decoders, prompts(count), rounds=2, seconds=10)
 
 
 def rows(
@@ -178,7 +181,7 @@ def tokens_a_block(
     Temperatures 0 and 1, all of `texts` as one batch.
     """
     measured = {}
-    for name, warp in product(drafters, (GREEDY, SAMPLED)):
+    for name, warp in watched(list(product(drafters, (GREEDY, SAMPLED))), "runs"):
         run = speculative(target, drafters[name], k, warp, tokens=48, batch=True)(texts)
         kept = [block.kept for row in run.blocks for block in row]
         repeated = np.mean([repeated_share(tokens) for tokens in run.tokens])
@@ -213,13 +216,25 @@ def own_drafts(
 
 
 def learning_curve(
-    lab: Laboratory, draft: nn.Module, steps: Iterable[int], every: int
+    lab: Laboratory,
+    draft: nn.Module,
+    steps: Iterable[int],
+    every: int,
+    seconds: float = 60,
+    clock: Callable[[], float] = time.monotonic,
 ) -> dict[int, float]:
-    """Alpha of `draft` before the first of `steps`, which train it, and after each `every`."""
-    curve, progress = {0: lab.alpha(module_reader(draft))}, Progress()
+    """Alpha of `draft` before the first of `steps`, which train it, and after each `every`.
+
+    After `seconds` it ends with the next alpha, and says so.
+    """
+    progress, end = Progress(), clock() + seconds
+    curve = {0: lab.alpha(module_reader(draft))}
     try:
         for step in steps:
             progress.say(f"training: step {step}")
+            if max(curve) == step - 1 > 0 and clock() > end:
+                print(f"Ended after {step - 1} steps: {seconds:g} s are over.")
+                break
             if step % every == 0:
                 curve[step] = lab.alpha(module_reader(draft))
     except Exception as problem:  # whatever a half-written loss does

@@ -1,5 +1,7 @@
 """Chapter 04: its lesson, its figures, its simulator, and the library that it measures with."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -223,6 +225,14 @@ def test_a_learning_curve_ends_where_the_loss_does(lab, capsys):
     steps = distil(unwritten, draft, lab.target, lab.learn, 4)
     assert list(strategies.learning_curve(lab, draft, steps, every=1)) == [0]
     assert "your own loss: not written yet" in capsys.readouterr().out
+
+
+def test_a_slow_machine_trains_fewer_steps_and_says_so(lab, capsys):
+    draft, done, clock = trainable("target", layers=1), [], itertools.count(step=10)
+    steps = (done.append(step) or step for step in range(1, 9))
+    curve = strategies.learning_curve(lab, draft, steps, 2, seconds=15, clock=lambda: next(clock))
+    assert list(curve) == [0, 2, 4] and done == [1, 2, 3, 4, 5]
+    assert "Ended after 4 steps: 15 s are over." in capsys.readouterr().out
 
 
 def test_the_students_drafts_are_judged_as_all_others_and_may_be_missing(lab, capsys):

@@ -35,7 +35,7 @@ def _halves(runs: Sequence[Times]) -> str | None:
     share = math.exp(median(map(abs, logs))) - 1 if logs else 0.0
     if share <= SHARE:
         return None
-    return f"the two halves of the rounds differ by {share:.0%}, and {SHARE:.0%} is the most"
+    return f"the two halves of the rounds differ by {100 * share:.3g}%, and {SHARE:.0%} is the most"
 
 
 def _second_over_first(times: Sequence[float]) -> Iterator[float]:

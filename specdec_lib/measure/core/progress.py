@@ -5,11 +5,13 @@ A progress bar would stay on an exported page as an error. On a terminal the bar
 
 import sys
 import time
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterator
+from typing import Protocol, TypeVar
 
 AFTER = 2.0  # seconds before the line appears: what is done sooner needs none
 EVERY = 1.0  # seconds between two changes
+
+Item = TypeVar("Item")
 
 
 class Shown(Protocol):
@@ -44,6 +46,15 @@ class Progress:
         """Take the line away."""
         if self._place:
             self._place.update("")
+
+
+def watched(items: Collection[Item], what: str, progress: Progress | None = None) -> Iterator[Item]:
+    """The `items`, with a line that says how many of them are done once this takes long."""
+    progress = progress or Progress()
+    for done, item in enumerate(items):
+        progress.say(f"{done} of {len(items)} {what}")
+        yield item
+    progress.end()
 
 
 class Output:

@@ -119,19 +119,23 @@ def on_prompts(
     prompts: Sequence[Prompt],
     rounds: int,
     warm_up: int = 1,
+    seconds: float = math.inf,
 ) -> dict[Key, list[float]]:
     """The seconds of every decoder on every prompt in every round, interleaved on each prompt.
 
     On the first prompt, `warm_up` rounds before the others are not counted: what is done for the
-    first time, as capturing a graph, is done there.
+    first time, as capturing a graph, is done there. Once all of them have taken `seconds`, the
+    prompts that are left are left out, and that is said.
     """
-    seconds: dict[Key, list[float]] = {key: [] for key in decoders}
+    taken: dict[Key, list[float]] = {key: [] for key in decoders}
     progress = Progress()
     for number, prompt in enumerate(tqdm(prompts, desc="prompts", leave=False, disable=None)):
+        if sum(map(sum, taken.values())) >= seconds:
+            print(f"{number} prompts, not {len(prompts)}, since {seconds:g} s are over.")
+            break
         tasks = {key: partial(decoder, prompt) for key, decoder in decoders.items()}
-        times = interleaved(tasks, rounds, 0 if number else warm_up)
-        for key in decoders:
-            seconds[key] += times[key]
+        for key, times in interleaved(tasks, rounds, 0 if number else warm_up).items():
+            taken[key] += times
         progress.say(f"measuring: {number + 1} of {len(prompts)} prompts are done")
     progress.end()
-    return seconds
+    return taken
