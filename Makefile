@@ -15,6 +15,11 @@ IN_RANGE := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PROBE := import faulthandler, urllib.request as web; \
   faulthandler.dump_traceback_later(5, exit=True); web.urlopen("$(TORCH_CPU)/torch/")
 
+# pip compiles on one core, which is half of its work here; this takes every core. Some packages hold
+# files that are no Python of this version: they are left as they are. It must be done before anything
+# is graded: the sandbox cannot write what it compiles, and would do so at every start.
+COMPILE := $(PY) -m compileall -qq -j 0 $(VENV)/lib || true
+
 # nbgrader calls `alembic` by its bare name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -47,7 +52,7 @@ grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
 	@mkdir -p build
 	@$(VENV)/bin/autograde grade "$(SUBMITTED)" --json build/grades.json
 
-bench: $(READY)  ## measure the decoder (9 minutes), and grading against plain nbgrader (4)
+bench: $(READY)  ## measure the decoder (10 minutes), and grading against plain nbgrader (4)
 	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
 	@$(PY) -m autograde.tools.bench --json build/grading-bench.json
 
@@ -88,9 +93,10 @@ $(READY): pyproject.toml constraints.txt
 	  build="the CPU build"; why="because there is no NVIDIA driver"; \
 	else why="because $(TORCH_CPU), which has the CPU build, does not answer"; fi; \
 	echo "Installing $(TORCH): $$build, $$why"; \
-	$(PY) -m pip install --quiet -c constraints.txt $$from $(TORCH)
+	$(PY) -m pip install --quiet --no-compile -c constraints.txt $$from $(TORCH)
 	@echo "Installing the other packages of constraints.txt (minutes, the first time)"
-	@$(PY) -m pip install --quiet -c constraints.txt -e '.[course,dev]'
+	@$(PY) -m pip install --quiet --no-compile -c constraints.txt -e '.[course,dev]'
+	@$(COMPILE)
 	@touch $@
 	@echo "The environment is ready: $(VENV)"
 

@@ -249,16 +249,16 @@ lesson.check_free_tokens(free_tokens)
 # ## On your own machine
 #
 # The next cell measures the two limits of the computer in front of you, on half of its cores or on
-# its GPU: bytes a second of a large copy, and FLOP a second of a matrix product, by dtype.
+# its GPU: bytes a second of a large copy, and FLOP a second of a matrix product, by dtype. Chapters
+# 00 to 07 leave the other cores to your other programs, so that those disturb the times less.
 
 # %% tags=["demo"]
-import os
-
 import torch
 
+from specdec_lib.device import leave_cores
 from specdec_lib.measure.core.limits import copy_bandwidth, matrix_rate
 
-torch.set_num_threads(max(1, os.cpu_count() // 2))  # leave cores for the rest
+leave_cores()
 device = "cuda" if torch.cuda.is_available() else "cpu"
 dtypes = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 bandwidth = copy_bandwidth(device)
@@ -282,6 +282,7 @@ lesson.committed("prediction_00_b", prediction_00_b, 1, 8)
 
 # %% tags=["demo"]
 from specdec_lib.measure.core.limits import pass_seconds, weights_read
+from specdec_lib.measure.quiet.runs import beside
 from specdec_lib.models.pairs import load_pair
 
 models = {
@@ -291,23 +292,26 @@ models = {
 }
 seconds = pass_seconds(models, widths=(1, 2, 4, 6, 8, 12, 16, 32, 64))
 sizes = {key: weights_read(model) for key, model in models.items()}
-passes = lesson.passes_of(seconds, sizes, rates)
-lesson.reveal_passes("prediction_00_b", prediction_00_b, passes, tokens=8)
+for run in beside("00 passes", seconds):
+    passes = lesson.passes_of(run, sizes, rates)
+    lesson.reveal_passes("prediction_00_b", prediction_00_b, passes, tokens=8)
 
 # %% tags=["demo"]
 charts.measured_passes(forward_time, passes, bandwidth)
 
 # %% [markdown]
 # All passes took turns, so that a slow moment of the machine hits them alike. The lines are your
-# `forward_time` at the measured limits. Look for five things:
+# `forward_time` at the measured limits. If the run was disturbed, the points are those of the
+# recorded machine and the lines still those of yours: run the cells again. Look for five things:
 #
 # - **A flat part, then a slope.** Where does the 40m model leave the flat part? About so many
-#   tokens are free on your machine. On a laptop these are a few, not 153.
+#   tokens are free on the machine. On a laptop these are a few, not 153.
 # - **Points above the line.** Attention, the steps between the matrix products and the start of
 #   each operation cost time too, in a small model most of it.
 # - **Points below the line.** The weights of the built-in model may fit into the processor's cache,
 #   which is faster than the memory that the copy went through.
-# - **Four tokens sooner than one.** A CPU library may fill one row up to four, and multiply faster.
+# - **More tokens sooner than fewer.** Where that is so in every run, and nothing else runs, it is
+#   the library: it has several ways to multiply, and may take a slow one for some widths.
 # - **bfloat16.** Half the bytes, so the line starts at half the height. Where the slope begins
 #   depends on the other limit: processors with instructions for bfloat16 (AMX, AVX512-BF16, a GPU's
 #   matrix units) calculate faster in it than in float32, others slower.

@@ -399,9 +399,11 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 # %% tags=["demo"]
 import torch
 
+from specdec_lib.device import leave_cores
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
 
+leave_cores()  # to your other programs: torch computes on half of them
 pair = load_pair(dtype=torch.float64)  # so that rounding cannot part the two texts
 readers = [model_reader(pair.target), model_reader(pair.draft)]
 both = [lambda given, read=read: read(given).numpy() for read in readers]

@@ -13,7 +13,8 @@
 # **Carry out.** A draft pays where `alpha` is above `c`. How much it pays, and with which `K`,
 # follows from numbers that you can measure in a minute.
 #
-# Run the cells from top to bottom. Times that a cell prints are those of your machine.
+# Run the cells from top to bottom. Times that a cell prints are those of your machine. If other
+# programs disturb them, it says so, and goes on with times that were recorded on a quiet one.
 
 # %%
 import numpy as np
@@ -370,34 +371,39 @@ lesson.check_bigram_probs(bigram_probs)
 # The built-in target has 7.9 million parameters and three drafts of its family, all distilled from
 # it. A fourth draft is an early exit: the target cut after the first of its four layers. `alpha` is
 # measured at temperature 1 over 3,000 positions of held-out text, `c` and `v` from bare passes on
-# one core of your machine. Your `walltime_speedup` says what to expect.
+# half of your machine's cores. Your `walltime_speedup` says what to expect.
 
 # %% tags=["demo"]
-import torch
-
+from specdec_lib.device import leave_cores
 from specdec_lib.measure import strategies
+from specdec_lib.measure.quiet.runs import beside
 
-torch.set_num_threads(1)  # so that the times stay steady while the machine does other things
+leave_cores()  # as in chapter 00
 lab = strategies.Laboratory()
 drafts = strategies.built_in("large", "base", "small") | {"first layer": strategies.first_layers(1)}
-measured = lab.measured(drafts)
-charts.table_of_drafts(measured, walltime_speedup)
+accepted = lab.alphas(drafts)
+for run in beside("04 drafts", {"built-in": lab.times(drafts)}):
+    measured = strategies.rows(drafts, accepted, run["built-in"])
+    charts.table_of_drafts(measured, walltime_speedup)
 
 # %% [markdown]
-# The first three stand in the order of their `alpha`. Where we measured, the speed-ups came in the
-# opposite order: what `large` has in accuracy costs more than it brings. The early exit has `alpha`
-# .31: where its `c` is larger, its best `K` is 0.
+# The first three stand in the order of their `alpha`. Do the speed-ups come in the same order, or
+# does what `large` has in accuracy cost more than it brings? The early exit has `alpha` .31: where
+# its `c` is larger, its best `K` is 0.
 #
 # Now the same target is made as slow as one of 40 million parameters, with the same distribution.
-# `alpha` stays, `c` falls, and every draft gains. Look at `v` too: it may jump.
+# `alpha` stays. A draft step is what it was, and a pass of the target takes longer. What does that
+# do to `c`, and to the last two columns? Look at `v` too: it may jump.
 
 # %% tags=["demo"]
 from specdec_lib.models.pairs import load_pair
 
 pair = load_pair(draft="small", target_cost="40m")
-costlier = lab.measured(strategies.built_in("large", "base", "small"), pair.target)
 print(pair.label)
-charts.table_of_drafts(costlier, walltime_speedup)
+family = {name: drafts[name] for name in ("large", "base", "small")}
+for run in beside("04 costlier", {"40M cost": lab.times(family, pair.target)}):
+    costlier = strategies.rows(family, accepted, run["40M cost"])
+    charts.table_of_drafts(costlier, walltime_speedup)
 charts.flat_or_measured(
     walltime_speedup, {"built-in": measured["small"], "40M cost": costlier["small"]}
 )
@@ -407,9 +413,14 @@ charts.flat_or_measured(
 # turns, on held-out prompts at temperature 1: the small draft at its best `K`, and the early exit.
 
 # %% tags=["demo"]
+from specdec_lib.measure.core.timing import ratios
+
 k = max(1, measured["small"].costs.best_k(measured["small"].alpha))
-for name in ("small", "first layer"):
-    print(f"{name}, K = {k}: {lab.race(drafts[name], k)} times as fast (median and quartiles)")
+races = {f"{name}, K = {k}": lab.race(drafts[name], k) for name in ("small", "first layer")}
+for run in beside("04 race", races):
+    for name, times in run.items():
+        faster = ratios(times["plain"], times["speculative"])
+        print(f"{name}: {faster} times as fast (median and quartiles)")
 
 # %% [markdown]
 # ## All strategies on the same text
@@ -420,15 +431,20 @@ for name in ("small", "first layer"):
 # nothing counts 0.
 
 # %% tags=["demo"]
+from specdec_lib.measure.core.costs import relative
+
 yours = strategies.own_drafts(lab, bigram_probs, prompt_lookup)
-alphas = {name: row.alpha for name, row in measured.items()} | yours.alphas
+alphas = accepted | yours.alphas
 alphas |= {name: lab.alpha(reader) for name, reader in strategies.corpus_ngrams().items()}
-costs = {name: row.costs.c for name, row in measured.items()} | yours.costs
+costs = {name: row.costs.c for name, row in measured.items()}
+for run in beside("04 tables", yours.times):
+    costs |= {name: relative(times)[0]["draft"].c for name, times in run.items()}
 charts.strategies(alphas, costs)
 
 # %% [markdown]
-# A model of half a million parameters beats every table, and a table costs next to nothing. Lookup
-# is best where the answer repeats the prompt, as in editing code; this text repeats little.
+# Here a model of half a million parameters has a larger `alpha` than every table; the diamonds say
+# what each costs. Lookup is best where the answer repeats the prompt, as in editing code; this text
+# repeats little.
 #
 # ## Distillation: train the draft on alpha itself
 #
@@ -487,7 +503,7 @@ lesson.check_distillation_loss(distillation_loss)
 
 # %% [markdown]
 # Now teach the early exit. It learns on one half of the documents with your loss, and `alpha` is
-# measured on the other. 40 steps take about 8 seconds; ten minutes, some 2,700 steps, bring more.
+# measured on the other. 40 steps take some seconds; thousands of them, for minutes, bring more.
 
 # %% tags=["demo"]
 from specdec_lib.training.short import distil, trainable

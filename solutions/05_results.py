@@ -281,9 +281,11 @@ print(f"half .90, half .30: {mixed:.2f} tokens a block; all .60: {expected_token
 
 # %% tags=["demo"]
 from specdec_lib import assets
+from specdec_lib.device import leave_cores
 from specdec_lib.measure.core import held_out
 from specdec_lib.measure.core.acceptance import acceptances, readers
 
+leave_cores()  # as in chapter 00
 (target, drafts), tokenizer = readers(), assets.tokenizer()
 ends = {"code": ".py", "prose": ".txt"}
 texts = {kind: [d for d in assets.documents() if d.name.endswith(ends[kind])] for kind in ends}
@@ -369,13 +371,17 @@ lesson.check_acceptance_by_class(acceptance_by_class)
 # from position to position, whatever the draft is.
 
 # %% tags=["demo"]
+from specdec_lib.measure.core.progress import watched
 from specdec_lib.measure.core.runs import SAMPLED, accepted_counts
 from specdec_lib.models.pairs import load_pair
 
 pair = load_pair(draft="large")
 prompts = {"held-out text": held_out.prompts(32)}
 prompts["random tokens"] = np.random.default_rng(0).integers(1, 2048, (32, 64)).tolist()
-blocks = {name: accepted_counts(pair, each, 5, 64, SAMPLED) for name, each in prompts.items()}
+blocks = {
+    name: accepted_counts(pair, each, 5, 64, SAMPLED)
+    for name, each in watched(prompts.items(), "kinds of prompt")
+}
 charts.by_position(alpha_from_blocks, blocks, k=5)
 
 # %% [markdown]
@@ -440,22 +446,27 @@ lesson.check_paired_speedup(paired_speedup)
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.core.runs import plain, speculative
 from specdec_lib.measure.core.timing import on_prompts
+from specdec_lib.measure.quiet.runs import beside
 
 slow = load_pair(draft="small", target_cost="40m")
 fast = speculative(slow.target, ModelDrafter(slow.draft), 2, SAMPLED, 16)
 decoders = {"plain": plain(slow.target, SAMPLED, 16), "speculative": fast}
-seconds = on_prompts(decoders, held_out.prompts(5), rounds=2)
+seconds = on_prompts(decoders, held_out.prompts(5), rounds=2, seconds=15)
 print(slow.label)
-charts.pairs(paired_speedup, *seconds.values())
+for run in beside("05 pairs", {"40M cost": seconds}):
+    charts.pairs(paired_speedup, *run["40M cost"].values())
 
 # %% tags=["demo"]
-from specdec_lib.measure.core.costs import costs_of
+from specdec_lib.measure.core.costs import in_turn, pass_task, relative
+from specdec_lib.measure.core.timing import within
 
-costs, _ = costs_of(slow.target, slow.draft, k_max=2, rounds=10)
 alpha = measured["code", "small"].alpha
-formula, with_v = (expected_tokens(alpha, 2) / (2 * costs.c + v) for v in (1, costs.v[3]))
-print(f"alpha {alpha:.2f}, c {costs.c:.2f}, K = 2: the formula expects {formula:.2f};", end=" ")
-print(f"a verification costs v(3) = {costs.v[3]:.2f}, and with that it is {with_v:.2f}")
+passes = in_turn(slow.target, {"draft": pass_task(slow.draft, 1)}, k_max=2)
+for run in beside("05 costs", {"40M cost": within(passes, seconds=4, most=20)}):
+    costs = relative(run["40M cost"])[0]["draft"]
+    formula, with_v = (expected_tokens(alpha, 2) / (2 * costs.c + v) for v in (1, costs.v[3]))
+    print(f"alpha {alpha:.2f}, c {costs.c:.2f}, K = 2: the formula expects {formula:.2f};", end=" ")
+    print(f"a verification costs v(3) = {costs.v[3]:.2f}, and with that it is {with_v:.2f}")
 
 # %% [markdown]
 # ## The same tokens, another machine

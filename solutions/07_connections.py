@@ -96,9 +96,11 @@ lesson.check_one_hot_accept(one_hot_accept)
 # blocks of four. Lookup proposes nothing where it finds nothing.
 
 # %% tags=["demo"]
+from specdec_lib.device import leave_cores
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.held_out import prompts
 
+leave_cores()  # as in chapter 00
 lab, texts = strategies.Laboratory(positions=400), prompts(8, 128)
 measured = strategies.tokens_a_block(lab.target, strategies.three_drafters(lab.vocab_size), texts)
 charts.drafters(measured, k=4)

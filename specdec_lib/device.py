@@ -87,6 +87,16 @@ def wait_for(device: torch.device | None = None) -> None:
         torch.cuda.synchronize(device)
 
 
+def leave_cores() -> int:
+    """Let torch compute on half of the cores, at least one, as chapters 00 to 07 do; returns them.
+
+    On all of them every product waits for its slowest thread, so that any other program is in all
+    times. Chapter 08 asks how fast the machine can be, and takes what torch takes by itself.
+    """
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // 2))
+    return torch.get_num_threads()
+
+
 def processor() -> str:
     """The processor's name, its cores and the instructions that matter."""
     flags = [flag for flag in FLAGS if re.search(rf"\b{flag}\b", cpuinfo())]

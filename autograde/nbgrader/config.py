@@ -57,7 +57,7 @@ def _folder(path: Path) -> str:
 def own_commands_first() -> None:
     """Put this interpreter's commands first on the PATH.
 
-    nbgrader starts `alembic` by its bare name when it makes a gradebook, which fails, or finds
+    nbgrader starts `alembic` by its bare name when it upgrades a gradebook, which fails, or finds
     somebody else's, if the environment is used without being activated.
     """
     commands = str(Path(sys.executable).parent)

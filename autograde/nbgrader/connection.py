@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from nbgrader import api, dbutil
 from nbgrader.api import (
     BaseCell,
     Comment,
@@ -55,9 +58,20 @@ def disconnect() -> None:
 
 
 def share() -> None:
-    """Have nbgrader itself use `opened`. It has no setting for that."""
+    """Have nbgrader itself use `opened` and `newest_revision`. It has no setting for that."""
     for module in USERS:
         module.Gradebook = opened
+    api.get_alembic_version = newest_revision
+
+
+def newest_revision() -> str:
+    """The newest revision of nbgrader's tables, which a new gradebook is marked with.
+
+    nbgrader asks a process `alembic` for it, which takes 3 seconds and must be on the PATH.
+    """
+    config = Config()
+    config.set_main_option("script_location", dbutil.ALEMBIC_DIR)
+    return ScriptDirectory.from_config(config).get_current_head()
 
 
 class Rows:

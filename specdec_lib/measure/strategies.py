@@ -4,12 +4,12 @@ A reader gives the distributions (T, V) after each of T tokens (acceptance.py). 
 frozen held-out text in two halves: one to count or train on, the other to measure on.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from functools import partial
-from io import StringIO
 from itertools import product
+from statistics import median
 
 import numpy as np
 import torch
@@ -29,16 +29,18 @@ from specdec_lib.measure.core.acceptance import (
     ngram_reader,
     remembered,
 )
-from specdec_lib.measure.core.costs import CONTEXT, K_MAX, pass_task
+from specdec_lib.measure.core.costs import CONTEXT, in_turn, pass_task, relative
+from specdec_lib.measure.core.disturbance import Times
 from specdec_lib.measure.core.held_out import all_tokens, prompts, repeated_share
-from specdec_lib.measure.core.runs import GREEDY, SAMPLED, plain, speculative, speedup
-from specdec_lib.measure.core.timing import Key, Spread, interleaved
+from specdec_lib.measure.core.progress import Progress, watched
+from specdec_lib.measure.core.runs import GREEDY, SAMPLED, plain, speculative
+from specdec_lib.measure.core.timing import on_prompts, within
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
 from specdec_lib.theory import Costs
 
-ROUNDS = 20  # of bare passes
+ROUNDS, SECONDS = 20, 4.0  # of bare passes, at most
 
 
 @dataclass(frozen=True)
@@ -70,46 +72,47 @@ class Laboratory:
         """The mean of sum_x min(p(x), q(x))."""
         return acceptances(self._p, {"draft": q}, self.unseen, self.positions)["draft"].alpha
 
-    def measured(
-        self, drafts: Mapping[str, Llama], target: Llama | None = None
-    ) -> dict[str, Measured]:
-        """Alpha of every draft, and c and v beside `target`, which has the built-in distribution.
+    def times(self, drafts: Mapping[str, Llama], target: Llama | None = None) -> Times:
+        """Bare passes of `target`, which has the built-in distribution, and a step of every draft.
 
-        All passes are interleaved, so that c and v of all drafts come from the same minutes.
+        They take turns, so that c and v of all drafts come from the same minutes.
         """
-        tasks = {m: pass_task(target or self.target, m) for m in range(1, K_MAX + 2)}
-        tasks |= {name: pass_task(draft, 1) for name, draft in drafts.items()}
-        seconds = least_seconds(tasks)
-        v = {m: seconds[m] / seconds[1] for m in range(1, K_MAX + 2)}
-        return {
-            name: Measured(
-                parameters=parameters(draft.shape)
-                - draft.embedding.numel(),  # the head is the same
-                tokens_per_second=1 / seconds[name],
-                alpha=self.alpha(model_reader(draft)),
-                costs=Costs(c=seconds[name] / seconds[1], v=v),
-            )
-            for name, draft in drafts.items()
-        }
+        steps = {name: pass_task(draft, 1) for name, draft in drafts.items()}
+        return within(in_turn(target or self.target, steps), SECONDS, ROUNDS)
 
-    def cost(self, draft: Callable[[list[int]], object]) -> float:
-        """c of a draft that is no model: the time that it takes after a text, in target passes."""
+    def alphas(self, drafts: Mapping[str, Llama]) -> dict[str, float]:
+        """Alpha of every draft."""
+        named = watched(drafts.items(), "drafts: acceptance")
+        return {name: self.alpha(model_reader(draft)) for name, draft in named}
+
+    def draft_times(self, draft: Callable[[list[int]], object]) -> Times:
+        """The times of a draft that is no model, after a text, and of a target pass."""
         text = max(self.unseen, key=lambda each: len(each.ids)).ids[:CONTEXT]
-        tasks = {"draft": partial(draft, text), "target": pass_task(self.target, 1)}
-        seconds = least_seconds(tasks)
-        return seconds["draft"] / seconds["target"]
+        return within({1: pass_task(self.target, 1), "draft": partial(draft, text)}, 1, ROUNDS)
 
-    def race(self, draft: Llama, k: int, tokens: int = 48, count: int = 2) -> Spread:
-        """How many times as fast the decoder is with `draft`: interleaved, on `count` prompts."""
-        slow = plain(self.target, SAMPLED, tokens)
+    def race(self, draft: Llama, k: int, tokens: int = 48, count: int = 2) -> Times:
+        """The times of plain and speculative decoding, interleaved on `count` prompts."""
+        plainly = plain(self.target, SAMPLED, tokens)
         fast = speculative(self.target, ModelDrafter(draft), k, SAMPLED, tokens)
-        with redirect_stderr(StringIO()):  # a notebook would keep a progress bar as an error
-            return speedup(slow, fast, prompts(count))
+        decoders = {"plain": plainly, "speculative": fast}
+        return on_prompts(decoders, prompts(count), rounds=2, seconds=10)
 
 
-def least_seconds(tasks: Mapping[Key, Callable[[], object]]) -> dict[Key, float]:
-    """The shortest of each task's interleaved times: what else the machine does only adds to it."""
-    return {key: min(times) for key, times in interleaved(tasks, ROUNDS).items()}
+def rows(
+    drafts: Mapping[str, Llama], alphas: Mapping[str, float], times: Times
+) -> dict[str, Measured]:
+    """What was measured of every draft that has times."""
+    costs, _ = relative(times)
+    return {
+        name: Measured(
+            # The head is the same, and of the embedding a pass looks up a few rows.
+            parameters=parameters(drafts[name].shape) - drafts[name].embedding.numel(),
+            tokens_per_second=1 / median(times[name]),
+            alpha=alphas[name],
+            costs=cost,
+        )
+        for name, cost in costs.items()
+    }
 
 
 def built_in(*names: str) -> dict[str, Llama]:
@@ -178,7 +181,7 @@ def tokens_a_block(
     Temperatures 0 and 1, all of `texts` as one batch.
     """
     measured = {}
-    for name, warp in product(drafters, (GREEDY, SAMPLED)):
+    for name, warp in watched(list(product(drafters, (GREEDY, SAMPLED))), "runs"):
         run = speculative(target, drafters[name], k, warp, tokens=48, batch=True)(texts)
         kept = [block.kept for row in run.blocks for block in row]
         repeated = np.mean([repeated_share(tokens) for tokens in run.tokens])
@@ -188,10 +191,10 @@ def tokens_a_block(
 
 @dataclass(frozen=True)
 class OwnDrafts:
-    """Alpha and c of the drafts that a student writes, by name; empty if they do not run."""
+    """Alpha and times of the drafts that a student writes, by name; empty if they do not run."""
 
     alphas: Mapping[str, float]
-    costs: Mapping[str, float]
+    times: Mapping[str, Times]
 
 
 def own_drafts(
@@ -206,23 +209,37 @@ def own_drafts(
         drafts = (lambda text: table[text[-1]], lambda text: prompt_lookup(text, 1))
         names = ("bigram, yours", "prompt lookup")
         alphas = dict(zip(names, map(lab.alpha, readers), strict=True))
-        return OwnDrafts(alphas, dict(zip(names, map(lab.cost, drafts), strict=True)))
+        return OwnDrafts(alphas, dict(zip(names, map(lab.draft_times, drafts), strict=True)))
     except Exception as problem:  # whatever a half-written function does
         print(f"Without your own drafts: {problem}")
         return OwnDrafts({}, {})
 
 
 def learning_curve(
-    lab: Laboratory, draft: nn.Module, steps: Iterable[int], every: int
+    lab: Laboratory,
+    draft: nn.Module,
+    steps: Iterable[int],
+    every: int,
+    seconds: float = 60,
+    clock: Callable[[], float] = time.monotonic,
 ) -> dict[int, float]:
-    """Alpha of `draft` before the first of `steps`, which train it, and after each `every`."""
+    """Alpha of `draft` before the first of `steps`, which train it, and after each `every`.
+
+    After `seconds` it ends with the next alpha, and says so.
+    """
+    progress, end = Progress(), clock() + seconds
     curve = {0: lab.alpha(module_reader(draft))}
     try:
         for step in steps:
+            progress.say(f"training: step {step}")
+            if max(curve) == step - 1 > 0 and clock() > end:
+                print(f"Ended after {step - 1} steps: {seconds:g} s are over.")
+                break
             if step % every == 0:
                 curve[step] = lab.alpha(module_reader(draft))
     except Exception as problem:  # whatever a half-written loss does
         print(f"This cell trains on your own loss: {problem}")
+    progress.end()
     return curve
 
 

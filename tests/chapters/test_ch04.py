@@ -1,5 +1,7 @@
 """Chapter 04: its lesson, its figures, its simulator, and the library that it measures with."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -197,10 +199,15 @@ def test_tables_and_lookups_as_drafts(lab):
 
 
 def test_what_is_measured_of_a_draft(lab):
-    row = lab.measured({"small": Llama.from_folder(ASSETS / "small")})["small"]
+    drafts = strategies.built_in("small")
+    times = lab.times(drafts) | {"small": [0.25, 0.5], 1: [1.0, 1.0], 5: [1.5, 1.5]}
+    row = strategies.rows(drafts, lab.alphas(drafts), times)["small"]
     assert row.parameters == 475_520 and 0.5 < row.alpha < 0.7
-    assert row.costs.v[1] == 1 and 0 < row.costs.c < 1 and row.tokens_per_second > 0
-    assert 0 < lab.cost(lambda text: text[-1]) < 0.1
+    assert list(times)[:3] == [1, "small", 2] and set(row.costs.v) == set(range(1, 10))
+    assert (row.costs.c, row.costs.v[1], row.costs.v[5]) == (0.375, 1, 1.5)
+    assert row.tokens_per_second == 1 / 0.375
+    assert set(lab.draft_times(lambda text: text[-1])) == {1, "draft"}
+    assert set(lab.race(drafts["small"], 2, tokens=2, count=1)) == {"plain", "speculative"}
 
 
 def test_a_few_steps_of_distillation_raise_alpha(lab):
@@ -220,10 +227,18 @@ def test_a_learning_curve_ends_where_the_loss_does(lab, capsys):
     assert "your own loss: not written yet" in capsys.readouterr().out
 
 
+def test_a_slow_machine_trains_fewer_steps_and_says_so(lab, capsys):
+    draft, done, clock = trainable("target", layers=1), [], itertools.count(step=10)
+    steps = (done.append(step) or step for step in range(1, 9))
+    curve = strategies.learning_curve(lab, draft, steps, 2, seconds=15, clock=lambda: next(clock))
+    assert list(curve) == [0, 2, 4] and done == [1, 2, 3, 4, 5]
+    assert "Ended after 4 steps: 15 s are over." in capsys.readouterr().out
+
+
 def test_the_students_drafts_are_judged_as_all_others_and_may_be_missing(lab, capsys):
     bigram, own = FUNCTIONS["bigram_probs"], FUNCTIONS["prompt_lookup"]
     yours = strategies.own_drafts(lab, bigram, own)
-    assert list(yours.alphas) == list(yours.costs) == ["bigram, yours", "prompt lookup"]
+    assert list(yours.alphas) == list(yours.times) == ["bigram, yours", "prompt lookup"]
     reader = strategies.table_reader(bigram(lab.learn, lab.vocab_size, 0.01))
     assert yours.alphas["bigram, yours"] == lab.alpha(reader)
     assert strategies.own_drafts(lab, unwritten, own) == strategies.OwnDrafts({}, {})

@@ -20,6 +20,7 @@ echo "$*" >> "$LOG"
 case "$*" in
   *version_info*) exit "${WRONG_VERSION:-0}" ;;
   *urlopen*) exit "${NO_INDEX:-0}" ;;
+  *compileall*) exit "${ODD_FILE:-0}" ;;
   "-m venv"*)
     mkdir -p .venv/bin
     cp "$0" .venv/bin/python
@@ -82,6 +83,16 @@ def test_setup_takes_the_cpu_build_without_a_driver_and_happens_once(copy: Path)
     assert calls.index("torch==") < calls.index("-e .[course,dev]")
     assert make(copy, "test", NO_DRIVER="1").returncode == 0
     assert log(copy) == "-m pytest -n 3 --dist loadfile --no-loadscope-reorder\n"
+
+
+def test_setup_compiles_once_on_every_core_and_minds_no_odd_file(copy: Path):
+    assert make(copy, "course", ODD_FILE="1").returncode == 0
+    calls = log(copy).splitlines()
+    assert all("--no-compile" in call for call in calls if "pip install" in call)
+    compiled = [i for i, call in enumerate(calls) if "compileall" in call and "-j 0" in call]
+    assert len(compiled) == 1
+    assert "-e .[course,dev]" in calls[compiled[0] - 1]
+    assert calls[compiled[0] + 1] == "-m autograde.tools.demo"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is one build only")

@@ -15,7 +15,7 @@ from specdec_lib.measure.core.timing import Picked, for_seconds
 from specdec_lib.models.llama import Llama
 
 WIDTHS = 16  # tokens of a pass, each held against one more
-SECONDS, ROUNDS = 4.0, 15  # of a model, all widths interleaved: at least
+SECONDS, ROUNDS = 3.0, 11  # of a model, all widths interleaved: at least
 SIZES = (None, "40m", "234m")
 
 

@@ -17,7 +17,7 @@ from specdec_lib.measure.drafters.bound import best_option, decoder_of, drafts_f
 from specdec_lib.sampling import Warp
 
 TRIED_K = (None, 1, 2, 3, 4, 6)  # None: the heuristic of transformers
-SHORT, NEAR = 16, 1.4  # tokens of the first trial; over the fastest there, to be tried again
+SHORT, NEAR = 16, 1.25  # tokens of the first trial; over the fastest there, to be tried again
 
 
 def over_plain(bench: Workbench, wanted: str | None, warp: Warp) -> Spread:
@@ -123,9 +123,9 @@ def fastest_hugging(
 
 
 def least_seconds(ways: Mapping[str, Decoder], trial: list[int], rounds: int) -> dict[str, float]:
-    """The shortest time that each took after `trial`; one more round goes before them."""
+    """The shortest time that each took after `trial`."""
     tasks = {name: partial(way, trial) for name, way in ways.items()}
-    return {name: min(times) for name, times in interleaved(tasks, rounds).items()}
+    return {name: min(times) for name, times in interleaved(tasks, rounds, warm_up=0).items()}
 
 
 def ways(

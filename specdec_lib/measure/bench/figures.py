@@ -208,7 +208,7 @@ GPU_FIGURES = {
         "greedy, over HF assisted generation", 4.0, over_hugging, "1b"
     ),
     "gpu_7b_vs_hf_assisted": gpu_figure(
-        "greedy, over HF assisted generation", 2.5, over_hugging, "7b"
+        "greedy, over HF assisted generation", 3.0, over_hugging, "7b"
     ),
     "gpu_batch8_vs_own_ar": gpu_figure(
         "8 texts at once, over our plain decoding, T = 1", 1.5, batch_over_plain, "1b"

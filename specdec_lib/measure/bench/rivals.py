@@ -21,8 +21,8 @@ from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
 
 # llama.cpp rounds keys and values to float16, and the inputs of products with F16 matrices: at the
-# built-in sizes logits differ by 0.005 for it. A mistake in the weights makes it 1 and more.
-CLOSE = 0.02
+# built-in sizes logits differ by 0.01 for it. A mistake in the weights makes it 1 and more.
+CLOSE = 0.05
 FEW = 2  # prompts in a form that is measured for the notes only
 # What a processor of a class does not have, as llama.cpp names the instructions of its build.
 BEYOND = {"AVX2": "AVX512", "AVX512": "AVX512_BF16"}

@@ -29,6 +29,7 @@ from specdec_lib.measure.core.costs import (
 from specdec_lib.measure.core.models import CPU, accepted, draft, dtypes, target
 from specdec_lib.measure.core.runs import (
     GREEDY,
+    ROUNDS,
     Decoder,
     Graphs,
     Recorded,
@@ -38,10 +39,12 @@ from specdec_lib.measure.core.runs import (
     speedup,
     straight,
 )
-from specdec_lib.measure.core.timing import Spread
+from specdec_lib.measure.core.timing import Spread, timed
 from specdec_lib.models.pairs import cost_label
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
+
+COMPARISON = 45.0  # seconds that the rounds of two decoders may take on a CPU
 
 
 @dataclass
@@ -186,12 +189,20 @@ class Workbench:
     def compare(
         self, name: str, slower: Decoder, faster: Decoder, prompts: Sequence[list]
     ) -> Spread:
-        """How many times as fast `faster` is, with a note of the prompts and the passes."""
+        """How many times as fast `faster` is, with a note of the prompts and the passes.
+
+        Each prompt is gone through once instead of ROUNDS times if that would take longer than
+        COMPARISON, as a first pair tells that is not counted.
+        """
         sides = Recorded(slower), Recorded(faster)
-        ratio = speedup(*sides, prompts)
+        first = timed(lambda: [side(prompts[0]) for side in sides])
+        long = not self.captured and first * len(prompts) * ROUNDS > COMPARISON
+        rounds = 1 if long else ROUNDS
+        ratio = speedup(*sides, prompts, rounds)
         self.notes.append(
-            f"{name}: {ratio}, {len(prompts)} prompts, {sides[1].repeated:.0%} repeated "
-            f"8-grams; tokens a target pass {sides[1].tokens_a_block:.2f} against "
+            f"{name}: {ratio}, {len(prompts)} prompts, rounds: {rounds}, "
+            f"{sides[1].repeated:.0%} repeated 8-grams; "
+            f"tokens a target pass {sides[1].tokens_a_block:.2f} against "
             f"{sides[0].tokens_a_block:.2f}"
         )
         return ratio

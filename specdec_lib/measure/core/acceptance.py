@@ -18,6 +18,7 @@ from tqdm import tqdm
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.measure.core.held_out import Tokens
+from specdec_lib.measure.core.progress import watched
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Warp
@@ -120,7 +121,8 @@ def acceptances(
 ) -> dict[str, Acceptance]:
     """The acceptance of every draft on the first `most` novel positions of `texts`, by name.
 
-    Its progress bars are left out: a few seconds, and they would stay on an exported page.
+    Its progress bars are left out, since they would stay on an exported page.
     """
     with redirect_stderr(StringIO()):
-        return {name: acceptance(target, draft, texts, most) for name, draft in drafts.items()}
+        named = watched(drafts.items(), "drafts: acceptance")
+        return {name: acceptance(target, draft, texts, most) for name, draft in named}

@@ -113,7 +113,11 @@ def costs_by_dtype(
 
 
 def in_turn(
-    target: Model, drafts: Mapping[str, Task], k_max: int, batch: int, task: PassTask
+    target: Model,
+    drafts: Mapping[str, Task],
+    k_max: int = K_MAX,
+    batch: int = 1,
+    task: PassTask = pass_task,
 ) -> dict[int | str, Task]:
     """Passes of the target by width, 1 to k_max + 1, and the draft steps by name, in their order.
 

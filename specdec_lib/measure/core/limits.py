@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 
 from specdec_lib.measure.core.costs import pass_task
-from specdec_lib.measure.core.timing import Key, interleaved, timed
+from specdec_lib.measure.core.timing import Key, timed, within
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
 
@@ -58,12 +58,11 @@ def pass_seconds(
 ) -> dict[Key, dict[int, list[float]]]:
     """The seconds of passes over so many tokens, by model and width; interleaved.
 
-    They go round as often as fits into about `seconds`: at least twice, at most `most` times. A
-    first round, not counted, tells how long one takes.
+    They go round as often as fits into about `seconds`: at least twice, at most `most` times. What
+    is left out of `most` is said.
     """
     tasks = {(key, n): pass_task(model, n) for key, model in models.items() for n in widths}
-    once = timed(lambda: [task() for task in tasks.values()])
-    times = interleaved(tasks, rounds=max(2, min(most, int(seconds / once))), warm_up=0)
+    times = within(tasks, seconds, most)
     return {key: {n: times[key, n] for n in widths} for key in models}
 
 

@@ -119,9 +119,14 @@ class Recorded:
         return tokens / sum(each.target_passes for each in self.generations)
 
 
-def speedup(slower: Decoder, faster: Decoder, prompts: Sequence[list]) -> Spread:
-    """How many times as fast `faster` is: interleaved, a ratio for each prompt and round."""
-    seconds = on_prompts({"slower": slower, "faster": faster}, prompts, ROUNDS)
+def speedup(
+    slower: Decoder, faster: Decoder, prompts: Sequence[list], rounds: int = ROUNDS
+) -> Spread:
+    """How many times as fast `faster` is: interleaved, a ratio for each prompt and round.
+
+    Nothing is left out: whoever calls this has warmed both up.
+    """
+    seconds = on_prompts({"slower": slower, "faster": faster}, prompts, rounds, warm_up=0)
     return ratios(seconds["slower"], seconds["faster"])
 
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 from tqdm import tqdm
 
 from specdec_lib.device import wait_for
+from specdec_lib.measure.core.progress import Progress
 
 Key = TypeVar("Key")
 Figure = TypeVar("Figure")
@@ -78,6 +79,30 @@ def interleaved(
     return figures
 
 
+def within(
+    tasks: Mapping[Key, Callable[[], object]],
+    seconds: float,
+    most: int,
+    say: Callable[[str], None] = print,
+) -> dict[Key, list[float]]:
+    """As `interleaved`, in as many rounds as fit into about `seconds`: at least 2, at most `most`.
+
+    A first round, not counted, tells how long one takes. Rounds that are left out are said.
+    """
+    once = timed(lambda: [task() for task in tasks.values()])
+    rounds = max(2, min(most, int(seconds / once)))
+    figures: dict[Key, list[float]] = {key: [] for key in tasks}
+    progress = Progress()
+    for number in range(rounds):
+        progress.say(f"measuring: round {number + 1} of {rounds}")
+        for key, times in interleaved(tasks, 1, warm_up=0).items():
+            figures[key] += times
+    progress.end()
+    if rounds < most:
+        say(f"{rounds} rounds, not {most}, since one takes {once:.1f} s and there are {seconds:g}.")
+    return figures
+
+
 def for_seconds(
     tasks: Mapping[Key, Callable[[], object]], seconds: float, least: int = 10
 ) -> dict[Key, list[float]]:
@@ -94,16 +119,23 @@ def on_prompts(
     prompts: Sequence[Prompt],
     rounds: int,
     warm_up: int = 1,
+    seconds: float = math.inf,
 ) -> dict[Key, list[float]]:
     """The seconds of every decoder on every prompt in every round, interleaved on each prompt.
 
     On the first prompt, `warm_up` rounds before the others are not counted: what is done for the
-    first time, as capturing a graph, is done there.
+    first time, as capturing a graph, is done there. Once all of them have taken `seconds`, the
+    prompts that are left are left out, and that is said.
     """
-    seconds: dict[Key, list[float]] = {key: [] for key in decoders}
+    taken: dict[Key, list[float]] = {key: [] for key in decoders}
+    progress = Progress()
     for number, prompt in enumerate(tqdm(prompts, desc="prompts", leave=False, disable=None)):
+        if sum(map(sum, taken.values())) >= seconds:
+            print(f"{number} prompts, not {len(prompts)}, since {seconds:g} s are over.")
+            break
         tasks = {key: partial(decoder, prompt) for key, decoder in decoders.items()}
-        times = interleaved(tasks, rounds, 0 if number else warm_up)
-        for key in decoders:
-            seconds[key] += times[key]
-    return seconds
+        for key, times in interleaved(tasks, rounds, 0 if number else warm_up).items():
+            taken[key] += times
+        progress.say(f"measuring: {number + 1} of {len(prompts)} prompts are done")
+    progress.end()
+    return taken

@@ -27,6 +27,7 @@ from tqdm import tqdm
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import name_of
+from specdec_lib.measure.core.disturbance import disturbance
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.models import dtypes, target
 from specdec_lib.measure.core.pages import markdown, write_table
@@ -66,6 +67,7 @@ def measured(
     decoders = {PLAIN: Recorded(baseline)}
     decoders |= {name: Recorded(variant.decode) for name, variant in best.items()}
     seconds = on_prompts(decoders, texts[1:], rounds, warm_up=0)
+    tell_disturbance(seconds[PLAIN])
     plainly = decoders[PLAIN].generations
     token = statistics.mean(each.seconds / len(each.tokens[0]) for each in plainly)
     rows = []
@@ -73,6 +75,13 @@ def measured(
         speed = ratios(seconds[PLAIN], seconds[name])
         rows.append(row(name, member, best[name], decoders[name].generations, token, speed))
     return rows
+
+
+def tell_disturbance(plainly: Sequence[float]) -> None:
+    """Say so if plain decoding, which does the same work each time, did not take the same time."""
+    why = disturbance({PLAIN: plainly})
+    if why:
+        print(f"This run was disturbed ({why}): close other programs and run the command again.")
 
 
 def fastest(member: Member, prompt: list[int]) -> Variant:

@@ -11,10 +11,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 from decoders.random_models import llama
+from decoders.stand_in_clock import Clock
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
 from specdec_lib.assets import ASSETS
+from specdec_lib.decoding.state import Generation
 from specdec_lib.measure import hugging
 from specdec_lib.measure.bench import (
     bandwidth,
@@ -67,7 +69,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparisons, "BATCH", 2)
     monkeypatch.setattr(comparisons, "TRIED_K", (1,))
     monkeypatch.setattr(bandwidth, "copy_bandwidth", lambda device: 1e10)
-    monkeypatch.setattr(runs, "ROUNDS", 1)
+    monkeypatch.setattr(workbench, "ROUNDS", 1)
     monkeypatch.setattr(bound, "ROUNDS", 1)
     monkeypatch.setattr(drafters, "ROUNDS", 1)
     monkeypatch.setattr(drafters, "CHAINS", ((1,),))
@@ -141,6 +143,21 @@ def test_plain_decoding_has_a_best_dtype_of_its_own(quick, monkeypatch):
     assert FIGURES[key].measure(small) == FIGURES[key].measure(small)
     assert made == [(torch.float32, runs.GREEDY), (torch.bfloat16, runs.GREEDY, "large", 2)]
     assert "234m, a plain pass: torch.float32 10.0 ms, torch.bfloat16 12.0 ms" in small.notes
+
+
+def test_a_comparison_that_would_take_long_goes_through_its_prompts_once(monkeypatch):
+    for seconds, rounds in ((0.5, 2), (10.0, 1)):
+        clock, calls = Clock(monkeypatch), []
+        small = bench_of(False)
+
+        def side(prompt, clock=clock, seconds=seconds, calls=calls):
+            calls.append(prompt)
+            clock.task(seconds)()
+            return Generation([[1, 2]], target_passes=1)
+
+        assert small.compare("a pair", side, side, [[1], [2], [3]]).median == 1
+        assert len(calls) == 2 + 3 * 2 * rounds
+        assert f"3 prompts, rounds: {rounds}," in small.notes[0]
 
 
 def test_one_candidate_is_no_choice(quick, monkeypatch):

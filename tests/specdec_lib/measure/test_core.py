@@ -1,6 +1,7 @@
 """What every measurement is made of: what is counted, left out, and put beside what."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from specdec_lib.measure.core import acceptance as reading
 from specdec_lib.measure.core import costs, held_out, pages, runs, timing
 from specdec_lib.measure.core.acceptance import Acceptance, acceptance, acceptances, bits_per_byte
 from specdec_lib.measure.core.held_out import Tokens
+from specdec_lib.measure.core.progress import Progress, watched
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.models.llama import Llama
 from specdec_lib.training.tokens import train_tokenizer
@@ -27,12 +29,42 @@ def test_tasks_are_interleaved_and_the_first_rounds_not_counted():
     assert lengths == {"a": [9, 11], "b": [10, 12]}
 
 
+@pytest.mark.parametrize(("once", "rounds"), [(0.01, 6), (1.0, 4), (9.0, 2)])
+def test_as_many_rounds_as_fit_and_what_is_left_out_is_said(monkeypatch, once, rounds):
+    order, said = [], []
+    tasks = {name: (lambda name=name: order.append(name)) for name in "ab"}
+    monkeypatch.setattr(timing, "timed", lambda task: (task(), once)[1])
+    seconds = timing.within(tasks, seconds=4, most=6, say=said.append)
+    assert order == ["a", "b"] * (1 + rounds) and all(
+        len(each) == rounds for each in seconds.values()
+    )
+    why = [f"{rounds} rounds, not 6, since one takes {once:.1f} s and there are 4."]
+    assert said == (why if rounds < 6 else [])
+
+
 def test_decoders_are_interleaved_on_every_prompt_and_warmed_up_on_the_first():
     calls = []
     decoders = {name: (lambda p, name=name: calls.append((name, *p))) for name in "ab"}
     seconds = timing.on_prompts(decoders, [[1], [2]], rounds=2)
     assert calls == [("a", 1), ("b", 1)] * 3 + [("a", 2), ("b", 2)] * 2
     assert {name: len(times) for name, times in seconds.items()} == {"a": 4, "b": 4}
+
+
+def test_prompts_are_left_out_once_the_time_is_over_and_that_is_said(monkeypatch, capsys):
+    monkeypatch.setattr(timing, "interleaved", lambda tasks, *rest: {key: [1.0] for key in tasks})
+    decoders = dict.fromkeys("ab", print)
+    assert len(timing.on_prompts(decoders, [1, 2, 3], rounds=1, seconds=6)["a"]) == 3
+    assert capsys.readouterr().out == ""
+    assert len(timing.on_prompts(decoders, [1, 2, 3], rounds=1, seconds=4)["a"]) == 2
+    assert capsys.readouterr().out == "2 prompts, not 3, since 4 s are over.\n"
+
+
+def test_what_is_watched_says_how_much_is_done():
+    said, seconds = [], iter([0, 1, 3, 3.5])
+    place = SimpleNamespace(update=said.append)
+    progress = Progress(lambda: place, lambda: next(seconds))
+    assert list(watched("abc", "letters", progress)) == ["a", "b", "c"]
+    assert said == ["1 of 3 letters", ""]  # nothing before 2 s, and not twice a second
 
 
 def test_ratios_are_taken_pair_by_pair():

@@ -31,7 +31,7 @@ def test_a_quiet_run_is_trusted(run):
 
 
 def test_halves_that_differ_are_told_with_their_share():
-    why = "the two halves of the rounds differ by 30%, and 20% is the most"
+    why = "the two halves of the rounds differ by 30%, and 15% is the most"
     assert disturbance(run_of(1, 1, 1, 1.3, 1.3, 1.3)) == why
     assert disturbance(run_of(1.3, 1.3, 1.3, 1, 1, 1)) == why
     assert disturbance(run_of(1.0, 1.3)) == why

@@ -68,6 +68,15 @@ def test_every_member_runs_and_has_a_row(everybody: dict[str, Member], model: Ll
     assert next(row for row in rows if row.name == "large draft").alpha > 0
 
 
+def test_a_disturbed_run_is_called_that(capsys):
+    command.tell_disturbance([1.0, 1.0, 1.0, 1.0])
+    assert capsys.readouterr().out == ""
+    command.tell_disturbance([1.0, 1.0, 2.0, 2.0])
+    told = capsys.readouterr().out
+    assert "This run was disturbed (the two halves of the rounds differ by 100%" in told
+    assert "run the command again" in told
+
+
 def test_they_are_made_for_a_dearer_target_too(everybody: dict[str, Member]):
     dear = target("40m", torch.float32)
     members = family(dear, TOKENS)

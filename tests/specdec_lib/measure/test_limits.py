@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from specdec_lib.measure.core import limits
+from specdec_lib.measure.core import limits, timing
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_passes_take_turns_for_as_long_as_there_is_time(monkeypatch, once, round
         return lambda: order.append((model, width))
 
     monkeypatch.setattr(limits, "pass_task", pass_task)
-    monkeypatch.setattr(limits, "timed", lambda task: (task(), once)[1])
+    monkeypatch.setattr(timing, "timed", lambda task: (task(), once)[1])
     seconds = limits.pass_seconds({"a": "small", "b": "large"}, widths=(1, 8), seconds=6)
     assert order == [("small", 1), ("small", 8), ("large", 1), ("large", 8)] * (rounds + 1)
     assert {key: list(each) for key, each in seconds.items()} == {"a": [1, 8], "b": [1, 8]}

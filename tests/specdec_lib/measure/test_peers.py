@@ -304,7 +304,7 @@ def test_each_figure_is_measured_with_what_stands_behind_it(small: Workbench, ke
 
 def test_another_model_is_not_measured(small: Workbench, monkeypatch: pytest.MonkeyPatch):
     for wrong, reason in (
-        ({"off": 0.5}, "llama.cpp's logits differ from ours by 0.5, more than 0.02"),
+        ({"off": 0.5}, "llama.cpp's logits differ from ours by 0.5, more than 0.05"),
         ({"wrong": True}, "llama.cpp wrote a token whose logit is"),
     ):
         small.notes.clear()

@@ -58,9 +58,10 @@ def test_a_weight_that_is_not_a_number_shows_in_the_logits(model):
 @pytest.mark.parametrize(
     "shape, dtype, few",
     [
-        ((1, 16, 8), torch.float32, True),
-        ((4, 4, 8), torch.float32, True),
-        ((1, 17, 8), torch.float32, False),
+        ((1, 10, 384), torch.float32, True),
+        ((2, 1, 1536), torch.float32, True),
+        ((1, 11, 384), torch.float32, False),
+        ((1, 3, 1536), torch.float32, False),
         ((1, 1, 8), torch.float64, False),
         ((1, 1, 8), torch.bfloat16, False),
     ],

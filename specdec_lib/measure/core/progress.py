@@ -1,0 +1,78 @@
+"""What a long cell of a notebook is doing, in one line that changes and is gone at the end.
+
+A progress bar would stay on an exported page as an error. On a terminal the bars of tqdm show it.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator
+from typing import Protocol, TypeVar
+
+AFTER = 2.0  # seconds before the line appears: what is done sooner needs none
+EVERY = 1.0  # seconds between two changes
+
+Item = TypeVar("Item")
+
+
+class Shown(Protocol):
+    """A place on the page that can be changed."""
+
+    def update(self, text: str) -> None:
+        """Show `text` there."""
+
+
+class Progress:
+    """The line. `appear` makes its place on the page, or None where nothing can be changed."""
+
+    def __init__(
+        self,
+        appear: Callable[[], Shown | None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._appear, self._clock = appear or in_notebook, clock
+        self._due, self._place = clock() + AFTER, None
+
+    def say(self, text: str) -> None:
+        """Show `text`, if it is time to change what is shown."""
+        now = self._clock()
+        if now < self._due:
+            return
+        self._due = now + EVERY
+        self._place = self._place or self._appear()
+        if self._place:
+            self._place.update(text)
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._place:
+            self._place.update("")
+
+
+def watched(items: Collection[Item], what: str, progress: Progress | None = None) -> Iterator[Item]:
+    """The `items`, with a line that says how many of them are done once this takes long."""
+    progress = progress or Progress()
+    for done, item in enumerate(items):
+        progress.say(f"{done} of {len(items)} {what}")
+        yield item
+    progress.end()
+
+
+class Output:
+    """An output of the cell that runs. Empty it is `NOTHING`, which exported pages leave out."""
+
+    NOTHING = {"text/plain": "", "text/html": ""}
+
+    def __init__(self) -> None:
+        from IPython.display import display
+
+        self._handle = display(self.NOTHING, raw=True, display_id=True)
+
+    def update(self, text: str) -> None:
+        """Show `text` there."""
+        self._handle.update({"text/plain": text} if text else self.NOTHING, raw=True)
+
+
+def in_notebook() -> Output | None:
+    """An output of a notebook's cell; None where no kernel runs."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return Output() if hasattr(shell, "kernel") else None

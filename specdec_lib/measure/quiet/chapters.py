@@ -1,0 +1,101 @@
+"""What chapters 00 to 07 time, as their cells do it; by the name of the recorded run."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from specdec_lib.drafters.lookup import lookup
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure import strategies
+from specdec_lib.measure.core.costs import in_turn, pass_task
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.core.limits import pass_seconds
+from specdec_lib.measure.core.runs import SAMPLED, plain, speculative
+from specdec_lib.measure.core.timing import on_prompts, within
+from specdec_lib.measure.quiet.runs import Runs
+from specdec_lib.models.pair import Pair
+from specdec_lib.models.pairs import load_pair
+
+WIDTHS = (1, 2, 4, 6, 8, 12, 16, 32, 64)  # of chapter 00
+FAMILY = ("large", "base", "small")
+
+
+def passes() -> Runs:
+    """Chapter 00: passes of two targets in two dtypes."""
+    dtypes = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+    models = {
+        (cost or "built-in", name): load_pair(target_cost=cost, dtype=dtype).target
+        for cost in ("40m", None)
+        for name, dtype in dtypes.items()
+    }
+    return pass_seconds(models, WIDTHS)
+
+
+def drafts() -> Runs:
+    """Chapter 04: the drafts beside the built-in target."""
+    family = strategies.built_in(*FAMILY) | {"first layer": strategies.first_layers(1)}
+    return {"built-in": strategies.Laboratory().times(family)}
+
+
+def drafts_of_a_costlier_target() -> Runs:
+    """Chapter 04: the drafts beside the target at the 40M cost."""
+    target = load_pair(draft="small", target_cost="40m").target
+    return {"40M cost": strategies.Laboratory().times(strategies.built_in(*FAMILY), target)}
+
+
+def race() -> Runs:
+    """Chapter 04: plain and speculative decoding, with two drafts and K = 2."""
+    lab = strategies.Laboratory()
+    racing = {"small": strategies.built_in("small")["small"]}
+    racing["first layer"] = strategies.first_layers(1)
+    return {f"{name}, K = 2": lab.race(draft, 2) for name, draft in racing.items()}
+
+
+def tables() -> Runs:
+    """Chapter 04: a look into a table, whatever it holds, and prompt lookup."""
+    lab = strategies.Laboratory()
+    table = np.ones((lab.vocab_size, lab.vocab_size))
+    return {
+        "bigram, yours": lab.draft_times(lambda text: table[text[-1]]),
+        "prompt lookup": lab.draft_times(lambda text: lookup(text, 1, max_ngram=3)),
+    }
+
+
+def pairs() -> Runs:
+    """Chapter 05: plain and speculative decoding at the 40M cost."""
+    pair = _costlier("small")
+    fast = speculative(pair.target, ModelDrafter(pair.draft), 2, SAMPLED, 16)
+    decoders = {"plain": plain(pair.target, SAMPLED, 16), "speculative": fast}
+    return {"40M cost": on_prompts(decoders, prompts(5), rounds=2)}
+
+
+def costs() -> Runs:
+    """Chapter 05: c and v of that pair up to K = 2."""
+    return _costs(_costlier("small"), 2)
+
+
+def costs_by_k() -> Runs:
+    """Chapter 06: c and v of the recorded pair up to K = 16."""
+    return _costs(_costlier("base"), 16)
+
+
+def _costlier(draft: str) -> Pair:
+    return load_pair(draft=draft, target_cost="40m")
+
+
+def _costs(pair: Pair, k_max: int) -> Runs:
+    tasks = in_turn(pair.target, {"draft": pass_task(pair.draft, 1)}, k_max)
+    return {"40M cost": within(tasks, 4, 20)}
+
+
+RUNS: dict[str, Callable[[], Runs]] = {
+    "00 passes": passes,
+    "04 drafts": drafts,
+    "04 costlier": drafts_of_a_costlier_target,
+    "04 race": race,
+    "04 tables": tables,
+    "05 pairs": pairs,
+    "05 costs": costs,
+    "06 costs": costs_by_k,
+}

@@ -1,0 +1,110 @@
+"""A disturbed run is called that, and a recorded quiet one stands beside it."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from specdec_lib import device
+from specdec_lib.measure.core.disturbance import disturbance
+from specdec_lib.measure.quiet import command, runs
+from specdec_lib.measure.quiet.chapters import RUNS
+
+SOLUTIONS = Path(__file__).resolve().parents[3] / "solutions"
+CHAPTERS = {path.name[:2]: path.read_text(encoding="utf-8") for path in SOLUTIONS.glob("*.py")}
+QUIET, BUSY = {1: [1.0] * 4, 2: [1.1] * 4}, {1: [1.0, 1.0, 2.0, 2.0], 2: [1.1, 1.1, 2.2, 2.2]}
+
+
+def test_a_quiet_run_stands_alone(capsys):
+    measured = {"40M cost": QUIET}
+    assert list(runs.beside("05 costs", measured)) == [measured]
+    assert capsys.readouterr().out == ""
+
+
+def test_a_disturbed_run_is_called_that_and_a_quiet_one_follows(capsys):
+    measured, recorded = runs.beside("05 costs", {"40M cost": BUSY})
+    assert measured == {"40M cost": BUSY} and recorded == runs.runs("05 costs")
+    first, last = filter(None, capsys.readouterr().out.splitlines())
+    assert first == (
+        "This run was disturbed (the two halves of the rounds differ by 100%, and 15% is the "
+        "most): close other programs and run the cell again."
+    )
+    found = runs.record()
+    assert found["date"] in last and found["processor"] in last and found["class"] in last
+
+
+def test_sampled_texts_may_take_longer_or_less():
+    times = {"plain": [1.0] * 4, "speculative": [1.0, 1.0, 2.0, 2.0]}
+    assert runs.judged("05 pairs", {"40M cost": times}) is None
+    assert runs.judged("05 pairs", {"40M cost": times | {"plain": BUSY[1]}}) is not None
+
+
+def test_what_a_chapter_times_is_recorded_with_the_tasks_that_it_reads():
+    used = {name for text in CHAPTERS.values() for name in re.findall(r'beside\("(.*?)"', text)}
+    assert used == set(runs.record()["runs"]) == set(RUNS)
+    for name in used:
+        groups = re.findall(rf'beside\("{name}", {{"(.*?)"', CHAPTERS[name[:2]])
+        assert not groups or set(groups) == set(runs.runs(name))
+        assert runs.judged(name, runs.runs(name)) is None
+    assert set(runs.runs("04 drafts")["built-in"]) >= {
+        1,
+        9,
+        "large",
+        "base",
+        "small",
+        "first layer",
+    }
+    assert set(runs.runs("00 passes")) == {
+        (cost, dtype) for cost in ("40m", "built-in") for dtype in ("float32", "bfloat16")
+    }
+    assert set(runs.runs("06 costs")["40M cost"]) == {*range(1, 18), "draft"}
+
+
+def test_a_record_is_read_as_it_was_measured():
+    measured = {("40m", "float32"): {1: [0.0123456], "draft": [2.0]}, "b": {3: [1.0]}}
+    data = json.loads(json.dumps(runs.plain_data(measured)))
+    read = {runs._group(group): runs._times(times) for group, times in data}
+    assert read == {("40m", "float32"): {1: [0.01235], "draft": [2.0]}, "b": {3: [1.0]}}
+
+
+@pytest.fixture
+def threads():
+    """Sets the number of threads back."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def test_the_command_writes_what_was_measured(tmp_path: Path, monkeypatch, threads):
+    monkeypatch.setattr(command, "RUNS", {"a": lambda: {"model": QUIET}})
+    out = tmp_path / "quiet.json"
+    assert command.main(["--out", str(out)]) == 0
+    data = json.loads(out.read_text())
+    assert data["runs"] == {"a": [["model", {"1": [1.0] * 4, "2": [1.1] * 4}]]}
+    assert data["threads"] == torch.get_num_threads() and data["processor"] and data["class"]
+
+
+def test_the_command_tries_again_and_writes_no_disturbed_run(
+    tmp_path: Path, monkeypatch, capsys, threads
+):
+    found = iter([BUSY, QUIET, BUSY, BUSY, BUSY])
+    monkeypatch.setattr(command, "RUNS", dict.fromkeys("ab", lambda: {"model": next(found)}))
+    assert command.main(["--out", str(tmp_path / "quiet.json")]) == 1
+    assert "b: not written, since this machine is not quiet: the two" in capsys.readouterr().out
+    assert not (tmp_path / "quiet.json").exists() and disturbance(BUSY)
+
+
+@pytest.mark.parametrize(("cores", "left"), [(1, 1), (2, 1), (8, 4), (None, 1)])
+def test_half_of_the_cores_are_left(monkeypatch, threads, cores, left):
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert device.leave_cores() == torch.get_num_threads() == left
+
+
+def test_every_chapter_that_runs_a_model_takes_as_many_threads():
+    torch_too = {n for n, text in CHAPTERS.items() if "specdec_lib.measure" in text}
+    # Chapter 08 asks how fast the machine can be; papers are tables, not models.
+    assert torch_too - {"08"} == {n for n, text in CHAPTERS.items() if "\nleave_cores()" in text}
+    assert not any("set_num_threads" in text for text in CHAPTERS.values())
