@@ -13,7 +13,8 @@
 # **Carry out.** A draft pays where `alpha` is above `c`. How much it pays, and with which `K`,
 # follows from numbers that you can measure in a minute.
 #
-# Run the cells from top to bottom. Times that a cell prints are those of your machine.
+# Run the cells from top to bottom. Times that a cell prints are those of your machine. If other
+# programs disturb them, it says so, and goes on with times that were recorded on a quiet one.
 
 # %%
 import numpy as np

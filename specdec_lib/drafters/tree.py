@@ -63,19 +63,22 @@ class Candidates:
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
         """Level by level; for each the whole tree is read again, in one pass."""
-        prefill(self.model, self.cache, texts)
-        read = partial(self._read, texts[0][-1])
+        read = partial(self._read, texts[0])
         grown = grow(read, self.widths[: limits[0]], self.pick, self.warp, choices)
         return grown.proposal(self.vocab_size, self.device)
 
-    def _read(self, last: int, grown: "Grown") -> Tensor:
-        """The logits (1 + n, V) after the text and after each of the n nodes so far."""
-        held = self.cache.longest
-        tokens = torch.tensor([[last, *grown.tokens]], device=self.device)
-        tree = Tree.of(grown.parents, self.device)
+    def _read(self, text: Sequence[int], grown: "Grown") -> Tensor:
+        """The logits (1 + n, V) after the text and after each of the n nodes so far.
+
+        The first pass of a block, before there is a node, also reads what is new in the text. Then
+        the cache lacks its last token, which is the root of the nodes.
+        """
+        unread, nodes = text[self.cache.longest :], len(grown.tokens)
+        tokens = torch.tensor([[*unread, *grown.tokens]], device=self.device)
+        tree = Tree.of(grown.parents, self.device) if nodes else None
         logits = self.model.forward(tokens, self.cache, tree=tree)[0]
-        self.cache.truncate(held)
-        return logits
+        self.cache.truncate(len(text) - 1)
+        return logits[-1 - nodes :]
 
 
 class Grown(NamedTuple):

@@ -45,7 +45,7 @@ def test_measured_passes_are_told_after_the_guess(capsys):
     assert "8.00" not in capsys.readouterr().out
     ch00.reveal_passes("prediction_00_b", 2, PASSES[:1], tokens=8)
     told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith("You said 2. It is 8. That is your machine")
+    assert told[0].startswith("You said 2. It is 8. So it was in this run.")
     times = "2 tokens 2.00, 4 tokens 4.00, 8 tokens 8.00, 16 tokens 16.00, 64 tokens 64.00"
     assert told[1:] == [f"40m, float32: 11.00 ms; {times}"]
 

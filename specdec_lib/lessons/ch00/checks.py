@@ -114,7 +114,7 @@ def look() -> None:
 
 def reveal_passes(name: str, guess: object, passes: Sequence[Passes], tokens: int) -> None:
     """Set a guess beside the first model's pass over `tokens`, and then list all models' passes."""
-    why = "That is your machine, in this run. All passes, as multiples of one over a single token:"
+    why = "So it was in this run. All passes, as multiples of one over a single token:"
     answers.reveal(name, guess, round(passes[0].ratio(tokens), 2), why)
     if guess is None:
         return

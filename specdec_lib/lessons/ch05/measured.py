@@ -105,7 +105,7 @@ def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float
     mean = float(paired_speedup(list(plain), list(fast)))
     ratios = np.array(plain) / np.array(fast)
     low, high = np.quantile(ratios, (0.25, 0.75))
-    title = f"{len(ratios)} pairs on this machine: {mean:.2f} times as fast"
+    title = f"{len(ratios)} pairs, timed by turns: {mean:.2f} times as fast"
     ax = picture(title, "plain over speculative")
     x = np.arange(1, len(ratios) + 1)
     ax.axhspan(low, high, color=BAND, label="middle half of the pairs")

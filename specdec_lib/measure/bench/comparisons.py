@@ -10,8 +10,10 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.measure import hugging
 from specdec_lib.measure.bench.sizes import BATCH, size_for
 from specdec_lib.measure.bench.workbench import Workbench
+from specdec_lib.measure.core.models import target
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, Decoder
 from specdec_lib.measure.core.timing import Spread, interleaved
+from specdec_lib.measure.drafters.bound import best_option, decoder_of, drafts_for
 from specdec_lib.sampling import Warp
 
 TRIED_K = (None, 1, 2, 3, 4, 6)  # None: the heuristic of transformers
@@ -29,6 +31,29 @@ def over_best_plain(bench: Workbench, wanted: str | None, warp: Warp) -> Spread:
     """Our speculative over our plain decoding, each in the dtype that suits it best."""
     size = size_for(bench, wanted)
     return bench.over_plain(size, warp, bench.best(size, warp), bench.best_plain(size))
+
+
+def family_over_best_plain(bench: Workbench, wanted: str, warp: Warp) -> Spread:
+    """The best chain or tree of all drafts over our plain decoding, each in its best dtype.
+
+    The cost model chooses it from measured passes and from its acceptance on the prompts.
+    """
+    size, dtype = size_for(bench, wanted), bench.best(wanted, warp).dtype
+    model, prompts = target(size, dtype, bench.device), bench.prompts_for(warp, dtype)
+    drafts = drafts_for(model)
+    best = best_option(model, drafts, prompts, bench.tokens, warp)
+    bench.note(
+        f"{bench.where(size)}, the best of the family at temperature {warp.temperature:g}: "
+        f"{best.option.draft}, {best.option.setting}; {best.tokens:.2f} tokens a block, drafting "
+        f"{best.drafting:.2f}, v = {best.verifying:.2f}; expected {best.speed:.2f} times plain"
+    )
+    return bench.compare(
+        f"{bench.where(size)} over plain, the best of the family at temperature "
+        f"{warp.temperature:g}",
+        bench.decoder(size, bench.best_plain(size), warp),
+        decoder_of(best.option, drafts, model, warp, bench.tokens),
+        prompts,
+    )
 
 
 def batch_over_plain(bench: Workbench, wanted: str) -> Spread:

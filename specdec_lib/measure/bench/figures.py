@@ -11,6 +11,7 @@ from specdec_lib.measure.bench.bound import model_error, share_of_bound, share_o
 from specdec_lib.measure.bench.cliff import widest_cliff
 from specdec_lib.measure.bench.comparisons import (
     batch_over_plain,
+    family_over_best_plain,
     over_best_plain,
     over_hugging,
     over_plain,
@@ -96,6 +97,20 @@ FIGURES = {
         "234M cost, over our best plain decoding, greedy",
         1.9,
         over_best_plain,
+        wanted="234m",
+        warp=GREEDY,
+    ),
+    "cost234m_family_vs_best_plain_sampled": cpu_figure(
+        "234M cost, the best drafter of the family over our best plain decoding, T = 1",
+        2.0,
+        family_over_best_plain,
+        wanted="234m",
+        warp=SAMPLED,
+    ),
+    "cost234m_family_vs_best_plain_greedy": cpu_figure(
+        "234M cost, the best drafter of the family over our best plain decoding, greedy",
+        2.1,
+        family_over_best_plain,
         wanted="234m",
         warp=GREEDY,
     ),

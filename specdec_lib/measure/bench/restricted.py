@@ -1,8 +1,8 @@
 """Less of a processor than there is, so that the figures of other classes can be imitated.
 
-torch, oneDNN and MKL read variables when they are loaded, so a restricted bench is a process of its
-own. FBGEMM reads none: it is told by a call, before any weight is packed. What is imitated are the
-instructions; caches and memory stay those of the machine.
+torch, oneDNN, MKL and Numba read variables when they are loaded, so a restricted bench is a process
+of its own. FBGEMM reads none: it is told by a call, before any weight is packed. What is imitated
+are the instructions; caches and memory stay those of the machine.
 """
 
 import ctypes
@@ -37,10 +37,20 @@ RESTRICTIONS = {
             "ATEN_CPU_CAPABILITY": "avx2",
             "ONEDNN_MAX_CPU_ISA": "AVX2",
             "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+            "NUMBA_CPU_NAME": "haswell",
+            "NUMBA_CPU_FEATURES": "+avx2,+fma",
         },
         1,
     ),
-    "avx512": Restriction("AVX512", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"}, 2),
+    "avx512": Restriction(
+        "AVX512",
+        {
+            "ONEDNN_MAX_CPU_ISA": "AVX512_CORE",
+            "NUMBA_CPU_NAME": "skylake-avx512",
+            "NUMBA_CPU_FEATURES": "+avx512f,+avx512vl,+avx512bw,+avx512dq,+avx512cd",
+        },
+        2,
+    ),
     "avx512-bf16": Restriction(
         "AVX512 with bfloat16", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}, None
     ),

@@ -41,6 +41,20 @@ def test_the_cache_after_every_tree_is_as_if_fresh(llamas):
         torch.testing.assert_close(found[:, :, :held], expected[:, :, :held], rtol=0, atol=EXACT)
 
 
+def test_a_tree_takes_one_pass_of_the_draft_for_each_level(llamas, monkeypatch):
+    target, draft = llamas
+    passes, forward = [], draft.forward
+    drafter = Candidates(draft, (2, 1, 1))
+    settings, choices = Settings(20), Uniforms([np.random.default_rng(2)])
+    run = start_run(target, drafter, [PROMPT], settings, 64)
+    monkeypatch.setattr(
+        draft, "forward", lambda *args, **how: passes.append(args) or forward(*args, **how)
+    )
+    levels = []
+    run.loop(lambda: levels.append(run.limits(3)[0]) or [decode_tree(run, drafter, 3, choices)])
+    assert len(passes) == sum(levels) > 10
+
+
 @pytest.mark.parametrize("own", [True, False], ids=["the target's own", "another model's"])
 @pytest.mark.parametrize("eos_id", [None, 0])
 def test_the_blocks_of_a_tree_hold_what_stands_in_the_text(llamas, own: bool, eos_id: int | None):

@@ -36,6 +36,7 @@ from specdec_lib.measure.core import models, runs
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.pages import table_in
 from specdec_lib.measure.core.timing import Picked, Spread
+from specdec_lib.measure.drafters import bound as drafters
 from specdec_lib.models import linear
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.llama import Llama
@@ -70,6 +71,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bandwidth, "copy_bandwidth", lambda device: 1e10)
     monkeypatch.setattr(workbench, "ROUNDS", 1)
     monkeypatch.setattr(bound, "ROUNDS", 1)
+    monkeypatch.setattr(drafters, "ROUNDS", 1)
+    monkeypatch.setattr(drafters, "CHAINS", ((1,),))
+    monkeypatch.setattr(drafters, "TREES", ((2,),))
     for size in ("built-in", "40m", "234m"):
         monkeypatch.setitem(COSTS, size, Growth(width=1, layers=4))
     models.target.cache_clear()

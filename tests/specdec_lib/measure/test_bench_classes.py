@@ -86,13 +86,15 @@ def test_every_library_of_a_restricted_process_knows_it():
         assert restricted.forced(1) != 1  # nothing to restrict here, and nothing is claimed
         return
     code = (
-        "import torch; from specdec_lib.measure.bench.restricted import *; restrict_fbgemm();"
-        "print(imitated(), forced(1), torch.backends.cpu.get_cpu_capability())"
+        "import numba, torch; from specdec_lib.measure.bench.restricted import *;"
+        "restrict_fbgemm();"
+        "print(imitated(), forced(1), torch.backends.cpu.get_cpu_capability(),"
+        "numba.config.CPU_NAME)"
     )
     environment = os.environ | restricted.RESTRICTIONS["avx2"].environment
     words = [sys.executable, "-c", code]
     run = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout.split()[1:] == ["1", "AVX2"]
+    assert run.stdout.split()[1:] == ["1", "AVX2", "haswell"]
 
 
 def test_the_widest_cliff_is_found_and_named(monkeypatch):
