@@ -7,6 +7,7 @@ bytes are read. oneDNN packs what float16 cannot hold. Everything else is torch'
 """
 
 import ctypes
+import math
 import platform
 from functools import partial
 
@@ -28,8 +29,12 @@ class Linear:
 
     def __init__(self, weight: Tensor) -> None:
         if can_halve(weight):
-            halved = torch.ops.quantized.linear_prepack_fp16(weight, None)
+            scale = half_scale(weight)
+            scaled = weight if scale == 1 else weight * scale
+            halved = torch.ops.quantized.linear_prepack_fp16(scaled, None)
             self.product = partial(_halved_product, halved=halved)
+            if scale != 1:
+                self.product = partial(_scaled_product, halved=halved, back=1 / scale)
         elif can_pack(weight):
             packed = torch.ops.mkldnn._reorder_linear_weight(weight, ROWS)
             fill = weight.dtype == torch.bfloat16 and weight.numel() >= LARGE
@@ -44,6 +49,10 @@ class Linear:
 
 def _halved_product(x: Tensor, halved: torch.ScriptObject) -> Tensor:
     return torch.ops.quantized.linear_dynamic_fp16(x, halved)
+
+
+def _scaled_product(x: Tensor, halved: torch.ScriptObject, back: float) -> Tensor:
+    return torch.ops.quantized.linear_dynamic_fp16(x, halved).mul_(back)
 
 
 def _packed_product(x: Tensor, packed: Tensor) -> Tensor:
@@ -63,12 +72,30 @@ def can_halve(weight: Tensor) -> bool:
     """Whether float16 holds this float32 weight, and this machine multiplies such matrices.
 
     float16 may round a number by no more than float32 rounds the largest one. Weights that were
-    saved in 16 bits pass; weights that were trained in float32 do not.
+    saved in 16 bits pass, also times a power of two, as half_scale says; weights that were trained
+    in float32 do not.
     """
     if weight.device.type != "cpu" or weight.dtype != torch.float32:
         return False
     if torch.backends.quantized.engine not in ("x86", "fbgemm"):
         return False
+    return fits_half(weight * half_scale(weight))
+
+
+def half_scale(weight: Tensor) -> float:
+    """The power of two by which float16 holds `weight` best: 1 if it holds it as it is.
+
+    float16 has fewer digits below 2^-14, so a matrix of small numbers, as a scaled model's are, is
+    raised until its largest is just below 2^15. In float32 that is exact, and so is the way back.
+    """
+    largest = float(weight.abs().max())
+    if fits_half(weight) or not math.isfinite(largest):
+        return 1.0
+    return 2.0 ** (15 - math.frexp(largest)[1])
+
+
+def fits_half(weight: Tensor) -> bool:
+    """Whether float16 rounds no number by more than float32 rounds the largest."""
     rounded = (weight.half().float() - weight).abs().max()
     return bool(rounded <= torch.finfo(torch.float32).eps * weight.abs().max())
 

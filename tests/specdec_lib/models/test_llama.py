@@ -8,6 +8,7 @@ import torch
 from decoders.random_models import VOCAB, llama
 from torch import Tensor
 
+from specdec_lib.assets import ASSETS
 from specdec_lib.models.checkpoint import read_weights
 from specdec_lib.models.linear import Linear, can_halve
 from specdec_lib.models.llama import Llama
@@ -169,6 +170,7 @@ def test_a_product_is_the_product_however_its_weights_are_kept(
         (torch.randn(8, 8).half().float(), True),
         (torch.randn(8, 8).bfloat16().float(), True),
         (torch.zeros(2, 2), True),
+        (torch.randn(8, 8).half().float() * 2.0**-20, True),
         (torch.tensor([[1.0, 1 / 3]]), False),
         (torch.tensor([[1.0, 1e5]]), False),  # above the largest float16
         (torch.tensor([[1.0, float("nan")]]), False),
@@ -178,3 +180,12 @@ def test_a_product_is_the_product_however_its_weights_are_kept(
 def test_only_weights_that_lose_nothing_are_kept_in_float16(weight: torch.Tensor, kept: bool):
     here = torch.backends.quantized.engine in ("x86", "fbgemm")
     assert can_halve(weight) == (kept and here)
+
+
+def test_a_scaled_target_is_kept_in_float16_as_its_source_is():
+    grown_up = grown(read_weights(ASSETS / "target", "cpu", torch.float32), COSTS["234m"])
+    weight = next(iter(grown_up.layers)).qkv
+    assert can_halve(weight) == (torch.backends.quantized.engine in ("x86", "fbgemm"))
+    x = torch.randn(3, weight.shape[1], generator=torch.Generator().manual_seed(0))
+    expected = x.double() @ weight.double().T
+    torch.testing.assert_close(Linear(weight)(x).double(), expected, rtol=0, atol=1e-5)
