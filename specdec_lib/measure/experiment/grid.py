@@ -35,6 +35,7 @@ from specdec_lib.measure.experiment.costs import EARLY_EXIT, LOOKUP, NGRAM, Foun
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.measure.experiment.results_file import Results, ResultsError, fresh_path
+from specdec_lib.measure.quiet.runs import DISTURBED
 from specdec_lib.measure.strategies import first_layers, lookup_reader
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS
@@ -246,9 +247,14 @@ def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows as text, a line each."""
+    """The rows as text, a line each, and one more below a row whose run was disturbed."""
     line = "{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>12}{:>8}{:>12}{:>22}{:>22}"
-    return "\n".join(line.format(*each) for each in (HEAD, *map(cells, rows)))
+    lines = [line.format(*HEAD)]
+    for row in rows:
+        lines.append(line.format(*cells(row)))
+        if row.disturbed:
+            lines.append("  " + DISTURBED.format(why=row.disturbed))
+    return "\n".join(lines)
 
 
 def cells(row: Row) -> list[str]:

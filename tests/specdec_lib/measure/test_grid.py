@@ -122,6 +122,14 @@ def test_the_table_shows_quartiles_where_a_row_was_run():
     assert grid.table([row]).count("1.50 (1.00 to 2.00)") == 2
 
 
+def test_a_disturbed_row_says_so_below_itself():
+    costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
+    row = grid.row_of("40m", "base", "code", 1, 0.7, costs)
+    told = grid.replace(row, disturbed="the halves differ by 40%")
+    assert grid.table([told]).startswith(grid.table([row]))
+    assert "This run was disturbed (the halves differ by 40%)" in grid.table([told])
+
+
 def test_the_command_measures_prints_and_leaves_a_file(quick, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(grid.survey, "look", lambda: quick)
     path = tmp_path / "table.json"
