@@ -10,7 +10,7 @@ from huggingface_hub import constants
 
 from specdec_lib import workspace
 from specdec_lib.files import write_whole
-from specdec_lib.measure.bench import command as bench
+from specdec_lib.measure.bench import record
 from specdec_lib.measure.drafters import family
 from specdec_lib.models import hub
 from specdec_lib.training import recording
@@ -60,13 +60,17 @@ def test_what_fails_is_an_error_and_leaves_nothing(tmp_path: Path):
     assert [path.name for path in tmp_path.rglob("*")] == ["folder"]
 
 
+def bench_record(**values: float) -> record.Record:
+    return record.Record(values, "AVX2", False, "a machine", {})
+
+
 def bench_json(folder: Path, number: int) -> Path:
-    bench.write(folder / "a.json", {"share_of_bound_greedy": float(number)}, [])
+    record.write(folder / "a.json", bench_record(share_of_bound_greedy=float(number)), [], {})
     return folder / "a.json"
 
 
 def bench_notes(folder: Path, number: int) -> Path:
-    bench.write(folder / "a.json", {}, [f"note {number}"])
+    record.write(folder / "a.json", bench_record(), [f"note {number}"], {})
     return folder / "a.notes.txt"
 
 
