@@ -28,8 +28,8 @@ class Linear:
     """x (..., in) -> x W^T (..., out), for a weight W (out, in)."""
 
     def __init__(self, weight: Tensor) -> None:
-        if can_halve(weight):
-            scale = half_scale(weight)
+        scale = half_scale(weight)
+        if scale is not None:
             scaled = weight if scale == 1 else weight * scale
             halved = torch.ops.quantized.linear_prepack_fp16(scaled, None)
             self.product = partial(_halved_product, halved=halved)
@@ -68,30 +68,31 @@ def _filled_product(x: Tensor, packed: Tensor) -> Tensor:
     return _packed_product(filled, packed)[:rows].view(*x.shape[:-1], -1)
 
 
-def can_halve(weight: Tensor) -> bool:
-    """Whether float16 holds this float32 weight, and this machine multiplies such matrices.
+def half_scale(weight: Tensor) -> float | None:
+    """The power of two by which float16 holds this float32 weight; None if nothing does.
 
-    float16 may round a number by no more than float32 rounds the largest one. Weights that were
-    saved in 16 bits pass, also times a power of two, as half_scale says; weights that were trained
-    in float32 do not.
+    None too where this machine does not multiply such matrices. float16 may round a number by no
+    more than float32 rounds the largest one: weights that were saved in 16 bits pass with 1, and
+    weights that were trained in float32 do not pass. float16 has fewer digits below 2^-14, so a
+    matrix of small numbers, as a scaled model's are, is raised until its largest is just below
+    2^15. In float32 that is exact, and so is the way back.
     """
     if weight.device.type != "cpu" or weight.dtype != torch.float32:
-        return False
+        return None
     if torch.backends.quantized.engine not in ("x86", "fbgemm"):
-        return False
-    return fits_half(weight * half_scale(weight))
-
-
-def half_scale(weight: Tensor) -> float:
-    """The power of two by which float16 holds `weight` best: 1 if it holds it as it is.
-
-    float16 has fewer digits below 2^-14, so a matrix of small numbers, as a scaled model's are, is
-    raised until its largest is just below 2^15. In float32 that is exact, and so is the way back.
-    """
-    largest = float(weight.abs().max())
-    if fits_half(weight) or not math.isfinite(largest):
+        return None
+    if fits_half(weight):
         return 1.0
-    return 2.0 ** (15 - math.frexp(largest)[1])
+    largest = float(weight.abs().max())
+    if not math.isfinite(largest):
+        return None
+    scale = 2.0 ** (15 - math.frexp(largest)[1])
+    return scale if fits_half(weight * scale) else None
+
+
+def can_halve(weight: Tensor) -> bool:
+    """Whether float16 holds this weight without loss, and this machine multiplies such matrices."""
+    return half_scale(weight) is not None
 
 
 def fits_half(weight: Tensor) -> bool:
