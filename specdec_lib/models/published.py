@@ -14,6 +14,8 @@ from transformers import (
 
 from specdec_lib.models import hf, hub
 from specdec_lib.models.catalogue import PUBLISHED, PairError, require_known
+from specdec_lib.models.checkpoint import read_shape
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair, in_words, require_memory
 
 
@@ -34,13 +36,27 @@ def load(name: str, draft: str | None, device: torch.device, dtype: torch.dtype)
     tokenizer = tokenizer_of(name, names)
     counts = [parameters_of(hub.texts(each)) for each in names]
     require_memory(sum(counts), dtype, device)
-    target, small = (hf.load(folder, device, dtype) for folder in hub.weights(names))
+    target, small = (load_model(folder, device, dtype) for folder in hub.weights(names))
     columns = common_columns((target.vocab_size, small.vocab_size), tokenizer)
     for model in (target, small):
         model.cut_vocabulary(columns)
     label = f"{names[0]} with {names[1]}: {in_words(counts[0] / counts[1])} pair by parameters"
     kind = SourcePair if isinstance(target, hf.EncoderDecoder) else Pair
     return kind(name, target, small, tokenizer, label, tokenizer.eos_token_id)
+
+
+def load_model(
+    folder: Path, device: torch.device, dtype: torch.dtype
+) -> Llama | hf.Causal | hf.EncoderDecoder:
+    """The model of `folder`: our own Llama if it is one or a relative, else transformers' own.
+
+    Raises ValueError if neither can run it.
+    """
+    try:
+        read_shape(folder)
+    except ValueError:  # not of this form; what transformers does not know either, hf.py says
+        return hf.load(folder, device, dtype)
+    return Llama.from_folder(folder, device, dtype)
 
 
 def repositories_of(name: str, draft: str | None) -> list[str]:
