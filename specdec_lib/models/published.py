@@ -21,7 +21,10 @@ class SourcePair(Pair):
     """A pair of encoder-decoder models, which read a source and start from a token of their own."""
 
     def prompt(self, text: str) -> list[int]:
-        """Set `text` as the source of both; returns the token ids that decoding starts from."""
+        """Make `text` the source of both; returns the token ids that decoding starts from.
+
+        Each reads it when it first decodes: plain decoding does not wait for the draft's encoder.
+        """
         ids = self.tokenizer.encode(text)
         for model in (self.target, self.draft):
             model.set_source(ids)
