@@ -82,24 +82,24 @@ def test_transformers_tokens_of_an_encoder_decoder_are_all_counted(draft):
 @pytest.mark.parametrize(
     "error",
     [
-        PairError("gpt2 is not on this machine and cannot be fetched (ConnectionError: reset)"),
+        PairError("smollm2 is not on this machine and cannot be fetched (ConnectionError: reset)"),
         torch.OutOfMemoryError("CUDA out of memory"),
     ],
     ids=["the hub goes in a download", "too little memory"],
 )
 def test_a_pair_that_cannot_be_had_is_said_and_the_next_taken(machine, monkeypatch, error):
     def load(name: str, draft: str, **place) -> Pair:
-        if draft == "small":
+        if draft == "135m":
             raise error
         return fake_pair("gpt2")
 
     monkeypatch.setattr(published, "load_pair", load)
-    wanted = Machine(CPU, torch.float32, {}, {}, ("gpt2",), SMALL, 1e9)
+    wanted = Machine(CPU, torch.float32, {}, {}, ("smollm2",), SMALL, 1e9)
     said: list[str] = []
     with Budget(ON_GPU).part(PUBLISHED) as part:
         contests = list(published.contests(wanted, LIBRARY, part, said.append))
-    assert [draft for _, draft, _ in contests] == ["medium"]
-    assert said == [f"gpt2 with its small draft is left out: {error}"]
+    assert [draft for _, draft, _ in contests] == ["360m"]
+    assert said == [f"smollm2 with its 135m draft is left out: {error}"]
 
 
 def test_hugging_face_models_that_are_loaded_are_counted_too():
