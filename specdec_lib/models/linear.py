@@ -54,7 +54,8 @@ class Linear:
         """From now on, give only the first `size` outputs. ValueError if there are fewer."""
         if not 0 < size <= self.size:
             raise ValueError(f"the product has {self.size} outputs and cannot keep {size}")
-        self.product, self.size = partial(_first_of, product=self.product, size=size), size
+        if size < self.size:
+            self.product, self.size = partial(_first_of, product=self.product, size=size), size
 
 
 def _first_of(x: Tensor, product: Callable[[Tensor], Tensor], size: int) -> Tensor:
