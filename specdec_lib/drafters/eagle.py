@@ -20,11 +20,11 @@ from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.drafters.tree import ROOT, Grown, TreeProposal, full_tree, grow, pick_of
 from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
-from specdec_lib.models.cache import KVCache, Tree
+from specdec_lib.models.cache import Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Here, Layer, Llama, RMSNorm, mask_of, rotary_tables
-from specdec_lib.models.protocol import Cache, Texts
+from specdec_lib.models.protocol import CHUNK, Cache, Texts
 from specdec_lib.sampling import Choices, Warp
 
 BUILT_IN_HEAD = ASSETS / "eagle" / "head.safetensors"
@@ -88,10 +88,9 @@ def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
 class Eagle(StateReader):
     """Draws each draft token from the distribution after the state that it predicts.
 
-    Its cache holds a position for every true state that it has read. It is handed those of the
-    target's latest pass, and so begins a longer prompt at that pass.
-    A row drafts nothing if the state at its end is not there (hidden.py). It reads in every
-    block, even if nothing is drafted: between two proposals there is one pass of the target.
+    Its cache holds a position for every true state that it has read. A row drafts nothing if the
+    state at its end is not there (hidden.py). It reads in every block, even if nothing is drafted:
+    between two proposals there is one pass of the target, or those of a prompt.
     """
 
     def __init__(self, target: Llama, weights: EagleWeights) -> None:
@@ -101,11 +100,21 @@ class Eagle(StateReader):
         self.layer = Layer(weights.layer, self.shape)
         self.norm = RMSNorm(weights.norm, EPSILON)
         self.cos, self.sin = rotary_tables(self.shape, target.device, target.dtype)
+        self.unread = False
+
+    def observe(self, hidden: Hidden) -> None:
+        """The target has made a pass; one of a long prompt's belongs to those before it."""
+        before = self.hidden if self.unread else None
+        super().observe(hidden)
+        if before is not None:
+            pairs = zip(before, self.hidden, strict=True)
+            self.hidden = Hidden(*(torch.cat(pair, 1) for pair in pairs))
+        self.unread = True
 
     def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
         """An empty cache: the states of the prompts are read with the first block."""
         self.warp, shape = warp, self.shape
-        size = (1, len(texts), capacity, shape.heads, shape.head_width)
+        size = (1, len(texts), capacity, shape.kv_heads, shape.head_width)
         self.cache = KVCache(*size, self.device, self.target.dtype)
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
@@ -135,8 +144,11 @@ class Eagle(StateReader):
         for row, (sequence, count) in enumerate(zip(texts, counts, strict=True)):
             tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
         wanted = self.cache.length + torch.tensor(counts, device=self.device)
-        predicted = self.next_states(self.hidden.states[:, : max(counts)], tokens.to(self.device))
+        known = self.hidden.states[:, : max(counts)]
+        chunks = zip(known.split(CHUNK, 1), tokens.to(self.device).split(CHUNK, 1), strict=True)
+        predicted = torch.cat([self.next_states(*chunk) for chunk in chunks], 1)
         self.cache.truncate(wanted)
+        self.unread = False
         return at(predicted, columns)
 
     @torch.no_grad()

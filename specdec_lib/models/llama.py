@@ -6,7 +6,7 @@ grows.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,24 +73,30 @@ class Llama:
         tree: Tree | None = None,
         run: "RunLayer | None" = None,
         observe: Callable[[Hidden], None] | None = None,
+        taps: Sequence[int] = (),
     ) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T), which are appended to `cache`.
 
         With `layers`, only so many of the first layers are run, and what the others hold there is
         not valid: an early exit. With `tree`, the tokens are not one text but its branches: each
         stands after its own ancestors. `run` runs a layer, by default as it is written here
-        (compiled.py). `observe` is handed the last hidden states.
+        (compiled.py). `observe` is handed the last hidden states, or with `taps`, which are numbers
+        of layers from 0 on, what goes into these layers, side by side (B, T, len(taps) width).
         """
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         x = F.embedding(tokens, self.embedding)
         mask = mask_of(cache, slots, tree, x)
         here = Here(self.cos[positions], self.sin[positions], slots, mask)
+        tapped: dict[int, Tensor] = {}
         for number, layer in enumerate(self.layers[:layers]):
+            if number in taps:
+                tapped[number] = x
             x = (run or Layer.__call__)(layer, x, here, cache.held(number))
         hidden = self.norm(x)
         if observe:
-            observe(Hidden(hidden, positions))
+            seen = torch.cat([tapped[number] for number in taps], -1) if taps else hidden
+            observe(Hidden(seen, positions))
         return self.head(hidden)
 
 
@@ -147,14 +153,14 @@ class Layer:
 
     def __call__(self, x: Tensor, here: Here, held: Held) -> Tensor:
         """(B, T, width) -> (B, T, width); new keys and values go to `held`."""
-        x = x + self.attention(x, here, held)
+        x = x + self.attention(self.norm_attention(x), here, held)
         return x + self.mlp(x)
 
-    def attention(self, x: Tensor, here: Here, held: Held) -> Tensor:
-        """(B, T, width) -> (B, T, width)."""
+    def attention(self, normed: Tensor, here: Here, held: Held) -> Tensor:
+        """Of the normed input (B, T, as wide as qkv takes): (B, T, width)."""
         shape = self.shape
-        qkv = self.qkv(self.norm_attention(x))
-        if few_rows.suits(x):
+        qkv = self.qkv(normed)
+        if few_rows.suits(normed):
             return self.out(few_rows.attend(qkv, *here, held.all_keys, held.all_values))
         qkv = qkv.unflatten(-1, (-1, shape.head_width))
         turning = shape.heads + shape.kv_heads  # queries and keys

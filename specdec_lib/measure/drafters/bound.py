@@ -22,7 +22,7 @@ from specdec_lib.drafters.eagle import Eagle, EagleTree, load_head
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import Candidates, TreeDrafter, full_tree
-from specdec_lib.measure.core.costs import CONTEXT, Task, pass_task, random_text
+from specdec_lib.measure.core.costs import CONTEXT, Task, pass_task, pass_tasks, random_text
 from specdec_lib.measure.core.models import draft, target
 from specdec_lib.measure.core.runs import GREEDY, Decoder, Prompts, decoder, plain, speculative
 from specdec_lib.measure.core.timing import interleaved
@@ -169,7 +169,7 @@ def pass_costs(
     """
     widths = sorted({1, *(1 + option.nodes for option in compared)})
     steps = sorted({(option.draft, read) for option in compared for read in option.reads})
-    verify = {width: pass_task(model, width) for width in widths}
+    verify = pass_tasks(model, widths)
     pairs = zip(cycle(widths), steps) if len(steps) > len(widths) else zip(widths, cycle(steps))
     tasks: dict[tuple, Task] = {}
     for turn, (width, (name, read)) in enumerate(pairs):

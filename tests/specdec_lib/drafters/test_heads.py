@@ -139,17 +139,30 @@ def test_the_distribution_is_the_targets_if_states_are_missing(
     assert distance(distribution(run), plain_distribution(target, prompt, 3)) < EXACT
 
 
-@both
-def test_a_row_whose_state_was_read_in_an_earlier_chunk_drafts_from_its_second_block_on(
-    target: Llama, name: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "firsts"), [("Medusa", [3, 0, 0]), ("EAGLE", [3, 3, 0])])
+def test_a_row_drafts_from_the_block_on_at_which_its_state_is_held(
+    target: Llama, name: str, firsts: list[int], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(protocol, "CHUNK", 3)
     prompts = [TEXT, [1, 2], [2]]
     made = speculative_generate(target, made_on(target, name), prompts, 3, GREEDY, Greedy())
     assert made.tokens == plain_generate(target, prompts, GREEDY, Greedy()).tokens
-    firsts = [len(blocks[0].drafted) for blocks in made.blocks]
-    seconds = [len(blocks[1].drafted) for blocks in made.blocks]
-    assert (firsts, seconds) == ([3, 0, 0], [3, 3, 3])
+    assert [len(blocks[0].drafted) for blocks in made.blocks] == firsts
+    assert [len(blocks[1].drafted) for blocks in made.blocks] == [3, 3, 3]
+
+
+def test_eagle_reads_the_whole_of_a_prompt_that_the_target_reads_in_chunks(
+    target: Llama, monkeypatch: pytest.MonkeyPatch
+):
+    texts = [TEXT, TEXT[:4], [1, 2]]
+    whole = drafted(Eagle(target, eagle_weights(target)), texts, [3, 2, 3])
+    for module in (protocol, eagle):
+        monkeypatch.setattr(module, "CHUNK", 2)
+    drafter = Eagle(target, eagle_weights(target))
+    found = drafted(drafter, texts, [3, 2, 3])
+    assert drafter.cache.length.tolist() == [len(text) - 1 for text in texts]
+    assert found.limits == whole.limits and torch.equal(found.tokens, whole.tokens)
+    torch.testing.assert_close(found.q, whole.q, rtol=0, atol=EXACT)
 
 
 TREES = {"Medusa": "Medusa tree, top", "EAGLE": "EAGLE tree, top"}

@@ -97,7 +97,9 @@ def test_the_expected_speed_is_that_of_the_passes(llamas):
 
 def test_every_pass_of_every_option_is_measured(monkeypatch: pytest.MonkeyPatch):
     seconds = {"target": 1.0, "large draft": 0.1, bound.EAGLE: 0.2}
-    monkeypatch.setattr(bound, "pass_task", lambda model, tokens: ("target", tokens))
+    monkeypatch.setattr(
+        bound, "pass_tasks", lambda model, widths: {width: ("target", width) for width in widths}
+    )
     monkeypatch.setattr(
         bound,
         "interleaved",
@@ -141,7 +143,9 @@ def test_the_table_has_a_row_for_every_option(monkeypatch: pytest.MonkeyPatch, t
     assert len(shown) == 12 and {row[1] for row in shown} == {"K = 1", "K = 2", "tree 2x1"}
     for _, _, tokens, drafting, _, v, speed, _ in shown:
         assert 1 <= float(tokens) <= 3 and float(drafting) > 0
-        assert float(speed) == pytest.approx(float(tokens) / (float(drafting) + float(v)), rel=0.02)
+        assert float(speed) == pytest.approx(
+            float(tokens) / (float(drafting) + float(v)), rel=0.02, abs=0.006
+        )
 
 
 def test_drafts_stand_together_the_fastest_first():
