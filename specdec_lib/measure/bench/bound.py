@@ -2,7 +2,8 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from functools import partial
+from typing import NamedTuple
 
 import torch
 from tqdm import tqdm
@@ -13,17 +14,18 @@ from specdec_lib.decoding.state import Block, Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure.bench.sizes import size_for
 from specdec_lib.measure.bench.workbench import Workbench
-from specdec_lib.measure.core.costs import CONTEXT, K_MAX, pass_task
+from specdec_lib.measure.core.costs import CONTEXT, K_MAX, Task, pass_tasks, relative
 from specdec_lib.measure.core.models import draft, target
 from specdec_lib.measure.core.runs import GREEDY, ROUNDS, SAMPLED, Decoder, Recorded, choices
-from specdec_lib.measure.core.timing import Picked, interleaved, on_prompts
+from specdec_lib.measure.core.timing import Picked, interleaved, timed
 from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
 
 NAME = "large"  # the draft with most to lose: its passes cost most
 SHARE_PROMPTS = 3
-SETTINGS = tuple(product((1, 2, 4, 8, 16, 32), (1, 2, 4, 8)))  # batch and K of the cost model
+BATCHES, KS = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8)  # of the cost model
+BLOCK_ROUNDS = 7
 
 
 def share_of_bound(bench: Workbench, warp: Warp) -> Picked:
@@ -44,46 +46,77 @@ def least(values: Mapping[str, float]) -> Picked:
 
 
 def shares(bench: Workbench, size: str, dtype: torch.dtype, warp: Warp) -> dict[str, float]:
-    """Measured speedup over E / (c K + v(K+1)), by setting.
-
-    c and v are from bare passes of their own; E is how many tokens the timed blocks brought.
-    """
-    costs = bench.costs(size, dtype, NAME)
-    decoders = {k: bench.decoder(size, dtype, warp, NAME, k) for k in range(1, K_MAX + 1)}
-    decoders[0] = bench.decoder(size, dtype, warp)
-    listed = shares_of(
-        costs, decoders, bench.prompts_for(warp, dtype)[:SHARE_PROMPTS], bench.captured
-    )
+    """The share of the bound for every K, the median over the rounds, by setting."""
+    decoders = {0: bench.decoder(size, dtype, warp)}
+    decoders |= {k: bench.decoder(size, dtype, warp, NAME, k) for k in range(1, K_MAX + 1)}
+    passes = bench.passes(size, dtype, NAME, K_MAX)
+    prompts = bench.prompts_for(warp, dtype)[:SHARE_PROMPTS]
+    rounds = shares_by_round(passes, decoders, prompts, bench.captured)
     name = f"{bench.where(size)}, {dtype}, temperature {warp.temperature:g}"
-    bench.notes.append(in_words(name, listed, costs))
-    return {f"{name}, K = {k}": each for k, each in enumerate(listed, 1)}
+    bench.notes.append(in_words(name, rounds))
+    return {f"{name}, K = {k}": share for k, share in medians(rounds).items()}
 
 
-def shares_of(
-    costs: Costs, decoders: Mapping[int, Decoder], prompts: Sequence[list[int]], captured: bool
-) -> list[float]:
-    """Measured speedup over E / (c K + v(K+1)) for every K above 0 in `decoders`, by K.
+class Round(NamedTuple):
+    """The share of the bound by K, and c and v of the same minute."""
 
-    Number 0 is plain decoding. E is how many tokens the timed blocks brought. What is `captured`
-    is captured before it counts; on a CPU the passes of the costs have warmed everything up.
+    shares: dict[int, float]
+    costs: Costs
+
+
+def shares_by_round(
+    passes: Mapping[int | str, Task],
+    decoders: Mapping[int, Decoder],
+    prompts: Sequence[list[int]],
+    captured: bool = False,
+) -> list[Round]:
+    """A round for every prompt; of what is `captured` ROUNDS, and one before that does not count.
+
+    `passes` are those of `costs.in_turn`, with the one draft NAME; decoder 0 is plain decoding.
     """
-    recorded = {k: Recorded(decoder) for k, decoder in decoders.items()}
-    rounds, warm_up = (ROUNDS, 1) if captured else (1, 0)
-    times = on_prompts(recorded, prompts, rounds, warm_up)
-    seconds = {k: sum(each) for k, each in times.items()}
-    shares = []
-    for k in sorted(set(decoders) - {0}):
-        bound = recorded[k].tokens_a_block / (costs.c * k + costs.v[k + 1])
-        shares.append(seconds[0] / seconds[k] / bound)
-    return shares
+    interleaved(passes, 1, warm_up=0)  # what is done for the first time is slower
+    if captured:
+        one_round(passes, decoders, prompts[0])
+    turns = [prompt for prompt in prompts for _ in range(ROUNDS if captured else 1)]
+    return [one_round(passes, decoders, each) for each in tqdm(turns, desc="rounds", leave=False)]
 
 
-def in_words(name: str, shares: Sequence[float], costs: Costs) -> str:
-    """The shares for K = 1, 2 and so on, in a line."""
-    listed = ", ".join(f"{share:.2f}" for share in shares)
+def one_round(
+    passes: Mapping[int | str, Task], decoders: Mapping[int, Decoder], prompt: list[int]
+) -> Round:
+    """Measured speedup over E / (c K + v(K+1)) for every K above 0 in `decoders`, after `prompt`.
+
+    All bare passes are done once after each decoder, so that c and v are those of a machine that is
+    as fast as it was for the decoders. E is how many tokens the timed blocks brought.
+    """
+    times: dict[int | str, list[float]] = {key: [] for key in passes}
+    seconds, brought = {}, {}
+    for k, decoder in decoders.items():
+        recorded = Recorded(decoder)
+        seconds[k] = timed(partial(recorded, prompt))
+        brought[k] = recorded.tokens_a_block
+        for key, taken in interleaved(passes, 1, warm_up=0).items():
+            times[key] += taken
+    costs = relative(times)[0][NAME]
+    bounds = {k: brought[k] / (costs.c * k + costs.v[k + 1]) for k in decoders if k}
+    return Round({k: seconds[0] / seconds[k] / bound for k, bound in bounds.items()}, costs)
+
+
+def medians(rounds: Sequence[Round]) -> dict[int, float]:
+    """The median share over the rounds, by K."""
+    return {k: statistics.median(each.shares[k] for each in rounds) for k in rounds[0].shares}
+
+
+def in_words(name: str, rounds: Sequence[Round]) -> str:
+    """The shares for K = 1, 2 and so on, and how far c and v of the rounds are apart, in a line."""
+    listed = medians(rounds)
+    c = [each.costs.c for each in rounds]
+    v = [each.costs.v[max(listed) + 1] for each in rounds]
     return (
-        f"share of the bound at {name}, K = 1 to {len(shares)}: {listed} "
-        f"(c = {costs.c:.3f}, v({len(shares) + 1}) = {costs.v[len(shares) + 1]:.2f})"
+        f"share of the bound at {name}, K = 1 to {max(listed)}: "
+        f"{', '.join(f'{share:.2f}' for share in listed.values())} "
+        f"(rounds: {len(rounds)}, c = {min(c):.3f} to {max(c):.3f}, "
+        f"v({max(listed) + 1}) = {min(v):.2f} to {max(v):.2f})"
     )
 
 
@@ -94,8 +127,8 @@ def model_error(bench: Workbench) -> Picked:
     as many rows, interleaved with the blocks. The largest error is in the notes.
     """
     errors = {}
-    for batch, k in tqdm(SETTINGS, desc="batch and K", leave=False):
-        errors[f"batch {batch}, K = {k}"] = block_error(batch, k)
+    for batch in tqdm(BATCHES, desc="batches", leave=False):
+        errors |= {f"batch {batch}, K = {k}": each for k, each in block_errors(batch).items()}
     worst = max(errors, key=lambda key: abs(errors[key]))
     middle = statistics.median(map(abs, errors.values()))
     bench.notes.append(
@@ -104,17 +137,23 @@ def model_error(bench: Workbench) -> Picked:
     return Picked(middle, errors)
 
 
-def block_error(batch: int, k: int) -> float:
-    """(measured - predicted) / predicted time of a block."""
+def block_errors(batch: int) -> dict[int, float]:
+    """(measured - predicted) / predicted time of a block by K, the median over BLOCK_ROUNDS."""
     model, small = target("40m", torch.float32), draft(NAME)
-    tasks = {
-        "draft": pass_task(small, 1, batch),
-        "target": pass_task(model, k + 1, batch),
-        "block": block_task(model, small, batch, k),
-    }
-    seconds = {key: statistics.median(times) for key, times in interleaved(tasks, 7).items()}
-    predicted = k * seconds["draft"] + seconds["target"]
-    return seconds["block"] / predicted - 1
+    step = pass_tasks(small, [1], batch)[1]
+    verify = pass_tasks(model, [k + 1 for k in KS], batch)
+    errors = {}
+    for k in KS:
+        block = block_task(model, small, batch, k)
+        tasks = {"draft": step, "target": verify[k + 1], "block": block}
+        errors[k] = error_of(interleaved(tasks, BLOCK_ROUNDS), k)
+    return errors
+
+
+def error_of(times: Mapping[str, Sequence[float]], k: int) -> float:
+    """The median relative error over rounds of a draft pass, a target pass and a block each."""
+    rounds = zip(times["draft"], times["target"], times["block"], strict=True)
+    return statistics.median(block / (k * step + verify) - 1 for step, verify, block in rounds)
 
 
 def block_task(model: Llama, small: Llama, batch: int, k: int) -> Callable[[], list[Block]]:

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.device import name_of
 from specdec_lib.measure.bench.workbench import Workbench
-from specdec_lib.measure.core.costs import pass_task
+from specdec_lib.measure.core.costs import pass_tasks
 from specdec_lib.measure.core.models import draft, target
 from specdec_lib.measure.core.timing import Picked, for_seconds
 from specdec_lib.models.llama import Llama
@@ -45,8 +45,7 @@ def models(dtypes: Sequence[torch.dtype]) -> Mapping[str, Llama]:
 
 def steps_down(model: Llama) -> dict[int, float]:
     """By width the time of a pass over that of the next wider one: the median over rounds."""
-    tasks = {width: pass_task(model, width) for width in range(1, WIDTHS + 2)}
-    times = for_seconds(tasks, SECONDS, ROUNDS)
+    times = for_seconds(pass_tasks(model, range(1, WIDTHS + 2)), SECONDS, ROUNDS)
     return {
         width: statistics.median(
             [one / more for one, more in zip(times[width], times[width + 1], strict=True)]

@@ -19,12 +19,12 @@ from specdec_lib.measure.core.choice import SECONDS, Choice, choices, fastest, f
 from specdec_lib.measure.core.costs import (
     REPLAYS,
     Measured,
-    PassTask,
+    PassTasks,
     Task,
-    costs_by_draft,
     costs_by_dtype,
-    graph_task,
-    pass_task,
+    graph_tasks,
+    in_turn,
+    pass_tasks,
 )
 from specdec_lib.measure.core.models import CPU, accepted, draft, dtypes, target
 from specdec_lib.measure.core.runs import (
@@ -42,7 +42,6 @@ from specdec_lib.measure.core.runs import (
 from specdec_lib.measure.core.timing import Spread, timed
 from specdec_lib.models.pairs import cost_label
 from specdec_lib.sampling import Warp
-from specdec_lib.theory import Costs
 
 COMPARISON = 45.0  # seconds that the rounds of two decoders may take on a CPU
 
@@ -110,20 +109,21 @@ class Workbench:
         return speculative(model, ModelDrafter(helper), k, warp, self.tokens, batch=batch)
 
     @property
-    def task(self) -> PassTask:
-        """A bare pass, as the decoders run it."""
-        return partial(graph_task, run=self.layers.run) if self.captured else pass_task
+    def tasks(self) -> PassTasks:
+        """Bare passes, as the decoders run them."""
+        return partial(graph_tasks, run=self.layers.run) if self.captured else pass_tasks
 
     def steps(self, dtype: torch.dtype, names: Sequence[str], batch: int = 1) -> dict[str, Task]:
         """A step of every draft beside a target in `dtype`."""
         narrow = draft_dtype(self.device, dtype)
-        return {name: self.task(draft(name, narrow, self.device), 1, batch) for name in names}
+        return {name: self.tasks(draft(name, narrow, self.device), [1], batch)[1] for name in names}
 
-    def costs(self, size: str | None, dtype: torch.dtype, name: str) -> Costs:
-        """c and v with the draft `name`, from bare passes."""
+    def passes(
+        self, size: str | None, dtype: torch.dtype, name: str, k_max: int
+    ) -> dict[int | str, Task]:
+        """Bare passes of a target up to k_max + 1 tokens, and of the draft `name`, in turn."""
         model, steps = target(size, dtype, self.device), self.steps(dtype, [name])
-        rounds = 10 if self.captured else 20
-        return costs_by_draft(model, steps, rounds=rounds, task=self.task)[0][name]
+        return in_turn(model, steps, k_max, tasks=self.tasks)
 
     def measured(
         self, size: str | None, dtypes: Sequence[torch.dtype] | None = None, batch: int = 1
@@ -134,7 +134,7 @@ class Workbench:
         if key not in self._measured:
             models = {dtype: target(size, dtype, self.device) for dtype in candidates}
             steps = {dtype: self.steps(dtype, BUILT_IN_DRAFTS, batch) for dtype in candidates}
-            taken = costs_by_dtype(models, steps, SECONDS, batch, self.task)
+            taken = costs_by_dtype(models, steps, SECONDS, batch, self.tasks)
             passes = REPLAYS if self.captured else 1
             self._measured[key] = {d: (costs, each / passes) for d, (costs, each) in taken.items()}
         return self._measured[key]

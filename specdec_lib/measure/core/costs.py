@@ -5,6 +5,7 @@ A bare pass is `forward` on a filled cache and nothing else: what a decoder adds
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 
 import torch
@@ -24,27 +25,40 @@ REPLAYS = 8  # of a captured pass in a task, one after the other: what starts th
 Task = Callable[[], object]
 # By name the costs of drafts, and the seconds of a target pass over one token.
 Measured = tuple[dict[str, Costs], float]
-# From a model, the tokens of a pass and the rows to passes of that kind.
-PassTask = Callable[[Llama, int, int], Callable[[], None]]
+# From a model, widths (the tokens of a pass) and the rows to a pass of every width.
+PassTasks = Callable[[Llama, Sequence[int], int], dict[int, Task]]
 
 
-def pass_task(model: Model, tokens: int, batch: int = 1) -> Callable[[], None]:
-    """A pass over `tokens` tokens in every row after CONTEXT others, each time the same."""
-    text = random_text(model, batch, CONTEXT + tokens)
-    cache = model.new_cache(batch, CONTEXT + tokens)
+def pass_tasks(model: Model, widths: Sequence[int], batch: int = 1) -> dict[int, Task]:
+    """Passes over so many tokens in every row after CONTEXT others, each time the same.
+
+    They share one cache: the context is read once, which takes longer than many of the passes.
+    """
+    most = CONTEXT + max(widths)
+    text, cache = random_text(model, batch, most), model.new_cache(batch, most)
     model.forward(text[:, :CONTEXT], cache)
 
-    def run() -> None:
-        model.forward(text[:, CONTEXT:], cache)
+    def run(width: int) -> None:
+        model.forward(text[:, CONTEXT : CONTEXT + width], cache)
         cache.truncate(CONTEXT)
 
-    return run
+    return {width: partial(run, width) for width in widths}
 
 
-def graph_task(
-    model: Llama, tokens: int, batch: int = 1, run: RunLayer | None = None
-) -> Callable[[], None]:
-    """REPLAYS passes as in `pass_task`, in fixed shapes: on CUDA each is one captured graph."""
+def pass_task(model: Model, tokens: int, batch: int = 1) -> Task:
+    """The one of `pass_tasks` over `tokens` tokens."""
+    return pass_tasks(model, [tokens], batch)[tokens]
+
+
+def graph_tasks(
+    model: Llama, widths: Sequence[int], batch: int = 1, run: RunLayer | None = None
+) -> dict[int, Task]:
+    """As `graph_task`, by width; each has a cache of its own, since a graph is tied to one."""
+    return {width: graph_task(model, width, batch, run) for width in widths}
+
+
+def graph_task(model: Llama, tokens: int, batch: int = 1, run: RunLayer | None = None) -> Task:
+    """REPLAYS passes as in `pass_tasks`, in fixed shapes: on CUDA each is one captured graph."""
     text = random_text(model, batch, CONTEXT + tokens)
     cache = model.new_fixed_cache(batch, bucket(CONTEXT + tokens))
     model.forward(text[:, :CONTEXT], cache)
@@ -84,10 +98,10 @@ def costs_by_draft(
     k_max: int = K_MAX,
     rounds: int = 20,
     batch: int = 1,
-    task: PassTask = pass_task,
+    tasks: PassTasks = pass_tasks,
 ) -> Measured:
     """As `costs_of`, for several drafts, interleaved; `drafts` are tasks of one draft step each."""
-    return relative(interleaved(in_turn(target, drafts, k_max, batch, task), rounds))
+    return relative(interleaved(in_turn(target, drafts, k_max, batch, tasks), rounds))
 
 
 def costs_by_dtype(
@@ -95,7 +109,7 @@ def costs_by_dtype(
     drafts: Mapping[torch.dtype, Mapping[str, Task]],
     seconds: float,
     batch: int = 1,
-    task: PassTask = pass_task,
+    tasks: PassTasks = pass_tasks,
     least: int = 10,
 ) -> dict[torch.dtype, Measured]:
     """As `costs_by_draft`, for a target in several dtypes, all of them interleaved.
@@ -103,14 +117,14 @@ def costs_by_dtype(
     It goes on for at least `seconds` and `least` rounds, so that a choice between the dtypes is
     stable.
     """
-    tasks = {
+    turns = {
         (dtype, key): run
         for dtype, target in targets.items()
-        for key, run in in_turn(target, drafts[dtype], K_MAX, batch, task).items()
+        for key, run in in_turn(target, drafts[dtype], K_MAX, batch, tasks).items()
     }
-    times = for_seconds(tasks, seconds, least)
+    times = for_seconds(turns, seconds, least)
     return {
-        dtype: relative({key: times[d, key] for d, key in tasks if d == dtype}) for dtype in targets
+        dtype: relative({key: times[d, key] for d, key in turns if d == dtype}) for dtype in targets
     }
 
 
@@ -119,27 +133,29 @@ def in_turn(
     drafts: Mapping[str, Task],
     k_max: int = K_MAX,
     batch: int = 1,
-    task: PassTask = pass_task,
+    tasks: PassTasks = pass_tasks,
 ) -> dict[int | str, Task]:
     """Passes of the target by width, 1 to k_max + 1, and the draft steps by name, in their order.
 
     A draft step stands after a target pass, as the first one of a block does: the target's weights
     have pushed the draft's out of the processor's cache.
     """
-    tasks: dict[int | str, Task] = {}
+    turns: dict[int | str, Task] = {}
     steps = iter(drafts.items())
-    for width in range(1, k_max + 2):
-        tasks[width] = task(target, width, batch)
-        tasks.update(islice(steps, 1))
-    return tasks | dict(steps)
+    for width, run in tasks(target, range(1, k_max + 2), batch).items():
+        turns[width] = run
+        turns.update(islice(steps, 1))
+    return turns | dict(steps)
 
 
-def relative(times: Mapping[int | str, Sequence[float]]) -> Measured:
+def relative(times: Mapping[int | str, Sequence[float]], plain: int | str = 1) -> Measured:
     """The costs by draft, and the seconds of a plain pass, from the times of the tasks `in_turn`.
 
-    Each is the median of its times.
+    Each is the median of its times. `plain` is the task that is a plain pass: the target's over one
+    token, or another where plain decoding is fastest in another dtype.
     """
     seconds = {key: statistics.median(each) for key, each in times.items()}
-    v = {width: seconds[width] / seconds[1] for width in seconds if isinstance(width, int)}
-    names = [name for name in seconds if isinstance(name, str)]
-    return {name: Costs(seconds[name] / seconds[1], v) for name in names}, seconds[1]
+    one = seconds[plain]
+    v = {width: seconds[width] / one for width in seconds if isinstance(width, int)}
+    names = [name for name in seconds if isinstance(name, str) and name != plain]
+    return {name: Costs(seconds[name] / one, v) for name in names}, one

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import torch
 
-from specdec_lib.measure.core.costs import pass_task
+from specdec_lib.measure.core.costs import pass_tasks
 from specdec_lib.measure.core.timing import Key, timed, within
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import parameters
@@ -61,7 +61,11 @@ def pass_seconds(
     They go round as often as fits into about `seconds`: at least twice, at most `most` times. What
     is left out of `most` is said.
     """
-    tasks = {(key, n): pass_task(model, n) for key, model in models.items() for n in widths}
+    tasks = {
+        (key, width): run
+        for key, model in models.items()
+        for width, run in pass_tasks(model, widths).items()
+    }
     times = within(tasks, seconds, most)
     return {key: {n: times[key, n] for n in widths} for key in models}
 

@@ -10,7 +10,7 @@ from specdec_lib.drafters.lookup import PromptLookup
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.core.acceptance import NGRAMS
-from specdec_lib.measure.core.costs import K_MAX, Task, in_turn, pass_task
+from specdec_lib.measure.core.costs import Task, in_turn, pass_task, relative
 from specdec_lib.measure.core.disturbance import disturbance
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.timing import interleaved
@@ -53,7 +53,7 @@ def costs_on(
     `best` is the target in the dtype in which plain decoding is fastest.
     """
     part.note("the tasks are made ready")
-    tasks = in_turn(target, steps(target, drafts), K_MAX, 1, pass_task)
+    tasks = in_turn(target, steps(target, drafts))
     tasks |= {PLAIN: pass_task(best, 1), PROMPT: prompt_task(target)}
     times: dict[int | str, list[float]] = {key: [] for key in tasks}
     interleaved(tasks, rounds=1, warm_up=0)  # what is done for the first time is slower
@@ -65,12 +65,8 @@ def costs_on(
 
 def found_of(times: Mapping[int | str, list[float]]) -> Found:
     """The medians of the times of `costs_on`, in plain passes."""
-    seconds = {key: median(each) for key, each in times.items()}
-    plain = seconds[PLAIN]
-    v = {width: seconds[width] / plain for width in seconds if isinstance(width, int)}
-    names = [key for key in seconds if isinstance(key, str) and key not in (PLAIN, PROMPT)]
-    costs = {name: Costs(seconds[name] / plain, v) for name in names}
-    return Found(costs, plain, seconds[PROMPT] / plain, disturbance(times))
+    costs, plain = relative({key: each for key, each in times.items() if key != PROMPT}, PLAIN)
+    return Found(costs, plain, median(times[PROMPT]) / plain, disturbance(times))
 
 
 def prompt_task(target: Llama) -> Callable[[], object]:

@@ -66,7 +66,9 @@ def random_head(target: PreTrainedModel, known: Sequence[int]) -> tuple[dict, di
     tensors = {}
     for name, shape in shapes.items():
         numbers = torch.randn(*shape, generator=generator, dtype=torch.float64)
-        tensors[f"{name}.weight"] = numbers / shape[-1] ** 0.5 if len(shape) > 1 else 1 + numbers / 5
+        tensors[f"{name}.weight"] = (
+            numbers / shape[-1] ** 0.5 if len(shape) > 1 else 1 + numbers / 5
+        )
     numbers = torch.tensor(known)
     there = torch.zeros(vocab, dtype=torch.bool).index_fill(0, numbers, True)
     return config, tensors | {"d2t": numbers - torch.arange(n), "t2d": there}
@@ -133,7 +135,9 @@ class PublishedHead:
         half = x.shape[1] // 2
         speed = self.config["rope_theta"] ** (-torch.arange(half, dtype=torch.float64) / half)
         angle = torch.arange(len(x), dtype=torch.float64)[:, None] * speed
-        turned = torch.complex(x[:, :half], x[:, half:]) * torch.polar(torch.ones_like(angle), angle)
+        turned = torch.complex(x[:, :half], x[:, half:]) * torch.polar(
+            torch.ones_like(angle), angle
+        )
         return torch.cat((turned.real, turned.imag), 1)
 
     def distribution(self, state: Tensor) -> Tensor:

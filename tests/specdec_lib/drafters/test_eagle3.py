@@ -151,7 +151,10 @@ def test_greedy_text_is_that_of_plain_decoding(target: Llama, heads: dict[str, P
 def test_a_prompt_that_is_read_in_chunks_has_the_drafts_of_one_that_is_not(
     target: Llama, heads: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ):
-    weights, given = load_head(target, heads["speculators'"]), torch.tensor([[4, 7], [1, 9], [5, 5]])
+    weights, given = (
+        load_head(target, heads["speculators'"]),
+        torch.tensor([[4, 7], [1, 9], [5, 5]]),
+    )
     whole, pieces = (Eagle3(target, weights) for _ in range(2))
     expected = begun(whole, TEXTS).propose(TEXTS, [2] * 3, GivenDrafts(given)).q
     for module in (protocol, eagle):

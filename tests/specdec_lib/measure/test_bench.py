@@ -59,7 +59,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     def known(drafts):
         return dict.fromkeys(drafts, Costs(0.2, V)), 0.01
 
-    monkeypatch.setattr(workbench, "costs_by_draft", lambda model, drafts, **how: known(drafts))
     monkeypatch.setattr(
         workbench,
         "costs_by_dtype",

@@ -97,6 +97,11 @@ def test_every_library_of_a_restricted_process_knows_it():
     assert run.stdout.split()[1:] == ["1", "AVX2", "haswell"]
 
 
+def each_of(task):
+    """Passes of several widths from a function that makes one."""
+    return lambda model, widths: {width: task(model, width) for width in widths}
+
+
 def test_the_widest_cliff_is_found_and_named(monkeypatch):
     clock = Clock(monkeypatch)
 
@@ -104,7 +109,7 @@ def test_the_widest_cliff_is_found_and_named(monkeypatch):
         cliffs = {"target": {7: 2.0}, "draft": {3: 1.2}}
         return clock.task(0.001 * (1 + 0.01 * width) * cliffs[model].get(width, 1.0))
 
-    monkeypatch.setattr(cliff, "pass_task", task)
+    monkeypatch.setattr(cliff, "pass_tasks", each_of(task))
     monkeypatch.setattr(cliff, "models", lambda dtypes: {"a": "target", "b": "draft"})
     bench = Workbench([], 1, 1)
     found = FIGURES["widest_cliff"].measure(bench)
@@ -124,7 +129,7 @@ def test_a_disturbance_of_some_rounds_makes_no_cliff(monkeypatch):
 
         return run
 
-    monkeypatch.setattr(cliff, "pass_task", task)
+    monkeypatch.setattr(cliff, "pass_tasks", each_of(task))
     assert max(cliff.steps_down("model").values()) == pytest.approx(1.0)
 
 

@@ -144,11 +144,11 @@ def small(tmp_path: Path) -> Llama:
     return Llama.from_folder(tmp_path)
 
 
-tasks = pytest.mark.parametrize("task", [costs.pass_task, costs.graph_task])
+both_kinds = pytest.mark.parametrize("tasks", [costs.pass_tasks, costs.graph_tasks])
 
 
-@tasks
-def test_every_pass_of_a_task_stands_after_the_same_context(small: Llama, monkeypatch, task):
+@both_kinds
+def test_every_pass_of_a_task_stands_after_the_same_context(small: Llama, monkeypatch, tasks):
     passes, forward = [], small.forward
 
     def recorded(tokens, cache, **options):
@@ -156,16 +156,34 @@ def test_every_pass_of_a_task_stands_after_the_same_context(small: Llama, monkey
         return forward(tokens, cache, **options)
 
     monkeypatch.setattr(small, "forward", recorded)
-    run = task(small, 3, 2)
+    run = tasks(small, [3], 2)[3]
     run(), run()
     assert passes[0] == (costs.CONTEXT, 0, 0)
     assert len(passes) > 2 and set(passes[1:]) == {(3, costs.CONTEXT, costs.CONTEXT)}
 
 
-@tasks
-def test_costs_are_relative_to_one_token(small: Llama, task):
-    drafts = {"draft": task(small, 1, 2)}
-    measured, seconds = costs.costs_by_draft(small, drafts, 2, rounds=3, batch=2, task=task)
+def test_passes_of_several_widths_read_their_context_once_and_nothing_of_each_other(
+    small: Llama, monkeypatch
+):
+    read, forward = [], small.forward
+
+    def recorded(tokens, cache):
+        read.append((tokens.shape[1], forward(tokens, cache)))
+        return read[-1][1]
+
+    monkeypatch.setattr(small, "forward", recorded)
+    together = costs.pass_tasks(small, [1, 4, 2])
+    for run in together.values():
+        run()
+    assert [width for width, _ in read] == [costs.CONTEXT, 1, 4, 2]
+    costs.pass_task(small, 2)()
+    torch.testing.assert_close(read[3][1], read[-1][1])  # alone, and after the others
+
+
+@both_kinds
+def test_costs_are_relative_to_one_token(small: Llama, tasks):
+    drafts = {"draft": tasks(small, [1], 2)[1]}
+    measured, seconds = costs.costs_by_draft(small, drafts, 2, rounds=3, batch=2, tasks=tasks)
     assert measured["draft"].v[1] == 1 and set(measured["draft"].v) == {1, 2, 3}
     assert seconds > 0 and measured["draft"].c > 0
 

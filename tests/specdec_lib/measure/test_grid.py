@@ -59,11 +59,11 @@ def test_drafts_of_every_kind_have_an_acceptance_and_a_cost(machine, monkeypatch
 def test_a_draft_step_stands_after_a_target_pass(machine):
     order = []
 
-    def task(model, width: int, batch: int):
-        return lambda: order.append(width)
+    def tasks(model, widths, batch: int):
+        return {width: lambda width=width: order.append(width) for width in widths}
 
     drafts = {name: lambda name=name: order.append(name) for name in "abc"}
-    costs_by_draft(machine.targets["built-in"], drafts, k_max=1, rounds=1, task=task)
+    costs_by_draft(machine.targets["built-in"], drafts, k_max=1, rounds=1, tasks=tasks)
     assert order[:5] == [1, "a", 2, "b", "c"]
 
 
