@@ -188,13 +188,16 @@ class StateTree(StateChain):
     """Candidates from such a head: `widths[d]` of them after every node of depth d.
 
     `how` is a way to pick them (tree.py). Every node has the state that was predicted for it, from
-    its parent's. The paper's tree, too, is of a fixed shape.
+    its parent's.
     """
 
     def __init__(
-        self, target: Llama, weights: NamedTuple, widths: Sequence[int],
+        self,
+        target: Llama,
+        weights: tuple,
+        widths: Sequence[int],
         how: str = "without replacement",
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(target, weights)
         self.widths, self.pick = tuple(widths), pick_of(how)
 
@@ -224,4 +227,4 @@ class StateTree(StateChain):
 
 
 class EagleTree(StateTree, Eagle):
-    """A tree from the states that EAGLE's layer predicts."""
+    """A tree from the states that EAGLE's layer predicts; the paper's is of a fixed shape, too."""
