@@ -1,16 +1,12 @@
 """What the work between the passes costs: four versions of one decoder, interleaved."""
 
-from functools import partial
 from typing import NamedTuple
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.decoding.fixed_shape.graph import graph_generate
-from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import SAMPLED, Prompts, decoder, plain
+from specdec_lib.measure.core.runs import SAMPLED, Graphs, decoder, plain
 from specdec_lib.measure.core.timing import Spread, on_turns, ratios
 from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
@@ -62,7 +58,10 @@ class Growing:
 
 
 def versions(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> list[Version]:
-    """Every version over plain decoding at temperature 1, on the same held-out prompts."""
+    """Every version over plain decoding at temperature 1, on the same held-out prompts.
+
+    A graph is captured in the round that is not counted, and then used again.
+    """
     large, small = machine.targets[target], machine.drafts[draft]
     tokens = machine.effort.tokens
     graph = GRAPH if machine.device.type == "cuda" else FIXED
@@ -71,18 +70,10 @@ def versions(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> l
         GROWING: LIBRARY.decoder(Growing(large), Growing(small), k, SAMPLED, tokens),
         f"{loop.whose} loop": loop.decoder(large, small, k, SAMPLED, tokens),
         "the library's loop": LIBRARY.decoder(large, small, k, SAMPLED, tokens),
-        graph: decoder(partial(fixed_steps, large, small, k), SAMPLED, tokens),
+        graph: decoder(Graphs(large, small, k), SAMPLED, tokens),
     }
     turns = prompts(machine.effort.prompts) * machine.effort.rounds
     with machine.budget.part(ENGINEERING) as part:
         seconds = on_turns(decoders, part.each(turns, TURNS))
     base = seconds.pop("plain")
     return [Version(name, ratios(base, times)) for name, times in seconds.items()]
-
-
-@torch.inference_mode()
-def fixed_steps(
-    target: Llama, draft: Llama, k: int, prompts: Prompts, settings: Settings, rngs: list
-) -> Generation:
-    """Steps of fixed shape; on a GPU each generation captures its graph anew."""
-    return graph_generate(target, draft, prompts, k, settings, rngs)
