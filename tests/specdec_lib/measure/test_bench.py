@@ -101,7 +101,9 @@ def test_every_figure_of_a_gpu_is_measured(quick, key: str):
     assert any("cpu at built-in" in note for note in small.notes)
 
 
-@pytest.mark.parametrize("key", [key for key in FIGURES if "234m" in key or "share" in key])
+@pytest.mark.parametrize(
+    "key", [key for key in FIGURES if ("234m" in key or "share" in key) and "family" not in key]
+)
 def test_the_same_functions_measure_the_figures_of_a_cpu(quick, key: str):
     small = bench_of(False)
     value = FIGURES[key].measure(small)
@@ -142,6 +144,19 @@ def test_plain_decoding_has_a_best_dtype_of_its_own(quick, monkeypatch):
     assert FIGURES[key].measure(small) == FIGURES[key].measure(small)
     assert made == [(torch.float32, runs.GREEDY), (torch.bfloat16, runs.GREEDY, "large", 2)]
     assert "234m, a plain pass: torch.float32 10.0 ms, torch.bfloat16 12.0 ms" in small.notes
+
+
+def test_both_figures_of_the_family_rest_on_the_same_measured_passes(quick, monkeypatch):
+    real, measured = comparisons.pass_costs, []
+    monkeypatch.setattr(
+        comparisons, "pass_costs", lambda *what: measured.append(what) or real(*what)
+    )
+    small = bench_of(False)
+    for kind in ("sampled", "greedy"):
+        value = FIGURES[f"cost234m_family_vs_best_plain_{kind}"].measure(small)
+        assert 0 < value.low <= value.high < 1000
+    assert len(measured) == 1
+    assert any(note.startswith("234m over plain, the best of the family") for note in small.notes)
 
 
 def test_a_comparison_that_would_take_long_goes_through_its_prompts_once(monkeypatch):
