@@ -127,8 +127,16 @@ COMMANDS = (
             action="append",
             dest="chapters",
         ),
+        word(
+            "--quizzes",
+            "WHEN",
+            "at-once: a quiz says in the notebook why an option is right or wrong; after-grading: "
+            "it only records the letter, and the zip holds no answers; default: at-once",
+            choices=("at-once", "after-grading"),
+            default="at-once",
+        ),
         examples="  autograde bundle\n"
-        "  autograde bundle --chapter 00_bottleneck --chapter 01_draft_then_verify",
+        "  autograde bundle --chapter 00_bottleneck --quizzes after-grading",
     ),
     Command(
         "collect",

@@ -44,7 +44,7 @@ def run_bundle(options: argparse.Namespace) -> int:
 
     for name in options.chapters or ():
         require_chapter(name)
-    count = write_bundle(options.file, options.chapters)
+    count = write_bundle(options.file, options.chapters, options.quizzes == "at-once")
     print(f"{options.file}: {count} files, {options.file.stat().st_size / 2**20:.1f} MiB")
     return 0
 

@@ -469,9 +469,9 @@ print(seq2seq.compare_random_t5(our_decoder()))
 
 # %% [markdown]
 # Published pairs are one name away: `load_pair("flan-t5", "small")` of `specdec_lib.models.pairs` fetches FLAN-T5
-# XXL with its small sibling, 45 GB, and `load_pair("t5", "small")` the T5 v1.1 of the paper, which fine-tuned it
-# for each task: as published it only fills gaps. On a GPU with the hub in reach, the experiment above includes
-# GPT-2, Qwen2.5 and FLAN-T5.
+# XXL with its small sibling, 45 GB, and `load_pair("flan-t5-xl", "small")` one a quarter as large. The paper
+# fine-tuned T5 v1.1 for each task; FLAN-T5 is T5 v1.1 fine-tuned for many. You are asked before anything is
+# fetched, `specdec pairs` lists all of them, and `specdec doctor` says which fit.
 #
 # ## Two answers from your table
 #

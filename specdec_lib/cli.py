@@ -54,16 +54,18 @@ Example:
 """
 GENERATE_DOES = """\
 Continue a prompt by speculative decoding. Print the text, its time and the
-target's forwards. A pair that is not built in is fetched once, from the hub.
+target's forwards. A pair that is not built in is fetched once, from the hub,
+after you have seen how many gigabytes it is and agreed.
 """
 GENERATE_ENDS = """\
 Examples:
   specdec generate "def quicksort(" --k 4 --show
   specdec generate "def quicksort(" --temperature 1 --seed 7
+  specdec generate "def quicksort(" --pair smollm2 --show
 """
 PAIRS_DOES = """\
-Print the pairs of models, with the sizes of those that have to be fetched.
-Fetches and writes nothing.
+Print the pairs of models, with the sizes and licences of those that have to be
+fetched. Fetches and writes nothing.
 """
 PAIRS_ENDS = """\
 Example:
@@ -194,6 +196,7 @@ def _add_models(command: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help="the built-in target at the cost of 40m, 234m, 1b or 7b (default: at its own)",
     )
+    option("--yes", action="store_true", help="fetch a pair without asking")
     option(
         "--dtype",
         choices=("float32", "bfloat16", "float16"),

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace, out: TextIO) -> None:
     """Generate and print. Raises ValueError if the options (cli.py) do not fit together."""
     warp = Warp(options.temperature, options.top_k, options.top_p)
     dtype = getattr(torch, options.dtype) if options.dtype else None
-    pair = load_pair(options.pair, options.draft, options.target_cost, dtype=dtype)
+    pair = load_pair(options.pair, options.draft, options.target_cost, dtype=dtype, yes=options.yes)
     prompt = pair.prompt(options.prompt)
     stream = None if options.show else Stream(pair.tokenizer.decode, out)
     settings = Settings(options.tokens, warp, pair.eos_id, stream)

@@ -13,6 +13,7 @@ from autograde.files import files_below, write_if_changed, zip_of
 
 FOLDER = "specdec-course"
 COPIED = ("LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
+QUIZZES = "quizzes.py"  # of each chapter: the right letters, and what each option is told
 README = ROOT / "docs" / "student.md"
 PROJECT = """\
 [build-system]
@@ -42,17 +43,22 @@ specdec_lib = {data}
 """
 
 
-def write_bundle(target: Path, chapters: Collection[str] | None = None) -> int:
+def write_bundle(
+    target: Path, chapters: Collection[str] | None = None, quizzes: bool = True
+) -> int:
     """Write the zip to `target`, whole or not at all; returns the number of its files.
 
-    Of the notebooks, those of `chapters` go into it; None is all of them.
+    Of the notebooks, those of `chapters` go into it; None is all of them. Without `quizzes` the
+    library holds no answers to them: a quiz is then answered by grading only.
     """
-    files = {f"{FOLDER}/{name}": data for name, data in contents(chapters)}
+    files = {f"{FOLDER}/{name}": data for name, data in contents(chapters, quizzes)}
     write_if_changed(target, zip_of(files))
     return len(files)
 
 
-def contents(chapters: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+def contents(
+    chapters: Collection[str] | None = None, quizzes: bool = True
+) -> Iterator[tuple[str, bytes]]:
     """Every file of the bundle: its name in the folder, and its bytes."""
     yield "README.md", README.read_bytes()
     yield "pyproject.toml", project().encode()
@@ -61,7 +67,8 @@ def contents(chapters: Collection[str] | None = None) -> Iterator[tuple[str, byt
     notebooks = files_below(NOTEBOOKS)
     if chapters is not None:
         notebooks = [path for path in notebooks if path.relative_to(NOTEBOOKS).parts[0] in chapters]
-    for path in (*notebooks, *files_below(ROOT / "specdec_lib")):
+    library = files_below(ROOT / "specdec_lib")
+    for path in (*notebooks, *(path for path in library if quizzes or path.name != QUIZZES)):
         yield path.relative_to(ROOT).as_posix(), path.read_bytes()
 
 

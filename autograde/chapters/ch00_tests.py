@@ -4,6 +4,7 @@ import pytest
 
 from autograde.chapters.common import expect, expect_form, prediction, quiz
 from autograde.check import Exercise
+from specdec_lib.lessons.ch00 import quizzes
 
 A100 = (2.039e12, 312e12)
 H100 = (3.35e12, 989.5e12)
@@ -13,26 +14,8 @@ LAPTOP = (5e10, 4e11)
 test_prediction = prediction("prediction_00", 1, 5)
 test_prediction_b = prediction("prediction_00_b", 1, 8)
 test_prediction_c = prediction("prediction_00_c", 1, 100)
-test_quiz = quiz(
-    "quiz_00",
-    right="c",
-    a="Every token of a pass needs the same arithmetic, two FLOP per parameter, whoever "
-    "proposed it.",
-    b="A pass over one token keeps all cores waiting for weights; they are idle in time, not in "
-    "number. Were it so, six tokens would take two passes' time, and 295 are free on an H100.",
-    d="The cache holds keys and values of the text so far, not the results for draft "
-    "tokens. The pass calculates all five.",
-)
-test_quiz_b = quiz(
-    "quiz_00_b",
-    right="b",
-    a="The number counts all tokens of the pass, those of every user: 128 times 4 are "
-    "512, and 295 are free.",
-    c="The arithmetic grows to 4 times, but before that it took less than half of the "
-    "pass: 512 tokens over the 295 free ones are 1.7 times.",
-    d="The pass itself never gets shorter with more tokens in it. What may fall is the "
-    "time for each token that is written.",
-)
+test_quiz = quiz(quizzes.quiz_00)
+test_quiz_b = quiz(quizzes.quiz_00_b)
 
 
 arithmetic_intensity = Exercise("arithmetic_intensity")

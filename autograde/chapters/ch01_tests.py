@@ -12,6 +12,7 @@ import pytest
 
 from autograde.chapters.common import Asked, expect, expect_form, prediction, quiz
 from autograde.check import Exercise, RemoteObject, untouched
+from specdec_lib.lessons.ch01 import quizzes
 from specdec_lib.lessons.ch01.models import Calls, DraftModel, TargetModel
 from specdec_lib.lessons.common.comparing import difference, differing_place
 from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
@@ -58,24 +59,8 @@ def draft(row: Callable, calls: Calls | None = None) -> RemoteModel:
 test_prediction = prediction("prediction_01", 0, 9)
 test_prediction_b = prediction("prediction_01_b", 5, 25)
 test_prediction_c = prediction("prediction_01_c", 1, 20)
-test_quiz = quiz(
-    "quiz_01",
-    right="b",
-    a="There is no second try: tokens that the draft likes would then be written too "
-    "often. One token is drawn from the adjusted distribution.",
-    c="The first two were judged behind tokens that do stand in the text. Their "
-    "verdicts hold, so they stay.",
-    d="The fourth was drafted and scored behind the rejected third. In its place it "
-    "would be a token that nobody has judged.",
-)
-test_quiz_b = quiz(
-    "quiz_01_b",
-    right="c",
-    a="Every draft token has a row of its own, and each of them is judged.",
-    b="The target computes its own distributions. Those of the draft are only held against them.",
-    d="The target writes nothing before it judges: the four tokens are given to it, "
-    "and one token of its own comes out at the end.",
-)
+test_quiz = quiz(quizzes.quiz_01)
+test_quiz_b = quiz(quizzes.quiz_01_b)
 
 
 draft_block = Exercise("draft_block")

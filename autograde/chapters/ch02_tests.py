@@ -19,6 +19,7 @@ from autograde.chapters.laws import (
     token_law,
 )
 from autograde.check import Exercise, untouched
+from specdec_lib.lessons.ch02 import quizzes
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, told_apart, type_name
 from specdec_lib.lessons.common.examples import Different
@@ -43,24 +44,8 @@ def rows(tokens: list[int], probabilities: list[float]) -> np.ndarray:
 
 test_prediction = prediction("prediction_02", 0, 1)
 test_prediction_b = prediction("prediction_02_b", 0, 1)
-test_quiz = quiz(
-    "quiz_02",
-    right="b",
-    a="The rank of a token does not matter, only its ratio: with q = .40 it is accepted "
-    "three times in four, favourite or not.",
-    c="Below .30 it is accepted for certain too: with q = .20 the ratio is 1.5, and "
-    "the cap makes it 1.",
-    d="There the draft overstates the token, so part of it is rejected: with q = .60 one half.",
-)
-test_quiz_b = quiz(
-    "quiz_02_b",
-    right="c",
-    a="Every draft token has a coin of its own, and the replacement has its own number "
-    "u. None is used up.",
-    b="There is no such limit: a step over K draft tokens writes up to K + 1.",
-    d="Even if that were so, the rule would not ask. They go because they were scored "
-    "after a text that is not written.",
-)
+test_quiz = quiz(quizzes.quiz_02)
+test_quiz_b = quiz(quizzes.quiz_02_b)
 
 
 acceptance_probability = Exercise("acceptance_probability")

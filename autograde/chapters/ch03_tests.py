@@ -16,6 +16,7 @@ from autograde.chapters.common import (
 )
 from autograde.chapters.laws import pairs
 from autograde.check import MAX_GIVEN, Exercise, RemoteObject, untouched
+from specdec_lib.lessons.ch03 import quizzes
 from specdec_lib.lessons.ch03.rules import (
     IMPOSTORS,
     Named,
@@ -42,25 +43,8 @@ ZEROS = (np.array([0.0, 0.5, 0.5, 0.0]), np.array([0.0, 0.25, 0.0, 0.75]))
 
 test_prediction = prediction("prediction_03", 0, 1_000_000)
 test_prediction_b = prediction("prediction_03_b", 0, 1)
-test_quiz = quiz(
-    "quiz_03",
-    right="b",
-    a="The draft tokens are the same in both cases. Only the q that the rule divides by "
-    "is another one, so what rose is the ratio.",
-    c="The last word is p/q with a q that nobody drew from. Tokens that the draft can "
-    "propose then come out too often.",
-    d="The residual repairs what a draft from the full q leaves missing. This draft "
-    "comes from the filtered one, which leaves something else.",
-)
-test_quiz_b = quiz(
-    "quiz_03_b",
-    right="a",
-    b="Every block still pays for its drafts: with K = 5 and c = .1 it takes 1.5 passes "
-    "for one token, which is .67 times the speed.",
-    c="The two paths add up to p for every q, also for one that shares nothing with p. "
-    "Then everything comes by correction.",
-    d="That condition decides on the speed, not on the law: the law is p for every q.",
-)
+test_quiz = quiz(quizzes.quiz_03)
+test_quiz_b = quiz(quizzes.quiz_03_b)
 
 
 total_variation = Exercise("total_variation")

@@ -13,6 +13,7 @@ from autograde.chapters.common import (
     quiz,
 )
 from autograde.check import Exercise, by_cause, untouched
+from specdec_lib.lessons.ch04 import quizzes
 from specdec_lib.lessons.ch04.checks import CUT, expect_gradient, expect_loss, is_cut, not_a_loss
 from specdec_lib.lessons.common.describing import describe, told_apart
 from specdec_lib.lessons.common.examples import Different
@@ -20,26 +21,8 @@ from specdec_lib.lessons.common.examples import Different
 test_prediction = prediction("prediction_04", 0, 6)
 test_prediction_b = prediction("prediction_04_b", 0, 2)
 test_prediction_c = prediction("prediction_04_c", 0, 20)
-test_quiz = quiz(
-    "quiz_04",
-    right="b",
-    a="The ratio of the sizes decides nothing by itself: it is c and alpha that count, "
-    "and at a tenth of the size c is about .1, which is much.",
-    c="The output has the target's distribution with any draft at all; only the time "
-    "depends on the draft.",
-    d="It has weights of its own, and they take memory. A draft that shares weights "
-    "is an early exit.",
-)
-test_quiz_b = quiz(
-    "quiz_04_b",
-    right="d",
-    a="A rule without c cannot see the change. At c = .02 its K = 3 gives 2.39, and the "
-    "best, 8, gives 2.76.",
-    b="All times are in target passes: with a faster target the same draft step takes "
-    "more of them, not fewer.",
-    c="A K pays as long as alpha is above c, and .7 is above .2: K = 3 is still 1.58 "
-    "times as fast.",
-)
+test_quiz = quiz(quizzes.quiz_04)
+test_quiz_b = quiz(quizzes.quiz_04_b)
 
 
 def powers(alpha: float, low: int, high: int) -> float:

@@ -7,6 +7,7 @@ import pytest
 
 from autograde.chapters.common import expect, expect_form, prediction, quiz
 from autograde.check import Exercise, untouched
+from specdec_lib.lessons.ch05 import quizzes
 from specdec_lib.lessons.common.examples import expect_value_error
 
 
@@ -18,24 +19,8 @@ def tokens_a_block(alpha: float, k: int) -> float:
 test_prediction = prediction("prediction_05", 0, 1)
 test_prediction_b = prediction("prediction_05_b", 0, 8)
 test_prediction_c = prediction("prediction_05_c", 0, 1)
-test_quiz = quiz(
-    "quiz_05",
-    right="b",
-    a="Nothing is misprinted. A draft can follow a flat distribution as well as a steep "
-    "one: where q equals p, alpha is 1, however unpredictable the text.",
-    c="LaMDA has 137 billion parameters and reaches .75; T5-XXL has 11 billion and "
-    "stops at .56 in one setting. The target's size alone decides nothing.",
-    d="Alpha is a rate for a judged token, so the block length is not in it. What "
-    "falls when K grows is accepted over drafted.",
-)
-test_quiz_b = quiz(
-    "quiz_05_b",
-    right="d",
-    a="Only if drafting took no time and verifying many tokens took no longer than one: "
-    "c = 0 and v = 1. On Spec-Bench's A100, 3.61 tokens a step gave 2.29.",
-    b="With K and 3.6 tokens a step the acceptance rate follows; it still says nothing about time.",
-    c="More runs narrow the spread of a measurement. They do not turn tokens into seconds.",
-)
+test_quiz = quiz(quizzes.quiz_05)
+test_quiz_b = quiz(quizzes.quiz_05_b)
 
 
 alpha_from_blocks = Exercise("alpha_from_blocks")

@@ -9,6 +9,7 @@ import pytest
 from autograde.chapters.common import expect, expect_form, no_warning, prediction, quiz
 from autograde.chapters.laws import LARGEST
 from autograde.check import Exercise, RemoteObject, untouched
+from specdec_lib.lessons.ch06 import quizzes
 from specdec_lib.lessons.ch06.checks import Coins, run_of
 from specdec_lib.lessons.common.comparing import difference, in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call
@@ -51,25 +52,8 @@ class Seeded(np.random.Generator):
 test_prediction = prediction("prediction_06", 1, 6)
 test_prediction_b = prediction("prediction_06_b", 1, 6)
 test_prediction_c = prediction("prediction_06_c", 0, 6)
-test_quiz = quiz(
-    "quiz_06",
-    right="c",
-    a="The tokens behind the rejection are not written, but they were drafted: each "
-    "cost c. At alpha = .7 and c = .1 the speed falls from 1.98 at K = 4 to 1.78 at K = 8.",
-    b="A longer block reaches at least as far as a shorter one with the same coins. "
-    "Tokens a pass only grow: 2.77 at K = 4, 3.20 at K = 8 for alpha = .7.",
-    d="The text follows the target's distribution at every K. Only the time changes.",
-)
-test_quiz_b = quiz(
-    "quiz_06_b",
-    right="b",
-    a="All 16 rows pass their first coin in 3 steps of 100. What stands behind it is "
-    "hardly ever reached: with K = 20 it is still 1.03.",
-    c="The batch waits for its slowest row, and of more rows the slowest is slower: "
-    "with 32 rows it is 1.0008.",
-    d="Every step of every row ends with a correction or a bonus token. Without it only "
-    ".03 tokens would be left.",
-)
+test_quiz = quiz(quizzes.quiz_06)
+test_quiz_b = quiz(quizzes.quiz_06_b)
 
 
 simulate_block = Exercise("simulate_block")

@@ -17,6 +17,7 @@ from autograde.chapters.common import (
 )
 from autograde.chapters.laws import LARGEST, answered, pieces, reference_residual
 from autograde.check import Exercise, RemoteObject, untouched
+from specdec_lib.lessons.ch07 import quizzes
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways
 from specdec_lib.lessons.ch07.models import TargetGreedy, plus_one, settling
@@ -37,24 +38,8 @@ def random_distributions(sizes: tuple[int, ...], seed: int) -> list[np.ndarray]:
 
 test_prediction = prediction("prediction_07", 0, 1)
 test_prediction_b = prediction("prediction_07_b", 1, 7)
-test_quiz = quiz(
-    "quiz_07",
-    right="c",
-    a="Quantisation, batching and a KV cache make decoding faster too.",
-    b="It can: with nothing accepted a block costs c K + 1 passes for one token, and a "
-    "busy server slows down.",
-    d="A KV cache, batching and tensor parallelism keep the distribution as well. The "
-    "rule is special in using an approximation and being exact all the same.",
-)
-test_quiz_b = quiz(
-    "quiz_07_b",
-    right="b",
-    a="Acceptance depends on p and q at each position of each text, and not on who else "
-    "is served in the same pass.",
-    c="Every request has a tree and a mask of its own; none sees another's text.",
-    d="The rule works on each request by itself and stays lossless in every batch. What "
-    "changes is the time of a pass.",
-)
+test_quiz = quiz(quizzes.quiz_07)
+test_quiz_b = quiz(quizzes.quiz_07_b)
 
 
 one_hot_accept = Exercise("one_hot_accept")

@@ -17,6 +17,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.lessons.ch08 import quizzes
 from specdec_lib.lessons.ch08.checks import FAULTS, expect_text, expect_verdict
 from specdec_lib.lessons.ch08.diagnosis import Request
 from specdec_lib.lessons.ch08.models import (
@@ -69,23 +70,8 @@ class RemoteModel(WatchedModel, RemoteObject):
 
 test_prediction = prediction("prediction_08", 0, 14)
 test_prediction_b = prediction("prediction_08_b", 0, 10)
-test_quiz = quiz(
-    "quiz_08",
-    right="c",
-    a="The residual is used after a rejection. It decides what is written then, not how "
-    "much is accepted.",
-    b="Rounding differs by a millionth: it rejects one draft token in a million, not "
-    "a quarter of them.",
-    d="With p = q every ratio is 1, and a coin below 1 accepts whichever coin it is.",
-)
-test_quiz_b = quiz(
-    "quiz_08_b",
-    right="a",
-    b="An alpha follows from tokens a block, not from a ratio of two programs' times.",
-    c="At temperature 1 alpha is another one, and so is the speed: nothing follows.",
-    d="A block of K brings at most K + 1 tokens, but a time says nothing of K, nor of "
-    "what a pass of either program costs.",
-)
+test_quiz = quiz(quizzes.quiz_08)
+test_quiz_b = quiz(quizzes.quiz_08_b)
 
 
 rollback = Exercise("rollback")

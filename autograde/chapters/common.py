@@ -5,24 +5,20 @@ from typing import Any
 
 from autograde.check import Exercise, Student, StudentError, shown_again
 from specdec_lib.lessons.common import examples
-from specdec_lib.lessons.common.answers import letter_of, require_guess
+from specdec_lib.lessons.common.answers import Quiz, letter_of, require_guess
 from specdec_lib.lessons.common.describing import format_call
 from specdec_lib.lessons.common.examples import Different
 
 
-def quiz(name: str, right: str, **because: str) -> Callable[[Student], None]:
-    """The test of a quiz: the letter `right` passes, each other one gets its own explanation.
-
-    Raises ValueError unless `because` explains all of a, b, c and d but the right one.
-    """
-    if sorted([right, *because]) != list("abcd"):
-        raise ValueError(f"{name}: explain each wrong option of a, b, c and d, and only those")
+def quiz(asked: Callable[[], Quiz]) -> Callable[[Student], None]:
+    """The test of the quiz `asked`, by its name: a wrong option gets its own explanation."""
+    name, told = asked.__name__, asked()
 
     @Exercise(name).behaviour("the right option")
     def test(student: Student) -> None:
         letter = letter_of(name, student.value(name))
-        if letter != right:
-            raise Different(f"You chose {letter}. {because[letter]}")
+        if letter != told.right:
+            raise Different(f"You chose {letter}. {told.told(letter)}")
 
     return test
 

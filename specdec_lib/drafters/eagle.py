@@ -7,7 +7,6 @@ heads do not, and what the target made of the text, as a draft model does not.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
-from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
+from specdec_lib.drafters.tree import ROOT, Grown, TreeProposal, full_tree, grow, pick_of
 from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
 from specdec_lib.models.cache import Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
@@ -160,7 +159,7 @@ class Eagle(StateReader):
         are the branches of a text, as in Llama.forward.
         """
         slots = self.cache.advance(tokens.shape[1])
-        positions = slots if tree is None else slots[:, :1] + tree.depths
+        positions = slots if tree is None else tree.positions(slots)
         embedded = F.embedding(tokens, self.target.embedding)[..., : self.width]
         x = self.fuse(torch.cat((known, embedded), -1))
         mask = mask_of(self.cache, slots, tree, x)
@@ -195,24 +194,17 @@ class EagleTree(Eagle):
         columns = self.newest(texts)
         if columns[0] is None:
             return Grown([], [], []).proposal(self.vocab_size, self.device)
-        self.predicted = self.read(columns, texts)  # (1 + n, width)
-        root = self.hidden.states[:, columns[0]], texts[0][-1]
-        read = partial(self._logits, *root)
-        grown = grow(read, self.widths[: limits[0]], self.pick, self.warp, choices)
+        self.predicted = self.read(columns, texts)  # (1 + n, width), after the text and each node
+        held = self.cache.longest
+        grown = grow(self._logits, self.widths[: limits[0]], self.pick, self.warp, choices)
+        self.cache.truncate(held)
         return grown.proposal(self.vocab_size, self.device)
 
-    def _logits(self, state: Tensor, last: int, grown: Grown) -> Tensor:
-        """The logits (1 + n, V) after the text and each node.
-
-        `state` (1, width) is the one after which `last`, the text's last token, stands. The cache
-        ends with them: they are read again as the root of the nodes.
-        """
-        if grown.tokens:
-            held = self.cache.longest
-            self.cache.truncate(held - 1)
-            known = torch.cat((state, self.predicted[grown.parents]))[None]
-            tokens = torch.tensor([[last, *grown.tokens]], device=self.device)
-            tree = Tree.of(grown.parents, self.device)
-            self.predicted = self.next_states(known, tokens, tree)[0]
-            self.cache.truncate(held)
-        return self.head(self.predicted)
+    def _logits(self, grown: Grown, level: list[int]) -> Tensor:
+        """The logits (n, V) after each node of `level`; the cache holds those before it."""
+        if level != [ROOT]:
+            tokens, tree = grown.latest(level, self.device)
+            parents = grown.parents[level[0] - 1 :]
+            predicted = self.next_states(self.predicted[parents][None], tokens, tree)[0]
+            self.predicted = torch.cat((self.predicted, predicted))
+        return self.head(self.predicted[level[0] :])

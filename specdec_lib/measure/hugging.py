@@ -69,6 +69,7 @@ def generate(
 ) -> Generation:
     """`new_tokens` tokens after `prompt`, greedy or sampled at temperature 1, no early end.
 
+    An encoder-decoder takes the prompt as its source.
     With `draft`, assisted generation: with `k` draft tokens in every block, or without `k` as many
     as its own heuristic decides.
     """
@@ -82,7 +83,9 @@ def generate(
     target.model.generation_config.eos_token_id = None
     before, mask = target.passes, torch.ones_like(ids)
     output = target.model.generate(ids, attention_mask=mask, pad_token_id=0, **options)
-    return Generation([output[0, len(prompt) :].tolist()], target_passes=target.passes - before)
+    # An encoder-decoder reads the prompt and writes a text of its own, after one token to start.
+    given = 1 if target.model.config.is_encoder_decoder else len(prompt)
+    return Generation([output[0, given:].tolist()], target_passes=target.passes - before)
 
 
 def drafting(k: int | None) -> GenerationConfig:

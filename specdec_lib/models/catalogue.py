@@ -17,18 +17,25 @@ class PairError(ValueError):
 
 
 def catalogue() -> list[str]:
-    """A line for each pair: its target, its drafts, and about how large each is."""
+    """A line for each pair: its target, its drafts, their gigabytes and licences, and its card."""
     lines = [f"{BUILT_IN}: built in, nothing is fetched; drafts {', '.join(BUILT_IN_DRAFTS)}"]
     for name, pair in PUBLISHED["pairs"].items():
-        sized = [f"{draft} ({gigabytes(each)})" for draft, each in pair["drafts"].items()]
-        target = f"{pair['target']} ({gigabytes(pair['target'])})"
-        lines.append(f"{name}: {target}; drafts {', '.join(sized)}")
+        sized = [f"{draft} ({described(each)})" for draft, each in pair["drafts"].items()]
+        target = f"{pair['target']} ({described(pair['target'])})"
+        lines.append(f"{name}, for {pair['card']} GB cards: {target}; drafts {', '.join(sized)}")
     return lines
 
 
-def gigabytes(repository: str) -> str:
-    """About how large the weights of `repository` are."""
-    return f"{PUBLISHED['repositories'][repository]['gigabytes']:g} GB"
+def described(repository: str) -> str:
+    """About how large the weights of `repository` are, and their licence."""
+    entry = PUBLISHED["repositories"][repository]
+    return f"{entry['gigabytes']:g} GB, {entry['licence'] or 'licence as the hub names it'}"
+
+
+def repositories_of(name: str) -> list[str]:
+    """The repositories of a published pair: the target's, and those of its drafts."""
+    pair = PUBLISHED["pairs"][name]
+    return [pair["target"], *pair["drafts"].values()]
 
 
 def require_known(what: str, name: str, known: tuple[str, ...]) -> None:

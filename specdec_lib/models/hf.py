@@ -122,8 +122,9 @@ class Causal(HuggingFace):
 class EncoderDecoder(HuggingFace):
     """An encoder-decoder model (AutoModelForSeq2SeqLM) and the source that it reads.
 
-    The encoder runs once for each source, when that is set. Decoding starts from `prompt`, one
-    token. A cache belongs to the sources that were set when it was made.
+    The encoder runs once for each source, when the first cache for it is made: a draft that is not
+    used costs nothing. Decoding starts from `prompt`, one token. A cache belongs to the sources
+    that were set when it was made.
     """
 
     def __init__(self, model: PreTrainedModel, *sources: Sequence[int]) -> None:
@@ -131,23 +132,29 @@ class EncoderDecoder(HuggingFace):
         self.prompt: list[int] = [model.config.decoder_start_token_id]
         self.set_source(*sources)
 
-    @torch.no_grad()
     def set_source(self, *sources: Sequence[int]) -> None:
-        """Run the encoder over token ids: one source for all rows, or one for each."""
-        encoder = self.model.get_encoder()
-        ids = [torch.tensor([source], dtype=torch.long, device=self.device) for source in sources]
-        self.encoded = [encoder(input_ids=source).last_hidden_state for source in ids]
+        """Take token ids to be read: one source for all rows, or one for each."""
+        self.sources, self._encoded = sources, None
+
+    @torch.no_grad()
+    def encoded(self) -> list[Tensor]:
+        """What the encoder makes of each source (1, S, D); it runs at the first call."""
+        if self._encoded is None:
+            encoder = self.model.get_encoder()
+            ids = [torch.tensor([each], dtype=torch.long) for each in self.sources]
+            self._encoded = [encoder(each.to(self.device)).last_hidden_state for each in ids]
+        return self._encoded
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
         """An empty cache of `batch` rows, for the present sources.
 
         Raises ValueError if no source is set, or neither one nor `batch`.
         """
-        if not self.encoded:
+        if not self.sources:
             raise ValueError("an encoder-decoder model needs a text: call set_source(ids) first")
-        if len(self.encoded) not in (1, batch):
-            raise ValueError(f"{batch} rows and {len(self.encoded)} sources: set one source a row")
-        encoded = self.encoded * batch if len(self.encoded) == 1 else self.encoded
+        if len(self.sources) not in (1, batch):
+            raise ValueError(f"{batch} rows and {len(self.sources)} sources: set one source a row")
+        encoded = self.encoded() * (batch if len(self.sources) == 1 else 1)
         rows = [EncoderDecoderCache(DynamicCache(), DynamicCache()) for _ in range(batch)]
         return RowCaches(rows, self._capacity(capacity), self.device, encoded)
 

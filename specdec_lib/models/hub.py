@@ -5,13 +5,13 @@ commits were found in public repositories that use them. A repository without a 
 pinned when it is first used: the hub's commit of that day is printed, kept beside the user's cache
 and used from then on.
 
-The T5 v1.1 repositories hold their vocabulary as a SentencePiece file only, which transformers
-reads with a package that the course does not install. FLAN-T5's is the same file (its sha256
-begins d60acb12 in both), so the pair takes the tokenizer from there.
+Nothing large is fetched without a yes: the sum is shown first, with sizes and licences.
 """
 
 import json
-from collections.abc import Callable, Iterator
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,15 +24,21 @@ from specdec_lib.files import write_whole
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 
 PINS = "specdec_revisions.json"
+GIGA = 1e9
+UNASKED = (
+    "nobody is here to agree: give --yes on the command line or yes=True in Python, or run it in a "
+    "terminal or a notebook, where you are asked"
+)
 
 
 @dataclass(frozen=True)
 class Download:
-    """Files of a repository at a commit, with their bytes."""
+    """Files of a repository at a commit, with their bytes, and its licence as the hub names it."""
 
     repository: str
     revision: str
     files: dict[str, int]
+    licence: str | None = None
 
     @property
     def bytes(self) -> int:
@@ -65,19 +71,70 @@ def texts(repository: str, needed: str = "config.json") -> Path:
     return held.parent if held else find(repository, text_names).fetch()
 
 
-def weights(repositories: list[str]) -> list[Path]:
-    """The folders of `repositories` with all their weights, fetched if need be.
+def weights(repositories: list[str], yes: bool = False) -> list[Path]:
+    """The folders of `repositories` with all their weights, fetched if need be and agreed to.
 
-    Before the first download, the size of each is printed. Raises PairError if one cannot be
-    had.
+    Raises PairError if one cannot be had, the disk is too small, or the answer is no.
     """
-    missing = [name for name in repositories if not has_weights(texts(name))]
-    downloads = [find(name, weight_names) for name in missing]
-    for each in downloads:
-        print(f"{each.repository} at {each.revision}: {each.bytes / 1e9:.2f} GB to download")
-    for each in downloads:
+    agree(missing(repositories), yes)
+    for each in missing(repositories):
         each.fetch()
     return [texts(name) for name in repositories]
+
+
+def missing(repositories: Sequence[str]) -> list[Download]:
+    """What of the weights of `repositories` is not on this machine, each of them once."""
+    names = [name for name in dict.fromkeys(repositories) if not has_weights(texts(name))]
+    return [find(name, weight_names) for name in names]
+
+
+def agree(downloads: Sequence[Download], yes: bool = False) -> None:
+    """Show what is to be fetched and ask once for all of it; with `yes` the answer is known.
+
+    Raises PairError if the answer is no, nobody can be asked, or the disk has no room.
+    """
+    if not downloads:
+        return
+    for each in downloads:
+        print(f"{each.repository} at {each.revision}: {each.bytes / GIGA:.2f} GB to download, "
+              f"licence: {each.licence or 'none named'}")  # fmt: skip
+    total = sum(each.bytes for each in downloads)
+    require_disk(total)
+    if yes:
+        return
+    answer = asked(f"Fetch {total / GIGA:.1f} GB in all? [y/N] ")
+    if answer is None or answer.strip().lower() not in ("y", "yes"):
+        raise PairError(
+            f"{total / GIGA:.1f} GB were not fetched: "
+            + (UNASKED if answer is None else "you did not agree")
+        )
+
+
+def asked(question: str) -> str | None:
+    """The answer to a question in a terminal or a notebook; None if nobody can give one."""
+    if not (sys.stdin and sys.stdin.isatty()) and "ipykernel" not in sys.modules:
+        return None
+    try:
+        return input(question)
+    except (EOFError, NotImplementedError):  # a notebook that is run without anybody before it
+        return None
+
+
+def free_disk() -> int:
+    """The bytes that are free where downloads go."""
+    folder = Path(constants.HF_HUB_CACHE)
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    return shutil.disk_usage(there).free
+
+
+def require_disk(needed: int) -> None:
+    """Raise PairError if so many bytes have no room where downloads go."""
+    free = free_disk()
+    if needed > free:
+        raise PairError(
+            f"{needed / GIGA:.1f} GB do not fit on the disk: {free / GIGA:.1f} GB are free in "
+            f"{constants.HF_HUB_CACHE}. Make room there, or set HF_HOME to a folder elsewhere"
+        )
 
 
 def find(repository: str, select: Callable[[list[str]], list[str]]) -> Download:
@@ -87,12 +144,19 @@ def find(repository: str, select: Callable[[list[str]], list[str]]) -> Download:
             repository, revision=revision_of(repository), files_metadata=True
         )
     sizes = {file.rfilename: file.size or 0 for file in info.siblings}
-    return Download(repository, info.sha, {name: sizes[name] for name in select(list(sizes))})
+    files = {name: sizes[name] for name in select(list(sizes))}
+    return Download(repository, info.sha, files, licence_in(info.tags or ()))
+
+
+def licence_in(tags: Sequence[str]) -> str | None:
+    """The licence among the tags of a repository, None if there is none."""
+    return next((tag.partition(":")[2] for tag in tags if tag.startswith("license:")), None)
 
 
 def text_names(names: list[str]) -> list[str]:
     """The configuration and tokenizer among the files of a repository."""
-    return [name for name in names if "/" not in name and name.endswith((".json", ".txt"))]
+    kinds = (".json", ".txt", ".model")  # SentencePiece's files end in the last one
+    return [name for name in names if "/" not in name and name.endswith(kinds)]
 
 
 def weight_names(names: list[str]) -> list[str]:

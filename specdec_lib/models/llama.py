@@ -84,7 +84,7 @@ class Llama:
         of layers from 0 on, what goes into these layers, side by side (B, T, len(taps) width).
         """
         slots = cache.advance(tokens.shape[1])
-        positions = slots if tree is None else slots[:, :1] + tree.depths
+        positions = slots if tree is None else tree.positions(slots)
         x = F.embedding(tokens, self.embedding)
         mask = mask_of(cache, slots, tree, x)
         here = Here(self.cos[positions], self.sin[positions], slots, mask)
@@ -103,7 +103,7 @@ class Llama:
 def mask_of(cache: KVCache, slots: Tensor, tree: Tree | None, x: Tensor) -> Tensor | None:
     """What hides later tokens of a pass, or other branches of a tree, from each of its tokens x."""
     if tree is not None:
-        return cache.tree_mask(slots, tree)
+        return cache.tree_mask(tree)
     return None if few_rows.suits(x) else cache.mask(slots)  # few rows stop at their own slot
 
 

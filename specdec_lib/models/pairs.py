@@ -43,14 +43,16 @@ def load_pair(
     target_cost: str | None = None,
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
+    yes: bool = False,
 ) -> Pair:
     """Load the pair `name` with one of its drafts, by default its first.
 
     `target_cost` (a name in scale.COSTS) makes the built-in target as slow as a model of that size
     without changing its distribution. The device is by default CUDA if there is a GPU. The dtype
     is by default float32 on a CPU, where built-in drafts run in nothing narrower; on CUDA
-    bfloat16, or float16 before compute capability 8.0. Raises PairError if a name is unknown,
-    the memory is short, the vocabularies differ or the hub gives no files.
+    bfloat16, or float16 before compute capability 8.0. What has to be fetched is shown and asked
+    for, unless `yes`. Raises PairError if a name is unknown, memory or disk are short, the
+    vocabularies differ, the hub gives no files or the answer is no.
     """
     device = torch.device(device or default_device())
     dtype = dtype or default_dtype(device)
@@ -62,7 +64,7 @@ def load_pair(
     # Only here, since it brings transformers, whose import takes seconds.
     from specdec_lib.models import published
 
-    return published.load(name, draft, device, dtype)
+    return published.load(name, draft, device, dtype, yes)
 
 
 def built_in(draft: str, cost: str | None, device: torch.device, dtype: torch.dtype) -> Pair:

@@ -1,6 +1,7 @@
 """Published pairs: two models of the hub, as protocol.py asks for them, and their tokenizer."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import torch
@@ -21,44 +22,95 @@ class SourcePair(Pair):
     """A pair of encoder-decoder models, which read a source and start from a token of their own."""
 
     def prompt(self, text: str) -> list[int]:
-        """Set `text` as the source of both; returns the token ids that decoding starts from."""
+        """Make `text` the source of both; returns the token ids that decoding starts from.
+
+        Each reads it when it first decodes: plain decoding does not wait for the draft's encoder.
+        """
         ids = self.tokenizer.encode(text)
         for model in (self.target, self.draft):
             model.set_source(ids)
         return self.target.prompt
 
 
-def load(name: str, draft: str | None, device: torch.device, dtype: torch.dtype) -> Pair:
-    """A pair of the hub; all that can be refused is refused before the weights are fetched."""
-    names = repositories_of(name, draft)
+def load(
+    name: str, draft: str | None, device: torch.device, dtype: torch.dtype, yes: bool = False
+) -> Pair:
+    """A published pair with one of its drafts, by default the first; `yes` as in `load_all`."""
+    known = tuple(PUBLISHED["pairs"][name]["drafts"])
+    draft = draft or known[0]
+    require_known(f"draft of {name} called", draft, known)
+    return load_all(name, device, dtype, (draft,), yes)[draft]
+
+
+def load_all(
+    name: str,
+    device: torch.device,
+    dtype: torch.dtype,
+    drafts: Sequence[str] | None = None,
+    yes: bool = False,
+) -> dict[str, Pair]:
+    """A published pair with each of its drafts, by name: the target is loaded once for all.
+
+    All that can be refused is refused before the weights are fetched: other vocabularies, too
+    little memory, too small a disk. Then the student is asked, unless `yes`. Raises PairError.
+    """
+    entry = PUBLISHED["pairs"][name]
+    drafts = tuple(drafts or entry["drafts"])
+    names = [entry["target"], *(entry["drafts"][each] for each in drafts)]
     tokenizer = tokenizer_of(name, names)
     counts = [parameters_of(hub.texts(each)) for each in names]
     require_memory(sum(counts), dtype, device)
-    target, small = (hf.load(folder, device, dtype) for folder in hub.weights(names))
-    columns = common_columns((target.vocab_size, small.vocab_size), tokenizer)
-    for model in (target, small):
+    target, *small = (hf.load(folder, device, dtype) for folder in hub.weights(names, yes))
+    columns = common_columns([each.vocab_size for each in (target, *small)], tokenizer)
+    for model in (target, *small):
         model.cut_vocabulary(columns)
-    label = f"{names[0]} with {names[1]}: {in_words(counts[0] / counts[1])} pair by parameters"
     kind = SourcePair if isinstance(target, hf.EncoderDecoder) else Pair
-    return kind(name, target, small, tokenizer, label, tokenizer.eos_token_id)
+    ratios = [f"{in_words(counts[0] / each)} pair by parameters" for each in counts[1:]]
+    labels = [f"{names[0]} with {n}: {r}" for n, r in zip(names[1:], ratios, strict=True)]
+    return {
+        each: kind(name, target, model, tokenizer, label, tokenizer.eos_token_id)
+        for each, model, label in zip(drafts, small, labels, strict=True)
+    }
 
 
-def repositories_of(name: str, draft: str | None) -> list[str]:
-    """The repositories of the target and of the draft of a published pair."""
-    pair = PUBLISHED["pairs"][name]
-    draft = draft or next(iter(pair["drafts"]))
-    require_known(f"draft of {name} called", draft, tuple(pair["drafts"]))
-    return [pair["target"], pair["drafts"][draft]]
+def tokenizer_of(name: str, repositories: Sequence[str]) -> PreTrainedTokenizerBase:
+    """The tokenizer that target and drafts share; raises PairError if they have two.
 
-
-def tokenizer_of(name: str, repositories: list[str]) -> PreTrainedTokenizerBase:
-    """The tokenizer that target and draft share; raises PairError if they have two."""
+    Some repositories hold their vocabulary as a SentencePiece file only, which transformers reads
+    with a package that the course does not install. Their pair names a repository that holds the
+    same vocabulary as tokenizer.json, and the same SentencePiece file.
+    """
     shared = PUBLISHED["pairs"][name].get("tokenizer")
-    sources = [shared] if shared else repositories
-    folders = [hub.texts(each, "tokenizer.json") for each in sources]
-    tokenizers = [AutoTokenizer.from_pretrained(folder) for folder in folders]
-    require_same_vocabulary(tokenizers[0], tokenizers[-1], repositories)
-    return tokenizers[0]
+    for draft in repositories[1:]:
+        require_shared_vocabulary(shared or repositories[0], repositories[0], draft)
+    return tokenizer_in(shared or repositories[0])
+
+
+def tokenizer_in(repository: str) -> PreTrainedTokenizerBase:
+    """The tokenizer of a repository that holds a tokenizer.json."""
+    return AutoTokenizer.from_pretrained(hub.texts(repository, "tokenizer.json"))
+
+
+def require_shared_vocabulary(tokenizer: str, target: str, draft: str) -> None:
+    """Raise PairError unless two repositories have the vocabulary of the one named `tokenizer`.
+
+    By SentencePiece's file where each has one, by all entries of the tokenizers otherwise.
+    """
+    others = [each for each in (target, draft) if each != tokenizer]
+    folders = [hub.texts(tokenizer, "tokenizer.json"), *map(hub.texts, others)]
+    pieces = set(map(sentence_pieces, folders))
+    if len(pieces) == 1 and None not in pieces:
+        return
+    vocabularies = [tokenizer_in(each) for each in (tokenizer, *others)]
+    for other in vocabularies[1:]:
+        require_same_vocabulary(vocabularies[0], other, (target, draft))
+
+
+def sentence_pieces(folder: Path) -> str | None:
+    """The digest of SentencePiece's file in `folder`, None if there is none."""
+    files = [folder / each for each in ("tokenizer.model", "spiece.model")]
+    held = next((each for each in files if each.exists()), None)
+    return held and sha256(held.read_bytes()).hexdigest()
 
 
 def parameters_of(folder: Path) -> int:
@@ -90,8 +142,8 @@ def require_same_vocabulary(
         )
 
 
-def common_columns(columns: tuple[int, int], tokenizer: PreTrainedTokenizerBase) -> int:
-    """How many columns of logits two models share, given the columns of each.
+def common_columns(columns: Sequence[int], tokenizer: PreTrainedTokenizerBase) -> int:
+    """How many columns of logits models share, given the columns of each.
 
     Some families fill the embedding up to a round number, another one for every size (Qwen2.5: 0.5B
     has 151,936, 7B has 152,064, the tokenizer fewer). Raises PairError if the smaller number
@@ -100,7 +152,7 @@ def common_columns(columns: tuple[int, int], tokenizer: PreTrainedTokenizerBase)
     common, last = min(columns), max(tokenizer.get_vocab().values())
     if last >= common:
         raise PairError(
-            f"the models give {columns[0]} and {columns[1]} logits, too few for the tokenizer's "
-            f"token {last}: model and tokenizer are not of one family"
+            f"the models give {' and '.join(map(str, columns))} logits, too few for the "
+            f"tokenizer's token {last}: model and tokenizer are not of one family"
         )
     return common

@@ -65,14 +65,14 @@ def test_record_holds_every_case():
 
 
 def test_truths_of_the_predictions():
-    assert ch01.TRUTHS["prediction_01"][0] == 5
-    assert ch01.TRUTHS["prediction_01_b"][0] == sum(b["accepted"] + 1 for b in BLOCKS) == 16
+    assert ch01.TRUTHS["prediction_01"].value == 5
+    assert ch01.TRUTHS["prediction_01_b"].value == sum(b["accepted"] + 1 for b in BLOCKS) == 16
     calls = Calls()
     target, draft = pair()
     target.calls = draft.calls = calls
     draft.row = TARGET.row
     FUNCTIONS["greedy_speculative_decode"](target, draft, [0, 1], 4, 20)
-    assert ch01.TRUTHS["prediction_01_c"][0] == len(calls.blocks) == 4
+    assert ch01.TRUTHS["prediction_01_c"].value == len(calls.blocks) == 4
 
 
 @pytest.mark.parametrize("order", puzzle.ORDERS)

@@ -31,7 +31,7 @@ def test_messages_show_a_rule_by_its_name():
 
 
 def test_predictions_are_held_against_computed_truths():
-    millions, share = (ch03.TRUTHS[name][0] for name in ("prediction_03", "prediction_03_b"))
+    millions, share = (ch03.TRUTHS[name].value for name in ("prediction_03", "prediction_03_b"))
     assert computed.noise(P, millions * 1e6) == pytest.approx(1e-4, rel=1e-3)
     assert share == pytest.approx(FUNCTIONS["argmax_draft_law"](*ch03.COINS)[0], abs=1e-12)
 

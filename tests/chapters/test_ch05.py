@@ -23,9 +23,9 @@ def test_another_error_than_the_expected_one_is_told():
 
 
 def test_known_truths():
-    truth, _ = ch05.TRUTHS["prediction_05"]
+    truth = ch05.TRUTHS["prediction_05"].value
     assert truth == FUNCTIONS["alpha_from_blocks"](ch05.BLOCKS, ch05.K) == 14 / 18
-    truth, _ = ch05.TRUTHS["prediction_05_b"]
+    truth = ch05.TRUTHS["prediction_05_b"].value
     (row,) = [r for r in SETTINGS if (r.task, r.draft, r.temperature) == ("EnDe", "T5-large", 0)]
     assert truth == row.measured
 

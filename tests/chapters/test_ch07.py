@@ -29,8 +29,8 @@ def test_a_wrong_mask_is_told_by_its_row_and_an_integer_one_by_its_dtype():
 
 
 def test_predictions_are_held_against_computed_numbers():
-    assert ch07.TRUTHS["prediction_07"][0] == pytest.approx(0.87, abs=1e-12)
-    assert ch07.TRUTHS["prediction_07_b"][0] == pytest.approx(1 + 0.87 + 0.87**2, abs=1e-12)
+    assert ch07.TRUTHS["prediction_07"].value == pytest.approx(0.87, abs=1e-12)
+    assert ch07.TRUTHS["prediction_07_b"].value == pytest.approx(1 + 0.87 + 0.87**2, abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4])

@@ -18,10 +18,12 @@ from classes.chapter_cases import (
     unwritten,
 )
 
+from autograde.chapters.own_work import OWN_WORK
 from autograde.grade import grade
 from autograde.submission import release_of
 from autograde.tools.samples import filled, solutions_of
 from autograde.wrong import misconceptions_of
+from specdec_lib.lessons.common.answers import OPTIONS
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import papers
 
@@ -147,13 +149,48 @@ def test_every_wrong_option_has_its_own_explanation(chapter):
 @pytest.mark.parametrize("chapter, name", TRUTHS)
 def test_a_prediction_is_revealed_only_after_a_guess(chapter, name, capsys):
     lesson, guess = lesson_of(chapter), 98765.5
-    measured = (0.25,) if lesson.TRUTHS[name][0] is None else ()
+    measured = (0.25,) if lesson.TRUTHS[name].value is None else ()
     lesson.reveal(name, None, *measured)
     waiting = f"Write your guess into {name} first: this cell waits for it.\n"
     assert capsys.readouterr().out == waiting
     lesson.reveal(name, guess, *measured)
-    assert capsys.readouterr().out.startswith(f"You said {guess:g}. It is ")
-    assert f'lesson.reveal("{name}"' in text_of(chapter)
+    assert capsys.readouterr().out.startswith(f"You said {guess:,.10g}. It is ")
+    assert re.search(rf'lesson\.reveal\w*\("{name}"', text_of(chapter))
+
+
+@pytest.mark.parametrize("chapter, name", TRUTHS)
+def test_every_prediction_has_its_truth_and_typical_numbers_are_within_reach(chapter, name, capsys):
+    """Each typical number can be written down, and is told its thought."""
+    truth = lesson_of(chapter).TRUTHS[name]
+    asked = rf'lesson\.committed\("{name}", {name}, ([\d._]+), ([\d._]+)\)'
+    low, high = map(float, re.search(asked, text_of(chapter)).groups())
+    for number, thought in truth.typical.items():
+        assert low <= number <= high
+        lesson_of(chapter).reveal(name, number, *([98765.0] if truth.value is None else []))
+        assert thought in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_prediction_is_held_against_a_truth(chapter):
+    predictions = re.findall(r'solution="(prediction_\w+)"', text_of(chapter))
+    assert sorted(lesson_of(chapter).TRUTHS) == sorted(predictions)
+
+
+QUIZZES = [
+    (chapter, name) for chapter in CHAPTERS for name in solutions_of(chapter) if "quiz_" in name
+]
+
+
+@pytest.mark.parametrize("chapter, name", QUIZZES)
+def test_a_quiz_tells_at_once_what_grading_tells(chapter, name, capsys):
+    told = getattr(importlib.import_module(f"specdec_lib.lessons.ch{chapter[:2]}.quizzes"), name)()
+    for letter in OPTIONS:
+        assert lesson_of(chapter).answered(name, letter) is None
+        right = "right" if letter == told.right else "not right"
+        assert f"{letter} is {right}. {told.told(letter)}" in capsys.readouterr().out
+    assert f'"{told.right}"' in solutions_of(chapter)[name]
+    assert len({told.told(letter) for letter in OPTIONS}) == len(OPTIONS)
+    assert chapter[:2] in OWN_WORK[f"specdec_lib.lessons.ch{chapter[:2]}.quizzes.{name}"]
 
 
 def test_every_figure_is_drawn_here():

@@ -25,14 +25,31 @@ from specdec_lib.sampling import Greedy, Warp
 WARM_UP = 3  # runs before a capture: the libraries choose their kernels and set memory aside
 
 
+class Captured:
+    """Work that a call starts as one CUDA graph.
+
+    A graph holds addresses and keeps nothing alive. So this holds `work` too, and with it every
+    tensor that the graph reads or writes, for as long as the graph can be started.
+    """
+
+    def __init__(self, graph: "torch.cuda.CUDAGraph", work: Callable[[], None]) -> None:
+        self.graph, self.work = graph, work
+
+    def __call__(self) -> None:
+        """Start the graph; nothing waits for it."""
+        self.graph.replay()
+
+
 def captured(
     work: Callable[[], None], state: Sequence[Tensor], device: torch.device
 ) -> Callable[[], None]:
     """`work` as a CUDA graph; on another device `work` itself.
 
-    What it changes of `state` while it is warmed up is put back after every run. Warm-up and
-    capture use one stream, so that what cuBLAS sets aside for a stream is there before the capture
-    and is not part of the graph's memory.
+    `work` must hold, as a closure or an object, all tensors that it does not make anew itself. What
+    it changes of `state` while it is warmed up is put back after every run. Warm-up and capture use
+    one stream, so that what cuBLAS sets aside for a stream is there before the capture and is not
+    part of the graph's memory. Other threads may use the device meanwhile: a capture fails by what
+    its own thread does.
     """
     if device.type != "cuda":
         return work
@@ -45,10 +62,11 @@ def captured(
             for part, was in zip(state, before, strict=True):
                 part.copy_(was)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):  # recorded, not run: the state stays
+    # Recorded, not run: the state stays.
+    with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
         work()
     torch.cuda.current_stream(device).wait_stream(stream)
-    return graph.replay
+    return Captured(graph, work)
 
 
 @cache

@@ -4,12 +4,11 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 
-__all__ = ["answered", "committed"]
+__all__ = ["committed"]
 
 
 class Machine(NamedTuple):
@@ -59,16 +58,33 @@ _BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s fo
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
-    "prediction_00": (
+    "prediction_00": Truth(
         max(1.0, 5 / _BALANCE),
         "Reading the weights takes all of that time, and five tokens share one reading.",
+        {
+            5.0: "would be five readings of the weights, one after another. They are read once.",
+        },
     ),
-    "prediction_00_c": (
-        round(350e9 / 0.01 / MACHINES["A100"].bandwidth, 1),
+    "prediction_00_b": Truth(
+        None,
+        "So it was in this run. All passes, as multiples of one over a single token:",
+        {
+            8.0: "would be eight passes: each reads all weights again.",
+            1.0: "is what the roofline says of a machine that calculates for nothing.",
+        },
+    ),
+    "prediction_00_c": Truth(
+        350e9 / 0.01 / MACHINES["A100"].bandwidth,
         "350 GB in 10 ms are 35 TB/s, and a chip has about 2: whole chips, so 18 of them.",
+        {
+            18.0: "is the number of whole chips.",
+            1.72: "is ten times too few: 10 ms are a hundredth of a second.",
+            35.0: "is the bandwidth that is needed, in TB/s. One chip has about 2 of them.",
+        },
     ),
 }
 
+answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
@@ -114,8 +130,7 @@ def look() -> None:
 
 def reveal_passes(name: str, guess: object, passes: Sequence[Passes], tokens: int) -> None:
     """Set a guess beside the first model's pass over `tokens`, and then list all models' passes."""
-    why = "So it was in this run. All passes, as multiples of one over a single token:"
-    answers.reveal(name, guess, round(passes[0].ratio(tokens), 2), why)
+    reveal(name, guess, passes[0].ratio(tokens))
     if guess is None:
         return
     for each in passes:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.kinds import array
 from specdec_lib.lessons.common.lending import fixed, handed_out
 
-__all__ = ["answered", "committed"]
+__all__ = ["committed"]
 
 # The pair that the whole chapter works on.
 P = fixed([0.45, 0.30, 0.15, 0.10])
@@ -16,13 +16,24 @@ Q = fixed([0.30, 0.45, 0.20, 0.05])
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
-    "prediction_02": (
+    "prediction_02": Truth(
         float(sum(map(min, P, Q))),
         "It is the area that the two rows of bars share: 0.30 + 0.30 + 0.15 + 0.05.",
+        {
+            0.2: "is the share that is rejected.",
+            0.6: "takes off the surplus and the shortage, 0.2 each. Only the surplus is rejected.",
+            0.854: "is the plain mean of the four probabilities. Weigh each with its q.",
+        },
     ),
-    "prediction_02_b": (
+    "prediction_02_b": Truth(
         max(0.0, 0.5 - 0.75),
         "Token 0 was proposed too often, so it lacks nothing; only token 1 does.",
+        {
+            0.5: "is what the target wants in all. Accepted drafts have brought it already.",
+            0.25: "is what token 1 lacks, and it is not token 0 that lacks it.",
+            2 / 3: "is the ratio p/q of token 0: how often it is accepted when it is drafted.",
+            1.0: "is the probability of token 1.",
+        },
     ),
 }
 
@@ -34,6 +45,7 @@ BLOCK_P = fixed([[0.2, 0.2, 0.1, 0.5], [0.3, 0.1, 0.3, 0.3], [0.1, 0.1, 0.6, 0.2
 BLOCK_Q = fixed([[0.2, 0.2, 0.2, 0.4], [0.2, 0.5, 0.2, 0.1], [0.3, 0.2, 0.3, 0.2]])
 BLOCK_R = fixed([0.7, 0.6, 0.1])
 
+answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 

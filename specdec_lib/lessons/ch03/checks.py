@@ -15,14 +15,14 @@ from specdec_lib.lessons.ch03.rules import (
     right_rule,
     sampler_match,
 )
-from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.lessons.common.wording import TOKENS
 from specdec_lib.theory import walltime_speedup
 
-__all__ = ["P", "Q", "answered", "committed"]
+__all__ = ["P", "Q", "committed"]
 
 # Two tokens, for everything that can be done in one's head.
 COINS = fixed([0.5, 0.5]), fixed([0.6, 0.4])
@@ -49,18 +49,29 @@ DRAFT = fixed([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
-    "prediction_03": (
-        round(0.2 * (noise(P, 200_000) / 1e-4) ** 2, 1),
+    "prediction_03": Truth(
+        0.2 * (noise(P, 200_000) / 1e-4) ** 2,
         "Noise falls with the square root of the number of draws: a fourteenth of it takes about "
         "two hundred times as many.",
+        {
+            39.2: "comes of the noise as it is printed. With more digits it is 0.00144.",
+            2.88: "lets the noise fall as fast as the draws grow. It falls with their square root.",
+            0.76: "takes the square root of the factor. It has to be squared.",
+        },
     ),
-    "prediction_03_b": (
+    "prediction_03_b": Truth(
         float(COINS[0][0] / COINS[1][0]),
         "Token 0 is drafted every time and accepted with 0.5/0.6. Token 1 comes only after a "
         "rejection, although the target wants it half of the time.",
+        {
+            0.5: "is what the target wants. It needs a draft that is drawn from q.",
+            0.6: "is what the draft reports, and not what it does: it always proposes token 0.",
+            1.0: "would need every draft token accepted. The rule refuses one in six.",
+        },
     ),
 }
 
+answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 

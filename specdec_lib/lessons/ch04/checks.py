@@ -7,7 +7,7 @@ import numpy as np
 
 from specdec_lib import theory
 from specdec_lib.lessons.ch04.computed import _softmax, loss_gradient
-from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call, told_apart, type_name
 from specdec_lib.lessons.common.examples import (
@@ -19,7 +19,7 @@ from specdec_lib.lessons.common.examples import (
 )
 from specdec_lib.lessons.common.hints import hints_from
 
-__all__ = ["answered", "committed"]
+__all__ = ["committed"]
 
 # The grid of the map of best K.
 ALPHAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -45,20 +45,36 @@ CUT = (
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
-    "prediction_04": (
-        round((1 - 0.7**6) / (1 - 0.7), 2),
+    "prediction_04": Truth(
+        (1 - 0.7**6) / (1 - 0.7),
         "It is 1 + 0.7 + 0.49 + 0.34 + 0.24 + 0.17: the later draft tokens are seldom reached.",
+        {
+            1 / (1 - 0.7): "is 1/(1 - alpha), a block without an end.",
+            2.77: "leaves out the bonus token of a block that is accepted whole.",
+            1.94: "counts the accepted draft tokens, and leaves out the one that the target adds.",
+            3.5: "is alpha K, as if a draft token counted behind a rejected one.",
+            4.5: "is alpha K + 1, as if a draft token counted behind a rejected one.",
+        },
     ),
-    "prediction_04_b": (
-        round(1 / (5 * 0.1 + 1), 2),
+    "prediction_04_b": Truth(
+        1 / (5 * 0.1 + 1),
         "A block writes one token, as plain decoding does, and takes 1.5 passes for it.",
+        {
+            1.0: "would be right if drafting took no time.",
+            0.91: "pays for one draft step. A block takes five.",
+            0.0: "lets the text stand still. Each pass of the target still writes one token.",
+        },
     ),
-    "prediction_04_c": (
+    "prediction_04_c": Truth(
         5,  # best_steep(0.8, 0.05, 0.1, 20), which this module may not call when it is graded
         "Each draft token is drafted for 0.05 and verified for 0.1: as if c were 0.15.",
+        {
+            8.0: "is the best K as long as further tokens of a pass cost nothing.",
+        },
     ),
 }
 
+answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 

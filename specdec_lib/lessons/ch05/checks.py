@@ -4,13 +4,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
-__all__ = ["answered", "committed"]
+__all__ = ["committed"]
 
 # Six blocks of four draft tokens each: how many of them were accepted.
 BLOCKS = [4, 0, 2, 4, 1, 3]
@@ -22,19 +21,33 @@ CHEN_ALPHA = 0.7111764615568964
 # What the predictions are held against, and why it is so. `prediction_05_b` is the figure that
 # Leviathan et al. print in Table 2; `prediction_05_c` is measured in the notebook.
 TRUTHS = {
-    "prediction_05": (
+    "prediction_05": Truth(
         sum(BLOCKS) / sum(min(n + 1, K) for n in BLOCKS),
         "14 tokens were accepted and 4 rejected. The other 6 were never looked at.",
+        {
+            14 / 24: "is accepted over drafted: six of the 24 were never judged.",
+            20 / 24: "counts the six that were never judged as accepted.",
+            14 / 20: "divides by the tokens that were written. The target's own are not judged.",
+        },
     ),
-    "prediction_05_b": (
+    "prediction_05_b": Truth(
         1.7,
         "The formula says 2.5. The clock disagrees, and the largest draft is the slowest choice.",
+        {
+            2.5: "is what the formula says, and the clock has more to count.",
+        },
     ),
-    "prediction_05_c": (
+    "prediction_05_c": Truth(
         None,
         "Line ends and indentation are the easiest tokens of Python, and far from certain.",
+        {
+            1.0: "would need a draft that is never wrong about it.",
+        },
     ),
 }
+
+answered = answering(__package__)
+reveal = revealing(TRUTHS)
 
 # How far a printed number may be from the one that was rounded.
 HALF = 0.005  # alpha and c are printed with two places
@@ -43,12 +56,6 @@ TENTH = 0.05  # speed-ups with one
 RUNS = 10
 DRIFT = 0.5
 BASELINE_SECONDS, SPECULATIVE_SECONDS = 1.0, 0.8
-
-
-def reveal(name: str, guess: object, truth: float | None = None) -> None:
-    """Set a committed prediction of this chapter beside the truth, or beside a measured one."""
-    known, why = TRUTHS[name]
-    answers.reveal(name, guess, round(float(known if truth is None else truth), 3), why)
 
 
 def rounding_interval(alpha: float, c: float, k: int) -> tuple[float, float]:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from specdec_lib.lessons.common import answers, recorded
-from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import Different, expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.theory import expected_tokens
 
-__all__ = ["answered", "committed"]
+__all__ = ["committed"]
 
 # The setting that most of the chapter works in.
 ALPHA, C, K = 0.7, 0.1, 5
@@ -25,28 +25,34 @@ MOST_CALLS = 100  # of a generator of written-down numbers; the runs of all test
 THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
 
 
-def _digits(value: float) -> float:
-    return float(f"{value:.3g}")
-
-
 # What the predictions are held against, and why it is so.
 TRUTHS = {
-    "prediction_06": (
-        _digits(expected_tokens(0.8**8, 5)),
+    "prediction_06": Truth(
+        expected_tokens(0.8**8, 5),
         "All eight rows pass their first coin with 0.8^8 = 0.17 only; one row alone writes 3.69.",
+        {
+            3.69: "is one row by itself. In lock-step the first rejection stops all eight.",
+        },
     ),
-    "prediction_06_b": (
-        _digits((expected_tokens(EASY, K) + expected_tokens(HARD, K)) / 2),
+    "prediction_06_b": Truth(
+        (expected_tokens(EASY, K) + expected_tokens(HARD, K)) / 2,
         "Easy blocks bring 5.30 tokens and hard ones 1.80. The long ones win more than the short "
         "ones lose.",
+        {
+            2.94: "is the block of the mean coin. The mean of two blocks is another number.",
+        },
     ),
-    "prediction_06_c": (
-        _digits(recorded.speeds(lambda k: C * k + 1)[16][0]),
+    "prediction_06_c": Truth(
+        recorded.speeds(lambda k: C * k + 1)[16][0],
         "That is the mean of all recorded blocks at K = 16. They write few tokens more than at "
         "K = 5, and the draft is paid for sixteen.",
+        {
+            1.73: "is what the best K gives.",
+        },
     ),
 }
 
+answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
@@ -168,7 +174,7 @@ def predict_then_run(passes_guessed: object, simulate_decode: Callable) -> None:
 
     Prints a line. Never raises.
     """
-    truth = float("nan")
+    truth = 0.0
     if passes_guessed is not None:
         state = _state(simulate_decode)
         if state != "ready":
@@ -176,7 +182,7 @@ def predict_then_run(passes_guessed: object, simulate_decode: Callable) -> None:
             return
         truth = simulate_decode(*RUN, np.random.default_rng(1))["target_passes"]
     why = "Coins of 0.9 write 7.46 tokens a block of 12, and 1000 / 7.46 is 134."
-    answers.reveal("passes_guessed", passes_guessed, truth, why)
+    answers.reveal("passes_guessed", passes_guessed, Truth(truth, why))
 
 
 def _state(function: Callable) -> str:

@@ -8,11 +8,11 @@ import numpy as np
 from specdec_lib.lessons.ch07.computed import refused_in_turn, shares_of, tree_tokens, typical_law
 from specdec_lib.lessons.ch07.family import FamilyTable, of
 from specdec_lib.lessons.ch07.models import plus_one, settling, two_back
-from specdec_lib.lessons.common.answers import answered, committed, revealing
+from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 
-__all__ = ["answered", "committed", "family_table", "two_back"]
+__all__ = ["committed", "family_table", "two_back"]
 
 # The pair that the whole chapter works on, and a draft that fits the same target badly.
 P = np.array([0.45, 0.30, 0.15, 0.10])
@@ -40,18 +40,28 @@ GUESS = [2, 4, 1, 3, 0, 2, 4]
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
-    "prediction_07": (
+    "prediction_07": Truth(
         sum(refused_in_turn(P, Q, 2)),
         "The second candidate meets the residual [0.75, 0, 0, 0.25], which shares only "
         "0.30 + 0.05 with q: 0.80 + 0.20 x 0.35.",
+        {
+            0.96: "lets the second candidate meet p again. It meets what the first has left of p.",
+            0.8: "is one candidate's.",
+        },
     ),
-    "prediction_07_b": (
+    "prediction_07_b": Truth(
         tree_tokens(SHAPES["two by two"], refused_in_turn(P, Q, 2)),
         "Each level accepts one of its two with 0.87: 1 + 0.87 + 0.87^2. The chain brings 3.95.",
+        {
+            3.95: "is the chain's.",
+            2.74: "takes the second level to be reached each time.",
+            2.44: "tries one candidate on each level.",
+        },
     ),
 }
 
 
+answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 

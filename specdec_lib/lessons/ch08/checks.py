@@ -9,24 +9,34 @@ import torch
 from specdec_lib.lessons.ch08.diagnosis import Request, astray, cause
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedGenerator, WatchedModel, tables
 from specdec_lib.lessons.ch08.puzzle import check_puzzle
-from specdec_lib.lessons.common import answers
-from specdec_lib.lessons.common.answers import answered, committed
+from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 
-__all__ = ["answered", "check_puzzle", "committed"]
+__all__ = ["check_puzzle", "committed"]
 
 # What the first prediction is held against: 10 tokens of text, a block of four, one accepted.
 READ, K, ACCEPTED = 9, 4, 1
 TRUTHS = {
-    "prediction_08": (
+    "prediction_08": Truth(
         READ + 1 + K - (READ + 1 + ACCEPTED),
         "The pass took the cache from 9 to 14 positions. The text now has 12 tokens, the last of "
         "them unread, so 11 stay.",
+        {
+            4.0: "drops the whole block. One draft token was accepted, and its position stays.",
+            2.0: "keeps a position for the correction, which the target has not read.",
+            5.0: "forgets all that the pass has read, the accepted token too.",
+        },
+    ),
+    "prediction_08_b": Truth(
+        None,
+        "That is the middle of the timed pairs, on this machine and these prompts.",
     ),
 }
-WHY_MEASURED = "That is the middle of the timed pairs, on this machine and these prompts."
+
+answered = answering(__package__)
+reveal = revealing(TRUTHS)
 
 # One block of two in three rows, with the same p and q in each: rejected at once, after one
 # accepted token, and not at all.
@@ -120,12 +130,6 @@ def checked(*functions: Callable) -> None:
                 f"This cell runs your {name}, and its check has not passed since you last changed "
                 f"it. Run the check below {name}, then this cell."
             )
-
-
-def reveal(name: str, guess: object, measured: float | None = None) -> None:
-    """Set a committed prediction of this chapter beside the truth, which may be `measured`."""
-    truth, why = TRUTHS.get(name, (measured, WHY_MEASURED))
-    answers.reveal(name, guess, truth, why)
 
 
 @visible_check

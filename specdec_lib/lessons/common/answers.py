@@ -1,10 +1,43 @@
 """Answers that are words or numbers: predictions to commit, quiz letters to record."""
 
+import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from specdec_lib.lessons.common.describing import shortened
 from specdec_lib.lessons.common.examples import Different, Unwritten
+
+CLOSE = 0.1  # of the truth: a guess no farther away is close
+OPTIONS = tuple("abcd")
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a prediction is held against.
+
+    `value` is None if it is measured in the chapter. `why` it is so is said to everybody.
+    `typical` are likely wrong numbers, each with the thought that it comes from.
+    """
+
+    value: float | None
+    why: str
+    typical: Mapping[float, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Quiz:
+    """A quiz: the right letter, and what each option is told, the right one its reason."""
+
+    right: str
+    a: str
+    b: str
+    c: str
+    d: str
+
+    def told(self, letter: str) -> str:
+        """What who chose `letter` reads: the refutation of a wrong option, or the reason."""
+        return getattr(self, letter)
 
 
 def committed(name: str, guess: object, low: float, high: float) -> None:
@@ -25,32 +58,90 @@ def require_guess(name: str, guess: object, low: float, high: float) -> None:
         )
 
 
-def reveal(name: str, guess: object, truth: float, why: str) -> None:
-    """Set a committed guess beside the computed truth; before the guess it reveals nothing."""
+def reveal(name: str, guess: object, truth: Truth, measured: float | None = None) -> None:
+    """Set a committed guess beside the truth, or beside what was measured; before it, nothing.
+
+    A guess that is one of the typical wrong numbers is told the thought behind it.
+    """
     if not isinstance(guess, int | float) or isinstance(guess, bool):
         print(f"Write your guess into {name} first: this cell waits for it.")
         return
-    said = f"You said {guess:g}"
-    right = math.isclose(guess, truth, abs_tol=5e-3)
-    print(f"{said}, and it is. {why}" if right else f"{said}. It is {truth:g}. {why}")
+    value = float(truth.value if measured is None else measured)
+    print(f"{_judged(float(guess), value, truth.typical)} {truth.why}")
 
 
-def revealing(truths: Mapping[str, tuple[float, str]]) -> Callable[[str, object], None]:
-    """`reveal(name, guess)` of a chapter: `truths` has the truth of each prediction, and why."""
+def _judged(guess: float, value: float, typical: Mapping[float, str]) -> str:
+    """What is said of a guess: right, a typical wrong number, close, or the right number alone."""
+    if _is_same(guess, value):
+        return f"You said {guess:,.10g}, and it is {few_digits(value)}."
+    nearest = min(typical, key=lambda number: abs(guess - number), default=None)
+    if nearest is not None and _is_same(guess, nearest):
+        thought = f" {few_digits(nearest)} {typical[nearest]}"
+        return f"You said {guess:,.10g}. It is {few_digits(value)}.{thought}"
+    close = " That is close." if abs(guess - value) <= CLOSE * abs(value) else ""
+    return f"You said {guess:,.10g}.{close} It is {few_digits(value)}."
 
-    def reveal_known(name: str, guess: object) -> None:
-        """Set a committed prediction of this chapter beside the truth."""
-        reveal(name, guess, *truths[name])
+
+def _is_same(guess: float, number: float) -> bool:
+    """Whether a guess is this number, written with two digits or more."""
+    return math.isclose(guess, number, rel_tol=0.005) or guess == float(f"{number:.2g}")
+
+
+def few_digits(number: float) -> str:
+    """A number with three significant digits at most, and no exponent: 1.68, 41.4, 1,340,000."""
+    rounded = float(f"{number:.3g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:g}"
+
+
+def revealing(truths: Mapping[str, Truth]) -> Callable[..., None]:
+    """`reveal(name, guess)` of a chapter: `truths` has the truth of each of its predictions."""
+
+    def reveal_known(name: str, guess: object, measured: float | None = None) -> None:
+        """Set a committed prediction of this chapter beside the truth, which may be `measured`."""
+        reveal(name, guess, truths[name], measured)
 
     return reveal_known
 
 
-def answered(name: str, choice: object) -> None:
-    """Check that a quiz answer is a letter; whether it is right is told after grading."""
-    print(f"{name}: your answer {letter_of(name, choice)} is recorded.")
+def answered(name: str, choice: object, quiz: Quiz | None = None) -> None:
+    """Check that a quiz answer is a letter, and tell what there is to say of that option.
+
+    Without `quiz` the answer is only recorded: whether it is right is told after grading.
+    """
+    letter = letter_of(name, choice)
+    if quiz is None:
+        print(f"{name}: your answer {letter} is recorded.")
+    elif letter == quiz.right:
+        print(f"{name}: {letter} is right. {quiz.told(letter)}")
+    else:
+        print(f"{name}: {letter} is not right. {quiz.told(letter)} Choose again if you like.")
 
 
-def letter_of(name: str, choice: object, options: Sequence[str] = tuple("abcd")) -> str:
+def answering(chapter: str) -> Callable[[str, object], None]:
+    """`answered(name, choice)` of the chapter whose package is `chapter`.
+
+    It tells what the module `quizzes` of the package says. A class whose quizzes are answered only
+    by grading has a library without these modules (`autograde bundle --quizzes after-grading`).
+    """
+
+    def answered_here(name: str, choice: object) -> None:
+        """Record a quiz answer of this chapter, and tell what there is to say of it."""
+        answered(name, choice, _quiz(chapter, name))
+
+    return answered_here
+
+
+def _quiz(chapter: str, name: str) -> Quiz | None:
+    module = f"{chapter}.quizzes"
+    try:
+        return getattr(importlib.import_module(module), name)()
+    except ModuleNotFoundError as missing:
+        if missing.name != module:
+            raise
+        return None
+
+
+def letter_of(name: str, choice: object, options: Sequence[str] = OPTIONS) -> str:
     """The option that a quiz answer names: "B)" is b.
 
     Raises Unwritten if there is none, Different for anything but one of the letters.

@@ -9,8 +9,10 @@ import torch
 from specdec_lib.device import default_device, default_dtype, free_memory, name_of, processor
 from specdec_lib.measure.core.limits import copy_bandwidth, matrix_rate
 from specdec_lib.measure.doctor.nvidia import advice, cards, dotted
-from specdec_lib.models.catalogue import PUBLISHED
+from specdec_lib.models import hub
+from specdec_lib.models.catalogue import PUBLISHED, repositories_of
 from specdec_lib.models.linear import can_halve
+from specdec_lib.models.plan import plan
 
 GIGA = 1e9
 
@@ -31,7 +33,7 @@ def lines() -> Iterator[str]:
         yield f"Matrix product in {name_of(kind)}: {matrix_rate(kind, device) / GIGA:,.0f} GFLOP/s"
     if can_halve(torch.ones(1, 1, device=device)):
         yield "Weights that were saved in 16 bits are read as 16 bits, also where float32 computes"
-    yield pairs_that_fit(device, dtype)
+    yield from pairs_that_fit(device, dtype)
 
 
 def graphics(device: torch.device) -> Iterator[str]:
@@ -65,17 +67,15 @@ def own_card(device: torch.device) -> str:
     return f"{card.name}, {card.total_memory / GIGA:.0f} GB{known}"
 
 
-def pairs_that_fit(device: torch.device, dtype: torch.dtype) -> str:
-    """The published pairs whose weights fit into what memory is free, by their largest draft."""
-    free = free_memory(device)
-    sizes = {name: entry["gigabytes"] for name, entry in PUBLISHED["repositories"].items()}
-    fit = []
-    for name, pair in PUBLISHED["pairs"].items():
-        needed = sizes[pair["target"]] + max(sizes[draft] for draft in pair["drafts"].values())
-        # Files hold two bytes a parameter or four: so counted, the weights are never larger.
-        if free is None or needed * GIGA * dtype.itemsize / 2 < free:
-            fit.append(name)
-    shown = "unknown" if free is None else f"{free / GIGA:.1f} GB free"
-    return (
-        f"Memory: {shown}; pairs that fit: stdlib (built in){''.join(f', {name}' for name in fit)}"
-    )
+def pairs_that_fit(device: torch.device, dtype: torch.dtype) -> Iterator[str]:
+    """A line for every published pair: whether it fits memory and disk, with the sums."""
+    free, disk = free_memory(device), hub.free_disk()
+    yield "Pair stdlib: built in, nothing to fetch"
+    for name in PUBLISHED["pairs"]:
+        needed = plan(name, free, dtype.itemsize)
+        size = sum(PUBLISHED["repositories"][each]["gigabytes"] for each in repositories_of(name))
+        room = "" if size * GIGA <= disk else ", too much for the disk"
+        yield (
+            f"Pair {name}: {needed.answer(free)} on {device.type}; {size:.1f} GB with all drafts "
+            f"to fetch where it was not yet, {disk / GIGA:.0f} GB free on the disk{room}"
+        )

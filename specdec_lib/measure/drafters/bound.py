@@ -6,6 +6,7 @@ passes, in plain passes of the target: what a decoder adds is not in them. So E 
 what the passes allow, and no decoder with these drafts does better.
 """
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -80,10 +81,8 @@ class Option(NamedTuple):
 
     @property
     def reads(self) -> list[int]:
-        """The tokens of every pass of the draft: a tree is read again for each of its levels."""
-        if self.is_chain:
-            return [1] * self.nodes
-        return [1 + full_tree(self.widths[:d]) for d in range(len(self.widths))]
+        """The tokens of every pass of the draft: the text's last one, then level by level."""
+        return [math.prod(self.widths[:level]) for level in range(len(self.widths))]
 
 
 class Expected(NamedTuple):
@@ -121,10 +120,10 @@ def eagle_task(eagle: Eagle, tokens: int) -> Task:
     """A step of the head over `tokens` tokens after CONTEXT others, each time the same."""
     text = random_text(eagle.target, 1, tokens)
     states = torch.zeros(1, CONTEXT, eagle.width, dtype=eagle.target.dtype)
-    tree = Tree.of(range(tokens - 1))
+    level = Tree.of([0] * tokens, read=1) if tokens > 1 else None
 
     def run() -> None:
-        eagle.head(eagle.next_states(states[:, :tokens], text, tree if tokens > 1 else None))
+        eagle.head(eagle.next_states(states[:, :tokens], text, level))
         eagle.cache.truncate(CONTEXT)
 
     eagle.start([[0]], Warp(), CONTEXT + tokens)

@@ -1,16 +1,12 @@
 """What the work between the passes costs: four versions of one decoder, interleaved."""
 
-from functools import partial
 from typing import NamedTuple
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.decoding.fixed_shape.graph import graph_generate
-from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import SAMPLED, Prompts, decoder, plain
+from specdec_lib.measure.core.runs import SAMPLED, Graphs, decoder, plain
 from specdec_lib.measure.core.timing import Spread, on_turns, ratios
 from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
@@ -63,7 +59,10 @@ class Growing:
 
 
 def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Runs:
-    """Every version and plain decoding at temperature 1, in turn on the same held-out prompts."""
+    """Every version and plain decoding at temperature 1, in turn on the same held-out prompts.
+
+    A graph is captured in the round that is not counted, and then used again.
+    """
     large, small = machine.targets[target], machine.drafts[draft]
     tokens = machine.effort.tokens
     graph = GRAPH if machine.device.type == "cuda" else FIXED
@@ -72,7 +71,7 @@ def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Ru
         GROWING: LIBRARY.decoder(Growing(large), Growing(small), k, SAMPLED, tokens),
         f"{loop.whose} loop": loop.decoder(large, small, k, SAMPLED, tokens),
         "the library's loop": LIBRARY.decoder(large, small, k, SAMPLED, tokens),
-        graph: decoder(partial(fixed_steps, large, small, k), SAMPLED, tokens),
+        graph: decoder(Graphs(large, small, k), SAMPLED, tokens),
     }
     turns = prompts(machine.effort.prompts) * machine.effort.rounds
     with machine.budget.part(ENGINEERING) as part:
@@ -88,11 +87,3 @@ def versions(measured: Runs) -> list[Version]:
         for name, times in seconds.items()
         if name != PLAIN
     ]
-
-
-@torch.inference_mode()
-def fixed_steps(
-    target: Llama, draft: Llama, k: int, prompts: Prompts, settings: Settings, rngs: list
-) -> Generation:
-    """Steps of fixed shape; on a GPU each generation captures its graph anew."""
-    return graph_generate(target, draft, prompts, k, settings, rngs)

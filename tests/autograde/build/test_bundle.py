@@ -20,6 +20,11 @@ from autograde.tools.samples import filled, solutions_of
 
 CHAPTER = "02_rejection_sampling"
 SOME = ["00_bottleneck", CHAPTER]
+# The answers to chapter 02's quizzes: what stands in the text of their first wrong options.
+QUIZZES = {
+    "quiz_02": "The rank of a token does not matter",
+    "quiz_02_b": "There is no such limit: a step",
+}
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +73,27 @@ def test_with_chapters_it_has_their_notebooks_only_and_all_else(some: Path, tmp_
     assert sorted(path.name for path in (some / "notebooks").iterdir()) == SOME
     write_bundle(tmp_path / "again.zip", [*SOME, CHAPTER])
     assert (tmp_path / "again.zip").read_bytes() == (some.parent / "some.zip").read_bytes()
+
+
+def test_its_quizzes_answer_at_once_or_hold_no_answers(unpacked: Path, tmp_path: Path):
+    assert main(["bundle", str(tmp_path / "q.zip"), "--quizzes", "after-grading"]) == 0
+    with zipfile.ZipFile(tmp_path / "q.zip") as bundle:
+        bundle.extractall(tmp_path)
+    without = tmp_path / FOLDER
+    names = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*.*")}
+    left = names - {path.relative_to(without).as_posix() for path in without.rglob("*.*")}
+    assert left == {f"specdec_lib/lessons/ch{name[:2]}/quizzes.py" for name in chapter_names()}
+    text = "".join(path.read_text() for path in without.rglob("*.py"))
+    assert not [quiz for quiz in QUIZZES if f"def {quiz}(" in text or QUIZZES[quiz] in text]
+    asked = "from specdec_lib.lessons.ch02.checks import answered; answered('quiz_02', 'a')"
+    assert "not right. The rank of a token" in python(unpacked, asked)
+    assert python(without, asked) == "quiz_02: your answer a is recorded.\n"
+
+
+def python(bundle: Path, code: str) -> str:
+    """What a line of Python prints with the bundle's own library."""
+    command = [sys.executable, "-B", "-c", code]
+    return subprocess.run(command, cwd=bundle, capture_output=True, text=True, check=True).stdout
 
 
 def specdec(bundle: Path, *arguments: object) -> str:

@@ -2,8 +2,10 @@
 
 import pytest
 import torch
+from decoders.stand_in_clock import Clock
 
 from specdec_lib.assets import ASSETS
+from specdec_lib.decoding.fixed_shape import graph
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
@@ -64,6 +66,23 @@ def test_four_versions_are_timed(machine):
     names = [each.name for each in versions]
     assert len(names) == 4 and engineering.GROWING in names and engineering.FIXED in names
     assert all(each.speedup.median > 0 for each in versions)
+
+
+def test_the_capture_is_not_in_the_time_of_the_graph(machine, monkeypatch):
+    """By a clock on which a pass takes a second and a capture a thousand."""
+    clock, capture = Clock(monkeypatch), graph.captured
+    for model in (machine.targets["built-in"], machine.drafts["small"]):
+        forward, a_second = model.forward, clock.task(1)
+
+        def timed(*given, forward=forward, a_second=a_second, **how):
+            a_second()
+            return forward(*given, **how)
+
+        monkeypatch.setattr(model, "forward", timed)
+    monkeypatch.setattr(graph, "captured", lambda *given: (clock.task(1000)(), capture(*given))[1])
+    measured = engineering.measure(LIBRARY, machine, "built-in", "small", 2)
+    *_, fixed = engineering.versions(measured)
+    assert clock.now > 1000 and fixed.speedup.low > 0.1
 
 
 def test_traces_hold_what_the_picture_needs(machine, monkeypatch):

@@ -36,7 +36,7 @@ def test_the_command_reports_this_machine(capsys: pytest.CaptureFixture, monkeyp
     text = capsys.readouterr().out
     for part in ("Processor: ", "torch 2.", "Copy bandwidth: 12.3 GB/s", "float32: 5 GFLOP/s"):
         assert part in text
-    assert "pairs that fit: stdlib (built in)" in text
+    assert "Pair stdlib: built in, nothing to fetch" in text and "Pair vicuna: " in text
 
 
 def test_the_processor_is_named_as_linux_does_or_by_its_kind(tmp_path: Path, monkeypatch):
@@ -124,12 +124,15 @@ def test_a_card_is_described(driver, monkeypatch):
     assert line.endswith("it has no kernels for 9.0, see above")
 
 
-@pytest.mark.parametrize(
-    ("gigabytes", "names"), [(1, ""), (16, ", gpt2"), (1000, ", gpt2, pythia, qwen2.5")]
-)
-def test_pairs_fit_by_their_weights(gigabytes: float, names: str, monkeypatch):
-    monkeypatch.setattr(report, "free_memory", lambda device: int(gigabytes * 1e9))
-    line = report.pairs_that_fit(CPU, torch.float32)
-    assert line.startswith(
-        f"Memory: {gigabytes}.0 GB free; pairs that fit: stdlib (built in){names}"
+def test_pairs_fit_by_their_plans_and_the_disk(monkeypatch):
+    monkeypatch.setattr(report, "free_memory", lambda device: 24e9)
+    monkeypatch.setattr(report.hub, "free_disk", lambda: 20e9)
+    lines = {line.split(":")[0]: line for line in report.pairs_that_fit(CPU, torch.float16)}
+    assert lines["Pair vicuna"] == (
+        "Pair vicuna: fits: 19.2 of 24.0 GB on cpu; 13.8 GB with all drafts to fetch where it was "
+        "not yet, 20 GB free on the disk"
     )
+    large = lines["Pair qwen3-14b"]
+    assert "does not fit: 33.9 of 24.0 GB" in large and large.endswith(", too much for the disk")
+    (wide,) = [x for x in report.pairs_that_fit(CPU, torch.float32) if "Pair vicuna" in x]
+    assert "does not fit" in wide  # float32 takes twice as much

@@ -80,16 +80,16 @@ def test_at_temperature_0_too(llamas, name: str, widths):
 
 
 def test_an_option_says_what_it_reads():
-    chain, tree = Option("small", (1, 1, 1)), Option("small", (3, 1, 1))
+    chain, tree = Option("small", (1, 1, 1)), Option("small", (3, 2, 1))
     assert (chain.setting, chain.nodes, chain.reads) == ("K = 3", 3, [1, 1, 1])
-    assert (tree.setting, tree.nodes, tree.reads) == ("tree 3x1x1", 9, [1, 4, 7])
+    assert (tree.setting, tree.nodes, tree.reads) == ("tree 3x2x1", 15, [1, 3, 6])
 
 
 def test_the_expected_speed_is_that_of_the_passes(llamas):
     text = written(llamas.target, PROMPT, [1, 0, 2, 1])
     found = {"small": chances([text], along_model(llamas.draft), greedy=False)}
     option = Option("small", (2, 1))
-    costs = {("target", 1): 0.01, ("target", 5): 0.015, ("small", 1): 1e-3, ("small", 3): 2e-3}
+    costs = {("target", 1): 0.01, ("target", 5): 0.015, ("small", 1): 1e-3, ("small", 2): 2e-3}
     row = expected(option, found, costs)
     assert (row.drafting, row.verifying) == (pytest.approx(0.3), pytest.approx(1.5))
     assert row.speed == pytest.approx(tokens_a_block(found["small"], (2, 1)) / 1.8)

@@ -9,11 +9,13 @@ from decoders.built_in_machine import CPU, SMALL
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.core.runs import GREEDY, plain, speculative
 from specdec_lib.measure.experiment import grid, published, seq2seq
 from specdec_lib.measure.experiment.budget import ON_GPU, PUBLISHED, Budget
 from specdec_lib.measure.experiment.loops import LIBRARY
 from specdec_lib.measure.experiment.machine import Machine
-from specdec_lib.measure.hugging import Counted
+from specdec_lib.measure.hugging import Counted, generate
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.pair import Pair
@@ -56,27 +58,48 @@ def test_a_published_pair_gives_rows(machine, monkeypatch, kind: str):
         assert len(side.model._forward_pre_hooks) == 1
 
 
+def test_plain_decoding_does_not_pay_for_the_encoder_of_the_draft():
+    pair, runs = fake_pair("t5"), []
+    for name, side in (("target", pair.target), ("draft", pair.draft)):
+        encoder = side.model.get_encoder()
+        encoder.register_forward_hook(lambda *_, name=name: runs.append(name))
+    decoders = (
+        plain(pair.target, GREEDY, tokens=3),
+        speculative(pair.target, ModelDrafter(pair.draft), 2, GREEDY, tokens=3),
+    )
+    texts = [decode(pair.prompt("w3 w4 w5")).tokens for decode in decoders]
+    assert texts[0] == texts[1] and runs == ["target", "target", "draft"]
+
+
+@pytest.mark.parametrize("draft", [None, random_models.t5(2, 1)], ids=["plain", "assisted"])
+def test_transformers_tokens_of_an_encoder_decoder_are_all_counted(draft):
+    model, source = random_models.t5(1, 2), [3, 4, 5, 6, 7]
+    ours = plain(EncoderDecoder(model, source), GREEDY, tokens=12)([0]).tokens
+    helper = Counted(draft) if draft else None
+    assert generate(Counted(model), source, 12, draft=helper, k=2 if draft else None).tokens == ours
+
+
 @pytest.mark.parametrize(
     "error",
     [
-        PairError("gpt2 is not on this machine and cannot be fetched (ConnectionError: reset)"),
+        PairError("smollm2 is not on this machine and cannot be fetched (ConnectionError: reset)"),
         torch.OutOfMemoryError("CUDA out of memory"),
     ],
     ids=["the hub goes in a download", "too little memory"],
 )
 def test_a_pair_that_cannot_be_had_is_said_and_the_next_taken(machine, monkeypatch, error):
     def load(name: str, draft: str, **place) -> Pair:
-        if draft == "small":
+        if draft == "135m":
             raise error
         return fake_pair("gpt2")
 
     monkeypatch.setattr(published, "load_pair", load)
-    wanted = Machine(CPU, torch.float32, {}, {}, ("gpt2",), SMALL, 1e9)
+    wanted = Machine(CPU, torch.float32, {}, {}, ("smollm2",), SMALL, 1e9)
     said: list[str] = []
     with Budget(ON_GPU).part(PUBLISHED) as part:
         contests = list(published.contests(wanted, LIBRARY, part, said.append))
-    assert [draft for _, draft, _ in contests] == ["medium"]
-    assert said == [f"gpt2 with its small draft is left out: {error}"]
+    assert [draft for _, draft, _ in contests] == ["360m"]
+    assert said == [f"smollm2 with its 135m draft is left out: {error}"]
 
 
 def test_hugging_face_models_that_are_loaded_are_counted_too():

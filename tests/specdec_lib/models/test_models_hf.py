@@ -127,10 +127,11 @@ def test_only_the_new_tokens_are_fed(kind: str):
     assert fed == [6, 1, 3]
 
 
-def test_the_encoder_runs_once_for_each_source():
+def test_the_encoder_runs_once_for_each_source_and_when_it_is_needed():
     model, runs = t5(), []
     model.get_encoder().register_forward_hook(lambda *_: runs.append(1))
     pair = EncoderDecoder(model, SOURCE)
+    assert not runs
     for _ in range(2):
         cache = pair.new_cache(2)
         pair.forward(text(3).expand(2, 3), cache)
@@ -138,6 +139,7 @@ def test_the_encoder_runs_once_for_each_source():
         pair.forward(text(2).expand(2, 2), cache)
     assert len(runs) == 1
     pair.set_source([4, 4, 8])
+    pair.new_cache(), pair.new_cache()
     assert len(runs) == 2
 
 

@@ -26,7 +26,7 @@ from transformers import (
 from specdec_lib import device
 from specdec_lib.cli import main
 from specdec_lib.device import default_dtype, free_memory
-from specdec_lib.models import hub, pairs
+from specdec_lib.models import hub, pairs, published
 from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
@@ -34,6 +34,7 @@ from specdec_lib.models.pair import in_words, require_memory
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.published import common_columns, parameters_of
 
+ORGS = ("org/big", "org/small")
 WORDS = ["</s>", "a", "b", "c", "d", "e"]
 CPU = torch.device("cpu")
 
@@ -79,6 +80,7 @@ def write_t5(folder: Path, width: int) -> None:
     sizes = {"d_model": width, "d_kv": 4, "d_ff": 8, "num_heads": 2, "num_layers": 1}
     config = T5Config(vocab_size=len(WORDS), **sizes, decoder_start_token_id=0)
     T5ForConditionalGeneration(config).save_pretrained(folder)
+    (folder / "spiece.model").write_bytes(b"pieces")
 
 
 @pytest.fixture
@@ -120,7 +122,8 @@ class Hub:
             SimpleNamespace(rfilename=path.name, size=path.stat().st_size * self.unit)
             for path in (self.root / repository).iterdir()
         ]
-        return SimpleNamespace(sha=revision or self.commit, siblings=files)
+        tags = ["pytorch", "license:mit"]
+        return SimpleNamespace(sha=revision or self.commit, siblings=files, tags=tags)
 
     def snapshot_download(self, repository: str, revision: str, allow_patterns: list[str]) -> str:
         self.log.append(f"download {repository} {revision} {' '.join(sorted(allow_patterns))}")
@@ -214,14 +217,14 @@ def test_ratios_in_words(value: float, words: str):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ({"name": "gpt5"}, "no pair 'gpt5'; choose one of stdlib, gpt2, pythia"),
+        ({"name": "gpt5"}, "no pair 'gpt5'; choose one of stdlib, smollm2, qwen3-4b"),
         ({"draft": "tiny"}, "no built-in draft 'tiny'; choose one of large, base, small"),
         ({"target_cost": "9t"}, "no target_cost '9t'; choose one of "),
         (
-            {"name": "gpt2", "draft": "large"},
-            "no draft of gpt2 called 'large'; choose one of small",
+            {"name": "smollm2", "draft": "large"},
+            "no draft of smollm2 called 'large'; choose one of 135m, 360m",
         ),
-        ({"name": "gpt2", "target_cost": "7b"}, "target_cost is for the built-in pair"),
+        ({"name": "smollm2", "target_cost": "7b"}, "target_cost is for the built-in pair"),
     ],
 )
 def test_unknown_names(arguments: dict[str, str], message: str, no_network: None):
@@ -238,25 +241,28 @@ def test_the_published_table_is_whole():
     for entry in repositories.values():
         revision = entry["revision"]
         assert revision is None or (len(revision) == 40 and int(revision, 16))
-        assert entry["gigabytes"] > 0
+        assert entry["gigabytes"] > 0 or "shape" not in entry
 
 
 def test_the_command_lists_pairs_and_sizes(capsys: pytest.CaptureFixture):
     assert main(["pairs"]) == 0
     said = capsys.readouterr().out.splitlines()
-    line = "qwen2.5: Qwen/Qwen2.5-7B (15 GB); drafts 0.5b (0.98 GB), 1.5b (3.1 GB)"
+    line = (
+        "vicuna, for 24 GB cards: lmsys/vicuna-7b-v1.3 (13.48 GB, non-commercial (Llama 1)); "
+        "drafts 68m (0.27 GB, licence as the hub names it)"
+    )
     assert line in said and said[0].startswith("stdlib: built in")
 
 
 def test_a_published_pair_is_fetched_once_and_loaded(fake_hub: Hub, capsys):
-    pair = load_pair("tiny", device="cpu", dtype=torch.float64)
+    pair = load_pair("tiny", device="cpu", dtype=torch.float64, yes=True)
     assert isinstance(pair.target, Causal) and isinstance(pair.draft, Causal)
     assert (pair.eos_id, pair.prompt("b a")) == (0, [2, 1, 0])
     assert pair.label.startswith("org/big with org/small: a ")
     assert fake_hub.weights_fetched() == ["org/big", "org/small"]
     assert all("1" * 40 in line for line in fake_hub.log if "org/big" in line)
     fake_hub.log.clear()
-    load_pair("tiny", device="cpu")
+    load_pair("tiny", device="cpu", yes=True)
     assert fake_hub.log == []
 
 
@@ -270,10 +276,85 @@ def test_the_sizes_are_printed_before_any_weights_come(fake_hub: Hub, capsys, mo
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", watch)
     fake_hub.unit = 10**6
-    load_pair("tiny", device="cpu")
+    load_pair("tiny", device="cpu", yes=True)
     for name, commit in {"org/big": "1" * 40, "org/small": "2" * 40}.items():
         kilobytes = (fake_hub.root / name / "model.safetensors").stat().st_size / 1000
         assert f"{name} at {commit}: {kilobytes:.2f} GB to download" in printed[0]
+
+
+@pytest.fixture
+def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A terminal in which somebody says yes; what was asked."""
+    asked: list[str] = []
+    monkeypatch.setattr(hub.sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "y")
+    return asked
+
+
+def test_the_student_is_asked_once_with_the_sum_and_the_licences(
+    fake_hub: Hub, questions: list[str], capsys
+):
+    fake_hub.unit = 10**6
+    pair = load_pair("tiny", device="cpu")
+    sizes = [(fake_hub.root / name / "model.safetensors").stat().st_size for name in ORGS]
+    assert questions == [f"Fetch {sum(sizes) / 1000:.1f} GB in all? [y/N] "]
+    assert capsys.readouterr().out.count("licence: mit") == 2
+    assert pair.target.vocab_size == 7
+    load_pair("tiny", device="cpu")  # what is there is not asked for
+    assert len(questions) == 1
+
+
+@pytest.mark.parametrize("answer", ["", "n", "what?"])
+def test_without_a_yes_nothing_is_fetched(fake_hub: Hub, questions, monkeypatch, answer: str):
+    monkeypatch.setattr("builtins.input", lambda question: answer)
+    with pytest.raises(PairError, match="GB were not fetched: you did not agree"):
+        load_pair("tiny", device="cpu")
+    assert fake_hub.weights_fetched() == []
+
+
+@pytest.mark.parametrize("error", [EOFError, NotImplementedError], ids=["closed", "nbconvert"])
+def test_where_nobody_can_be_asked_the_way_to_agree_is_said(
+    fake_hub: Hub, questions, monkeypatch, error: type[Exception]
+):
+    def nobody(question: str) -> str:
+        raise error
+
+    monkeypatch.setattr("builtins.input", nobody)
+    with pytest.raises(PairError, match="give --yes on the command line or yes=True in Python"):
+        load_pair("tiny", device="cpu")
+    monkeypatch.setattr(hub.sys, "stdin", None)
+    monkeypatch.delitem(hub.sys.modules, "ipykernel", raising=False)
+    with pytest.raises(PairError, match="nobody is here to agree"):
+        load_pair("tiny", device="cpu")
+
+
+def test_a_full_disk_is_told_before_anybody_is_asked(fake_hub: Hub, questions, monkeypatch):
+    monkeypatch.setattr(hub.shutil, "disk_usage", lambda folder: SimpleNamespace(free=1000))
+    with pytest.raises(PairError, match="do not fit on the disk: 0.0 GB are free in .* HF_HOME"):
+        load_pair("tiny", device="cpu")
+    assert questions == [] and fake_hub.weights_fetched() == []
+
+
+def test_a_target_is_loaded_once_for_all_its_drafts(fake_hub: Hub, questions, monkeypatch):
+    write_gpt2(fake_hub.root / "org/x", 4, columns=8)
+    pairs_of_all = published.load_all("tiny", CPU, torch.float64)
+    assert list(pairs_of_all) == ["s", "x"] and len(questions) == 1
+    first, second = pairs_of_all.values()
+    assert first.target is second.target and first.draft is not second.draft
+    assert {m.vocab_size for m in (first.target, first.draft, second.draft)} == {7}
+    assert "org/big with org/x" in second.label
+
+
+def test_a_vocabulary_in_sentencepiece_s_file_alone_is_compared_byte_by_byte(fake_hub: Hub):
+    for name in ("org/t5", "org/t5-s"):
+        write_t5(fake_hub.root / name, 8)
+    (fake_hub.root / "org/small/spiece.model").write_bytes(b"pieces")
+    (fake_hub.root / "org/t5-s/spiece.model").write_bytes(b"other pieces")
+    write_tokenizer(fake_hub.root / "org/t5")
+    write_tokenizer(fake_hub.root / "org/t5-s", ["</s>", "b", "a", "c", "d", "e"])
+    with pytest.raises(PairError, match="org/t5 and org/t5-s have different vocabularies"):
+        load_pair("tiny-t5", device="cpu", yes=True)
+    assert fake_hub.weights_fetched() == []
 
 
 def test_the_size_leaves_out_what_is_there(fake_hub: Hub):
@@ -284,7 +365,7 @@ def test_the_size_leaves_out_what_is_there(fake_hub: Hub):
 
 
 def test_logits_are_cut_to_the_columns_that_both_models_have(fake_hub: Hub):
-    pair = load_pair("tiny", device="cpu", dtype=torch.float64)
+    pair = load_pair("tiny", device="cpu", dtype=torch.float64, yes=True)
     tokens = torch.tensor([[1, 2, 3]])
     for model in (pair.target, pair.draft):
         assert model.vocab_size == 7
@@ -295,14 +376,14 @@ def test_logits_are_cut_to_the_columns_that_both_models_have(fake_hub: Hub):
 
 def test_an_unpinned_repository_is_pinned_at_first_use(fake_hub: Hub, capsys):
     write_gpt2(fake_hub.root / "org/x", 4, columns=7)
-    load_pair("tiny", "x", device="cpu")
+    load_pair("tiny", "x", device="cpu", yes=True)
     assert f"org/x is pinned at {'a' * 40} from now on" in capsys.readouterr().out
     kept = json.loads((Path(constants.HF_HOME) / hub.PINS).read_text())
     assert kept == {"org/x": "a" * 40}
     shutil.rmtree(fake_hub.cache)
     fake_hub.commit = "b" * 40  # the repository moves on, and we do not
     fake_hub.log.clear()
-    load_pair("tiny", "x", device="cpu")
+    load_pair("tiny", "x", device="cpu", yes=True)
     assert fake_hub.log and not [line for line in fake_hub.log if "b" * 40 in line]
     assert f"info org/x {'a' * 40}" in fake_hub.log
 
@@ -315,7 +396,7 @@ def test_the_table_s_commit_comes_before_one_kept_earlier(fake_hub: Hub):
 def test_other_tokenizers_are_refused_before_the_weights(fake_hub: Hub):
     write_gpt2(fake_hub.root / "org/x", 4, columns=9, words=["</s>", "a", "b", "d", "c", "f"])
     with pytest.raises(PairError, match="4 of 7 entries differ, such as 'c' .ids 3 and 4."):
-        load_pair("tiny", "x", device="cpu")
+        load_pair("tiny", "x", device="cpu", yes=True)
     assert fake_hub.weights_fetched() == []
 
 
@@ -330,7 +411,8 @@ def test_too_few_logits_for_the_tokenizer_are_refused(tmp_path: Path):
 def test_an_encoder_decoder_pair_reads_the_text_as_its_source(fake_hub: Hub):
     write_t5(fake_hub.root / "org/t5", 12)
     write_t5(fake_hub.root / "org/t5-s", 8)
-    pair = load_pair("tiny-t5", device="cpu", dtype=torch.float64)
+    (fake_hub.root / "org/small/spiece.model").write_bytes(b"pieces")
+    pair = load_pair("tiny-t5", device="cpu", dtype=torch.float64, yes=True)
     assert isinstance(pair.target, EncoderDecoder) and isinstance(pair.draft, EncoderDecoder)
     assert pair.prompt("c b") == [0]
     source = torch.tensor([[3, 2, 0]])
@@ -346,10 +428,8 @@ def test_which_files_are_weights():
     assert hub.weight_names(both) == ["model.safetensors"]
     old = ["pytorch_model-00001-of-00002.bin", "pytorch_model.bin.index.json", "tf_model.h5"]
     assert hub.weight_names(old) == old[:2]
-    assert hub.text_names([*both, "vocab.txt", "original/params.json"]) == [
-        "config.json",
-        "vocab.txt",
-    ]
+    names = [*both, "vocab.txt", "tokenizer.model", "original/params.json"]
+    assert hub.text_names(names) == ["config.json", "vocab.txt", "tokenizer.model"]
 
 
 def test_weights_are_whole_only_with_every_part(tmp_path: Path):
@@ -378,7 +458,7 @@ def http_error(kind: type[HfHubHTTPError]) -> HfHubHTTPError:
 def test_what_the_hub_refuses_is_explained(fake_hub: Hub, failure: Exception, message: str):
     fake_hub.failing = failure
     with pytest.raises(PairError, match=message):
-        load_pair("tiny", device="cpu")
+        load_pair("tiny", device="cpu", yes=True)
 
 
 def test_a_gate_that_closes_at_the_download(fake_hub: Hub, monkeypatch: pytest.MonkeyPatch):
@@ -387,14 +467,16 @@ def test_a_gate_that_closes_at_the_download(fake_hub: Hub, monkeypatch: pytest.M
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
     with pytest.raises(PairError, match="org/big is gated"):
-        load_pair("tiny", device="cpu")
+        load_pair("tiny", device="cpu", yes=True)
 
 
 def test_offline_by_wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(PairError, match="gpt2-xl is not on this machine .* .HF_HUB_OFFLINE is set"):
-        load_pair("gpt2", device="cpu")
+    with pytest.raises(
+        PairError, match="SmolLM2-1.7B is not on this machine .* .HF_HUB_OFFLINE is set"
+    ):
+        load_pair("smollm2", device="cpu")
 
 
 def test_short_memory_is_told_before_the_weights_come(fake_hub: Hub, monkeypatch):
@@ -402,7 +484,7 @@ def test_short_memory_is_told_before_the_weights_come(fake_hub: Hub, monkeypatch
     with pytest.raises(
         PairError, match="the weights take .* as float32, and 0.0 GB are free on cpu"
     ):
-        load_pair("tiny", device="cpu")
+        load_pair("tiny", device="cpu", yes=True)
     assert fake_hub.weights_fetched() == []
 
 
