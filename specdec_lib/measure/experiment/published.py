@@ -29,7 +29,8 @@ from specdec_lib.measure.experiment.contest import (
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.catalogue import PUBLISHED, PairError
-from specdec_lib.models.hf import EncoderDecoder
+from specdec_lib.models.hf import EncoderDecoder, HuggingFace
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp
@@ -97,7 +98,16 @@ class PublishedContest:
     @cached_property
     def hugging(self) -> tuple[hugging.Counted, hugging.Counted]:
         """Target and draft in transformers: once, since each adds a hook to its model."""
-        return hugging.Counted(self.pair.target.model), hugging.Counted(self.pair.draft.model)
+        return counted(self.pair.target), counted(self.pair.draft)
+
+
+def counted(model: Llama | HuggingFace) -> hugging.Counted:
+    """A model of a pair in transformers, on the same tensors."""
+    return (
+        hugging.Counted.of_llama(model)
+        if isinstance(model, Llama)
+        else hugging.Counted(model.model)
+    )
 
 
 def _after(prompt: Callable[[str], list[int]], decode: Decoder) -> Callable[[str], Generation]:
