@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -184,3 +185,23 @@ def test_choices_are_made_anew_and_counted(monkeypatch):
     k = Costs(0.1, v).best_k(0.6)
     expected = f"float32: 2; bfloat16: 1; in all float32, small draft, K = {k}: 2; "
     assert lines[1].startswith(f"sampled: {expected}bfloat16, small draft, K = {k}: 1")
+
+
+def test_hugging_faces_draft_runs_in_the_dtype_in_which_it_writes_fastest_by_itself(monkeypatch):
+    clock, made = Clock(monkeypatch), []
+    seconds = {torch.float32: 0.02, torch.bfloat16: 0.01}
+
+    def generate(model, prompt, new_tokens, draft=None, k=None):
+        clock.task(1.0 if draft else seconds[model.dtype])()
+        made.append((model.dtype, draft and draft.dtype, k))
+
+    def counted(folder, dtype, device):
+        return SimpleNamespace(dtype=dtype, model=SimpleNamespace(device=device))
+
+    monkeypatch.setattr(comparisons.hugging, "generate", generate)
+    monkeypatch.setattr(comparisons, "hugging_draft", counted)
+    targets = {dtype: counted("target", dtype, "cpu") for dtype in DTYPES}
+    name = comparisons.fastest_hugging(targets, [1], 64, "small")[1]
+    assert "small draft in torch.bfloat16" in name
+    tried = {each for each in made if each[1]}
+    assert tried == {(t, torch.bfloat16, k) for t in DTYPES for k in comparisons.TRIED_K}
