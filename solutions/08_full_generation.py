@@ -388,12 +388,14 @@ for row in grid.run(machine, ours, results):
 print(f"{len(rows)} rows in {results.path.name}")
 
 # %% tags=["demo"]
-for name in machine.targets:
+for name in dict.fromkeys(r.target for r in rows):
     print(f"Target {name}", grid.table([r for r in rows if r.target == name]), "", sep="\n")
 lesson.reveal("prediction_08_b", prediction_08_b, grid.best(rows, 1).empirical["median"])
 
 # %% tags=["demo"]
-charts.beside_the_papers(rows, papers.table("leviathan_2_4"), papers.table("chen_1"))
+charts.beside_the_papers(
+    rows, *map(papers.table, ("leviathan_2_4", "chen_1", "spec_bench_devices"))
+)
 charts.against_hugging_face(rows)
 charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 
