@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import nbgrader
-from docutils.utils.math.latex2mathml import tex2mathml
 from jinja2 import pass_context
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -20,6 +19,8 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers.python import PythonLexer
 from pygments.lexers.special import TextLexer
 from traitlets.config import Config
+
+from autograde.report import formulas
 
 # Templates that stand before nbconvert's: `base` has no MathJax in it, `page` no scripts at all.
 TEMPLATES = Path(__file__).with_name("templates")
@@ -63,7 +64,7 @@ def mathml(tex: str, as_block: bool = False) -> str:
     try:
         if len(tex) > MAX_FORMULA:
             raise ValueError
-        return tex2mathml(tex, as_block)
+        return formulas.mathml(tex, as_block)
     except Exception:  # a student's formula may be anything
         return f"<code>{escape(tex)}</code>"
 
