@@ -44,7 +44,7 @@ VALUES = [
     *(np.zeros(4), torch.zeros(3)),
 ]
 WORDS = {"shapes", "found_in_the_text"}  # figures that show no number
-PRINTS = {"on_real_text", "acceptance_table"}  # figures that also print
+PRINTS = {"ladder", "acceptance_table"}  # figures that also print
 # What a figure says among other things.
 SAID = {
     "00 serial_and_parallel": "pass 5 reads tokens 1 to 4",
