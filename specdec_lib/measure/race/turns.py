@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 import torch
 
@@ -42,11 +43,11 @@ def on_half_of_the_cores(run: Callable[..., Race]) -> Callable[..., Race]:
     """`run` with the threads of chapters 00 to 07; afterwards torch has those that it had."""
 
     @functools.wraps(run)
-    def running(*args: object) -> Race:
+    def running(*args: Any, **more: Any) -> Race:
         threads = torch.get_num_threads()
         leave_cores()
         try:
-            return run(*args)
+            return run(*args, **more)
         finally:
             torch.set_num_threads(threads)
 

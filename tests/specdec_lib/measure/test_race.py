@@ -132,8 +132,8 @@ def test_own_rule_and_the_library_draw_the_same_tokens(small):
 
 
 def test_rows_are_written_together_and_the_first_is_shown(small):
-    alone, together = raced({}, tokens=12), raced({}, tokens=12, rows=3, seconds=1e6)
-    assert together.rows == 3 and len(together.lanes[0].passes) == 12
+    alone, together = raced({}, tokens=24), raced({}, tokens=24, rows=3)
+    assert together.rows == 3 and len(together.lanes[0].passes) == 24
     assert together.lanes[0].pieces == alone.lanes[0].pieces
 
 
