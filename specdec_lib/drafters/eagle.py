@@ -6,8 +6,8 @@ goes back in, together with the predicted state. So a draft knows the tokens bef
 heads do not, and what the target made of the text, as a draft model does not.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.hidden import StateReader, at
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
-from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
+from specdec_lib.drafters.tree import ROOT, Grown, TreeProposal, full_tree, grow, pick_of
 from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
 from specdec_lib.models.cache import Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape
@@ -86,21 +86,19 @@ def load_head(target: Llama, path: Path | str = BUILT_IN_HEAD) -> EagleWeights:
     return weights
 
 
-class Eagle(StateReader):
-    """Draws each draft token from the distribution after the state that it predicts.
+class StateChain(StateReader):
+    """Draws each draft token from the distribution after a state that a trained head predicts.
 
     Its cache holds a position for every true state that it has read. A row drafts nothing if the
     state at its end is not there (hidden.py). It reads in every block, even if nothing is drafted:
     between two proposals there is one pass of the target, or those of a prompt.
     """
 
-    def __init__(self, target: Llama, weights: EagleWeights) -> None:
-        super().__init__(target, len(weights.up))
-        self.shape = weights.shape(target)
-        self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
-        self.layer = Layer(weights.layer, self.shape)
-        self.norm = RMSNorm(weights.norm, EPSILON)
-        self.cos, self.sin = rotary_tables(self.shape, target.device, target.dtype)
+    def __init__(self, target: Llama, shape: Shape, width: int | None = None) -> None:
+        """`shape` is that of the head's one layer, `width` as in StateReader."""
+        super().__init__(target, width)
+        self.shape = shape
+        self.cos, self.sin = rotary_tables(shape, target.device, target.dtype)
         self.unread = False
 
     def observe(self, hidden: Hidden) -> None:
@@ -152,34 +150,51 @@ class Eagle(StateReader):
         self.unread = False
         return at(predicted, columns)
 
-    @torch.no_grad()
+    @abstractmethod
     def next_states(self, known: Tensor, tokens: Tensor, tree: Tree | None = None) -> Tensor:
         """Predicted states (B, T, width), one position on, from states and the tokens after them.
 
         `known` (B, T, width) and `tokens` (B, T); the cache holds them afterwards. With `tree` they
         are the branches of a text, as in Llama.forward.
         """
-        slots = self.cache.advance(tokens.shape[1])
-        positions = slots if tree is None else slots[:, :1] + tree.depths
+
+    def here(self, x: Tensor, tree: Tree | None) -> Here:
+        """Where the tokens whose inputs are x (B, T, ...) stand: next in the cache."""
+        slots = self.cache.advance(x.shape[1])
+        positions = slots if tree is None else tree.positions(slots)
+        mask = mask_of(self.cache, slots, tree, x)
+        return Here(self.cos[positions], self.sin[positions], slots, mask)
+
+
+class Eagle(StateChain):
+    """A chain from the states that EAGLE's layer predicts, through the target's own head."""
+
+    def __init__(self, target: Llama, weights: EagleWeights) -> None:
+        super().__init__(target, weights.shape(target), len(weights.up))
+        self.fuse, self.up = Linear(weights.fuse), Linear(weights.up)
+        self.layer = Layer(weights.layer, self.shape)
+        self.norm = RMSNorm(weights.norm, EPSILON)
+
+    @torch.no_grad()
+    def next_states(self, known: Tensor, tokens: Tensor, tree: Tree | None = None) -> Tensor:
+        """As in StateChain."""
         embedded = F.embedding(tokens, self.target.embedding)[..., : self.width]
         x = self.fuse(torch.cat((known, embedded), -1))
-        mask = mask_of(self.cache, slots, tree, x)
-        here = Here(self.cos[positions], self.sin[positions], slots, mask)
-        x = self.layer(x, here, self.cache.held(0))
-        return self.up(self.norm(x))
+        here = self.here(x, tree)
+        return self.up(self.norm(self.layer(x, here, self.cache.held(0))))
 
 
-class EagleTree(Eagle):
-    """Candidates from the head: `widths[d]` of them after every node of depth d.
+class StateTree(StateChain):
+    """Candidates from such a head: `widths[d]` of them after every node of depth d.
 
     `how` is a way to pick them (tree.py). Every node has the state that was predicted for it, from
-    its parent's. The paper's tree, too, is of a fixed shape.
+    its parent's.
     """
 
     def __init__(
         self,
         target: Llama,
-        weights: EagleWeights,
+        weights: tuple,
         widths: Sequence[int],
         how: str = "without replacement",
     ) -> None:
@@ -195,24 +210,21 @@ class EagleTree(Eagle):
         columns = self.newest(texts)
         if columns[0] is None:
             return Grown([], [], []).proposal(self.vocab_size, self.device)
-        self.predicted = self.read(columns, texts)  # (1 + n, width)
-        root = self.hidden.states[:, columns[0]], texts[0][-1]
-        read = partial(self._logits, *root)
-        grown = grow(read, self.widths[: limits[0]], self.pick, self.warp, choices)
+        self.predicted = self.read(columns, texts)  # (1 + n, width), after the text and each node
+        held = self.cache.longest
+        grown = grow(self._logits, self.widths[: limits[0]], self.pick, self.warp, choices)
+        self.cache.truncate(held)
         return grown.proposal(self.vocab_size, self.device)
 
-    def _logits(self, state: Tensor, last: int, grown: Grown) -> Tensor:
-        """The logits (1 + n, V) after the text and each node.
+    def _logits(self, grown: Grown, level: list[int]) -> Tensor:
+        """The logits (n, V) after each node of `level`; the cache holds those before it."""
+        if level != [ROOT]:
+            tokens, tree = grown.latest(level, self.device)
+            parents = grown.parents[level[0] - 1 :]
+            predicted = self.next_states(self.predicted[parents][None], tokens, tree)[0]
+            self.predicted = torch.cat((self.predicted, predicted))
+        return self.head(self.predicted[level[0] :])
 
-        `state` (1, width) is the one after which `last`, the text's last token, stands. The cache
-        ends with them: they are read again as the root of the nodes.
-        """
-        if grown.tokens:
-            held = self.cache.longest
-            self.cache.truncate(held - 1)
-            known = torch.cat((state, self.predicted[grown.parents]))[None]
-            tokens = torch.tensor([[last, *grown.tokens]], device=self.device)
-            tree = Tree.of(grown.parents, self.device)
-            self.predicted = self.next_states(known, tokens, tree)[0]
-            self.cache.truncate(held)
-        return self.head(self.predicted)
+
+class EagleTree(StateTree, Eagle):
+    """A tree from the states that EAGLE's layer predicts; the paper's is of a fixed shape, too."""

@@ -23,7 +23,6 @@ from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.drafters.tree import Grown, TreeProposal, full_tree, grow, pick_of
 from specdec_lib.drafters.weights import check_width, read_tensors, write_tensors
-from specdec_lib.models.cache import Tree
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Warp
@@ -126,10 +125,10 @@ class MedusaTree(Medusa):
         grown = Grown([], [], [])
         if widths:
             state = at(self.hidden.states, columns)
-            heads = self.head(self.heads(state, len(widths)))[0]
+            heads = iter(self.head(self.heads(state, len(widths)))[0])
 
-            def read(grown: Grown) -> Tensor:
-                return heads[Tree.of(grown.parents, self.device).depths]
+            def read(grown: Grown, level: list[int]) -> Tensor:
+                return next(heads).expand(len(level), -1)
 
             grown = grow(read, widths, self.pick, self.warp, choices)
         return grown.proposal(self.vocab_size, self.device)

@@ -62,23 +62,20 @@ class Candidates:
         return full_tree(self.widths[:depth])
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> TreeProposal:
-        """Level by level; for each the whole tree is read again, in one pass."""
-        read = partial(self._read, texts[0])
+        """Level by level, each in one pass; the first reads what is new in the text."""
+        (text,) = texts
+        read = partial(self._read, text)
         grown = grow(read, self.widths[: limits[0]], self.pick, self.warp, choices)
+        self.cache.truncate(min(self.cache.longest, len(text)))
         return grown.proposal(self.vocab_size, self.device)
 
-    def _read(self, text: Sequence[int], grown: "Grown") -> Tensor:
-        """The logits (1 + n, V) after the text and after each of the n nodes so far.
-
-        The first pass of a block, before there is a node, also reads what is new in the text. Then
-        the cache lacks its last token, which is the root of the nodes.
-        """
-        unread, nodes = text[self.cache.longest :], len(grown.tokens)
-        tokens = torch.tensor([[*unread, *grown.tokens]], device=self.device)
-        tree = Tree.of(grown.parents, self.device) if nodes else None
-        logits = self.model.forward(tokens, self.cache, tree=tree)[0]
-        self.cache.truncate(len(text) - 1)
-        return logits[-1 - nodes :]
+    def _read(self, text: Sequence[int], grown: "Grown", level: list[int]) -> Tensor:
+        """The logits (n, V) after each node of `level`; the cache holds those before it."""
+        if level == [ROOT]:
+            tokens, tree = torch.tensor([text[self.cache.longest :]], device=self.device), None
+        else:
+            tokens, tree = grown.latest(level, self.device)
+        return self.model.forward(tokens, self.cache, tree=tree)[0, -len(level) :]
 
 
 class Grown(NamedTuple):
@@ -95,6 +92,11 @@ class Grown(NamedTuple):
         self.q.append(q)
         return len(self.tokens)
 
+    def latest(self, level: list[int], device: torch.device) -> tuple[Tensor, Tree]:
+        """The tokens (1, n) of the latest level, and where they stand after those before it."""
+        tokens = torch.tensor([self.tokens[level[0] - 1 :]], device=device)
+        return tokens, Tree.of(self.parents, device, read=level[0])
+
     def proposal(self, vocab_size: int, device: torch.device) -> TreeProposal:
         """The tree as it is."""
         q = torch.stack(self.q) if self.q else torch.zeros(0, vocab_size, device=device)
@@ -102,7 +104,7 @@ class Grown(NamedTuple):
 
 
 def grow(
-    read: Callable[[Grown], Tensor],
+    read: Callable[[Grown, list[int]], Tensor],
     widths: Sequence[int],
     pick: "Pick",
     warp: Warp,
@@ -110,13 +112,13 @@ def grow(
 ) -> Grown:
     """A tree, level by level, with `widths[d]` candidates after every node of depth d.
 
-    `read` gives the logits (1 + n, V) after the text and after each of the n nodes so far.
+    `read` gives the logits (n, V) after each of the n nodes of the latest level, at first the root.
     """
     grown, level = Grown([], [], []), [ROOT]
     for width in widths:
-        logits, nodes, level = read(grown), level, []
-        for node in nodes:
-            for token, q in pick(logits[node], warp, width, choices, len(grown.q)):
+        logits, nodes, level = read(grown, level), level, []
+        for after, node in zip(logits, nodes, strict=True):
+            for token, q in pick(after, warp, width, choices, len(grown.q)):
                 level.append(grown.add(token, node, q))
     return grown
 
@@ -156,9 +158,8 @@ def without_replacement(
 def top(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) -> Picked:
     """The most probable tokens, whatever the warp is; each with a q of 1."""
     tokens = logits.topk(min(width, len(logits))).indices
-    return list(
-        zip(tokens.tolist(), torch.eye(len(logits), device=logits.device)[tokens], strict=True)
-    )
+    q = torch.zeros(len(tokens), len(logits), device=logits.device)
+    return list(zip(tokens.tolist(), q.scatter_(-1, tokens[:, None], 1.0), strict=True))
 
 
 PICKS: dict[str, Pick] = {

@@ -3,20 +3,17 @@
 from pathlib import Path
 
 import torch
-from transformers import (
-    AutoModelForCausalLM,
-    GenerationConfig,
-    LlamaConfig,
-    LlamaForCausalLM,
-    PreTrainedModel,
-)
-from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+from torch import Tensor
+from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig, PreTrainedModel
 from transformers.utils import logging
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.state import Generation
 from specdec_lib.measure.core.models import target_weights
-from specdec_lib.models.checkpoint import Weights, configuration, named_tensors
+from specdec_lib.models.checkpoint import Biases, LayerWeights, Weights, named_tensors
+from specdec_lib.models.linear import Linear
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.saved.config import configuration
 
 
 class Counted:
@@ -46,16 +43,44 @@ class Counted:
     @classmethod
     def of_weights(cls, weights: Weights) -> "Counted":
         """A model on the very tensors of `weights`: no number is copied, whatever the device."""
-        config = LlamaConfig(**configuration(weights.shape, weights.embedding.dtype))
+        config = AutoConfig.for_model(**configuration(weights.shape, weights.embedding.dtype))
         with torch.device("meta"):
-            model = LlamaForCausalLM(config)
+            model = AutoModelForCausalLM.from_config(config)
         model.load_state_dict(named_tensors(weights), assign=True)
         # The rotation's frequencies are no weights: they are computed, here on the device.
-        model.model.rotary_emb = LlamaRotaryEmbedding(config).to(weights.embedding.device)
+        rotation = type(model.model.rotary_emb)(config)
+        model.model.rotary_emb = rotation.to(weights.embedding.device)
         return cls(model)
+
+    @classmethod
+    def of_llama(cls, model: Llama) -> "Counted":
+        """As `of_weights`, on the tensors of `model`. ValueError if those are packed, on a CPU."""
+        return cls.of_weights(weights_of(model))
 
     def _count(self, *_: object) -> None:
         self.passes += 1
+
+
+def weights_of(model: Llama) -> Weights:
+    """The tensors that `model` multiplies by. Raises ValueError if it has packed them."""
+    layers = [
+        LayerWeights(
+            layer.norm_attention.plain, weight_of(layer.qkv), weight_of(layer.out),
+            layer.norm_mlp.plain, weight_of(layer.gate_up), weight_of(layer.down),
+            Biases(layer.qkv.bias, layer.out.bias, layer.gate_up.bias, layer.down.bias),
+            *(layer.norm_heads.parts if layer.norm_heads else (None, None)),
+        )
+        for layer in model.layers
+    ]  # fmt: skip
+    head = weight_of(model.head)
+    return Weights(model.shape, model.embedding, layers, model.norm.plain, head)
+
+
+def weight_of(product: Linear) -> Tensor:
+    """The matrix of a product. Raises ValueError if it is held in a layout of the processor's."""
+    if product.weight is None:
+        raise ValueError("the matrices are packed: load the model's folder with Counted.of_folder")
+    return product.weight
 
 
 @torch.inference_mode()

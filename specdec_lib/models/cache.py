@@ -8,6 +8,7 @@ accepted than its mates moves ahead without copies and without padding.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -77,22 +78,32 @@ class TokenCache(Lengths):
 
 
 class Tree(NamedTuple):
-    """Branches of a text as the tokens of one pass: the root first, parents before children."""
+    """Branches of a text as the tokens of one pass: the root first, parents before children.
+
+    The first ones may stand in the cache already; the pass is over the T that follow.
+    """
 
     depths: Tensor  # (T,) long, 0 for the root
-    ancestors: Tensor  # (T, T) bool: row i holds itself and its ancestors
+    ancestors: Tensor  # (T, root and nodes) bool: row i holds itself and its ancestors
 
     @classmethod
-    def of(cls, parents: Sequence[int], device: torch.device | str = "cpu") -> "Tree":
+    def of(
+        cls, parents: Sequence[int], device: torch.device | str = "cpu", read: int = 0
+    ) -> "Tree":
         """The root and, after it, a node for every entry of `parents`: its parent's number.
 
-        The root is number 0, and so the first entry belongs to node 1.
+        The root is number 0, and so the first entry belongs to node 1. Of these, the first `read`
+        were read in passes before, and stand last in the cache.
         """
-        ancestors = torch.eye(len(parents) + 1, dtype=torch.bool)
+        ancestors = np.eye(len(parents) + 1, dtype=bool)
         for node, parent in enumerate(parents, start=1):
             ancestors[node] |= ancestors[parent]
-        ancestors = ancestors.to(device)
-        return cls(ancestors.sum(-1) - 1, ancestors)
+        rows = torch.from_numpy(ancestors[read:]).to(device)
+        return cls(rows.sum(-1) - 1, rows)
+
+    def positions(self, slots: Tensor) -> Tensor:
+        """Where in the text the tokens stand that a pass puts at `slots` (1, T) of the cache."""
+        return slots[:, -1:] + 1 - self.ancestors.shape[1] + self.depths
 
 
 class Hidden(NamedTuple):
@@ -149,10 +160,10 @@ class KVCache(Lengths):
         """The keys and values of `layer`, to read and to write."""
         return Held(self.keys[layer], self.values[layer], self._rows, self.readable)
 
-    def tree_mask(self, slots: Tensor, tree: Tree) -> Tensor:
+    def tree_mask(self, tree: Tree) -> Tensor:
         """As `mask`, for a pass over the branches of a text, in a batch of one row."""
-        start = self.longest - slots.shape[1]
-        hidden = torch.nn.functional.pad(~tree.ancestors, (start, 0))
+        before = self.longest - tree.ancestors.shape[1]
+        hidden = torch.nn.functional.pad(~tree.ancestors, (before, 0))
         mask = torch.zeros(hidden.shape, device=hidden.device, dtype=self.keys.dtype)
         return mask.masked_fill_(hidden, float("-inf"))[None, None]
 

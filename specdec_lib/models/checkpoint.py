@@ -1,49 +1,46 @@
-"""The weights of a Llama, read from a Hugging Face folder."""
+"""The weights of a Llama and of its relatives, read from a Hugging Face folder.
 
-import json
-from collections.abc import Callable, Iterable
+| `model_type` | what it adds to a Llama |
+| --- | --- |
+| llama (Llama 1 to 3, Vicuna, TinyLlama) | biases, if `attention_bias` or `mlp_bias` says so |
+| mistral | a sliding window |
+| qwen2 (Qwen2, Qwen2.5) | biases of queries, keys and values |
+| qwen3 | norms of queries and keys; biases, if `attention_bias` says so |
+
+Any of them may have tied heads, grouped heads, heads wider than width / heads and a vocabulary that
+is filled up. With a sliding window, texts end at the window, within which it hides nothing. The
+rotation may be stretched as rotary.py says. Weights are safetensors or PyTorch's, in one file or in
+several (saved/tensors.py). What else would change the logits is refused by its name in config.json
+(saved/config.py). tests/specdec_lib/models/test_families.py holds each family against transformers
+5.23.0.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
-from safetensors import safe_open
 from torch import Tensor
 
-# What a configuration must say for this file to run the model.
-PLAIN = {
-    "model_type": "llama",
-    "hidden_act": "silu",
-    "rope_type": "default",
-    "attention_bias": False,
-    "mlp_bias": False,
-}
-LAYER_NAMES = (
-    "input_layernorm",
-    "post_attention_layernorm",
-    "self_attn.q_proj",
-    "self_attn.k_proj",
-    "self_attn.v_proj",
-    "self_attn.o_proj",
-    "mlp.gate_proj",
-    "mlp.up_proj",
-    "mlp.down_proj",
-)
+from specdec_lib.models.saved.config import DOWN, GATE_UP, OUT, QKV, Form, Shape, read_shape
+from specdec_lib.models.saved.tensors import TensorFiles
+
+PLAIN = Form()
+PRODUCTS = (QKV, OUT, GATE_UP, DOWN)  # each is one matrix here
+NORMS = ("input_layernorm", "post_attention_layernorm")
+HEAD_NORMS = ("self_attn.q_norm", "self_attn.k_norm")
+EMBEDDING, NORM, HEAD = "model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"
+COMPUTED = "rotary_emb.inv_freq"  # a part of old files that is no weight
 
 
-@dataclass(frozen=True)
-class Shape:
-    """The sizes of a Llama; `kv_heads` heads of keys and values serve all `heads` queries."""
+class Biases(NamedTuple):
+    """What the products of a layer add, (out,) each, if anything."""
 
-    vocab_size: int
-    width: int
-    layers: int
-    heads: int
-    kv_heads: int
-    head_width: int
-    mlp: int
-    max_length: int
-    theta: float
-    epsilon: float
+    qkv: Tensor | None = None
+    out: Tensor | None = None
+    gate_up: Tensor | None = None
+    down: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +53,9 @@ class LayerWeights:
     norm_mlp: Tensor
     gate_up: Tensor  # (2 mlp, width)
     down: Tensor  # (width, mlp)
+    biases: Biases = Biases()
+    norm_queries: Tensor | None = None  # (head_width,), for every head alike
+    norm_keys: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -70,108 +70,120 @@ class Weights:
 
 
 def read_weights(folder: Path, device: torch.device | str, dtype: torch.dtype) -> Weights:
-    """Read `folder` (config.json, model.safetensors) to `device` as `dtype`.
+    """Read `folder` (config.json and weights) to `device` as `dtype`.
 
-    Raises ValueError if the folder holds no Llama that llama.py can run.
+    Raises ValueError if the folder holds no model that llama.py can run.
     """
-    shape, path = read_shape(folder), folder / "model.safetensors"
-    if not path.is_file():
-        raise ValueError(
-            f"{folder}: no model.safetensors here; models in several files are not read"
-        )
-    file = safe_open(path, framework="pt", device=str(device))
+    shape = read_shape(folder)
+    files = TensorFiles(folder, device, dtype)
+    require_tensors(shape, files.file_of.keys(), folder)
+    sizes = tensor_sizes(shape)
 
     def get(name: str) -> Tensor:
-        return file.get_tensor(name).to(dtype)
+        return require_size(name, files(name), sizes[name], folder)
 
-    embedding = get("model.embed_tokens.weight")
-    head = get("lm_head.weight") if "lm_head.weight" in file.keys() else embedding  # noqa: SIM118
-    layers = (layer_weights(get, number) for number in range(shape.layers))
-    return Weights(shape, embedding, layers, get("model.norm.weight"), head)
+    embedding = get(EMBEDDING)
+    head = get(HEAD) if HEAD in files.file_of else embedding
+    if shape.form.tied and torch.equal(head, embedding):  # PyTorch's files hold both names
+        head = embedding
+    layers = (layer_weights(get, number, shape.form) for number in range(shape.layers))
+    return Weights(shape, embedding, layers, get(NORM), head)
 
 
-def layer_weights(get: Callable[[str], Tensor], number: int) -> LayerWeights:
+def layer_weights(get: Callable[[str], Tensor], number: int, form: Form = PLAIN) -> LayerWeights:
     """The weights of layer `number`, `get` giving a tensor by its Hugging Face name."""
-    tensors = [get(f"model.layers.{number}.{name}.weight") for name in LAYER_NAMES]
-    norm_attention, norm_mlp, queries, keys, values, out, gate, up, down = tensors
+
+    def of(names: Sequence[str], kind: str = "weight") -> list[Tensor]:
+        return [get(f"model.layers.{number}.{name}.{kind}") for name in names]
+
+    def bias(names: Sequence[str]) -> Tensor | None:
+        return torch.cat(of(names, "bias")) if names[0] in form.biases else None
+
+    norm_attention, norm_mlp = of(NORMS)
+    norm_queries, norm_keys = of(HEAD_NORMS) if form.head_norms else (None, None)
     return LayerWeights(
         norm_attention=norm_attention,
-        qkv=torch.cat((queries, keys, values)),
-        out=out,
+        qkv=torch.cat(of(QKV)),
+        out=of(OUT)[0],
         norm_mlp=norm_mlp,
-        gate_up=torch.cat((gate, up)),
-        down=down,
+        gate_up=torch.cat(of(GATE_UP)),
+        down=of(DOWN)[0],
+        biases=Biases(*map(bias, PRODUCTS)),
+        norm_queries=norm_queries,
+        norm_keys=norm_keys,
     )
 
 
-def read_shape(folder: Path) -> Shape:
-    """The sizes in `folder`/config.json, as transformers 4 and 5 write it.
+def layer_sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
+    """The tensors of one layer by the ends of their Hugging Face names, and their sizes."""
+    queries, keys = (count * shape.head_width for count in (shape.heads, shape.kv_heads))
+    rows = (queries, keys, keys, shape.width, shape.mlp, shape.mlp, shape.width)
+    matrices = dict(zip((*QKV, *OUT, *GATE_UP, *DOWN), rows, strict=True))
+    columns = {OUT[0]: queries, DOWN[0]: shape.mlp}
+    sizes = {f"{name}.weight": (n, columns.get(name, shape.width)) for name, n in matrices.items()}
+    sizes |= {f"{name}.bias": (matrices[name],) for name in shape.form.biases}
+    sizes |= {f"{name}.weight": (shape.width,) for name in NORMS}
+    if shape.form.head_norms:
+        sizes |= {f"{name}.weight": (shape.head_width,) for name in HEAD_NORMS}
+    return sizes
 
-    Raises ValueError if that is not the configuration of a Llama that this file can run.
+
+def tensor_sizes(shape: Shape) -> dict[str, tuple[int, ...]]:
+    """All tensors of a model by their Hugging Face names, and their sizes."""
+    table = (shape.vocab_size, shape.width)
+    sizes = {EMBEDDING: table, NORM: (shape.width,), HEAD: table}
+    layer = layer_sizes(shape)
+    for number in range(shape.layers):
+        sizes |= {f"model.layers.{number}.{name}": size for name, size in layer.items()}
+    return sizes
+
+
+def require_tensors(shape: Shape, names: Collection[str], folder: Path) -> None:
+    """Raise ValueError unless `names` are the tensors of a model of this shape.
+
+    A tensor too many means another model as well, which would give other logits.
     """
-    path = folder / "config.json"
-    if not path.is_file():
-        raise ValueError(f"{folder}: no config.json here; name the folder of a saved model")
-    config = json.loads(path.read_text(encoding="utf-8"))
-    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
-    require_plain(config, rope, path)
-    heads = config["num_attention_heads"]
-    return Shape(
-        vocab_size=config["vocab_size"],
-        width=config["hidden_size"],
-        layers=config["num_hidden_layers"],
-        heads=heads,
-        kv_heads=config.get("num_key_value_heads") or heads,
-        head_width=config.get("head_dim") or config["hidden_size"] // heads,
-        mlp=config["intermediate_size"],
-        max_length=config["max_position_embeddings"],
-        theta=rope.get("rope_theta", config.get("rope_theta", 10000.0)),
-        epsilon=config["rms_norm_eps"],
-    )
+    needed = tensor_sizes(shape).keys() - ({HEAD} if shape.form.tied else set())
+    lacking = sorted(needed - set(names))
+    if lacking:
+        raise ValueError(f"{folder}: the weights lack {lacking[0]}, which config.json asks for")
+    more = sorted(name for name in set(names) - needed - {HEAD} if not name.endswith(COMPUTED))
+    if more:
+        raise ValueError(
+            f"{folder}: the weights have {more[0]}, which a model of type {shape.form.family} "
+            "with this config.json does not read: Llama would leave it out"
+        )
 
 
-def require_plain(config: dict, rope: dict, path: Path) -> None:
-    """Raise ValueError unless the configuration, and its part on the rotation, says PLAIN."""
-    rope_type = rope.get("rope_type", rope.get("type", "default"))
-    found = PLAIN | {"model_type": None} | config | {"rope_type": rope_type}
-    for name, needed in PLAIN.items():
-        if found[name] != needed:
-            raise ValueError(
-                f"{path}: {name} is {found[name]!r}, and Llama runs {needed!r} only; "
-                "models/hf.py runs any model of transformers"
-            )
+def require_size(name: str, tensor: Tensor, size: tuple[int, ...], folder: Path) -> Tensor:
+    """`tensor`; raises ValueError unless it has the `size` that config.json asks for."""
+    if tensor.shape != size:
+        raise ValueError(
+            f"{folder}: {name} is {tuple(tensor.shape)}, and with the sizes of config.json it "
+            f"would be {size}: weights and configuration are of two models"
+        )
+    return tensor
 
 
 def named_tensors(weights: Weights) -> dict[str, Tensor]:
     """The weights by their Hugging Face names; the parts of a matrix are views of it."""
-    shape, tensors = weights.shape, {"model.embed_tokens.weight": weights.embedding}
-    heads = [count * shape.head_width for count in (shape.heads, shape.kv_heads, shape.kv_heads)]
+    tensors = {EMBEDDING: weights.embedding, NORM: weights.norm, HEAD: weights.head}
     for number, layer in enumerate(weights.layers):
-        parts = (*layer.qkv.split(heads), layer.out, *layer.gate_up.split(shape.mlp), layer.down)
-        norms = (layer.norm_attention, layer.norm_mlp)
-        for name, tensor in zip(LAYER_NAMES, (*norms, *parts), strict=True):
-            tensors[f"model.layers.{number}.{name}.weight"] = tensor
-    return tensors | {"model.norm.weight": weights.norm, "lm_head.weight": weights.head}
+        for name, tensor in named_layer(layer, weights.shape).items():
+            tensors[f"model.layers.{number}.{name}"] = tensor
+    return tensors
 
 
-def configuration(shape: Shape, dtype: torch.dtype) -> dict:
-    """The configuration of transformers for a model of this shape."""
-    return {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "dtype": str(dtype).removeprefix("torch."),
-        "vocab_size": shape.vocab_size,
-        "hidden_size": shape.width,
-        "num_hidden_layers": shape.layers,
-        "num_attention_heads": shape.heads,
-        "num_key_value_heads": shape.kv_heads,
-        "head_dim": shape.head_width,
-        "intermediate_size": shape.mlp,
-        "max_position_embeddings": shape.max_length,
-        "rms_norm_eps": shape.epsilon,
-        "rope_parameters": {"rope_type": "default", "rope_theta": shape.theta},
-        "tie_word_embeddings": False,
-        "hidden_act": "silu",
-        "bos_token_id": 0,
-        "eos_token_id": 0,
-    }
+def named_layer(layer: LayerWeights, shape: Shape) -> dict[str, Tensor]:
+    """The tensors of one layer by the ends of their Hugging Face names."""
+    norms = (layer.norm_attention, layer.norm_mlp, layer.norm_queries, layer.norm_keys)
+    named = zip((*NORMS, *HEAD_NORMS), norms, strict=True)
+    tensors = {f"{name}.weight": norm for name, norm in named if norm is not None}
+    matrices, sizes = (layer.qkv, layer.out, layer.gate_up, layer.down), layer_sizes(shape)
+    for names, matrix, bias in zip(PRODUCTS, matrices, layer.biases, strict=True):
+        rows = [sizes[f"{name}.weight"][0] for name in names]
+        for kind, joined in (("weight", matrix), ("bias", bias)):
+            if joined is not None:
+                parts = zip(names, joined.split(rows), strict=True)
+                tensors |= {f"{name}.{kind}": part for name, part in parts}
+    return tensors

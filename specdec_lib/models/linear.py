@@ -9,6 +9,7 @@ bytes are read. oneDNN packs what float16 cannot hold. Everything else is torch'
 import ctypes
 import math
 import platform
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -25,47 +26,61 @@ SMALL = 300_000
 
 
 class Linear:
-    """x (..., in) -> x W^T (..., out), for a weight W (out, in)."""
+    """x (..., in) -> x W^T + b (..., out), for a weight W (out, in) and a bias b (out,), if any."""
 
-    def __init__(self, weight: Tensor) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
+        self.size, self.bias = len(weight), bias
+        self.weight: Tensor | None = None  # of a product that reads it as it is
         scale = half_scale(weight)
         if scale is not None:
             scaled = weight if scale == 1 else weight * scale
             halved = torch.ops.quantized.linear_prepack_fp16(scaled, None)
-            self.product = partial(_halved_product, halved=halved)
-            if scale != 1:
-                self.product = partial(_scaled_product, halved=halved, back=1 / scale)
+            self.product = partial(_halved_product, halved=halved, back=1 / scale, bias=bias)
         elif can_pack(weight):
             packed = torch.ops.mkldnn._reorder_linear_weight(weight, ROWS)
             fill = weight.dtype == torch.bfloat16 and weight.numel() >= LARGE
-            self.product = partial(_filled_product if fill else _packed_product, packed=packed)
+            self.product = partial(
+                _filled_product if fill else _packed_product, packed=packed, bias=bias
+            )
         else:
-            self.product = partial(F.linear, weight=weight)
+            self.weight = weight
+            self.product = partial(F.linear, weight=weight, bias=bias)
 
     def __call__(self, x: Tensor) -> Tensor:
         """The product, for any number of rows."""
         return self.product(x)
 
-
-def _halved_product(x: Tensor, halved: torch.ScriptObject) -> Tensor:
-    return torch.ops.quantized.linear_dynamic_fp16(x, halved)
-
-
-def _scaled_product(x: Tensor, halved: torch.ScriptObject, back: float) -> Tensor:
-    return torch.ops.quantized.linear_dynamic_fp16(x, halved).mul_(back)
-
-
-def _packed_product(x: Tensor, packed: Tensor) -> Tensor:
-    return torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")
+    def cut(self, size: int) -> None:
+        """From now on, give only the first `size` outputs. ValueError if there are fewer."""
+        if not 0 < size <= self.size:
+            raise ValueError(f"the product has {self.size} outputs and cannot keep {size}")
+        if size < self.size:
+            self.product, self.size = partial(_first_of, product=self.product, size=size), size
 
 
-def _filled_product(x: Tensor, packed: Tensor) -> Tensor:
+def _first_of(x: Tensor, product: Callable[[Tensor], Tensor], size: int) -> Tensor:
+    return product(x)[..., :size]
+
+
+def _halved_product(
+    x: Tensor, halved: torch.ScriptObject, back: float, bias: Tensor | None
+) -> Tensor:
+    y = torch.ops.quantized.linear_dynamic_fp16(x, halved)
+    y = y if back == 1 else y.mul_(back)
+    return y if bias is None else y.add_(bias)
+
+
+def _packed_product(x: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
+    return torch.ops.mkldnn._linear_pointwise(x, packed, bias, "none", [], "")
+
+
+def _filled_product(x: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
     """`_packed_product` of at least ROWS rows, those that are missing filled up."""
     rows = x.shape[:-1].numel()
     if rows >= ROWS:
-        return _packed_product(x, packed)
+        return _packed_product(x, packed, bias)
     filled = F.pad(x.reshape(rows, -1), (0, 0, 0, ROWS - rows))
-    return _packed_product(filled, packed)[:rows].view(*x.shape[:-1], -1)
+    return _packed_product(filled, packed, bias)[:rows].view(*x.shape[:-1], -1)
 
 
 def half_scale(weight: Tensor) -> float | None:

@@ -2,7 +2,7 @@
 
 It gives the logits that transformers gives, with fewer steps: the queries, keys and values of a
 layer come from one matrix, the MLP's two inputs from another, and no keys are copied when the cache
-grows.
+grows. Qwen, Mistral and other relatives run here too: checkpoint.py has the list.
 """
 
 import math
@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models import few_rows
+from specdec_lib.models import few_rows, rotary
 from specdec_lib.models.cache import FixedCache, Held, Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear, return_freed_memory
@@ -45,11 +45,16 @@ class Llama:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> "Llama":
-        """Load a Hugging Face Llama folder (config.json, model.safetensors).
+        """Load a Hugging Face folder (config.json and weights).
 
-        Raises ValueError if the folder holds no Llama that this file can run.
+        Raises ValueError if it holds no Llama, or relative of one, that this file can run.
         """
         return cls(read_weights(Path(folder), device, dtype))
+
+    def cut_vocabulary(self, size: int) -> None:
+        """From now on, give only the first `size` logits. ValueError if there are fewer."""
+        self.head.cut(size)
+        self.vocab_size = size
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> KVCache:
         """An empty cache of `batch` rows with room for `capacity` positions (max_length)."""
@@ -84,7 +89,7 @@ class Llama:
         of layers from 0 on, what goes into these layers, side by side (B, T, len(taps) width).
         """
         slots = cache.advance(tokens.shape[1])
-        positions = slots if tree is None else slots[:, :1] + tree.depths
+        positions = slots if tree is None else tree.positions(slots)
         x = F.embedding(tokens, self.embedding)
         mask = mask_of(cache, slots, tree, x)
         here = Here(self.cos[positions], self.sin[positions], slots, mask)
@@ -103,7 +108,7 @@ class Llama:
 def mask_of(cache: KVCache, slots: Tensor, tree: Tree | None, x: Tensor) -> Tensor | None:
     """What hides later tokens of a pass, or other branches of a tree, from each of its tokens x."""
     if tree is not None:
-        return cache.tree_mask(slots, tree)
+        return cache.tree_mask(tree)
     return None if few_rows.suits(x) else cache.mask(slots)  # few rows stop at their own slot
 
 
@@ -132,6 +137,27 @@ class RMSNorm:
         return (x * (self.weight / length.hypot(self.least))).to(x.dtype)
 
 
+class HeadNorm:
+    """An RMSNorm of every query and every key by itself (Henry et al., 2020; in Qwen3)."""
+
+    def __init__(self, queries: Tensor, keys: Tensor, shape: Shape) -> None:
+        self.parts, self.epsilon = (queries, keys), shape.epsilon
+        self.weight = torch.cat((queries.expand(shape.heads, -1), keys.expand(shape.kv_heads, -1)))
+
+    @classmethod
+    def of(cls, weights: LayerWeights, shape: Shape) -> "HeadNorm | None":
+        """That of a layer, None if it has none."""
+        if weights.norm_queries is None:
+            return None
+        return cls(weights.norm_queries, weights.norm_keys, shape)
+
+    def __call__(self, qkv: Tensor) -> None:
+        """Norm queries and keys in `qkv` (B, T, (heads + 2 kv_heads) head_width) in place."""
+        turning = qkv[..., : self.weight.numel()].unflatten(-1, self.weight.shape)
+        normed = F.rms_norm(turning, self.weight.shape[1:], eps=self.epsilon)
+        turning.copy_(normed * self.weight)
+
+
 class Here(NamedTuple):
     """What all layers need to know of the tokens of one pass."""
 
@@ -148,8 +174,11 @@ class Layer:
         self.shape = shape
         self.norm_attention = RMSNorm(weights.norm_attention, shape.epsilon)
         self.norm_mlp = RMSNorm(weights.norm_mlp, shape.epsilon)
-        self.qkv, self.out = Linear(weights.qkv), Linear(weights.out)
-        self.gate_up, self.down = Linear(weights.gate_up), Linear(weights.down)
+        bias = weights.biases  # none in a Llama
+        self.qkv, self.out = Linear(weights.qkv, bias.qkv), Linear(weights.out, bias.out)
+        self.gate_up = Linear(weights.gate_up, bias.gate_up)
+        self.down = Linear(weights.down, bias.down)
+        self.norm_heads = HeadNorm.of(weights, shape)  # None in a Llama
 
     def __call__(self, x: Tensor, here: Here, held: Held) -> Tensor:
         """(B, T, width) -> (B, T, width); new keys and values go to `held`."""
@@ -160,6 +189,8 @@ class Layer:
         """Of the normed input (B, T, as wide as qkv takes): (B, T, width)."""
         shape = self.shape
         qkv = self.qkv(normed)
+        if self.norm_heads:
+            self.norm_heads(qkv)
         if few_rows.suits(normed):
             return self.out(few_rows.attend(qkv, *here, held.all_keys, held.all_values))
         qkv = qkv.unflatten(-1, (-1, shape.head_width))
@@ -195,8 +226,11 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 def rotary_tables(shape: Shape, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Cosines and signed sines (max_length, 1, head_width): rotary embedding (Su et al., 2021)."""
-    exponents = torch.arange(0, shape.head_width, 2, dtype=torch.float64) / shape.head_width
-    angles = torch.arange(shape.max_length)[:, None] * shape.theta**-exponents
-    cos = torch.cat((angles.cos(), angles.cos()), -1)
-    sin = torch.cat((-angles.sin(), angles.sin()), -1)
+    speeds = rotary.frequencies(shape.head_width, shape.theta, shape.form.rope)
+    angles, scale = (
+        torch.arange(shape.max_length)[:, None] * speeds,
+        rotary.amplitude(shape.form.rope),
+    )
+    cos = torch.cat((angles.cos(), angles.cos()), -1) * scale
+    sin = torch.cat((-angles.sin(), angles.sin()), -1) * scale
     return cos[:, None].to(device, dtype), sin[:, None].to(device, dtype)

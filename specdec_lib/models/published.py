@@ -15,6 +15,8 @@ from transformers import (
 
 from specdec_lib.models import hf, hub
 from specdec_lib.models.catalogue import PUBLISHED, PairError, require_known
+from specdec_lib.models.checkpoint import read_shape
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair, in_words, require_memory
 
 
@@ -60,7 +62,7 @@ def load_all(
     tokenizer = tokenizer_of(name, names)
     counts = [parameters_of(hub.texts(each)) for each in names]
     require_memory(sum(counts), dtype, device)
-    target, *small = (hf.load(folder, device, dtype) for folder in hub.weights(names, yes))
+    target, *small = (load_model(folder, device, dtype) for folder in hub.weights(names, yes))
     columns = common_columns([each.vocab_size for each in (target, *small)], tokenizer)
     for model in (target, *small):
         model.cut_vocabulary(columns)
@@ -71,6 +73,20 @@ def load_all(
         each: kind(name, target, model, tokenizer, label, tokenizer.eos_token_id)
         for each, model, label in zip(drafts, small, labels, strict=True)
     }
+
+
+def load_model(
+    folder: Path, device: torch.device, dtype: torch.dtype
+) -> Llama | hf.Causal | hf.EncoderDecoder:
+    """The model of `folder`: our own Llama if it is one or a relative, else transformers' own.
+
+    Raises ValueError if neither can run it.
+    """
+    try:
+        read_shape(folder)
+    except ValueError:  # not of this form; what transformers does not know either, hf.py says
+        return hf.load(folder, device, dtype)
+    return Llama.from_folder(folder, device, dtype)
 
 
 def tokenizer_of(name: str, repositories: Sequence[str]) -> PreTrainedTokenizerBase:

@@ -6,6 +6,7 @@ r times over. Layers are added whose output projections are zero, so that they a
 acceptance of drafts stays what it was, and a pass costs what a model of the new size costs.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
+from specdec_lib.models.checkpoint import (
+    Biases,
+    LayerWeights,
+    Shape,
+    Weights,
+    layer_sizes,
+    read_weights,
+)
 from specdec_lib.models.llama import Llama
 
 
@@ -62,7 +70,12 @@ def grown(weights: Weights, growth: Growth) -> Weights:
 
 
 def grown_shape(shape: Shape, growth: Growth) -> Shape:
-    """The sizes after growth. Raises ValueError if there are too many layers already."""
+    """The sizes after growth.
+
+    Raises ValueError if there are too many layers already, or biases or norms of heads.
+    """
+    if shape.form.biases or shape.form.head_norms:
+        raise ValueError(f"a model of type {shape.form.family} has more than a plain Llama to grow")
     if growth.layers < shape.layers:
         raise ValueError(f"the model has {shape.layers} layers, more than {growth.layers}")
     r = growth.width
@@ -78,8 +91,7 @@ def grown_shape(shape: Shape, growth: Growth) -> Shape:
 
 def parameters(shape: Shape) -> int:
     """The number of weights, the embedding and the head counted apart."""
-    attention = shape.width * shape.head_width * 2 * (shape.heads + shape.kv_heads)
-    layer = attention + 3 * shape.width * shape.mlp + 2 * shape.width
+    layer = sum(map(math.prod, layer_sizes(shape).values()))
     return shape.layers * layer + 2 * shape.vocab_size * shape.width + shape.width
 
 
@@ -89,6 +101,8 @@ class Wider:
     A matrix is made when it is read, with memory of its own, and is not kept: whoever packs one
     before reading the next holds no other twice.
     """
+
+    biases, norm_queries, norm_keys = Biases(), None, None
 
     def __init__(self, layer: LayerWeights, shape: Shape, r: int) -> None:
         self.layer, self.shape, self.r = layer, shape, r

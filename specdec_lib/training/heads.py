@@ -9,7 +9,6 @@ states with noise (Li et al., 2024).
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -149,7 +148,7 @@ def eagle_weights(trained: Mapping[str, Tensor], embedding: Tensor) -> EagleWeig
     )
     return EagleWeights(
         torch.cat((trained["eagle.state.weight"], token), 1),
-        *(getattr(layer, field.name) for field in fields(layer)),
+        *(getattr(layer, name) for name in EagleWeights._fields[1:7]),
         norm=trained["eagle.body.norm.weight"],
         up=trained["eagle.up.weight"],
     )

@@ -16,6 +16,7 @@ from specdec_lib.device import name_of
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
 from specdec_lib.measure.core.costs import costs_of
+from specdec_lib.measure.core.interval import Rate, rate
 from specdec_lib.measure.core.runs import Decoder, speculative
 from specdec_lib.measure.experiment.budget import Part
 from specdec_lib.measure.experiment.contest import (
@@ -29,7 +30,8 @@ from specdec_lib.measure.experiment.contest import (
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.models.catalogue import PUBLISHED, PairError
-from specdec_lib.models.hf import EncoderDecoder
+from specdec_lib.models.hf import EncoderDecoder, HuggingFace
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.sampling import Warp
@@ -66,18 +68,18 @@ class PublishedContest:
         rounds = self.machine.effort.passes
         return costs_of(self.pair.target, self.pair.draft, rounds=rounds)[0]
 
-    def alpha(self, texts: Sequence[str], warp: Warp) -> float:
+    def alpha(self, texts: Sequence[str], warp: Warp) -> Rate:
         """Accepted over judged draft tokens, over blocks of PROBE_K."""
-        counts = []
+        found = []
         for text in texts:
             decode = speculative(
                 self.pair.target, ModelDrafter(self.pair.draft), PROBE_K, warp,
                 self.machine.effort.tokens, self.loop.verifier,
             )  # fmt: skip
             run = decode(self.pair.prompt(text))
-            counts += [(block.accepted, len(block.drafted)) for block in run.blocks[0]]
-        accepted, judged = acceptance_from_counts(counts)
-        return accepted / judged
+            counts = [(block.accepted, len(block.drafted)) for block in run.blocks[0]]
+            found.append(acceptance_from_counts(counts))
+        return rate(*zip(*found, strict=True))
 
     def outcome(self, texts: Sequence[str], k: int, warp: Warp) -> Outcome:
         """The loop over plain decoding and over Hugging Face's two, interleaved."""
@@ -97,7 +99,16 @@ class PublishedContest:
     @cached_property
     def hugging(self) -> tuple[hugging.Counted, hugging.Counted]:
         """Target and draft in transformers: once, since each adds a hook to its model."""
-        return hugging.Counted(self.pair.target.model), hugging.Counted(self.pair.draft.model)
+        return counted(self.pair.target), counted(self.pair.draft)
+
+
+def counted(model: Llama | HuggingFace) -> hugging.Counted:
+    """A model of a pair in transformers, on the same tensors."""
+    return (
+        hugging.Counted.of_llama(model)
+        if isinstance(model, Llama)
+        else hugging.Counted(model.model)
+    )
 
 
 def _after(prompt: Callable[[str], list[int]], decode: Decoder) -> Callable[[str], Generation]:

@@ -26,7 +26,9 @@ def on_meta(folder: Path) -> Llama:
     """The model without its numbers, on a device that is not the host."""
     weights = read_weights(folder, "cpu", torch.bfloat16)
     layers = [
-        replace(each, **{name: part.to("meta") for name, part in vars(each).items()})
+        replace(
+            each, **{n: p.to("meta") for n, p in vars(each).items() if isinstance(p, torch.Tensor)}
+        )
         for each in weights.layers
     ]
     parts = {name: getattr(weights, name).to("meta") for name in ("embedding", "norm", "head")}

@@ -50,6 +50,19 @@ def test_a_pass_over_a_tree_is_the_same(model, monkeypatch):
     torch.testing.assert_close(found, logits(model, [11], 6, tree)[0], rtol=1e-5, atol=1e-5)
 
 
+def test_a_tree_can_be_read_level_by_level(model):
+    parents = [0, 0, 1, 1, 2]
+    tokens = torch.randint(model.vocab_size, (1, 15), generator=torch.manual_seed(2))
+    whole, parts = model.new_cache(1, 20), model.new_cache(1, 20)
+    model.forward(tokens[:, :9], whole)
+    expected = model.forward(tokens[:, 9:], whole, tree=Tree.of(parents))
+    found = [model.forward(tokens[:, :10], parts)[:, -1:]]  # the root ends the text
+    for first, end in ((1, 3), (3, 6)):
+        tree = Tree.of(parents[: end - 1], read=first)
+        found.append(model.forward(tokens[:, 9 + first : 9 + end], parts, tree=tree))
+    torch.testing.assert_close(torch.cat(found, 1), expected, rtol=1e-5, atol=1e-5)
+
+
 def test_a_weight_that_is_not_a_number_shows_in_the_logits(model):
     model.layers[0].norm_mlp.plain[0] = float("nan")
     assert logits(model, [5], 1)[0].isnan().all()

@@ -1,12 +1,16 @@
 """Our forward pass against transformers', its cache against a fresh pass, and the scaled models."""
 
+import json
 import weakref
 from pathlib import Path
 
 import pytest
 import torch
+from decoders.families import FAMILIES, make
 from decoders.random_models import VOCAB, llama
+from safetensors.torch import save_file
 from torch import Tensor
+from transformers import LlamaForCausalLM
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.models.checkpoint import read_weights
@@ -30,8 +34,6 @@ def tokens(*shape: int) -> Tensor:
 
 
 def test_the_logits_are_those_of_transformers(folder: Path):
-    from transformers import LlamaForCausalLM
-
     model, theirs = Llama.from_folder(folder, dtype=torch.float64), tokens(3, 20)
     expected = LlamaForCausalLM.from_pretrained(folder).double()(theirs).logits
     torch.testing.assert_close(model.forward(theirs, model.new_cache(3)), expected, **CLOSE)
@@ -79,18 +81,81 @@ def spoil(cache) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"model_type": "qwen2"}, "model_type is 'qwen2'"),
-        ({"attention_bias": True}, "attention_bias is True"),
-        ({"rope_parameters": {"rope_type": "llama3", "rope_theta": 1e4}}, "rope_type is 'llama3'"),
+        ({"model_type": "mixtral"}, "model_type is 'mixtral', and Llama runs 'llama' or 'mistral'"),
+        ({"hidden_act": "gelu"}, "hidden_act is 'gelu', and Llama runs 'silu' only"),
+        ({"quantization_config": {"bits": 4}}, "quantization_config is {'bits': 4}"),
+        ({"partial_rotary_factor": 0.5}, "partial_rotary_factor is 0.5"),
+        ({"rope_parameters": {"rope_type": "longrope"}}, "rope_type is 'longrope'"),
+        ({"rope_scaling": {"type": "linear"}}, "rope_type 'linear' needs factor"),
     ],
 )
-def test_a_model_that_is_no_plain_llama_is_refused(folder: Path, change: dict, named: str):
-    import json
-
-    path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+def test_what_would_change_the_logits_and_is_not_there_is_refused(
+    folder: Path, change: dict, named: str
+):
+    configure(folder, change)
     with pytest.raises(ValueError, match=named):
         Llama.from_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"attention_bias": True}, "lack model.layers.0.self_attn.k_proj.bias"),
+        ({"num_hidden_layers": 1}, "have model.layers.1.input_layernorm.weight"),
+        ({"intermediate_size": 40}, r"gate_proj.weight is \(48, 32\), and with .* be \(40, 32\)"),
+    ],
+)
+def test_weights_of_another_model_are_refused(folder: Path, change: dict, named: str):
+    configure(folder, change)
+    with pytest.raises(ValueError, match=named):
+        Llama.from_folder(folder)
+
+
+def configure(folder: Path, change: dict) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+
+
+def test_the_head_is_tied_as_in_transformers(tmp_path: Path):
+    """The configuration says so, and the file has both, equal or not."""
+    model = llama(tied=True)
+    for change in (0, 0.5):
+        folder = tmp_path / str(change)
+        tensors = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+        tensors["lm_head.weight"] += change
+        model.config.save_pretrained(folder)
+        save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+        weights = read_weights(folder, "cpu", torch.float64)
+        assert (weights.head is weights.embedding) == (change == 0)
+        expected = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float64)(
+            tokens(1, 9)
+        ).logits
+        ours = Llama(weights)
+        torch.testing.assert_close(ours.forward(tokens(1, 9), ours.new_cache()), expected, **CLOSE)
+
+
+def test_a_part_that_is_missing_is_named(tmp_path: Path):
+    model = llama()
+    model.save_pretrained(tmp_path, max_shard_size="30KB")
+    part = sorted(tmp_path.glob("*.safetensors"))[0]
+    part.unlink()
+    with pytest.raises(ValueError, match=f"names {part.name}, which is not there"):
+        Llama.from_folder(tmp_path)
+
+
+def test_a_file_that_cannot_be_mapped_is_named(tmp_path: Path):
+    model = llama()
+    model.config.save_pretrained(tmp_path)
+    path = tmp_path / "pytorch_model.bin"
+    torch.save(model.state_dict(), path, _use_new_zipfile_serialization=False)
+    with pytest.raises(ValueError, match="pytorch_model.bin cannot be mapped"):
+        Llama.from_folder(tmp_path)
+
+
+def test_a_relative_of_llama_is_not_grown(tmp_path: Path):
+    make(FAMILIES["Qwen3"]).save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="a model of type qwen3 has more than a plain Llama"):
+        grown(read_weights(tmp_path, "cpu", torch.float64), Growth(2, 2))
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path):
@@ -148,8 +213,9 @@ def test_the_names_of_costs_are_about_the_numbers_of_parameters():
         assert parameters(grown_shape(target, growth)) == pytest.approx(said, rel=0.05)
 
 
-def test_parameters_are_counted_as_they_are(tmp_path: Path):
-    model = llama(kv_heads=2, tied=False)
+@pytest.mark.parametrize("name", ["Llama 2", "Llama with biases", "Qwen2", "Qwen3 with biases"])
+def test_parameters_are_counted_as_they_are(name: str, tmp_path: Path):
+    model = make(FAMILIES[name])
     model.save_pretrained(tmp_path)
     shape = Llama.from_folder(tmp_path).shape
     assert parameters(shape) == sum(weights.numel() for weights in model.parameters())
@@ -159,15 +225,17 @@ def test_parameters_are_counted_as_they_are(tmp_path: Path):
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (3, 2), (1, 64)])
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("saved_in", [torch.float32, torch.float16])
+@pytest.mark.parametrize("biased", [False, True])
 def test_a_product_is_the_product_however_its_weights_are_kept(
-    dtype: torch.dtype, shape: tuple[int, int], large: bool, saved_in: torch.dtype
+    dtype: torch.dtype, shape: tuple[int, int], large: bool, saved_in: torch.dtype, biased: bool
 ):
     generator = torch.Generator().manual_seed(0)
     weight = torch.randn(1024 if large else 24, 1024 if large else 16, generator=generator)
     weight = weight.to(saved_in)
     x = torch.randn(*shape, weight.shape[1], generator=generator)
-    expected = x.to(dtype).double() @ weight.to(dtype).double().T
-    found = Linear(weight.to(dtype))(x.to(dtype))
+    bias = torch.randn(len(weight), generator=generator).to(dtype) if biased else None
+    expected = x.to(dtype).double() @ weight.to(dtype).double().T + (bias if biased else 0)
+    found = Linear(weight.to(dtype), bias)(x.to(dtype))
     assert found.shape == expected.shape and found.dtype == dtype
     scale = weight.shape[1] ** 0.5
     torch.testing.assert_close(

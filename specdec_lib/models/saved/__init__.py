@@ -1,0 +1,1 @@
+"""Models that Hugging Face saved: their configuration, and their tensors one by one."""
