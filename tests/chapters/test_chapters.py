@@ -59,7 +59,7 @@ SAID = {
     "00 four_rows": "18 A100: read the weights 9.54 ms, calculate one token 0.0623 ms",
     "01 chosen_rows": "row 5 speaks of what is next, says 'sat', is your p[4]",
     "01 passes": "12 tokens in 4 passes and 12 draft calls; the target alone writes",
-    "01 what_the_pass_reads": "One pass reads 5 tokens, the last of the text and 4 drafts, and gives",
+    "01 what_the_pass_reads": "One pass reads 5 tokens, the last of the text and 4 drafts",
     "01 ladder": "no draft 24, oracle 5, small model",
     "03 whole_texts": "bonus from the row before",
     "03 noise_hides_a_bug": "counted 0.0009765625",

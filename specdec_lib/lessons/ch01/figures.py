@@ -192,7 +192,7 @@ def ladder(
     print(f"{read(prompt)}|{read(alone)}\n\nThe target alone wrote this in {new} passes.\n")
     print(f"{'drafter':22}{'passes':>8}{'draft calls':>13}   text")
     found = {}
-    for name, drafter in drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
+    for name, drafter in _drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
         calls = Calls(targets=MANY, in_a_block=MANY)
         out = list(decode(_counted(target, calls), _drafting(drafter, calls), [*prompt], k, new))
         found[name] = len(calls.blocks)
@@ -201,7 +201,7 @@ def ladder(
     _passes_by_drafter(found, new)
 
 
-def drafters(
+def _drafters(
     draft: Callable, prompt: list[int], alone: list[int], vocab_size: int
 ) -> dict[str, Callable]:
     """Four drafters by name, each from a list of tokens to a distribution (V,).
@@ -216,12 +216,12 @@ def drafters(
     return {
         "oracle": lambda seen: certain(alone[len(seen) - start]),
         "small model": lambda seen: draft(seen)[-1],
-        "copy from the text": lambda seen: certain(copied(seen)),
+        "copy from the text": lambda seen: certain(_copied(seen)),
         "random tokens": lambda seen: certain(int(rng.integers(vocab_size))),
     }
 
 
-def copied(seen: list[int], longest: int = 3) -> int:
+def _copied(seen: list[int], longest: int = 3) -> int:
     """What followed the last time that `seen` ended as it does now; else its last token."""
     for size in range(min(longest, len(seen) - 1), 0, -1):
         for start in range(len(seen) - size - 1, -1, -1):
