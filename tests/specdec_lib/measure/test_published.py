@@ -1,11 +1,13 @@
 """Published pairs in the experiment, and encoder-decoders beside transformers."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from decoders import random_models
 from decoders.built_in_machine import CPU, SMALL
+from decoders.families import FAMILIES, make
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
@@ -19,7 +21,7 @@ from specdec_lib.measure.hugging import Counted, generate
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.pair import Pair
-from specdec_lib.models.published import SourcePair
+from specdec_lib.models.published import SourcePair, load_model
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
@@ -30,31 +32,35 @@ def tokenizer() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=plain)
 
 
-def fake_pair(kind: str) -> Pair:
-    """A pair as load_pair gives it, of tiny random models."""
+def fake_pair(kind: str, folder: Path | None = None) -> Pair:
+    """A pair as load_pair gives it, of tiny random models; our own are saved to `folder`."""
     if kind == "t5":
         sides = [
             EncoderDecoder(random_models.t5(seed, layers)) for seed, layers in ((1, 2), (2, 1))
         ]
+    elif kind == "qwen":
+        for side in ("target", "draft"):
+            make(FAMILIES["Qwen2"]).save_pretrained(folder / side)
+        sides = [load_model(folder / side, CPU, torch.float32) for side in ("target", "draft")]
     else:
         sides = [Causal(random_models.gpt2(seed, layers)) for seed, layers in ((1, 2), (2, 1))]
     return (SourcePair if kind == "t5" else Pair)(kind, *sides, tokenizer(), "a label", None)
 
 
-@pytest.mark.parametrize("kind", ["gpt2", "t5"])
-def test_a_published_pair_gives_rows(machine, monkeypatch, kind: str):
+@pytest.mark.parametrize("kind", ["gpt2", "qwen", "t5"])
+def test_a_published_pair_gives_rows(machine, monkeypatch, kind: str, tmp_path: Path):
     monkeypatch.setattr(published, "CHARACTERS", 60)
     monkeypatch.setattr("specdec_lib.measure.core.costs.CONTEXT", 8)
-    pair = fake_pair(kind)
+    pair = fake_pair(kind, tmp_path)
     contest = published.PublishedContest(machine, pair, LIBRARY)
     monkeypatch.setattr(published, "contests", lambda *args: [(kind, "small", contest)])
     gpu = replace(machine, published=(kind,), budget=Budget(ON_GPU))
     rows = list(grid.run_published(gpu, LIBRARY))
-    tasks = ["prose"] if kind == "gpt2" else ["translation", "summarisation"]
+    tasks = ["translation", "summarisation"] if kind == "t5" else ["prose"]
     assert [(row.task, row.temperature) for row in rows] == [(t, w) for t in tasks for w in (0, 1)]
     assert all(row.empirical["median"] > 0 and 0 <= row.alpha <= 1 for row in rows)
     assert {row.hugging for row in rows} == {"float32"}
-    for side in (pair.target, pair.draft):  # all that is timed runs the counting once a pass
+    for side in contest.hugging:  # all that is timed runs the counting once a pass
         assert len(side.model._forward_pre_hooks) == 1
 
 
