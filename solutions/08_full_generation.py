@@ -48,6 +48,7 @@ from specdec_lib.measure.experiment import (
 )
 from specdec_lib.measure import papers
 from specdec_lib.measure.experiment import loops as decoders
+from specdec_lib.measure.quiet.runs import beside
 
 LONGER = 1
 machine = survey.look(LONGER)
@@ -387,12 +388,14 @@ for row in grid.run(machine, ours, results):
 print(f"{len(rows)} rows in {results.path.name}")
 
 # %% tags=["demo"]
-for name in machine.targets:
+for name in dict.fromkeys(r.target for r in rows):
     print(f"Target {name}", grid.table([r for r in rows if r.target == name]), "", sep="\n")
 lesson.reveal("prediction_08_b", prediction_08_b, grid.best(rows, 1).empirical["median"])
 
 # %% tags=["demo"]
-charts.beside_the_papers(rows, papers.table("leviathan_2_4"), papers.table("chen_1"))
+charts.beside_the_papers(
+    rows, *map(papers.table, ("leviathan_2_4", "chen_1", "spec_bench_devices"))
+)
 charts.against_hugging_face(rows)
 charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 
@@ -416,7 +419,10 @@ charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 
 # %% tags=["demo"]
 best = grid.best(rows)
-charts.engineering(engineering.versions(our_decoder(), machine, best.target, best.draft, best.k))
+timed = engineering.measure(our_decoder(), machine, best.target, best.draft, best.k)
+for run in beside("08 engineering", timed):
+    print(*run)  # what it ran with
+    charts.engineering(engineering.versions(run))
 
 # %% [markdown]
 # ## Token by token
@@ -445,8 +451,9 @@ charts.by_class(told.classes)
 # of 8 with `K = 4` is a pass over 40 tokens.
 
 # %% tags=["demo"]
-served = batches.measure(our_decoder(), machine, best.target, best.draft)
-charts.batches(served)
+for run in beside("08 batches", batches.measure(our_decoder(), machine, best.target, best.draft)):
+    served = batches.served(run)
+    charts.batches(served)
 
 # %% [markdown]
 # Left: the gain over plain decoding shrinks as the batch grows, and with it the best K. Right: a speculative row

@@ -29,17 +29,26 @@ BASELINES = (
 NOTHING = "Nothing was measured end to end yet: let the experiment's cell run to its end."
 
 
-def beside_the_papers(rows: Sequence[Any], paper: Sequence[Any], chen: Sequence[Any]) -> None:
-    """Promised and measured speed-ups of the measured rows, above those of the papers."""
+def beside_the_papers(
+    rows: Sequence[Any], paper: Sequence[Any], chen: Sequence[Any], bench: Sequence[Any] = ()
+) -> None:
+    """Promised and measured speed-ups of the measured rows, above those of the papers.
+
+    `bench` has Spec-Bench's rows by device, of which the draft model's is drawn.
+    """
+    drafted = [r for r in bench if r.method == "Draft model"]
     mine = _measured(rows)
     names = [f"{r.draft} on {r.target}, {r.task}, T = {r.temperature}" for r in mine]
     names += [f"{r.draft}, {r.task}, T = {r.temperature}" for r in paper]
     names += [f"Chen: {r.benchmark}, {r.sampling}" for r in chen]
+    devices = ("RTX 3090", "A100") if drafted else ()
+    names += [f"Spec-Bench: Vicuna 7B, draft model, {device}" for device in devices]
     ax = picture("Your machine, and the papers below", size=(8.6, 1.2 + 0.29 * len(names)))
     y = named_rows(ax, names)
     promised = [r.with_prompt for r in mine] + [r.expected for r in paper]
     measured = [r.empirical["median"] for r in mine] + [r.measured for r in paper]
     measured += [r.speedup for r in chen]
+    measured += [each for r in drafted for each in (r.rtx3090_speedup, r.a100_speedup)]
     cross = {"color": DRAFT, "markersize": 9, "markeredgewidth": 2.5}
     for at, row in zip(y, mine, strict=False):
         ax.plot([row.empirical["low"], row.empirical["high"]], [at, at], color="black")
@@ -109,20 +118,26 @@ def _name(row: Any, settings: bool = False) -> str:
 
 
 def alpha_beside_table_3(rows: Sequence[Any], paper: Sequence[Any]) -> None:
-    """The acceptance rates of the first target's drafts, and those of the paper's Table 3."""
-    first = [row for row in rows if row.target == rows[0].target]
-    found: dict[tuple[str, str], dict[int, float]] = {}
-    for row in first:
-        found.setdefault((row.draft, row.task), {})[row.temperature] = row.alpha
-    left, right = panels(2, (9.0, 4.6), sharey=True)
-    mine = [(f"{draft}, {task}", each[0], each[1]) for (draft, task), each in found.items()]
+    """The acceptance rates of every target's drafts, and those of the paper's Table 3.
+
+    The costlier versions of the first target accept what it accepts and are left out.
+    """
+    told = [row for row in rows if row.published or row.target == rows[0].target]
+    found: dict[tuple[str, str, str], dict[int, Any]] = {}
+    for row in told:
+        found.setdefault((row.draft, row.target, row.task), {})[row.temperature] = row
+    both = {", ".join(key): (each[0], each[1]) for key, each in found.items() if len(each) == 2}
     theirs = [(f"{r.draft}, {r.target}", r.greedy, r.sampled) for r in paper]
+    mine = [(name, cold.alpha, warm.alpha) for name, (cold, warm) in both.items()]
+    left, right = panels(2, (9.0, 4.6 + 0.1 * max(len(mine) - 14, 0)), sharey=True)
     for ax, title, listed in ((left, "Yours", mine), (right, "Table 3 of the paper", theirs)):
         _rates(ax, title, listed)
+    _intervals(left, list(both.values()))
     left.legend(loc="lower left")
-    told = "; ".join(f"{name}: {cold:.3f} and {warm:.3f}" for name, cold, warm in mine)
+    words = "; ".join(f"{name}: {cold.rate} and {warm.rate}" for name, (cold, warm) in both.items())
     show(
-        left.figure, f"Acceptance at temperature 0 and 1. {told}. Beside them Table 3 of the paper."
+        left.figure,
+        f"Acceptance at temperature 0 and 1. {words}. Beside them Table 3 of the paper.",
     )
 
 
@@ -132,6 +147,14 @@ def _rates(ax: Axes, title: str, listed: Sequence[tuple[str, float, float]]) -> 
     ax.plot(x + 0.1, [warm for *_, warm in listed], "o", color=TARGET, label="T = 1")
     ax.set(title=title, ylim=(0, 1))
     ax.set_xticks(x, [name for name, *_ in listed], rotation=90, fontsize=8)
+
+
+def _intervals(ax: Axes, pairs: Sequence[tuple[Any, Any]]) -> None:
+    """The intervals of rates that were resampled."""
+    for x, pair in enumerate(pairs):
+        for shift, row in zip((-0.1, 0.1), pair, strict=True):
+            if row.low is not None:
+                ax.plot([x + shift] * 2, [row.low, row.high], color="black", linewidth=1)
 
 
 def engineering(versions: Sequence[Any]) -> None:

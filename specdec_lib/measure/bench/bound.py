@@ -23,7 +23,8 @@ from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs
 
 NAME = "large"  # the draft with most to lose: its passes cost most
-SHARE_PROMPTS = 3
+SHARE_PROMPTS = {"40m": 7}  # of other sizes FEW: a round at this one takes some seconds
+FEW = 3
 BATCHES, KS = (1, 2, 4, 8, 16, 32), (1, 2, 4, 8)  # of the cost model
 BLOCK_ROUNDS = 7
 
@@ -50,7 +51,7 @@ def shares(bench: Workbench, size: str, dtype: torch.dtype, warp: Warp) -> dict[
     decoders = {0: bench.decoder(size, dtype, warp)}
     decoders |= {k: bench.decoder(size, dtype, warp, NAME, k) for k in range(1, K_MAX + 1)}
     passes = bench.passes(size, dtype, NAME, K_MAX)
-    prompts = bench.prompts_for(warp, dtype)[:SHARE_PROMPTS]
+    prompts = bench.prompts_for(warp, dtype)[: SHARE_PROMPTS.get(size, FEW)]
     rounds = shares_by_round(passes, decoders, prompts, bench.captured)
     name = f"{bench.where(size)}, {dtype}, temperature {warp.temperature:g}"
     bench.notes.append(in_words(name, rounds))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from itertools import product
+from typing import NamedTuple
 
 import torch
 
@@ -12,12 +12,22 @@ from specdec_lib.measure.bench.sizes import BATCH, size_for
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.models import target
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, Decoder
-from specdec_lib.measure.core.timing import Spread, interleaved
-from specdec_lib.measure.drafters.bound import best_option, decoder_of, drafts_for
+from specdec_lib.measure.core.timing import Key, Spread, interleaved
+from specdec_lib.measure.drafters.bound import (
+    Draft,
+    PassCosts,
+    best_option,
+    decoder_of,
+    drafts_for,
+    options,
+    pass_costs,
+)
+from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
 
 TRIED_K = (None, 1, 2, 3, 4, 6)  # None: the heuristic of transformers
 SHORT, NEAR = 16, 1.25  # tokens of the first trial; over the fastest there, to be tried again
+DRAFT_ROUNDS = 5  # of a draft by itself, a tenth of a second each
 
 
 def over_plain(bench: Workbench, wanted: str | None, warp: Warp) -> Spread:
@@ -40,8 +50,8 @@ def family_over_best_plain(bench: Workbench, wanted: str, warp: Warp) -> Spread:
     """
     size, dtype = size_for(bench, wanted), bench.best(wanted, warp).dtype
     model, prompts = target(size, dtype, bench.device), bench.prompts_for(warp, dtype)
-    drafts = drafts_for(model)
-    best = best_option(model, drafts, prompts, bench.tokens, warp)
+    drafts, costs = bench.once(("family", size, dtype), lambda: drafts_and_costs(model))
+    best = best_option(drafts, costs, prompts, bench.tokens, warp)
     bench.note(
         f"{bench.where(size)}, the best of the family at temperature {warp.temperature:g}: "
         f"{best.option.draft}, {best.option.setting}; {best.tokens:.2f} tokens a block, drafting "
@@ -54,6 +64,12 @@ def family_over_best_plain(bench: Workbench, wanted: str, warp: Warp) -> Spread:
         decoder_of(best.option, drafts, model, warp, bench.tokens),
         prompts,
     )
+
+
+def drafts_and_costs(model: Llama) -> tuple[dict[str, Draft], PassCosts]:
+    """The drafts of the family beside `model`, and the seconds of every pass of theirs and its."""
+    drafts = drafts_for(model)
+    return drafts, pass_costs(model, drafts, options(drafts))
 
 
 def batch_over_plain(bench: Workbench, wanted: str) -> Spread:
@@ -111,35 +127,59 @@ def fastest_hugging(
 ) -> tuple[Decoder, str]:
     """The fastest way to `generate` on `trial`: of all dtypes and, assisted by `draft`, all K.
 
-    Those that take much longer than the fastest for a few tokens are not tried on a whole text.
+    The draft runs in the dtype in which it writes fastest by itself. Ways that take much longer
+    than the fastest for a few tokens are not tried on a whole text.
     """
-    short = ways(targets, min(tokens, SHORT), draft)
+    helper = fastest_draft(targets, trial, draft) if draft else None
+    short = ways(targets, min(tokens, SHORT), helper)
     seconds = least_seconds(short, trial, rounds=2)
     near = [name for name in short if seconds[name] <= NEAR * min(seconds.values())]
-    whole = {name: way for name, way in ways(targets, tokens, draft).items() if name in near}
-    seconds = least_seconds(whole, trial, rounds=2)
-    best = min(whole, key=lambda name: seconds[name])
+    whole = {name: way for name, way in ways(targets, tokens, helper).items() if name in near}
+    seconds = least_seconds(whole, trial, rounds=2) if len(whole) > 1 else {}
+    best = min(whole, key=lambda name: seconds.get(name, 0.0))
     return whole[best], best
 
 
-def least_seconds(ways: Mapping[str, Decoder], trial: list[int], rounds: int) -> dict[str, float]:
+class Helper(NamedTuple):
+    """A draft of Hugging Face's assisted generation."""
+
+    name: str
+    model: hugging.Counted
+
+
+def fastest_draft(
+    targets: Mapping[torch.dtype, hugging.Counted], trial: list[int], draft: str
+) -> Helper:
+    """The draft in that dtype of `targets` in which it writes after `trial` fastest."""
+    drafts = {
+        dtype: hugging_draft(ASSETS / draft, dtype, model.model.device)
+        for dtype, model in targets.items()
+    }
+    alone = {
+        dtype: partial(hugging.generate, model, new_tokens=SHORT) for dtype, model in drafts.items()
+    }
+    seconds = least_seconds(alone, trial, DRAFT_ROUNDS) if len(alone) > 1 else {}
+    dtype = min(drafts, key=lambda dtype: seconds.get(dtype, 0.0))
+    return Helper(f"{draft} draft in {dtype}", drafts[dtype])
+
+
+def least_seconds(ways: Mapping[Key, Decoder], trial: list[int], rounds: int) -> dict[Key, float]:
     """The shortest time that each took after `trial`."""
     tasks = {name: partial(way, trial) for name, way in ways.items()}
     return {name: min(times) for name, times in interleaved(tasks, rounds, warm_up=0).items()}
 
 
 def ways(
-    targets: Mapping[torch.dtype, hugging.Counted], tokens: int, draft: str | None
+    targets: Mapping[torch.dtype, hugging.Counted], tokens: int, helper: Helper | None
 ) -> dict[str, Decoder]:
-    """By name all dtypes and, assisted, all dtypes of the draft and all K."""
+    """By name all dtypes and, assisted by `helper`, all K."""
     found: dict[str, Decoder] = {}
     for dtype, model in targets.items():
         run = partial(hugging.generate, model, new_tokens=tokens)
-        if draft is None:
+        if helper is None:
             found[str(dtype)] = run
             continue
-        for draft_dtype, k in product(targets, TRIED_K):
-            helper = hugging_draft(ASSETS / draft, draft_dtype, model.model.device)
-            label = f"{dtype}, {draft} draft in {draft_dtype}, K = {k or 'by its heuristic'}"
-            found[label] = partial(run, draft=helper, k=k)
+        for k in TRIED_K:
+            label = f"{dtype}, {helper.name}, K = {k or 'by its heuristic'}"
+            found[label] = partial(run, draft=helper.model, k=k)
     return found

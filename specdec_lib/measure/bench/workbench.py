@@ -5,9 +5,10 @@ the same steps of fixed shape run on a CPU too, without being captured, which is
 a GPU are tested.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any, TypeVar
 
 import torch
 
@@ -43,6 +44,8 @@ from specdec_lib.measure.core.timing import Spread, timed
 from specdec_lib.models.pairs import cost_label
 from specdec_lib.sampling import Warp
 
+Made = TypeVar("Made")
+
 COMPARISON = 45.0  # seconds that the rounds of two decoders may take on a CPU
 
 
@@ -58,9 +61,8 @@ class Workbench:
     mode: str | None = None  # how layers are compiled (compiled.MODES); None: not at all
     notes: list[str] = field(default_factory=list)
     smaller: dict[str, str] = field(default_factory=dict)  # sizes in place of those without room
-    _straight: dict[torch.dtype, list[list[int]]] = field(default_factory=dict, init=False)
     _measured: dict[tuple, dict[torch.dtype, Measured]] = field(default_factory=dict, init=False)
-    _compared: dict[tuple, Spread] = field(default_factory=dict, init=False)
+    _made: dict[tuple, Any] = field(default_factory=dict, init=False)
     _layers: Compiled | None = field(default=None, init=False)
 
     @property
@@ -77,6 +79,12 @@ class Workbench:
                 self._layers = compiled(target(None, self.dtypes[0], self.device), self.mode)
         return self._layers
 
+    def once(self, key: tuple, make: Callable[[], Made]) -> Made:
+        """What `make` makes, once for all figures that ask for `key`."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
     def where(self, size: str | None) -> str:
         """The size, and the device beside it if it is not the usual one, for notes."""
         name = size or "built-in"
@@ -89,10 +97,8 @@ class Workbench:
         """
         if warp != GREEDY:
             return self.pool[: self.most]
-        if dtype not in self._straight:
-            decode = plain(target(None, dtype, self.device), GREEDY, self.tokens)
-            self._straight[dtype] = straight(decode, self.pool, self.most)
-        return self._straight[dtype]
+        decode = plain(target(None, dtype, self.device), GREEDY, self.tokens)
+        return self.once(("straight", dtype), lambda: straight(decode, self.pool, self.most))
 
     def decoder(
         self, size: str | None, dtype: torch.dtype, warp: Warp,
@@ -176,15 +182,15 @@ class Workbench:
 
     def over_plain(self, size: str | None, warp: Warp, best: Choice, dtype: torch.dtype) -> Spread:
         """Speculative decoding as `best` says over plain decoding in `dtype`, measured once."""
-        key = size, warp, best[:3], dtype
-        if key not in self._compared:
-            self._compared[key] = self.compare(
+        return self.once(
+            ("over plain", size, warp, best[:3], dtype),
+            lambda: self.compare(
                 f"{self.where(size)} over plain in {dtype} at temperature {warp.temperature:g}",
                 self.decoder(size, dtype, warp),
                 self.decoder(size, best.dtype, warp, best.draft, best.k),
                 self.prompts_for(warp, best.dtype),
-            )
-        return self._compared[key]
+            ),
+        )
 
     def compare(
         self, name: str, slower: Decoder, faster: Decoder, prompts: Sequence[list]

@@ -7,7 +7,7 @@ read the same text, nothing is sampled, and the figure has no noise of its own.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from io import StringIO
 
@@ -18,6 +18,7 @@ from tqdm import tqdm
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
 from specdec_lib.drafters.ngram import Counts, NgramDrafter
 from specdec_lib.measure.core.held_out import Tokens
+from specdec_lib.measure.core.interval import Rate, rate
 from specdec_lib.measure.core.progress import watched
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Model
@@ -32,22 +33,33 @@ Reader = Callable[[list[int]], Tensor]
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Means over `positions` positions."""
+    """Means over `positions` positions; `parts` are their sums, window by window of the text."""
 
     alpha: float  # at temperature 1
     greedy: float  # how often the most probable token of both is the same
     positions: int
+    # overlap, agreed, positions of every window
+    parts: tuple[tuple[float, int, int], ...] = field(default=(), compare=False, repr=False)
+
+    def rate(self, temperature: int) -> Rate:
+        """The mean at a temperature of 0 or 1, with its interval where the windows are known."""
+        value = self.alpha if temperature else self.greedy
+        if not self.parts:
+            return Rate(value, self.positions)
+        overlap, agreed, positions = zip(*self.parts, strict=True)
+        return rate(overlap if temperature else agreed, positions)
 
 
 def acceptance(p: Reader, q: Reader, texts: Sequence[Tokens], most: int = 8000) -> Acceptance:
     """How often q's tokens are accepted by p on the first `most` novel positions of `texts`."""
-    overlap, agreed, positions = 0.0, 0, 0
+    parts = []
     for ids, judged in windows(texts, most):
         target, draft = p(ids)[judged], q(ids)[judged]
-        overlap += torch.minimum(target, draft).sum().item()
-        agreed += int((target.argmax(-1) == draft.argmax(-1)).sum())
-        positions += len(judged)
-    return Acceptance(overlap / positions, agreed / positions, positions)
+        overlap = torch.minimum(target, draft).sum().item()
+        agreed = int((target.argmax(-1) == draft.argmax(-1)).sum())
+        parts.append((overlap, agreed, len(judged)))
+    overlap, agreed, positions = map(sum, zip(*parts, strict=True))
+    return Acceptance(overlap / positions, agreed / positions, positions, tuple(parts))
 
 
 def bits_per_byte(p: Reader, texts: Sequence[Tokens]) -> float:

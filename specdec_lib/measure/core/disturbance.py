@@ -29,6 +29,13 @@ def disturbance(*runs: Times) -> str | None:
     return _halves(runs) or next(filter(None, map(_wider_sooner, runs)), None)
 
 
+def tell_disturbance(plainly: Sequence[float]) -> None:
+    """Say so if plain decoding, which does the same work each time, did not take the same time."""
+    why = disturbance({"plain decoding": plainly})
+    if why:
+        print(f"This run was disturbed ({why}): close other programs and run the command again.")
+
+
 def _halves(runs: Sequence[Times]) -> str | None:
     """The difference of the halves, if it is above SHARE."""
     logs = [log for run in runs for times in run.values() for log in _second_over_first(times)]

@@ -46,6 +46,8 @@ CHAINS = tuple((1,) * k for k in range(1, DEPTH + 1))
 TREES = ((2,), (3,), (4,), (2, 1), (2, 1, 1), (3, 1, 1), (2, 2), (2, 2, 1), (2, 1, 1, 1), (2, 2, 2))
 ROUNDS = 12
 
+PassCosts = Mapping[tuple[str, int], float]  # seconds by (draft or "target", tokens)
+
 
 class Draft(NamedTuple):
     """A draft beside one target, in every form that is compared."""
@@ -135,13 +137,11 @@ def options(drafts: Iterable[str]) -> list[Option]:
 
 
 def best_option(
-    model: Llama, drafts: Mapping[str, Draft], prompts: Prompts, tokens: int, warp: Warp
+    drafts: Mapping[str, Draft], costs: PassCosts, prompts: Prompts, tokens: int, warp: Warp
 ) -> Expected:
-    """The fastest that the costs and the acceptance on `prompts` allow."""
-    compared = options(drafts)
+    """The fastest that the costs of all options and the acceptance on `prompts` allow."""
     found = all_chances(drafts, prompts, tokens, warp)
-    costs = pass_costs(model, drafts, compared)
-    each = (expected(option, found, costs) for option in compared)
+    each = (expected(option, found, costs) for option in options(drafts))
     return max(each, key=lambda row: row.speed)
 
 
@@ -159,9 +159,7 @@ def all_chances(
         return {name: chances(texts, each.along, warp == GREEDY) for name, each in drafts.items()}
 
 
-def pass_costs(
-    model: Llama, drafts: Mapping[str, Draft], compared: Sequence[Option]
-) -> dict[tuple[str, int], float]:
+def pass_costs(model: Llama, drafts: Mapping[str, Draft], compared: Sequence[Option]) -> PassCosts:
     """Seconds of bare passes by (draft, tokens), and of the target by ("target", tokens).
 
     Interleaved, a step of a draft after each pass of the target: it has pushed the draft's weights
@@ -181,9 +179,7 @@ def pass_costs(
     return {key: statistics.median(each) for key, each in times.items()}
 
 
-def expected(
-    option: Option, found: Mapping[str, Chances], costs: Mapping[tuple[str, int], float]
-) -> Expected:
+def expected(option: Option, found: Mapping[str, Chances], costs: PassCosts) -> Expected:
     """Tokens a block of `option`, and its passes in plain passes of the target."""
     one = costs["target", 1]
     return Expected(

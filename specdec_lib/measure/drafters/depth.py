@@ -1,17 +1,20 @@
 """Chains and trees by depth and by candidate, over plain decoding: expected and measured.
 
 The speed that is expected is what bare passes allow (bound.py); a decoder that is measured also
-draws, judges and keeps tokens.
+draws, judges and keeps tokens. How many tokens a block brings is computed for both, so that a
+speed that is measured holds no luck: what is timed is a block.
 """
 
 from collections.abc import Mapping, Sequence
 
 import torch
 
+from specdec_lib.decoding.state import Generation
+from specdec_lib.measure.core.disturbance import tell_disturbance
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.models import target
 from specdec_lib.measure.core.pages import markdown
-from specdec_lib.measure.core.runs import GREEDY, Prompts, plain, straight
+from specdec_lib.measure.core.runs import GREEDY, Prompts, Recorded, plain, straight
 from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
 from specdec_lib.measure.drafters.bound import (
     Draft,
@@ -31,18 +34,20 @@ HEAD = (
 )  # fmt: skip
 POOL = 300  # prompts to choose those from whose greedy text does not run in circles
 TEXTS = 16  # that tokens a block are computed on
+MEASURED = 2  # chains and as many trees of every draft, those that are expected to be fastest
+SECONDS = 120.0  # that the decoders may take
 
 
-def table_for(model: Llama, warp: Warp, count: int, tokens: int, rounds: int) -> str:
-    """Every option at this temperature: expected, and measured on `count` held-out prompts."""
+def table_for(model: Llama, warp: Warp, count: int, tokens: int) -> str:
+    """Every option at this temperature: expected, and the best ones measured on `count` prompts."""
     drafts = drafts_for(model)
     compared = options(drafts)
     texts = prompts_for(warp, max(count, TEXTS), tokens)
     found = all_chances(drafts, texts, tokens, warp)
     costs = pass_costs(model, drafts, compared)
-    rows = [expected(option, found, costs) for option in compared]
-    speeds = measured(rows, drafts, model, warp, texts[:count], tokens, rounds)
-    return markdown(HEAD, [cells(row, speeds[row]) for row in by_speed(rows)])
+    rows = by_speed([expected(option, found, costs) for option in compared])
+    speeds = measured(promising(rows), drafts, model, warp, texts[:count], tokens)
+    return markdown(HEAD, [cells(row, speeds.get(row)) for row in rows])
 
 
 def prompts_for(warp: Warp, count: int, tokens: int) -> Prompts:
@@ -59,13 +64,32 @@ def measured(
     warp: Warp,
     texts: Prompts,
     tokens: int,
-    rounds: int,
 ) -> dict[Expected, Spread]:
-    """How many times as fast as plain decoding each of `rows` is, all of them interleaved."""
-    decoders = {None: plain(model, warp, tokens)}
-    decoders |= {row: decoder_of(row.option, drafts, model, warp, tokens) for row in rows}
-    seconds = on_prompts(decoders, texts, rounds)
-    return {row: ratios(seconds[None], seconds[row]) for row in rows}
+    """How many times as fast as plain decoding each of `rows` is, all of them interleaved.
+
+    On each text that is the tokens of a block, as computed, over its time in plain tokens.
+    """
+    decoders = {None: Recorded(plain(model, warp, tokens))}
+    decoders |= {row: Recorded(decoder_of(row.option, drafts, model, warp, tokens)) for row in rows}
+    on_prompts(decoders, texts, rounds=1, seconds=SECONDS)
+    blocks = {key: seconds_a_block(each.generations[1:]) for key, each in decoders.items()}
+    tell_disturbance(blocks[None])
+    return {
+        row: ratios([row.tokens * token for token in blocks[None]], blocks[row]) for row in rows
+    }
+
+
+def seconds_a_block(generations: Sequence[Generation]) -> list[float]:
+    """Of each generation, without its prefill; in plain decoding a block is a token."""
+    return [each.seconds / each.target_passes for each in generations]
+
+
+def promising(rows: Sequence[Expected]) -> list[Expected]:
+    """Of every draft the chains and the trees, MEASURED each, that are expected to be fastest."""
+    kinds: dict[tuple[str, bool], list[Expected]] = {}
+    for row in sorted(rows, key=lambda row: -row.speed):
+        kinds.setdefault((row.option.draft, row.option.is_chain), []).append(row)
+    return [row for kind in kinds.values() for row in kind[:MEASURED]]
 
 
 def by_speed(rows: Sequence[Expected]) -> list[Expected]:
@@ -87,7 +111,7 @@ def names(rows: Sequence[Expected]) -> set[str]:
     return {row.option.draft for row in rows}
 
 
-def cells(row: Expected, speed: Spread) -> list[str]:
+def cells(row: Expected, speed: Spread | None) -> list[str]:
     """What the columns of HEAD show of a row."""
     return [
         row.option.draft,
@@ -97,5 +121,5 @@ def cells(row: Expected, speed: Spread) -> list[str]:
         str(1 + row.option.nodes),
         f"{row.verifying:.2f}",
         f"{row.speed:.2f}",
-        str(speed),
+        str(speed or ""),
     ]

@@ -27,7 +27,7 @@ from tqdm import tqdm
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.decoding.state import Generation
 from specdec_lib.device import name_of
-from specdec_lib.measure.core.disturbance import disturbance
+from specdec_lib.measure.core.disturbance import tell_disturbance
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.models import dtypes, target
 from specdec_lib.measure.core.pages import markdown, write_table
@@ -75,13 +75,6 @@ def measured(
         speed = ratios(seconds[PLAIN], seconds[name])
         rows.append(row(name, member, best[name], decoders[name].generations, token, speed))
     return rows
-
-
-def tell_disturbance(plainly: Sequence[float]) -> None:
-    """Say so if plain decoding, which does the same work each time, did not take the same time."""
-    why = disturbance({PLAIN: plainly})
-    if why:
-        print(f"This run was disturbed ({why}): close other programs and run the command again.")
 
 
 def fastest(member: Member, prompt: list[int]) -> Variant:
@@ -189,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def by_depth(model: Llama, options: argparse.Namespace) -> int:
     """Chains and trees by depth and by candidate (depth.py), greedy and at temperature 1."""
     for warp in (GREEDY, SAMPLED):
-        found = table_for(model, warp, options.prompts, options.tokens, rounds=1)
+        found = table_for(model, warp, options.prompts, options.tokens)
         name = depth_name(options.target_cost, warp)
         print(f"{name}\n\n{found}\n")
         if options.markdown:

@@ -10,17 +10,20 @@ from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.device import wait_for
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure.core.disturbance import Times
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.runs import SAMPLED, choices
 from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.budget import BATCHES as PART
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
+from specdec_lib.measure.quiet.runs import Runs
 from specdec_lib.models.protocol import Model
 
 BATCHES = (1, 2, 4, 8)
 KS = (2, 4)
 PROMPT, TOKENS = 16, 16  # tokens of a prompt, and those after it: what counts is the writing
+MIDDLE, LAST = "the median request", "the last request"
 GROWS = 1.75  # times as long as the last batch a twice as large one takes at most
 
 
@@ -43,19 +46,25 @@ class Served(NamedTuple):
 Serve = Callable[[], list[float]]
 
 
-def measure(loop: Loop, machine: Machine, target: str, draft: str) -> list[Served]:
+def measure(loop: Loop, machine: Machine, target: str, draft: str) -> Runs:
     """Every batch by plain decoding and at every K, interleaved, at temperature 1.
 
-    Where the budget is short the largest ones are left out.
+    By batch, as text, the seconds of the median request and of the last one (`task_name`). Where
+    the budget is short the largest batches are left out.
     """
     models = machine.targets[target], machine.drafts[draft]
-    served = []
+    runs = {}
     with machine.budget.part(PART) as part:
         for batch in part.each(BATCHES, "batches, the largest", GROWS):
             rows = prompts(batch, PROMPT)
             ways = {k: way_to_serve(loop, *models, rows, k) for k in (0, *KS)}
-            served += of_batch(batch, ways, machine.effort.rounds)
-    return served
+            runs[str(batch)] = of_batch(batch, ways, machine.effort.rounds)
+    return runs
+
+
+def task_name(k: int, request: str) -> str:
+    """The name of the times of a `request` (MIDDLE or LAST) at K = `k`."""
+    return f"{request}, K = {k}"
 
 
 def way_to_serve(
@@ -75,18 +84,30 @@ def way_to_serve(
     return lambda: timed_rows(len(rows), run)
 
 
-def of_batch(batch: int, ways: Mapping[int, Serve], rounds: int) -> list[Served]:
+def of_batch(batch: int, ways: Mapping[int, Serve], rounds: int) -> dict[str, list[float]]:
     """One batch in every way, `rounds` times; of the first batch one more goes before."""
     first = int(batch == BATCHES[0])
     ends = interleaved(ways, rounds, warm_up=first, measure=lambda serve: serve())
-    latency = {k: median(median(each) for each in runs) for k, runs in ends.items()}
-    slowest = {k: median(max(each) for each in runs) for k, runs in ends.items()}
+    middle = {task_name(k, MIDDLE): [median(each) for each in runs] for k, runs in ends.items()}
+    return middle | {task_name(k, LAST): [max(each) for each in runs] for k, runs in ends.items()}
+
+
+def served(measured: Runs) -> list[Served]:
+    """Every batch at every K, from its times."""
     return [
-        Served(
-            batch, k, batch * TOKENS / slowest[k], slowest[0] / slowest[k], latency[k], slowest[k]
-        )
-        for k in ways
+        at_k(int(batch), k, times)
+        for batch, times in measured.items()
+        for k in (0, *KS)
+        if task_name(k, LAST) in times
     ]
+
+
+def at_k(batch: int, k: int, times: Times) -> Served:
+    """The medians of a batch at K = `k`."""
+    middle, last, plain = (
+        median(times[task_name(*each)]) for each in ((k, MIDDLE), (k, LAST), (0, LAST))
+    )
+    return Served(batch, k, batch * TOKENS / last, plain / last, middle, last)
 
 
 def timed_rows(rows: int, run: Callable[[Settings], object]) -> list[float]:

@@ -11,10 +11,11 @@ from specdec_lib.measure.core.timing import Spread, on_turns, ratios
 from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
 from specdec_lib.measure.experiment.machine import Machine
+from specdec_lib.measure.quiet.runs import Runs
 from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
 
-TURNS = "turns on the prompts"
+PLAIN, TURNS = "plain", "turns on the prompts"
 GROWING, GRAPH = "a cache that grows", "CUDA graph"
 FIXED = "fixed shape, no graph"
 
@@ -57,8 +58,8 @@ class Growing:
         return self.model.forward(tokens, cache)
 
 
-def versions(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> list[Version]:
-    """Every version over plain decoding at temperature 1, on the same held-out prompts.
+def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Runs:
+    """Every version and plain decoding at temperature 1, in turn on the same held-out prompts.
 
     A graph is captured in the round that is not counted, and then used again.
     """
@@ -66,7 +67,7 @@ def versions(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> l
     tokens = machine.effort.tokens
     graph = GRAPH if machine.device.type == "cuda" else FIXED
     decoders = {
-        "plain": plain(large, SAMPLED, tokens),
+        PLAIN: plain(large, SAMPLED, tokens),
         GROWING: LIBRARY.decoder(Growing(large), Growing(small), k, SAMPLED, tokens),
         f"{loop.whose} loop": loop.decoder(large, small, k, SAMPLED, tokens),
         "the library's loop": LIBRARY.decoder(large, small, k, SAMPLED, tokens),
@@ -75,5 +76,14 @@ def versions(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> l
     turns = prompts(machine.effort.prompts) * machine.effort.rounds
     with machine.budget.part(ENGINEERING) as part:
         seconds = on_turns(decoders, part.each(turns, TURNS))
-    base = seconds.pop("plain")
-    return [Version(name, ratios(base, times)) for name, times in seconds.items()]
+    return {f"target {target}, draft {draft}, K = {k}": seconds}
+
+
+def versions(measured: Runs) -> list[Version]:
+    """Every version over plain decoding, from their times."""
+    (seconds,) = measured.values()
+    return [
+        Version(name, ratios(seconds[PLAIN], times))
+        for name, times in seconds.items()
+        if name != PLAIN
+    ]

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS
+from specdec_lib.device import name_of
 from specdec_lib.drafters.lookup import lookup
+from specdec_lib.measure.core import interval
 from specdec_lib.measure.core.acceptance import (
     Acceptance,
     acceptances,
@@ -25,6 +27,7 @@ from specdec_lib.measure.core.acceptance import (
     remembered,
 )
 from specdec_lib.measure.core.held_out import all_tokens
+from specdec_lib.measure.core.interval import Rate
 from specdec_lib.measure.core.pages import markdown, write_table
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
 from specdec_lib.measure.core.timing import Spread
@@ -42,13 +45,16 @@ from specdec_lib.models.scale import COSTS
 from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
 
 TASKS = {"code": ".py", "prose": ".txt"}
+PUBLISHED_PLAIN = "plain of the same pair"
 TRIAL = 500  # positions that tell how long the others take
 TEMPERATURES = {0: GREEDY, 1: SAMPLED}
 HEAD = (
-    "draft", "task", "T", "alpha", "c", "K", "formula", "with v", "and prompt", "measured",
-    "at K = 4",
+    "target", "draft", "task", "T", "alpha", "c", "K", "formula", "with v", "and prompt",
+    "measured", "at K = 4", "tokens a pass", "over",
 )  # fmt: skip
-PAGE_HEAD = ("target", *(name for name in HEAD if name not in ("and prompt", "at K = 4")))
+LEFT_OUT = ("and prompt", "at K = 4", "tokens a pass", "over")  # of a page
+PAGE_HEAD = tuple(name for name in HEAD if name not in LEFT_OUT)
+LINE = "{:11}{:14}{:14}{:>2}{:>16}{:>7}{:>4}{:>12}{:>8}{:>12}{:>22}{:>22}{:>15}  {}"
 TABLE = "the table of chapter 08"  # its name in a page
 
 
@@ -61,7 +67,10 @@ class Row:
     over the same plain decoding, `at_4` the same with K = 4, as Chen et al. had it; `over_hugging`
     and `over_assisted` are over Hugging Face's two, in the settings `hugging` and `assisted`. All
     have a median and quartiles, or are None if the setting was not run. `disturbed` says why the
-    measured ones are not to be trusted. `tokens_a_block` counts the correction or bonus.
+    measured ones are not to be trusted. `tokens_a_block` counts the correction or bonus, as the
+    formula promises; `tokens_a_pass` were counted. `alpha` is over `positions` positions, with the
+    interval from `low` to `high`. `over` is the plain decoding that the speed-ups are over.
+    `published` tells a pair of the hub, whose models are not in memory after its rows.
     """
 
     target: str
@@ -84,6 +93,17 @@ class Row:
     hugging: str | None = None
     assisted: str | None = None
     disturbed: str | None = None
+    low: float | None = None
+    high: float | None = None
+    positions: int | None = None
+    tokens_a_pass: float | None = None
+    over: str | None = None
+    published: bool = False
+
+    @property
+    def rate(self) -> str:
+        """alpha in words, with no more digits than its interval allows."""
+        return interval.shown(self.alpha, self.low, self.high)
 
 
 def acceptance_rates(positions: int, part: Part) -> dict[tuple[str, str], Acceptance]:
@@ -121,24 +141,28 @@ def affordable(positions: int, part: Part, task: str) -> int:
 
 
 def promised(
-    name: str, rates: Mapping[tuple[str, str], Acceptance], found: Found, tokens: int
+    name: str, rates: Mapping[tuple[str, str], Acceptance], costs: Found, tokens: int
 ) -> list[Row]:
     """The rows of one target, with nothing run end to end; a run writes `tokens` tokens."""
     return [
-        row_of(name, draft, task, temperature, alpha, found.drafts[draft], found.prompt, tokens)
-        for (task, draft), rate in rates.items()
-        for temperature, alpha in ((0, rate.greedy), (1, rate.alpha))
-    ]
+        row_of(
+            name, draft, task, temperature, found.rate(temperature), costs.drafts[draft],
+            costs.prompt, tokens,
+        )
+        for (task, draft), found in rates.items()
+        for temperature in TEMPERATURES
+    ]  # fmt: skip
 
 
 def row_of(
-    target: str, draft: str, task: str, temperature: int, alpha: float, costs: Costs,
+    target: str, draft: str, task: str, temperature: int, rate: Rate, costs: Costs,
     prompt: float = 0, tokens: int = 1,
 ) -> Row:  # fmt: skip
     """What the formula and the measured cost promise; K is at least 1, so that there is a block.
 
     A run writes `tokens` tokens and reads a prompt, which takes `prompt` plain passes.
     """
+    alpha = rate.value
     flat = Costs(costs.c, dict.fromkeys(costs.v, 1.0))
     formula_k, k = (max(1, each.best_k(alpha)) for each in (flat, costs))
     expected = costs.speedup(alpha, k)
@@ -149,6 +173,7 @@ def row_of(
         with_prompt=(prompt + tokens) / (prompt + tokens / expected),
         expected_at_4=costs.speedup(alpha, CHEN_K),
         tokens_a_block=expected_tokens(alpha, k),
+        low=rate.low, high=rate.high, positions=rate.positions,
     )  # fmt: skip
 
 
@@ -205,7 +230,8 @@ def run_rows(machine: Machine, loop: Loop, rows: Sequence[Row], part: Part) -> I
         if part.fits(contest.least_seconds(hugging=True), f"Hugging Face beside {where}"):
             sides = contest.sides(setting, part)
         outcome = contest.outcome(setting, sides, part.share(len(rows) - number))
-        yield replace(row, **outcome.to_json())
+        over = f"plain in {name_of(machine.best_plain(row.target).dtype)}"
+        yield replace(row, **outcome.to_json(), over=over)
 
 
 def run_published(machine: Machine, loop: Loop) -> Iterator[Row]:
@@ -222,9 +248,9 @@ def run_pair(name: str, draft: str, contest: published.PublishedContest) -> Iter
     for task, texts in contest.tasks().items():
         costs = contest.costs(texts[0])
         for temperature, warp in TEMPERATURES.items():
-            alpha = contest.alpha(texts, warp)
-            row = row_of(name, draft, task, temperature, alpha, costs)
-            yield replace(row, **contest.outcome(texts, row.k, warp).to_json())
+            row = row_of(name, draft, task, temperature, contest.alpha(texts, warp), costs)
+            outcome = contest.outcome(texts, row.k, warp).to_json()
+            yield replace(row, **outcome, published=True, over=PUBLISHED_PLAIN)
 
 
 def begin(machine: Machine, loop: Loop, path: Path | str | None = None) -> Results:
@@ -235,10 +261,13 @@ def begin(machine: Machine, loop: Loop, path: Path | str | None = None) -> Resul
 def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
     """The measured row with the largest median speed-up, of one temperature or of all.
 
-    Raises ValueError if none was measured, as in a run that was stopped early.
+    Of the built-in target and its costlier versions: the figures that follow run its models, and
+    those of a published pair are no longer in memory. Raises ValueError if none was measured, as in
+    a run that was stopped early.
     """
     wanted = TEMPERATURES if temperature is None else (temperature,)
-    measured = [row for row in rows if row.empirical and row.temperature in wanted]
+    own = [row for row in rows if not row.published]
+    measured = [row for row in own if row.empirical and row.temperature in wanted]
     if not measured:
         raise ValueError(
             f"of {len(rows)} rows none was measured end to end: let the experiment run to its end"
@@ -248,26 +277,27 @@ def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as text, a line each, and one more below a row whose run was disturbed."""
-    line = "{:14}{:7}{:>2}{:>7}{:>7}{:>4}{:>12}{:>8}{:>12}{:>22}{:>22}"
-    lines = [line.format(*HEAD)]
+    lines = [LINE.format(*HEAD).rstrip()]
     for row in rows:
-        lines.append(line.format(*cells(row)))
+        lines.append(LINE.format(*cells(row)).rstrip())
         if row.disturbed:
             lines.append("  " + DISTURBED.format(why=row.disturbed))
     return "\n".join(lines)
 
 
 def cells(row: Row) -> list[str]:
-    """What the columns of HEAD show of a row."""
+    """What the columns of HEAD show of a row; "at K = 4" and what follows only if it was run."""
+    setting = row.target, row.draft, row.task, str(row.temperature)
     figures = (
-        f"{row.alpha:.3f}",
+        row.rate,
         f"{row.c:.3f}",
         str(row.k),
         f"{row.formula:.2f}, K {row.formula_k}",
     )
     promises = f"{row.expected:.2f}", f"{row.with_prompt:.2f}"
     ends = shown(row.empirical), shown(row.at_4)
-    return [row.draft, row.task, str(row.temperature), *figures, *promises, *ends]
+    passes = "" if row.tokens_a_pass is None else f"{row.tokens_a_pass:.2f}"
+    return [*setting, *figures, *promises, *ends, passes, row.over or ""]
 
 
 def shown(measured: Mapping[str, float] | None) -> str:
@@ -279,8 +309,8 @@ def page_table(content: Mapping[str, Any]) -> str:
     """The rows of a results file that have a draft model and a costlier target, as Markdown."""
     rows = [Row(**each) for each in content["rows"]]
     kept = [row for row in rows if row.draft in BUILT_IN_DRAFTS and row.target in COSTS]
-    places = [HEAD.index(name) for name in PAGE_HEAD[1:]]
-    return markdown(PAGE_HEAD, ([row.target, *(cells(row)[at] for at in places)] for row in kept))
+    places = [HEAD.index(name) for name in PAGE_HEAD]
+    return markdown(PAGE_HEAD, ([cells(row)[at] for at in places] for row in kept))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -16,6 +16,7 @@ from specdec_lib.device import name_of
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
 from specdec_lib.measure.core.costs import costs_of
+from specdec_lib.measure.core.interval import Rate, rate
 from specdec_lib.measure.core.runs import Decoder, speculative
 from specdec_lib.measure.experiment.budget import Part
 from specdec_lib.measure.experiment.contest import (
@@ -67,18 +68,18 @@ class PublishedContest:
         rounds = self.machine.effort.passes
         return costs_of(self.pair.target, self.pair.draft, rounds=rounds)[0]
 
-    def alpha(self, texts: Sequence[str], warp: Warp) -> float:
+    def alpha(self, texts: Sequence[str], warp: Warp) -> Rate:
         """Accepted over judged draft tokens, over blocks of PROBE_K."""
-        counts = []
+        found = []
         for text in texts:
             decode = speculative(
                 self.pair.target, ModelDrafter(self.pair.draft), PROBE_K, warp,
                 self.machine.effort.tokens, self.loop.verifier,
             )  # fmt: skip
             run = decode(self.pair.prompt(text))
-            counts += [(block.accepted, len(block.drafted)) for block in run.blocks[0]]
-        accepted, judged = acceptance_from_counts(counts)
-        return accepted / judged
+            counts = [(block.accepted, len(block.drafted)) for block in run.blocks[0]]
+            found.append(acceptance_from_counts(counts))
+        return rate(*zip(*found, strict=True))
 
     def outcome(self, texts: Sequence[str], k: int, warp: Warp) -> Outcome:
         """The loop over plain decoding and over Hugging Face's two, interleaved."""

@@ -7,6 +7,7 @@ so.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from statistics import median
 from typing import NamedTuple
 
 import torch
@@ -18,8 +19,8 @@ from specdec_lib.measure.core.choice import SECONDS, choices, fastest, fastest_p
 from specdec_lib.measure.core.costs import K_MAX, costs_by_dtype, pass_task
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.measure.core.limits import copy_bandwidth, weights_read
-from specdec_lib.measure.core.limits import fastest as fastest_of
 from specdec_lib.measure.core.models import dtypes
+from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.budget import LOOK, ON_CPU, ON_GPU, Budget, Part
 from specdec_lib.measure.experiment.costs import Found, costs_on
 from specdec_lib.measure.experiment.machine import Effort, Machine, device_line
@@ -84,10 +85,13 @@ def looked(device: torch.device, effort: Effort, budget: Budget, part: Part, say
     plain = {} if formats.plain == formats.dtype else formats.loaded[formats.plain]
     costs = {}
     for number, (name, target) in enumerate(targets.items()):
+        if costs and not part.fits(0, f"the {name} target"):
+            continue
         mine, best = part.share(len(targets) - number), plain.get(name, target)
         costs[name] = costs_on(target, best, drafts, effort.passes, mine)
         for line in cost_lines(name, target, costs[name]):
             say(line)
+    targets = {name: targets[name] for name in costs}
     published = published_pairs(device, say)
     say(f"Pairs: {', '.join([*targets, *published])}, each with its drafts")
     return Machine(
@@ -146,7 +150,7 @@ def costlier(
                 raise
             say(f"The {size} target does not fit after all, and the next size is taken: {error}")
             continue
-        one = fastest_of(pass_task(model, 1), rounds=3)
+        one = a_pass(model)
         if one * LEAST_PASSES > seconds and size != sizes[-1]:
             say(
                 f"The {size} target is left out, and the next size taken: a pass takes {one:.2f} "
@@ -154,6 +158,11 @@ def costlier(
             )
             continue
         yield size, model, one
+
+
+def a_pass(model: Llama) -> float:
+    """The seconds of a pass over one token: the median of three, since the least flatters."""
+    return median(interleaved({"pass": pass_task(model, 1)}, rounds=3)["pass"])
 
 
 def quick_acceptance(draft: Llama) -> float:

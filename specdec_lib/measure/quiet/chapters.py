@@ -1,4 +1,7 @@
-"""What chapters 00 to 07 time, as their cells do it; by the name of the recorded run."""
+"""What the chapters time, as their cells do it; by the name of the recorded run.
+
+Chapter 08 measures with what it finds on a machine; recorded is one setting of it.
+"""
 
 from collections.abc import Callable
 
@@ -13,6 +16,9 @@ from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.limits import pass_seconds
 from specdec_lib.measure.core.runs import SAMPLED, plain, speculative
 from specdec_lib.measure.core.timing import on_prompts, within
+from specdec_lib.measure.experiment import batches, engineering
+from specdec_lib.measure.experiment.loops import LIBRARY, yours
+from specdec_lib.measure.experiment.machine import Effort, Machine
 from specdec_lib.measure.quiet.runs import Runs
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
@@ -80,6 +86,23 @@ def costs_by_k() -> Runs:
     return _costs(_costlier("base"), 16)
 
 
+def engineering_of_08() -> Runs:
+    """Chapter 08: four versions of one decoder."""
+    loop = yours(LIBRARY.generate, LIBRARY.verify_block)  # the versions are named as a student's
+    return engineering.measure(loop, _machine(), "40m", "base", 2)
+
+
+def batches_of_08() -> Runs:
+    """Chapter 08: several requests in one pass."""
+    return batches.measure(LIBRARY, _machine(), "40m", "base")
+
+
+def _machine() -> Machine:
+    pair = _costlier("base")
+    models = {"40m": pair.target}, {"base": pair.draft}
+    return Machine(pair.target.device, pair.target.dtype, *models, (), Effort(), bandwidth=0.0)
+
+
 def _costlier(draft: str) -> Pair:
     return load_pair(draft=draft, target_cost="40m")
 
@@ -98,4 +121,6 @@ RUNS: dict[str, Callable[[], Runs]] = {
     "05 pairs": pairs,
     "05 costs": costs,
     "06 costs": costs_by_k,
+    "08 engineering": engineering_of_08,
+    "08 batches": batches_of_08,
 }

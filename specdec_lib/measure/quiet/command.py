@@ -1,4 +1,4 @@
-"""Record a quiet run of all that chapters 00 to 07 time: `python -m specdec_lib.measure.quiet`.
+"""Record a quiet run of all that the chapters time: `python -m specdec_lib.measure.quiet`.
 
 Run it with nothing else on the machine; it takes about a minute. It writes quiet/recorded.json,
 and refuses to do so where its own times say that the machine was disturbed.

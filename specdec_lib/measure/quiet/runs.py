@@ -19,7 +19,13 @@ DISTURBED = "This run was disturbed ({why}): close other programs and run the ce
 # The tasks that do the same work in every round, where not all do: sampled texts take more blocks
 # or fewer, and a look-up is over so soon that its time is the clock's noise.
 STEADY: Mapping[str, Sequence[str | int]] = MappingProxyType(
-    {"04 race": ["plain"], "04 tables": [1], "05 pairs": ["plain"]}
+    {
+        "04 race": ["plain"],
+        "04 tables": [1],
+        "05 pairs": ["plain"],
+        "08 engineering": ["plain"],
+        "08 batches": ["the median request, K = 0", "the last request, K = 0"],
+    }
 )
 
 # The times of several things that took turns: models, or drafts.

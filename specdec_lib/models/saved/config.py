@@ -67,10 +67,19 @@ def read_shape(folder: Path) -> Shape:
 
     Raises ValueError if that is not the configuration of a model that llama.py can run.
     """
+    return shape_of(folder / "config.json", read_config(folder))
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What `folder`/config.json says. Raises ValueError if it is not there."""
     path = folder / "config.json"
     if not path.is_file():
         raise ValueError(f"{folder}: no config.json here; name the folder of a saved model")
-    config = json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def shape_of(path: Path, config: Mapping[str, Any]) -> Shape:
+    """The sizes in the configuration that was read from `path`; errors as in read_shape."""
     require(path, "model_type", config.get("model_type"), tuple(FAMILIES))
     config = DEFAULTS | FAMILIES[config["model_type"]] | config
     for name, supported in (("hidden_act", "silu"), ("quantization_config", None)):

@@ -148,9 +148,15 @@ _RUN = {
     "with_prompt": 1.55, "hugging": "float32", "assisted": "float32, K = 3",
     "empirical": _SPREAD, "at_4": _SPREAD, "over_hugging": _SPREAD, "over_assisted": _SPREAD,
 }  # fmt: skip
+_SURE = {"low": 0.6, "high": 0.68, "rate": "0.64 ± 0.04", "alpha": 0.64}
+_UNSURE = {"low": None, "high": None, "rate": "0.6?", "alpha": 0.58}
 RUNS = [
-    SimpleNamespace(temperature=1, alpha=0.64, **_RUN),
-    SimpleNamespace(temperature=0, alpha=0.58, **_RUN),
+    SimpleNamespace(temperature=1, published=False, **_SURE, **_RUN),
+    SimpleNamespace(temperature=0, published=False, **_UNSURE, **_RUN),
+    SimpleNamespace(temperature=1, published=False, **_SURE, **_RUN | {"target": "7b"}),
+    SimpleNamespace(temperature=0, published=False, **_UNSURE, **_RUN | {"target": "7b"}),
+    SimpleNamespace(temperature=1, published=True, **_SURE, **_RUN | {"target": "vicuna"}),
+    SimpleNamespace(temperature=0, published=True, **_UNSURE, **_RUN | {"target": "vicuna"}),
 ]
 _H100 = ch00.MACHINES["H100"]
 _VERDICTS = SimpleNamespace(
@@ -267,7 +273,12 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "law_of_blocks": (),
         "passes": (),
         "law_of_texts": (),
-        "beside_the_papers": (RUNS, SETTINGS, papers.table("chen_1")),
+        "beside_the_papers": (
+            RUNS,
+            SETTINGS,
+            papers.table("chen_1"),
+            papers.table("spec_bench_devices"),
+        ),
         "against_hugging_face": (RUNS,),
         "alpha_beside_table_3": (RUNS, papers.table("leviathan_3")),
         "engineering": ([Version("a loop", Spread(1.5, 1.25, 1.75))],),

@@ -30,7 +30,7 @@ from specdec_lib.measure.bench import command as bench
 from specdec_lib.measure.bench.figures import FIGURES, GPU_FIGURES, Figure, number_of
 from specdec_lib.measure.bench.record import Record
 from specdec_lib.measure.bench.workbench import Workbench
-from specdec_lib.measure.core import models, runs
+from specdec_lib.measure.core import costs, models, runs
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.pages import table_in
 from specdec_lib.measure.core.timing import Picked, Spread
@@ -52,7 +52,7 @@ RATES = SimpleNamespace(alpha=0.6, greedy=0.5)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Little to do: known costs and acceptance, two K, all sizes the built-in one."""
     monkeypatch.setattr(bound, "K_MAX", 2)
-    monkeypatch.setattr(bound, "SHARE_PROMPTS", 1)
+    monkeypatch.setattr(bound, "FEW", 1)
 
     def known(drafts):
         return dict.fromkeys(drafts, Costs(0.2, V)), 0.01
@@ -66,6 +66,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparisons, "BATCH", 2)
     monkeypatch.setattr(comparisons, "TRIED_K", (1,))
     monkeypatch.setattr(bandwidth, "copy_bandwidth", lambda device: 1e10)
+    monkeypatch.setattr(costs, "REPLAYS", 1)
     monkeypatch.setattr(workbench, "ROUNDS", 1)
     monkeypatch.setattr(bound, "ROUNDS", 1)
     monkeypatch.setattr(drafters, "ROUNDS", 1)
@@ -99,7 +100,9 @@ def test_every_figure_of_a_gpu_is_measured(quick, key: str):
     assert any("cpu at built-in" in note for note in small.notes)
 
 
-@pytest.mark.parametrize("key", [key for key in FIGURES if "234m" in key or "share" in key])
+@pytest.mark.parametrize(
+    "key", [key for key in FIGURES if ("234m" in key or "share" in key) and "family" not in key]
+)
 def test_the_same_functions_measure_the_figures_of_a_cpu(quick, key: str):
     small = bench_of(False)
     value = FIGURES[key].measure(small)
@@ -140,6 +143,19 @@ def test_plain_decoding_has_a_best_dtype_of_its_own(quick, monkeypatch):
     assert FIGURES[key].measure(small) == FIGURES[key].measure(small)
     assert made == [(torch.float32, runs.GREEDY), (torch.bfloat16, runs.GREEDY, "large", 2)]
     assert "234m, a plain pass: torch.float32 10.0 ms, torch.bfloat16 12.0 ms" in small.notes
+
+
+def test_both_figures_of_the_family_rest_on_the_same_measured_passes(quick, monkeypatch):
+    real, measured = comparisons.pass_costs, []
+    monkeypatch.setattr(
+        comparisons, "pass_costs", lambda *what: measured.append(what) or real(*what)
+    )
+    small = bench_of(False)
+    for kind in ("sampled", "greedy"):
+        value = FIGURES[f"cost234m_family_vs_best_plain_{kind}"].measure(small)
+        assert 0 < value.low <= value.high < 1000
+    assert len(measured) == 1
+    assert any(note.startswith("234m over plain, the best of the family") for note in small.notes)
 
 
 def test_a_comparison_that_would_take_long_goes_through_its_prompts_once(monkeypatch):
@@ -382,7 +398,7 @@ def test_a_large_parent_does_not_hide_what_a_process_takes():
         "held = bytearray(64 * 2**20); held[::4096] = b'x' * len(held[::4096]);"
         "print(peak() - before)"
     )
-    parent = bytearray(1200 * 2**20)
+    parent = bytearray(700 * 2**20)  # more than torch and those of the child
     parent[::4096] = b"x" * len(parent[::4096])
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(run.stdout) > 50 * 2**20

@@ -128,9 +128,9 @@ def test_every_part_does_its_first_piece_and_names_the_rest(short):
     machine, said = short
     ((_, found),) = identity.of_targets(LIBRARY, machine, "small", 2)
     assert found.same + found.near_ties == 1
-    assert engineering.versions(LIBRARY, machine, "built-in", "small", 2)
+    assert engineering.versions(engineering.measure(LIBRARY, machine, "built-in", "small", 2))
     assert len(traces.of_built_in(LIBRARY, machine, 2).texts) == 1
-    assert [each.batch for each in batches.measure(LIBRARY, machine, "built-in", "small")] == [1, 1]
+    assert list(batches.measure(LIBRARY, machine, "built-in", "small")) == ["1"]
     parts = [line.split(": ")[1].split(". LONGER")[0] for line in said]
     assert parts[0] == "3 of 4 prompts of the built-in target"
     assert parts[1] == "1 of 2 turns on the prompts"

@@ -60,7 +60,9 @@ def test_a_growing_cache_changes_no_token(machine):
 
 def test_four_versions_are_timed(machine):
     mine = yours(LIBRARY.generate, LIBRARY.verify_block)
-    versions = engineering.versions(mine, machine, "built-in", "small", 2)
+    measured = engineering.measure(mine, machine, "built-in", "small", 2)
+    assert list(measured) == ["target built-in, draft small, K = 2"]
+    versions = engineering.versions(measured)
     names = [each.name for each in versions]
     assert len(names) == 4 and engineering.GROWING in names and engineering.FIXED in names
     assert all(each.speedup.median > 0 for each in versions)
@@ -78,7 +80,8 @@ def test_the_capture_is_not_in_the_time_of_the_graph(machine, monkeypatch):
 
         monkeypatch.setattr(model, "forward", timed)
     monkeypatch.setattr(graph, "captured", lambda *given: (clock.task(1000)(), capture(*given))[1])
-    *_, fixed = engineering.versions(LIBRARY, machine, "built-in", "small", 2)
+    measured = engineering.measure(LIBRARY, machine, "built-in", "small", 2)
+    *_, fixed = engineering.versions(measured)
     assert clock.now > 1000 and fixed.speedup.low > 0.1
 
 
@@ -97,7 +100,7 @@ def test_traces_hold_what_the_picture_needs(machine, monkeypatch):
 def test_batches_tell_the_last_row_and_the_gain(machine, monkeypatch):
     for name, value in (("BATCHES", (1, 2)), ("KS", (2,)), ("TOKENS", 5)):
         monkeypatch.setattr(batches, name, value)
-    served = batches.measure(LIBRARY, machine, "built-in", "small")
+    served = batches.served(batches.measure(LIBRARY, machine, "built-in", "small"))
     assert [(each.batch, each.k) for each in served] == [(1, 0), (1, 2), (2, 0), (2, 2)]
     assert served[0].gain == served[2].gain == 1.0
     assert all(0 < each.latency <= each.slowest for each in served)

@@ -137,10 +137,13 @@ def test_the_table_has_a_row_for_every_option(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(bound, "TREES", ((2, 1),))
     monkeypatch.setattr(bound, "ROUNDS", 1)
     monkeypatch.setattr(depth, "TEXTS", 1)
-    found = depth.table_for(target(None, torch.float32), Warp(temperature), 1, 8, rounds=1)
+    monkeypatch.setattr(depth, "MEASURED", 1)
+    found = depth.table_for(target(None, torch.float32), Warp(temperature), 1, 8)
     _, _, *rows = found.splitlines()
     shown = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
     assert len(shown) == 12 and {row[1] for row in shown} == {"K = 1", "K = 2", "tree 2x1"}
+    measured = [row[1] for row in shown if row[-1]]
+    assert len(measured) == 8 and measured.count("tree 2x1") == 4  # a chain and a tree a draft
     for _, _, tokens, drafting, _, v, speed, _ in shown:
         assert 1 <= float(tokens) <= 3 and float(drafting) > 0
         assert float(speed) == pytest.approx(
@@ -159,3 +162,15 @@ def test_drafts_stand_together_the_fastest_first():
     assert ordered == [
         ("fast", "K = 1"), ("fast", "tree 2"), ("slow", "K = 1"), ("slow", "K = 2"),
     ]  # fmt: skip
+
+
+def test_what_is_measured_is_a_block_without_luck_and_without_the_prefill(monkeypatch):
+    rows = [Expected(Option("fast", (1,) * k), 1 + k / 4, 0.1, 1.0) for k in (1, 2)]
+
+    def ran(seconds: float, passes: int) -> Callable[[list], Generation]:
+        return lambda prompt: Generation([[0] * 8], [[]], passes, seconds)
+
+    monkeypatch.setattr(depth, "plain", lambda *given: ran(0.8, 8))  # 0.1 s a token
+    monkeypatch.setattr(depth, "decoder_of", lambda option, *given: ran(0.6, 4 // option.nodes))
+    found = depth.measured(rows, {}, None, Warp(), [[0], [1]], 8)
+    assert [found[row].median for row in rows] == pytest.approx([1.25 / 1.5, 1.5 / 3.0])

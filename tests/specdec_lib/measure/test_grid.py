@@ -11,6 +11,7 @@ from decoders.built_in_machine import CPU, FOUND, SMALL
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.costs import costs_by_draft
+from specdec_lib.measure.core.interval import Rate
 from specdec_lib.measure.core.pages import table_in
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment import grid
@@ -29,12 +30,12 @@ SPREAD = Spread(1.5, 1.0, 2.0)
 
 def test_a_row_promises_with_v_and_without():
     costs = Costs(0.05, {m: 1.0 + 0.2 * (m - 1) for m in range(1, 10)})
-    row = grid.row_of("234m", "base", "code", 1, 0.7, costs)
+    row = grid.row_of("234m", "base", "code", 1, Rate(0.7, 60), costs)
     assert row.k == costs.best_k(0.7) and row.expected == costs.speedup(0.7, row.k)
     flat = [walltime_speedup(0.7, 0.05, k) for k in range(9)]
     assert (row.formula_k, row.formula) == (flat.index(max(flat)), max(flat))
     assert row.expected_at_4 == walltime_speedup(0.7, 0.05, 4, costs.v[5])
-    hopeless = grid.row_of("234m", "base", "code", 1, 0.05, Costs(0.9, costs.v))
+    hopeless = grid.row_of("234m", "base", "code", 1, Rate(0.05, 60), Costs(0.9, costs.v))
     assert hopeless.k == 1 and hopeless.expected < 1
 
 
@@ -106,7 +107,7 @@ def test_an_interrupted_kernel_keeps_the_rows_so_far(quick, tmp_path, monkeypatc
 
 def test_the_best_row_is_a_measured_one_and_its_lack_is_said():
     costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
-    rows = [grid.row_of("40m", "base", "code", t, 0.7, costs) for t in (0, 1, 1)]
+    rows = [grid.row_of("40m", "base", "code", t, Rate(0.7, 60), costs) for t in (0, 1, 1)]
     with pytest.raises(ValueError, match="of 3 rows none was measured end to end: let the"):
         grid.best(rows)
     for i, median in ((0, 1.9), (1, 1.4), (2, 1.6)):
@@ -114,9 +115,30 @@ def test_the_best_row_is_a_measured_one_and_its_lack_is_said():
     assert grid.best(rows) is rows[0] and grid.best(rows, 1) is rows[2]
 
 
+def test_the_best_row_is_one_whose_models_the_later_figures_have():
+    costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
+    rows = [grid.row_of(name, "base", "code", 1, Rate(0.7, 60), costs) for name in ("7b", "vicuna")]
+    rows = [grid.replace(row, empirical={"median": 2.0 + i}) for i, row in enumerate(rows)]
+    rows[1] = grid.replace(rows[1], published=True)
+    assert grid.best(rows) is rows[0]
+    with pytest.raises(ValueError, match="none was measured"):
+        grid.best(rows[1:])
+
+
+def test_the_table_says_of_which_target_and_how_sure_alpha_is():
+    costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
+    sure = grid.row_of("vicuna", "68m", "translation", 1, Rate(0.6213, 4600, 0.61, 0.63), costs)
+    unsure = grid.row_of("vicuna", "68m", "summarisation", 0, Rate(0.6213, 72, 0.5, 0.73), costs)
+    run = grid.replace(sure, tokens_a_pass=2.281, over="plain in bfloat16")
+    head, first, second = grid.table([run, unsure]).splitlines()
+    assert head.split()[:3] == ["target", "draft", "task"] and "tokens a pass  over" in head
+    assert first.startswith("vicuna     68m           translation") and "0.62 ± 0.01" in first
+    assert first.endswith("2.28  plain in bfloat16") and "0.6 ± 0.1" in second
+
+
 def test_the_table_shows_quartiles_where_a_row_was_run():
     costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
-    row = grid.row_of("40m", "base", "code", 1, 0.7, costs)
+    row = grid.row_of("40m", "base", "code", 1, Rate(0.7, 60), costs)
     assert "(" not in grid.table([row]).splitlines()[1]
     row = grid.replace(row, **Outcome(*[SPREAD] * 4).to_json())
     assert grid.table([row]).count("1.50 (1.00 to 2.00)") == 2
@@ -124,7 +146,7 @@ def test_the_table_shows_quartiles_where_a_row_was_run():
 
 def test_a_disturbed_row_says_so_below_itself():
     costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
-    row = grid.row_of("40m", "base", "code", 1, 0.7, costs)
+    row = grid.row_of("40m", "base", "code", 1, Rate(0.7, 60), costs)
     told = grid.replace(row, disturbed="the halves differ by 40%")
     assert grid.table([told]).startswith(grid.table([row]))
     assert "This run was disturbed (the halves differ by 40%)" in grid.table([told])

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import torch
 
 from specdec_lib import device
 from specdec_lib.measure.core.disturbance import disturbance
+from specdec_lib.measure.experiment import batches, engineering
 from specdec_lib.measure.quiet import command, runs
 from specdec_lib.measure.quiet.chapters import RUNS
 
@@ -40,6 +42,25 @@ def test_sampled_texts_may_take_longer_or_less():
     times = {"plain": [1.0] * 4, "speculative": [1.0, 1.0, 2.0, 2.0]}
     assert runs.judged("05 pairs", {"40M cost": times}) is None
     assert runs.judged("05 pairs", {"40M cost": times | {"plain": BUSY[1]}}) is not None
+
+
+def test_chapter_08_is_judged_by_plain_decoding_alone():
+    """Sampled blocks are more or fewer; batches that share nothing are compared with themselves."""
+    slow, last = [1.0, 2.0], "the last request, K = {}"
+    for name, steady, free in (
+        ("08 engineering", "plain", "your loop"),
+        ("08 batches", last.format(0), last.format(2)),
+    ):
+        assert runs.judged(name, {"any": {steady: [1.0, 1.0], free: slow}}) is None
+        assert "differ by 100%" in runs.judged(name, {"any": {steady: slow, free: slow}})
+
+
+def test_the_recorded_runs_of_chapter_08_give_its_figures():
+    versions = engineering.versions(runs.runs("08 engineering"))
+    assert {"your loop", "the library's loop", engineering.GROWING} <= {v.name for v in versions}
+    served = batches.served(runs.runs("08 batches"))
+    assert [(s.batch, s.k) for s in served] == list(product(batches.BATCHES, (0, *batches.KS)))
+    assert all(s.gain == 1 for s in served if s.k == 0)
 
 
 def test_what_a_chapter_times_is_recorded_with_the_tasks_that_it_reads():

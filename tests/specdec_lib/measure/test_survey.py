@@ -4,14 +4,17 @@ import threading
 
 import pytest
 import torch
-from decoders.built_in_machine import CPU
+from decoders.built_in_machine import CPU, FOUND
+from decoders.stand_in_clock import Clock
 
 from specdec_lib.measure.core.progress import Progress
 from specdec_lib.measure.experiment import survey
-from specdec_lib.measure.experiment.budget import LOOK, Part
+from specdec_lib.measure.experiment.budget import LOOK, Budget, Part
+from specdec_lib.measure.experiment.costs import costs_on
 from specdec_lib.measure.experiment.machine import Effort
 from specdec_lib.models import hub
 from specdec_lib.models.catalogue import PairError
+from specdec_lib.models.llama import Llama
 from specdec_lib.theory import Costs
 
 LONG = 1e9  # seconds that nothing takes
@@ -22,6 +25,17 @@ def part(seconds: float = LONG) -> Part:
     return Part(LOOK, seconds, lambda: 0.0, Progress())
 
 
+@pytest.fixture
+def light(monkeypatch):
+    """Costlier targets are as small as the built-in one; their sizes are reckoned as they are."""
+    monkeypatch.setattr(survey, "TRIAL", 100)
+    monkeypatch.setattr(
+        survey,
+        "scaled",
+        lambda folder, size, device, dtype: Llama.from_folder(folder, device, dtype),
+    )
+
+
 def test_effort_grows_and_is_refused_below_nothing():
     assert Effort().times(1) == Effort() and Effort().times(4).prompts == 4 * Effort().prompts
     assert Effort().times(0.001).positions == 8 and Effort().times(0.001).prompts == 1
@@ -29,7 +43,7 @@ def test_effort_grows_and_is_refused_below_nothing():
         Effort().times(0)
 
 
-def test_too_little_memory_falls_to_the_next_size_and_says_so(monkeypatch):
+def test_too_little_memory_falls_to_the_next_size_and_says_so(monkeypatch, light):
     said: list[str] = []
     monkeypatch.setattr(survey, "free_memory", lambda device: 0)
     monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 250_000_000)
@@ -46,7 +60,7 @@ def test_too_little_memory_falls_to_the_next_size_and_says_so(monkeypatch):
     assert list(survey.built_in_targets(CPU, formats, LONG, said.append)) == ["built-in"]
 
 
-def test_memory_that_runs_out_while_loading_falls_to_the_next_size(monkeypatch):
+def test_memory_that_runs_out_while_loading_falls_to_the_next_size(monkeypatch, light):
     real, said = survey.scaled, []
 
     def short(folder, cost, device, dtype):
@@ -67,13 +81,52 @@ def test_a_target_too_slow_for_the_budget_falls_to_the_next_size_and_says_so(mon
     said: list[str] = []
     slow = {"234m": 0.2, "40m": 0.1}
     monkeypatch.setattr(survey, "scaled", lambda folder, size, device, dtype: size)
-    monkeypatch.setattr(survey, "pass_task", lambda model, tokens: model)
-    monkeypatch.setattr(survey, "fastest_of", lambda size, rounds: slow[size])
+    monkeypatch.setattr(survey, "a_pass", lambda size: slow[size])
     sizes = survey.costlier(("234m", "40m"), CPU, torch.float32, 160, said.append)
     assert [size for size, *_ in sizes] == ["40m"]  # the smallest is taken in any case
     assert "The 234m target is left out" in said[0] and "a pass takes 0.20 s, and 160 s" in said[0]
     sizes = survey.costlier(("234m", "40m"), CPU, torch.float32, 320, said.append)
     assert next(sizes)[0] == "234m"
+
+
+def test_one_pass_that_was_sooner_than_the_others_does_not_speak_for_them(monkeypatch):
+    clock, seconds = Clock(monkeypatch), iter([5.0, 0.1, 1.0, 2.0])  # the first is a warm-up
+
+    def task(model, tokens):
+        return lambda: clock.task(next(seconds))()
+
+    monkeypatch.setattr(survey, "pass_task", task)
+    assert survey.a_pass("model") == pytest.approx(1.0)
+
+
+def test_a_look_whose_time_is_over_leaves_the_costlier_target_out_and_says_so(monkeypatch, machine):
+    """On a busy machine the passes of the built-in target take all that the look has."""
+    now, said = [0.0], []
+
+    def costs_on(*what):
+        now[0] += 31
+        return FOUND
+
+    model = machine.targets["built-in"]
+    monkeypatch.setattr(survey, "copy_bandwidth", lambda device: 1e10)
+    formats = survey.Formats(torch.float32, torch.float32, "of the test", {})
+    monkeypatch.setattr(survey, "chosen_formats", lambda *what: formats)
+    found = {"built-in": model, "40m": model}
+    monkeypatch.setattr(survey, "built_in_targets", lambda *what: found)
+    monkeypatch.setattr(survey, "costs_on", costs_on)
+    budget = Budget(clock=lambda: now[0], say=said.append)
+    with budget.part(LOOK) as looking:
+        seen = survey.looked(CPU, Effort(), budget, looking, said.append)
+    assert list(seen.targets) == list(seen.costs) == ["built-in"]
+    assert said[-1].startswith("Left out to keep to 30 s: the 40m target. LONGER")
+    assert "Pairs: built-in, each with its drafts" in said
+
+
+def test_costs_for_which_there_is_no_time_are_those_of_one_round(machine):
+    target, spent = machine.targets["built-in"], part(-1.0)
+    found = costs_on(target, target, machine.drafts, 30, spent)
+    assert found.seconds > 0 and set(found.v) == set(range(1, 10)) and len(found.drafts) == 7
+    assert spent.left_out == ["all rounds of bare passes but one"]
 
 
 def test_a_hub_that_fails_or_never_answers_is_no_hub(monkeypatch):
@@ -101,7 +154,7 @@ def test_published_pairs_need_a_gpu_and_the_hub(monkeypatch):
     assert survey.published_pairs(gpu, said.append) == survey.PUBLISHED
 
 
-def test_every_finding_is_a_line(monkeypatch):
+def test_every_finding_is_a_line(monkeypatch, light):
     said: list[str] = []
     monkeypatch.setattr(survey, "copy_bandwidth", lambda device: 12.5e9)
     monkeypatch.setattr(survey, "CPU_SIZES", ("40m",))
@@ -137,7 +190,7 @@ def test_without_the_time_to_try_another_dtype_float32_is_taken_and_the_lack_sai
     assert short.left_out == ["trials of other dtypes"]
 
 
-def test_without_a_choice_of_dtypes_nothing_is_measured(monkeypatch):
+def test_without_a_choice_of_dtypes_nothing_is_measured(monkeypatch, light):
     monkeypatch.setattr(survey, "dtypes", lambda: (torch.float32,))
     monkeypatch.setattr(survey, "costs_by_dtype", None)
     monkeypatch.setattr(survey, "CPU_SIZES", ("40m",))
