@@ -1,5 +1,6 @@
 """What chapter 08 runs on: the device, the models on it, and how much is measured."""
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,13 +30,40 @@ class Effort(NamedTuple):
         return Effort(*grown, prompts, self.tokens, self.rounds)
 
 
+class Targets(Mapping[str, Llama]):
+    """Models by name, which can be let go: one that is asked for again is made again."""
+
+    def __init__(self, models: Mapping[str, Llama], make: Callable[[str], Llama]) -> None:
+        self._models: dict[str, Llama | None] = dict(models)
+        self._make = make
+
+    def __getitem__(self, name: str) -> Llama:
+        model = self._models[name] or self._make(name)
+        self._models[name] = model
+        return model
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def release(self) -> None:
+        """Let all models go."""
+        self._models = dict.fromkeys(self._models)
+
+
 @dataclass(frozen=True)
 class Machine:
-    """What was found. `targets` are the built-in one and its costlier versions, by name."""
+    """What was found. `targets` are the built-in one and its costlier versions, by name.
+
+    `published` are the pairs of the hub that were fetched, `free` the bytes that were free before
+    anything was loaded, None if that is not known.
+    """
 
     device: torch.device
     dtype: torch.dtype
-    targets: dict[str, Llama]
+    targets: Mapping[str, Llama]
     drafts: dict[str, Llama]
     published: tuple[str, ...]
     effort: Effort
@@ -45,6 +73,14 @@ class Machine:
         default_factory=dict
     )  # those that decode faster in another dtype
     budget: Budget = field(default_factory=Budget)
+    free: int | None = None
+
+    def release(self) -> None:
+        """Let the targets go, for models that need their memory."""
+        if isinstance(self.targets, Targets):
+            self.targets.release()
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
 
     def best_plain(self, name: str) -> Llama:
         """The target in the dtype in which plain decoding is fastest."""
