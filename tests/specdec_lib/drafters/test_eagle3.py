@@ -45,9 +45,14 @@ def theirs() -> PreTrainedModel:
 
 
 @pytest.fixture(scope="module")
-def target(theirs: PreTrainedModel, tmp_path_factory: pytest.TempPathFactory) -> Llama:
-    folder = tmp_path_factory.mktemp("target")
-    theirs.save_pretrained(folder)
+def folder(theirs: PreTrainedModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("target")
+    theirs.save_pretrained(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def target(folder: Path) -> Llama:
     return Llama.from_folder(folder, dtype=torch.float64)
 
 
@@ -104,6 +109,22 @@ def test_a_tree_has_the_distributions_of_the_published_pass(
             path.insert(0, proposal.tokens[at - 1])
             at = proposal.parents[at - 1]
         torch.testing.assert_close(proposal.q[node], published(text, path), **CLOSE)
+
+
+@pytest.mark.parametrize("form", WRITE)
+def test_in_float32_few_tokens_take_steps_of_their_own_and_the_distributions_are_the_same(
+    theirs: PreTrainedModel, folder: Path, heads: dict[str, Path], form: str
+):
+    text, published = TEXTS[0], PublishedHead(heads[form], theirs)
+    target = Llama.from_folder(folder)
+    weights = load_head(target, heads[form])
+    chain = begun(Eagle3(target, weights), [text]).propose([text], [3], begun_choices(1, 3))
+    tree = begun(Eagle3Tree(target, weights, (1, 2)), [text])
+    tree = tree.propose([text], [2], begun_choices(1, 3))
+    for tokens, q in ((chain.tokens[0].tolist(), chain.q[0]), (tree.tokens, tree.q)):
+        for i in range(2):
+            expected = published(text, tokens[:i]).float()
+            torch.testing.assert_close(q[i], expected, rtol=0, atol=1e-4)
 
 
 def test_later_blocks_go_on_from_the_states_of_the_text_as_it_became(

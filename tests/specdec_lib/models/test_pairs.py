@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import huggingface_hub
 import pytest
 import torch
+from decoders.published_eagle3 import write_head
 from huggingface_hub import constants
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RevisionNotFoundError
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -156,6 +157,14 @@ def fake_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) 
         "tiny-t5",
         {"target": "org/t5", "drafts": {"s": "org/t5-s"}, "tokenizer": "org/small"},
     )
+    headed = {"target": "org/llama", "drafts": {"s": "org/llama"}, "heads": {"eagle3": "org/head"}}
+    add(PUBLISHED["pairs"], "tiny-headed", headed)
+    add(PUBLISHED["repositories"], "org/llama", {"revision": None, "gigabytes": 0.1})
+    add(
+        PUBLISHED["repositories"],
+        "org/head",
+        {"revision": "3" * 40, "gigabytes": 0.1, "parameters": 2000},
+    )
     commits = {"org/big": "1" * 40, "org/small": "2" * 40}
     for name in ("org/big", "org/small", "org/x", "org/t5", "org/t5-s"):
         add(PUBLISHED["repositories"], name, {"revision": commits.get(name), "gigabytes": 0.1})
@@ -236,7 +245,7 @@ def test_the_published_table_is_whole():
     repositories = PUBLISHED["repositories"]
     named = {entry.get("tokenizer") for entry in PUBLISHED["pairs"].values()} - {None}
     for entry in PUBLISHED["pairs"].values():
-        named |= {entry["target"], *entry["drafts"].values()}
+        named |= {entry["target"], *entry["drafts"].values(), *entry.get("heads", {}).values()}
     assert named == set(repositories)
     for entry in repositories.values():
         revision = entry["revision"]
@@ -406,6 +415,42 @@ def test_too_few_logits_for_the_tokenizer_are_refused(tmp_path: Path):
     assert common_columns((9, 6), tokenizer) == 6
     with pytest.raises(PairError, match="9 and 5 logits, too few for the tokenizer's token 5"):
         common_columns((9, 5), tokenizer)
+
+
+@pytest.fixture
+def headed(fake_hub: Hub) -> Hub:
+    """A hub that has a Llama and a head for it, too."""
+    folder = fake_hub.root / "org/llama"
+    write_llama(folder, 8, layers=8)
+    write_tokenizer(folder)
+    write_head(fake_hub.root / "org/head", LlamaForCausalLM.from_pretrained(folder), [1, 3, 4])
+    return fake_hub
+
+
+def test_a_head_is_fetched_with_its_target(headed: Hub, capsys: pytest.CaptureFixture):
+    pair = load_pair("tiny-headed", "eagle3", device="cpu", yes=True)
+    assert isinstance(pair.target, Llama) and (pair.draft / "pytorch_model.bin").is_file()
+    assert pair.label.startswith("org/llama with the head org/head: a ")
+    assert f"org/head at {'3' * 40}: 0.00 GB to download" in capsys.readouterr().out
+    headed.log.clear()
+    load_pair("tiny-headed", "eagle3", device="cpu", yes=True)
+    assert headed.log == []
+
+
+def test_a_text_is_written_with_a_head(headed: Hub, capsys: pytest.CaptureFixture):
+    asked = ["generate", "a b c", "--pair", "tiny-headed", "--tokens", "9", "--yes"]
+    assert main([*asked, "--draft", "eagle3"]) == 0
+    said = capsys.readouterr().out.split("\n\n")
+    assert main([*asked, "--draft", "s"]) == 0
+    assert capsys.readouterr().out.split("\n\n")[0].splitlines()[-1] == said[0].splitlines()[-1]
+    assert said[1].startswith("org/llama with the head org/head") and "forwards" in said[1]
+
+
+def test_a_head_of_another_target_is_refused(headed: Hub, capsys: pytest.CaptureFixture):
+    write_llama(headed.root / "org/llama", 16, layers=8)
+    asked = ["generate", "a", "--pair", "tiny-headed", "--draft", "eagle3", "--yes"]
+    assert main(asked) == 2
+    assert "hidden_size is 8, and for this target it must be 16" in capsys.readouterr().err
 
 
 def test_an_encoder_decoder_pair_reads_the_text_as_its_source(fake_hub: Hub):
