@@ -581,6 +581,24 @@ for batch in (1, max(each.batch for each in served)):
     print(f"batch {batch}: at its best K {gain:.2f} times the tokens a second of plain decoding")
 
 # %% [markdown]
+# ## The race again
+#
+# The last race is yours: your own `speculative_generate` against plain decoding, with the library's
+# decoder beside it. Here the time of reading the prompt counts for everybody, because your function
+# reads it too.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.common.race import show_race
+from specdec_lib.measure.race.contestants import drafting, own
+from specdec_lib.measure.race.race import race
+
+contestants = {
+    "your decoder": own(speculative_generate, "large", k=3),
+    "the library's decoder": drafting("large", k=3),
+}
+show_race(race("08", contestants, texts=2, reading=True))
+
+# %% [markdown]
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
