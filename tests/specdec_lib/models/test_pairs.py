@@ -261,6 +261,7 @@ def test_the_command_lists_pairs_and_sizes(capsys: pytest.CaptureFixture):
         "drafts 68m (0.27 GB, licence as the hub names it)"
     )
     assert line in said and said[0].startswith("stdlib: built in")
+    assert any("eagle3 (3.12 GB, Apache-2.0)" in line for line in said)
 
 
 def test_a_published_pair_is_fetched_once_and_loaded(fake_hub: Hub, capsys):
