@@ -29,20 +29,24 @@ def plain_generate(
     logits are not finite.
     """
     run = Run(target, prompts, settings, check_request(target, prompts, settings, choices))
-    no_drafts = [0] * len(prompts)
 
     def step() -> list[Block]:
-        choices.begin(no_drafts, run.running)
-        p, finite = run.score()
-        read = torch.stack((finite.long(), choices.last(p[:, -1])), 1).tolist()
-        require_finite(all(sound for sound, _ in read), "target")
-        for row, (_, token) in enumerate(read):
-            if run.running[row]:
-                run.add(row, [token])
-        run.roll_back()
+        plain_step(run, choices)
         return []
 
     return run.loop(step)
+
+
+def plain_step(run: Run, choices: Choices) -> None:
+    """One pass of the target, and the token that it gives to every running row."""
+    choices.begin([0] * len(run.running), run.running)
+    p, finite = run.score()
+    read = torch.stack((finite.long(), choices.last(p[:, -1])), 1).tolist()
+    require_finite(all(sound for sound, _ in read), "target")
+    for row, (_, token) in enumerate(read):
+        if run.running[row]:
+            run.add(row, [token])
+    run.roll_back()
 
 
 @torch.inference_mode()
