@@ -438,14 +438,13 @@ for run in beside("08 engineering", timed):
 # 7B has 28. A graph is started once, and `c` goes back to what the weights say. Where nothing can be recorded, a draft
 # has to be shallow. Chen et al. drafted with 8 layers for a target of 80, and Yan et al. trade depth for width.
 #
-# On a GPU the next cell times four drafts both ways, two sizes times two depths. Elsewhere it does the sum for
+# On a GPU the next cell times four drafts both ways, two sizes times two depths. Everywhere it does the sum for
 # FLAN-T5, whose kernels `transformers` starts one by one.
 
 # %% tags=["demo"]
 if machine.device.type == "cuda":
     charts.launches(launches.on(machine))
-else:
-    print(launches.t5_in_words())
+print(launches.t5_in_words())
 
 # %% [markdown]
 # ## Token by token

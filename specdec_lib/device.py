@@ -108,7 +108,7 @@ class Stopwatch:
 
     def __init__(self, device: torch.device) -> None:
         self.marks: list = []
-        self.on_gpu = device.type == "cuda"
+        self.device, self.on_gpu = device, device.type == "cuda"
 
     def mark(self) -> None:
         """Mark the end of what was started so far."""
@@ -116,7 +116,7 @@ class Stopwatch:
             self.marks.append(time.perf_counter())
             return
         event = torch.cuda.Event(enable_timing=True)
-        event.record()
+        event.record(torch.cuda.current_stream(self.device))
         self.marks.append(event)
 
     def seconds(self) -> list[float]:

@@ -75,8 +75,8 @@ def test_marks_on_a_gpu_are_events_and_only_reading_them_waits(monkeypatch):
         def __init__(self, enable_timing: bool) -> None:
             self.at = 1000.0 * len(said)  # milliseconds
 
-        def record(self) -> None:
-            said.append("record")
+        def record(self, stream: str) -> None:
+            said.append(stream)
 
         def synchronize(self) -> None:
             said.append("wait")
@@ -85,10 +85,11 @@ def test_marks_on_a_gpu_are_events_and_only_reading_them_waits(monkeypatch):
             return later.at - self.at
 
     monkeypatch.setattr(torch.cuda, "Event", Event)
-    watch = device.Stopwatch(torch.device("cuda"))
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: f"stream of {device}")
+    watch = device.Stopwatch(torch.device("cuda:1"))
     for _ in range(3):
         watch.mark()
-    assert said == ["record"] * 3
+    assert said == ["stream of cuda:1"] * 3
     assert watch.seconds() == [1, 1] and said[3:] == ["wait"]
 
 
