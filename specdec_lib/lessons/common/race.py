@@ -69,7 +69,7 @@ def verdict(race: Any) -> str:
     if race.temperature:
         return (
             f"At temperature {race.temperature:g} every decoder draws its own tokens, so the texts "
-            "differ. Their distribution is the same."
+            "differ. One text cannot show whether their distribution is the same."
         )
     return f"The tokens were compared: {names} wrote another text than {race.lanes[0].name}."
 

@@ -33,7 +33,7 @@ TURN = 4  # tokens that every decoder writes in its turn; a pass may bring a few
 # texts do not run in circles. A test finds them again.
 TEXTS = (0, 2, 15, 19, 25, 35, 48, 50)
 COSTLY = ("234m", "40m")  # of scale.COSTS, in the order in which they are tried
-LOADING = 0.6  # the share of the time that loading may take
+LOADING = 0.75  # the share of the time that loading may take
 LEAST = 24  # tokens that make a race
 STOPPED = "Stopped at the time limit, with every decoder at the same token."
 UNFINISHED = "\ufffd"  # what a tokenizer shows for bytes that are no character

@@ -367,6 +367,24 @@ def test_a_vocabulary_in_sentencepiece_s_file_alone_is_compared_byte_by_byte(fak
     assert fake_hub.weights_fetched() == []
 
 
+def test_a_published_pair_generates_at_the_command_line(fake_hub: Hub, capsys):
+    command = ["generate", "c a b", "--pair", "tiny", "--tokens", "5", "--k", "2"]
+    assert main(command) == 2  # nobody agreed
+    assert "give --yes" in capsys.readouterr().err and fake_hub.weights_fetched() == []
+    assert main([*command, "--yes", "--show"]) == 0
+    told = capsys.readouterr().out
+    assert "c a b" in told and "org/big with org/small" in told
+    assert "plain: drafted and accepted" in told and "forwards of the target" in told
+
+
+def test_what_transformers_loads_must_fit_the_processor_s_memory_too(fake_hub: Hub, monkeypatch):
+    free = {"cpu": 1000, "meta": 10**9}
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: free[device.type])
+    with pytest.raises(PairError, match="0.0 GB are free on cpu"):
+        load_pair("tiny", device="meta", yes=True)
+    assert fake_hub.weights_fetched() == []
+
+
 def test_the_size_leaves_out_what_is_there(fake_hub: Hub):
     fake_hub.snapshot_download("org/big", "1" * 40, ["model.safetensors"])
     files = {"model.safetensors": 700, "config.json": 30}
