@@ -703,6 +703,27 @@ lesson.answered("quiz_04_b", quiz_04_b)
 lesson.look()
 
 # %% [markdown]
+# ## The race again
+#
+# Your formula chooses the draft and `K` for the target at the 40M cost, from what was measured
+# above. Compare the ratio that it promises with the ratio of the race.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.common.race import show_race
+from specdec_lib.measure.race.contestants import drafting
+from specdec_lib.measure.race.race import race
+
+promised = {
+    (name, k): walltime_speedup(row.alpha, row.costs.c, k, row.costs.v[k + 1])
+    for name, row in costlier.items()
+    for k in range(1, max(row.costs.v))
+}
+draft, k = max(promised, key=promised.get)
+print(f"Your formula takes {draft} with K = {k} and promises {promised[draft, k]:.2f}.")
+yours = {"your draft and K": drafting(draft, k)}
+show_race(race("04", yours, texts=8, temperature=1, cost="40m"))
+
+# %% [markdown]
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,

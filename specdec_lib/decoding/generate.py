@@ -29,18 +29,22 @@ def plain_generate(
     logits are not finite.
     """
     run = Run(target, prompts, settings, check_request(target, prompts, settings, choices))
-    no_drafts = [0] * len(prompts)
 
     def step() -> list[Block]:
-        choices.begin(no_drafts, run.running)
-        tokens = choices.last(run.score()[:, -1]).tolist()
-        for row, token in enumerate(tokens):
-            if run.running[row]:
-                run.add(row, [token])
-        run.roll_back()
+        plain_step(run, choices)
         return []
 
     return run.loop(step)
+
+
+def plain_step(run: Run, choices: Choices) -> None:
+    """One pass of the target, and the token that it gives to every running row."""
+    choices.begin([0] * len(run.running), run.running)
+    tokens = choices.last(run.score()[:, -1]).tolist()
+    for row, token in enumerate(tokens):
+        if run.running[row]:
+            run.add(row, [token])
+    run.roll_back()
 
 
 @torch.inference_mode()

@@ -84,6 +84,8 @@ def load_all(
     tokenizer = tokenizer_of(name, names)
     counts = [parameters_of(hub.texts(each)) for each in names]
     require_memory(sum(counts), dtype, device)
+    if not is_ours(hub.texts(names[0])):  # transformers fills the model on the CPU, then moves it
+        require_memory(counts[0], dtype, torch.device("cpu"))
     target, *small = (load_model(folder, device, dtype) for folder in hub.weights(names, yes))
     columns = common_columns([each.vocab_size for each in (target, *small)], tokenizer)
     for model in (target, *small):
@@ -104,11 +106,18 @@ def load_model(
 
     Raises ValueError if neither can run it.
     """
+    if is_ours(folder):
+        return Llama.from_folder(folder, device, dtype)
+    return hf.load(folder, device, dtype)  # what transformers does not know either, hf.py says
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether the configuration in `folder` is of a form that our own Llama runs."""
     try:
         read_shape(folder)
-    except ValueError:  # not of this form; what transformers does not know either, hf.py says
-        return hf.load(folder, device, dtype)
-    return Llama.from_folder(folder, device, dtype)
+    except ValueError:
+        return False
+    return True
 
 
 def tokenizer_of(name: str, repositories: Sequence[str]) -> PreTrainedTokenizerBase:

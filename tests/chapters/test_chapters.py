@@ -44,7 +44,7 @@ VALUES = [
     *(np.zeros(4), torch.zeros(3)),
 ]
 WORDS = {"shapes", "found_in_the_text"}  # figures that show no number
-PRINTS = {"on_real_text", "acceptance_table"}  # figures that also print
+PRINTS = {"ladder", "acceptance_table"}  # figures that also print
 # What a figure says among other things.
 SAID = {
     "00 serial_and_parallel": "pass 5 reads tokens 1 to 4",
@@ -59,6 +59,8 @@ SAID = {
     "00 four_rows": "18 A100: read the weights 9.54 ms, calculate one token 0.0623 ms",
     "01 chosen_rows": "row 5 speaks of what is next, says 'sat', is your p[4]",
     "01 passes": "12 tokens in 4 passes and 12 draft calls; the target alone writes",
+    "01 what_the_pass_reads": "One pass reads 5 tokens, the last of the text and 4 drafts",
+    "01 ladder": "no draft 24, oracle 5, small model",
     "03 whole_texts": "bonus from the row before",
     "03 noise_hides_a_bug": "counted 0.0009765625",
     "04 one_block": "75 ms for 4 tokens: 18.75 ms each, 2.67 times as fast",

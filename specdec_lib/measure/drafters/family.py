@@ -171,7 +171,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
     options = parser().parse_args(arguments)
     if options.pair:
-        return on_published(options)
+        try:
+            return on_published(options)
+        except ValueError as error:  # a pair that cannot be had, or a head that does not fit
+            raise SystemExit(str(error)) from error
     model = target(options.target_cost, getattr(torch, options.dtype or name_of(dtypes()[0])))
     if options.by_depth:
         return by_depth(model, options)

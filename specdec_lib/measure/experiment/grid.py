@@ -185,7 +185,7 @@ def page_table(content: Mapping[str, Any]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Measure everything, print the table, leave the JSON; returns the exit code."""
     options = parser().parse_args(arguments)
-    machine = survey.look()
+    machine = survey.look(pairs=options.pairs, yes=options.yes)
     try:
         results = begin(machine, LIBRARY, options.json)
     except (FileExistsError, ResultsError) as error:
@@ -210,4 +210,6 @@ def parser() -> argparse.ArgumentParser:
     option = command.add_argument
     option("--json", type=Path, metavar="FILE", help="the results file (a new name)")
     option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
+    option("--pairs", nargs="*", metavar="NAME", help="published pairs (default: by the card)")
+    option("--yes", action="store_true", help="fetch them without asking")
     return command

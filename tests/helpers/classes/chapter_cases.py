@@ -189,7 +189,8 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "chosen_rows": (TARGET, ch01.PREFIX, ch01.BLOCK),
         "greedy_walk": (ch01.BLOCK, ch01.target_rows(ch01.PREFIX, ch01.BLOCK)),
         "passes": (ch01.PREFIX, 4, 12),
-        "on_real_text": (real, real, ch01.PREFIX, ch01.text),
+        "what_the_pass_reads": (ch01.PREFIX, ch01.BLOCK),
+        "ladder": (real, real, ch01.PREFIX, ch01.text),
     },
     "02": {
         "two_distributions": (P, Q),

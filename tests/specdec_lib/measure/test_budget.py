@@ -203,3 +203,7 @@ def test_every_piece_of_a_part_is_shown(monkeypatch):
         list(work(clock, part.each(range(6), "turns"), 5))
     assert place.shown[0] == "a: turns, 2 of 6 (5 s of 100 s at most)"
     assert len(place.shown) == 6 and place.shown[-1] == ""
+
+
+def test_chapter_08_takes_three_minutes_at_most_and_eight_on_a_gpu():
+    assert sum(ON_CPU.values()) <= 180 and sum(ON_GPU.values()) <= 480

@@ -146,8 +146,8 @@ def test_the_command_takes_a_published_pair(headed: tuple[Pair, Path], tmp_path:
     assert "eagle3 head" in asked["members"] and len(set(map(tuple, asked["texts"]))) == 3
     assert all(len(text) == 64 for text in asked["texts"])
     assert "| eagle3 head | K = 2 |" in table_in(page, "the drafters on qwen3-4b")
-    with pytest.raises(ValueError, match="prompts, not 99"):
-        command.prompts_of(pair, 99)
+    with pytest.raises(SystemExit, match="prompts, not 99"):
+        command.main(["--pair", "qwen3-4b", "--prompts", "98"])
 
 
 def block(drafted: int, accepted: int, kept: int) -> Block:

@@ -154,7 +154,7 @@ def test_a_disturbed_row_says_so_below_itself():
 
 
 def test_the_command_measures_prints_and_leaves_a_file(quick, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(grid.survey, "look", lambda: quick)
+    monkeypatch.setattr(grid.survey, "look", lambda pairs, yes: quick)
     path = tmp_path / "table.json"
     assert grid.main(["--json", str(path)]) == 0
     assert "Target 40m" in capsys.readouterr().out and len(read(path)["rows"]) == 56

@@ -261,6 +261,7 @@ def test_the_command_lists_pairs_and_sizes(capsys: pytest.CaptureFixture):
         "drafts 68m (0.27 GB, licence as the hub names it)"
     )
     assert line in said and said[0].startswith("stdlib: built in")
+    assert any("eagle3 (3.12 GB, Apache-2.0)" in line for line in said)
 
 
 def test_a_published_pair_is_fetched_once_and_loaded(fake_hub: Hub, capsys):
@@ -363,6 +364,24 @@ def test_a_vocabulary_in_sentencepiece_s_file_alone_is_compared_byte_by_byte(fak
     write_tokenizer(fake_hub.root / "org/t5-s", ["</s>", "b", "a", "c", "d", "e"])
     with pytest.raises(PairError, match="org/t5 and org/t5-s have different vocabularies"):
         load_pair("tiny-t5", device="cpu", yes=True)
+    assert fake_hub.weights_fetched() == []
+
+
+def test_a_published_pair_generates_at_the_command_line(fake_hub: Hub, capsys):
+    command = ["generate", "c a b", "--pair", "tiny", "--tokens", "5", "--k", "2"]
+    assert main(command) == 2  # nobody agreed
+    assert "give --yes" in capsys.readouterr().err and fake_hub.weights_fetched() == []
+    assert main([*command, "--yes", "--show"]) == 0
+    told = capsys.readouterr().out
+    assert "c a b" in told and "org/big with org/small" in told
+    assert "plain: drafted and accepted" in told and "forwards of the target" in told
+
+
+def test_what_transformers_loads_must_fit_the_processor_s_memory_too(fake_hub: Hub, monkeypatch):
+    free = {"cpu": 1000, "meta": 10**9}
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: free[device.type])
+    with pytest.raises(PairError, match="0.0 GB are free on cpu"):
+        load_pair("tiny", device="meta", yes=True)
     assert fake_hub.weights_fetched() == []
 
 
