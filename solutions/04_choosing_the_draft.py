@@ -15,8 +15,8 @@
 # the distribution of the text stays the target's. **You build** a calculator for the speed-up.
 # **You leave with** a way to choose a draft and `K` from numbers that you measure in a minute.
 #
-# Run the cells from top to bottom. The times are those of your machine. If other programs disturb
-# them, the cell says so and goes on with times that were recorded on a quiet machine.
+# The times are those of your machine. If other programs disturb them, the cell says so and goes on
+# with times that were recorded on a quiet machine.
 
 # %%
 import numpy as np
@@ -46,8 +46,7 @@ figures.one_block(target_ms=50, draft_ms=5, k=5, accepted=3)
 # - **`c`**, how slow the draft is: the time of one draft step over the time of one target pass over
 #   one token. Here `c = 5/50 = 0.1`.
 #
-# A smaller draft usually has a smaller `c` and a smaller `alpha`. That is the choice of this
-# chapter: fast or accurate.
+# A smaller draft usually has a smaller `c` and a smaller `alpha`: fast or accurate.
 #
 # A processor makes the same bet when it guesses which way a branch of the program will go:
 #
@@ -59,8 +58,8 @@ figures.one_block(target_ms=50, draft_ms=5, k=5, accepted=3)
 # | misprediction penalty | a block whose first token is rejected | `c K` target passes more than plain decoding |
 #
 # The formulas below need one assumption: **each draft token that is judged is accepted with the
-# same probability `alpha`.** Real text does not keep to this: hard tokens come in groups. Chapters
-# 05 and 06 measure how much that matters.
+# same probability `alpha`.** Real text does not keep to this; chapters 05 and 06 measure how much
+# this matters.
 #
 # ## How many tokens a block brings
 #
@@ -224,9 +223,9 @@ lesson.check_walltime_speedup(walltime_speedup)
 # %% [markdown]
 # $$ \text{speed-up} = \frac{E[\text{tokens}]}{c\,K + v(K+1)} $$
 #
-# With `v = 1` this is Theorem 3.8 of Leviathan et al. A draft is seldom free. Chen et al. report
-# 14.1 ms for a token of their target and 1.8 ms for one of their draft, so `c = 0.128`. With their
-# `K = 4`, drafting takes a third of the time, and they were still 1.9 to 2.5 times as fast.
+# With `v = 1` this is Theorem 3.8 of Leviathan et al. A draft is seldom free: Chen et al. report
+# 14.1 ms for a token of their target and 1.8 ms for one of their draft, so `c = 0.128`. They were
+# still 1.9 to 2.5 times as fast.
 #
 # ## The best K: when to stop drafting
 #
@@ -265,8 +264,8 @@ figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 # "assistant_confidence_threshold": 0.4,
 # ```
 #
-# So `K` is 20 at most, and a block ends early when the draft gives its own token less than 0.4: a
-# stopping rule that asks the draft.
+# So a block has up to 20 draft tokens, and it ends early when the draft gives its own token a
+# probability below 0.4: a stopping rule that asks the draft.
 
 
 # %% solution="best_k"
@@ -300,8 +299,8 @@ lesson.check_best_k(best_k)
 # `v = 1`, **some `K` pays exactly if `alpha > c`**. The gain is then at least
 # `(1 + alpha)/(1 + c)`: Corollary 3.9 of Leviathan et al. For any other draft the best `K` is 0.
 #
-# Read the row of 0.7 from left to right: the best `K` falls from 9 to 2 although `alpha` stays. A
-# rule that knows only `alpha` cannot choose `K`.
+# In the row of 0.7 the best `K` falls from 9 to 2 although `alpha` stays. A rule that knows only
+# `alpha` cannot choose `K`.
 #
 # ## Simulator: the trade-off explorer
 #
@@ -337,8 +336,8 @@ lesson.reveal("prediction_04_c", prediction_04_c)
 #
 # Now a real pair. The built-in target has 7.9 million parameters and three drafts of its family.
 # We slow the target down until a pass costs what a model of 234 million parameters costs; its
-# distribution stays the same. So the **cost** is that of a large target, and the **acceptance** is
-# still that of the built-in pair. A real target of this size would accept less from such a draft.
+# distribution stays the same. So the cost is that of a large target, and the acceptance stays that
+# of the built-in pair.
 #
 # `alpha` is measured at temperature 1 on 3,000 positions of held-out text. `c` and `v` come from
 # passes by themselves, on half of your machine's cores. The next cell takes about 20 s.
@@ -396,11 +395,11 @@ lesson.reveal("prediction_04_d", prediction_04_d, share)
 #   first draft step of a block reads them from memory again; the steps after it find them.
 # - **The host.** Between the passes Python draws tokens, compares them and moves caches. Plain
 #   decoding does this once for each token, a block more often.
-# - **The text.** `alpha` is a mean over held-out text. The decoder met other positions, in the text
-#   that the target wrote, and a few texts are few.
+# - **The text.** `alpha` is a mean over held-out text. The decoder met other positions, in text that
+#   the target itself wrote, and it met few of them.
 #
-# Which bar is the largest step down on your machine? The spread over the texts tells you how far to
-# trust the last one.
+# Which step is the largest on your machine? The range under the picture tells you how far to trust
+# the last bar: the texts differ by chance.
 #
 # The contrast: the same family with the built-in target itself. Its pass takes a tenth of the time,
 # the draft step takes as long as before, and so does Python. The fourth draft is an **early exit**:
@@ -433,8 +432,8 @@ for run in beside("04 gap, built-in", {(draft, k): texts}):
 # | n-gram | counts of a corpus: what followed the last token or two | low | nearly 0 | there is no small model |
 # | prompt lookup | whatever followed the last time these tokens appeared in this text | depends on the text | nearly 0 | the answer repeats the prompt |
 #
-# Here are published pairs that this library can run, with `specdec pairs`. The ratio compares
-# parameters. It is not `c`, and it says nothing about `alpha`.
+# Here are published pairs that this library can run (`specdec pairs`). The ratio compares
+# parameters; it is not `c`, and it does not tell `alpha`. The last column is the GPU memory needed.
 
 # %% tags=["demo"]
 from specdec_lib.models.catalogue import PUBLISHED
@@ -450,8 +449,8 @@ ours, theirs = {"cat": 0, "dog": 1}, {"dog": 0, "cat": 1}
 print("sizes are equal:", len(ours) == len(theirs), " ids are equal:", ours == theirs)
 
 # %% [markdown]
-# With this pair an accepted 0 would mean "cat" to one model and "dog" to the other. The library
-# compares all strings before it loads a pair. Chapter 07 drafts across two vocabularies.
+# Here token 0 means "cat" to one model and "dog" to the other. The library compares all strings
+# before it loads a pair. Chapter 07 drafts across two vocabularies.
 #
 # You write the two drafts without a model: a lookup knows this text, counts know the average text.
 
@@ -543,8 +542,8 @@ charts.strategies(alphas, costs)
 
 # %% [markdown]
 # A model of half a million parameters has a larger `alpha` than every table here, and every table
-# costs nearly nothing. Lookup that finds nothing counts as 0. It is at its best where the answer
-# repeats the prompt, as in editing code; this text repeats little.
+# costs nearly nothing. Lookup is at its best if the answer repeats the prompt, as in editing code;
+# this text repeats little, and a lookup that finds nothing counts as 0.
 #
 # ## Train a draft on alpha itself
 #
@@ -554,8 +553,7 @@ charts.strategies(alphas, costs)
 # $$ 1 - \sum_x \min(p(x), q(x)) = \frac{1}{2} \sum_x |p(x) - q(x)| $$
 #
 # So `1 - alpha` is a loss that a draft can be trained on (Corollary 3.6 of Leviathan et al.).
-# Training a small model on a large model's distributions is called **distillation**. A text shows
-# one token at each position; the target's distribution grades the whole vocabulary. The next cell
+# Training a small model on a large model's distributions is called **distillation**. The next cell
 # is given; grading looks at your loss through it.
 
 # %%
@@ -705,23 +703,20 @@ lesson.look()
 # %% [markdown]
 # ## The race again
 #
-# Your formula chooses the draft and `K` for the target at the 40M cost, from what was measured
-# above. Compare the ratio that it promises with the ratio of the race.
+# The race of chapter 00, at temperature 1. Your formula has chosen the draft and `K` for the
+# costly target, with everything that you measured. Which ratio does it promise now?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
 from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 
-promised = {
-    (name, k): walltime_speedup(row.alpha, row.costs.c, k, row.costs.v[k + 1])
-    for name, row in costlier.items()
-    for k in range(1, max(row.costs.v))
-}
-draft, k = max(promised, key=promised.get)
-print(f"Your formula takes {draft} with K = {k} and promises {promised[draft, k]:.2f}.")
-yours = {"your draft and K": drafting(draft, k)}
-show_race(race("04", yours, texts=8, temperature=1, cost="40m"))
+# %% tags=["demo"]
+draft, k = gap.best(costlier, speedup)
+row = costlier[draft]
+promised = speedup(row.alpha, row.costs.c, k, row.costs.v[k + 1])
+print(f"Your formula takes {draft} with K = {k} and promises {promised:.2f} before Python's share.")
+show_race(race("04", {"your draft and K": drafting(draft, k)}, texts=2, temperature=1))
 
 # %% [markdown]
 # ## Sources
