@@ -343,13 +343,11 @@ lesson.reveal("prediction_04_c", prediction_04_c)
 # passes by themselves, on half of your machine's cores. The next cell takes about 20 s.
 
 # %% tags=["demo"]
-import torch
-
 from specdec_lib.device import leave_cores
 from specdec_lib.measure import gap, strategies
-from specdec_lib.measure.core import models
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.quiet.runs import beside
+from specdec_lib.models.pairs import load_pair
 
 # %% tags=["demo"]
 leave_cores()  # as in chapter 00
@@ -357,7 +355,7 @@ lab, speedup = strategies.Laboratory(), gap.usable(walltime_speedup)
 family = strategies.built_in("large", "base", "small")
 accepted = lab.alphas(family)
 print("Making the costly target: some seconds ...")
-target = models.target("234m", torch.float32)
+target = load_pair(target_cost="234m", device="cpu").target
 for run in beside("04 costlier", {"234M cost": lab.times(family, target)}):
     costlier = strategies.rows(family, accepted, run["234M cost"])
     charts.table_of_drafts(costlier, walltime_speedup)
@@ -393,34 +391,34 @@ lesson.reveal("prediction_04_d", prediction_04_d, share)
 # - **Verification.** A pass over `K + 1` tokens takes longer than a pass over one.
 # - **The cold cache.** A target pass pushes the draft's weights out of the processor's cache. The
 #   first draft step of a block reads them from memory again; the steps after it find them.
-# - **The host.** Between the passes Python draws tokens, compares them and moves caches. Plain
-#   decoding does this once for each token, a block more often.
+# - **The host.** Between the passes Python draws tokens, compares them and moves caches. A block has
+#   more of this work than a plain token.
 # - **The text.** `alpha` is a mean over held-out text. The decoder met other positions, in text that
 #   the target itself wrote, and it met few of them.
 #
 # Which step is the largest on your machine? The range under the picture tells you how far to trust
 # the last bar: the texts differ by chance.
 #
-# The contrast: the same family with the built-in target itself. Its pass takes a tenth of the time,
-# the draft step takes as long as before, and so does Python. The fourth draft is an **early exit**:
-# the target cut after the first of its four layers.
+# The contrast: the same family with the built-in target itself. Its pass is much shorter. A draft
+# step and Python take as long as before. The fourth draft is an **early exit**: the target cut
+# after the first of its four layers.
 
 # %% tags=["demo"]
-plain_target = models.target(None, torch.float32)
 drafts = family | {"first layer": strategies.first_layers(1)}
 accepted |= lab.alphas({"first layer": drafts["first layer"]})
-for run in beside("04 drafts", {"built-in": lab.times(drafts, plain_target)}):
+for run in beside("04 drafts", {"built-in": lab.times(drafts)}):
     measured = strategies.rows(drafts, accepted, run["built-in"])
     charts.table_of_drafts(measured, walltime_speedup)
 draft, k = gap.best(measured, speedup)
-texts = gap.texts(plain_target, drafts[draft], k, prompts(4), seconds=3)
+texts = gap.texts(lab.target, drafts[draft], k, prompts(4), seconds=3)
 for run in beside("04 gap, built-in", {(draft, k): texts}):
     for alpha, found, steps in gap.accounts(run, measured):
         charts.promise_and_clock(walltime_speedup, alpha, found, steps)
 
 # %% [markdown]
-# The acceptance is the same and the gain is gone. Look at `c`, and at the bar of the host: 1 ms of
-# Python is little beside a pass of 30 ms and much beside a pass of 2 ms.
+# The acceptance is the same. How much of the gain is left? Look at `c` in both tables, and at the
+# step of the host in both pictures: 1 ms of Python is little beside a pass of 30 ms and much beside
+# a pass of 2 ms.
 #
 # ## Where a draft comes from
 #
@@ -715,6 +713,7 @@ from specdec_lib.measure.race.race import race
 draft, k = gap.best(costlier, speedup)
 row = costlier[draft]
 promised = speedup(row.alpha, row.costs.c, k, row.costs.v[k + 1])
+target = None  # the race makes its own
 print(f"Your formula takes {draft} with K = {k} and promises {promised:.2f} before Python's share.")
 show_race(race("04", {"your draft and K": drafting(draft, k)}, texts=2, temperature=1))
 
