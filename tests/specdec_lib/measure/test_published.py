@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from decoders import random_models
+from decoders.built_in_machine import CPU
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
@@ -28,6 +29,7 @@ from specdec_lib.measure.hugging import Counted, translations
 from specdec_lib.models import plan
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.published import SourcePair
 
@@ -167,6 +169,27 @@ def test_models_of_llama_form_are_timed_as_captured_too(group):
     found = replace(group, pairs={"small": own}).captured("small", TEXTS[:1], 2, SAMPLED)
     assert found.median > 0
     assert group.captured("small", TEXTS, 2, SAMPLED) is None  # passes of transformers
+
+
+def test_a_pair_of_llama_form_runs_whole_on_the_tensors_that_it_was_loaded_with(
+    group, given_texts, monkeypatch, tmp_path
+):
+    for seed, name in enumerate(("target", "draft")):
+        random_models.llama(seed, 2 - seed).save_pretrained(tmp_path / name)
+    wide = torch.float64  # in which a CPU packs nothing either
+    target, draft = (Llama.from_folder(tmp_path / n, CPU, wide) for n in ("target", "draft"))
+    pair = Pair("smollm2", target, draft, tokenizer(), "a label", None)
+    asked: list[tuple] = []
+    monkeypatch.setattr(groups, "load_all", lambda *a, yes: asked.append((a, yes)) or {"d": pair})
+    machine = replace(group.machine, dtype=wide, free=8_000_000_000)
+    rows = list(run.run_published(machine, LIBRARY))
+    assert asked == [(("smollm2", CPU, wide), True)]
+    assert len(rows) == 4 and all(row.empirical and row.captured for row in rows)
+    assert target.max_length <= plan.POSITIONS and draft.max_length <= plan.POSITIONS
+    theirs = replace(group, pairs={"d": pair}).hugging["target"].model
+    assert theirs.model.embed_tokens.weight.data_ptr() == target.embedding.data_ptr()
+    down = theirs.model.layers[1].mlp.down_proj.weight
+    assert down.data_ptr() == target.layers[1].down.weight.data_ptr()
 
 
 @pytest.mark.parametrize(
