@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import exact_law
 from specdec_lib.lessons.ch02.rules import RULES, paths
@@ -57,24 +58,11 @@ def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
         print(f"keep is {keep}: write {len(q)} numbers from 0, at most {most}.")
         return
     left, right = panels(2, (8.6, 3.6), ylabel="of 100 proposals")
-    x, missing = np.arange(len(q)), wanted - kept
-    bars(left, x, kept, "accepted", label="kept")
-    bars(left, x, proposed - kept, "excess", bottom=kept, label="dropped")
-    target_lines(left, wanted)
-    counts = zip(kept, proposed, strict=True)
-    write_above(left, x, np.maximum(proposed, wanted), (f"{k} of {n}" for k, n in counts))
-    bars(right, x, np.maximum(missing, 0), "residual", label="missing", text="d")
-    bars(right, x, np.minimum(missing, 0), "excess", label="too many")
-    write_below = [f"{-n}" if n < 0 else "" for n in missing]
-    write_above(right, x, np.minimum(missing, 0), write_below, gap=-14)
-    left.set_title(f"You keep {kept.sum()} of 100")
-    right.set_title(f"Missing {missing.clip(0).sum()}, too many {-missing.clip(None, 0).sum()}")
-    token_axis(left, len(q), max(proposed.max(), wanted.max()))
-    token_axis(right, len(q), max(missing.max(), 1), missing.min())
-    legend_below(left)
-    legend_below(right)
+    _draw_kept(left, kept, proposed, wanted)
+    _draw_missing(right, wanted - kept)
     words = f"Proposed {by_token(proposed)}. You keep {by_token(kept)}, {kept.sum()} in all."
-    show(right.figure, f"{words} Missing, or too many if negative: {by_token(missing)}.")
+    missing = by_token(wanted - kept)
+    show(right.figure, f"{words} Missing, or too many if negative: {missing}.")
 
 
 def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
@@ -189,6 +177,32 @@ def step_lengths(step: Callable, p: np.ndarray, q: np.ndarray, k: int) -> None:
     ax.legend(loc="upper left")
     parts = [f"{n}: {s:.3f}, computed {e:.3f}" for n, s, e in zip(x, seen, exact, strict=True)]
     show(ax.figure, f"Share of blocks by tokens written. {'; '.join(parts)}. Mean {mean:.2f}.")
+
+
+def _draw_kept(ax: Axes, kept: np.ndarray, proposed: np.ndarray, wanted: np.ndarray) -> None:
+    """Counts (V,) of proposals, cut where the reader stops keeping them."""
+    x = np.arange(len(kept))
+    bars(ax, x, kept, "accepted", label="kept")
+    bars(ax, x, proposed - kept, "excess", bottom=kept, label="dropped")
+    target_lines(ax, wanted)
+    counts = (f"{some} of {most}" for some, most in zip(kept, proposed, strict=True))
+    write_above(ax, x, np.maximum(proposed, wanted), counts)
+    ax.set_title(f"You keep {kept.sum()} of 100")
+    token_axis(ax, len(kept), max(proposed.max(), wanted.max()))
+    legend_below(ax)
+
+
+def _draw_missing(ax: Axes, missing: np.ndarray) -> None:
+    """What each token (V,) still lacks, upwards, or has too often, downwards."""
+    x, lacking, over = np.arange(len(missing)), missing.clip(0), -missing.clip(None, 0)
+    bars(ax, x, lacking, "residual", label="missing")
+    bars(ax, x, -over, "excess", label="too many")
+    write_above(ax, x, lacking, (f"{n}" if n else "" for n in lacking))
+    write_above(ax, x, -over, (f"{n}" if n else "" for n in over), gap=-14)
+    ax.axhline(0, color="black", linewidth=1)
+    ax.set_title(f"Missing {lacking.sum()}, too many {over.sum()}")
+    token_axis(ax, len(missing), max(lacking.max(), 5), min(-over.max(), -5))
+    legend_below(ax)
 
 
 def _share_text(share: float) -> str:
