@@ -297,12 +297,13 @@ def cache_of_one_row(
 
 @pass_time.wrong(
     think="only the weights are read.",
-    because="attention looks back at every token of the text, so the caches are read in every pass.",
+    because="attention looks back at every token of the text, so the caches are read in every "
+    "pass.",
 )
 def cache_forgotten(
     n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
 ):
-    reading = (n_params * bytes_per_param) / bandwidth
+    reading = n_params * bytes_per_param / bandwidth
     calculating = 2 * n_tokens * batch * n_params / peak_flops
     return max(reading, calculating)
 
@@ -314,7 +315,8 @@ def cache_forgotten(
 def cache_for_every_token(
     n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
 ):
-    reading = (n_params * bytes_per_param + n_tokens * batch * context * kv_bytes_per_token) / bandwidth
+    caches = n_tokens * batch * context * kv_bytes_per_token
+    reading = (n_params * bytes_per_param + caches) / bandwidth
     calculating = 2 * n_tokens * batch * n_params / peak_flops
     return max(reading, calculating)
 
@@ -326,14 +328,15 @@ def cache_for_every_token(
 def weights_for_every_row(
     n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
 ):
-    reading = (batch * n_params * bytes_per_param + batch * context * kv_bytes_per_token) / bandwidth
+    reading = batch * (n_params * bytes_per_param + context * kv_bytes_per_token) / bandwidth
     calculating = 2 * n_tokens * batch * n_params / peak_flops
     return max(reading, calculating)
 
 
 @pass_time.wrong(
     think="the rows calculate in the time of one.",
-    because="the peak is that of the whole machine, and every row's tokens need their FLOP from it.",
+    because="the peak is that of the whole machine, and every row's tokens need their FLOP "
+    "from it.",
 )
 def one_row_calculates(
     n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
@@ -363,18 +366,21 @@ def both_added(
 def values_not_bytes(
     n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
 ):
-    reading = (n_params * bytes_per_param + batch * context * kv_bytes_per_token * bytes_per_param) / bandwidth
+    caches = batch * context * kv_bytes_per_token * bytes_per_param
+    reading = (n_params * bytes_per_param + caches) / bandwidth
     calculating = 2 * n_tokens * batch * n_params / peak_flops
     return max(reading, calculating)
 
 
 @pass_time.wrong(
     think="the new tokens are in the cache when the pass reads it.",
-    because="the context is what the cache holds before the pass; what the pass adds is not counted.",
+    because="the context is what the cache holds before the pass; what the pass adds is not "
+    "counted.",
 )
 def new_tokens_in_cache(
     n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
 ):
-    reading = (n_params * bytes_per_param + batch * (context + n_tokens) * kv_bytes_per_token) / bandwidth
+    caches = batch * (context + n_tokens) * kv_bytes_per_token
+    reading = (n_params * bytes_per_param + caches) / bandwidth
     calculating = 2 * n_tokens * batch * n_params / peak_flops
     return max(reading, calculating)

@@ -267,7 +267,7 @@ def test_chapter_has_all_its_parts(chapter):
     assert any(all(part in text for part in head) for head in heads)
     assert "## Quiz" in text and "## Sources" in text
     assert "## What you may read elsewhere" in text and "## The smallest example" in text
-    assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 3
+    assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 2
     assert len(re.findall(r'solution="prediction_', text)) >= 2
     assert 3 <= text.count("# ### Exercise: ") <= 7
 
@@ -318,7 +318,6 @@ LOOKED_AT = {
     "00_bottleneck": {
         "read 171.7 ms, product 1.12": "172 ms and 1.1 ms",
         "read 9.5 ms, product 0.06": "9.5 ms and 0.06 ms",
-        "0.031 ns; light goes 9.4 mm": "0.03 ns. Light travels 9 mm in that time",
         "0 of text: 1.30 times": "1.3 times as long",
         "1000 of text: 1.00 times": "1,000 tokens of text, the pass takes no longer",
     },

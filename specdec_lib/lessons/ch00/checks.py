@@ -131,8 +131,6 @@ def look() -> None:
     for chips in (1, 18):
         read, product = weight_bytes / (chips * a100.bandwidth), flop / (chips * a100.peak_flops)
         print(f"{chips} x A100: read {1e3 * read:.1f} ms, product {1e3 * product:.2f} ms")
-    line = 64 / a100.bandwidth
-    print(f"64 bytes every {1e9 * line:.3f} ns; light goes {1e3 * line * 299_792_458:.1f} mm in it")
     for context in (0, 1000):
         read = 14e9 + 64 * context * KV_BYTES["Llama 2 7B"]
         longer = 6 * 64 * 14e9 / _BALANCE / read

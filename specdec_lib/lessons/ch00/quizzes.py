@@ -24,7 +24,7 @@ def quiz_00_b() -> Quiz:
     return Quiz(
         right="d",
         a="The tokens of all users count: 128 times 4 are 512, and without text only 295 would be "
-        "free. The answer is near, but the reason is another one.",
+        "free. The time does stay as it was, but for another reason.",
         b="That is 512 over the 295 tokens that are free without any text, where the weights are "
         "all that is read. Here 16.8 GB of caches are read with the 14 GB of weights.",
         c="The arithmetic does grow to 4 times, from 1.8 to 7.2 ms. But reading takes 9.2 ms, and "
