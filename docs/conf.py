@@ -1,10 +1,11 @@
 """How Sphinx makes the site; `make site` calls it on a copy of this folder with the chapters."""
 
 from docutils.nodes import math, math_block
-from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 from sphinx.writers.html5 import HTML5Translator
+
+from autograde.report.formulas import mathml
 
 project = "Speculative decoding"
 author = "The specdec-course authors"
@@ -40,12 +41,12 @@ html_theme_options = {
 
 def visit_math(translator: HTML5Translator, node: math) -> None:
     """A formula in the line, as MathML: browsers draw it and screen readers read it."""
-    translator.body.append(tex2mathml(node.astext()))
+    translator.body.append(mathml(node.astext()))
 
 
 def visit_math_block(translator: HTML5Translator, node: math_block) -> None:
     """A formula on lines of its own; one that is wide is scrolled by keyboard too."""
-    formula = tex2mathml(node.astext(), as_block=True)
+    formula = mathml(node.astext(), as_block=True)
     translator.body.append(f'<div class="math" tabindex="0">{formula}</div>')
 
 

@@ -32,7 +32,7 @@ from specdec_lib.lessons.ch03.checks import P, Q, hints
 # Token by token, `p` and `q` share `min(p, q)`. What `p` has beyond that is as much as what `q`
 # has, because both sum to 1. This mass, which must move, is the **total variation**:
 #
-# $$ \mathrm{TV}(p, q) = \frac12 \sum_x |p(x) - q(x)| = 1 - \sum_x \min(p(x), q(x)) $$
+# $$ \mathrm{TV}(p, q) = \frac{1}{2} \sum_x |p(x) - q(x)| = 1 - \sum_x \min(p(x), q(x)) $$
 #
 # It is also what a reader can notice: for any yes-or-no question about the token (is it a verb?) a
 # yes is at most TV more probable under one than under the other, and for one question just that.

@@ -16,7 +16,7 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograde.build import colab
+from autograde.build import colab, looks
 from autograde.build.checks import MAX_ID, check_cells
 from autograde.build.text import TextCell, text_cells
 from autograde.nbgrader.regions import HIDDEN_TESTS
@@ -43,7 +43,8 @@ def read_chapter(path: Path) -> NotebookNode:
     ids = list(_cell_ids(cells))
     title, *built = [_build_cell(cell, cell_id) for cell, cell_id in zip(cells, ids, strict=True)]
     title.source += colab.link(path.stem)
-    install = new_code_cell(colab.cell(), id="colab", metadata={"tags": ["demo"]})
+    metadata = {"tags": ["demo"], **looks.FOLDED}
+    install = new_code_cell(colab.cell(), id="colab", metadata=metadata)
     return new_notebook(cells=[title, install, *built], metadata=METADATA)
 
 
@@ -79,7 +80,9 @@ def _build_cell(cell: TextCell, cell_id: str) -> NotebookNode:
         metadata["tags"] = cell.options["tags"]
     source = f"{cell.source}\n{HIDDEN_TESTS}" if cell.kind == "test" else cell.source
     new_cell = new_code_cell if cell.cell_type == "code" else new_markdown_cell
-    return new_cell(source, id=cell_id, metadata=metadata)
+    built = new_cell(source, id=cell_id, metadata=metadata)
+    looks.dress(built)
+    return built
 
 
 def _nbgrader(cell: TextCell) -> dict[str, Any]:

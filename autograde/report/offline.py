@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import nbgrader
-from docutils.utils.math.latex2mathml import tex2mathml
 from jinja2 import pass_context
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.preprocessors import Preprocessor
+from nbformat.notebooknode import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers.python import PythonLexer
 from pygments.lexers.special import TextLexer
 from traitlets.config import Config
+
+from autograde.report import formulas
 
 # Templates that stand before nbconvert's: `base` has no MathJax in it, `page` no scripts at all.
 TEMPLATES = Path(__file__).with_name("templates")
@@ -63,7 +66,7 @@ def mathml(tex: str, as_block: bool = False) -> str:
     try:
         if len(tex) > MAX_FORMULA:
             raise ValueError
-        return tex2mathml(tex, as_block)
+        return formulas.mathml(tex, as_block)
     except Exception:  # a student's formula may be anything
         return f"<code>{escape(tex)}</code>"
 
@@ -99,8 +102,24 @@ def set_formgrader(config: Config) -> None:
     config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES), str(NBGRADERS)]
 
 
+def is_folded(cell: NotebookNode) -> bool:
+    """Whether JupyterLab shows the cell's outputs only."""
+    return bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
+
+
+class WithoutFolded(Preprocessor):
+    """Leaves the source of folded cells out of a page, as JupyterLab does."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict, index: int
+    ) -> tuple[NotebookNode, dict]:
+        if is_folded(cell):
+            cell.metadata["transient"] = {"remove_source": True}  # what nbconvert's templates read
+        return cell, resources
+
+
 class Page(HTMLExporter):
-    """A notebook as one page that holds all it shows."""
+    """A notebook as one page that holds all it shows, without the source of folded cells."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -108,6 +127,7 @@ class Page(HTMLExporter):
             extra_template_basedirs=[str(TEMPLATES)],
             config=Config(NbConvertBase={"display_data_priority": DISPLAY_PRIORITY}),
         )
+        self.register_preprocessor(WithoutFolded, enabled=True)
 
     @pass_context
     def markdown2html(self, context: Mapping[str, Any], source: str) -> str:

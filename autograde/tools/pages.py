@@ -6,6 +6,7 @@ away, and hints are for the notebook.
 """
 
 import re
+from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograde.chapter import Chapter
-from autograde.report.offline import DISPLAY_PRIORITY
+from autograde.report.offline import DISPLAY_PRIORITY, is_folded
 
 NOTE = """
 ```{{note}}
@@ -48,13 +49,21 @@ def _cell(given: NotebookNode, done: NotebookNode) -> NotebookNode:
     """A cell of the release, with the outputs of the solution unless they would tell an answer."""
     cell = deepcopy(given)
     silent = cell.metadata.get("nbgrader", {}).get("grade") or HINTS.search(cell.source)
-    cell.metadata = nbformat.NotebookNode()
+    folded, cell.metadata = is_folded(cell), nbformat.NotebookNode()
     if cell.cell_type == "code":
         cell.outputs = [] if silent else [_as_page(output) for output in done.outputs]
         cell.execution_count = None
-        if REVEALS.search(cell.source):
-            cell.metadata.tags = ["hide-output"]
+        if tags := list(_tags(cell, folded)):
+            cell.metadata.tags = tags
     return cell
+
+
+def _tags(cell: NotebookNode, folded: bool) -> Iterator[str]:
+    """What MyST-NB is to leave out, or to open on a click only."""
+    if folded:
+        yield "remove-input" if cell.outputs else "remove-cell"
+    if REVEALS.search(cell.source):
+        yield "hide-output"
 
 
 def _as_page(output: NotebookNode) -> NotebookNode:

@@ -14,6 +14,7 @@ from autograde.chapter import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
 from autograde.nbgrader.regions import solution_view
 from autograde.tools.pages import page
 
+SILENT = re.compile(r"lesson\.|hints\(|# Check of ")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"^(```|~~~).*?^\1$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LESSONS = ROOT / "specdec_lib" / "lessons"
@@ -50,7 +51,7 @@ def test_a_page_has_stubs_and_the_outputs_of_the_solution(chapter: str, tmp_path
     assert own_lines(chapter) and not any(line in text for line in own_lines(chapter))
     for cell in made.cells:
         assert "nbgrader" not in cell.metadata
-        if cell.cell_type == "code" and not cell.source.startswith(("lesson.", "hints(")):
+        if cell.cell_type == "code" and not SILENT.match(cell.source):
             (output,) = cell.outputs
             assert output.data == {"text/html": f"<p>seen in {cell.id}</p>"}
 
@@ -59,9 +60,11 @@ def test_a_page_has_stubs_and_the_outputs_of_the_solution(chapter: str, tmp_path
 def test_what_is_revealed_is_folded_and_checks_and_hints_show_nothing(chapter: str, tmp_path: Path):
     made = page(chapter, executed(chapter, tmp_path))
     reveals = [cell for cell in made.cells if cell.source.startswith("lesson.reveal(")]
-    assert reveals and all(cell.metadata.tags == ["hide-output"] for cell in reveals)
+    assert reveals and all(cell.metadata.tags[-1] == "hide-output" for cell in reveals)
     silent = [c for c in made.cells if c.id.startswith("test_") or c.source.startswith("hints(")]
     assert silent and not any(cell.outputs for cell in silent)
+    hints = [cell.metadata.tags for cell in silent if cell.source.startswith("hints(")]
+    assert hints == [["remove-cell"]] * len(hints)
 
 
 def test_an_executed_notebook_of_another_text_is_refused(tmp_path: Path):

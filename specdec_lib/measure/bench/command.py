@@ -19,7 +19,11 @@ from tqdm import tqdm
 from specdec_lib.decoding.fixed_shape.compiled import MODES, first_line
 from specdec_lib.measure.bench.figures import ALL, FIGURES, GPU_FIGURES, PEER_FIGURES, Value
 from specdec_lib.measure.bench.record import here, machine, read, write
-from specdec_lib.measure.bench.restricted import (
+from specdec_lib.measure.bench.stability import report
+from specdec_lib.measure.bench.tables import table, write_tables
+from specdec_lib.measure.bench.workbench import Workbench
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.imitate.restricted import (
     RESTRICTIONS,
     CannotImitate,
     has_to_restart,
@@ -27,10 +31,6 @@ from specdec_lib.measure.bench.restricted import (
     restrict_fbgemm,
     run_restricted,
 )
-from specdec_lib.measure.bench.stability import report
-from specdec_lib.measure.bench.tables import table, write_tables
-from specdec_lib.measure.bench.workbench import Workbench
-from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.peers.llama_cpp import INSTALL, installed
 
 MODULE = "specdec_lib.measure.bench"

@@ -135,8 +135,8 @@ def fastest_hugging(
     seconds = least_seconds(short, trial, rounds=2)
     near = [name for name in short if seconds[name] <= NEAR * min(seconds.values())]
     whole = {name: way for name, way in ways(targets, tokens, helper).items() if name in near}
-    seconds = least_seconds(whole, trial, rounds=2)
-    best = min(whole, key=lambda name: seconds[name])
+    seconds = least_seconds(whole, trial, rounds=2) if len(whole) > 1 else {}
+    best = min(whole, key=lambda name: seconds.get(name, 0.0))
     return whole[best], best
 
 

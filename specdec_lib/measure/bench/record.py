@@ -12,8 +12,8 @@ import torch
 from specdec_lib.device import processor_class, processor_name
 from specdec_lib.files import write_whole
 from specdec_lib.measure.bench.figures import ALL, Value
-from specdec_lib.measure.bench.restricted import imitated
 from specdec_lib.measure.core.timing import Picked, Spread
+from specdec_lib.measure.imitate.restricted import imitated
 
 
 class Record(NamedTuple):

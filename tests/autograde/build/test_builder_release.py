@@ -76,6 +76,9 @@ def test_only_the_chosen_chapter_is_built(tmp_path: Path) -> None:
     assert not (tmp_path / "nb" / "01_tiny").exists()
 
 
+CHECK_LINE = "# Check of square, 3 points: run this cell."
+
+
 def test_the_stubs(tmp_path: Path) -> None:
     cells = {cell.id: cell.source for cell in read(built(tmp_path)[1]).cells}
     assert cells["square"].split("\n") == [
@@ -88,7 +91,7 @@ def test_the_stubs(tmp_path: Path) -> None:
     assert cells["quiz_01"] == 'quiz_01 = ""  # a, b, c or d'
     assert cells["prediction_01"] == "prediction_01 = None  # your guess, before you look"
     assert cells["why"] == "YOUR ANSWER HERE"
-    assert cells["test_square"] == "check(square)"
+    assert cells["test_square"].split("\n") == [CHECK_LINE, "check(square)"]
 
 
 def test_grade_cells_are_locked_and_notebooks_valid(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from classes.builder_fixtures import TINY, changed, line_of, write_chapter
 from nbgrader.nbgraderformat import MetadataValidator
 
-from autograde.build import colab
+from autograde.build import colab, looks
 from autograde.build.source import read_chapter
 from autograde.chapter import AuthorError
 from autograde.submission import is_demo
@@ -114,12 +114,13 @@ def test_metadata_in_full(tmp_path: Path) -> None:
         **common, "grade_id": "why", "solution": True, "grade": True, "locked": False,
         "points": 2.5,
     }  # fmt: skip
-    assert cells["a-quiz-2"].metadata == {"tags": ["demo"]}
+    assert cells["a-quiz-2"].metadata == {"tags": ["demo"], **looks.FOLDED}
 
 
 def test_a_test_cell_gets_its_hidden_region(tmp_path: Path) -> None:
     cell = next(cell for cell in read(tmp_path).cells if cell.id == "test_square")
     assert cell.source.split("\n") == [
+        "# Check of square, 3 points: run this cell.",
         "check(square)",
         "### BEGIN HIDDEN TESTS",
         'raise RuntimeError("graded only with the repository\'s nbgrader_config.py")',

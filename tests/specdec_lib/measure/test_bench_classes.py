@@ -1,18 +1,21 @@
 """The bench on a restricted processor, its cliffs, its trials, and how stable its choices are."""
 
-import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
 from decoders.stand_in_clock import Clock
+from jupyter_client.manager import start_new_kernel
 
-from specdec_lib.measure.bench import cliff, command, comparisons, restricted, stability, workbench
+from specdec_lib.measure.bench import cliff, command, comparisons, stability, workbench
 from specdec_lib.measure.bench.figures import FIGURES
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.acceptance import Acceptance
+from specdec_lib.measure.imitate import restricted
+from specdec_lib.measure.imitate.command import main as imitate
 from specdec_lib.theory import Costs
 
 DTYPES = torch.float32, torch.bfloat16
@@ -82,20 +85,49 @@ def test_where_fbgemm_cannot_be_told_a_class_cannot_be_imitated(classes, monkeyp
             restricted.restrict_fbgemm()
 
 
-def test_every_library_of_a_restricted_process_knows_it():
+def test_every_library_of_a_restricted_kernel_knows_it():
+    """It is the kernel of a chapter; nothing is left in the notebook's names."""
     if not (restricted.LIBRARY.exists() and torch.cpu.get_capabilities().get("avx2")):
         assert restricted.forced(1) != 1  # nothing to restrict here, and nothing is claimed
         return
     code = (
-        "import numba, torch; from specdec_lib.measure.bench.restricted import *;"
-        "restrict_fbgemm();"
-        "print(imitated(), forced(1), torch.backends.cpu.get_cpu_capability(),"
-        "numba.config.CPU_NAME)"
+        "print('restrict_fbgemm' in dir())\n"
+        "import ctypes, numba, torch\n"
+        "from specdec_lib.measure.imitate.restricted import *\n"
+        "active = getattr(ctypes.CDLL(str(LIBRARY)), ACTIVE)()\n"
+        "print(active, torch.backends.cpu.get_cpu_capability(), numba.config.CPU_NAME)"
     )
-    environment = os.environ | restricted.RESTRICTIONS["avx2"].environment
-    words = [sys.executable, "-c", code]
-    run = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout.split()[1:] == ["1", "AVX2", "haswell"]
+    manager, client = start_new_kernel(env=restricted.environment_of("avx2"))
+    said = []
+    try:
+        client.execute_interactive(code, timeout=60, output_hook=said.append)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    text = "".join(each["content"].get("text", "") for each in said)
+    assert text.split() == ["False", "1", "AVX2", "haswell"]
+
+
+def test_a_program_runs_on_a_lesser_processor(classes, monkeypatch, capsys):
+    started = []
+
+    def run(command, env, check):
+        started.append((command, env["ONEDNN_MAX_CPU_ISA"], Path(env["PYTHONSTARTUP"]).name))
+        return subprocess.CompletedProcess(command, 4)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(restricted, "forced", lambda number: number)
+    classes("AVX512")
+    assert imitate(["avx2", "specdec", "start", "--work", "here"]) == 4
+    assert started == [(["specdec", "start", "--work", "here"], "AVX2", "kernel.py")]
+    for words, why in {
+        ("avx2",): "name a program",
+        ("avx512-bf16", "x"): "cannot stand for",
+    }.items():
+        with pytest.raises(SystemExit):
+            imitate(words)
+        assert why in capsys.readouterr().err
+    assert len(started) == 1
 
 
 def each_of(task):
@@ -185,6 +217,20 @@ def test_choices_are_made_anew_and_counted(monkeypatch):
     k = Costs(0.1, v).best_k(0.6)
     expected = f"float32: 2; bfloat16: 1; in all float32, small draft, K = {k}: 2; "
     assert lines[1].startswith(f"sampled: {expected}bfloat16, small draft, K = {k}: 1")
+
+
+def test_one_way_that_is_far_ahead_needs_no_trial_on_a_whole_text(monkeypatch):
+    clock, tried = Clock(monkeypatch), []
+
+    def ways(targets, tokens, draft):
+        def way(seconds: float):
+            return lambda prompt: tried.append(tokens) or clock.task(seconds)()
+
+        return {"best": way(0.1), "slow": way(0.3)}
+
+    monkeypatch.setattr(comparisons, "ways", ways)
+    assert comparisons.fastest_hugging({}, [1], 64, None)[1] == "best"
+    assert set(tried) == {comparisons.SHORT}
 
 
 def test_hugging_faces_draft_runs_in_the_dtype_in_which_it_writes_fastest_by_itself(monkeypatch):

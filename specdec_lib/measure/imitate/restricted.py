@@ -1,8 +1,9 @@
 """Less of a processor than there is, so that the figures of other classes can be imitated.
 
-torch, oneDNN, MKL and Numba read variables when they are loaded, so a restricted bench is a process
-of its own. FBGEMM reads none: it is told by a call, before any weight is packed. What is imitated
-are the instructions; caches and memory stay those of the machine.
+torch, oneDNN, MKL and Numba read variables when they are loaded, so what is restricted is a process
+of its own. FBGEMM reads none: it is told by a call, before any weight is packed; kernels do that as
+they start (kernel.py). What is imitated are the instructions; caches and memory stay those of the
+machine.
 """
 
 import ctypes
@@ -17,6 +18,7 @@ import torch
 
 from specdec_lib.device import CLASSES, processor_class
 
+KERNEL = Path(__file__).with_name("kernel.py")
 LIBRARY = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
 # fbgemm::fbgemmForceIsa(inst_set_t) and fbgemm::fbgemmInstructionSet(), as the library names them.
 FORCE, ACTIVE = "_ZN6fbgemm14fbgemmForceIsaENS_10inst_set_tE", "_ZN6fbgemm20fbgemmInstructionSetEv"
@@ -66,17 +68,27 @@ def has_to_restart(wanted: str) -> bool:
 
     Raises CannotImitate if the machine has less than the class.
     """
+    require_machine(wanted)
+    return processor_class() != RESTRICTIONS[wanted].name
+
+
+def require_machine(wanted: str) -> None:
+    """Raise CannotImitate if the machine has less than the class `wanted`."""
     name, machine = RESTRICTIONS[wanted].name, processor_class({})
     order = list(CLASSES)
     if machine not in order or order.index(machine) < order.index(name):
         raise CannotImitate(f"this machine is of the class {machine}; it cannot stand for {name}")
-    return processor_class() != name
 
 
 def run_restricted(wanted: str, command: Sequence[str]) -> int:
     """Run `python *command` as the class `wanted`; returns its exit code."""
-    environment = os.environ | RESTRICTIONS[wanted].environment
-    return subprocess.run([sys.executable, *command], env=environment, check=False).returncode
+    words = [sys.executable, *command]
+    return subprocess.run(words, env=environment_of(wanted), check=False).returncode
+
+
+def environment_of(wanted: str) -> dict[str, str]:
+    """The environment of a process, and of the kernels that it starts, of the class `wanted`."""
+    return os.environ | RESTRICTIONS[wanted].environment | {"PYTHONSTARTUP": str(KERNEL)}
 
 
 def imitated() -> bool:
@@ -92,12 +104,16 @@ def restrict_fbgemm() -> None:
     if not imitated():
         return
     name = processor_class()
-    numbers = {each.name: each.fbgemm for each in RESTRICTIONS.values()}
-    if name not in numbers:
+    wanted = {each.name: each for each in RESTRICTIONS.values()}
+    if name not in wanted:
         raise CannotImitate(f"the environment leaves the class {name}, which is not measured")
-    number = numbers[name]
-    if number is not None and forced(number) != number:
-        raise CannotImitate(f"FBGEMM cannot be restricted here: {name} cannot be imitated")
+    require_fbgemm(wanted[name])
+
+
+def require_fbgemm(wanted: Restriction) -> None:
+    """Restrict FBGEMM in this process. Raises CannotImitate if it does not let itself be."""
+    if wanted.fbgemm is not None and forced(wanted.fbgemm) != wanted.fbgemm:
+        raise CannotImitate(f"FBGEMM cannot be restricted here: {wanted.name} cannot be imitated")
 
 
 def forced(number: int) -> int | None:

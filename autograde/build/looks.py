@@ -1,0 +1,93 @@
+"""How a chapter looks: boxes around what the reader is asked, machinery folded away.
+
+An author writes headings and tags, and the builder makes of them what JupyterLab, VS Code, exported
+pages and the site show. Where nothing of it is known the text stays plain text.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from nbformat.notebooknode import NotebookNode
+
+EXERCISE, PREDICTION, QUESTION = "alert-info", "alert-warning", "alert-success"
+# The text below these headings, and a quiz's question with its options, stand in a box.
+BOXED = (
+    (re.compile(r"### Exercise: "), EXERCISE),
+    (re.compile(r"### Commit first"), PREDICTION),
+    (re.compile(r"### In your own words"), QUESTION),
+)
+QUIZ = re.compile(r"\*\*Question \d+\.\*\* ")
+HEADING = re.compile(r"#{1,6} ")
+SOURCES, NEXT = re.compile(r"## Sources"), "**Next.**"
+FENCE = re.compile(r"```|~~~")
+SHOWN = "shown"  # the tag of a cell that is never folded
+# JupyterLab and VS Code read the first, Colab the second.
+FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}
+
+
+def dress(cell: NotebookNode) -> None:
+    """Give a cell of a source notebook its looks; what is graded of it stays as it is."""
+    graded = cell.metadata.get("nbgrader", {})
+    if cell.cell_type == "markdown" and not graded:
+        cell.source = "\n\n".join(map(_dressed, _sections(cell.source)))
+    elif graded.get("grade") and cell.cell_type == "code":
+        cell.source = f"{check_line(graded)}\n{cell.source}"
+    elif cell.cell_type == "code" and not graded and is_machinery(cell):
+        cell.metadata.update(FOLDED)
+
+
+def check_line(graded: NotebookNode) -> str:
+    """The comment that a check begins with."""
+    points = graded.points
+    worth = "1 point" if points == 1 else f"{points:g} points"
+    return f"# Check of {graded.grade_id.removeprefix('test_')}, {worth}: run this cell."
+
+
+def is_machinery(cell: NotebookNode) -> bool:
+    """Whether a cell only imports, or only calls what draws, reveals or hints.
+
+    A cell with the tag `shown` is none.
+    """
+    tags = cell.metadata.get("tags", [])
+    if SHOWN in tags:
+        return False
+    kinds = [type(statement) for statement in ast.parse(cell.source).body]
+    rest = [kind for kind in kinds if kind not in (ast.Import, ast.ImportFrom)]
+    return bool(kinds) and (not rest or ("demo" in tags and set(rest) == {ast.Expr}))
+
+
+def _sections(source: str) -> Iterator[str]:
+    """The parts of a text that begin with a heading or with a quiz's question."""
+    part: list[str] = []
+    fenced = False
+    for line in source.split("\n"):
+        fenced ^= bool(FENCE.match(line))
+        if part and not fenced and (HEADING.match(line) or QUIZ.match(line)):
+            yield "\n".join(part).strip("\n")
+            part = []
+        part.append(line)
+    yield "\n".join(part).strip("\n")
+
+
+def _dressed(section: str) -> str:
+    """A section with its box, if it is one that has one."""
+    if QUIZ.match(section):
+        return _box(section, QUESTION)
+    heading, _, text = section.partition("\n")
+    if SOURCES.match(heading):
+        return f"{heading}\n\n{_fold(text.strip())}"
+    kinds = [kind for start, kind in BOXED if start.match(heading)]
+    return f"{heading}\n\n{_box(text.strip(), kinds[0])}" if kinds and text.strip() else section
+
+
+def _box(text: str, kind: str) -> str:
+    # The blank lines have what is inside read as Markdown.
+    return f'<div class="alert alert-block {kind}">\n\n{text}\n\n</div>'
+
+
+def _fold(text: str) -> str:
+    """The sources folded, and the way to the next chapter open below them."""
+    sources, sign, way = text.partition(NEXT)
+    summary = "<summary>What this chapter rests on, and what each source supports</summary>"
+    return f"<details>{summary}\n\n{sources.strip()}\n\n</details>\n\n{sign}{way}".strip()

@@ -1,0 +1,108 @@
+"""The looks of a chapter: boxes, folded machinery, and nothing that grading reads is touched."""
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograde.build.looks import FOLDED, dress
+from autograde.build.source import read_chapter
+from autograde.chapter import SOLUTIONS, chapter_names
+from autograde.report.offline import Page, is_folded
+
+INFO = '<div class="alert alert-block alert-info">'
+GUESS = '<div class="alert alert-block alert-warning">'
+QUESTION = '<div class="alert alert-block alert-success">'
+
+
+def dressed(source: str) -> str:
+    cell = new_markdown_cell(source)
+    dress(cell)
+    return cell.source
+
+
+@pytest.mark.parametrize(
+    ("source", "looks"),
+    [
+        ("Some text.", "Some text."),
+        (
+            "### Exercise: f\n\n**What.** A.\n\nB.",
+            f"### Exercise: f\n\n{INFO}\n\n**What.** A.\n\nB.\n\n</div>",
+        ),
+        (
+            "Text.\n\n### Commit first\n\nGuess.",
+            f"Text.\n\n### Commit first\n\n{GUESS}\n\nGuess.\n\n</div>",
+        ),
+        (
+            "### Commit first\n\nGuess.\n\n## Next\n\nText.",
+            f"### Commit first\n\n{GUESS}\n\nGuess.\n\n</div>\n\n## Next\n\nText.",
+        ),
+        (
+            "## Quiz\n\n**Question 1.** Why?\n\n- a: A\n- b: B",
+            f"## Quiz\n\n{QUESTION}\n\n**Question 1.** Why?\n\n- a: A\n- b: B\n\n</div>",
+        ),
+        (
+            "### In your own words\n\nWhy?",
+            f"### In your own words\n\n{QUESTION}\n\nWhy?\n\n</div>",
+        ),
+        (
+            "### Exercise: f\n\n```\n# no heading\n```",
+            f"### Exercise: f\n\n{INFO}\n\n```\n# no heading\n```\n\n</div>",
+        ),
+    ],
+)
+def test_what_is_asked_stands_in_a_box_below_its_heading(source: str, looks: str):
+    assert dressed(source) == looks
+
+
+def test_sources_are_folded_and_the_way_on_is_not():
+    looks = dressed("## Sources\n\n- A.\n- B.\n\nNone says more.\n\n**Next.** Go on.")
+    folded, open_ = looks.split("</details>")
+    assert folded.startswith("## Sources\n\n<details><summary>") and "None says more." in folded
+    assert open_ == "\n\n**Next.** Go on."
+
+
+@pytest.mark.parametrize(
+    ("code", "tags", "folded"),
+    [
+        ("import numpy as np\nfrom a import b", [], True),
+        ("import numpy as np\nx = 1", [], False),
+        ("from a import figures\n\nfigures.draw(f)", ["demo"], True),
+        ("hints(f)", ["demo"], True),
+        ("lesson.reveal(1)\nfigures.draw(f)", ["demo"], True),
+        ("hints(f)", [], False),
+        ("x = measure()\nprint(x)", ["demo"], False),
+        ("draw(f)", ["demo", "shown"], False),
+        ("# Nothing yet.", ["demo"], False),
+    ],
+)
+def test_machinery_is_folded(code: str, tags: list[str], folded: bool):
+    cell = new_code_cell(code, metadata={"tags": tags})
+    dress(cell)
+    assert is_folded(cell) is folded
+    assert {**FOLDED, "tags": tags} == cell.metadata if folded else cell.metadata == {"tags": tags}
+
+
+@pytest.mark.parametrize("chapter", chapter_names())
+def test_every_chapter_has_its_boxes_and_no_folded_cell_asks_for_an_answer(chapter: str):
+    cells = read_chapter(SOLUTIONS / f"{chapter}.py").cells
+    text = "\n".join(cell.source for cell in cells)
+    assert text.count(INFO) == text.count("### Exercise: ") >= 3
+    assert text.count(GUESS) == text.count("### Commit first") >= 2
+    assert text.count(QUESTION) >= 2
+    assert text.count("<div") == text.count("</div>")
+    assert not [cell.id for cell in cells if is_folded(cell) and "nbgrader" in cell.metadata]
+    checks = [cell for cell in cells if cell.metadata.get("nbgrader", {}).get("locked")]
+    assert all(cell.source.startswith("# Check of ") for cell in checks)
+
+
+def test_an_exported_page_has_the_figure_and_not_the_line_that_draws_it():
+    text = new_markdown_cell("### Exercise: f\n\nTwo *words* and `code`.")
+    figure = new_code_cell("figures.draw(f)", metadata={"tags": ["demo"]})
+    for cell in (text, figure):
+        dress(cell)
+    figure.outputs = [
+        {"output_type": "stream", "name": "stdout", "text": "the figure"},
+    ]
+    page = Page().from_notebook_node(new_notebook(cells=[text, figure]))[0]
+    body = page[page.index("<body") :]
+    assert "the figure" in body and "figures" not in body
+    assert "<em>words</em>" in body and "alert-info" in body and figure.source == "figures.draw(f)"
