@@ -12,6 +12,47 @@
 # **Carry out.** You can say what a pass costs, for any model on any machine, and why checking `N`
 # tokens is another matter than writing them. The rest of the course lives on that difference.
 #
+# ## A race, before anything is explained
+#
+# A language model is going to continue three pieces of Python, twice. On the left it writes alone.
+# On the right a small model proposes tokens and the large one checks them. Nothing is random here
+# (temperature 0: always the most probable token), and the large model has the last word on both
+# sides.
+#
+# ### Commit first
+#
+# How many times as fast will the right side be on your machine? Write a number from 0.5 (half as
+# fast) to 5.
+
+# %%
+import numpy as np
+
+from specdec_lib.lessons.ch00 import checks as lesson
+from specdec_lib.lessons.ch00.checks import MACHINES, MODELS, hints
+
+# %% solution="prediction_00_race"
+### BEGIN SOLUTION
+prediction_00_race = 2.0
+### END SOLUTION
+
+# %% test="prediction_00_race" points=1
+lesson.committed("prediction_00_race", prediction_00_race, 0.5, 5)
+
+# %% tags=["demo"]
+from specdec_lib.lessons.common.race import show_race
+from specdec_lib.measure.race.contestants import drafting
+from specdec_lib.measure.race.race import race
+
+# 20 s at most: loading, then both sides by turns, a few tokens each
+races = race("00", {"speculative decoding": drafting("large", k=3)}, seconds=20)
+show_race(races)
+lesson.reveal_race("prediction_00_race", prediction_00_race, races)
+
+# %% [markdown]
+# Both sides wrote the same text, and the right side needed less time. It had a second model to
+# run as well, so where does the time come from? This chapter finds out. Every later chapter ends
+# with the same race and what that chapter adds to it.
+#
 # ## The course
 #
 # **Speculative decoding** can make a large model write faster and leaves the distribution of its
@@ -50,12 +91,6 @@
 # - **Next I will:** try a machine on which one token is compute-bound.
 #
 # Often the third line holds the answer. Ask for a next step, and let the check decide.
-
-# %%
-import numpy as np
-
-from specdec_lib.lessons.ch00 import checks as lesson
-from specdec_lib.lessons.ch00.checks import MACHINES, MODELS, hints
 
 # %% [markdown]
 # ## Token 5 needs tokens 1 to 4
@@ -355,6 +390,11 @@ charts.four_rows(forward_time, MACHINES["A100"], n_params=175e9, bytes_per_param
 # but 153 to 1. The last two rows are equal: checking five tokens takes what writing one takes.
 #
 # ## The other thing that is read: the cache
+#
+# In a layer's **attention** each token looks back: it compares a vector of its own with the **key**
+# of every earlier token, and mixes their **values** by how well they fit. A token's key and value
+# are made from that token and the ones before it, so no later token ever changes them, and they can
+# be stored.
 #
 # A model that has read a text keeps, for every token and in every layer, a **key** and a **value**
 # vector in each of its key-value heads. Thanks to this **KV cache** a pass over one new token does

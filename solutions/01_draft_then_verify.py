@@ -23,8 +23,8 @@
 # partner reads them all at one glance, crosses out the first word that is wrong, writes the right
 # one above it, and throws away what follows. If all four are right, the partner adds the next word.
 #
-# The **draft** model is the intern, the **target** model is the partner. Here is one such glance of
-# two real models, on a piece of Python. Which part of the picture carries the idea?
+# The **draft** model is the intern, the **target** model is the partner. Here is one such glance in
+# four frames. Answer each question before you open its frame.
 
 # %%
 import numpy as np
@@ -35,12 +35,13 @@ from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch01 import figures, measured as charts
+from specdec_lib.lessons.ch01.storyboard import storyboard
 
-charts.recorded_blocks(lesson.RECORDED, first=0, count=1)
+storyboard()
 
 # %% [markdown]
-# The line of gates does: **one** pass of the target opens or closes all of them. The draft's tokens
-# came one after the other, from a model that is cheap enough for that.
+# **One** glance judged all four words. The intern wrote them one after the other, but an intern is
+# quick enough for that.
 #
 # ### Where the pictures break
 #
@@ -212,6 +213,17 @@ lesson.reveal("prediction_01", prediction_01)
 #
 # $$ p_i = \text{row}_{\,n - 1 + i}, \qquad i = 0, \cdots, K $$
 #
+# ### What the pass really reads
+#
+# Your function hands over the whole text each time. A real decoder does not read it all again. Its
+# **cache** holds the text so far, all but the last token (chapter 00). So the pass reads `K + 1`
+# tokens, that last one and the `K` drafts, and gives `K + 1` rows, one after each. These are the
+# very rows that you pick out.
+
+# %% tags=["demo"]
+figures.what_the_pass_reads(lesson.PREFIX, lesson.BLOCK)
+
+# %% [markdown]
 # Both classic mistakes, the first `K` rows or the rows of the draft tokens themselves, give arrays
 # that look right, and every verdict is about another position.
 
@@ -392,9 +404,19 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 # the last one is read off the row. By induction over the positions, the text is the target's greedy
 # text. The draft decides only how many of these tokens one pass brings.
 #
-# The next cell runs your function on the built-in pair, on real Python, and beside it plain
-# decoding. The functions read the whole text again on each call, so nothing is timed here. So small
-# a target soon writes in circles; behind this prompt its 32 tokens repeat no four in a row.
+# ### A ladder of drafters
+#
+# The next cell runs your function on the built-in target, on real Python, with four drafters:
+#
+# - an **oracle**, which knows what the target will write;
+# - the **small model** of the built-in pair;
+# - a **copier**, which looks for the last time that the text read like this, and proposes what
+#   followed then;
+# - **random tokens**.
+#
+# Before you run it: which of the four texts will be the target's? How many passes will each take,
+# of the 24 that the target needs alone? (The functions read the whole text again on each call, so
+# nothing is timed here.)
 
 # %% tags=["demo"]
 import torch
@@ -408,7 +430,11 @@ pair = load_pair(dtype=torch.float64)  # so that rounding cannot part the two te
 readers = [model_reader(pair.target), model_reader(pair.draft)]
 both = [lambda given, read=read: read(given).numpy() for read in readers]
 prompt = pair.prompt(lesson.REAL_PROMPT)
-figures.on_real_text(greedy_speculative_decode, *both, prompt, pair.tokenizer.decode)
+figures.ladder(greedy_speculative_decode, *both, prompt, pair.tokenizer.decode)
+
+# %% [markdown]
+# The draft changes the time, never the text. A better draft saves more passes, and the worst one
+# saves none, but the target writes the same tokens with each.
 
 # %% [markdown]
 # ## The smallest example that makes it click
@@ -495,6 +521,25 @@ lesson.answered("quiz_01_b", quiz_01_b)
 
 # %% tags=["demo"]
 lesson.look()
+
+# %% [markdown]
+# ## The race again
+#
+# Here are three of your drafters with a real decoder, whose cache saves it from reading the text
+# again, and with a clock. All of them write the same text; a drafter that is almost never right
+# makes it slower than no drafter at all.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.common.race import show_race
+from specdec_lib.measure.race.contestants import copying, drafting, guessing
+from specdec_lib.measure.race.race import race
+
+ladder = {
+    "draft model": drafting("large", k=3),
+    "copy from the text": copying(k=3),
+    "random tokens": guessing(k=3),
+}
+show_race(race("01", ladder, texts=1))
 
 # %% [markdown]
 # ## In one paragraph

@@ -501,6 +501,19 @@ print("drafted again until one passes:", np.round(overlap / beta, 4))
 print("target:                        ", P)
 
 # %% [markdown]
+# ## The race again
+#
+# At temperature 1 your own `speculative_step` now judges every block of the race. The two texts
+# differ, because each side draws its own tokens, and the right side is still the faster one.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.common.race import show_race
+from specdec_lib.measure.race.contestants import judged_by
+from specdec_lib.measure.race.race import race
+
+show_race(race("02", {"your rule": judged_by(speculative_step)}, texts=2, temperature=1))
+
+# %% [markdown]
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,

@@ -536,6 +536,20 @@ lesson.answered("quiz_03_b", quiz_03_b)
 lesson.look()
 
 # %% [markdown]
+# ## The race again
+#
+# The same race at temperature 0.7. No reader could tell which of the two texts was drafted, because
+# both are drawn from one distribution, and this chapter has proved it.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.common.race import show_race
+from specdec_lib.measure.race.contestants import drafting
+from specdec_lib.measure.race.race import race
+
+contestants = {"speculative decoding": drafting("large", k=3)}
+show_race(race("03", contestants, texts=2, temperature=0.7))
+
+# %% [markdown]
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,

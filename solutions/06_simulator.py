@@ -527,6 +527,20 @@ print(f"half .95, half .45: {(easy + hard) / 2:.2f}")
 print("in lock-step:", {rows: round(lockstep_tokens(0.8, 5, rows), 2) for rows in (1, 2, 8)})
 
 # %% [markdown]
+# ## The race again
+#
+# Now both sides write four texts at a time. A block of four rows holds four times as many tokens,
+# and on a processor with few free tokens the gain shrinks or is gone.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.common.race import show_race
+from specdec_lib.measure.race.contestants import drafting
+from specdec_lib.measure.race.race import race
+
+contestants = {"speculative decoding": drafting("large", k=3)}
+show_race(race("06", contestants, tokens=32, texts=1, rows=4))
+
+# %% [markdown]
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,

@@ -594,6 +594,25 @@ lesson.answered("quiz_07_b", quiz_07_b)
 lesson.look(measured)
 
 # %% [markdown]
+# ## The race again
+#
+# The draft model meets two relatives from this chapter: a copier without any model, and a tree that
+# proposes two candidates for the first two places. The tree is accepted more often, and pays for
+# more tokens in every pass.
+
+# %% tags=["demo"]
+from specdec_lib.lessons.common.race import show_race
+from specdec_lib.measure.race.contestants import branching, copying, drafting
+from specdec_lib.measure.race.race import race
+
+family = {
+    "draft model": drafting("large", k=3),
+    "copy from the text": copying(k=3),
+    "tree of the draft model": branching("large", widths=(2, 2, 1)),
+}
+show_race(race("07", family, texts=1))
+
+# %% [markdown]
 # ## Sources
 #
 # Each entry of the timeline names the source of its figures. Further:

@@ -61,6 +61,7 @@ GENERATE_ENDS = """\
 Examples:
   specdec generate "def quicksort(" --k 4 --show
   specdec generate "def quicksort(" --temperature 1 --seed 7
+  specdec generate "def quicksort(" --pair qwen3-4b --draft eagle3 --show
   specdec generate "def quicksort(" --pair smollm2 --show
 """
 PAIRS_DOES = """\
@@ -190,7 +191,7 @@ def _add_models(command: argparse.ArgumentParser) -> None:
     """Which models `specdec generate` runs."""
     option = command.add_argument
     option("--pair", default="stdlib", help="one that `specdec pairs` names (default: %(default)s)")
-    option("--draft", help="which of the pair's drafts (default: its first)")
+    option("--draft", help="which of the pair's drafts or heads (default: its first)")
     option(
         "--target-cost",
         metavar="SIZE",

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from nbformat.notebooknode import NotebookNode
 
-EXERCISE, PREDICTION, QUESTION = "alert-info", "alert-warning", "alert-success"
+# JupyterLab writes in orange on orange in an alert-warning, which is hard to read.
+EXERCISE, PREDICTION, QUESTION = "alert-info", "alert-success", "alert-info"
 # The text below these headings, and a quiz's question with its options, stand in a box.
 BOXED = (
     (re.compile(r"### Exercise: "), EXERCISE),

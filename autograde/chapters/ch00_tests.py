@@ -11,6 +11,7 @@ H100 = (3.35e12, 989.5e12)
 TPU_V4 = (1.2e12, 275e12)
 LAPTOP = (5e10, 4e11)
 
+test_prediction_race = prediction("prediction_00_race", 0.5, 5)
 test_prediction = prediction("prediction_00", 1, 5)
 test_prediction_b = prediction("prediction_00_b", 1, 8)
 test_prediction_c = prediction("prediction_00_c", 1, 100)

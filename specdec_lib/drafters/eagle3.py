@@ -86,9 +86,9 @@ class FrequentTokens:
         self.vocab_size = vocab_size
 
     def __call__(self, states: Tensor) -> Tensor:
-        """(..., w) -> (..., V); -inf for a token that the head does not know."""
-        known = self.linear(self.norm(states))
-        logits = known.new_full((*known.shape[:-1], self.vocab_size), float("-inf"))
+        """(n, w) -> (n, V); -inf for a token that the head does not know."""
+        known = self.linear(self.norm(states[None]))[0]  # a norm reads rows of texts
+        logits = known.new_full((len(known), self.vocab_size), float("-inf"))
         return logits.index_copy_(-1, self.to_target, known)
 
 

@@ -1,5 +1,6 @@
 """Hugging Face `generate`, plain and assisted, on the same weights, with its passes counted."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -111,6 +112,29 @@ def generate(
     # An encoder-decoder reads the prompt and writes a text of its own, after one token to start.
     given = 1 if target.model.config.is_encoder_decoder else len(prompt)
     return Generation([output[0, given:].tolist()], target_passes=target.passes - before)
+
+
+@torch.inference_mode()
+def translations(
+    model: PreTrainedModel, sources: Sequence[list[int]], tokens: int, sample: bool, seed: int
+) -> list[list[int]]:
+    """What an encoder-decoder writes after each source, as one batch: up to its end, and with it.
+
+    At most `tokens` tokens each, greedy or sampled at temperature 1.
+    """
+    padding, end = model.config.pad_token_id, model.config.eos_token_id
+    width = max(map(len, sources))
+    ids = [[*source, *[padding] * (width - len(source))] for source in sources]
+    mask = [[1] * len(source) + [0] * (width - len(source)) for source in sources]
+    options = {"temperature": 1.0, "top_k": 0, "top_p": 1.0} if sample else {}
+    torch.manual_seed(seed)
+    output = model.generate(
+        torch.tensor(ids, device=model.device),
+        attention_mask=torch.tensor(mask, device=model.device),
+        do_sample=sample, max_new_tokens=tokens, eos_token_id=end, pad_token_id=padding, **options,
+    )  # fmt: skip
+    texts = output[:, 1:].tolist()
+    return [text[: text.index(end) + 1] if end in text else text for text in texts]
 
 
 def drafting(k: int | None) -> GenerationConfig:

@@ -20,7 +20,8 @@ def catalogue() -> list[str]:
     """A line for each pair: its target, its drafts, their gigabytes and licences, and its card."""
     lines = [f"{BUILT_IN}: built in, nothing is fetched; drafts {', '.join(BUILT_IN_DRAFTS)}"]
     for name, pair in PUBLISHED["pairs"].items():
-        sized = [f"{draft} ({described(each)})" for draft, each in pair["drafts"].items()]
+        drafts = pair["drafts"] | heads_of(name)
+        sized = [f"{draft} ({described(each)})" for draft, each in drafts.items()]
         target = f"{pair['target']} ({described(pair['target'])})"
         lines.append(f"{name}, for {pair['card']} GB cards: {target}; drafts {', '.join(sized)}")
     return lines
@@ -36,6 +37,11 @@ def repositories_of(name: str) -> list[str]:
     """The repositories of a published pair: the target's, and those of its drafts."""
     pair = PUBLISHED["pairs"][name]
     return [pair["target"], *pair["drafts"].values()]
+
+
+def heads_of(name: str) -> dict[str, str]:
+    """The repositories of the heads that draft for the target of a published pair, by name."""
+    return PUBLISHED["pairs"][name].get("heads", {})
 
 
 def require_known(what: str, name: str, known: tuple[str, ...]) -> None:

@@ -6,6 +6,12 @@ unequal length would have to be shifted against each other, and how a model take
 
 Tokens that are in the cache are never fed again: the positions of the new ones are read off the
 cache, and a model that did not append exactly these is refused.
+
+A cache is cut back to any length at any time, so every row keeps all positions of every layer, also
+those that have left a sliding window (the mask hides them) or a convolution. transformers 5.23.0
+has `activate_past_recording` for the same end, but its `crop` shortens what is kept to the window,
+and two cuts without a pass between them would go wrong. A recurrent state (Mamba, RWKV, the linear
+attention of Qwen3-Next) cannot be cut back there either: its `is_croppable` is False.
 """
 
 from abc import ABC, abstractmethod
@@ -20,12 +26,22 @@ from transformers import (
     AutoModelForSeq2SeqLM,
     DynamicCache,
     EncoderDecoderCache,
+    PreTrainedConfig,
     PreTrainedModel,
 )
-from transformers.cache_utils import Cache, DynamicLayer
+from transformers.cache_utils import (
+    Cache,
+    DynamicLayer,
+    DynamicSlidingWindowLayer,
+    LinearAttentionLayer,
+)
 from transformers.modeling_outputs import BaseModelOutput
 
 from specdec_lib.models.cache import Lengths
+from specdec_lib.models.rotary import ORIGINAL
+
+# The caches of layers that keep what a pass reads, or here do (`whole_cache`).
+KEPT = {DynamicLayer, DynamicSlidingWindowLayer, LinearAttentionLayer}
 
 
 class RowCaches(Lengths):
@@ -51,12 +67,35 @@ class RowCaches(Lengths):
         super().truncate(length)
         for row, held, new in zip(self.rows, before, self._held, strict=True):
             if new < held:
-                row.crop(new - held)  # transformers 5: minus the number of positions to remove
+                cut(row, held - new)
 
     def odd_rows(self) -> list[int]:
         """The rows whose cache does not hold the positions that are counted here."""
         rows = enumerate(zip(self.rows, self._held, strict=True))
         return [number for number, (row, held) in rows if row.get_seq_length() != held]
+
+
+def cut(cache: Cache, count: int) -> None:
+    """Take the last `count` positions out of a cache, and nothing else."""
+    if isinstance(cache, EncoderDecoderCache):
+        cache.crop(-count)  # transformers 5: minus the number of positions to remove
+        return
+    for layer in cache.layers:
+        if isinstance(layer, LinearAttentionLayer):  # of a convolution: inputs, in the last axis
+            states = layer.conv_states.items()
+            layer.conv_states = {number: state[..., :-count] for number, state in states}
+        else:
+            layer.crop(-count)
+
+
+def whole_cache(config: PreTrainedConfig) -> DynamicCache:
+    """An empty cache that keeps every position of every layer, for a decoder of this kind."""
+    cache = DynamicCache(config=config)
+    for number, layer in enumerate(cache.layers):
+        if isinstance(layer, DynamicSlidingWindowLayer):
+            cache.layers[number] = DynamicLayer()
+    cache.activate_past_recording()
+    return cache
 
 
 class HuggingFace(ABC):
@@ -92,6 +131,8 @@ class HuggingFace(ABC):
         cache.advance(tokens.shape[1])
         rows = zip(tokens[:, None], cache.rows, cache.encoded, strict=True)
         logits = torch.cat([self._row(*row) for row in rows])
+        if not all(row.is_croppable for row in cache.rows):
+            raise recurrent(self.model)
         if cache.odd_rows():
             raise ValueError(
                 f"a model of type {self.model.config.model_type} did not add to its cache what it "
@@ -112,7 +153,7 @@ class Causal(HuggingFace):
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> RowCaches:
         """An empty cache of `batch` rows; without `capacity`, room for all that the model takes."""
-        rows = [DynamicCache() for _ in range(batch)]
+        rows = [whole_cache(self.model.config) for _ in range(batch)]
         return RowCaches(rows, self._capacity(capacity), self.device)
 
     def _row(self, tokens: Tensor, past: Cache, encoded: Tensor | None) -> Tensor:
@@ -181,28 +222,36 @@ def load(
 
 
 def longest_sequence(model: PreTrainedModel) -> int | None:
-    """How many positions the decoder takes; None if positions are relative, as in T5."""
+    """How many positions the decoder takes; None if positions are relative, as in T5.
+
+    With longrope (Phi-3) that is the length from which on a longer text turns all its keys another
+    way: those in the cache have been turned, so passes of other widths would differ there.
+    """
     config = model.config.get_text_config(decoder=True)
     longest = getattr(config, "max_position_embeddings", None)
+    rope = getattr(config, "rope_parameters", None) or {}
+    if rope.get("rope_type") == "longrope":
+        return rope[ORIGINAL]
     return longest if longest and longest > 0 else None  # XLNet says -1
 
 
 def refuse_uncroppable(model: PreTrainedModel) -> None:
-    """Raise ValueError unless `model` keeps the keys and values of every position.
-
-    Only these can be cut back by a length. What slid out of a window is gone, and a recurrent
-    state (Mamba, RWKV) has every token mixed into it.
-    """
-    kind = model.config.model_type
+    """Raise ValueError unless every layer of `model` can keep its positions (`whole_cache`)."""
     if getattr(model, "_is_stateful", False):
-        raise ValueError(
-            f"a model of type {kind} keeps a running state, from which the last tokens cannot be "
-            "taken out again: choose a model with full attention in every layer"
-        )
-    layers = {type(layer) for layer in DynamicCache(config=model.config).layers}
-    odd = sorted(layer.__name__ for layer in layers - {DynamicLayer})
+        raise recurrent(model)
+    kinds = {type(layer) for layer in DynamicCache(config=model.config).layers}
+    odd = sorted(kind.__name__ for kind in kinds - KEPT)
     if odd:
         raise ValueError(
-            f"a model of type {kind} does not keep every position ({', '.join(odd)}), so its "
-            "cache cannot be cut back: choose a model with full attention in every layer"
+            f"a model of type {model.config.model_type} has layers whose cache is a "
+            f"{', '.join(odd)}, which is not known here to be cut back exactly: choose a model "
+            "with full or sliding attention"
         )
+
+
+def recurrent(model: PreTrainedModel) -> ValueError:
+    """What is said of a model that keeps a running state."""
+    return ValueError(
+        f"a model of type {model.config.model_type} keeps a running state, from which the last "
+        "tokens cannot be taken out again: choose a model with attention in every layer"
+    )

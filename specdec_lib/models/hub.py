@@ -127,9 +127,9 @@ def free_disk() -> int:
     return shutil.disk_usage(there).free
 
 
-def require_disk(needed: int) -> None:
-    """Raise PairError if so many bytes have no room where downloads go."""
-    free = free_disk()
+def require_disk(needed: int, free: int | None = None) -> None:
+    """Raise PairError if so many bytes have no room where downloads go; `free` if it is known."""
+    free = free_disk() if free is None else free
     if needed > free:
         raise PairError(
             f"{needed / GIGA:.1f} GB do not fit on the disk: {free / GIGA:.1f} GB are free in "

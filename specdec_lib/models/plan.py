@@ -41,11 +41,15 @@ class Plan:
         """The sum."""
         return sum(getattr(self, each.name) for each in fields(self)[1:])
 
+    def fits(self, free: float | None) -> bool:
+        """Whether so many free bytes are enough; where it is not known how many are, yes."""
+        return free is None or self.bytes <= free
+
     def answer(self, free: float | None) -> str:
         """In words, such as "does not fit: 29.5 of 24.0 GB"."""
         if free is None:
             return f"needs {self.bytes / GIGA:.1f} GB; how much is free is not known"
-        verdict = "fits" if self.bytes <= free else "does not fit"
+        verdict = "fits" if self.fits(free) else "does not fit"
         return f"{verdict}: {self.bytes / GIGA:.1f} of {free / GIGA:.1f} GB"
 
 
@@ -55,7 +59,7 @@ def plan(name: str, free: float | None, itemsize: int = 2) -> Plan:
     Where not even one row fits, with one. `itemsize` is the bytes of a number: 2 in bfloat16.
     """
     plans = [plan_of_rows(name, rows, itemsize) for rows in ROWS]
-    return next((each for each in plans if free is None or each.bytes <= free), plans[-1])
+    return next((each for each in plans if each.fits(free)), plans[-1])
 
 
 def plan_of_rows(name: str, rows: int, itemsize: int = 2) -> Plan:

@@ -14,7 +14,7 @@ from transformers import (
 )
 
 from specdec_lib.models import hf, hub
-from specdec_lib.models.catalogue import PUBLISHED, PairError, require_known
+from specdec_lib.models.catalogue import PUBLISHED, PairError, heads_of, require_known
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair, in_words, require_memory
@@ -38,10 +38,32 @@ def load(
     name: str, draft: str | None, device: torch.device, dtype: torch.dtype, yes: bool = False
 ) -> Pair:
     """A published pair with one of its drafts, by default the first; `yes` as in `load_all`."""
-    known = tuple(PUBLISHED["pairs"][name]["drafts"])
+    known, heads = tuple(PUBLISHED["pairs"][name]["drafts"]), heads_of(name)
     draft = draft or known[0]
-    require_known(f"draft of {name} called", draft, known)
+    require_known(f"draft of {name} called", draft, (*known, *heads))
+    if draft in heads:
+        return load_headed(name, heads[draft], device, dtype, yes)
     return load_all(name, device, dtype, (draft,), yes)[draft]
+
+
+def load_headed(
+    name: str, head: str, device: torch.device, dtype: torch.dtype, yes: bool = False
+) -> Pair:
+    """A published target with the repository `head` in place of a draft model; as `load_all`."""
+    names = [PUBLISHED["pairs"][name]["target"], head]
+    tokenizer = tokenizer_of(name, names[:1])
+    counts = [parameters_of(hub.texts(names[0])), PUBLISHED["repositories"][head]["parameters"]]
+    require_memory(sum(counts), dtype, device)
+    folders = hub.weights(names, yes)
+    target = Llama.from_folder(folders[0], device, dtype)
+    label = f"{names[0]} with the head {head}: {in_words(counts[0] / counts[1])} pair by parameters"
+    return Pair(name, target, folders[1], tokenizer, label, tokenizer.eos_token_id)
+
+
+def heads(name: str, yes: bool = False) -> dict[str, Path]:
+    """The folders of all heads for a published target, by name; fetched as in `load_all`."""
+    named = heads_of(name)
+    return dict(zip(named, hub.weights(list(named.values()), yes), strict=True))
 
 
 def load_all(
@@ -60,8 +82,7 @@ def load_all(
     drafts = tuple(drafts or entry["drafts"])
     names = [entry["target"], *(entry["drafts"][each] for each in drafts)]
     tokenizer = tokenizer_of(name, names)
-    counts = [parameters_of(hub.texts(each)) for each in names]
-    require_memory(sum(counts), dtype, device)
+    counts = checked_counts(names, device, dtype)
     target, *small = (load_model(folder, device, dtype) for folder in hub.weights(names, yes))
     columns = common_columns([each.vocab_size for each in (target, *small)], tokenizer)
     for model in (target, *small):
@@ -75,6 +96,15 @@ def load_all(
     }
 
 
+def checked_counts(names: Sequence[str], device: torch.device, dtype: torch.dtype) -> list[int]:
+    """The parameters of a target and its drafts. Raises PairError if the memory is short."""
+    counts = [parameters_of(hub.texts(each)) for each in names]
+    require_memory(sum(counts), dtype, device)
+    if not is_ours(hub.texts(names[0])):  # transformers fills the model on the CPU, then moves it
+        require_memory(counts[0], dtype, torch.device("cpu"))
+    return counts
+
+
 def load_model(
     folder: Path, device: torch.device, dtype: torch.dtype
 ) -> Llama | hf.Causal | hf.EncoderDecoder:
@@ -82,11 +112,18 @@ def load_model(
 
     Raises ValueError if neither can run it.
     """
+    if is_ours(folder):
+        return Llama.from_folder(folder, device, dtype)
+    return hf.load(folder, device, dtype)  # what transformers does not know either, hf.py says
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether the configuration in `folder` is of a form that our own Llama runs."""
     try:
         read_shape(folder)
-    except ValueError:  # not of this form; what transformers does not know either, hf.py says
-        return hf.load(folder, device, dtype)
-    return Llama.from_folder(folder, device, dtype)
+    except ValueError:
+        return False
+    return True
 
 
 def tokenizer_of(name: str, repositories: Sequence[str]) -> PreTrainedTokenizerBase:

@@ -113,7 +113,7 @@ ENDLESS = {
     "greedy_speculative_decode": lambda target, draft, *rest: [draft([1]) for _ in iter(int, 1)],
 }
 STOPPED = [("drawn_block", "draft_block"), ("chosen_rows", "score_block")]
-STOPPED += [(name, "greedy_speculative_decode") for name in ("passes", "on_real_text")]
+STOPPED += [(name, "greedy_speculative_decode") for name in ("passes", "ladder")]
 
 
 @pytest.mark.parametrize("figure, exercise", STOPPED)

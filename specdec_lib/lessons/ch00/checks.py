@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
@@ -58,6 +58,14 @@ _BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s fo
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
+    "prediction_00_race": Truth(
+        None,
+        "The text is the same, and the large model made fewer passes for it.",
+        {
+            1.0: "would be no gain: as many passes as before.",
+            4.0: "would be every proposal accepted, by a small model that takes no time.",
+        },
+    ),
     "prediction_00": Truth(
         max(1.0, 5 / _BALANCE),
         "Reading the weights takes all of that time, and five tokens share one reading.",
@@ -126,6 +134,11 @@ def look() -> None:
     for rows in (1, 64):
         longer = max(1, 6 * rows / _BALANCE)
         print(f"{rows} rows of 6 tokens on an H100: {longer:.2f} times as long")
+
+
+def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
+    """Set a guess beside the ratio of the last race (measure/race), its second lane's."""
+    reveal(name, guess, races[-1].ratio(races[-1].lanes[1]))
 
 
 def reveal_passes(name: str, guess: object, passes: Sequence[Passes], tokens: int) -> None:

@@ -17,7 +17,13 @@ from specdec_lib.lessons.ch01.models import (
     greedy_decode,
     text,
 )
-from specdec_lib.lessons.common.drawing import bars, drawn_from, picture, write_inside
+from specdec_lib.lessons.common.drawing import (
+    drawn_from,
+    named_rows,
+    picture,
+    write_beside,
+    write_inside,
+)
 from specdec_lib.lessons.common.lending import at_most
 from specdec_lib.lessons.common.style import GREY, role, show
 from specdec_lib.lessons.common.tokens import arrow, board, key, token_box, write
@@ -87,6 +93,35 @@ def _where(out: np.ndarray, whole: np.ndarray) -> int | None:
     return next((s for s in starts if np.array_equal(whole[s : s + len(out)], out)), None)
 
 
+def what_the_pass_reads(prefix: list[int], drafted: list[int]) -> None:
+    """What the cache holds, what the pass reads after it, and the row that each token gives."""
+    held, k = len(prefix) - 1, len(drafted)
+    ax = board(held + k + 3.2, 3.3, 0.8)
+    read = [prefix[-1], *drafted]
+    for x, token in enumerate(prefix[:-1]):
+        token_box(ax, x + 1.6, 2.4, "ahead", WORDS[token])
+    for i, token in enumerate(read):
+        x = held + i + 2.2
+        token_box(ax, x, 2.4, "drafted" if i else "plain", WORDS[token])
+        arrow(ax, (x, 2.15), (x, 1.55), bold=True)
+        token_box(ax, x, 1.3, "scored", f"p[{i}]")
+        write(ax, x, 0.75, f"judges\n{WORDS[drafted[i]]}" if i < k else "the\nbonus")
+    write(ax, 0.5, 2.4, "tokens")
+    write(ax, 0.5, 1.3, "rows")
+    write(ax, 1.6 + (held - 1) / 2, 3.0, "in the cache", bold=True)
+    write(ax, held + 2.2 + k / 2, 3.0, f"one pass reads the last token and {k} drafts", bold=True)
+    told = ", ".join(
+        f"after {WORDS[token]!r} row p[{i}], which "
+        + (f"judges {WORDS[drafted[i]]!r}" if i < k else "gives the bonus")
+        for i, token in enumerate(read)
+    )
+    show(
+        ax.figure,
+        f"The cache holds '{text(prefix[:-1])}'. One pass reads {k + 1} tokens, the last of the "
+        f"text and {k} drafts, and gives {k + 1} rows: {told}.",
+    )
+
+
 @drawn_from("greedy_prefix")
 def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     """The draft over the target's favourites, and what the student's count makes of them."""
@@ -145,32 +180,79 @@ def _written(
 
 
 @drawn_from("greedy_speculative_decode")
-def on_real_text(
+def ladder(
     decode: Callable, target: Callable, draft: Callable, prompt: list[int], read: Callable
 ) -> None:
-    """The student's function on two real models; both give rows (N, V), `read` gives text."""
-    new, k, calls = 32, 4, Calls(targets=MANY, in_a_block=MANY)
+    """The student's function on a real target with four drafters: the text, and passes of each.
 
+    The models give rows (N, V), `read` gives text.
+    """
+    new, k = 24, 4
+    alone = greedy_decode(target, prompt, new)
+    print(f"{read(prompt)}|{read(alone)}\n\nThe target alone wrote this in {new} passes.\n")
+    print(f"{'drafter':22}{'passes':>8}{'draft calls':>13}   text")
+    found = {}
+    for name, drafter in _drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
+        calls = Calls(targets=MANY, in_a_block=MANY)
+        out = list(decode(_counted(target, calls), _drafting(drafter, calls), [*prompt], k, new))
+        found[name] = len(calls.blocks)
+        same = "the same" if out == alone else "another text"
+        print(f"{name:22}{len(calls.blocks):8}{calls.drafts:13}   {same}")
+    _passes_by_drafter(found, new)
+
+
+def _drafters(
+    draft: Callable, prompt: list[int], alone: list[int], vocab_size: int
+) -> dict[str, Callable]:
+    """Four drafters by name, each from a list of tokens to a distribution (V,).
+
+    `alone` is what the target writes after `prompt`; `draft` gives rows (N, V).
+    """
+    start, rng = len(prompt), np.random.default_rng(0)
+
+    def certain(token: int) -> np.ndarray:
+        return np.eye(1, vocab_size, token)[0]
+
+    return {
+        "oracle": lambda seen: certain(alone[len(seen) - start]),
+        "small model": lambda seen: draft(seen)[-1],
+        "copy from the text": lambda seen: certain(_copied(seen)),
+        "random tokens": lambda seen: certain(int(rng.integers(vocab_size))),
+    }
+
+
+def _copied(seen: list[int], longest: int = 3) -> int:
+    """What followed the last time that `seen` ended as it does now; else its last token."""
+    for size in range(min(longest, len(seen) - 1), 0, -1):
+        for start in range(len(seen) - size - 1, -1, -1):
+            if seen[start : start + size] == seen[-size:]:
+                return seen[start + size]
+    return seen[-1]
+
+
+def _counted(target: Callable, calls: Calls) -> Callable:
     def counted(tokens: list[int]) -> np.ndarray:
         calls.of_target(len(tokens))
         return target(tokens)
 
+    return counted
+
+
+def _drafting(drafter: Callable, calls: Calls) -> Callable:
     def drafting(tokens: list[int]) -> np.ndarray:
         calls.of_draft()
-        return draft(tokens)[-1]
+        return drafter(tokens)
 
-    alone = greedy_decode(target, prompt, new)
-    out = list(decode(counted, drafting, list(prompt), k, new))
-    print(read(prompt) + "|" + read(out))
-    print(f"\nAs the target alone: {out == alone}. {new} tokens: {new} passes alone,", end=" ")
-    print(f"{len(calls.blocks)} in blocks of up to {k}, with {calls.drafts} calls of the draft.")
-    _tokens_a_pass(calls.blocks, len(prompt), len(out))
+    return drafting
 
 
-def _tokens_a_pass(blocks: list[tuple[int, int]], prompt: int, total: int) -> None:
-    starts = [reads - drafted - prompt for drafted, reads in blocks]
-    written = np.diff([*starts, total])
-    ax = picture("Tokens that each pass wrote, on real text", size=(7.0, 2.6))
-    bars(ax, np.arange(1, len(written) + 1), written, "target", width=0.8)
-    ax.set_xlabel("pass of the target")
-    show(ax.figure, f"Tokens written by each pass of the target: {written.tolist()}.")
+def _passes_by_drafter(found: dict[str, int], new: int) -> None:
+    """Passes of the target as bars, plain decoding on top."""
+    rows = {"no draft": new} | found
+    ax = picture(f"The same {new} tokens: passes of the target", size=(7.0, 2.8))
+    y = named_rows(ax, list(rows))
+    ax.barh(y, list(rows.values()), 0.6, **role("target") | {"label": None})
+    write_beside(ax, list(rows.values()), y, [f"{count}" for count in rows.values()])
+    ax.set_xlim(0, 1.1 * new)
+    listed = ", ".join(f"{name} {count}" for name, count in rows.items())
+    show(ax.figure, f"Passes of the target for the same {new} tokens: {listed}.")

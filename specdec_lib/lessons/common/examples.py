@@ -24,6 +24,7 @@ from specdec_lib.lessons.common.describing import (
 )
 from specdec_lib.lessons.common.kinds import ARRAYS
 from specdec_lib.lessons.common.lending import copied
+from specdec_lib.lessons.common.note import Note, show_below
 
 try:
     import numpy as np
@@ -36,7 +37,14 @@ NOT_THEIRS = (str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib"
 
 
 class Different(AssertionError):
-    """A call whose result is not the expected one; its text is written for the student."""
+    """A call whose result is not the expected one; its text is written for the student.
+
+    `seen` is what happened, and `hint` the likely cause, if one is known.
+    """
+
+    def __init__(self, seen: str, hint: str = "") -> None:
+        super().__init__(f"{seen} {hint}".strip())
+        self.seen, self.hint = seen, hint
 
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows: the message, without the frames of the check itself."""
@@ -68,6 +76,10 @@ def visible_check(check: Callable[[Callable], None]) -> Callable[[Callable], Non
         try:
             check(watched(function))
             agreed(check.__name__.removeprefix("check_"), _agreeing)
+        except Different as wrong:
+            name = check.__name__.removeprefix("check_")
+            show_below(Note(name, wrong.seen, wrong.hint, _agreeing))
+            raise
         except NotImplementedError as stub:
             raise Unwritten(str(stub)) from None
         finally:
@@ -162,7 +174,7 @@ def expect(function: Callable, *args: Any, gives: Any, hint: str = "", form: boo
     why = difference(got, gives, form)
     if why is not None:
         call = texts[0] or format_call(function, args)
-        raise Different(f"{call} {_outcome(got, gives, why, form)} {'' if why else hint}".strip())
+        raise Different(f"{call} {_outcome(got, gives, why, form)}", "" if why else hint)
     agrees(texts[1], describe(got))
     return got
 

@@ -63,6 +63,11 @@ def role(name: str) -> dict[str, Any]:
     }
 
 
+def palette(theme: str) -> dict[str, str]:
+    """The colours by role in a theme, "light" or "dark", for pages."""
+    return {name: entry[theme] for name, entry in _PALETTE.items()}
+
+
 def _tint(colour: str) -> tuple[float, ...]:
     """45% of `colour` on white, as in the simulators."""
     return tuple(1 - 0.45 * (1 - int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5))
@@ -80,14 +85,19 @@ def show(fig: Figure, alt: str) -> None:
         raise ValueError(
             "the picture needs alternative text: say in words, with its numbers, what it shows"
         )
-    if _in_notebook():
-        from IPython.display import display
-
-        display({"text/html": _image(fig, alt), "text/plain": alt}, raw=True)
+    display_page(image(fig, alt), alt)
     plt.close(fig)
 
 
-def _image(fig: Figure, alt: str) -> str:
+def display_page(page: str, alt: str) -> None:
+    """Display HTML, with `alt` where there is none; outside IPython nothing."""
+    if _in_notebook():
+        from IPython.display import display
+
+        display({"text/html": page, "text/plain": alt}, raw=True)
+
+
+def image(fig: Figure, alt: str) -> str:
     """`fig` as an `<img>` element that holds its own data, at half its pixels for sharp print."""
     data = io.BytesIO()
     fig.savefig(data, format="png", dpi=_DPI, metadata={"Software": None})

@@ -171,10 +171,15 @@ class Contest:
 
     @cached_property
     def hugging(self) -> dict[str, hugging.Counted]:
-        """The same target in transformers, in every dtype that may be its fastest."""
+        """The same target in transformers: on a GPU on the same tensors.
+
+        A CPU has packed them, so there it is loaded, in every dtype that may be its fastest.
+        """
         device = self.machine.device
-        wanted = dtypes() if device.type == "cpu" else (self.machine.dtype,)
-        return {name_of(d): hugging.Counted.of_target(self.size, d, device) for d in wanted}
+        if device.type != "cpu":
+            target = self.machine.targets[self.size]
+            return {name_of(target.dtype): hugging.Counted.of_llama(target)}
+        return {name_of(d): hugging.Counted.of_target(self.size, d, device) for d in dtypes()}
 
     def prompts(self, ending: str, warp: Warp) -> list[list[int]]:
         """Held-out prompts; for greedy runs those after which the built-in target has no loops."""

@@ -1,11 +1,13 @@
 """What chapter 08 runs on: the device, the models on it, and how much is measured."""
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import torch
 
 from specdec_lib.device import name_of, processor
+from specdec_lib.measure.core.memory import let_go
 from specdec_lib.measure.experiment.budget import Budget
 from specdec_lib.measure.experiment.costs import Found
 from specdec_lib.models.llama import Llama
@@ -29,13 +31,40 @@ class Effort(NamedTuple):
         return Effort(*grown, prompts, self.tokens, self.rounds)
 
 
+class Targets(Mapping[str, Llama]):
+    """Models by name, which can be let go: one that is asked for again is made again."""
+
+    def __init__(self, models: Mapping[str, Llama], make: Callable[[str], Llama]) -> None:
+        self._models: dict[str, Llama | None] = dict(models)
+        self._make = make
+
+    def __getitem__(self, name: str) -> Llama:
+        model = self._models[name] or self._make(name)
+        self._models[name] = model
+        return model
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    def release(self) -> None:
+        """Let all models go."""
+        self._models = dict.fromkeys(self._models)
+
+
 @dataclass(frozen=True)
 class Machine:
-    """What was found. `targets` are the built-in one and its costlier versions, by name."""
+    """What was found. `targets` are the built-in one and its costlier versions, by name.
+
+    `published` are the pairs of the hub that were fetched, `free` the bytes that were free before
+    anything was loaded, None if that is not known.
+    """
 
     device: torch.device
     dtype: torch.dtype
-    targets: dict[str, Llama]
+    targets: Mapping[str, Llama]
     drafts: dict[str, Llama]
     published: tuple[str, ...]
     effort: Effort
@@ -45,6 +74,13 @@ class Machine:
         default_factory=dict
     )  # those that decode faster in another dtype
     budget: Budget = field(default_factory=Budget)
+    free: int | None = None
+
+    def release(self) -> None:
+        """Let the targets go, for models that need their memory."""
+        if isinstance(self.targets, Targets):
+            self.targets.release()
+        let_go()
 
     def best_plain(self, name: str) -> Llama:
         """The target in the dtype in which plain decoding is fastest."""

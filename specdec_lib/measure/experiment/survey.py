@@ -4,8 +4,9 @@ Every finding is printed as soon as it is there. What does not fit falls to the 
 so.
 """
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 from statistics import median
 from typing import NamedTuple
@@ -20,17 +21,19 @@ from specdec_lib.measure.core.costs import K_MAX, costs_by_dtype, pass_task
 from specdec_lib.measure.core.held_out import all_tokens
 from specdec_lib.measure.core.limits import copy_bandwidth, weights_read
 from specdec_lib.measure.core.models import dtypes
+from specdec_lib.measure.core.patience import within_seconds
 from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.budget import LOOK, ON_CPU, ON_GPU, Budget, Part
 from specdec_lib.measure.experiment.costs import Found, costs_on
-from specdec_lib.measure.experiment.machine import Effort, Machine, device_line
+from specdec_lib.measure.experiment.machine import Effort, Machine, Targets, device_line
 from specdec_lib.measure.quiet.runs import DISTURBED
 from specdec_lib.models import hub
-from specdec_lib.models.catalogue import PairError
+from specdec_lib.models.catalogue import PUBLISHED, PairError, repositories_of
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import require_memory
 from specdec_lib.models.pairs import cost_label
+from specdec_lib.models.plan import encodes, plan
 from specdec_lib.models.scale import COSTS, grown_shape, parameters, scaled
 
 Say = Callable[[str], None]
@@ -38,7 +41,7 @@ Say = Callable[[str], None]
 CPU_SIZES = ("234m", "40m")  # the largest first; the built-in size always fits
 GPU_SIZES = ("7b", "1b", "234m", "40m")
 GPU_TARGETS = 2  # so many of them, the largest that fit
-PUBLISHED = ("smollm2", "vicuna", "flan-t5")  # in this order, if the hub can be reached
+REPRODUCED = "vicuna"  # with a row that Spec-Bench prints
 PATIENCE = 5.0  # seconds for the hub to answer
 ROOM = 1.3  # memory over the weights alone
 TRIAL = 1000  # positions of the acceptance that the dtype is chosen with
@@ -59,14 +62,27 @@ class Formats(NamedTuple):
     loaded: dict[torch.dtype, dict[str, Llama]]
 
 
-def look(longer: float = 1, say: Say = print) -> Machine:
-    """Find out what this machine has, saying each finding as it comes."""
+def look(
+    longer: float = 1,
+    say: Say = print,
+    pairs: Sequence[str] | None = None,
+    yes: bool = False,
+) -> Machine:
+    """Find out what this machine has, saying each finding as it comes.
+
+    On a GPU published pairs are fetched at the end, after a question; `yes` agrees beforehand, and
+    `pairs` names those that are wanted (an empty sequence: none).
+    """
     effort = Effort().times(longer)
     device = default_device()
     budget = Budget(ON_GPU if device.type == "cuda" else ON_CPU, longer, say=say)
     say(f"Budget: {budget.seconds:.0f} s for all that is measured below")
     with budget.part(LOOK) as part:
-        return looked(device, effort, budget, part, say)
+        machine = looked(device, effort, budget, part, say)
+    # Outside of the budget: a question and a download take as long as they take.
+    published = fetched(machine, pairs, yes, say)
+    say(f"Pairs: {', '.join([*machine.targets, *published])}, each with its drafts")
+    return replace(machine, published=published)
 
 
 def looked(device: torch.device, effort: Effort, budget: Budget, part: Part, say: Say) -> Machine:
@@ -92,10 +108,9 @@ def looked(device: torch.device, effort: Effort, budget: Budget, part: Part, say
         for line in cost_lines(name, target, costs[name]):
             say(line)
     targets = {name: targets[name] for name in costs}
-    published = published_pairs(device, say)
-    say(f"Pairs: {', '.join([*targets, *published])}, each with its drafts")
+    kept = Targets(targets, partial(made, device=device, dtype=formats.dtype))
     return Machine(
-        device, formats.dtype, targets, drafts, published, effort, bandwidth, costs, plain, budget
+        device, formats.dtype, kept, drafts, (), effort, bandwidth, costs, plain, budget, free
     )
 
 
@@ -214,31 +229,78 @@ def cost_lines(name: str, model: Llama, found: Found) -> Iterator[str]:
         yield "  " + DISTURBED.format(why=found.disturbed)
 
 
-def published_pairs(device: torch.device, say: Say) -> tuple[str, ...]:
-    """The published pairs to run: those that fit a GPU, if the hub answers."""
-    if device.type != "cuda":
+def made(name: str, device: torch.device, dtype: torch.dtype) -> Llama:
+    """The built-in target, or it at the cost of a larger one."""
+    if name in COSTS:
+        return scaled(ASSETS / "target", name, device, dtype)
+    return Llama.from_folder(ASSETS / "target", device, dtype)
+
+
+def fetched(machine: Machine, pairs: Sequence[str] | None, yes: bool, say: Say) -> tuple[str, ...]:
+    """The published pairs to run: those that fit a GPU, are checked, and were agreed to.
+
+    The vocabularies are compared, memory and disk planned, and then one question is asked for all.
+    """
+    if machine.device.type != "cuda":
         say("Hub: not asked, since published pairs are for a GPU")
         return ()
     problem = hub_problem()
     if problem:
         say(f"Hub: cannot be reached ({problem}); no published pairs")
         return ()
-    say("Hub: reachable; each pair says how much it fetches before it does")
-    return PUBLISHED
+    names = suitable(machine, pairs, say)
+    try:
+        hub.weights([each for name in names for each in repositories_of(name)], yes)
+    except PairError as error:
+        say(f"Hub: {error}; no published pairs")
+        return ()
+    return names
+
+
+def suitable(machine: Machine, pairs: Sequence[str] | None, say: Say) -> tuple[str, ...]:
+    """Those of `pairs` that fit memory and disk and have one vocabulary; what does not is said.
+
+    Without `pairs`: the one with a printed row, the largest encoder-decoder, as the paper had, and
+    the largest other one that fits.
+    """
+    # Only here, since it brings transformers, whose import takes seconds.
+    from specdec_lib.models import published
+
+    wanted = fitting_pairs(machine) if pairs is None else pairs
+    kept, disk = [], hub.free_disk()
+    for name in wanted:
+        needed, names = plan(name, machine.free, machine.dtype.itemsize), repositories_of(name)
+        say(f"Pair {name}: {needed.answer(machine.free)}")
+        if not needed.fits(machine.free):
+            continue
+        try:
+            published.tokenizer_of(name, names)
+            size = sum(each.bytes for each in hub.missing(names))
+            hub.require_disk(size, disk)
+        except PairError as error:
+            say(f"Pair {name} is left out: {error}")
+            continue
+        kept, disk = [*kept, name], disk - size
+    return tuple(kept)
+
+
+def fitting_pairs(machine: Machine) -> list[str]:
+    """The pairs that are run if none is named, the most important first."""
+    size, free = machine.dtype.itemsize, machine.free
+    fit = [name for name in PUBLISHED["pairs"] if plan(name, free, size).fits(free)]
+    largest = {encodes(name): name for name in fit}  # the table goes by size
+    wanted = [name for name in fit if name == REPRODUCED] + [*largest.values()]
+    return list(dict.fromkeys(wanted))
 
 
 def hub_problem(seconds: float = PATIENCE) -> str | None:
     """Why the hub cannot be reached; None if it answers within `seconds`."""
-    outcome: list[str | None] = []
-
-    def ask() -> None:
-        try:
-            hub.find("HuggingFaceTB/SmolLM2-135M", hub.text_names)
-            outcome.append(None)
-        except PairError as error:
-            outcome.append(str(error.__cause__ or error)[:200])
-
-    thread = threading.Thread(target=ask, daemon=True)  # looking a name up has no time limit
-    thread.start()
-    thread.join(seconds)
-    return outcome[0] if outcome else f"no answer in {seconds:g} s"
+    first = next(iter(PUBLISHED["repositories"]))
+    try:
+        # Looking a name up has no time limit of its own.
+        within_seconds(seconds, lambda: hub.find(first, hub.text_names))
+    except TimeoutError as error:
+        return str(error)
+    except PairError as error:
+        return str(error.__cause__ or error)[:200]
+    return None

@@ -22,15 +22,14 @@ GATE_UP, DOWN = ("mlp.gate_proj", "mlp.up_proj"), ("mlp.down_proj",)
 DEFAULTS: dict[str, Any] = {
     "hidden_act": "silu", "quantization_config": None, "num_key_value_heads": None,
     "head_dim": None, "rms_norm_eps": 1e-6, "rope_theta": 10000.0, "partial_rotary_factor": None,
-    "sliding_window": None, "tie_word_embeddings": False, "attention_bias": False,
-    "mlp_bias": False,
+    "use_sliding_window": False, "sliding_window": 4096, "tie_word_embeddings": False,
+    "attention_bias": False, "mlp_bias": False,
 }  # fmt: skip
-WINDOW = {"use_sliding_window": False, "sliding_window": 4096}
 FAMILIES: dict[str, dict[str, Any]] = {  # by model_type, with defaults of their own
-    "llama": {"sliding_window": None},
-    "mistral": {"num_key_value_heads": 8, "use_sliding_window": True, "sliding_window": 4096},
-    "qwen2": {"num_key_value_heads": 32} | WINDOW,
-    "qwen3": {"num_key_value_heads": 32, "head_dim": 128} | WINDOW,
+    "llama": {},
+    "mistral": {"num_key_value_heads": 8},
+    "qwen2": {"num_key_value_heads": 32},
+    "qwen3": {"num_key_value_heads": 32, "head_dim": 128},
 }
 
 
@@ -129,8 +128,9 @@ def rotation(path: Path, config: Mapping[str, Any]) -> dict[str, Any]:
 
 def window(config: Mapping[str, Any]) -> float:
     """Up to how many positions a token sees in every layer; infinite without a window."""
-    used = config["sliding_window"] and config.get("use_sliding_window")
-    return config["sliding_window"] if used else math.inf
+    slides = {"llama": False, "mistral": True}  # whatever use_sliding_window says
+    used = slides.get(config["model_type"], config["use_sliding_window"])
+    return (used and config["sliding_window"]) or math.inf
 
 
 def form_of(config: Mapping[str, Any], rope: Mapping[str, Any]) -> Form:

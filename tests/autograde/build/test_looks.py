@@ -9,8 +9,8 @@ from autograde.chapter import SOLUTIONS, chapter_names
 from autograde.report.offline import Page, is_folded
 
 INFO = '<div class="alert alert-block alert-info">'
-GUESS = '<div class="alert alert-block alert-warning">'
-QUESTION = '<div class="alert alert-block alert-success">'
+GUESS = '<div class="alert alert-block alert-success">'
+QUESTION = INFO
 
 
 def dressed(source: str) -> str:
@@ -85,9 +85,9 @@ def test_machinery_is_folded(code: str, tags: list[str], folded: bool):
 def test_every_chapter_has_its_boxes_and_no_folded_cell_asks_for_an_answer(chapter: str):
     cells = read_chapter(SOLUTIONS / f"{chapter}.py").cells
     text = "\n".join(cell.source for cell in cells)
-    assert text.count(INFO) == text.count("### Exercise: ") >= 3
+    asked = text.count("### Exercise: ") + text.count("**Question ")
+    assert text.count(INFO) == asked + text.count("### In your own words") >= 5
     assert text.count(GUESS) == text.count("### Commit first") >= 2
-    assert text.count(QUESTION) >= 2
     assert text.count("<div") == text.count("</div>")
     assert not [cell.id for cell in cells if is_folded(cell) and "nbgrader" in cell.metadata]
     checks = [cell for cell in cells if cell.metadata.get("nbgrader", {}).get("locked")]

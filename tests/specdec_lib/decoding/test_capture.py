@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 import torch
 from decoders.capture import Capturable, CaptureError
+from decoders.families import FAMILIES, make
 from torch._subclasses import FakeTensorMode
+from torch.utils._pytree import tree_map_only
 
 from specdec_lib.decoding.fixed_shape.graph import GraphDecoder, graph_generate, spare
 from specdec_lib.decoding.fixed_shape.step import BUCKET, Numbers, Step, bucket
 from specdec_lib.decoding.state import Settings
-from specdec_lib.models.checkpoint import read_weights
+from specdec_lib.models.checkpoint import LayerWeights, read_weights
 from specdec_lib.models.llama import Llama, RMSNorm
 from specdec_lib.sampling import Warp
 
@@ -26,9 +28,7 @@ def on_meta(folder: Path) -> Llama:
     """The model without its numbers, on a device that is not the host."""
     weights = read_weights(folder, "cpu", torch.bfloat16)
     layers = [
-        replace(
-            each, **{n: p.to("meta") for n, p in vars(each).items() if isinstance(p, torch.Tensor)}
-        )
+        LayerWeights(**tree_map_only(torch.Tensor, lambda part: part.to("meta"), vars(each)))
         for each in weights.layers
     ]
     parts = {name: getattr(weights, name).to("meta") for name in ("embedding", "norm", "head")}
@@ -61,6 +61,15 @@ def test_everything_is_on_the_device(folders, k: int, rows: int, warp: Warp):
         with Capturable("meta") as look:
             step()
     assert len(look.operators) > 100
+
+
+def test_biases_and_norms_of_heads_are_on_the_device_too(tmp_path: Path):
+    make(FAMILIES["Qwen3 with biases"]).save_pretrained(tmp_path)
+    model = on_meta(tmp_path)
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        step = step_of([model, model], 3, 2, Warp(1))
+        with Capturable("meta"):
+            step()
 
 
 def places(step: Step) -> dict[str, int]:

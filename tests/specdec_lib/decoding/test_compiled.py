@@ -2,10 +2,12 @@
 
 import pytest
 import torch
+from decoders.families import FAMILIES, make
 
 from specdec_lib.decoding.fixed_shape.compiled import compiled
 from specdec_lib.decoding.fixed_shape.graph import GraphDecoder
 from specdec_lib.decoding.state import Settings
+from specdec_lib.models.llama import Llama
 from specdec_lib.sampling import Warp
 
 
@@ -20,6 +22,19 @@ def test_the_layers_compile_whole_and_once_a_shape(models, monkeypatch):
     assert texts[0] == texts[1]
     # Passes over 1, 2 and 3 tokens; two layers of two models of one size share what is compiled.
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 3
+
+
+def test_layers_with_biases_and_norms_of_heads_compile_whole(tmp_path):
+    make(FAMILIES["Qwen3 with biases"]).save_pretrained(tmp_path)
+    model = Llama.from_folder(tmp_path, dtype=torch.float64)
+    torch._dynamo.reset()
+    made = compiled(model, mode=None, backend="eager")
+    assert made.run is not None, made.reason
+    found = [
+        model.forward(torch.tensor([[1, 2, 3]]), model.new_fixed_cache(1, 128), run=run)
+        for run in (None, made.run)
+    ]
+    torch.testing.assert_close(found[1], found[0], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ That they are exact is in test_exactness.py.
 
 import json
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +25,21 @@ from transformers import PreTrainedModel
 from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters import eagle
-from specdec_lib.drafters.eagle3 import AUXILIARY, Eagle3, Eagle3Tree, load_head
+from specdec_lib.drafters.eagle3 import (
+    AUXILIARY,
+    EMBEDDING,
+    KNOWN,
+    OFFSETS,
+    Eagle3,
+    Eagle3Tree,
+    head_sizes,
+    load_head,
+)
 from specdec_lib.drafters.hidden import passing_states
 from specdec_lib.measure.core.by_step import GivenDrafts
 from specdec_lib.models import protocol
+from specdec_lib.models.catalogue import PUBLISHED
+from specdec_lib.models.checkpoint import Shape
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import prefill
 from specdec_lib.sampling import Choices, Greedy, Uniforms, Warp
@@ -45,9 +57,14 @@ def theirs() -> PreTrainedModel:
 
 
 @pytest.fixture(scope="module")
-def target(theirs: PreTrainedModel, tmp_path_factory: pytest.TempPathFactory) -> Llama:
-    folder = tmp_path_factory.mktemp("target")
-    theirs.save_pretrained(folder)
+def folder(theirs: PreTrainedModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("target")
+    theirs.save_pretrained(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def target(folder: Path) -> Llama:
     return Llama.from_folder(folder, dtype=torch.float64)
 
 
@@ -104,6 +121,22 @@ def test_a_tree_has_the_distributions_of_the_published_pass(
             path.insert(0, proposal.tokens[at - 1])
             at = proposal.parents[at - 1]
         torch.testing.assert_close(proposal.q[node], published(text, path), **CLOSE)
+
+
+@pytest.mark.parametrize("form", WRITE)
+def test_in_float32_few_tokens_take_steps_of_their_own_and_the_distributions_are_the_same(
+    theirs: PreTrainedModel, folder: Path, heads: dict[str, Path], form: str
+):
+    text, published = TEXTS[0], PublishedHead(heads[form], theirs)
+    target = Llama.from_folder(folder)
+    weights = load_head(target, heads[form])
+    chain = begun(Eagle3(target, weights), [text]).propose([text], [3], begun_choices(1, 3))
+    tree = begun(Eagle3Tree(target, weights, (1, 2)), [text])
+    tree = tree.propose([text], [2], begun_choices(1, 3))
+    for tokens, q in ((chain.tokens[0].tolist(), chain.q[0]), (tree.tokens, tree.q)):
+        for i in range(2):
+            expected = published(text, tokens[:i]).float()
+            torch.testing.assert_close(q[i], expected, rtol=0, atol=1e-4)
 
 
 def test_later_blocks_go_on_from_the_states_of_the_text_as_it_became(
@@ -222,6 +255,32 @@ def test_a_head_that_does_not_fit_is_refused(
     rewrite(tmp_path, change or (lambda tensors: None), **said)
     with pytest.raises(ValueError, match=message):
         load_head(target, tmp_path)
+
+
+# Width, heads, MLP, and the bytes of the file: of heads with 8 key-value heads of width 128 for
+# Qwen3, which know 32,000 of its 151,936 tokens. Only Red Hat's hold an embedding.
+FILES = {
+    "AngelSlim/Qwen3-1.7B_eagle3": (2048, 16, 6144, 274_132_734),
+    "AngelSlim/Qwen3-4B_eagle3": (2560, 32, 9728, 436_987_505),  # with four small files
+    "RedHatAI/Qwen3-8B-speculator.eagle3": (4096, 32, 12288, 2_044_116_968),
+    "RedHatAI/Qwen3-14B-speculator.eagle3": (5120, 40, 17408, 2_775_244_776),
+    "RedHatAI/Qwen3-32B-speculator.eagle3": (5120, 64, 25600, 3_121_274_856),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_tensors_that_are_read_are_all_that_is_in_a_published_file(name: str):
+    width, heads, mlp, size = FILES[name]
+    shape = Shape(151_936, width, 1, heads, 8, 128, mlp, 2048, 1e6, 1e-6)
+    counts = {each: prod(sizes) for each, sizes in head_sizes(shape, known=32_000).items()}
+    if "speculator" not in name:
+        del counts[EMBEDDING]
+    maps = counts.pop(OFFSETS) * 8 + counts.pop(KNOWN)
+    parameters = sum(counts.values())
+    assert 0 < size - (2 * parameters + maps) < 100_000  # names, places and dtypes
+    entry = PUBLISHED["repositories"].get(name, {"parameters": parameters, "gigabytes": size / 1e9})
+    assert entry["parameters"] == parameters
+    assert entry["gigabytes"] == pytest.approx(size / 1e9, abs=0.005)
 
 
 @pytest.mark.parametrize("named", [[2, 4, 5], [1, 3, 4]])

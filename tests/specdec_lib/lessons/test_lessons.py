@@ -564,7 +564,17 @@ def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
 
 
 # What a chapter's folder may hold beside its checks and figures.
-ROLES = {"checks", "figures", "computed", "measured", "models", "puzzle", "rules", "family"}
+ROLES = {
+    "storyboard",
+    "checks",
+    "figures",
+    "computed",
+    "measured",
+    "models",
+    "puzzle",
+    "rules",
+    "family",
+}
 ROLES |= {"diagnosis", "quizzes"}
 
 

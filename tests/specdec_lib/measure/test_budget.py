@@ -3,6 +3,7 @@
 import pytest
 from decoders.built_in_machine import CPU, SMALL
 
+from specdec_lib.measure.core.interval import Rate
 from specdec_lib.measure.core.progress import AFTER, EVERY, Progress
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment import batches, budget, engineering, grid, identity, traces
@@ -153,7 +154,7 @@ def test_runs_that_do_not_fit_are_named_and_come_as_promised(short, monkeypatch)
     outcome = Outcome(Spread(1.5, 1.0, 2.0), Spread(1.5, 1.0, 2.0), None, None)
     monkeypatch.setattr(grid.Contest, "outcome", lambda *args: outcome)
     costs = machine.costs["built-in"].drafts["small"]
-    rows = [grid.row_of("built-in", "small", "code", t, 0.7, costs) for t in (1, 0)]
+    rows = [grid.row_of("built-in", "small", "code", t, Rate(0.7, 60), costs) for t in (1, 0)]
     with machine.budget.part(budget.RUNS) as part:
         done = list(grid.run_rows(machine, LIBRARY, rows, part))
     assert done[0].empirical and done[0].over_hugging is None and done[1] == rows[1]
@@ -202,3 +203,7 @@ def test_every_piece_of_a_part_is_shown(monkeypatch):
         list(work(clock, part.each(range(6), "turns"), 5))
     assert place.shown[0] == "a: turns, 2 of 6 (5 s of 100 s at most)"
     assert len(place.shown) == 6 and place.shown[-1] == ""
+
+
+def test_chapter_08_takes_three_minutes_at_most_and_eight_on_a_gpu():
+    assert sum(ON_CPU.values()) <= 180 and sum(ON_GPU.values()) <= 480

@@ -11,7 +11,8 @@ import torch
 from specdec_lib import device
 from specdec_lib.cli import main
 from specdec_lib.measure.bench import command as bench
-from specdec_lib.measure.doctor import nvidia, report
+from specdec_lib.measure.core.pages import table_in
+from specdec_lib.measure.doctor import nvidia, plans, report
 
 H100 = "NVIDIA H100 80GB HBM3, 580.65.06, 9.0, 81559"
 CPU = torch.device("cpu")
@@ -136,3 +137,15 @@ def test_pairs_fit_by_their_plans_and_the_disk(monkeypatch):
     assert "does not fit: 33.9 of 24.0 GB" in large and large.endswith(", too much for the disk")
     (wide,) = [x for x in report.pairs_that_fit(CPU, torch.float32) if "Pair vicuna" in x]
     assert "does not fit" in wide  # float32 takes twice as much
+
+
+def test_the_page_has_the_plans_of_today(tmp_path: Path, capsys):
+    docs = Path(__file__).parents[3] / "docs"
+    assert table_in(docs / "gpu.md", plans.TABLE) == plans.page_table()
+    page = tmp_path / "page.md"
+    plans.main(["--markdown", str(page)])
+    plans.main([])
+    printed = capsys.readouterr().out.strip()
+    assert printed == table_in(page, plans.TABLE)
+    vicuna = next(line for line in printed.splitlines() if line.startswith("| vicuna "))
+    assert vicuna.endswith("| 19.2 | no: 16.8 | no: 16.8 | fits | fits | fits |")

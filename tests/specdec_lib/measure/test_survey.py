@@ -1,6 +1,7 @@
 """What a machine is found to have before the experiment of chapter 08."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,9 +12,9 @@ from specdec_lib.measure.core.progress import Progress
 from specdec_lib.measure.experiment import survey
 from specdec_lib.measure.experiment.budget import LOOK, Budget, Part
 from specdec_lib.measure.experiment.costs import costs_on
-from specdec_lib.measure.experiment.machine import Effort
+from specdec_lib.measure.experiment.machine import Effort, Machine
 from specdec_lib.models import hub
-from specdec_lib.models.catalogue import PairError
+from specdec_lib.models.catalogue import PUBLISHED, PairError
 from specdec_lib.models.llama import Llama
 from specdec_lib.theory import Costs
 
@@ -119,7 +120,6 @@ def test_a_look_whose_time_is_over_leaves_the_costlier_target_out_and_says_so(mo
         seen = survey.looked(CPU, Effort(), budget, looking, said.append)
     assert list(seen.targets) == list(seen.costs) == ["built-in"]
     assert said[-1].startswith("Left out to keep to 30 s: the 40m target. LONGER")
-    assert "Pairs: built-in, each with its drafts" in said
 
 
 def test_costs_for_which_there_is_no_time_are_those_of_one_round(machine):
@@ -143,15 +143,72 @@ def test_a_hub_that_fails_or_never_answers_is_no_hub(monkeypatch):
     assert survey.hub_problem() is None
 
 
-def test_published_pairs_need_a_gpu_and_the_hub(monkeypatch):
-    said: list[str] = []
-    assert survey.published_pairs(CPU, said.append) == () and "not asked" in said[0]
-    monkeypatch.setattr(survey, "hub_problem", lambda: "offline")
-    gpu = torch.device("cuda")
-    assert survey.published_pairs(gpu, said.append) == ()
-    assert said[1] == "Hub: cannot be reached (offline); no published pairs"
+@pytest.fixture
+def card(machine, monkeypatch) -> Machine:
+    """A card of 24 GB, with a hub that answers and on whose disk there is room."""
     monkeypatch.setattr(survey, "hub_problem", lambda: None)
-    assert survey.published_pairs(gpu, said.append) == survey.PUBLISHED
+    monkeypatch.setattr(hub, "free_disk", lambda: 200e9)
+    monkeypatch.setattr("specdec_lib.models.published.tokenizer_of", lambda *args: None)
+    sizes = {name: each["gigabytes"] * 1e9 for name, each in PUBLISHED["repositories"].items()}
+    monkeypatch.setattr(
+        hub, "missing", lambda names: [hub.Download(n, "r", {"w": int(sizes[n])}) for n in names]
+    )
+    monkeypatch.setattr(hub, "cached", lambda *args: None)
+    gpu = torch.device("cuda")
+    return replace(machine, device=gpu, dtype=torch.bfloat16, free=24_000_000_000)
+
+
+def test_published_pairs_need_a_gpu_and_the_hub(card, monkeypatch):
+    said: list[str] = []
+    on_cpu = replace(card, device=CPU)
+    assert survey.fetched(on_cpu, None, True, said.append) == () and "not asked" in said[0]
+    monkeypatch.setattr(survey, "hub_problem", lambda: "offline")
+    assert survey.fetched(card, None, True, said.append) == ()
+    assert said[1] == "Hub: cannot be reached (offline); no published pairs"
+
+
+@pytest.mark.parametrize(
+    ("gigabytes", "names"),
+    [
+        (8, ["smollm2"]),
+        (16, ["qwen3-4b", "flan-t5-xl"]),
+        (24, ["vicuna", "flan-t5-xl"]),
+        (40, ["vicuna", "qwen3-14b", "flan-t5"]),
+        (80, ["vicuna", "qwen3-32b", "flan-t5"]),
+    ],
+)
+def test_every_card_runs_a_printed_row_the_paper_s_experiment_and_its_largest_pair(
+    card, monkeypatch, gigabytes: int, names: list[str]
+):
+    monkeypatch.setattr(hub, "weights", lambda names, yes: asked.append((names, yes)))
+    asked: list = []
+    mine = replace(card, free=int(gigabytes * 1e9))
+    assert sorted(survey.fetched(mine, None, False, lambda line: None)) == sorted(names)
+    ((repositories, yes),) = asked  # one question for all of them
+    assert len(repositories) > len(names) and not yes
+
+
+def test_a_no_leaves_the_experiment_without_published_pairs(card, monkeypatch):
+    def refuse(names, yes):
+        raise PairError("13.8 GB were not fetched: you did not agree")
+
+    monkeypatch.setattr(hub, "weights", refuse)
+    said: list[str] = []
+    assert survey.fetched(card, ["vicuna"], False, said.append) == ()
+    assert said == [
+        "Pair vicuna: fits: 19.2 of 24.0 GB",
+        "Hub: 13.8 GB were not fetched: you did not agree; no published pairs",
+    ]
+
+
+def test_pairs_that_are_named_are_checked_too(card, monkeypatch):
+    monkeypatch.setattr(hub, "weights", lambda names, yes: None)
+    monkeypatch.setattr(hub, "free_disk", lambda: 20e9)
+    said: list[str] = []
+    wanted = ["qwen3-32b", "vicuna", "flan-t5-xl"]
+    assert survey.fetched(card, wanted, True, said.append) == ("vicuna",)
+    assert said[0] == "Pair qwen3-32b: does not fit: 70.3 of 24.0 GB"
+    assert "flan-t5-xl is left out: 15.8 GB do not fit on the disk: 6.2 GB are free" in said[-1]
 
 
 def test_every_finding_is_a_line(monkeypatch, light):

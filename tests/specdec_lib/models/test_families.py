@@ -1,5 +1,6 @@
 """Every family that llama.py runs, against transformers on the same weights."""
 
+import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import pytest
 import torch
 from decoders.families import FAMILIES, LENGTH, VOCAB, Family, make, save
 from decoders.greedy import greedy_text, worse
+from decoders.live_memory import Live
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -16,9 +18,12 @@ from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
-from specdec_lib.models import few_rows
+from specdec_lib.models import few_rows, linear
+from specdec_lib.models.checkpoint import layer_sizes
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.published import load_model
+from specdec_lib.models.saved import tensors
+from specdec_lib.models.scale import parameters
 from specdec_lib.sampling import Warp, choices_for
 
 TEXT = 100  # positions: three times the length that a stretched rotation was trained on
@@ -137,6 +142,23 @@ def test_a_published_folder_of_these_families_runs_in_our_llama(saved):
     assert isinstance(model, Llama) and model.vocab_size == VOCAB
     window = getattr(saved.theirs.config, "sliding_window", None)
     assert model.max_length == (window or LENGTH)
+
+
+@pytest.mark.parametrize("form", ["parts", "bin parts"])
+def test_weights_are_read_layer_by_layer(form: str, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(linear, "half_scale", lambda weight: None)  # as on a GPU
+    monkeypatch.setattr(linear, "can_pack", lambda weight: False)
+    model = make(FAMILIES["Qwen2"], layers=16)
+    save(model, tmp_path, form)
+    # The files are mapped before, since a mapping takes no memory that is not given back.
+    parts = [*tmp_path.glob("*.safetensors"), *tmp_path.glob("*.bin")]
+    mapped = {path: tensors.opened(path, "cpu") for path in parts}
+    monkeypatch.setattr(tensors, "opened", lambda path, device: mapped[path])
+    with Live() as live:
+        shape = Llama.from_folder(tmp_path, dtype=torch.float32).shape
+    whole, layer = parameters(shape), sum(map(math.prod, layer_sizes(shape).values()))
+    tables = 2 * shape.max_length * shape.head_width
+    assert 4 * whole < live.most < 4 * (whole + layer + tables) + 4000
 
 
 def test_logits_are_cut_to_the_columns_that_a_pair_shares(saved):

@@ -13,7 +13,7 @@ from torch import Tensor
 from transformers import LlamaForCausalLM
 
 from specdec_lib.assets import ASSETS
-from specdec_lib.models.checkpoint import read_weights
+from specdec_lib.models.checkpoint import read_shape, read_weights
 from specdec_lib.models.linear import Linear, can_halve
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, Growth, grown, parameters, scaled
@@ -109,6 +109,22 @@ def test_weights_of_another_model_are_refused(folder: Path, change: dict, named:
     configure(folder, change)
     with pytest.raises(ValueError, match=named):
         Llama.from_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "length"),
+    [
+        ({"model_type": "llama", "sliding_window": 32}, 128),
+        ({"model_type": "mistral", "sliding_window": 32, "use_sliding_window": False}, 32),
+        ({"model_type": "mistral", "sliding_window": None}, 128),
+        ({"model_type": "mistral", "max_position_embeddings": 5000}, 4096),  # if nothing is said
+        ({"model_type": "qwen2", "sliding_window": 32}, 128),
+        ({"model_type": "qwen3", "sliding_window": 32, "use_sliding_window": True}, 32),
+    ],
+)
+def test_texts_end_where_a_window_would_begin_to_slide(folder: Path, change: dict, length: int):
+    configure(folder, change)
+    assert read_shape(folder).max_length == length
 
 
 def configure(folder: Path, change: dict) -> None:

@@ -8,31 +8,57 @@ from pathlib import Path
 
 import pytest
 import torch
+from decoders.greedy import greedy_text, require_identical, worse
 from decoders.random_models import VOCAB as V
 from decoders.random_models import gpt2, llama
 from torch import Tensor
 from transformers import (
     AutoModelForCausalLM,
+    Gemma2Config,
+    Gemma3TextConfig,
     GPT2Config,
+    Lfm2Config,
     MambaConfig,
     MistralConfig,
     OpenAIGPTConfig,
+    Phi3Config,
     PreTrainedConfig,
     PreTrainedModel,
+    Qwen2Config,
+    Qwen3NextConfig,
     T5Config,
     T5ForConditionalGeneration,
 )
 
+from specdec_lib.models import hf
 from specdec_lib.models.hf import Causal, EncoderDecoder, load
 
 SIZES = {"vocab_size": V, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
 SOURCE = [7, 3, 9, 9, 1]
-CAUSAL = {"gpt2": gpt2, "llama": partial(llama, kv_heads=1)}
+NO_EOS = {"pad_token_id": 0, "bos_token_id": None, "eos_token_id": None}
+# Layers that see 4 positions at most, beside such that see all; of lfm2 2, through a convolution.
+NARROW = SIZES | NO_EOS | {
+    "num_key_value_heads": 1, "head_dim": 8, "intermediate_size": 24, "initializer_range": 0.3,
+}  # fmt: skip
+WINDOW = NARROW | {"sliding_window": 4}
+MIXED = {"layer_types": ["sliding_attention", "full_attention"]}
 
 
 def causal(config: PreTrainedConfig) -> PreTrainedModel:
     torch.manual_seed(5)
-    return AutoModelForCausalLM.from_config(config).double()
+    return AutoModelForCausalLM.from_config(config).double().eval()
+
+
+NOT_ALL_SEEN = {
+    "gemma2": Gemma2Config(**WINDOW, query_pre_attn_scalar=8),
+    "gemma3": Gemma3TextConfig(**WINDOW, query_pre_attn_scalar=8, **MIXED),
+    "mistral": MistralConfig(**WINDOW),
+    "qwen2": Qwen2Config(**WINDOW, use_sliding_window=True, max_window_layers=1),
+    "lfm2": Lfm2Config(**NARROW, conv_L_cache=3, layer_types=["conv", "full_attention"]),
+}
+CAUSAL = {"gpt2": gpt2, "llama": partial(llama, kv_heads=1)} | {
+    kind: partial(causal, config) for kind, config in NOT_ALL_SEEN.items()
+}
 
 
 def t5() -> T5ForConditionalGeneration:
@@ -69,7 +95,8 @@ def text(length: int, seed: int = 0) -> Tensor:
     return torch.randint(V, (length,), generator=torch.Generator().manual_seed(seed))
 
 
-KINDS = pytest.mark.parametrize("kind", ["gpt2", "llama", "t5"])
+# Not Gemma 2, which computes the softmax of its attention in float32, whatever the dtype.
+KINDS = pytest.mark.parametrize("kind", [*(kind for kind in CAUSAL if kind != "gemma2"), "t5"])
 
 
 def close(got: Tensor, expected: Tensor) -> None:
@@ -82,7 +109,8 @@ def test_chunks_with_rollback_equal_one_whole_pass(kind: str):
     cache = model.new_cache()
     parts = [model.forward(tokens[None, :5], cache)]
     model.forward(junk[None], cache)
-    cache.truncate(5)
+    cache.truncate(7)
+    cache.truncate(5)  # two cuts without a pass between them
     parts.append(model.forward(tokens[None, 5:6], cache))
     model.forward(junk[None, :1], cache)
     cache.truncate(torch.tensor([6]))
@@ -166,6 +194,22 @@ def test_sizes(kind: str, longest: int | None):
     assert model.device == torch.device("cpu")
 
 
+def test_texts_end_where_longrope_would_turn_the_keys_another_way():
+    factors = {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
+    rope = {"rope_type": "longrope", "rope_theta": 1e4, "original_max_position_embeddings": 8}
+    config = Phi3Config(
+        **NARROW, max_position_embeddings=64, original_max_position_embeddings=8,
+        rope_parameters=rope | factors,
+    )  # fmt: skip
+    model, tokens = Causal(causal(config)), text(8)
+    cache = model.new_cache()
+    parts = [model.forward(part[None], cache) for part in tokens.split((3, 1, 4))]
+    close(torch.cat(parts, 1)[0], whole(model, tokens))
+    assert model.max_length == 8
+    with pytest.raises(ValueError, match="room for 8 positions"):
+        model.forward(text(1)[None], cache)
+
+
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
 @pytest.mark.parametrize("capacity, room", [(None, 128), (10, 10), (999, 128)])
 def test_the_room_ends_at_the_capacity_and_at_the_last_position(
@@ -196,22 +240,39 @@ def test_no_dropout():
     assert torch.equal(first, second)
 
 
-@pytest.mark.parametrize(
-    "config, message",
-    [
-        (
-            MistralConfig(
-                **SIZES, intermediate_size=24, num_key_value_heads=1, head_dim=8, sliding_window=4
-            ),
-            "type mistral does not keep every position .DynamicSlidingWindowLayer",
-        ),
-        (MambaConfig(vocab_size=V, hidden_size=16, num_hidden_layers=1), "type mamba keeps a"),
-    ],
-    ids=["sliding", "recurrent"],
-)
-def test_a_cache_that_cannot_be_cut_back_is_refused(config: PreTrainedConfig, message: str):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("kind", NOT_ALL_SEEN)
+def test_speculative_text_is_that_of_transformers_with_its_own_cache(kind: str):
+    model, draft = (CAUSAL[kind]() for _ in range(2))
+    prompts = [text(9).tolist(), text(3, seed=1).tolist()]
+    expected = greedy_text(model, prompts, 14)
+    accepted = require_identical(Causal(model), Causal(worse(draft)), prompts, expected, ks=[3])
+    assert 0 < sum(accepted) < 3 * len(accepted)
+
+
+def test_a_running_state_is_refused():
+    config = MambaConfig(vocab_size=V, hidden_size=16, num_hidden_layers=1)
+    with pytest.raises(ValueError, match="type mamba keeps a running state"):
         Causal(causal(config))
+
+
+def test_a_running_state_that_shows_in_the_first_pass_is_refused(monkeypatch):
+    config = Qwen3NextConfig(
+        **NARROW, num_experts=2, num_experts_per_tok=1, linear_num_key_heads=2,
+        linear_num_value_heads=2, linear_key_head_dim=8, linear_value_head_dim=8,
+        moe_intermediate_size=8, shared_expert_intermediate_size=8,
+        layer_types=["linear_attention", "full_attention"],
+    )  # fmt: skip
+    model = causal(config).float()
+    monkeypatch.setattr(type(model), "_is_stateful", False)
+    hidden = Causal(model)
+    with pytest.raises(ValueError, match="type qwen3_next keeps a running state"):
+        hidden.forward(text(3)[None], hidden.new_cache())
+
+
+def test_layers_of_an_unknown_kind_are_refused(monkeypatch):
+    monkeypatch.setattr(hf, "KEPT", set())
+    with pytest.raises(ValueError, match="type gpt2 has layers whose cache is a DynamicLayer"):
+        Causal(gpt2())
 
 
 def test_a_model_that_ignores_its_cache_is_refused():

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import huggingface_hub
 import pytest
 import torch
+from decoders.published_eagle3 import write_head
 from huggingface_hub import constants
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RevisionNotFoundError
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -156,6 +157,14 @@ def fake_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) 
         "tiny-t5",
         {"target": "org/t5", "drafts": {"s": "org/t5-s"}, "tokenizer": "org/small"},
     )
+    headed = {"target": "org/llama", "drafts": {"s": "org/llama"}, "heads": {"eagle3": "org/head"}}
+    add(PUBLISHED["pairs"], "tiny-headed", headed)
+    add(PUBLISHED["repositories"], "org/llama", {"revision": None, "gigabytes": 0.1})
+    add(
+        PUBLISHED["repositories"],
+        "org/head",
+        {"revision": "3" * 40, "gigabytes": 0.1, "parameters": 2000},
+    )
     commits = {"org/big": "1" * 40, "org/small": "2" * 40}
     for name in ("org/big", "org/small", "org/x", "org/t5", "org/t5-s"):
         add(PUBLISHED["repositories"], name, {"revision": commits.get(name), "gigabytes": 0.1})
@@ -192,8 +201,8 @@ def test_a_scaled_target_says_what_it_is(assets: Path):
     before, after = (in_words(counts[name] / counts["large"]) for name in ("target", "grown"))
     assert before != after
     assert pair.label == (
-        f"acceptance of {before} pair, cost of {after} pair; a real pair that far apart accepts "
-        "less (T5-XXL/small, 143:1: .62)"
+        f"acceptance of {before} pair, cost of {after} pair: the built-in target was slowed down, "
+        "so its acceptance stays what it was"
     )
     tokens = torch.tensor([[1, 2, 3]])
     logits = [each.target.forward(tokens, each.target.new_cache()) for each in (plain, pair)]
@@ -236,7 +245,7 @@ def test_the_published_table_is_whole():
     repositories = PUBLISHED["repositories"]
     named = {entry.get("tokenizer") for entry in PUBLISHED["pairs"].values()} - {None}
     for entry in PUBLISHED["pairs"].values():
-        named |= {entry["target"], *entry["drafts"].values()}
+        named |= {entry["target"], *entry["drafts"].values(), *entry.get("heads", {}).values()}
     assert named == set(repositories)
     for entry in repositories.values():
         revision = entry["revision"]
@@ -252,6 +261,7 @@ def test_the_command_lists_pairs_and_sizes(capsys: pytest.CaptureFixture):
         "drafts 68m (0.27 GB, licence as the hub names it)"
     )
     assert line in said and said[0].startswith("stdlib: built in")
+    assert any("eagle3 (3.12 GB, Apache-2.0)" in line for line in said)
 
 
 def test_a_published_pair_is_fetched_once_and_loaded(fake_hub: Hub, capsys):
@@ -357,6 +367,24 @@ def test_a_vocabulary_in_sentencepiece_s_file_alone_is_compared_byte_by_byte(fak
     assert fake_hub.weights_fetched() == []
 
 
+def test_a_published_pair_generates_at_the_command_line(fake_hub: Hub, capsys):
+    command = ["generate", "c a b", "--pair", "tiny", "--tokens", "5", "--k", "2"]
+    assert main(command) == 2  # nobody agreed
+    assert "give --yes" in capsys.readouterr().err and fake_hub.weights_fetched() == []
+    assert main([*command, "--yes", "--show"]) == 0
+    told = capsys.readouterr().out
+    assert "c a b" in told and "org/big with org/small" in told
+    assert "plain: drafted and accepted" in told and "forwards of the target" in told
+
+
+def test_what_transformers_loads_must_fit_the_processor_s_memory_too(fake_hub: Hub, monkeypatch):
+    free = {"cpu": 1000, "meta": 10**9}
+    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: free[device.type])
+    with pytest.raises(PairError, match="0.0 GB are free on cpu"):
+        load_pair("tiny", device="meta", yes=True)
+    assert fake_hub.weights_fetched() == []
+
+
 def test_the_size_leaves_out_what_is_there(fake_hub: Hub):
     fake_hub.snapshot_download("org/big", "1" * 40, ["model.safetensors"])
     files = {"model.safetensors": 700, "config.json": 30}
@@ -406,6 +434,42 @@ def test_too_few_logits_for_the_tokenizer_are_refused(tmp_path: Path):
     assert common_columns((9, 6), tokenizer) == 6
     with pytest.raises(PairError, match="9 and 5 logits, too few for the tokenizer's token 5"):
         common_columns((9, 5), tokenizer)
+
+
+@pytest.fixture
+def headed(fake_hub: Hub) -> Hub:
+    """A hub that has a Llama and a head for it, too."""
+    folder = fake_hub.root / "org/llama"
+    write_llama(folder, 8, layers=8)
+    write_tokenizer(folder)
+    write_head(fake_hub.root / "org/head", LlamaForCausalLM.from_pretrained(folder), [1, 3, 4])
+    return fake_hub
+
+
+def test_a_head_is_fetched_with_its_target(headed: Hub, capsys: pytest.CaptureFixture):
+    pair = load_pair("tiny-headed", "eagle3", device="cpu", yes=True)
+    assert isinstance(pair.target, Llama) and (pair.draft / "pytorch_model.bin").is_file()
+    assert pair.label.startswith("org/llama with the head org/head: a ")
+    assert f"org/head at {'3' * 40}: 0.00 GB to download" in capsys.readouterr().out
+    headed.log.clear()
+    load_pair("tiny-headed", "eagle3", device="cpu", yes=True)
+    assert headed.log == []
+
+
+def test_a_text_is_written_with_a_head(headed: Hub, capsys: pytest.CaptureFixture):
+    asked = ["generate", "a b c", "--pair", "tiny-headed", "--tokens", "9", "--yes"]
+    assert main([*asked, "--draft", "eagle3"]) == 0
+    said = capsys.readouterr().out.split("\n\n")
+    assert main([*asked, "--draft", "s"]) == 0
+    assert capsys.readouterr().out.split("\n\n")[0].splitlines()[-1] == said[0].splitlines()[-1]
+    assert said[1].startswith("org/llama with the head org/head") and "forwards" in said[1]
+
+
+def test_a_head_of_another_target_is_refused(headed: Hub, capsys: pytest.CaptureFixture):
+    write_llama(headed.root / "org/llama", 16, layers=8)
+    asked = ["generate", "a", "--pair", "tiny-headed", "--draft", "eagle3", "--yes"]
+    assert main(asked) == 2
+    assert "hidden_size is 8, and for this target it must be 16" in capsys.readouterr().err
 
 
 def test_an_encoder_decoder_pair_reads_the_text_as_its_source(fake_hub: Hub):

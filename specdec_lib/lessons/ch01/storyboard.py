@@ -1,0 +1,97 @@
+"""One greedy block in four frames that open after a question: draft, score, gate, repair.
+
+The block is the one that the exercises of the chapter work on, with the intern as the draft and the
+partner as the target.
+"""
+
+from collections.abc import Callable
+from html import escape
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+
+from specdec_lib.lessons.ch01.models import TARGET, WORDS, text, tokens
+from specdec_lib.lessons.common.style import display_page, image
+from specdec_lib.lessons.common.tokens import board, token_box, write
+
+_PREFIX, _DRAFTED = tokens("the cat"), tokens("sat on the cat")
+_ROWS = [TARGET.row([*_PREFIX, *_DRAFTED[:i]]) for i in range(len(_DRAFTED) + 1)]
+_WANTED = [int(row.argmax()) for row in _ROWS]
+_PASSED = next(i for i, token in enumerate(_DRAFTED) if token != _WANTED[i])
+FIRST = 1.5  # where the first token of the text stands
+
+
+def _said(tokens: list[int]) -> str:
+    return f"“{text(tokens)}”"
+
+
+def _row(ax: Axes, y: float, name: str, words: list[tuple[str, str]], start: int = 0) -> None:
+    """Boxes (kind, word) from place `start` of the text on, with a name before them."""
+    write(ax, 0.35, y, name, bold=True)
+    for i, (kind, word) in enumerate(words, start):
+        token_box(ax, FIRST + i, y, kind, word)
+
+
+def _words(tokens: list[int], kind: str) -> list[tuple[str, str]]:
+    return [(kind, WORDS[token]) for token in tokens]
+
+
+def draft(ax: Axes) -> str:
+    """The text, and what the intern writes after it."""
+    _row(ax, 1.5, "text", _words(_PREFIX, "plain"))
+    _row(ax, 0.6, "intern", _words(_DRAFTED, "drafted"), len(_PREFIX))
+    return f"The text is {_said(_PREFIX)}. The intern writes {_said(_DRAFTED)} after it."
+
+
+def score(ax: Axes) -> str:
+    """One glance over all of it, and the partner's own word for every place."""
+    _row(ax, 1.5, "proposal", _words(_PREFIX, "plain") + _words(_DRAFTED, "drafted"))
+    _row(ax, 0.5, "partner\nwould write", _words(_WANTED[:-1], "scored"), len(_PREFIX))
+    left, right = FIRST + len(_PREFIX) - 0.5, FIRST + len(_PREFIX) + len(_DRAFTED) - 0.5
+    ax.plot([left, left, right, right], [1.05, 0.95, 0.95, 1.05], color="black", linewidth=1.5)
+    write(ax, (left + right) / 2, 0.95, "one glance", boxed=True)
+    return f"In one glance the partner has a word for every place: {_said(_WANTED[:-1])}."
+
+
+def gate(ax: Axes) -> str:
+    """Which words stand: up to the first that differs."""
+    kinds = ["accepted"] * _PASSED + ["rejected"] + ["dropped"] * (len(_DRAFTED) - _PASSED - 1)
+    judged = [(kind, WORDS[token]) for kind, token in zip(kinds, _DRAFTED, strict=True)]
+    _row(ax, 1.5, "intern", judged, len(_PREFIX))
+    _row(ax, 0.6, "partner\nwould write", _words(_WANTED[:-1], "scored"), len(_PREFIX))
+    passed, out = _said(_DRAFTED[:_PASSED]), WORDS[_DRAFTED[_PASSED]]
+    return f"{passed} may stay. “{out}” is the first word that differs: it is crossed out."
+
+
+def repair(ax: Axes) -> str:
+    """What stands in the text now."""
+    block = _words(_DRAFTED[:_PASSED], "accepted") + [("corrected", WORDS[_WANTED[_PASSED]])]
+    _row(ax, 1.0, "text", _words(_PREFIX, "plain") + block)
+    written = [*_DRAFTED[:_PASSED], _WANTED[_PASSED]]
+    return (
+        f"The partner's own word takes its place. {_said(written)} came from one glance: "
+        f"{len(written)} words."
+    )
+
+
+FRAMES: tuple[tuple[str, str, Callable[[Axes], str]], ...] = (
+    ("Draft", "The intern goes on after “the cat”. Which four words?", draft),
+    ("Score", "The partner looks at all four words. How many glances does that take?", score),
+    ("Gate", "Which of the four words may stay?", gate),
+    ("Repair", "What stands in the text after this block?", repair),
+)
+
+
+def storyboard() -> None:
+    """Show the questions; each opens its frame."""
+    folds, told = [], []
+    for number, (name, question, draw) in enumerate(FRAMES, 1):
+        ax = board(FIRST + len(_PREFIX) + len(_DRAFTED), 2.0, 0.75)
+        said = draw(ax)
+        folds.append(
+            f"<details><summary style='padding: .3em 0'><b>{number}. {name}.</b> "
+            f"{escape(question)}</summary><p>{escape(said)}</p>{image(ax.figure, said)}</details>"
+        )
+        told.append(f"{number}. {name}. {question} {said}")
+        plt.close(ax.figure)
+    display_page("".join(folds), "\n".join(told))

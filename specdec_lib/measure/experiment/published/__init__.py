@@ -1,0 +1,1 @@
+"""Published pairs in the experiment of chapter 08: their texts, their rates, their rows."""

@@ -1,0 +1,181 @@
+"""Who can take part in a race: plain decoding, drafters of all kinds, and a reader's own functions.
+
+Each is made for a target, and then begins a generation, of which every call of `step` is one pass
+of the target. A reader's own decoder cannot be stopped between two passes: it takes one step, and
+`watch` tells when each of its passes ended.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from specdec_lib.decoding.checks import check_request
+from specdec_lib.decoding.generate import plain_step, start_run
+from specdec_lib.decoding.speculative import Run, decode_block
+from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.tree import decode_tree
+from specdec_lib.decoding.verify import Verdict, Verifier, probability_of, verify
+from specdec_lib.drafters.lookup import PromptLookup
+from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.drafters.proposals import certain
+from specdec_lib.drafters.protocol import Drafter, Proposal
+from specdec_lib.drafters.tree import Candidates
+from specdec_lib.measure.core import models
+from specdec_lib.models.llama import Llama
+from specdec_lib.models.protocol import Cache, Texts
+from specdec_lib.sampling import Choices, Uniforms, Warp
+
+
+class Begun(NamedTuple):
+    """A generation that has read its prompts."""
+
+    run: "Run | Whole"
+    step: Callable[[], object]
+
+
+# Begins a generation on prompts, with these choices.
+Begin = Callable[[Texts, Settings, Choices], Begun]
+# Makes a contestant for a target.
+Contestant = Callable[[Llama], Begin]
+
+
+def plain() -> Contestant:
+    """Plain decoding: a pass for every token."""
+
+    def begin(target: Llama, prompts: Texts, settings: Settings, choices: Choices) -> Begun:
+        run = Run(target, prompts, settings, check_request(target, prompts, settings, choices))
+        return Begun(run, partial(plain_step, run, choices))
+
+    return lambda target: partial(begin, target)
+
+
+def drafting(draft: str = "large", k: int = 3, verifier: Verifier = verify) -> Contestant:
+    """Speculative decoding with a built-in draft model and `k` draft tokens in a block."""
+    return with_drafter(lambda target: ModelDrafter(models.draft(draft)), k, verifier)
+
+
+def copying(k: int = 3, max_ngram: int = 3) -> Contestant:
+    """Draft what followed the last time that the text read like this: prompt lookup."""
+    return with_drafter(lambda target: PromptLookup(target.vocab_size, max_ngram=max_ngram), k)
+
+
+def guessing(k: int = 3) -> Contestant:
+    """Draft tokens at random, without looking at the text."""
+    return with_drafter(lambda target: RandomTokens(target.vocab_size), k)
+
+
+def branching(draft: str = "large", widths: Sequence[int] = (2, 2, 1)) -> Contestant:
+    """Draft a tree: `widths` candidates at each level, the most probable ones of a draft model."""
+
+    def begin(target: Llama, prompts: Texts, settings: Settings, choices: Choices) -> Begun:
+        drafter, depth = Candidates(models.draft(draft), widths, how="top"), len(widths)
+        capacity = check_request(target, prompts, settings, choices) + drafter.nodes(depth)
+        run = start_run(target, drafter, prompts, settings, capacity)
+        return Begun(run, partial(decode_tree, run, drafter, depth, choices))
+
+    return lambda target: partial(begin, target)
+
+
+def judged_by(speculative_step: Callable, draft: str = "large", k: int = 3) -> Contestant:
+    """Blocks that chapter 02's `speculative_step(draft_tokens, p, q, r, u)` judges.
+
+    It needs a temperature above 0, at which a block has coins r and a number u.
+    """
+
+    def judge(p: Tensor, q: Tensor, drafted: Tensor, limits: Tensor, choices: Uniforms) -> Verdict:
+        n = int(limits[0])
+        rows = p[0, : n + 1].double().numpy(), q[0, :n].double().numpy()
+        tokens = [int(token) for token in drafted[0, :n]]
+        block = speculative_step(tokens, *rows, choices.r[0, :n].copy(), float(choices.u[0]))
+        count, token = torch.tensor([len(block) - 1]), torch.tensor([int(block[-1])])
+        about = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
+        return Verdict(count, token, *about)
+
+    return drafting(draft, k, judge)
+
+
+def with_drafter(make: Callable[[Llama], Drafter], k: int, verifier: Verifier = verify):
+    """Speculative decoding with the drafter that `make` gives for a target."""
+
+    def begin(target: Llama, prompts: Texts, settings: Settings, choices: Choices) -> Begun:
+        drafter, capacity = make(target), check_request(target, prompts, settings, choices, k)
+        run = start_run(target, drafter, prompts, settings, capacity)
+        return Begun(run, partial(decode_block, run, drafter, k, choices, verifier))
+
+    return lambda target: partial(begin, target)
+
+
+class RandomTokens:
+    """A drafter that proposes tokens without looking at the text."""
+
+    max_length = None
+
+    def __init__(self, vocab_size: int) -> None:
+        self.vocab_size, self.device = vocab_size, torch.device("cpu")
+        self.generator = np.random.default_rng(0)
+
+    def start(self, texts: Texts, warp: Warp, capacity: int, cache: Cache | None = None) -> None:
+        """Nothing to prepare."""
+
+    def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
+        """Any tokens, each with a q of 1 on itself."""
+        rows = [self.generator.integers(self.vocab_size, size=n).tolist() for n in limits]
+        return certain(rows, self.vocab_size, self.device)
+
+
+def own(speculative_generate: Callable, draft: str = "large", k: int = 3) -> Contestant:
+    """Chapter 08's `speculative_generate`, at the temperature of the race."""
+
+    def begin(target: Llama, prompts: Texts, settings: Settings, choices: Choices) -> Begun:
+        run, small = Whole(target, prompts[0]), models.draft(draft)
+
+        def step() -> None:
+            how = (k, settings.max_new_tokens, settings.warp.temperature, np.random.default_rng(0))
+            new = speculative_generate(run.watched, small, list(prompts[0]), *how)
+            run.sequences[0] += [int(token) for token in new]
+            run.running = [False]
+
+        return Begun(run, step)
+
+    return lambda target: partial(begin, target)
+
+
+class Whole:
+    """A generation that is over after one step; `marks` tells what its passes did."""
+
+    def __init__(self, target: Llama, prompt: Sequence[int]) -> None:
+        self.watched, self.start = Watched(target), len(prompt)
+        self.sequences, self.running = [list(prompt)], [True]
+
+    def marks(self) -> list[tuple[float, int]]:
+        """When each pass ended, by time.perf_counter, and the new tokens that stood by then."""
+        passes = [(end, read) for end, read in self.watched.passes if read >= self.start]
+        ends, read = zip(*passes, strict=True)
+        stood = [*read[1:], len(self.sequences[0])]
+        return [(end, length - self.start) for end, length in zip(ends, stood, strict=True)]
+
+
+class Watched:
+    """A target that notes when each of its passes ended, and how long the text was before it."""
+
+    def __init__(self, target: Llama) -> None:
+        self.target, self.passes = target, list[tuple[float, int]]()
+        self.vocab_size, self.max_length = target.vocab_size, target.max_length
+        self.device = target.device
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> Cache:
+        """The target's."""
+        return self.target.new_cache(batch, capacity)
+
+    def forward(self, tokens: Tensor, cache: Cache) -> Tensor:
+        """The target's logits (B, T, V)."""
+        held = int(cache.length[0])
+        logits = self.target.forward(tokens, cache)
+        # Of a pass that reads the prompt, the text is what it read; else its last token is new.
+        self.passes.append((time.perf_counter(), held + (1 if held else tokens.shape[1])))
+        return logits

@@ -1,0 +1,67 @@
+"""A race as it is shown: the replay, its texts and times, and what stands where nothing moves."""
+
+import re
+
+import pytest
+
+from specdec_lib.lessons.common import race as shown
+from specdec_lib.measure.race.record import Lane, Pass, Race
+
+SLOW = Lane("plain decoding", [[Pass(1.0, ["a<b"]), Pass(2.0, [" or"]), Pass(3.0, [" c"])]])
+FAST = Lane("speculative decoding", [[Pass(1.5, ["a<b", " or", " c"])]])
+OTHER = Lane("another", [[Pass(1.5, ["a<b", " and", " c"])]])
+
+
+def of(*lanes, **more):
+    return Race(list(lanes), ["if "], "a target", **more)
+
+
+def test_the_text_tells_times_ratio_and_that_the_texts_are_the_same():
+    text = shown.as_text(of(SLOW, FAST, remarks=("Recorded somewhere.",)))
+    assert text.splitlines()[0] == "Recorded somewhere."
+    assert "Text 1: if |a<b or c" in text
+    assert "plain decoding: 3.00 s, 3 passes of the target\n" in text
+    assert "1.50 s, 1 passes of the target; 2.00 times as fast" in text
+    assert text.endswith("All 3 tokens were compared: every decoder wrote the same text.")
+
+
+def test_another_text_is_called_that():
+    assert "another wrote another text than plain decoding" in shown.verdict(of(SLOW, OTHER))
+    said = shown.verdict(of(SLOW, OTHER, temperature=0.7))
+    assert "At temperature 0.7 every decoder draws its own tokens" in said
+
+
+def test_a_page_has_every_token_at_its_time_and_marks_what_was_drafted():
+    page = shown.as_page(of(SLOW, FAST))
+    spans = re.findall(r'<span class="(sd-\w+) sd-t" style="--t:([\d.]+)s">([^<]*)</span>', page)
+    assert ("sd-own", "2.000", " or") in spans
+    assert ("sd-draft", "1.500", "a&lt;b or") in spans and ("sd-own", "1.500", " c") in spans
+    assert "2.00 times as fast" in page and "took turns" in page and "http" not in page
+
+
+def test_a_terminal_gets_the_text(capsys):
+    shown.show_race([of(SLOW, FAST)])
+    assert capsys.readouterr().out == shown.as_text(of(SLOW, FAST)) + "\n"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_replay_shows_tokens_at_their_time_and_runs_again(browser, scripts):
+    lane = Lane("plain decoding", [[Pass(0.05, ["soon"]), Pass(60.0, ["late"])]])
+    context = browser.new_context(java_script_enabled=scripts)
+    page = context.new_page()
+    page.set_content(shown.as_page(of(lane)))
+    page.wait_for_timeout(400)
+    # Without scripts a page cannot be asked; what is drawn can.
+    assert page.get_by_text("soon").is_visible() and not page.get_by_text("late").is_visible()
+    page.get_by_text("Run it again").click()
+    assert not page.get_by_text("late").is_visible()
+    context.close()
+
+
+@pytest.mark.browser
+def test_who_wants_no_motion_sees_the_whole_text(browser):
+    page = browser.new_page(reduced_motion="reduce")
+    page.set_content(shown.as_page(of(Lane("plain", [[Pass(60.0, ["late"])]]))))
+    assert page.get_by_text("late").is_visible()
+    page.close()
