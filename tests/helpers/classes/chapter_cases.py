@@ -191,7 +191,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "busy_and_idle": (_H100, ch00.MODELS["Llama 2 7B"], 8, 60),
         "measured_passes": (PASSES, 25e9),
         "published_times": (ch00.MACHINES, ch00.MODELS),
-        "four_rows": (ch00.MACHINES["A100"], 175e9, 2, (1, 18)),
+        "free_map": (_H100, ch00.MODELS["Llama 2 7B"], 524_288, (1, 64, 512), (0, 1000, 4000)),
     },
     "01": {
         "recorded_blocks": (ch01.RECORDED,),
