@@ -33,6 +33,12 @@ FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapte
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
 WRONG = [(chapter, wrong) for chapter in CHAPTERS for wrong in misconceptions_of(chapter).all]
 
+# The head of a chapter: what it holds in four lines, and what a reader brings and takes away.
+HEAD = (
+    *("**Intuition**", "**Mathematics**", "**Code**", "**Demo**"),
+    *("**You come with**", "**You build**", "**You leave with**"),
+)
+
 
 def refuses(*times):
     raise ValueError("never")
@@ -44,7 +50,7 @@ VALUES = [
     *(np.zeros(4), torch.zeros(3)),
 ]
 WORDS = {"shapes", "found_in_the_text"}  # figures that show no number
-PRINTS = {"ladder", "acceptance_table"}  # figures that also print
+PRINTS = {"ladder", "acceptance_table", "library_on_trial"}  # figures that also print
 # What a figure says among other things.
 SAID = {
     "00 serial_and_parallel": "pass 5 reads tokens 1 to 4",
@@ -243,7 +249,7 @@ def test_production_code_that_the_cards_name_exists(chapter):
     text = text_of(chapter)
     cards = text.count("**In production.**")
     names = re.findall(r"\*\*In production\.\*\* `(transformers\.[\w.]+)`", text)
-    assert cards == len(names) == text.count("# ### Exercise: ")
+    assert cards == len(names)
     for name in names:
         module, _, attribute = name.rpartition(".")
         assert callable(getattr(importlib.import_module(module), attribute))
@@ -252,8 +258,9 @@ def test_production_code_that_the_cards_name_exists(chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_chapter_has_all_its_parts(chapter):
     text = text_of(chapter)
-    for part in ("**Carry in.**", "**Work here.**", "**Carry out.**", "## Quiz", "## Sources"):
-        assert part in text
+    heads = [("**Carry in.**", "**Work here.**", "**Carry out.**"), HEAD]
+    assert any(all(part in text for part in head) for head in heads)
+    assert "## Quiz" in text and "## Sources" in text
     assert "## What you may read elsewhere" in text and "## The smallest example" in text
     assert len(re.findall(r"# \*\*You might read: ", text)) == text.count("*Look:*") >= 3
     assert len(re.findall(r'solution="prediction_', text)) >= 2
@@ -316,9 +323,8 @@ LOOKED_AT = {
         "variation of 0.325": "variation of .325",
     },
     "03_lossless": {
-        "[0.833 0.167]": "[.833, .167]",
-        "0.667 is accepted": "has .667",
-        "0.67 times": ".67 times",
+        "[0.833 0.167]": "[0.833, 0.167]",
+        "0.667 is accepted": "has 0.667",
     },
     "05_results": {
         "1.4 to 3.4": "1.4 to 3.4",

@@ -85,7 +85,15 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 
 
 # What else is public in the files that hold figures.
-NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout", "fates"}
+NO_FIGURES = {
+    "setting_name",
+    "draw_and_compare",
+    "witnesses",
+    "three_conditions",
+    "draw_tree",
+    "layout",
+    "fates",
+}
 NO_FIGURES |= {"table_of_drafts", "boxes", "dress", "outcome", "rectangle"}
 
 
@@ -202,6 +210,8 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "before_and_after": (0.6, 0.4, 0.8),
     },
     "03": {
+        "best_question": (P, Q),
+        "best_rules": (ch03.RULE_PAIRS,),
         "shared_mass": (P, Q),
         "two_samplers": (P, Q),
         "stacked_paths": (P, Q),
@@ -212,6 +222,8 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "whole_texts": (ch03.TARGET, ch03.DRAFT, 2, 3),
         "noise_hides_a_bug": (ch03.QUIET_P, ch03.QUIET_Q),
         "line_up": (ch03.GRID_P, ch03.GRID_Q),
+        "library_on_trial": (P, Q),
+        "your_impostor": (),
         "price_of_acceptance": (P, Q),
     },
     "04": {
