@@ -92,10 +92,10 @@ lesson.check_total_variation(total_variation)
 #
 # ## How much can any exact rule keep?
 #
-# Perhaps a cleverer rule keeps more draft tokens and is lossless too. With two tokens you can look at
-# all rules. A rule keeps token 0 with one chance and token 1 with another, and after a rejection it
-# writes whatever it likes. The next cell tries 61 by 61 pairs of chances. A dot is a rule that can
-# still be made exact. A circle marks the exact rule that keeps the most.
+# Perhaps a cleverer rule is lossless and keeps more. With two tokens you can try all rules: a rule
+# keeps each token with a chance of its own, and after a rejection it writes whatever it likes. In the
+# next cell a dot is one of 61 by 61 pairs of chances that can still be made exact. A circle marks the
+# exact rule that keeps the most.
 
 # %% tags=["demo"]
 figures.best_rules(lesson.RULE_PAIRS)
@@ -129,9 +129,8 @@ figures.two_samplers(acceptance_rate, P, Q)
 lesson.check_acceptance_rate(acceptance_rate)
 
 # %% [markdown]
-# An exact rule cannot write token `x` more often than `p(x)`, and it cannot keep `x` more often than
-# the draft proposes it. So it keeps `x` with at most the smaller of the two, and the rule of chapter
-# 02 reaches this bound for every token (Leviathan et al., Theorem 3.5):
+# An exact rule cannot write token `x` more often than `p(x)`, or keep `x` more often than the draft
+# proposes it. Chapter 02's rule reaches this bound for every token (Leviathan et al., Theorem 3.5):
 #
 # $$ \beta = \sum_x q(x) \min\left(1, \frac{p(x)}{q(x)}\right) = \sum_x \min(p(x), q(x)) = 1 - \mathrm{TV}(p, q) $$
 #
@@ -140,8 +139,7 @@ lesson.check_acceptance_rate(acceptance_rate)
 # that judge a whole block together can keep more tokens, and chapter 07 has such a rule (block
 # verification).
 #
-# The figure also has plain rejection sampling, which draws again after every rejection. Plain
-# rejection sampling is exact, and keeps 0.50 where the rule keeps 0.80.
+# Plain rejection sampling, on the left of the figure, is exact too, and keeps 0.50 in place of 0.80.
 #
 # ## The proof, in two paths
 #
@@ -209,9 +207,8 @@ lesson.committed("prediction_03", prediction_03, 0, 1_000_000)
 lesson.reveal("prediction_03", prediction_03)
 
 # %% [markdown]
-# In the upper panel, drag the weights of `p` and `q`: the two paths fill every target line. In the
-# lower panel, draw samples, and watch their distance to `p` run down along the noise of a perfect
-# sampler. Then choose a wrong sampler. After how many draws does the wrong sampler leave the noise?
+# Drag the weights of `p` and `q`: the two paths fill every target line. Then draw samples by a wrong
+# sampler. After how many draws does its distance to `p` leave the noise of a perfect sampler?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch03 import measured as charts
@@ -389,9 +386,8 @@ lesson.check_warp(warp)
 #
 # ## Impostors: what sampling cannot see
 #
-# Somebody hands you a sampler and says that it is lossless. The usual check draws 200,000 tokens and
-# compares frequencies. The first cell does so for the right rule. The figure repeats the check 40 times
-# for two rules on another pair. `coarse_coin` has a coin of six bits, the 64 values 0/64 to 63/64, and
+# The usual check of a sampler draws 200,000 tokens and compares frequencies. The first cell does so for
+# the right rule. The figure repeats the check 40 times for two rules on another pair. `coarse_coin` has a coin of six bits, the 64 values 0/64 to 63/64, and
 # keeps a token if the coin is **at most** the ratio. A ratio of 32/64 should keep 32 of 64 coins. With
 # "at most" it keeps 33.
 
@@ -556,8 +552,7 @@ rounded_targets()
 #
 # The two paths hold for every `q`, so a poor draft costs no quality. A poor draft costs time. The table
 # has `c`, the time of a draft step over the time of a target pass. It assumes that a pass over five tokens
-# costs as much as a pass over one, and equal acceptance everywhere. Chapters 04 and 05 drop both
-# assumptions.
+# costs as much as a pass over one, and equal acceptance everywhere.
 
 # %% tags=["demo"]
 lesson.speed_table(alphas=(1.0, 0.7, 0.3, 0.0), costs=(0, 0.02, 0.1), k=4)
@@ -573,14 +568,12 @@ figures.witnesses(two_paths, is_lossless)
 lesson.rounding()
 
 # %% [markdown]
-# - **The law, not the text.** With one seed, plain and speculative decoding spend their random numbers on
-#   different things. The texts differ, and their laws do not.
 # - **Greedy.** At temperature 0 both methods give the same tokens, until rounding changes which logit is
 #   largest.
 # - **Rounding.** The law inherits the rounding of `p` and `q` and adds almost nothing. A draft that samples
 #   in bfloat16 and hands over a float32 `q` breaks the first condition a little, as the last lines show.
 #
-# The proof says nothing about speed. The witnesses are small models with known laws.
+# The proof says nothing about speed, and the witnesses are small models with known laws.
 
 # %% [markdown]
 # ## Quiz
@@ -657,8 +650,8 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # <details><summary>Answer</summary>
 #
-# The promise is about the distribution. *Look:* the cell below draws 20 tokens by each method with one seed.
-# Both methods are exact, and the texts differ.
+# The promise is about the distribution. With one seed the two methods spend their random numbers on
+# different things. *Look:* the cell below draws 20 tokens by each method, and the texts differ.
 #
 # </details>
 
