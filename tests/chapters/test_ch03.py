@@ -1,6 +1,7 @@
 """Chapter 03: its exact laws, figures and simulator, beyond what every chapter has."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -121,7 +122,6 @@ def test_the_installed_library_is_counted(rule):
     lossy = rule is library.library_argmax
     gives = FUNCTIONS["argmax_draft_law"](P, Q) if lossy else P
     assert np.abs(law - gives).max() < 1e-12
-    assert FUNCTIONS["is_lossless"](rule, P, Q, 420) is not lossy
 
 
 def test_the_library_decides_itself(monkeypatch):
@@ -145,24 +145,37 @@ def test_the_search_over_rules_finds_the_bound():
         assert max(gaps, default=0) == pytest.approx(FUNCTIONS["total_variation"](p, q), abs=1e-9)
 
 
-def test_an_impostor_earns_more_the_more_it_hides():
-    def lost(squares: int) -> float:
-        text = "def impostor(p, q, tokens, r, u):\n    forged = (r < 1/64) & (u < SQUARES/64)\n"
-        text += "    return np.where(forged, 2, right_rule(p, q, tokens, r, u))"
-        graded = grade_with(CHAPTER, impostor=text.replace("SQUARES", str(squares)))
-        return graded.exercises["impostor"].score
+def forger(squares: int):
+    """A rule that writes token 2 in the first `squares` squares of the first row of the grid."""
 
-    assert [lost(n) for n in (0, 1, 3, 6, 7)] == [0, 2, 3, 4, 0]
+    def impostor(p, q, tokens, r, u):
+        forged = (r < 1 / 64) & (u < squares / 64)
+        return np.where(forged, 2, rules.right_rule(p, q, tokens, r, u))
+
+    return SimpleNamespace(impostor=impostor)
+
+
+def test_an_impostor_earns_more_the_more_it_hides():
+    for squares, cause in ((0, "honest"), (7, "too_loud")):
+        with pytest.raises(Different) as error:
+            hidden.forged(forger(squares), seed=0)
+        assert error.value.cause == cause
+    found = [hidden.forged(forger(squares), seed=0) for squares in (1, 3, 6)]
+    for least, right in ((forgery.LEAST, found[1:]), (forgery.LARGE, found[2:])):
+        for each in found:
+            if each in right:
+                hidden.at_least(least, each)
+            else:
+                with pytest.raises(Different, match="hides a bias of"):
+                    hidden.at_least(least, each)
 
 
 def test_what_the_card_of_the_impostor_says():
-    assert f"at most {forgery.FLOOR:.6f}"[:16] in TEXT and "0.00149" in TEXT
-    one = forgery.examined(
-        lambda p, q, t, r, u: np.where(
-            (r < 1 / 64) & (u < 1 / 64), 2, rules.right_rule(p, q, t, r, u)
-        )
-    )
-    assert f"{one.counted:.5f}" == "0.00023" and forgery.fault_of(one) is None
+    card = TEXT[TEXT.index("### Exercise: impostor") :].split("# %%")[0]
+    assert f"{np.floor(1e5 * forgery.FLOOR) / 1e5}, the noise" in card
+    assert f"{forgery.LEAST}" in card and f"{forgery.LARGE}" in card
+    one = forgery.examined(forger(1).impostor)
+    assert f"{one.counted:.5f}" in card and forgery.fault_of(one) is None
 
 
 def test_a_run_that_looks_wrong_by_luck_is_said_to_be_luck(capsys):
