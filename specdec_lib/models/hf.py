@@ -38,6 +38,7 @@ from transformers.cache_utils import (
 from transformers.modeling_outputs import BaseModelOutput
 
 from specdec_lib.models.cache import Lengths
+from specdec_lib.models.rotary import ORIGINAL
 
 # The caches of layers that keep what a pass reads, or here do (`whole_cache`).
 KEPT = {DynamicLayer, DynamicSlidingWindowLayer, LinearAttentionLayer}
@@ -221,9 +222,16 @@ def load(
 
 
 def longest_sequence(model: PreTrainedModel) -> int | None:
-    """How many positions the decoder takes; None if positions are relative, as in T5."""
+    """How many positions the decoder takes; None if positions are relative, as in T5.
+
+    With longrope (Phi-3) that is the length from which on a longer text turns all its keys another
+    way: those in the cache have been turned, so passes of other widths would differ there.
+    """
     config = model.config.get_text_config(decoder=True)
     longest = getattr(config, "max_position_embeddings", None)
+    rope = getattr(config, "rope_parameters", None) or {}
+    if rope.get("rope_type") == "longrope":
+        return rope[ORIGINAL]
     return longest if longest and longest > 0 else None  # XLNet says -1
 
 

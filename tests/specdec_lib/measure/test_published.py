@@ -1,6 +1,7 @@
 """Published pairs in the experiment: their texts, their rates, their rows, and what fails."""
 
 import sys
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
@@ -8,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from decoders import random_models
+from decoders.built_in_machine import CPU
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
@@ -28,6 +30,7 @@ from specdec_lib.measure.hugging import Counted, translations
 from specdec_lib.models import plan
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.hf import Causal, EncoderDecoder
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.published import SourcePair
 
@@ -169,6 +172,27 @@ def test_models_of_llama_form_are_timed_as_captured_too(group):
     assert group.captured("small", TEXTS, 2, SAMPLED) is None  # passes of transformers
 
 
+def test_a_pair_of_llama_form_runs_whole_on_the_tensors_that_it_was_loaded_with(
+    group, given_texts, monkeypatch, tmp_path
+):
+    for seed, name in enumerate(("target", "draft")):
+        random_models.llama(seed, 2 - seed).save_pretrained(tmp_path / name)
+    wide = torch.float64  # in which a CPU packs nothing either
+    target, draft = (Llama.from_folder(tmp_path / n, CPU, wide) for n in ("target", "draft"))
+    pair = Pair("smollm2", target, draft, tokenizer(), "a label", None)
+    asked: list[tuple] = []
+    monkeypatch.setattr(groups, "load_all", lambda *a, yes: asked.append((a, yes)) or {"d": pair})
+    machine = replace(group.machine, dtype=wide, free=8_000_000_000)
+    rows = list(run.run_published(machine, LIBRARY))
+    assert asked == [(("smollm2", CPU, wide), True)]
+    assert len(rows) == 4 and all(row.empirical and row.captured for row in rows)
+    assert target.max_length <= plan.POSITIONS and draft.max_length <= plan.POSITIONS
+    theirs = replace(group, pairs={"d": pair}).hugging["target"].model
+    assert theirs.model.embed_tokens.weight.data_ptr() == target.embedding.data_ptr()
+    down = theirs.model.layers[1].mlp.down_proj.weight
+    assert down.data_ptr() == target.layers[1].down.weight.data_ptr()
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [
@@ -206,6 +230,29 @@ def test_memory_that_runs_out_at_any_step_is_an_answer(
     assert told and all("does not fit: 27.4 of 23.6 GB" in line for line in told)
     assert len(rows) == (0 if step in ("costs", "rates") else 8)
     assert not any(row.empirical for row in rows)
+
+
+def test_a_pair_is_gone_before_the_next_is_loaded(group, quick, given_texts, monkeypatch):
+    held: list[weakref.ref] = []
+
+    def load(machine, name: str, loop) -> Group:
+        assert [each() for each in held] == [None] * len(held)
+        loaded = Group(machine, name, fake_pairs("gpt2"), loop, rows=4)
+        held.append(weakref.ref(loaded.hugging["target"].model))  # its hook holds the model
+        return loaded
+
+    monkeypatch.setattr(run, "loaded", load)
+    machine = replace(group.machine, published=("smollm2", "qwen3-4b"))
+    rows = list(run.run_published(machine, LIBRARY))
+    assert len(held) == 2 and {row.target for row in rows} == {"smollm2", "qwen3-4b"}
+
+
+def test_a_task_whose_texts_have_no_room_is_said(group, quick, given_texts, monkeypatch):
+    monkeypatch.setattr(groups, "LONGEST", 1)
+    monkeypatch.setattr(run, "loaded", lambda *args: group)
+    told: list[str] = []
+    assert list(run.run_published(group.machine, LIBRARY, told.append)) == []
+    assert told[0] == "smollm2: every text of HumanEval is longer than 480 tokens"
 
 
 def test_what_ran_out_of_memory_is_free_again():

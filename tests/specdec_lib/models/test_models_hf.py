@@ -21,6 +21,7 @@ from transformers import (
     MambaConfig,
     MistralConfig,
     OpenAIGPTConfig,
+    Phi3Config,
     PreTrainedConfig,
     PreTrainedModel,
     Qwen2Config,
@@ -191,6 +192,22 @@ def test_sizes(kind: str, longest: int | None):
     model = adapter(kind)
     assert (model.vocab_size, model.max_length) == (V, longest)
     assert model.device == torch.device("cpu")
+
+
+def test_texts_end_where_longrope_would_turn_the_keys_another_way():
+    factors = {"short_factor": [1.0] * 4, "long_factor": [4.0] * 4}
+    rope = {"rope_type": "longrope", "rope_theta": 1e4, "original_max_position_embeddings": 8}
+    config = Phi3Config(
+        **NARROW, max_position_embeddings=64, original_max_position_embeddings=8,
+        rope_parameters=rope | factors,
+    )  # fmt: skip
+    model, tokens = Causal(causal(config)), text(8)
+    cache = model.new_cache()
+    parts = [model.forward(part[None], cache) for part in tokens.split((3, 1, 4))]
+    close(torch.cat(parts, 1)[0], whole(model, tokens))
+    assert model.max_length == 8
+    with pytest.raises(ValueError, match="room for 8 positions"):
+        model.forward(text(1)[None], cache)
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
