@@ -29,6 +29,7 @@ OWN_WORK = {
     "specdec_lib.lessons.ch02.computed.exact_law": "03",
     "specdec_lib.lessons.ch02.quizzes.quiz_02": "02",
     "specdec_lib.lessons.ch02.quizzes.quiz_02_b": "02",
+    "specdec_lib.lessons.ch02.rules.paths": "02 03",
     "specdec_lib.lessons.ch03.checks._tv": "03",
     "specdec_lib.lessons.ch03.computed.exact_rules": "03",
     "specdec_lib.lessons.ch03.computed.lenient": "03",

@@ -74,6 +74,9 @@ SAID = {
     "01 passes": "12 tokens in 4 passes and 12 draft calls; the target alone writes",
     "01 what_the_pass_reads": "One pass reads 5 tokens, the last of the text and 4 drafts",
     "01 ladder": "no draft 24, oracle 5, small model",
+    "02 kept_of_100": "You keep A 30, B 30, C 20, D 5, 85 in all. Missing, or too many if "
+    "negative: A 15, B 0, C -5, D 5.",
+    "02 broken_rule": "together A 0.39, B 0.36, C 0.18, D 0.07; the target",
     "03 whole_texts": "bonus from the row before",
     "03 noise_hides_a_bug": "counted 0.0009765625",
     "04 one_block": "75 ms for 4 tokens: 18.75 ms each, 2.67 times as fast",

@@ -210,7 +210,8 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "missing_part": (P, Q),
         "two_masses": (P, Q),
         "step_lengths": (P, Q, 4),
-        "before_and_after": (0.6, 0.4, 0.8),
+        "kept_of_100": ([30, 30, 20, 5], P, Q),
+        "broken_rule": ("draw the correction from p", P, Q),
     },
     "03": {
         "best_question": (P, Q),
