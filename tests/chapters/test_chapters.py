@@ -33,6 +33,12 @@ FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapte
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
 WRONG = [(chapter, wrong) for chapter in CHAPTERS for wrong in misconceptions_of(chapter).all]
 
+# The head of a chapter: what it holds in four lines, and what a reader brings and takes away.
+HEAD = (
+    *("**Intuition**", "**Mathematics**", "**Code**", "**Demo**"),
+    *("**You come with**", "**You build**", "**You leave with**"),
+)
+
 
 # The head of a chapter: what it holds in four lines, and what a reader brings and takes away.
 HEAD = (
@@ -51,7 +57,7 @@ VALUES = [
     *(np.zeros(4), torch.zeros(3)),
 ]
 WORDS = {"shapes", "found_in_the_text"}  # figures that show no number
-PRINTS = {"ladder", "acceptance_table"}  # figures that also print
+PRINTS = {"ladder", "acceptance_table", "library_on_trial"}  # figures that also print
 # What a figure says among other things.
 SAID = {
     "00 serial_and_parallel": "pass 5 reads tokens 1 to 4",
@@ -325,15 +331,13 @@ LOOKED_AT = {
         "1000 of text: 1.00 times": "1,000 tokens of text, the pass takes no longer",
     },
     "01_draft_then_verify": {
-        "variation of 0.95": "variation of .95",
-        "5.7%": "5.7%",
-        "2.35 at K = 5, 0.95": "2.35 at `K = 5`, .95",
-        "variation of 0.325": "variation of .325",
+        "row 0 prefers cat, row 3 prefers the": 'prefers "cat", and row 3 prefers "the"',
+        "4 passes; without the bonus 5": "take 5 passes in place of 4",
+        "looked for: sat on the mat . the dog": '"sat on the mat . the dog"',
     },
     "03_lossless": {
-        "[0.833 0.167]": "[.833, .167]",
-        "0.667 is accepted": "has .667",
-        "0.67 times": ".67 times",
+        "[0.833 0.167]": "[0.833, 0.167]",
+        "0.667 is accepted": "has 0.667",
     },
     "05_results": {
         "1.4 to 3.4": "1.4 to 3.4",

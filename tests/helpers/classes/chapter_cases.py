@@ -88,6 +88,7 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 # What else is public in the files that hold figures.
 NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout", "fates"}
 NO_FIGURES |= {
+    "three_conditions",
     "table_of_drafts",
     "table_of_pairs",
     "promise",
@@ -213,6 +214,8 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "broken_rule": ("draw the correction from p", P, Q),
     },
     "03": {
+        "best_question": (P, Q),
+        "best_rules": (ch03.RULE_PAIRS,),
         "shared_mass": (P, Q),
         "two_samplers": (P, Q),
         "stacked_paths": (P, Q),
@@ -223,6 +226,8 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "whole_texts": (ch03.TARGET, ch03.DRAFT, 2, 3),
         "noise_hides_a_bug": (ch03.QUIET_P, ch03.QUIET_Q),
         "line_up": (ch03.GRID_P, ch03.GRID_Q),
+        "library_on_trial": (P, Q),
+        "your_impostor": (),
         "price_of_acceptance": (P, Q),
     },
     "04": {
