@@ -129,7 +129,8 @@ from specdec_lib.lessons.ch00 import figures, measured as charts
 figures.serial_and_parallel(tokens=5)
 
 # %% [markdown]
-# Take a model of 70 billion parameters that needs 50 ms for a pass. An answer of 100 tokens takes
+# The size of a model is the number of its **parameters**, the numbers that training has set. Take a
+# model of 70 billion parameters that needs 50 ms for a pass. An answer of 100 tokens takes
 # `100 x 50 ms = 5 s`. The right half of the figure shows the way out. If a text **is there
 # already**, one pass takes all of its tokens, as in a prefill, and gives the distribution after
 # each of them. The distribution after token 5 needs tokens 1 to 5 and nothing later.
@@ -237,7 +238,8 @@ lesson.check_arithmetic_intensity(arithmetic_intensity)
 # $$ t(n) = \max\left( \frac{b N}{B},\; \frac{2 n N}{F} \right) $$
 #
 # The formula is a bound: a real pass takes longer. The count of 2 FLOP is that of Kaplan et al. It
-# leaves out attention over the text, which comes later in this chapter.
+# leaves out **attention**, the arithmetic by which a token looks back at the text. Attention comes
+# later in this chapter.
 
 # %% [markdown]
 # ### Exercise: forward_time

@@ -254,7 +254,8 @@ lesson.check_speculative_accept(speculative_accept)
 #
 # The correction must therefore come from the missing part alone, `[0.15, 0, 0, 0.05]`. The
 # missing part sums to 0.20. A distribution sums to 1, so how likely should each token be in an
-# empty place? Work out the four numbers before you read the card.
+# empty place? This distribution is called the **residual**. Work out the four numbers before you
+# read the card.
 
 # %% [markdown]
 # ### Exercise: residual_distribution

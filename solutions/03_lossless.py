@@ -134,7 +134,7 @@ lesson.check_acceptance_rate(acceptance_rate)
 #
 # $$ \beta = \sum_x q(x) \min\left(1, \frac{p(x)}{q(x)}\right) = \sum_x \min(p(x), q(x)) = 1 - \mathrm{TV}(p, q) $$
 #
-# The papers call this rate $\beta$ at one position and $\alpha$ on average. A pair of draws that
+# The papers call this **acceptance rate** $\beta$ at one position and $\alpha$ on average. A pair of draws that
 # agrees as often as possible is called a **maximal coupling**. The bound holds for one position. Rules
 # that judge a whole block together can keep more tokens, and chapter 07 has such a rule (block
 # verification).
@@ -539,7 +539,7 @@ figures.price_of_acceptance(total_variation, P, Q)
 
 # %% [markdown]
 # Rounding the target's weights changes `p` as well. The next cell measures by how much, for the built-in
-# target on held-out text. An exact decoder stands at 0. A lossy method needs evaluation, task by task. A
+# target on **held-out** text, which no model here was trained on. An exact decoder stands at 0. A lossy method needs evaluation, task by task. A
 # lossless method needs a count of its implementation, because implementations fail.
 
 # %% tags=["demo"]

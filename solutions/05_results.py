@@ -386,8 +386,9 @@ charts.by_position(alpha_from_blocks, blocks, k=5)
 
 # %% [markdown]
 # Read the points with their error bars. Later positions pass a little more often than the first: a
-# block that is still running is likely in an easy stretch. Published systems go both ways: the
-# DSpark authors report .53 rising to .74 for EAGLE-3 on chat, and .72 falling to .63 for DFlash.
+# block that is still running is likely in an easy stretch. Published systems go both ways. On chat,
+# the DSpark authors report .53 rising to .74 for EAGLE-3 and .72 falling to .63 for DFlash, two
+# trained drafters of chapter 07.
 #
 # ## Time: by turns, and as ratios
 #
@@ -477,9 +478,10 @@ for run in beside("05 costs", {"40M cost": within(passes, seconds=4, most=20)}):
 figures.two_devices(papers.table("spec_bench_devices"))
 
 # %% [markdown]
-# Medusa writes 2.32 tokens a block on both and is 1.44 and 1.78 times as fast. A draft model writes
-# 2.29 and 2.28 and is 1.83 and 1.49 times as fast: even the order is reversed. The cards differ,
-# and so do the processors beside them and the CUDA versions: `c` and `v` have changed, not alpha.
+# Medusa, a drafter of chapter 07, writes 2.32 tokens a block on both and is 1.44 and 1.78 times as
+# fast. A draft model writes 2.29 and 2.28 and is 1.83 and 1.49 times as fast: even the order is
+# reversed. The cards differ, and so do the processors beside them and the CUDA versions: `c` and `v`
+# have changed, not alpha.
 #
 # And the text. Random tokens are handy as prompts; SPEED-Bench reports that they overestimate
 # throughput, by about 23%. The label under the figure by position has the alpha of the built-in

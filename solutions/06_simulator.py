@@ -189,7 +189,7 @@ figures.tails(simulate_decode, alpha=0.7, c=0.1, n_tokens=128)
 #
 # A server decodes many requests at once, one in each row of a batch. After a block, row 1 may have
 # four accepted tokens and row 2 none. A **ragged** batch lets every row keep its own: rows differ
-# in length from then on, and positions, masks and caches must know it. A batch in **lock-step** has
+# in length from then on, and positions and caches must know it. A batch in **lock-step** has
 # one length. It advances by its slowest row, and the surplus of the others is thrown away. The law
 # of the text does not suffer, the clock does.
 #

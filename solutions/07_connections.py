@@ -231,8 +231,8 @@ lesson.reveal("prediction_07", prediction_07)
 # .30. The residual is `[.75, 0, 0, .25]`. For D `.9 x .05 = .045` is below .25: token 3.
 #
 # **In production.** `transformers.generation.utils._speculative_sampling` and vLLM's
-# `vllm/v1/sample/rejection_sampler.py` verify one candidate a position. SGLang verifies trees in
-# its kernel `tree_speculative_sampling_target_only`.
+# `vllm/v1/sample/rejection_sampler.py` verify one candidate a position. SGLang verifies
+# several, in its kernel `tree_speculative_sampling_target_only`.
 
 
 # %% solution="multi_candidate_accept"
@@ -270,8 +270,8 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 # ## Trees, heads and features
 #
 # Candidates at every depth make a tree. All of its nodes go through the target in one pass. Each
-# node must see its own past and nothing of the other branches, so the causal mask becomes a **tree
-# mask**. Then the rule walks down: accept one child, go on at its children, or stop.
+# node must see its own past and nothing of the other branches. A **mask** says which tokens a token may
+# look at, and the causal mask of a chain becomes a **tree mask**. Then the rule walks down: accept one child, go on at its children, or stop.
 #
 # **Medusa** (2024) grows trees from heads on the target's last hidden state. Each head guesses one
 # place ahead without knowing the tokens between, so the combinations of all guesses are candidates:
