@@ -46,6 +46,7 @@ from specdec_lib.measure.experiment import (
     engineering,
     grid,
     identity,
+    launches,
     seq2seq,
     survey,
     traces,
@@ -430,6 +431,22 @@ for run in beside("08 engineering", timed):
     charts.engineering(engineering.versions(run))
 
 # %% [markdown]
+# ## Why a small draft is not cheap on a GPU
+#
+# A GPU is often done with a small model's kernel before the host has started the next one. A pass then takes as long
+# as *starting* it. That goes by the number of layers, not by the weights: Qwen2.5-0.5B has 24 layers and its target of
+# 7B has 28. A graph is started once, and `c` goes back to what the weights say. Where nothing can be recorded, a draft
+# has to be shallow. Chen et al. drafted with 8 layers for a target of 80, and Yan et al. trade depth for width.
+#
+# On a GPU the next cell times four drafts both ways, two sizes times two depths. Everywhere it does the sum for
+# FLAN-T5, whose kernels `transformers` starts one by one.
+
+# %% tags=["demo"]
+if machine.device.type == "cuda":
+    charts.launches(launches.on(machine))
+print(launches.t5_in_words())
+
+# %% [markdown]
 # ## Token by token
 #
 # Hover over a token, or step with the slider or the arrow keys: `p`, `q`, their ratio, and the verdict.
@@ -620,6 +637,8 @@ show_race(race("08", contestants, texts=2, reading=True))
 # - vLLM, the files named above; gpt-fast, for going back by setting a number.
 # - T. Chen, I. Goodfellow, J. Shlens, *Net2Net*, ICLR 2016: how the costlier target is made.
 # - D. Parsons, P. Haden, *Parson's Programming Puzzles*, ACE 2006: the kind of puzzle above.
+# - M. Yan, S. Agarwal, S. Venkataraman, *Decoding Speculative Decoding*, arXiv 2402.01528: a draft's time goes by its
+#   depth, and a wider, shallower draft of the same size is faster.
 #
 # The papers support the procedure, its exactness, and their own tables, but no number of your machine.
 #

@@ -3,7 +3,9 @@
 import os
 import platform
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -85,6 +87,45 @@ def wait_for(device: torch.device | None = None) -> None:
     on_gpu = torch.cuda.is_available() if device is None else device.type == "cuda"
     if on_gpu:
         torch.cuda.synchronize(device)
+
+
+def sent(numbers: Sequence, device: torch.device) -> torch.Tensor:
+    """`numbers` as a tensor on `device`, without waiting for what the device has to do before.
+
+    `torch.tensor(numbers, device=...)` does wait. A copy from ordinary memory of the host is staged
+    before the call returns (NVIDIA, CUDA Driver API 13.0, "API synchronization behavior"), so the
+    numbers may be changed at once.
+    """
+    return torch.tensor(numbers).to(device, non_blocking=True)
+
+
+class Stopwatch:
+    """Marks in the work of a device, and the seconds between them; no mark waits.
+
+    On a GPU the marks are events between its kernels: the host is ahead of it, and its own clock
+    would tell how long starting them took.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.marks: list = []
+        self.device, self.on_gpu = device, device.type == "cuda"
+
+    def mark(self) -> None:
+        """Mark the end of what was started so far."""
+        if not self.on_gpu:
+            self.marks.append(time.perf_counter())
+            return
+        event = torch.cuda.Event(enable_timing=True)
+        event.record(torch.cuda.current_stream(self.device))
+        self.marks.append(event)
+
+    def seconds(self) -> list[float]:
+        """From each mark to the next; here the host waits, if the device is not there yet."""
+        pairs = list(pairwise(self.marks))
+        if not self.on_gpu:
+            return [end - start for start, end in pairs]
+        self.marks[-1].synchronize()
+        return [start.elapsed_time(end) / 1000 for start, end in pairs]
 
 
 def leave_cores() -> int:

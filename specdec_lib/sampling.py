@@ -136,18 +136,32 @@ class Uniforms:
                 numbers = generator.random(2 * n + 1)
                 self.drafts[row, :n], self.r[row, :n] = numbers[:n], numbers[n:-1]
                 self.u[row] = numbers[-1]
+        self._there: Tensor | None = None
 
     def draft(self, q: Tensor, index: int) -> Tensor:
         """By the inverse CDF."""
-        return sample_rows(q, q.double().new_tensor(self.drafts[:, index]))
+        return sample_rows(q, self._beside(q)[:, index])
 
     def coins(self, p: Tensor, q: Tensor, first: int = 0) -> Tensor:
         """In float64, in which r cannot round to 1."""
-        return p.double().new_tensor(self.r[:, first : first + p.shape[1]])
+        first += self.drafts.shape[1]
+        return self._beside(p)[:, first : first + p.shape[1]]
 
     def last(self, probs: Tensor) -> Tensor:
         """By the inverse CDF."""
-        return sample_rows(probs, probs.double().new_tensor(self.u))
+        return sample_rows(probs, self._beside(probs)[:, -1])
+
+    def _beside(self, other: Tensor) -> Tensor:
+        """All numbers of the block (B, 2n + 1) in float64 on the device of `other`.
+
+        They are sent once a block, before the first is needed, and nothing waits for them.
+        """
+        if self._there is None:
+            import torch
+
+            numbers = np.concatenate((self.drafts, self.r, self.u[:, None]), axis=1)
+            self._there = torch.from_numpy(numbers).to(other.device, non_blocking=True)
+        return self._there
 
 
 class Greedy:

@@ -9,7 +9,7 @@ from specdec_lib.decoding.checks import check_pair, check_request, check_room
 from specdec_lib.decoding.speculative import Run, decode_block
 from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.decoding.tree import decode_tree
-from specdec_lib.decoding.verify import Verifier, verify
+from specdec_lib.decoding.verify import Verifier, require_finite, verify
 from specdec_lib.drafters.adaptive import Fixed
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.protocol import Drafter, Schedule
@@ -40,8 +40,10 @@ def plain_generate(
 def plain_step(run: Run, choices: Choices) -> None:
     """One pass of the target, and the token that it gives to every running row."""
     choices.begin([0] * len(run.running), run.running)
-    tokens = choices.last(run.score()[:, -1]).tolist()
-    for row, token in enumerate(tokens):
+    p, finite = run.score()
+    read = torch.stack((finite.long(), choices.last(p[:, -1])), 1).tolist()
+    require_finite(all(sound for sound, _ in read), "target")
+    for row, (_, token) in enumerate(read):
         if run.running[row]:
             run.add(row, [token])
     run.roll_back()

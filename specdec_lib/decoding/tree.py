@@ -29,9 +29,10 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices) ->
     drafted = time.perf_counter()
 
     # 2. Score: one pass over all branches.
-    nodes = torch.tensor([proposal.tokens], dtype=torch.long, device=run.target.device)
+    nodes = torch.tensor([proposal.tokens], dtype=torch.long).to(run.target.device)
     tree = Tree.of(proposal.parents, run.target.device)
-    p = run.score(nodes, tree=tree)[0]
+    (p,), finite = run.score(nodes, tree=tree)
+    require_finite(bool(finite.all()), "target")
 
     # 3. Verify.
     path, token, bonus = walk(p, proposal, choices)

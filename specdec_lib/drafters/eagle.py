@@ -123,7 +123,7 @@ class StateChain(StateReader):
         limits, drafted = [0 if column is None else limit for limit, column in pairs], []
         if any(column is not None for column in columns):
             state = self.read(columns, texts)
-            held = self.cache.length
+            held = self.cache.lengths
             for index in range(max(limits)):
                 if drafted:
                     state = self.next_states(state[:, None], drafted[-1][0][:, None])[:, 0]
@@ -142,9 +142,10 @@ class StateChain(StateReader):
         tokens = torch.zeros(len(counts), max(counts), dtype=torch.long)
         for row, (sequence, count) in enumerate(zip(texts, counts, strict=True)):
             tokens[row, :count] = torch.tensor(sequence[len(sequence) - count :], dtype=torch.long)
-        wanted = self.cache.length + torch.tensor(counts, device=self.device)
+        wanted = [held + count for held, count in zip(self.cache.lengths, counts, strict=True)]
         known = self.hidden.states[:, : max(counts)]
-        chunks = zip(known.split(CHUNK, 1), tokens.to(self.device).split(CHUNK, 1), strict=True)
+        tokens = tokens.to(self.device, non_blocking=True)
+        chunks = zip(known.split(CHUNK, 1), tokens.split(CHUNK, 1), strict=True)
         predicted = torch.cat([self.next_states(*chunk) for chunk in chunks], 1)
         self.cache.truncate(wanted)
         self.unread = False

@@ -7,8 +7,7 @@ norm and head read what the first layers have made.
 
 from collections.abc import Sequence
 
-import torch
-
+from specdec_lib.device import sent
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.models.cache import KVCache
@@ -40,7 +39,7 @@ class EarlyExit:
 
     def propose(self, texts: Texts, limits: Sequence[int], choices: Choices) -> Proposal:
         """Draft token by token, from the last one, which the target has not read."""
-        feed = torch.tensor([sequence[-1:] for sequence in texts], device=self.device)
+        feed = sent([sequence[-1:] for sequence in texts], self.device)
         drafted = []
         for index in range(max(limits)):
             logits = self.target.forward(feed, self.cache, layers=self.layers)

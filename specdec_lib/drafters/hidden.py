@@ -7,6 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from specdec_lib.device import sent
 from specdec_lib.models.cache import Hidden
 from specdec_lib.models.linear import Linear
 from specdec_lib.models.llama import Llama
@@ -36,7 +37,8 @@ class StateReader:
 
     def keep(self, nodes: Sequence[int]) -> None:
         """That pass was over a tree, and of its nodes only these are text."""
-        self.hidden = Hidden(*(part[:, nodes] for part in self.hidden))
+        kept = sent(nodes, self.device)
+        self.hidden = Hidden(*(part[:, kept] for part in self.hidden))
 
     def newest(self, texts: Texts) -> list[int | None]:
         """For each sequence the column of the states with the one that gave its last token.
@@ -73,4 +75,4 @@ def at(states: Tensor, columns: Sequence[int | None]) -> Tensor:
     """The state (B, width) of each row of `states` (B, T, width) in its column; any for None."""
     rows = torch.arange(len(states), device=states.device)
     columns = [column or 0 for column in columns]
-    return states[rows, torch.tensor(columns, device=states.device)]
+    return states[rows, sent(columns, states.device)]

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from specdec_lib.device import sent
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
-from specdec_lib.models.protocol import Cache, Model, Texts, prefill
+from specdec_lib.models.protocol import Cache, Model, Texts, lengths_of, prefill
 from specdec_lib.sampling import Choices, Warp
 
 UNWARPED = Warp()
@@ -57,12 +58,12 @@ class ModelDrafter:
         Two if a row's block was fully accepted: the cache lacks its last draft token, which was
         drawn but never fed.
         """
-        pairs = zip(self.cache.length.tolist(), texts, strict=True)
+        pairs = zip(lengths_of(self.cache), texts, strict=True)
         width = 1 if all(held >= len(sequence) - 1 for held, sequence in pairs) else 2
         prefill(self.model, self.cache, texts, leave=width)
         fed = [(*sequence[-width:], 0)[:width] for sequence in texts]
         last = [min(len(sequence), width) - 1 for sequence in texts]
-        return torch.tensor(fed, device=self.device), torch.tensor(last, device=self.device)
+        return sent(fed, self.device), sent(last, self.device)
 
     def _stopped(self, limits: list[int], drafted: int, confidence: list[float]) -> list[int]:
         """The limits after `drafted` tokens, the last of which had these probabilities."""

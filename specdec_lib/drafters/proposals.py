@@ -27,6 +27,6 @@ def certain(rows: Sequence[list[int]], vocab_size: int, device: torch.device) ->
     """The proposal of looked-up tokens, which are certain: each has a q of 1 on itself."""
     longest = max(len(tokens) for tokens in rows)
     filled = [tokens + [0] * (longest - len(tokens)) for tokens in rows]
-    tokens = torch.tensor(filled, dtype=torch.long, device=device)
+    tokens = torch.tensor(filled, dtype=torch.long).to(device, non_blocking=True)
     q = torch.zeros(*tokens.shape, vocab_size, device=device)
     return Proposal(tokens, q.scatter_(-1, tokens[..., None], 1.0), [len(t) for t in rows])

@@ -11,6 +11,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from specdec_lib.device import sent
 from specdec_lib.drafters.proposals import drawn
 from specdec_lib.drafters.protocol import Proposal
 from specdec_lib.models.protocol import Cache, Model, Texts, prefill
@@ -84,7 +85,7 @@ class OtherVocabulary:
         self.cache.truncate([common(one, two) for one, two in zip(self.read, texts, strict=True)])
         prefill(self.model, self.cache, texts)
         self.read = [text[:-1] for text in texts]
-        return torch.tensor([text[-1:] for text in texts], device=self.device)
+        return sent([text[-1:] for text in texts], self.device)
 
     def shared(self, q: Tensor) -> Tensor:
         """(B, V of the draft) -> (B, V): shared tokens only, normed; 0 if there is none."""

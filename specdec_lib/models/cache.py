@@ -12,6 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from specdec_lib.device import sent
+
 
 class Lengths:
     """How many positions each row holds; what every cache has in common.
@@ -24,6 +26,11 @@ class Lengths:
         self.capacity = capacity
         self.length = torch.zeros(batch, dtype=torch.long, device=device)
         self._held = [0] * batch
+
+    @property
+    def lengths(self) -> list[int]:
+        """`length` as the host has counted it."""
+        return list(self._held)
 
     @property
     def longest(self) -> int:
@@ -58,7 +65,7 @@ class Lengths:
             if not 0 <= new <= held:
                 raise ValueError(f"row {row} holds {held} positions and cannot be cut to {new}")
         self._held = wanted
-        self.length = torch.tensor(wanted, device=self.length.device)
+        self.length = sent(wanted, self.length.device)
 
 
 class TokenCache(Lengths):
@@ -98,7 +105,7 @@ class Tree(NamedTuple):
         ancestors = np.eye(len(parents) + 1, dtype=bool)
         for node, parent in enumerate(parents, start=1):
             ancestors[node] |= ancestors[parent]
-        rows = torch.from_numpy(ancestors[read:]).to(device)
+        rows = torch.from_numpy(ancestors[read:]).to(device, non_blocking=True)
         return cls(rows.sum(-1) - 1, rows)
 
     def positions(self, slots: Tensor) -> Tensor:
@@ -169,7 +176,7 @@ class KVCache(Lengths):
 
     def keep(self, start: int, nodes: Sequence[int]) -> None:
         """Keep of a pass over a tree that began at `start` its `nodes` only, moved together."""
-        slots = start + torch.tensor(nodes, device=self.keys.device)
+        slots = start + sent(nodes, self.keys.device)
         for held in (self.keys, self.values):
             held[:, :, start : start + len(nodes)] = held[:, :, slots]
         self.truncate(start + len(nodes))
@@ -200,6 +207,11 @@ class FixedCache(KVCache):
     """
 
     seen: int | None = None
+
+    @property
+    def lengths(self) -> list[int]:
+        """`length` as numbers; the host has not counted, so it waits for them."""
+        return self.length.tolist()
 
     @property
     def readable(self) -> int:

@@ -49,6 +49,15 @@ class Model(Protocol):
         """
 
 
+def lengths_of(cache: Cache) -> list[int]:
+    """The positions that each row holds, as numbers.
+
+    Our caches have counted them on the host; those of others are asked, which on a GPU waits.
+    """
+    counted = getattr(cache, "lengths", None)
+    return cache.length.tolist() if counted is None else counted
+
+
 def prefill(model: Model, cache: Cache, sequences: Texts, leave: int = 1) -> None:
     """Let `cache` hold all but the last `leave` tokens of every sequence.
 
@@ -56,7 +65,7 @@ def prefill(model: Model, cache: Cache, sequences: Texts, leave: int = 1) -> Non
     one that lacks most: some of their own again, and after a short one fillers that are forgotten.
     """
     wanted = [max(len(sequence) - leave, 0) for sequence in sequences]
-    pairs = zip(wanted, cache.length.tolist(), strict=True)
+    pairs = zip(wanted, lengths_of(cache), strict=True)
     lacking = max(max(want - held for want, held in pairs), 0)
     starts = [max(want - lacking, 0) for want in wanted]
     cache.truncate(starts)
@@ -65,6 +74,6 @@ def prefill(model: Model, cache: Cache, sequences: Texts, leave: int = 1) -> Non
     tokens = torch.zeros(len(sequences), lacking, dtype=torch.long)
     for row, (sequence, start, end) in enumerate(zip(sequences, starts, wanted, strict=True)):
         tokens[row, : end - start] = torch.tensor(sequence[start:end], dtype=torch.long)
-    for chunk in tokens.to(model.device).split(CHUNK, dim=1):
+    for chunk in tokens.to(model.device, non_blocking=True).split(CHUNK, dim=1):
         model.forward(chunk, cache)
     cache.truncate(wanted)

@@ -82,10 +82,7 @@ def load_all(
     drafts = tuple(drafts or entry["drafts"])
     names = [entry["target"], *(entry["drafts"][each] for each in drafts)]
     tokenizer = tokenizer_of(name, names)
-    counts = [parameters_of(hub.texts(each)) for each in names]
-    require_memory(sum(counts), dtype, device)
-    if not is_ours(hub.texts(names[0])):  # transformers fills the model on the CPU, then moves it
-        require_memory(counts[0], dtype, torch.device("cpu"))
+    counts = checked_counts(names, device, dtype)
     target, *small = (load_model(folder, device, dtype) for folder in hub.weights(names, yes))
     columns = common_columns([each.vocab_size for each in (target, *small)], tokenizer)
     for model in (target, *small):
@@ -97,6 +94,15 @@ def load_all(
         each: kind(name, target, model, tokenizer, label, tokenizer.eos_token_id)
         for each, model, label in zip(drafts, small, labels, strict=True)
     }
+
+
+def checked_counts(names: Sequence[str], device: torch.device, dtype: torch.dtype) -> list[int]:
+    """The parameters of a target and its drafts. Raises PairError if the memory is short."""
+    counts = [parameters_of(hub.texts(each)) for each in names]
+    require_memory(sum(counts), dtype, device)
+    if not is_ours(hub.texts(names[0])):  # transformers fills the model on the CPU, then moves it
+        require_memory(counts[0], dtype, torch.device("cpu"))
+    return counts
 
 
 def load_model(

@@ -66,3 +66,35 @@ def test_products_in_bfloat16_need_instructions_that_may_be_used(monkeypatch):
         assert device.multiplies_bfloat16() == (flags in (BFLOAT16, AMX))
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
     assert not device.multiplies_bfloat16()
+
+
+def test_marks_on_a_gpu_are_events_and_only_reading_them_waits(monkeypatch):
+    said = []
+
+    class Event:
+        def __init__(self, enable_timing: bool) -> None:
+            self.at = 1000.0 * len(said)  # milliseconds
+
+        def record(self, stream: str) -> None:
+            said.append(stream)
+
+        def synchronize(self) -> None:
+            said.append("wait")
+
+        def elapsed_time(self, later: "Event") -> float:
+            return later.at - self.at
+
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: f"stream of {device}")
+    watch = device.Stopwatch(torch.device("cuda:1"))
+    for _ in range(3):
+        watch.mark()
+    assert said == ["stream of cuda:1"] * 3
+    assert watch.seconds() == [1, 1] and said[3:] == ["wait"]
+
+
+def test_what_is_sent_may_be_changed_at_once():
+    numbers = [1, 2]
+    there = device.sent(numbers, torch.device("cpu"))
+    numbers[0] = 5
+    assert there.tolist() == [1, 2]

@@ -217,7 +217,7 @@ def read(step: Step, progress: Progress) -> list[Block | None]:
         block = None
         if progress.running[row]:
             require_finite(finite, "target")
-            block = keep(progress, row, *judged)
+            block = keep(progress, row, step.k, judged)
             if not progress.running[row]:
                 step.goal[row] = 0  # at an end of text it stands still before its goal
         blocks.append(block if step.k else None)

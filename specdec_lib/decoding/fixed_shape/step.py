@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.decoding.verify import finite_rows, verify
+from specdec_lib.decoding.verify import Judged, finite_rows, packed, unpacked, verify
 from specdec_lib.models.cache import FixedCache
 from specdec_lib.models.llama import Llama, RunLayer
 from specdec_lib.models.protocol import Texts, prefill
@@ -26,10 +26,6 @@ BUCKET = 128
 def bucket(positions: int) -> int:
     """The positions that a pass reads if a row holds so many."""
     return -(-positions // BUCKET) * BUCKET
-
-
-# What `keep` needs to know of a row: limit, drafted, accepted, token, p and q.
-Judged = tuple[int, list[int], int, int, list[float], list[float]]
 
 
 class Numbers:
@@ -131,22 +127,16 @@ class Step:
         verdict = verify(self.warp(logits), q, drafted, self.limits, self.choices)
         kept = F.pad(drafted, (0, 1)).scatter(1, verdict.count[:, None], verdict.token[:, None])
         self.tokens.scatter_(1, self.length[:, None] + self.ahead, kept)
-        finite = finite_rows(logits).all(-1)
-        numbers = torch.stack((finite.long(), verdict.count, verdict.token), 1).double()
-        self.outcome.copy_(torch.cat((numbers, drafted, verdict.p, verdict.q), 1))
+        finite = finite_rows(logits).all(-1, keepdim=True)
+        self.outcome.copy_(torch.cat((finite, packed(drafted, verdict)), 1))
         self.length += (verdict.count + 1) * (self.length < self.goal)
 
     def result(self) -> list[tuple[bool, Judged]]:
-        """`outcome` on the host: whether each row is finite, and the arguments of `keep` for it.
+        """`outcome` on the host: whether each row is finite, and what was judged in it.
 
         This is the one time in a step that the host waits for the device.
         """
-        k, rows = self.k, []
-        for finite, accepted, token, *columns in self.outcome.tolist():
-            drafted = [int(each) for each in columns[:k]]
-            judged = (k, drafted, int(accepted), int(token), columns[k : 2 * k], columns[2 * k :])
-            rows.append((bool(finite), judged))
-        return rows
+        return [(bool(finite), unpacked(judged)) for finite, *judged in self.outcome.tolist()]
 
     def _draft(self) -> tuple[Tensor, Tensor]:
         """The draft tokens (B, K) and their distributions (B, K, V).

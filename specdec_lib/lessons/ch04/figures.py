@@ -4,7 +4,7 @@ They show what the function does, even if it is wrong: no line, label or text as
 answer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,6 +51,26 @@ def one_block(target_ms: float, draft_ms: float, k: int, accepted: int) -> None:
     )
 
 
+@drawn_from("expected_accepted")
+def found_formula(accepted: Callable, means: Mapping[float, Sequence[float]]) -> None:
+    """The student's mean over K as lines, and simulated `means` for K = 1, 2, ... as circles."""
+    ax = picture("Simulated blocks, and your function", "accepted draft tokens")
+    parts = []
+    for (alpha, circles), (colour, dash, _) in zip(means.items(), LINES, strict=False):
+        ks = list(range(1, len(circles) + 1))
+        line = [accepted(alpha, k) for k in ks]
+        ax.plot(ks, line, dash, color=colour, label=f"yours, alpha = {alpha:g}")
+        ax.plot(ks, circles, "o", color=colour, markerfacecolor="white", markersize=8)
+        far = max(abs(one - other) for one, other in zip(line, circles, strict=True))
+        parts.append(
+            f"alpha {alpha:g}: at K = {ks[-1]} simulated {circles[-1]:.2f}, yours "
+            f"{line[-1]:.2f}, at most {far:.2f} apart"
+        )
+    ax.set_xlabel("K, draft tokens in a block; circles: 10,000 simulated blocks")
+    legend_below(ax)
+    show(ax.figure, f"Accepted draft tokens of a block. {'; '.join(parts)}.")
+
+
 @drawn_from("expected_accepted", "expected_tokens")
 def tokens_of_a_block(accepted: Callable, tokens: Callable, alpha: float = 0.7) -> None:
     """The student's two means for K = 0..10, the one on top of the other."""
@@ -84,12 +104,25 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
     show(ax.figure, f"Speed-up over K, {_draw_lines(ax, lines)}")
 
 
-@drawn_from("walltime_speedup")
-def flat_and_steep(speedup: Callable, alpha: float, c: float, slopes: Sequence[float]) -> None:
-    """The student's speed-up over K if a pass over m tokens costs 1 + s (m - 1)."""
-    lines = {f"s = {s:g}": [speedup(alpha, c, k, 1 + s * k) for k in range(21)] for s in slopes}
-    ax = picture(f"A pass over many tokens has a price, too: alpha = {alpha:g}, c = {c:g}")
-    show(ax.figure, f"Speed-up over K, {_draw_lines(ax, lines)}")
+@drawn_from("expected_tokens", "walltime_speedup")
+def next_draft_token(tokens: Callable, speedup: Callable, alpha: float, c: float) -> None:
+    """What each further draft token brings for its time, and the speed-up without it."""
+    ks = np.arange(9)
+    rates = [(tokens(alpha, int(k) + 1) - tokens(alpha, int(k))) / c for k in ks]
+    speeds = [speedup(alpha, c, int(k)) for k in ks]
+    ax = picture(f"The next draft token, alpha = {alpha:g}, c = {c:g}", "tokens for a pass's time")
+    bars(ax, ks, rates, "draft", 0.6, label="the next draft token brings")
+    ax.plot(ks, speeds, "o-", color="black", label="speed-up without it")
+    best = int(np.argmax(speeds))
+    ax.annotate("top", (best, speeds[best]), xytext=(0, 7), textcoords="offset points", ha="center")
+    ax.set_xticks(ks)
+    ax.set_xlabel("K, draft tokens that the block has already")
+    legend_below(ax, 2)
+    listed = "; ".join(
+        f"K = {k}: the next brings {rate:.2f}, the speed-up is {speed:.2f}"
+        for k, rate, speed in zip(ks, rates, speeds, strict=True)
+    )
+    show(ax.figure, f"What the next draft token brings for a pass's time. {listed}.")
 
 
 @drawn_from("best_k")

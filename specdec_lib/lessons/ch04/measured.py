@@ -1,6 +1,6 @@
 """The figures of chapter 04 that show what was measured in the notebook, each with its words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,35 +8,40 @@ import numpy as np
 from specdec_lib.lessons.common.drawing import (
     drawn_from,
     named_rows,
-    panels,
     picture,
     write_above,
     write_beside,
 )
-from specdec_lib.lessons.common.style import ACCEPTED, EXCESS, TARGET, role, show
+from specdec_lib.lessons.common.style import EXCESS, TARGET, role, show
+
+WIDE = (8.4, 3.2)
 
 
 @drawn_from("walltime_speedup")
-def flat_or_measured(speedup: Callable, rows: Mapping[str, Any]) -> None:
-    """The student's speed-up over K with v = 1 and with the measured v, a panel for each row."""
-    axes, parts = panels(len(rows), (8.8, 3.4), sharey=True), []
-    for ax, (name, row) in zip(axes, rows.items(), strict=True):
-        ks = [m - 1 for m in sorted(row.costs.v)]
-        flat = [speedup(row.alpha, row.costs.c, k) for k in ks]
-        real = [speedup(row.alpha, row.costs.c, k, row.costs.v[k + 1]) for k in ks]
-        ax.plot(ks, flat, "s--", color=ACCEPTED, label="v = 1")
-        ax.plot(ks, real, "o-", color=TARGET, label="measured v")
-        ax.axhline(1, color="black", linewidth=1.2)
-        ax.set(title=f"{name}: alpha {row.alpha:.2f}, c {row.costs.c:.2f}", xlabel="K")
-        parts.append(f"{name}: {_in_words(ks, flat)} with v = 1, {_in_words(ks, real)} as measured")
-    axes[0].set(ylabel="times as fast", ylim=(0, None))
-    axes[0].legend(loc="lower left")
-    show(axes[0].figure, f"Speed-up over K. {'; '.join(parts)}.")
+def promise_and_clock(speedup: Callable, alpha: float, found: Any, steps: Sequence[Any]) -> None:
+    """The student's speed-up with one cost more in each bar, and the measured one below.
 
-
-def _in_words(ks: list[int], speeds: list[float]) -> str:
-    best = max(ks, key=lambda k: speeds[k])
-    return f"best {speeds[best]:.2f} at K = {best}"
+    `steps` have a `name`, `c` and `verify_cost`; `found` has `k`, `tokens_a_block` and `measured`.
+    """
+    k, tokens = found.k, speedup(alpha, 0.0, found.k, 1.0)
+    speeds = [speedup(alpha, step.c, k, step.verify_cost) for step in steps]
+    names = [step.name for step in steps]
+    names += [f"text: {found.tokens_a_block:.2f} tokens a block, not {tokens:.2f}", "the clock"]
+    speeds += [speeds[-1] * found.tokens_a_block / tokens, found.measured]
+    ax = picture(f"From the promise to the clock, K = {k}", size=WIDE)
+    y = named_rows(ax, names)
+    for name, at, speed in zip(names, y, speeds, strict=True):
+        dress = role("accepted" if name == "the clock" else "target") | {"label": None}
+        ax.barh(at, speed, 0.6, **dress)
+    write_beside(ax, speeds, y, (f"{speed:.2f}" for speed in speeds))
+    ax.axvline(1, color="black", linewidth=1.2)
+    ax.set(xlim=(0, 1.15 * max(*speeds, 1)))
+    low, high = min(found.by_text), max(found.by_text)
+    ax.set_xlabel(f"times as fast as plain decoding; the texts: {low:.2f} to {high:.2f}")
+    listed = "; ".join(f"{name}: {speed:.2f}" for name, speed in zip(names, speeds, strict=True))
+    show(
+        ax.figure, f"Speed-up with one cost more in each bar. {listed}. Line at 1: plain decoding."
+    )
 
 
 def strategies(alphas: Mapping[str, float], costs: Mapping[str, float]) -> None:
@@ -96,4 +101,28 @@ def _line(name: str, row: Any, speedup: Callable) -> tuple[str, ...]:
     real = [speedup(row.alpha, c, m - 1, v[m]) for m in sorted(v)]
     best = [f"K = {int(np.argmax(each))}: {max(each):.2f}" for each in (flat, real)]
     size = f"{row.parameters / 1e6:.2f}M"
-    return (name, size, f"{row.tokens_per_second:.0f}", f"{row.alpha:.3f}", f"{c:.2f}", *best)
+    return (name, size, f"{row.tokens_per_second:.0f}", f"{row.alpha:.3f}", f"{c:.3f}", *best)
+
+
+def promise(speedup: Callable, draft: str, row: Any, k: int) -> None:
+    """Print what `speedup` promises of a draft whose steps follow each other, with v = 1."""
+    promised = speedup(row.alpha, row.again, k)
+    print(
+        f"\nThe choice: {draft}, K = {k}. With v = 1 and c = {row.again:.3f}, from draft steps in"
+    )
+    print(f"a row, the formula promises {promised:.2f} times as fast.")
+
+
+def table_of_pairs(published: Mapping[str, Any]) -> None:
+    """Print every published pair with the sizes of its models and of their vocabularies."""
+    print(f"{'target':28}{'draft':30}{'parameters':>16}{'ratio':>7}{'vocabularies':>17}  card")
+    for pair in published["pairs"].values():
+        for draft in pair["drafts"].values():
+            shapes = [published["repositories"][each]["shape"] for each in (pair["target"], draft)]
+            large, small = (shape["parameters"] for shape in shapes)
+            sizes = f"{large / 1e9:.2f}B, {small / 1e9:.2f}B"
+            words = " ".join(str(shape["vocabulary"]) for shape in shapes)
+            print(
+                f"{pair['target']:28}{draft:30}{sizes:>16}{large / small:>7.0f}{words:>17}", end=""
+            )
+            print(f"  {pair['card']} GB")

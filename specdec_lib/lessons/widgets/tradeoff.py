@@ -4,11 +4,11 @@ from specdec_lib.lessons.widgets.fields import probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 K_MAX = 20  # tradeoff.js has the same number
-_START = {"alpha": 0.7, "c": 0.05, "k": 5, "s": 0.0}
+_START = {"alpha": 0.8, "c": 0.05, "k": 3, "s": 0.0}
 
 
 def tradeoff_simulator(
-    alpha: float = 0.7, c: float = 0.05, k: int = 5, s: float = 0.0
+    alpha: float = 0.8, c: float = 0.05, k: int = 3, s: float = 0.0
 ) -> Simulator:
     """The simulator of chapter 04, with its sliders where the arguments say.
 

@@ -1,5 +1,6 @@
 """Work that may not fit into the device's memory: that it does not is an answer, and no end."""
 
+import gc
 import re
 from collections.abc import Callable
 from typing import TypeVar
@@ -25,10 +26,19 @@ def attempt(what: str, task: Callable[[], Result], say: Say = print) -> Result |
     except torch.OutOfMemoryError as error:
         answer = needed(str(error))
     # After the handler: the error holds the frames, and with them their tensors.
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
+    let_go()
     say(f"{what} does not fit: {answer}")
     return None
+
+
+def let_go() -> None:
+    """Give back the memory of models that nothing uses any more.
+
+    A model of transformers with a hook holds itself: only the collector ends such a circle.
+    """
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def needed(message: str) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 
 from specdec_lib.device import name_of, processor
+from specdec_lib.measure.core.memory import let_go
 from specdec_lib.measure.experiment.budget import Budget
 from specdec_lib.measure.experiment.costs import Found
 from specdec_lib.models.llama import Llama
@@ -79,8 +80,7 @@ class Machine:
         """Let the targets go, for models that need their memory."""
         if isinstance(self.targets, Targets):
             self.targets.release()
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
+        let_go()
 
     def best_plain(self, name: str) -> Llama:
         """The target in the dtype in which plain decoding is fastest."""

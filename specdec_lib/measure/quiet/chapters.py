@@ -10,7 +10,9 @@ import torch
 
 from specdec_lib.drafters.lookup import lookup
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.measure import gap as gaps
 from specdec_lib.measure import strategies
+from specdec_lib.measure.core import models
 from specdec_lib.measure.core.costs import in_turn, pass_task
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.limits import pass_seconds
@@ -45,17 +47,21 @@ def drafts() -> Runs:
 
 
 def drafts_of_a_costlier_target() -> Runs:
-    """Chapter 04: the drafts beside the target at the 40M cost."""
-    target = load_pair(draft="small", target_cost="40m").target
-    return {"40M cost": strategies.Laboratory().times(strategies.built_in(*FAMILY), target)}
+    """Chapter 04: the drafts beside the target at the 234M cost."""
+    target = models.target("234m", torch.float32)
+    return {"234M cost": strategies.Laboratory().times(strategies.built_in(*FAMILY), target)}
 
 
-def race() -> Runs:
-    """Chapter 04: plain and speculative decoding, with two drafts and K = 2."""
-    lab = strategies.Laboratory()
-    racing = {"small": strategies.built_in("small")["small"]}
-    racing["first layer"] = strategies.first_layers(1)
-    return {f"{name}, K = 2": lab.race(draft, 2) for name, draft in racing.items()}
+def gap() -> Runs:
+    """Chapter 04: plain and speculative decoding at the 234M cost, with what they spend."""
+    target, draft = models.target("234m", torch.float32), models.draft("base")
+    return {("base", 4): gaps.texts(target, draft, 4, prompts(6))}
+
+
+def gap_of_the_built_in() -> Runs:
+    """Chapter 04: the same with the built-in target itself."""
+    target, draft = models.target(None, torch.float32), models.draft("small")
+    return {("small", 2): gaps.texts(target, draft, 2, prompts(6))}
 
 
 def tables() -> Runs:
@@ -116,7 +122,8 @@ RUNS: dict[str, Callable[[], Runs]] = {
     "00 passes": passes,
     "04 drafts": drafts,
     "04 costlier": drafts_of_a_costlier_target,
-    "04 race": race,
+    "04 gap": gap,
+    "04 gap, built-in": gap_of_the_built_in,
     "04 tables": tables,
     "05 pairs": pairs,
     "05 costs": costs,

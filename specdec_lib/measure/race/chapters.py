@@ -9,7 +9,7 @@ from typing import Any
 
 from specdec_lib.measure.race.contestants import branching, copying, drafting, guessing
 
-SPECULATIVE, MODEL = "speculative decoding", "draft model"
+SPECULATIVE, MODEL, MINE = "speculative decoding", "draft model", "your draft and K"
 COPY, RANDOM, TREE = "copy from the text", "random tokens", "tree of the draft model"
 
 _ladder = {MODEL: drafting(), COPY: copying(), RANDOM: guessing()}
@@ -23,7 +23,7 @@ RACES: Mapping[str, dict[str, Any]] = MappingProxyType({
     "01": {"contestants": _ladder, "texts": 1},
     "02": {"contestants": {"your rule": drafting()}, "texts": 2, "temperature": 1.0},
     "03": {"contestants": _one, "texts": 2, "temperature": 0.7},
-    "04": _costly | {"contestants": {"your draft and K": drafting("small", 2)}, "temperature": 1.0},
+    "04": {"contestants": {MINE: drafting("base", 4)}, "texts": 2, "temperature": 1.0},
     "05": _costly | {"contestants": {SPECULATIVE: drafting("small", 2)}},
     "06": {"contestants": _one, "tokens": 32, "texts": 1, "rows": 4},
     "07": {"contestants": _structures, "texts": 1},

@@ -24,11 +24,12 @@ from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch05 import checks as ch05
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed
-from specdec_lib.measure import papers
+from specdec_lib.measure import gap, papers
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment.batches import Served
 from specdec_lib.measure.experiment.engineering import Version
+from specdec_lib.measure.experiment.launches import Launched
 from specdec_lib.measure.strategies import Measured
 from specdec_lib.sampling import Warp, sample_from, sample_rows
 from specdec_lib.theory import Costs
@@ -86,7 +87,15 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 
 # What else is public in the files that hold figures.
 NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout", "fates"}
-NO_FIGURES |= {"table_of_drafts", "boxes", "dress", "outcome", "rectangle"}
+NO_FIGURES |= {
+    "table_of_drafts",
+    "table_of_pairs",
+    "promise",
+    "boxes",
+    "dress",
+    "outcome",
+    "rectangle",
+}
 
 
 def figure_modules(chapter: str) -> list[ModuleType]:
@@ -130,7 +139,8 @@ ACCEPTED = {
 }
 SETTINGS = papers.table("leviathan_2_4")
 COSTS = Costs(c=0.05, v={m: 1 + 0.05 * (m - 1) for m in range(1, 18)})
-ROW = Measured(10_000, 500.0, 0.6, Costs(0.1, {m: 1 + 0.05 * m for m in range(1, 6)}))
+ROW = Measured(10_000, 500.0, 0.6, Costs(0.1, {m: 1 + 0.05 * m for m in range(1, 6)}), 0.04)
+_FOUND = gap.Account(2, 0.1, 0.2, 1.9, 1.5, [1.4, 1.6])
 _SECONDS = {n: [0.01 * n, 0.011 * n, 0.012 * n] for n in (1, 2, 4, 8, 16, 64)}
 PASSES = [
     ch00.Passes((size, dtype), 10**7, width, 1e11, _SECONDS)
@@ -218,12 +228,13 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "one_block": (50, 5, 5, 3),
         "tokens_of_a_block": (),
         "speed_by_k": (0.7, (0.0, 0.1)),
-        "flat_and_steep": (0.8, 0.05, (0.0, 0.1)),
+        "found_formula": ({0.5: [0.5, 0.75], 0.7: [0.7, 1.19]},),
+        "next_draft_token": (0.7, 0.1),
         "best_k_map": (ch04.ALPHAS, ch04.COSTS, 30),
         "found_in_the_text": (ch04.WORDS, 4),
         "bigram_table": (ch04.WORDS,),
         "loss_of_a_coin": (0.6,),
-        "flat_or_measured": ({"a": ROW, "b": ROW},),
+        "promise_and_clock": (0.6, _FOUND, gap.steps(_FOUND, ROW.costs, ROW.again)),
         "strategies": ({"small": 0.6, "table": 0.2}, {"small": 0.15}),
         "learning_curve": ({0: 0.31, 10: 0.4}, 0.35),
     },
@@ -283,6 +294,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "against_hugging_face": (RUNS,),
         "alpha_beside_table_3": (RUNS, papers.table("leviathan_3")),
         "engineering": ([Version("a loop", Spread(1.5, 1.25, 1.75))],),
+        "launches": ([Launched("a tenth, deep", 0.1, 0.75, 0.76, 0.11)],),
         "blocks_over_time": (BLOCKS,),
         "timeline": (BLOCKS,),
         "by_position": ([(3, 3), (1, 3), (2, 2)], 3),

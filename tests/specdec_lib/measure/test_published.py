@@ -1,6 +1,7 @@
 """Published pairs in the experiment: their texts, their rates, their rows, and what fails."""
 
 import sys
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
@@ -229,6 +230,29 @@ def test_memory_that_runs_out_at_any_step_is_an_answer(
     assert told and all("does not fit: 27.4 of 23.6 GB" in line for line in told)
     assert len(rows) == (0 if step in ("costs", "rates") else 8)
     assert not any(row.empirical for row in rows)
+
+
+def test_a_pair_is_gone_before_the_next_is_loaded(group, quick, given_texts, monkeypatch):
+    held: list[weakref.ref] = []
+
+    def load(machine, name: str, loop) -> Group:
+        assert [each() for each in held] == [None] * len(held)
+        loaded = Group(machine, name, fake_pairs("gpt2"), loop, rows=4)
+        held.append(weakref.ref(loaded.hugging["target"].model))  # its hook holds the model
+        return loaded
+
+    monkeypatch.setattr(run, "loaded", load)
+    machine = replace(group.machine, published=("smollm2", "qwen3-4b"))
+    rows = list(run.run_published(machine, LIBRARY))
+    assert len(held) == 2 and {row.target for row in rows} == {"smollm2", "qwen3-4b"}
+
+
+def test_a_task_whose_texts_have_no_room_is_said(group, quick, given_texts, monkeypatch):
+    monkeypatch.setattr(groups, "LONGEST", 1)
+    monkeypatch.setattr(run, "loaded", lambda *args: group)
+    told: list[str] = []
+    assert list(run.run_published(group.machine, LIBRARY, told.append)) == []
+    assert told[0] == "smollm2: every text of HumanEval is longer than 480 tokens"
 
 
 def test_what_ran_out_of_memory_is_free_again():

@@ -125,7 +125,9 @@ def test_half_of_the_cores_are_left(monkeypatch, threads, cores, left):
 
 
 def test_every_chapter_that_runs_a_model_takes_as_many_threads():
-    torch_too = {n for n, text in CHAPTERS.items() if "specdec_lib.measure" in text}
+    # A race leaves cores by itself, for as long as it runs.
+    texts = {n: text.replace("specdec_lib.measure.race", "") for n, text in CHAPTERS.items()}
+    torch_too = {n for n, text in texts.items() if "specdec_lib.measure" in text}
     # Chapter 08 asks how fast the machine can be; papers are tables, not models.
     assert torch_too - {"08"} == {n for n, text in CHAPTERS.items() if "\nleave_cores()" in text}
     assert not any("set_num_threads" in text for text in CHAPTERS.values())

@@ -7,14 +7,13 @@ and the next pair is taken.
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 
-from specdec_lib.measure.core.memory import attempt
+from specdec_lib.measure.core.memory import attempt, let_go
 from specdec_lib.measure.experiment.budget import PUBLISHED, Part
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
-from specdec_lib.measure.experiment.published.group import Group, loaded
+from specdec_lib.measure.experiment.published.group import LONGEST, Group, loaded
 from specdec_lib.measure.experiment.published.tasks import Task, Texts, tasks_of, texts_of
 from specdec_lib.measure.experiment.rows import TEMPERATURES, Row, row_of
-from specdec_lib.models.catalogue import PairError
 
 Say = Callable[[str], None]
 
@@ -37,14 +36,18 @@ def rows_of_pair(
 ) -> Iterator[Row]:
     """The rows of one target with all its drafts: those that were run come last."""
     part.note(f"{name} is loaded")
+    let_go()  # the pair before this one
     try:
         group = attempt(name, lambda: loaded(machine, name, loop), say)
-    except PairError as error:
+    except (ValueError, OSError) as error:  # a PairError, or a folder that is not what it seems
         say(f"{name} is left out: {error}")
         return
     if group is None:
         return
     texts = {each.name: group.short(each.texts) for each in map(found.get, tasks_of(name))}
+    for empty in [task for task, those in texts.items() if not those]:
+        say(f"{name}: every text of {empty} is longer than {LONGEST} tokens")
+        del texts[empty]
     promises = [
         row
         for number, task in enumerate(texts)
