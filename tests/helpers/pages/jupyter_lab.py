@@ -149,7 +149,9 @@ class Lab:
     def run_all(self) -> None:
         """Run all cells and wait until none is waiting any more."""
         self.choose("Run", "Run All Cells")
-        self.panel.locator(".jp-InputPrompt", has_text="[1]:").wait_for(state="attached")
+        # The first cell that ran may be folded, and then it shows no number.
+        prompts = self.panel.locator(".jp-InputPrompt", has_text=re.compile(r"\[\d+\]:"))
+        prompts.first.wait_for(state="attached")
         self.wait_until_idle()
 
     def wait_until_idle(self) -> None:
