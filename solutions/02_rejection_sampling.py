@@ -105,9 +105,6 @@ prediction_02_b = 0.8
 # %% test="prediction_02_b" points=1
 lesson.committed("prediction_02_b", prediction_02_b, 0, 1)
 
-# %% tags=["demo"]
-lesson.reveal("prediction_02_b", prediction_02_b)
-
 # %% [markdown]
 # The next cell keeps all 100 proposals, and the right panel shows the damage: some tokens come
 # too often, some are missing. Change the four numbers until no token comes too often and as few
@@ -117,6 +114,9 @@ lesson.reveal("prediction_02_b", prediction_02_b)
 # %% tags=["demo", "shown"]
 keep = [30, 45, 20, 5]
 figures.kept_of_100(keep, P, Q)
+
+# %% tags=["demo"]
+lesson.reveal("prediction_02_b", prediction_02_b)
 
 # %% [markdown]
 # <details><summary>What you should find</summary>
@@ -397,8 +397,8 @@ figures.broken_rule(rule, P, Q)
 # token, and one for the position after the last. If a token is rejected, the step ends with the
 # correction. If all tokens are accepted, the last distribution follows a text that we do write.
 # So we draw one more token from it, the **bonus token**. The draft has proposed nothing at this
-# position, so there is nothing to correct. A step always writes at least one token and at most `K
-# + 1`.
+# position, so there is nothing to correct. A step always writes at least one token and at most
+# `K + 1`.
 
 # %% [markdown]
 # ### Exercise: speculative_step

@@ -22,7 +22,6 @@ OWN_WORK = {
     "specdec_lib.exact.one_token": "03",
     "specdec_lib.lessons.ch00.quizzes.quiz_00": "00",
     "specdec_lib.lessons.ch00.quizzes.quiz_00_b": "00",
-    "specdec_lib.lessons.ch01.checks.distance": "03",
     "specdec_lib.lessons.ch01.models.greedy_decode": "01",
     "specdec_lib.lessons.ch01.quizzes.quiz_01": "01",
     "specdec_lib.lessons.ch01.quizzes.quiz_01_b": "01",

@@ -325,10 +325,9 @@ LOOKED_AT = {
         "1000 of text: 1.00 times": "1,000 tokens of text, the pass takes no longer",
     },
     "01_draft_then_verify": {
-        "variation of 0.95": "variation of .95",
-        "5.7%": "5.7%",
-        "2.35 at K = 5, 0.95": "2.35 at `K = 5`, .95",
-        "variation of 0.325": "variation of .325",
+        "row 0 prefers cat, row 3 prefers the": 'prefers "cat", and row 3 prefers "the"',
+        "4 passes; without the bonus 5": "take 5 passes in place of 4",
+        "looked for: sat on the mat . the dog": '"sat on the mat . the dog"',
     },
     "03_lossless": {
         "[0.833 0.167]": "[0.833, 0.167]",

@@ -201,7 +201,7 @@ def _draw_missing(ax: Axes, missing: np.ndarray) -> None:
     write_above(ax, x, -over, (f"{n}" if n else "" for n in over), gap=-14)
     ax.axhline(0, color="black", linewidth=1)
     ax.set_title(f"Missing {lacking.sum()}, too many {over.sum()}")
-    token_axis(ax, len(missing), max(lacking.max(), 5), min(-over.max(), -5))
+    token_axis(ax, len(missing), max(lacking.max(), 5), 1.15 * min(-over.max(), -5))
     legend_below(ax)
 
 
