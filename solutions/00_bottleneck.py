@@ -1,23 +1,25 @@
 # %% [markdown]
 # # 00 Why generation is slow
 #
-# 60 minutes · difficulty 2 of 5 · you need: Python and NumPy, and nothing about language models
+# 70 minutes · difficulty 2 of 5 · you need: Python, NumPy and what a probability is
 #
-# **Carry in.** A language model reads a text, cut into **tokens** (words or parts of words), and
-# gives a probability for every token that could come next. One is drawn, and so on.
+# - **Intuition**: a translator and her cellar, in "What a pass has to do".
+# - **Mathematics**: the roofline, the larger of two times; you find its consequence yourself.
+# - **Code**: five short functions that predict the time of a pass on any machine.
+# - **Demo**: a race in the first cell, and real passes in "On your own machine".
 #
-# **Work here.** You find out what the time of such a pass is spent on. You write four short
-# functions that predict it, and hold them against a real model on your own machine.
-#
-# **Carry out.** You can say what a pass costs, for any model on any machine, and why checking `N`
-# tokens is another matter than writing them. The rest of the course lives on that difference.
-#
+# **You come with** Python. **You build** a calculator for the time of a model's pass.
+# **You leave with** the reason why checking several tokens can take as long as writing one.
+
+# %% [markdown]
 # ## A race, before anything is explained
 #
-# A language model is going to continue three pieces of Python, twice. On the left it writes alone.
-# On the right a small model proposes tokens and the large one checks them. Nothing is random here
-# (temperature 0: always the most probable token), and the large model has the last word on both
-# sides.
+# A language model reads a text that is cut into **tokens**: words or parts of words. It gives a
+# **distribution**: for every token, the probability that this token comes next.
+#
+# Here a model continues three pieces of Python code, twice. On the left it writes alone. On the
+# right a small model proposes tokens and the large model checks them. Both sides always take the
+# token that the large model finds most probable. This is called **temperature** 0.
 #
 # ### Commit first
 #
@@ -28,7 +30,7 @@
 import numpy as np
 
 from specdec_lib.lessons.ch00 import checks as lesson
-from specdec_lib.lessons.ch00.checks import MACHINES, MODELS, hints
+from specdec_lib.lessons.ch00.checks import KV_BYTES, MACHINES, MODELS, hints
 
 # %% solution="prediction_00_race"
 ### BEGIN SOLUTION
@@ -49,56 +51,77 @@ show_race(races)
 lesson.reveal_race("prediction_00_race", prediction_00_race, races)
 
 # %% [markdown]
-# Both sides wrote the same text, and the right side needed less time. It had a second model to
-# run as well, so where does the time come from? This chapter finds out. Every later chapter ends
-# with the same race and what that chapter adds to it.
+# If the right side needed less time, there is a riddle: it had a second model to run as well. This
+# chapter solves the riddle. On a slow or busy machine the race takes a smaller target, which may
+# gain less. The line above the texts names the target. Every later chapter ends with the same race
+# and adds to it what you built there.
 #
 # ## The course
 #
-# **Speculative decoding** can make a large model write faster and leaves the distribution of its
-# text as it was. A small model drafts a few tokens; the large one checks them all in one pass. Two
-# groups published it: Yaniv Leviathan, Matan Kalman and Yossi Matias (ICML 2023), and Charlie Chen,
-# Sebastian Borgeaud, Geoffrey Irving, Jean-Baptiste Lespiau, Laurent Sifre and John Jumper (2023).
-#
-# The nine chapters assume Python, NumPy and what a probability is; none needs a GPU.
+# **Speculative decoding** lets a large model write faster and does not change the distribution of
+# its text. A small **draft** model proposes a few tokens, and the large **target** model checks all
+# of them at once. Two groups published the method: Yaniv Leviathan, Matan Kalman and Yossi Matias
+# (ICML 2023), and Charlie Chen, Sebastian Borgeaud, Geoffrey Irving, Jean-Baptiste Lespiau, Laurent
+# Sifre and John Jumper (2023). No chapter needs a GPU.
 #
 # | chapter | its question | what it hands on |
 # | --- | --- | --- |
-# | **00 now** | why is writing slow and checking cheap? | what a pass costs, and what for |
-# | 01 draft, then verify | how do two models share the work? | blocks of draft tokens, scored in one pass |
-# | 02 rejection sampling | which draft tokens may stay? | the rule that accepts, and the correction |
+# | **00 now** | why is writing slow and checking cheap? | the time of a pass |
+# | 01 draft, then verify | how do two models share the work? | blocks of draft tokens, checked |
+# | 02 rejection sampling | which draft tokens may stay? | the rule that accepts, the correction |
 # | 03 lossless | is the text still the target's? | the proof, and the bugs that break it |
-# | 04 choosing the draft | which draft, how many tokens? | acceptance, cost and their best balance |
+# | 04 choosing the draft | which draft, how many tokens? | acceptance, cost and their balance |
 # | 05 results | what was measured? | how to read and to make a fair comparison |
 # | 06 simulator | what happens block by block? | speed as an experiment |
 # | 07 connections | what else is built on it? | trees, heads, lookup, other vocabularies |
 # | 08 full generation | does it work on real models? | your own decoder, measured |
 #
-# **How a chapter works.** *Predict*: write a number before you see the answer; it counts, right or
-# wrong. *Run* the cells from top to bottom. *Fill in* the stubs; each is one card with a worked
-# number and hints. *Check*: the line below a stub tries a few examples; grading tries many more. If
-# a run of all cells stops, the red box says what is missing. The button **Validate** runs every
-# check and names what is open.
+# <details><summary>The letters of this course</summary>
+#
+# | letter | what it is | from chapter |
+# | --- | --- | --- |
+# | `N` | parameters of a model | 00 |
+# | `n` | tokens in a pass | 00 |
+# | `b` | bytes of a parameter | 00 |
+# | `B`, `F` | a machine's bytes/s from memory, and its FLOP/s | 00 |
+# | `K` | draft tokens in a block | 01 |
+# | `V` | tokens in the vocabulary | 01 |
+# | `p`, `q` | distributions of the target and of the draft | 01 |
+# | `r`, `u` | the coin that accepts, the number that draws a token | 02 |
+# | `alpha` | acceptance rate | 03 |
+# | `c` | time of a draft step over the time of a target pass | 04 |
+# | `v(n)` | time of a pass over `n` tokens over the time of a pass over one | 04 |
+#
+# </details>
+#
+# **How a chapter works.** *Predict*: write a number before you see the answer. It counts, right or
+# wrong. *Run* the cells from top to bottom. *Fill in* the stubs. *Check*: the cell below a stub
+# tries a few examples, and grading tries more. The button **Validate** names what is open.
 #
 # ### When you are stuck
 #
-# A question gets a good answer, from a person or from an AI assistant, when it is about *one*
-# thing: an equation, a figure, a line of your code, a claim, a source, a slider. Write four lines:
+# A good question is about *one* thing: an equation, a figure, a line of your code, a claim, a
+# source, a slider. Below a check that failed stands a note that you can unfold, copy and take to a
+# person or an AI assistant:
 #
-# - **About:** the exercise `free_tokens`, the line with `int(...)`.
-# - **I have verified:** the A100 gives 153; the check says so.
-# - **I only assume:** that rounding down is right on every machine.
-# - **Next I will:** try a machine on which one token is compute-bound.
+# - **About:** the exercise `free_tokens`, and the call that went wrong.
+# - **I have verified:** the examples that agree.
+# - **I only assume:** that everything else in my function is right.
+# - **Next I will:** follow the hint, and look at each step of this call.
 #
 # Often the third line holds the answer. Ask for a next step, and let the check decide.
 
 # %% [markdown]
 # ## Token 5 needs tokens 1 to 4
 #
-# The model's input is the text so far. So the pass that gives token 5 cannot begin before token 4
-# is drawn, which waits for the pass that gives token 4, and so on back to the first. A second
-# computer cannot begin token 5 early; all that it can do is make each pass shorter. This is
-# **autoregressive**.
+# One run through a model is called a **pass**. A pass takes tokens and gives, after each of them,
+# the distribution of the next token. The first pass of an answer reads the whole prompt. It is
+# called **prefill**.
+#
+# Then writing goes token by token. The pass that gives token 5 needs token 4 as its input. So it
+# waits for the pass that gives token 4, and that pass waits for the one before. A second computer
+# could only make each pass shorter. Generation in which each token waits for the one before is
+# called **autoregressive**.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch00 import figures, measured as charts
@@ -107,24 +130,24 @@ figures.serial_and_parallel(tokens=5)
 
 # %% [markdown]
 # Take a model of 70 billion parameters that needs 50 ms for a pass. An answer of 100 tokens takes
-# `100 x 50 ms = 5 s`. The right half of the figure is the way out. When a text **is there
-# already**, the model takes all of it at once: the output at position 5 depends on tokens 1 to 5
-# and on nothing later, so a single pass gives the distribution behind every position.
+# `100 x 50 ms = 5 s`. The right half of the figure shows the way out. If a text **is there
+# already**, one pass takes all of its tokens, as in a prefill, and gives the distribution after
+# each of them. The distribution after token 5 needs tokens 1 to 5 and nothing later.
 #
-# > **Generation is serial, scoring is parallel.** Writing `N` tokens takes `N` passes that wait for
-# > each other; checking `N` proposed ones takes 1. Speculative decoding lets somebody cheap
-# > propose, and the expensive model score the proposals together.
+# > **Generation is serial, scoring is parallel.** Writing `n` tokens takes `n` passes that wait for
+# > each other. Checking `n` proposed tokens takes one pass.
 
 # %% tags=["demo"]
 figures.hundred_tokens(tokens=100, seconds=0.05)
 
 # %% [markdown]
-# The lower bar is drawn as if a pass over 100 tokens took no longer than one over a single token.
+# The lower bar is drawn as if a pass over 100 tokens took no longer than a pass over one. Is that
+# true?
 #
 # ### Commit first
 #
 # A model of 7 billion parameters runs on an H100, a large GPU. How many times as long does a pass
-# over **five** tokens take as one over one? Write a number from 1 (no longer) to 5.
+# over **five** tokens take as a pass over one? Write a number from 1 (no longer) to 5.
 
 # %% solution="prediction_00"
 ### BEGIN SOLUTION
@@ -144,29 +167,43 @@ lesson.reveal("prediction_00", prediction_00)
 # them up, looks one word up, and carries them down again. If an assistant hands her five proposed
 # words, she checks all five on one trip. She is not slow at looking up. The stairs are slow.
 #
-# The dictionaries are the model's **weights**. They lie in memory, and the arithmetic units sit
-# elsewhere. Every pass does two jobs with them:
+# The dictionaries are the model's **weights**: its parameters, numbers that lie in memory. The
+# arithmetic units sit elsewhere. Every pass does two jobs:
 #
-# - **read**: each of the model's `N` parameters travels from memory to the arithmetic units *once a
-#   pass*, `b N` bytes with `b` bytes a parameter (float32: 4, bfloat16: 2);
-# - **calculate**: each parameter is multiplied by one number and added to a sum, *for every token*:
-#   2 floating-point operations (**FLOP**), so `2 n N` for a pass over `n` tokens.
+# - **read**: each weight travels from memory to the arithmetic units, *once a pass*;
+# - **calculate**: each weight is multiplied by a number and the product is added to a sum, *for
+#   every token*. These are 2 floating-point operations (**FLOP**).
 #
-# The bytes do not grow with `n`, the FLOP do. Their quotient, FLOP for every byte read, is the
-# **arithmetic intensity** of the pass. The count is that of Kaplan et al., section 2.1. It leaves
-# out attention over the text so far, which comes later, and the embeddings, read by the row.
+# Both jobs run at the same time: while one weight is multiplied, the next one is on its way.
+#
+# ## The smallest example
+#
+# A model has 100 weights of one byte each. A machine reads 100 bytes a second and does 1,000 FLOP a
+# second.
+#
+# | tokens in the pass | reading | calculating | the pass takes |
+# | --- | --- | --- | --- |
+# | 1 | 100 bytes: 1 s | 200 FLOP: 0.2 s | 1 s |
+# | 5 | 100 bytes: 1 s | 1,000 FLOP: 1 s | 1 s |
+# | 6 | 100 bytes: 1 s | 1,200 FLOP: 1.2 s | 1.2 s |
+#
+# Five tokens are free, the sixth is not. Writing five tokens takes 5 s, checking them takes 1 s.
+#
+# ## FLOP for every byte
+#
+# How busy are the arithmetic units? Divide the FLOP of a pass by the bytes that it reads. This
+# number is called the **arithmetic intensity** of the pass. In the small example, one token has
+# `200 / 100 = 2` FLOP per byte, and five tokens have 10.
 
 # %% [markdown]
 # ### Exercise: arithmetic_intensity
 #
-# **What.** FLOP per byte of one pass: two FLOP per parameter and token, over every weight read
-# once. **Shapes.** `n_tokens` is a whole number, `bytes_per_param` may be .5 (4-bit weights).
+# **What.** FLOP per byte of one pass: two FLOP for each weight and token, and every weight is read
+# once. **Shapes.** `n_tokens` is a whole number. `bytes_per_param` may be 0.5 (4-bit weights). A
+# float comes back.
 #
-# **One worked number.** One token in bfloat16: `2 FLOP / 2 bytes = 1` FLOP per byte.
-#
-# **In production.** `transformers.trainer.Trainer` counts 6 FLOP per parameter and token (its
-# method `floating_point_ops`), because training goes backward too. In vLLM,
-# `vllm/v1/metrics/perf.py` counts the FLOP and the bytes read of each step.
+# **One worked number.** One token in bfloat16, two bytes a weight: `2 FLOP / 2 bytes = 1` FLOP per
+# byte, for any number of weights.
 
 
 # %% solution="arithmetic_intensity"
@@ -189,29 +226,27 @@ lesson.check_arithmetic_intensity(arithmetic_intensity)
 # %% [markdown]
 # ## The roofline
 #
-# The figure above is called a **roofline** (Williams et al.). A machine has two limits: its
-# **bandwidth** `B`, in bytes a second from memory, and its **peak** `F`, in FLOP a second. Reading
-# and calculating go on at the same time, so the pass takes as long as the longer of the two:
+# The figure above is called a **roofline** (Williams et al.). Under the slope, the arithmetic units
+# wait for weights: the pass is **memory-bound**. Under the flat roof, memory waits for arithmetic:
+# the pass is **compute-bound**.
+#
+# In letters: a model has `N` parameters of `b` bytes. A machine has a **bandwidth** of `B` bytes a
+# second from memory, and a **peak** of `F` FLOP a second. A pass over `n` tokens takes as long as
+# the longer of its two jobs:
 #
 # $$ t(n) = \max\left( \frac{b N}{B},\; \frac{2 n N}{F} \right) $$
 #
-# Where the first is longer, the pass is **memory-bound**: the arithmetic units wait for weights.
-# Where the second is longer, it is **compute-bound**. Writing one token is memory-bound on every
-# machine of this chapter. Reading a long prompt is compute-bound, as is training.
-#
-# This is the best case; a real pass takes longer, and the model may not fit into the memory.
+# The formula is a bound: a real pass takes longer. The count of 2 FLOP is that of Kaplan et al. It
+# leaves out attention over the text, which comes later in this chapter.
 
 # %% [markdown]
 # ### Exercise: forward_time
 #
-# **What.** The seconds of one pass by the roofline. **Shapes.** Five numbers: `bandwidth` in
-# bytes/s, `peak_flops` in FLOP/s; a float comes back, in seconds.
+# **What.** The seconds of one pass by the roofline. **Shapes.** Five numbers: `bandwidth` is in
+# bytes/s, `peak_flops` in FLOP/s. A float comes back, in seconds.
 #
 # **One worked number.** 7 billion parameters in bfloat16 on an H100 (3.35 TB/s, 989.5 TFLOP/s), one
-# token: reading 14 GB takes 4.18 ms, 14 GFLOP take .014 ms. The answer is `.00418`.
-#
-# **In production.** `transformers.generation.utils.GenerationMixin` runs one pass a token and
-# predicts no times. They are measured instead: vLLM has `vllm/benchmarks/latency.py` for that.
+# token: reading 14 GB takes 4.18 ms, and 14 GFLOP take 0.014 ms. The answer is `0.00418`.
 
 
 # %% solution="forward_time"
@@ -236,26 +271,53 @@ figures.pass_times(forward_time, MACHINES, n_params=7e9, bytes_per_param=2)
 lesson.check_forward_time(forward_time)
 
 # %% [markdown]
-# ## How many tokens are free
+# Each line of the figure is flat up to a kink. On the flat part a further token costs nothing,
+# because the arithmetic is done before the last weight arrives. The makers' data sheets also say
+# what one token costs:
+
+# %% tags=["demo"]
+charts.published_times(forward_time, MACHINES, MODELS)
+
+# %% [markdown]
+# The larger models do not fit into one chip: 175 billion parameters in bfloat16 are 350 GB, and an
+# H100 has 80. The last bar stands beside a measurement. Chen et al. report 14.1 ms a token for a
+# 70B model on 16 TPU v4 chips, and your function says 7.3 ms (with two bytes a parameter). It does
+# not count the time in which the chips talk to each other.
 #
-# Each line of the figure is flat up to a kink. On the flat part a further token costs nothing: the
-# weights have to be read anyway, and the arithmetic is done by then. At the kink:
+# ## Find it yourself: how many tokens are free
 #
-# $$ \frac{b N}{B} = \frac{2 n N}{F} \quad\Rightarrow\quad n = \frac{b F}{2 B} $$
-#
-# `N` has dropped out: for a given machine the number is the same for a small model and a large one.
+# The next cell asks your `forward_time` how many tokens take no longer than one. The first line is
+# the smallest example. Each of the next four lines changes one number.
+
+# %% tags=["demo", "shown"]
+lesson.count_free(
+    forward_time,
+    # parameters, bytes of each, bytes/s, FLOP/s
+    (100, 1, 100, 1000),
+    (200, 1, 100, 1000),
+    (100, 2, 100, 1000),
+    (100, 1, 200, 1000),
+    (100, 1, 100, 2000),
+    (100, 1, 100, 1300),  # change this line as you like
+)
+
+# %% [markdown]
+# Which of the four numbers raise the count, which lower it, and which does nothing? Write down a
+# formula that gives all six counts. Try it on numbers of your own in the last line.
 
 # %% [markdown]
 # ### Exercise: free_tokens
 #
-# **What.** The largest number of tokens whose pass takes no longer than a pass over one.
-# **Shapes.** Three numbers; an `int` comes back. It is at least 1, compute-bound or not.
+# **What.** The largest number of tokens whose pass takes no longer than a pass over one, for a
+# given machine and format of the weights. **Shapes.** Three numbers; an `int` comes back. It is at
+# least 1, also if one token is compute-bound. Tokens that take exactly as long as one are free.
 #
-# **One worked number.** A100, bfloat16: `2 x 312e12 / (2 x 2.039e12) = 153.02`, so 153.
+# **One worked number.** An A100 (2.039 TB/s, 312 TFLOP/s) in bfloat16: 153 tokens.
 #
-# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` does
-# not ask the hardware: how many tokens it drafts is a setting, `num_assistant_tokens`. In vLLM it
-# is `num_speculative_tokens`, in `vllm/config/speculative.py`.
+# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator`
+# (version 5.23.0) drafts 20 tokens at most by default, not 153, and stops earlier if the draft
+# model gives its own token a probability below 0.4. Checking may be free. Drafting is not, and
+# chapter 04 finds the balance.
 
 
 # %% solution="free_tokens"
@@ -276,16 +338,20 @@ figures.free_by_machine(free_tokens, MACHINES, bytes_per_param=(2, 1, 0.5))
 lesson.check_free_tokens(free_tokens)
 
 # %% [markdown]
-# Two things here surprise people. First, weights of 4 bits are read four times as fast as those of
-# 16, and so only a quarter of the tokens are free (if the arithmetic still runs at the bfloat16
-# rate): faster writing leaves less room for drafts. Second, the number counts *all* tokens of the
-# pass: 64 users bring 64 before anybody drafts.
+# In letters, both jobs take the same time at the kink:
+#
+# $$ \frac{b N}{B} = \frac{2 n N}{F} \quad\Rightarrow\quad n = \frac{b F}{2 B} $$
+#
+# `N` drops out: on a given machine as many tokens are free for a small model as for a large one.
+#
+# Weights of 4 bits are read four times as fast as weights of 16 bits, so only a quarter of the
+# tokens are free (if the arithmetic runs at the bfloat16 rate). Faster writing leaves less room for
+# drafts.
 #
 # ## On your own machine
 #
-# The next cell measures the two limits of the computer in front of you, on half of its cores or on
-# its GPU: bytes a second of a large copy, and FLOP a second of a matrix product, by dtype. Chapters
-# 00 to 07 leave the other cores to your other programs, so that those disturb the times less.
+# The next cell measures the two limits of the computer in front of you: the bytes a second of a
+# large copy, and the FLOP a second of a matrix product. It uses your GPU, or half of your cores.
 
 # %% tags=["demo"]
 import torch
@@ -303,9 +369,10 @@ print(f"{bandwidth / 1e9:.1f} GB/s;", {name: f"{r / 1e9:.0f} GFLOP/s" for name, 
 # %% [markdown]
 # ### Commit first
 #
-# The course has a built-in target of 7.9 million parameters. It can be made as costly as a model of
-# 38 million with the same outputs (wider matrices, more layers). How many times as long as over one
-# token is its pass over **eight**, here, in float32? Write a number from 1 to 8.
+# The course has a built-in target of 7.9 million parameters. We can pad it until it costs as much
+# as a model of 38 million parameters, without changing its outputs. On this machine, in float32,
+# how many times as long does a pass over **eight** tokens take as a pass over one? Write a number
+# from 1 to 8. The two limits above help.
 
 # %% solution="prediction_00_b"
 ### BEGIN SOLUTION
@@ -335,83 +402,60 @@ for run in beside("00 passes", seconds):
 charts.measured_passes(forward_time, passes, bandwidth)
 
 # %% [markdown]
-# All passes took turns, so that a slow moment of the machine hits them alike. The lines are your
-# `forward_time` at the measured limits. If the run was disturbed, the points are those of the
-# recorded machine and the lines still those of yours: run the cells again. Look for five things:
+# The lines are your `forward_time` at the measured limits, and the points are real passes. If other
+# programs disturbed the run, the cell says so and shows the passes of a recorded quiet machine.
+# Look for four things:
 #
-# - **A flat part, then a slope.** Where does the 40m model leave the flat part? About so many
-#   tokens are free on the machine. On a laptop these are a few, not 153.
-# - **Points above the line.** Attention, the steps between the matrix products and the start of
-#   each operation cost time too, in a small model most of it.
-# - **Points below the line.** The weights of the built-in model may fit into the processor's cache,
-#   which is faster than the memory that the copy went through.
-# - **More tokens sooner than fewer.** Where that is so in every run, and nothing else runs, it is
-#   the library: it has several ways to multiply, and may take a slow one for some widths.
-# - **bfloat16.** Half the bytes, so the line starts at half the height. Where the slope begins
-#   depends on the other limit: processors with instructions for bfloat16 (AMX, AVX512-BF16, a GPU's
-#   matrix units) calculate faster in it than in float32, others slower.
+# - **A flat part, then a slope.** Where does the 40m model leave the flat part? About this many
+#   tokens are free on your machine. On a laptop they may be a few, not 153.
+# - **Points above the line.** Attention and the start of each operation take time too.
+# - **Points below the line.** A small model may fit into the processor's own cache, which is faster
+#   than the memory that the copy went through.
+# - **More tokens sooner than fewer.** Four tokens can finish sooner than one: CPU libraries often
+#   use a faster routine for several rows than for one.
 
 # %% [markdown]
-# ## 175 billion parameters in 10 ms?
+# ## The other thing that is read: the cache
 #
-# A lesson on this subject says that the weights of a model with 175 billion parameters load in
-# about 10 ms and their product with one token takes about 1 ms. In bfloat16 they are 350 GB.
+# How does a pass over one new token know the text before it? In each layer, **attention** lets the
+# token look back. It compares a vector of the token with a **key** of every earlier token, and
+# mixes their **values** by how well the keys fit. A token's key and value depend on this token and
+# on the tokens before it. No later token changes them, so the model computes them once and stores
+# them in the **KV cache**. Every pass must read this cache.
+#
+# A server writes for many users at once. Each user's text is a **row** of the **batch**. All rows
+# share one reading of the weights. Each row has its own text, and so its own cache.
 #
 # ### Commit first
 #
-# An A100 reads 2.039 TB/s. How many of them together read 350 GB in 10 ms? Write a number from 1 to
-# 100.
+# Llama 2 7B has 14 GB of weights in bfloat16, and its cache keeps 0.524 MB for every token of a
+# text. 64 users have 2,000 tokens of text each. How many times the bytes of the weights are the
+# bytes of all caches? Write a number from 0.01 to 100.
 
 # %% solution="prediction_00_c"
 ### BEGIN SOLUTION
-prediction_00_c = 17.2
+prediction_00_c = 4.8
 ### END SOLUTION
 
 # %% test="prediction_00_c" points=1
-lesson.committed("prediction_00_c", prediction_00_c, 1, 100)
+lesson.committed("prediction_00_c", prediction_00_c, 0.01, 100)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_00_c", prediction_00_c)
-charts.published_times(forward_time, MACHINES, MODELS)
 
 # %% [markdown]
-# The bars are your `forward_time` with the makers' data sheets. One A100 needs 172 ms for one token
-# of the 175B model, one H100 needs 104 ms, and neither could hold it: 350 GB do not fit into 80.
-# The last bar can be held against a measurement: Chen et al. report 14.1 ms a token for a 70B model
-# on 16 TPU v4 chips. At two bytes a parameter the roofline says 7.3 ms, but chips must also talk.
-#
-# Now the four rows of that lesson's table, each machine by itself:
-
-# %% tags=["demo"]
-charts.four_rows(forward_time, MACHINES["A100"], n_params=175e9, bytes_per_param=2, chips=(1, 18))
-
-# %% [markdown]
-# The 10 ms belong to 18 GPUs, the 1 ms to one. On one and the same machine the two are not 10 to 1
-# but 153 to 1. The last two rows are equal: checking five tokens takes what writing one takes.
-#
-# ## The other thing that is read: the cache
-#
-# In a layer's **attention** each token looks back: it compares a vector of its own with the **key**
-# of every earlier token, and mixes their **values** by how well they fit. A token's key and value
-# are made from that token and the ones before it, so no later token ever changes them, and they can
-# be stored.
-#
-# A model that has read a text keeps, for every token and in every layer, a **key** and a **value**
-# vector in each of its key-value heads. Thanks to this **KV cache** a pass over one new token does
-# not read the text again. But it must read the cache, which grows with the text and exists once for
-# every row of a batch, while the weights are shared by all rows.
+# Where do 0.524 MB come from? In each of its 32 layers, Llama 2 7B has 32 heads. Each head keeps a
+# key of 128 numbers and a value of 128 numbers, of two bytes each.
 
 # %% [markdown]
 # ### Exercise: kv_cache_bytes
 #
-# **What.** The bytes of the KV cache: keys and values of every token, layer, head and row.
-# **Shapes.** Six whole numbers, the last with the default 1; an `int` comes back.
+# **What.** The bytes of the KV cache: the key and the value of every token, in every layer,
+# key-value head and row. **Shapes.** Six whole numbers, the last with the default 1. An `int` comes
+# back. No tokens, or no rows, are 0 bytes.
 #
 # **One worked number.** Llama 2 70B (80 layers, 8 key-value heads of width 128) in bfloat16, one
-# token: `2 x 80 x 8 x 128 x 2 = 327,680` bytes.
-#
-# **In production.** `transformers.cache_utils.StaticLayer` sets this memory aside, for one layer;
-# in vLLM, `AttentionSpec` of `vllm/v1/kv_cache_interface.py` computes it for a block of tokens.
+# token: 327,680 bytes.
 
 
 # %% solution="kv_cache_bytes"
@@ -440,18 +484,86 @@ figures.cache_beside_weights(kv_cache_bytes, MODELS, batch_size=64)
 lesson.check_kv_cache_bytes(kv_cache_bytes)
 
 # %% [markdown]
-# For one row and a short text the cache is small beside the weights. For many rows or a long text
-# it is not, and its bytes add to those of the weights. Llama 2 70B keeps less per token than Llama
-# 2 7B, although it is ten times as large: 64 heads share 8 keys and values.
+# Llama 2 70B keeps less for a token than Llama 2 7B, although the model is ten times as large: its
+# 64 heads share 8 keys and values.
+#
+# ## The time of a pass on a server
+#
+# Back to the smallest example: 100 weights of one byte, 100 bytes/s, 1,000 FLOP/s. Now five users
+# write at once. Each has 10 tokens of text, and the cache keeps 2 bytes a token.
+#
+# - The pass reads 100 bytes of weights and `5 x 10 x 2 = 100` bytes of caches. Reading takes 2 s.
+# - One new token for each user makes 5 tokens, 1,000 FLOP. Calculating takes 1 s.
+#
+# So each user may check a second token for nothing: 2,000 FLOP also take 2 s. The time in which the
+# caches are read is room for drafts.
+
+# %% [markdown]
+# ### Exercise: pass_time
+#
+# **What.** The seconds of one pass for a whole batch. The pass reads the weights once and the cache
+# of every row once, and it calculates two FLOP per parameter for every new token of every row. Both
+# go on at the same time.
+#
+# **Shapes.** Eight numbers; a float comes back, in seconds. `n_tokens` are the new tokens of *each*
+# row, `batch` is the number of rows. `context` counts the tokens that the cache of each row holds
+# before the pass; it may be 0. `kv_bytes_per_token` is in bytes, for one token of one row. The
+# arithmetic of attention is left out.
+#
+# **One worked number.** `pass_time(1, 5, 10, 100, 1, 2, 100, 1000)` is the example above: 2.0.
+
+
+# %% solution="pass_time"
+def pass_time(
+    n_tokens: int,
+    batch: int,
+    context: int,
+    n_params: float,
+    bytes_per_param: float,
+    kv_bytes_per_token: float,
+    bandwidth: float,
+    peak_flops: float,
+) -> float:
+    """Seconds of a pass over `n_tokens` new tokens in each of `batch` rows, by the roofline."""
+    ### BEGIN SOLUTION
+    caches = batch * context * kv_bytes_per_token
+    reading = (n_params * bytes_per_param + caches) / bandwidth
+    calculating = 2 * n_tokens * batch * n_params / peak_flops
+    return max(reading, calculating)
+    ### END SOLUTION
+
+
+# %% tags=["demo"]
+hints(pass_time)
+
+# %% tags=["demo"]
+figures.free_map(
+    pass_time,
+    MACHINES["H100"],
+    MODELS["Llama 2 7B"],
+    KV_BYTES["Llama 2 7B"],
+    batches=(1, 8, 32, 64, 128, 256, 512),
+    contexts=(0, 500, 1000, 2000, 4000, 8000),
+)
+
+# %% test="pass_time" points=4
+lesson.check_pass_time(pass_time)
+
+# %% [markdown]
+# In the left column of the map there is no text, and the rows share 295 free tokens. With 512 rows
+# nothing is free for a draft. To the right the numbers grow: every 1,000 tokens of text make 11 new
+# tokens free in *each* row, however many rows there are. So drafting can pay at a large batch if
+# the texts are long. Sadhukhan et al. (MagicDec) report such speed-ups at batches of 32 to 256.
+#
+# Cells with a star need more memory than one H100 has. Eight GPUs have eight times both limits, so
+# the numbers stay, at best.
 #
 # ## Simulator: sequential against parallel
 #
-# Above: writing and checking `n` tokens, and what is busy when. Below: the roofline.
-#
-# Before you move anything, say what will happen. You start with an H100 and 8 tokens. Lower the
-# arithmetic peak until checking is no longer free: how far do you have to go? Then raise the
-# bandwidth tenfold instead. Does that make more tokens free, or fewer? At last put your own machine
-# in, with `bandwidth=bandwidth, peak_flops=rates["float32"], bytes_per_param=4`.
+# The upper picture shows what is busy when, for writing and for checking. The lower picture is the
+# roofline. Say what will happen before you move a slider. How far must you lower the arithmetic
+# peak until checking 8 tokens is no longer free? Then raise the bandwidth tenfold instead: are more
+# tokens free, or fewer?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
@@ -459,28 +571,17 @@ from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 bottleneck_simulator(**MACHINES["H100"].limits, n_params=7e9, bytes_per_param=2, tokens=8)
 
 # %% [markdown]
-# A still picture, from your own function: an H100 as it is, and one with a 60th of the peak.
+# A still picture from your own function: an H100 as it is, and one with a 60th of its peak.
 
 # %% tags=["demo"]
 figures.busy_and_idle(forward_time, MACHINES["H100"], MODELS["Llama 2 7B"], tokens=8, less=60)
-
-# %% [markdown]
-# ## The smallest example that makes it click
-#
-# 100 parameters of one byte, on a machine that reads 100 bytes and does 1,000 FLOP a second.
-#
-# - One token: reading takes 1 s, the 200 FLOP .2 s. The pass takes 1 s; the arithmetic waits .8 s.
-# - Five tokens: reading takes 1 s, the 1,000 FLOP take 1 s. The pass takes 1 s. Nobody waits.
-# - Six tokens: the pass takes 1.2 s. Five were free, the sixth is not.
-#
-# Writing five takes 5 s, checking five takes 1 s.
 
 # %% [markdown]
 # ## Quiz
 #
 # **Question 1.** A GPU checks five draft tokens of one text in about the time of writing one. Why?
 #
-# - a: because a draft token needs less arithmetic than one that is written
+# - a: because a draft token needs less arithmetic than a token that is written
 # - b: because the GPU has many cores, and a pass over one token uses a fifth of them
 # - c: because the weights are read once for all five, and reading them is what takes the time
 # - d: because the KV cache holds four of the five results already
@@ -494,17 +595,18 @@ quiz_00 = "c"
 lesson.answered("quiz_00", quiz_00)
 
 # %% [markdown]
-# **Question 2.** A server writes for 128 users at once on an H100 in bfloat16, where 295 tokens are
-# free. Now every user gets 4 tokens a pass checked. What happens to the time of a pass?
+# **Question 2.** A server writes for 128 users at once with Llama 2 7B on an H100 in bfloat16. Each
+# user has 250 tokens of text in the cache. So far a pass gives each user one token. Now a pass
+# checks 4 tokens for each user. What happens to the time of a pass? You may use your functions.
 #
-# - a: nothing, because 4 is far below 295
-# - b: it grows to about 1.7 times
-# - c: it grows to 4 times
-# - d: it falls to a quarter, because four tokens come out at once
+# - a: it stays, because 4 is far below the 295 free tokens
+# - b: it grows to about 1.7 times, because 512 tokens are checked and 295 are free
+# - c: it grows to 4 times, because the arithmetic does
+# - d: it stays, because reading weights and caches takes longer than the arithmetic of 512 tokens
 
 # %% solution="quiz_00_b"
 ### BEGIN SOLUTION
-quiz_00_b = "b"
+quiz_00_b = "d"
 ### END SOLUTION
 
 # %% test="quiz_00_b" points=1
@@ -513,35 +615,43 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # %% [markdown]
 # ### In your own words
 #
-# Somebody wants a model to write faster for one user, and may buy a GPU with twice the FLOP/s and
-# the same bandwidth, or one with the same FLOP/s and twice the bandwidth. What does each do to the
-# time of a token, and what to the number of free tokens? Which one is it, and would a server with
-# hundreds of users at once choose the same? Three to five sentences. A person marks this answer.
+# Somebody wants a model to write faster for one user with a short text. They may buy a GPU with
+# twice the FLOP/s and the same bandwidth, or a GPU with the same FLOP/s and twice the bandwidth.
+# What does each do to the time of a token, and what to the number of free tokens? Which GPU should
+# they buy? Would a server with hundreds of users and short texts choose the same? Write three to
+# five sentences. A person marks this answer.
 
 # %% [markdown] written="why_bandwidth" points=2
 # For one user a pass is memory-bound, so its time is bytes over bandwidth. Twice the FLOP/s leaves
-# it as it is and doubles the free tokens; twice the bandwidth halves it, and halves the free tokens
-# too. I would buy the bandwidth: even half of 153 is more than one user drafts. With hundreds of
-# users a pass holds more tokens than are free, so it is compute-bound, and the FLOP/s count.
+# this time as it is and doubles the free tokens. Twice the bandwidth halves the time, and halves
+# the free tokens too. I would buy the bandwidth: even half of 153 is more than one user drafts.
+# With hundreds of users and short texts a pass has more tokens than are free, so it is
+# compute-bound, and the FLOP/s count.
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# **You might read: "The weights of a 175B model load in about 10 ms, the product takes about 1
-# ms."** It is not so, because the times belong to different machines. (GPT-3, of this size, has 96
-# layers, not "hundreds".) *Look:* one A100 takes 172 ms and 1.1 ms, eighteen 9.5 ms and .06 ms.
+# What is wrong with each sentence? Decide first, then open the answer.
 #
-# **You might read: "Generation is limited by memory latency."** It is not so, because latency is
-# the wait for the first byte, and a pass knows beforehand which bytes it will want, so their rate
-# counts. *Look:* at an A100's bandwidth 64 bytes arrive every .03 ns, in which light travels 9 mm.
+# **You might read: "The weights of a model with 175 billion parameters load in about 10 ms, and
+# their product with one token takes about 1 ms."**
 #
-# **You might read: "Five tokens are verified in 12 ms, so a token takes 2.4 ms."** It is not so,
-# because that takes all five for accepted, the draft for free, and forgets the token that the pass
-# itself adds. *Look:* five accepted make 6 tokens, 2 ms each; two make 3, 4 ms each.
+# <details><summary>Answer</summary>
 #
-# **You might read: "Decoding is memory-bound, so verification is free."** It is not so in general,
-# because that holds up to the free tokens of the machine, counted over all rows of a batch. *Look:*
-# with 64 rows and 6 tokens each a pass of an H100 takes 1.3 times as long, with one row 1.0 times.
+# The two times belong to different machines. *Look:* in bfloat16, one A100 takes 172 ms and 1.1 ms,
+# and eighteen of them take 9.5 ms and 0.06 ms. On any number of A100s the two times are 153 to 1.
+#
+# </details>
+#
+# **You might read: "At a large batch the GPU is compute-bound, so drafting cannot pay there."**
+#
+# <details><summary>Answer</summary>
+#
+# This is true for short texts only. *Look:* Llama 2 7B on an H100, 64 rows that check 6 tokens
+# each. Without text the pass takes 1.3 times as long as a pass over one token each. With 1,000
+# tokens of text, the pass takes no longer.
+#
+# </details>
 
 # %% tags=["demo"]
 lesson.look()
@@ -558,13 +668,16 @@ lesson.look()
 #   two limits. It is a bound, not a prediction.
 # - J. Kaplan et al., *Scaling Laws for Neural Language Models*, arXiv 2001.08361, section 2.1:
 #   about 2 FLOP per parameter and token, attention over the context left out.
+# - R. Sadhukhan et al., *MagicDec*, arXiv 2408.11049: speed-ups at batches of 32 to 256 with long
+#   texts. Its drafts read a part of the cache only; our map says nothing of what a draft costs.
 # - T. Brown et al., *Language Models are Few-Shot Learners*, arXiv 2005.14165, Table 2.1: 175B
 #   parameters, 96 layers, 96 heads of width 128. Llama 2 (arXiv 2307.09288): config.json.
+# - transformers 5.23.0, `generation/configuration_utils.py`: the defaults of assisted generation.
 # - Data sheets. NVIDIA A100 80GB SXM: 2,039 GB/s, 312 TFLOP/s in bfloat16. NVIDIA H100 SXM: 3.35
 #   TB/s, 1,979 TFLOP/s in bfloat16 with sparsity, half of it without. Google Cloud, *TPU v4*: 1,200
 #   GB/s, 275 TFLOP/s. These are peaks, which programs do not reach.
 #
-# How fast your machine is none of them says, nor how many tokens are accepted.
+# None of them tells you how fast your machine is, or how many tokens will be accepted.
 #
-# **Next.** Chapter 01 lets a small model propose the tokens and the large one check them in one
-# pass. Test the link first: why does it gain nothing to let the *large* model draft?
+# **Next.** Chapter 01 lets a small model propose the tokens and the large model check them in one
+# pass. Try the idea first: why does it gain nothing if the *large* model drafts?

@@ -1,17 +1,16 @@
 # %% [markdown]
-# # 03 Lossless: why the law is p, and what breaks it
+# # 03 Lossless: why the text is the target's, and what breaks it
 #
-# 90 minutes · difficulty 4 of 5 · you need: chapter 02's rule, restated below
+# 95 minutes · difficulty 4 of 5 · you need: NumPy, and chapter 02's rule, which is restated below
 #
-# **Carry in.** Chapter 02's rule for one position: a coin decides on the draft token, and after a
-# rejection one draw from the residual replaces it.
+# - **Intuition**: 60 proposals, counted by hand, in the first section.
+# - **Mathematics**: the two paths into every token, in "The proof".
+# - **Code**: a judge that counts what a sampler does, in "Impostors".
+# - **Demo**: your judge finds a bug in a library that is installed here, in "Judge the real library".
 #
-# **Work here.** You add up what each token receives, and find the target. You break the rule as
-# real libraries have broken it, and build an instrument that sees every such bug.
-#
-# **Carry out.** A test that tells a lossless sampler from an impostor, and what "exact" can mean.
-#
-# Run the cells from top to bottom. Nothing here needs your answers from another chapter.
+# **You come with** a rule that accepts draft tokens and corrects a rejection.
+# **You build** a proof in code, a judge of samplers, and a forgery that only the judge sees.
+# **You leave with** the three conditions under which drafting changes nothing but the time.
 
 # %%
 import numpy as np
@@ -20,38 +19,55 @@ from specdec_lib.lessons.ch03 import checks as lesson
 from specdec_lib.lessons.ch03.checks import P, Q, hints
 
 # %% [markdown]
-# ## The rule, and how far apart two distributions are
+# ## The smallest example: 60 proposals
 #
-# At one position `p` is the target's distribution and `q` the draft's, both over `V` tokens. Draw
-# the draft token `x` from `q`. Accept it with probability `min(1, p(x)/q(x))`; a uniform number `r`
-# is the coin. If it is rejected, draw its replacement, with a uniform `u`, from the residual,
-# `max(0, p - q)` over its sum. The **law** of a sampler is the distribution of the token that it
-# writes. The claim: it is `p`, whatever `q` is. The examples use chapter 02's pair,
-# `p = [.45, .30, .15, .10]` and `q = [.30, .45, .20, .05]`.
+# At one position of a text, the **target** has the distribution `p` and the **draft** has `q`. The
+# rule draws a draft token `x` from `q` and keeps `x` with probability `min(1, p(x)/q(x))`. A
+# number `r` in [0, 1) is the coin. After a rejection the rule draws one replacement from the
+# **residual**: `max(0, p - q)`, divided by its sum. A second number `u` draws this replacement.
 #
-# Token by token, `p` and `q` share `min(p, q)`. What `p` has beyond that is as much as what `q`
-# has, because both sum to 1. This mass, which must move, is the **total variation**:
+# Take two tokens, `p = [0.5, 0.5]` and `q = [0.6, 0.4]`. Count 60 proposals:
 #
-# $$ \mathrm{TV}(p, q) = \frac{1}{2} \sum_x |p(x) - q(x)| = 1 - \sum_x \min(p(x), q(x)) $$
+# | the draft proposes | how many | ratio `p/q` | kept | replaced by token 1 |
+# | --- | --- | --- | --- | --- |
+# | token 0 | 36 | 5/6 | 30 | 6 |
+# | token 1 | 24 | above 1 | 24 | 0 |
 #
-# It is also what a reader can notice: for any yes-or-no question about the token (is it a verb?) a
-# yes is at most TV more probable under one than under the other, and for one question just that.
+# Token 0 is written 30 times. Token 1 is written 24 + 6 = 30 times. The draft preferred token 0,
+# and the text does not show this preference.
+#
+# The distribution of the token that a sampler writes is called the **law** of the sampler. A sampler
+# is **lossless** if its law is `p`. The rule was lossless on these 60 proposals. This chapter asks
+# why, when, and how you could tell.
+
+# %% [markdown]
+# ## How far apart are two distributions?
+#
+# Chapter 02 used four tokens, A to D, with `p = [0.45, 0.30, 0.15, 0.10]` and
+# `q = [0.30, 0.45, 0.20, 0.05]`. Imagine a reader who sees one token and guesses whether it came from
+# `p` or from `q`. The reader may ask one yes-or-no question about the token: is it an A? Is it an A
+# or a C? The picture has every question to which `p` says yes more often. Which question separates
+# `p` and `q` best? Which tokens does it ask for?
+
+# %% tags=["demo"]
+from specdec_lib.lessons.ch03 import figures
+
+figures.best_question(P, Q)
 
 # %% [markdown]
 # ### Exercise: total_variation
 #
-# **What.** The distance of two distributions. **Shapes.** `p` and `q` are `(V,)`; a float comes back.
+# **What.** The gap of the best question: the largest amount by which `p` and `q` can differ in the
+# probability of a yes. With 32,000 tokens nobody can try every question. Say first which tokens the
+# best question asks for, then add up. **Shapes.** `p` and `q` are `(V,)`; a float from 0 (equal) to 1
+# (nothing shared) comes back.
 #
-# **One worked number.** `p = [.5, .5]` and `q = [.6, .4]`: half of `.1 + .1`, so `.1`.
-#
-# **In production.** `transformers.generation.utils._speculative_sampling` never computes it, but
-# its option `assistant_ensemble_weight` moves the law by a share of it. vLLM's
-# `tests/v1/sample/test_rejection_sampler.py` takes the Euclidean distance.
+# **One worked number.** The pair of the picture: 0.20.
 
 
 # %% solution="total_variation"
 def total_variation(p: np.ndarray, q: np.ndarray) -> float:
-    """Half the L1 distance of two distributions (V,): 0 where they are equal, 1 where disjoint."""
+    """The largest gap of a yes-or-no question between two distributions (V,)."""
     ### BEGIN SOLUTION
     return float(np.abs(p - q).sum() / 2)
     ### END SOLUTION
@@ -61,32 +77,43 @@ def total_variation(p: np.ndarray, q: np.ndarray) -> float:
 hints(total_variation)
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch03 import figures
-
 figures.shared_mass(total_variation, P, Q)
 
 # %% test="total_variation" points=2
 lesson.check_total_variation(total_variation)
 
 # %% [markdown]
+# The best question asks for every token that `p` has more of. Both distributions sum to 1. So what
+# `p` has above the overlap equals what `q` has above it. This mass is the **total variation**, TV:
+#
+# $$ \mathrm{TV}(p, q) = \frac{1}{2} \sum_x |p(x) - q(x)| = 1 - \sum_x \min(p(x), q(x)) $$
+#
+# TV is also the probability that must be moved to turn `q` into `p`.
+#
+# ## How much can any exact rule keep?
+#
+# Perhaps a cleverer rule is lossless and keeps more. With two tokens you can try all rules: a rule
+# keeps each token with a chance of its own, and after a rejection it writes whatever it likes. In the
+# next cell a dot is one of 61 by 61 pairs of chances that can still be made exact. A circle marks the
+# exact rule that keeps the most.
+
+# %% tags=["demo"]
+figures.best_rules(lesson.RULE_PAIRS)
+
+# %% [markdown]
 # ### Exercise: acceptance_rate
 #
-# A token drawn from `q` is accepted with `min(1, p/q)`. Over all tokens that is
+# **What.** The largest share of draft tokens that an exact rule can keep, for any number of tokens.
+# Compare the three maxima with `p` and `q`, token by token, and find what they have in common.
+# **Shapes.** `p` and `q` are `(V,)`; a float from 0 to 1 comes back. `q` may have zeros, and no
+# warning is allowed.
 #
-# $$ \beta = \sum_x q(x) \min\left(1, \frac{p(x)}{q(x)}\right) = \sum_x \min(p(x), q(x)) $$
-#
-# **What.** The share of draft tokens that is accepted at this position. **Shapes.** `p` and `q` are
-# `(V,)`; a float from 0 to 1 comes back. No warning where `q` is 0.
-#
-# **One worked number.** For the pair: `.30 + .30 + .15 + .05 = .80`.
-#
-# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` only
-# counts the accepted tokens of each block; so does vLLM, in `vllm/v1/spec_decode/metrics.py`.
+# **One worked number.** The pair of four tokens: 0.80.
 
 
 # %% solution="acceptance_rate"
 def acceptance_rate(p: np.ndarray, q: np.ndarray) -> float:
-    """The probability that a token drawn from q (V,) is accepted: Leviathan et al., Theorem 3.5."""
+    """The largest share of tokens drawn from q (V,) that an exact rule can keep."""
     ### BEGIN SOLUTION
     return float(np.minimum(p, q).sum())
     ### END SOLUTION
@@ -102,46 +129,37 @@ figures.two_samplers(acceptance_rate, P, Q)
 lesson.check_acceptance_rate(acceptance_rate)
 
 # %% [markdown]
-# So the acceptance rate is 1 - TV, and the rejection rate is TV. The paper writes beta for one
-# position, alpha for their mean.
+# An exact rule cannot write token `x` more often than `p(x)`, or keep `x` more often than the draft
+# proposes it. Chapter 02's rule reaches this bound for every token (Leviathan et al., Theorem 3.5):
 #
-# Nothing lossless accepts more. Where the draft token has the law `q` and the written token the law
-# `p`, the two can agree on token `x` with probability at most `min(p, q)`. A pair of tokens that
-# reaches this bound, as the rule's does, is called a **maximal coupling**. Plain rejection
-# sampling, beside it in the figure, needs an envelope `M q >= p`, accepts with `p/(M q)`, and
-# proposes again after each rejection. It is exact as well. But `M` is the largest ratio, here
-# `.10/.05 = 2`, and it accepts one proposal in `M`: **.50 against .80**.
+# $$ \beta = \sum_x q(x) \min\left(1, \frac{p(x)}{q(x)}\right) = \sum_x \min(p(x), q(x)) = 1 - \mathrm{TV}(p, q) $$
+#
+# The papers call this rate $\beta$ at one position and $\alpha$ on average. A pair of draws that
+# agrees as often as possible is called a **maximal coupling**. The bound holds for one position. Rules
+# that judge a whole block together can keep more tokens, and chapter 07 has such a rule (block
+# verification).
+#
+# Plain rejection sampling, on the left of the figure, is exact too, and keeps 0.50 in place of 0.80.
 #
 # ## The proof, in two paths
 #
-# Token `x` can be written for two reasons. Either it was drafted and accepted, or some draft token
-# was rejected and the residual gave `x`.
-#
-# | path | its mass on token `x` |
-# | --- | --- |
-# | accepted | `q(x) min(1, p(x)/q(x)) = min(p(x), q(x))` |
-# | corrected | `(1 - beta) * max(0, p(x) - q(x)) / (1 - beta) = max(0, p(x) - q(x))` |
-#
-# The residual's sum is `1 - beta`, the very probability of a rejection, and cancels. Two cases
-# remain. Where `p >= q`, the paths bring `q` and `p - q`. Where `p < q`, they bring `p` and
-# nothing. Either way the sum is `p`, and nowhere did `q` have to be good.
+# Return to the 60 proposals. Token 1 was written 24 times because it was kept and 6 times because it
+# replaced a token 0. These are the only two paths into a token: acceptance and correction.
 
 # %% [markdown]
 # ### Exercise: two_paths
 #
-# **What.** Both masses, token by token. **Shapes.** `p` and `q` are `(V,)`; a tuple of two new
-# arrays `(V,)` comes back, first by acceptance, then by correction.
+# **What.** The probability that each token is written by acceptance, and by correction. Try the table
+# of 60 proposals first: `[30/60, 24/60]` and `[0, 6/60]`. How does each row follow from `p` and `q`?
+# **Shapes.** `p` and `q` are `(V,)`; a tuple of two new arrays `(V,)` comes back, acceptance first. If
+# `p` equals `q`, nothing is corrected. No warning is allowed.
 #
-# **One worked number.** Token A of the pair: `.30` by acceptance, `.15` by correction.
-#
-# **In production.** `transformers.generation.utils._speculative_sampling` walks them as
-# `is_accepted` and `p_prime`; in vLLM they are two kernels of
-# `vllm/v1/sample/rejection_sampler.py`.
+# **One worked number.** Token A of the pair: 0.30 by acceptance, 0.15 by correction.
 
 
 # %% solution="two_paths"
 def two_paths(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mass of each token (V,) by acceptance, and by correction; they add up to p."""
+    """The mass of each token (V,) by acceptance, and by correction."""
     ### BEGIN SOLUTION
     return np.minimum(p, q), np.maximum(p - q, 0)
     ### END SOLUTION
@@ -157,13 +175,25 @@ figures.stacked_paths(two_paths, P, Q)
 lesson.check_two_paths(two_paths)
 
 # %% [markdown]
+# The two masses fill the target line of every token. Here is the reason:
+#
+# | path | its mass on token `x` |
+# | --- | --- |
+# | accepted | `q(x) * min(1, p(x)/q(x)) = min(p(x), q(x))` |
+# | corrected | `(1 - beta) * max(0, p(x) - q(x)) / (1 - beta) = max(0, p(x) - q(x))` |
+#
+# A rejection has probability `1 - beta`. The residual is divided by its sum, which is `1 - beta` too,
+# so the two cancel. If `p(x) >= q(x)`, the paths bring `q(x)` and `p(x) - q(x)`. If `p(x) < q(x)`, the
+# paths bring `p(x)` and nothing. Both sums are `p(x)`. The draft never had to be good.
+
+# %% [markdown]
 # ## Simulator: two paths, and a sample
 #
 # ### Commit first
 #
-# A perfect sampler draws 200,000 tokens from the pair's `p`. Its frequencies are still .0014 of
-# total variation away from `p`, on average. How many **million** draws bring this noise to .0001?
-# Write 3 for 3,000,000.
+# A perfect sampler draws 200,000 tokens from `p`. The frequencies are still 0.00144 of total variation
+# away from `p`, on average. How many **million** draws bring this noise to 0.0001? Write 3 for
+# 3,000,000.
 
 # %% solution="prediction_03"
 ### BEGIN SOLUTION
@@ -177,9 +207,8 @@ lesson.committed("prediction_03", prediction_03, 0, 1_000_000)
 lesson.reveal("prediction_03", prediction_03)
 
 # %% [markdown]
-# Upper panel: drag the weights of `p` and `q`. The two masses fill every target line, however poor
-# the draft. Lower panel: draw samples. Their total variation to `p` runs down along the noise floor
-# of a perfect sampler. Then choose a wrong one: after how many draws does it leave the floor?
+# Drag the weights of `p` and `q`: the two paths fill every target line. Then draw samples by a wrong
+# sampler. After how many draws does its distance to `p` leave the noise of a perfect sampler?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch03 import measured as charts
@@ -191,15 +220,17 @@ two_paths_simulator(target=P, draft=Q)
 # %% [markdown]
 # ## From one token to a text
 #
-# Follow one statement through every step: *whatever stands written, the next token has the law
-# `p( . | what stands)`.* For an accepted or replaced token the two paths show it, because `p` and
-# `q` at position `i` were computed after exactly the tokens that stand there. For the bonus token
-# it holds by definition. What is dropped is not written. A text's probability is the product over
-# its tokens, so **the whole text has the target's law**, wherever blocks begin and end.
-#
-# Two conditions are easily lost: the draft token is drawn from the `q` that the rule uses, and coin
-# and `u` are fresh. The figure counts all branches of a small decoder, right and with a wrong bonus
-# row.
+# The proof used three conditions. Each line of the next cell keeps one condition, and then breaks it.
+
+# %% tags=["demo"]
+figures.three_conditions(P, Q)
+
+# %% [markdown]
+# If all three hold, every token that is written has the law `p` of the text before it. For accepted
+# and replaced tokens the two paths show this. The bonus token is drawn from `p` itself. Dropped draft
+# tokens are never written. A text's probability is the product over its tokens, so **the whole text
+# has the target's law**, wherever blocks begin and end. The figure follows every branch of a small
+# decoder and counts all 27 texts of three tokens.
 
 # %% tags=["demo"]
 figures.whole_texts(lesson.TARGET, lesson.DRAFT, k=2, length=3)
@@ -207,13 +238,16 @@ figures.whole_texts(lesson.TARGET, lesson.DRAFT, k=2, length=3)
 # %% [markdown]
 # ## A bug that ships
 #
-# Guides often draft with the argmax of `q`, and then accept with `p/q` and correct with the
-# residual of the full `q`. "The target has the last word."
+# "Draft the most likely token, because it is accepted most often. The target has the last word." In
+# May 2024 Hugging Face transformers followed this advice (pull request 30778) and still used the full
+# `q` in the rule. In August issue 32867 reported a wrong law, and in September pull request 33534 took
+# the change back.
 #
 # ### Commit first
 #
-# `p = [.5, .5]`, `q = [.6, .4]`, and the draft always proposes token 0. With which probability is
-# token 0 written in the end? Write a number from 0 to 1.
+# `p = [0.5, 0.5]`, `q = [0.6, 0.4]`, and the draft always proposes token 0. Ratio and residual use
+# `q`. Count 60 proposals again: with which probability is token 0 written in the end? Write a number
+# from 0 to 1.
 
 # %% solution="prediction_03_b"
 ### BEGIN SOLUTION
@@ -229,21 +263,18 @@ lesson.reveal("prediction_03_b", prediction_03_b)
 # %% [markdown]
 # ### Exercise: argmax_draft_law
 #
-# **What.** The law that comes out of this mistake. The draft token is the argmax of `q` (the lowest
-# index, where several are largest); ratio and residual use the full `q`. **Shapes.** `p` and `q`
-# are `(V,)`; a new array `(V,)` comes back. Where `p` equals `q` no residual is needed.
+# **What.** The law that comes out of this mistake. The draft token is the argmax of `q` (of several
+# largest entries, the lowest index). Ratio and residual use all of `q`. **Shapes.** `p` and `q` are
+# `(V,)`; a new array `(V,)` comes back. If the ratio is 1 or more, nothing is rejected and no residual
+# is needed; `p` equal to `q` is such a case. No warning is allowed.
 #
-# **One worked number.** `p = [.6, .4]`, `q = [.55, .45]`: token 0 is always drafted, its ratio is
-# above 1, so it is always accepted. The law is `[1, 0]`.
-#
-# **In production.** `transformers.generation.candidate_generator.SinglePositionMultiTokenCandidateGenerator`
-# still drafts so, for one family of models; the main generator did from May to September 2024.
-# Without draft probabilities `vllm/v1/sample/rejection_sampler.py` makes repair 2 below.
+# **One worked number.** `p = [0.6, 0.4]`, `q = [0.55, 0.45]`: token 0 is always drafted and always
+# kept, so the law is `[1, 0]`.
 
 
 # %% solution="argmax_draft_law"
 def argmax_draft_law(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The law (V,) where the draft is argmax q, and ratio and residual use all of q (V,)."""
+    """The law (V,) if the draft is argmax q, and ratio and residual use all of q (V,)."""
     ### BEGIN SOLUTION
     token = int(np.argmax(q))
     accepted = min(1.0, p[token] / q[token])
@@ -266,37 +297,49 @@ figures.laws_against_targets(argmax_draft_law, lesson.ARGMAX_PAIRS)
 lesson.check_argmax_draft_law(argmax_draft_law)
 
 # %% [markdown]
-# Two repairs, both exact. **1.** Draw the draft token from `q`. **2.** Keep the argmax and say
-# honestly what it was drawn from: a `q` that is 1 on this token. Then the ratio is `p` of the
-# token, and the residual is `p` without it. On `[.5, .5]` and `[.6, .4]` the first accepts .9, the
-# second .5, the bug .83.
+# There are two exact repairs. **One:** draw the draft token from `q`. **Two:** keep the argmax, and
+# give the rule the `q` that it was really drawn from, which is 1 on this token and 0 elsewhere (a
+# **one-hot** `q`). Then the rule keeps the draft token with probability `p(argmax q)`, and the
+# residual is `p` without this token.
 #
-# ## Warping belongs to both sides
+# vLLM 0.27.1 makes the second repair by default: `draft_sample_method` is `"greedy"`, and the draft
+# probabilities "are treated as one-hot during rejection sampling". So its acceptance rate is
+# `p(argmax q)`, here 0.30, and not the sum of `min(p, q)`, here 0.80. Whoever compares the two numbers
+# compares two quantities.
 #
-# Temperature, top-k and top-p change the distribution that is sampled, and `p` and `q` in the rule
-# are the ones *after* that. At temperature 0 both are one-hot, the ratio is 0 or 1, and the rule is
-# chapter 01's greedy check. A draft that samples from a filtered distribution and hands over the
-# unfiltered `q` understates what it drafts: too much is accepted, and the law drifts away. The
-# second figure below shows it: at k = 4 everything is accepted, and the law is off by .155.
+# ## Temperature, top-k and top-p belong to both sides
+#
+# `p` and `q` in the rule are the distributions that are really sampled. A model gives **logits**, one
+# number a token, and three settings turn logits into a distribution. **Temperature** divides the
+# logits; below 1 it sharpens, above 1 it flattens. The **softmax** turns logits into probabilities:
+# `exp(logit)` over the sum of all. **Top-k** keeps only the k largest. **Top-p** keeps the most probable
+# tokens until they hold the share `p` of the mass.
+#
+# First step: the softmax of logits near 900. Two tokens, one logit apart, should give 0.731 and 0.269.
+
+# %% tags=["demo"]
+lesson.overflow()
+
+# %% [markdown]
+# `exp` overflows above 709. A softmax does not change if one number is subtracted from all logits, so
+# subtract the largest. Second step: the filters.
 
 # %% [markdown]
 # ### Exercise: warp
 #
-# **What.** From logits to the distribution that is sampled: temperature, then top-k, then top-p,
-# then softmax. **Shapes.** `logits` is `(V,)`; a new array `(V,)` that sums to 1 comes back.
+# **What.** From logits to the distribution that is sampled: temperature, then top-k, then top-p, then
+# the kept mass is divided by its sum. **Shapes.** `logits` is `(V,)`, and may be near 900 or -900; a
+# new array `(V,)` that sums to 1 comes back. No warning is allowed.
 #
 # - `temperature` divides the logits. 0 puts everything on the largest. Below 0: ValueError.
 # - `top_k` keeps the k largest logits and all that equal the k-th. None, 0 and more than `V`: all.
-# - `top_p` walks from the most probable token down and keeps a token while the mass *before* it is
-#   below `top_p`; the first always. None, and 1 or more, keep all.
+# - `top_p` adds up what top-k has left, divided by its sum, from the most probable token down. A token
+#   is kept if the mass *before* it is below `top_p`. The first is always kept. None, and 1 or more: all.
 #
-# Of equals, under `top_p` and at temperature 0, the lowest index comes first.
+# Of equal tokens, top-p and temperature 0 take the lowest index first.
 #
-# **One worked number.** Logits `log [.5, .25, .125, .125]` with `top_p = .6`: before token 1 stands
-# .5, so it is kept; before token 2 stands .75. The result is `[2/3, 1/3, 0, 0]`.
-#
-# **In production.** `transformers.generation.logits_process.TopPLogitsWarper`, with its neighbours
-# for temperature and top-k; in vLLM `vllm/v1/sample/ops/topk_topp_sampler.py`.
+# **One worked number.** Logits `log [0.5, 0.25, 0.125, 0.125]` with `top_p = 0.6`: before token 1 stands
+# 0.5, so token 1 is kept; before token 2 stands 0.75. The result is `[2/3, 1/3, 0, 0]`.
 
 
 # %% solution="warp"
@@ -336,48 +379,51 @@ figures.filtered_draft(warp, lesson.FLAT_TARGET, lesson.FLAT_DRAFT)
 lesson.check_warp(warp)
 
 # %% [markdown]
+# At temperature 0 both distributions are one-hot, the ratio is 0 or 1, and the rule becomes chapter
+# 01's greedy check. The second figure breaks the first condition. The draft samples with top-k and
+# hands over the `q` from before the filter. This `q` is too small where the draft proposes, so too
+# much is kept: at k = 4 everything is kept, and the law is off by 0.155.
+#
 # ## Impostors: what sampling cannot see
 #
-# Somebody hands you a sampler and says that it is lossless. The usual check draws 200,000 tokens
-# and compares frequencies: here for the right rule on the pair, and then on two nearly equal
-# distributions beside a rule whose coin has six bits and is compared with `<=`.
+# The usual check of a sampler draws 200,000 tokens and compares frequencies. The first cell does so for
+# the right rule. The figure repeats the check 40 times for two rules on another pair. `coarse_coin` has a coin of six bits, the 64 values 0/64 to 63/64, and
+# keeps a token if the coin is **at most** the ratio. A ratio of 32/64 should keep 32 of 64 coins. With
+# "at most" it keeps 33.
 
 # %% tags=["demo"]
 charts.draw_and_compare(200_000)
 charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 
 # %% [markdown]
-# The noise of 200,000 draws is .0014 with four tokens, .002 to .005 with 8 to 32 even ones. One run
-# cannot tell a smaller bug from luck. Counting *all* cases has no noise. Cut the square of all
-# `(r, u)` into 64 by 64 cells, and ask the sampler for its token in the middle of each. Where every
-# ratio and cumulative sum is a multiple of 1/64, no decision cuts a cell, and the count is the law.
+# A right rule can look wrong by bad luck, and a wrong rule can look right. Counting has no luck. Each
+# rule decides by `r` and `u`, two numbers in a square of side 1. Cut this square into 64 by 64 small
+# squares, and ask the rule once in the middle of each. If every decision falls on a line of the grid,
+# no small square is cut in two, and the count is the exact law.
 
 # %% [markdown]
 # ### Exercise: is_lossless
 #
-# **What.** Whether somebody's sampler has the law `p` when the draft comes from `q`. **Shapes.**
-# `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, `(N,)` each, and returns the
-# tokens `(N,)` that come out. True or False comes back. Cut the square of all `(r, u)` into 64 by 64
-# cells and ask the rule in their middles, `(i + .5)/64`, where no decision falls on a border. Two
-# laws are the same if no entry differs by more than 1e-12. Call the rule with whole arrays, not once
-# a cell.
+# **What.** Judge somebody's rule: is its law `p` if the draft token is drawn from `q`? **Shapes.**
+# `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, all of shape `(N,)`, and returns the
+# tokens `(N,)` that are written. True or False comes back. Ask in the middles `(i + 0.5)/cells`, in all
+# pairs of `r` and `u`, with whole arrays and not once a square. Two laws are the same if no entry
+# differs by more than 1e-12. A rule that uses `r` again for `u` is an impostor.
 #
-# The grid is exact for a `p` and `q` whose ratios and residuals are multiples of 1/64, such as
-# `lesson.GRID_P` and `lesson.GRID_Q`, and you are asked about no others. On `P` and `Q` it would
-# condemn the right rule: their ratio .30/.45 falls into the middle of a cell.
+# **For which pairs is the count exact?** For pairs whose ratios `p/q` and sums of the residual, added
+# up from token 0, are multiples of `1/cells`. `lesson.GRID_P` and `lesson.GRID_Q` fit 64, and you are
+# graded on such pairs, with `cells` left at 64. The chapter's own `P` and `Q` have ratios of 2/3 and 3/4
+# and need `cells=60`. With 64 the right rule would look wrong.
 #
-# **One worked number.** With `q = [.25, .75]` the draft token is 0 in a quarter of all cases: each
-# of its 4,096 cells weighs `.25/4096`.
-#
-# **In production.** `transformers.generation.utils._speculative_sampling` is such a rule for
-# blocks. vLLM's `tests/v1/sample/test_rejection_sampler.py` draws up to 100,000 tokens; you count.
+# **One worked number.** With `q = [0.25, 0.75]` token 0 is drafted in a quarter of all cases, so each of
+# its 4,096 squares weighs `0.25/4096`.
 
 
 # %% solution="is_lossless"
-def is_lossless(rule, p: np.ndarray, q: np.ndarray) -> bool:
+def is_lossless(rule, p: np.ndarray, q: np.ndarray, cells: int = 64) -> bool:
     """Whether `rule`, with draft tokens from q (V,), writes tokens with the law p (V,)."""
     ### BEGIN SOLUTION
-    middles = (np.arange(64) + 0.5) / 64
+    middles = (np.arange(cells) + 0.5) / cells
     r, u = (part.ravel() for part in np.meshgrid(middles, middles))
     law = np.zeros(len(p))
     for token in np.flatnonzero(q):
@@ -397,78 +443,143 @@ figures.line_up(is_lossless, lesson.GRID_P, lesson.GRID_Q)
 lesson.check_is_lossless(is_lossless)
 
 # %% [markdown]
-# The rules are in `specdec_lib/lessons/ch03/rules.py`, two lines each. `sampler_match` is no
-# impostor: it draws from `p` and looks whether the draft has guessed it. It is exact, but accepts
-# only the sum of `p q`, .305 for the pair in place of .80.
+# The rules are in `specdec_lib/lessons/ch03/rules.py`, two lines each. `coarse_coin` counts 0.0078 here
+# and 0.00098 in the figure before, because the two pairs differ: a bias belongs to a rule *and* a pair.
+# `sampler_match` is no impostor. It draws from `p` and looks whether the draft has guessed the token.
+# It is exact, but on `P` and `Q` it keeps only the sum of `p q`, 0.305 in place of 0.80.
 #
+# ## Judge the real library
+#
+# Now judge code that thousands of people run: `_speculative_sampling` of the installed transformers
+# (the course pins 5.23.0). The code takes its coin from `torch.rand_like` and its token from
+# `torch.multinomial`. The given rule `library_rule` puts your `r` in place of the first. It reads the
+# distribution that is handed to the second, and draws from it with your `u`. So the library's own code
+# decides, nothing is sampled, and the count is exact.
+#
+# The second rule gets its draft token and its logits from a generator of the same library,
+# `SinglePositionMultiTokenCandidateGenerator`. These are its lines (5.23.0, candidate_generator.py,
+# lines 1344 and 1347):
+#
+# ```python
+# last_token_id = outputs.logits.argmax(dim=-1)
+# drafted_logits.append(outputs.logits)
+# ```
+#
+# The third rule is the same with a one-hot `q`. What will your judge say? The import takes some seconds.
+
+# %% tags=["demo"]
+figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
+
+# %% [markdown]
+# You have found a bug that ships. The acceptance code is exact. The generator breaks the first
+# condition: it drafts the argmax and hands over full logits, and with sampling switched on the rule
+# divides by these logits (utils.py, line 4103). Your `argmax_draft_law` predicted the law before you ran
+# the library. This generator serves one family of models, the Gemma 4 assistants. Issue 47932 reported
+# the bug, with two like it, in August 2026.
+#
+# ## Forge an impostor
+#
+# You now know what samples see and what counting sees. Use the gap. Here is the right rule, for many
+# draft tokens at once.
+
+# %%
+def right_rule(p, q, tokens, r, u):
+    """Chapter 02's rule for draft tokens, coins and numbers (N,): the tokens (N,) written."""
+    missing = np.maximum(p - q, 0)
+    residual = missing / missing.sum() if missing.sum() > 0 else p
+    replacement = np.searchsorted(np.cumsum(residual), u, side="right").clip(max=len(p) - 1)
+    return np.where(r * q[tokens] < p[tokens], tokens, replacement)
+
+
+# %% [markdown]
+# ### Exercise: impostor
+#
+# **What.** A rule that 200,000 samples pass and counting exposes. **Shapes.** As every rule:
+# `tokens`, `r`, `u` are `(N,)`, and an array `(N,)` of whole numbers from 0 to V - 1 comes back. You may
+# call `right_rule`. Draw no random numbers of your own, and compare `r` and `u` with multiples of
+# `1/64` only, so that the count is exact.
+#
+# **Graded** on `lesson.GRID_P` and `lesson.GRID_Q`. The bias is the counted total variation to `p`. It
+# must be above 0 and at most 0.00149, the noise of 200,000 samples. The samples, with two fixed seeds,
+# must stay below an alarm at twice this noise. A larger bias earns more: there is a share for hiding, one
+# from 0.0003 on, and one from 0.0012 on.
+#
+# **One worked number.** If token 2 is written in one small square of the 4,096, whatever was drafted,
+# the bias is 0.00023.
+
+
+# %% solution="impostor"
+def impostor(p: np.ndarray, q: np.ndarray, tokens: np.ndarray, r: np.ndarray, u: np.ndarray):
+    """Tokens (N,) by a law that is not p (V,), and that 200,000 samples take for p."""
+    ### BEGIN SOLUTION
+    forged = (r < 1 / 64) & (u < 6 / 64)
+    return np.where(forged, 2, right_rule(p, q, tokens, r, u))
+    ### END SOLUTION
+
+
+# %% tags=["demo"]
+hints(impostor)
+
+# %% tags=["demo"]
+charts.your_impostor(impostor, is_lossless)
+
+# %% test="impostor" points=4
+lesson.check_impostor(impostor)
+
+# %% [markdown]
 # ## Lossy on purpose: lenience
 #
-# Quantisation, pruning, or a distilled model in the target's place change `p` itself, so quality
-# must be measured again, task by task. A lossless method leaves nothing to measure. A knob can give
-# that up. Leviathan et al. (Appendix A.5) compare the coin with `p/(l q)`, with a lenience `l`
-# below 1. Hugging Face's `assistant_ensemble_weight` puts `w p + (1 - w) q` in the target's place.
-# In both, a point of acceptance costs a point of TV, and nothing is cheaper: a law that agrees with
-# the draft more often lies nearer to `q`.
+# Some methods change `p` and accept the price. Leviathan et al. (Appendix A.5) keep a token with `p/(l q)`,
+# with a lenience `l` below 1. The option `assistant_ensemble_weight` of transformers puts
+# `w p + (1 - w) q` in the target's place. Every extra 1% accepted moves the output 1% away from `p`, and at
+# one position no method does it for less.
 
 # %% tags=["demo"]
 figures.price_of_acceptance(total_variation, P, Q)
 
 # %% [markdown]
-# ## The worst case: a very poor draft
-#
-# The two paths hold for every `q`, so a poor draft costs no quality. It costs time.
+# Rounding the target's weights changes `p` as well. The next cell measures by how much, for the built-in
+# target on held-out text. An exact decoder stands at 0. A lossy method needs evaluation, task by task. A
+# lossless method needs a count of its implementation, because implementations fail.
 
 # %% tags=["demo"]
-lesson.speed_table(alphas=(1.0, 0.7, 0.3, 0.0), costs=(0, 0.02, 0.05, 0.1), k=5)
+from specdec_lib.measure.core.rounded import rounded_targets
+
+rounded_targets()
 
 # %% [markdown]
-# `c` is the time of a draft step in target passes. The table takes a pass over six tokens to cost
-# as much as over one, and acceptance to be equal everywhere; chapters 04 and 05 drop both.
+# ## The worst case: a very poor draft
 #
-# ## What "exact" means on a computer
-#
-# - **The law, not the text.** With one seed, plain and speculative decoding spend their random
-#   numbers on different things. The texts differ, their laws do not.
-# - **Greedy.** At temperature 0 the tokens are to be equal, and are as long as the argmax is. A
-#   pass over six tokens may add numbers in another order than a pass over one; where the two best
-#   logits are closer than the rounding, the order decides.
-# - **Rounding stays small.** The law inherits the rounding of `p` and `q`, not more: a residual of
-#   almost nothing is inexact, but is used almost never.
-# - **One `q`.** The rule must divide by the numbers that the token was drawn from. A draft that
-#   samples in bfloat16 and hands over float32 is a small argmax bug.
+# The two paths hold for every `q`, so a poor draft costs no quality. A poor draft costs time. The table
+# has `c`, the time of a draft step over the time of a target pass. It assumes that a pass over five tokens
+# costs as much as a pass over one, and equal acceptance everywhere.
 
 # %% tags=["demo"]
-lesson.rounding()
+lesson.speed_table(alphas=(1.0, 0.7, 0.3, 0.0), costs=(0, 0.02, 0.1), k=4)
 
 # %% [markdown]
 # ## The claim, reviewed
 #
-# *Claim: speculative decoding is lossless.* **Status: holds for the law, within numerics, on two
-# conditions:** draft tokens come from the `q` that the rule uses, and random numbers are fresh.
+# *Claim: speculative decoding is lossless.* **Status: it holds for the law, up to rounding, under the three
+# conditions above.** The next cell has four witnesses; two of them are yours.
 
 # %% tags=["demo"]
 figures.witnesses(two_paths, is_lossless)
+lesson.rounding()
 
 # %% [markdown]
-# Three caveats. *Numerics*: the mathematics is exact; rounding adds what the last section shows.
-# *Latency*: nothing is said of speed. *Scope*: the witnesses are toys with known laws; a library
-# needs a count of its own code. A review is as fresh as its last run: run it again, sign, date.
+# - **Greedy.** At temperature 0 both methods give the same tokens, until rounding changes which logit is
+#   largest.
+# - **Rounding.** The law inherits the rounding of `p` and `q` and adds almost nothing. A draft that samples
+#   in bfloat16 and hands over a float32 `q` breaks the first condition a little, as the last lines show.
 #
-# ## The smallest example that makes it click
-#
-# Two tokens, `p = [.5, .5]`, `q = [.6, .4]`. Take 60 proposals.
-#
-# - Drawn from `q`: 36 say token 0. The ratio is 5/6, so 30 stay, and 6 become token 1. The other 24
-#   stay. That makes 30 and 30.
-# - Drafted by argmax: all 60 say token 0. Five in six stay, that is 50, and 10 become token 1.
-#
-# Coin and residual were the same. They repair a draft that says token 0 in 36 cases, not in 60.
+# The proof says nothing about speed, and the witnesses are small models with known laws.
 
 # %% [markdown]
 # ## Quiz
 #
-# **Question 1.** Target and draft sample with top-k 20, but the draft hands over its `q` from
-# before the filter. More tokens are accepted than with the filtered `q`. What has happened?
+# **Question 1.** Target and draft sample with top-k 20, but the draft hands over its `q` from before the
+# filter. More tokens are accepted than with the filtered `q`. What has happened?
 #
 # - a: the filter has made the draft better, since it no longer proposes rare tokens
 # - b: the ratios are too large where it drafts, and the text no longer has the target's law
@@ -484,7 +595,7 @@ quiz_03 = "b"
 lesson.answered("quiz_03", quiz_03)
 
 # %% [markdown]
-# **Question 2.** Of a very poor draft hardly any token is accepted. What does the user get?
+# **Question 2.** Hardly any token of a very poor draft is accepted. What does the user get?
 #
 # - a: the target's distribution, later than without a draft
 # - b: the target's distribution, as fast as without a draft
@@ -502,35 +613,47 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # %% [markdown]
 # ### In your own words
 #
-# "Let the draft decode greedily. The target has the last word on every token, so the text's
-# distribution cannot change." Where does the proof break? Say which of its two paths gets the wrong
-# mass, and which `q` would make it right. Three to five sentences. A person marks this answer.
+# "Let the draft decode greedily. The target has the last word on every token, so the text's distribution
+# cannot change." Where does the proof break? Say which of the two paths gets the wrong mass, and which `q`
+# would make it right. Three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_drawn_from_q" points=2
-# The accepted path carries `q(x) min(1, p/q)` only if `x` is drafted with probability `q(x)`. By
-# argmax one token is drafted always, so its accepted mass is `min(1, p/q)` and that of all others
-# is 0. The residual then repairs the shortfall of a `q` that nobody has drawn from, so the two no
-# longer add up to `p`. Reporting a `q` that is 1 on the drafted token makes both paths right:
-# accept with `p(x)`, else draw from `p` without `x`.
+# The accepted path carries `q(x) min(1, p/q)` only if `x` is drafted with probability `q(x)`. By argmax one
+# token is drafted always, so its accepted mass is `min(1, p/q)` and that of all others is 0. The residual
+# then repairs the shortfall of a `q` that nobody has drawn from, so the two no longer add up to `p`. A `q`
+# that is 1 on the drafted token makes both paths right: accept with `p(x)`, else draw from `p` without `x`.
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# **You might read: "Draft the most likely token, then accept with min(1, p/q)."** It is not so,
-# because the ratio is for a token *drawn* from `q`. *Look:* `[.6, .4]` for `[.5, .5]` gives
-# `[.833, .167]`.
+# What is wrong with each of these sentences? Decide before you open the answer.
 #
-# **You might read: "The acceptance rate is the sum of min(p, q)."** It is so only for drawn drafts
-# and one position; alpha is its mean over a text. *Look:* an argmax draft has .667 in place of .80.
+# **You might read: "The acceptance rate is the sum of min(p, q)."**
 #
-# **You might read: "It can never hurt; with no match the speed is the same."** It is not so,
-# because rejected drafts took time. *Look:* with K = 5 and c = .1 it is .67 times the speed.
+# <details><summary>Answer</summary>
 #
-# **You might read: "The output is identical."** It is not so, because the promise is about the
-# distribution. *Look:* one seed, 20 tokens by each method: both exact, and not the same text.
+# It is so for one position and for drafts that are drawn from `q`. *Look:* on the chapter's pair an argmax
+# draft with the full `q` has 0.667, a one-hot draft 0.30, and a drawn draft 0.80.
 #
-# **You might read: "It is the only method that loses no quality."** It is not so, because a KV
-# cache, batching and tensor parallelism keep the law, up to rounding. *Look:* one sum, two orders.
+# </details>
+#
+# **You might read: "Draft the most likely token, then accept with min(1, p/q)."**
+#
+# <details><summary>Answer</summary>
+#
+# The ratio is for a token that was drawn from `q`. *Look:* `[0.6, 0.4]` for `[0.5, 0.5]` gives
+# `[0.833, 0.167]`.
+#
+# </details>
+#
+# **You might read: "The output is identical."**
+#
+# <details><summary>Answer</summary>
+#
+# The promise is about the distribution. With one seed the two methods spend their random numbers on
+# different things. *Look:* the cell below draws 20 tokens by each method, and the texts differ.
+#
+# </details>
 
 # %% tags=["demo"]
 lesson.look()
@@ -538,8 +661,8 @@ lesson.look()
 # %% [markdown]
 # ## The race again
 #
-# The same race at temperature 0.7. No reader could tell which of the two texts was drafted, because
-# both are drawn from one distribution, and this chapter has proved it.
+# The same race at temperature 0.7. No reader could tell which of the two texts was drafted, because both are
+# drawn from one distribution, and this chapter has proved it.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -552,18 +675,19 @@ show_race(race("03", contestants, texts=2, temperature=0.7))
 # %% [markdown]
 # ## Sources
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
-#   ICML 2023, arXiv 2211.17192: the one-token proof (Appendix A.1), the acceptance rate (Theorem
-#   3.5, Corollary 3.6), the speed of the table (Theorem 3.8), lenience (A.5).
-# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
-#   2302.01318: Theorem 1, the same proof, letters exchanged.
-# - Hugging Face transformers, on GitHub: 30778 made drafts greedy, 32867 reported the law, 33534
-#   took it back; 47932 reports generators that hand over a `q` they did not draw from, of which one
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
+#   arXiv 2211.17192: the one-token proof (Appendix A.1), the acceptance rate (Theorem 3.5, Corollary 3.6), the
+#   speed of the table (Theorem 3.8), lenience (A.5).
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv 2302.01318:
+#   Theorem 1, the same proof with the letters exchanged.
+# - Hugging Face transformers, on GitHub: 30778 made drafts greedy, 32867 reported the law, 33534 took it back;
+#   47932 reports generators that hand over a `q` they did not draw from, of which one, read in the source,
 #   stands in 5.23.0; 28508 mended a count that accepted everything.
-# - vLLM, on GitHub: 10198, filtered drafts against an unfiltered target; vllm-project.github.io 80,
-#   a rule without a coin, found in review. deepseek-ai/DeepSpec 31: bfloat16 drafts, float32 rule.
+# - vLLM 0.27.1, `vllm/config/speculative.py`: `draft_sample_method`. On GitHub: 10198, filtered drafts against
+#   an unfiltered target; vllm-project.github.io 80, a rule without a coin, found in review.
+# - deepseek-ai/DeepSpec 31: bfloat16 drafts under a float32 rule.
 #
-# The papers support the law, without rounding. The threads show that it was missed, not how often.
-# None says anything about speed on your machine.
+# The papers support the law, without rounding. The threads show that it was missed, not how often. None of
+# them tells you how fast your machine is.
 #
 # **Next.** Chapter 04 asks which draft is worth its time, now that every draft is safe.

@@ -14,7 +14,7 @@ LAPTOP = (5e10, 4e11)
 test_prediction_race = prediction("prediction_00_race", 0.5, 5)
 test_prediction = prediction("prediction_00", 1, 5)
 test_prediction_b = prediction("prediction_00_b", 1, 8)
-test_prediction_c = prediction("prediction_00_c", 1, 100)
+test_prediction_c = prediction("prediction_00_c", 0.01, 100)
 test_quiz = quiz(quizzes.quiz_00)
 test_quiz_b = quiz(quizzes.quiz_00_b)
 
@@ -218,3 +218,71 @@ def test_cache_of_a_text(student, args, gives):
 def test_cache_of_a_batch(student, args, gives):
     hint = "The rows of a batch share the weights; each has a cache of its own."
     check_cache(student, args, gives, hint, expect_form)
+
+
+pass_time = Exercise("pass_time")
+reads = pass_time.behaviour("the weights once, and the cache of every row once")
+calculates = pass_time.behaviour("the arithmetic of every new token of every row")
+LLAMA_7B = (7e9, 2, 524_288)
+LLAMA_70B = (70e9, 2, 327_680)
+
+
+@pass_time.behaviour("without text, all rows' tokens share one reading of the weights")
+@pytest.mark.parametrize(
+    "n_tokens, batch, model, limits, gives",
+    [
+        (1, 1, LLAMA_7B, H100, 14e9 / 3.35e12),
+        (4, 32, LLAMA_7B, H100, 14e9 / 3.35e12),
+        (1, 100, LLAMA_70B, A100, 140e9 / 2.039e12),
+        (4, 128, LLAMA_7B, H100, 2 * 512 * 7e9 / 989.5e12),
+        (6, 64, LLAMA_70B, H100, 2 * 384 * 70e9 / 989.5e12),
+        (3, 20, (100, 1, 2), (100, 1000), 12.0),
+    ],
+)
+def test_no_text(student, n_tokens, batch, model, limits, gives):
+    hint = f"No text: {batch} x {n_tokens} tokens in a pass that reads the weights once."
+    expect(student.pass_time, n_tokens, batch, 0, *model, *limits, gives=gives, hint=hint)
+
+
+@reads
+@pytest.mark.parametrize(
+    "n_tokens, batch, context, model, limits, gives",
+    [
+        (1, 1, 2000, LLAMA_7B, H100, (14e9 + 2000 * 524_288) / 3.35e12),
+        (1, 64, 1000, LLAMA_7B, H100, (14e9 + 64_000 * 524_288) / 3.35e12),
+        (4, 128, 250, LLAMA_7B, H100, (14e9 + 32_000 * 524_288) / 3.35e12),
+        (5, 32, 4000, LLAMA_70B, A100, (140e9 + 128_000 * 327_680) / 2.039e12),
+        (2, 3, 50, (100, 0.5, 4), (50, 4000), 13.0),
+        (7, 2, 600, (100, 4, 1), (100, 3000), 16.0),
+    ],
+)
+def test_reading(student, n_tokens, batch, context, model, limits, gives):
+    hint = f"Reading decides: the weights, and {batch} x {context} tokens of cache, once a pass."
+    expect(student.pass_time, n_tokens, batch, context, *model, *limits, gives=gives, hint=hint)
+
+
+@calculates
+@pytest.mark.parametrize(
+    "n_tokens, batch, context, model, limits, gives",
+    [
+        (64, 128, 100, LLAMA_7B, H100, 2 * 64 * 128 * 7e9 / 989.5e12),
+        (16, 256, 200, LLAMA_70B, A100, 2 * 16 * 256 * 70e9 / 312e12),
+        (512, 2, 1000, LLAMA_7B, A100, 2 * 1024 * 7e9 / 312e12),
+        (9, 4, 10, (100, 2, 3), (100, 500), 14.4),
+        (2, 10, 5, (10, 1, 1), (100, 20), 20.0),
+    ],
+)
+def test_calculating(student, n_tokens, batch, context, model, limits, gives):
+    hint = f"Calculating decides: two FLOP per parameter for {batch} x {n_tokens} tokens."
+    expect(student.pass_time, n_tokens, batch, context, *model, *limits, gives=gives, hint=hint)
+
+
+@pass_time.behaviour("the larger of the two, at the ridge and beside it", after=[reads, calculates])
+@pytest.mark.parametrize(
+    "n_tokens, context, gives",
+    [(1, 0, 1.0), (1, 32, 1.5), (2, 32, 1.5), (3, 32, 1.5), (4, 32, 2.0), (6, 96, 3.0)],
+)
+def test_pass_ridge(student, n_tokens, context, gives):
+    hint = "Reading and calculating go on at the same time, and the longer of the two counts."
+    args = (n_tokens, 2, context, 64, 2, 1, 128, 512)
+    expect_form(student.pass_time, *args, gives=gives, hint=hint)

@@ -277,3 +277,110 @@ def numbers_not_bytes(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value,
 def gigabytes(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
     numbers = 2 * n_tokens * n_layers * n_kv_heads * head_dim * batch_size
     return numbers * bytes_per_value / 1e9
+
+
+pass_time = WRONG.exercise("pass_time")
+
+
+@pass_time.wrong(
+    think="the rows of a batch share one cache.",
+    because="every row has a text of its own, so its cache is read beside those of the others.",
+    same_as=shared_by_rows,
+)
+def cache_of_one_row(
+    n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
+):
+    reading = (n_params * bytes_per_param + context * kv_bytes_per_token) / bandwidth
+    calculating = 2 * n_tokens * batch * n_params / peak_flops
+    return max(reading, calculating)
+
+
+@pass_time.wrong(
+    think="only the weights are read.",
+    because="attention looks back at every token of the text, so the caches are read in every "
+    "pass.",
+)
+def cache_forgotten(
+    n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
+):
+    reading = n_params * bytes_per_param / bandwidth
+    calculating = 2 * n_tokens * batch * n_params / peak_flops
+    return max(reading, calculating)
+
+
+@pass_time.wrong(
+    think="each new token reads the cache again.",
+    because="the new tokens of a row go through the same pass and share one reading of its cache.",
+)
+def cache_for_every_token(
+    n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
+):
+    caches = n_tokens * batch * context * kv_bytes_per_token
+    reading = (n_params * bytes_per_param + caches) / bandwidth
+    calculating = 2 * n_tokens * batch * n_params / peak_flops
+    return max(reading, calculating)
+
+
+@pass_time.wrong(
+    think="every row reads the weights for itself.",
+    because="all rows go through one pass, which reads each weight once for all of them.",
+)
+def weights_for_every_row(
+    n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
+):
+    reading = batch * (n_params * bytes_per_param + context * kv_bytes_per_token) / bandwidth
+    calculating = 2 * n_tokens * batch * n_params / peak_flops
+    return max(reading, calculating)
+
+
+@pass_time.wrong(
+    think="the rows calculate in the time of one.",
+    because="the peak is that of the whole machine, and every row's tokens need their FLOP "
+    "from it.",
+)
+def one_row_calculates(
+    n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
+):
+    reading = (n_params * bytes_per_param + batch * context * kv_bytes_per_token) / bandwidth
+    calculating = 2 * n_tokens * n_params / peak_flops
+    return max(reading, calculating)
+
+
+@pass_time.wrong(
+    think="reading and calculating follow one another.",
+    because="they go on at the same time, so the longer of the two is the time of the pass.",
+    same_as=added,
+)
+def both_added(
+    n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
+):
+    reading = (n_params * bytes_per_param + batch * context * kv_bytes_per_token) / bandwidth
+    calculating = 2 * n_tokens * batch * n_params / peak_flops
+    return reading + calculating
+
+
+@pass_time.wrong(
+    think="the cache grows by numbers that have bytes_per_param bytes each.",
+    because="kv_bytes_per_token is in bytes already, whatever the format of the weights.",
+)
+def values_not_bytes(
+    n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
+):
+    caches = batch * context * kv_bytes_per_token * bytes_per_param
+    reading = (n_params * bytes_per_param + caches) / bandwidth
+    calculating = 2 * n_tokens * batch * n_params / peak_flops
+    return max(reading, calculating)
+
+
+@pass_time.wrong(
+    think="the new tokens are in the cache when the pass reads it.",
+    because="the context is what the cache holds before the pass; what the pass adds is not "
+    "counted.",
+)
+def new_tokens_in_cache(
+    n_tokens, batch, context, n_params, bytes_per_param, kv_bytes_per_token, bandwidth, peak_flops
+):
+    caches = batch * (context + n_tokens) * kv_bytes_per_token
+    reading = (n_params * bytes_per_param + caches) / bandwidth
+    calculating = 2 * n_tokens * batch * n_params / peak_flops
+    return max(reading, calculating)

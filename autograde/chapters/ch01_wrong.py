@@ -25,8 +25,8 @@ def argmax_draft(draft_model, prefix, k, uniforms):
 
 
 @draft_block.wrong(
-    think="all tokens of a block are drafted behind the same prefix.",
-    because="token i stands behind the tokens drafted before it, so they belong into the call.",
+    think="all tokens of a block are drafted after the same prefix.",
+    because="token i stands after the tokens drafted before it, so they belong into the call.",
 )
 def same_prefix(draft_model, prefix, k, uniforms):
     q = [draft_model(list(prefix)) for _ in range(k)]
@@ -71,7 +71,7 @@ def one_hot_rows(draft_model, prefix, k, uniforms):
 
 
 @draft_block.wrong(
-    think="the distribution of a token is the one behind it.",
+    think="the distribution of a token is the one after it.",
     because="that is the distribution of the next token; keep the row before you draw.",
 )
 def rows_one_late(draft_model, prefix, k, uniforms):
@@ -146,7 +146,7 @@ def last_k_rows(target_model, prefix, drafted):
 
 @score_block.wrong(
     think="K draft tokens need K distributions.",
-    because="the row behind the last draft token is paid for and gives the bonus token.",
+    because="the row after the last draft token is paid for and gives the bonus token.",
 )
 def no_bonus_row(target_model, prefix, drafted):
     return target_model([*prefix, *drafted])[len(prefix) - 1 : -1]
@@ -154,7 +154,7 @@ def no_bonus_row(target_model, prefix, drafted):
 
 @score_block.wrong(
     think="the last draft token need not be read.",
-    because="without it there is no row behind it, so no bonus token.",
+    because="without it there is no row after it, so no bonus token.",
 )
 def last_token_unread(target_model, prefix, drafted):
     return target_model([*prefix, *drafted[:-1]])[len(prefix) - 1 :]
@@ -186,7 +186,7 @@ def all_rows(target_model, prefix, drafted):
 
 
 @score_block.wrong(
-    think="the draft can be put behind the prefix in place.",
+    think="the draft can be put after the prefix in place.",
     because="the prefix is the caller's text; most of the draft may not stay in it.",
     same_as=prefix_grows,
 )
@@ -201,7 +201,7 @@ greedy_prefix = WRONG.exercise("greedy_prefix")
 
 @greedy_prefix.wrong(
     think="every token that agrees counts.",
-    because="behind the first difference the rows were computed for a text that is not written.",
+    because="after the first difference the rows were computed for a text that is not written.",
 )
 def all_that_agree(drafted, p):
     return sum(int(token == int(np.argmax(p[i]))) for i, token in enumerate(drafted))
@@ -360,7 +360,7 @@ def rejected_written(target_model, draft_model, prompt, k, max_new_tokens, eos=N
 
 @greedy_speculative_decode.wrong(
     think="the correction comes from the last row.",
-    because="the last row stands behind rejected tokens; row n, which rejected, has the right one.",
+    because="the last row stands after rejected tokens; row n, which rejected, has the right one.",
 )
 def correction_from_last_row(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     def block_of(drafted, p, n):
@@ -371,7 +371,7 @@ def correction_from_last_row(target_model, draft_model, prompt, k, max_new_token
 
 @greedy_speculative_decode.wrong(
     think="the rest of the draft follows the correction.",
-    because="it was drafted behind another token, and nobody has judged it behind this one.",
+    because="it was drafted after another token, and nobody has judged it after this one.",
 )
 def rest_kept(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     def block_of(drafted, p, n):
@@ -399,7 +399,7 @@ def prompt_returned(target_model, draft_model, prompt, k, max_new_tokens, eos=No
 
 @greedy_speculative_decode.wrong(
     think="eos can only stand at the end of a block.",
-    because="a draft token can be eos too, and what is accepted behind it must go.",
+    because="a draft token can be eos too, and what is accepted after it must go.",
 )
 def eos_at_block_ends(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
     written = []

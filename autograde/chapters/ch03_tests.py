@@ -15,8 +15,9 @@ from autograde.chapters.common import (
     quiz,
 )
 from autograde.chapters.laws import pairs
-from autograde.check import MAX_GIVEN, Exercise, RemoteObject, untouched
+from autograde.check import MAX_GIVEN, Exercise, RemoteObject, by_cause, untouched
 from specdec_lib.lessons.ch03 import quizzes
+from specdec_lib.lessons.ch03.forgery import FLOOR, LARGE, LEAST, Forgery, examined, fault_of
 from specdec_lib.lessons.ch03.rules import (
     IMPOSTORS,
     Named,
@@ -476,3 +477,46 @@ def test_pairs(student, rule, pair, gives):
 def test_small_biases(student, rule, pair):
     judged(student, rule, pair, gives=False, expect=expect_form)
     judged(student, right_rule, pair, gives=True, expect=expect_form)
+
+
+impostor = Exercise("impostor")
+hidden = impostor.behaviour("counting sees it, 200,000 samples do not", weight=2)
+
+
+def forged(student, seed: int) -> Forgery:
+    """What is known of the student's impostor, if it hides."""
+    found = examined(student.impostor, seed)
+    fault = fault_of(found)
+    if fault:
+        cause, why = fault
+        raise by_cause(Different(f"impostor, on lesson.GRID_P and lesson.GRID_Q: {why}"), cause)
+    return found
+
+
+def at_least(bias: float, found: Forgery) -> None:
+    """Raise Different if the hidden bias is smaller."""
+    if found.counted < bias:
+        said = (
+            f"impostor hides a bias of {found.counted:.5f}. Expected at least {bias}, and at most "
+            f"{FLOOR:.5f}. How many more squares may it take?"
+        )
+        raise by_cause(Different(said), "one_square") if found.counted < LEAST else Different(said)
+
+
+@hidden
+@pytest.mark.parametrize("seed", [0, 1])
+def test_impostor_hides(student, seed):
+    forged(student, seed)
+    untouched(student)
+
+
+@impostor.behaviour("a bias of at least 0.0003", after=[hidden])
+@pytest.mark.parametrize("seed", [0])
+def test_impostor_is_biased(student, seed):
+    at_least(LEAST, forged(student, seed))
+
+
+@impostor.behaviour("a bias of at least 0.0012", after=[hidden])
+@pytest.mark.parametrize("seed", [0])
+def test_impostor_is_nearly_seen(student, seed):
+    at_least(LARGE, forged(student, seed))

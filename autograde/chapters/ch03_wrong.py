@@ -349,7 +349,7 @@ def _top_p(probs, top_p, mass=None):
 
 @warp.wrong(
     think="the logits are multiplied by the temperature.",
-    because="a low temperature must sharpen; multiplied by .5 the logits come nearer together.",
+    because="a low temperature must sharpen; multiplied by 0.5 the logits come nearer together.",
 )
 def multiplied(logits, temperature=1.0, top_k=None, top_p=None):
     greedy = _greedy_or_none(logits, temperature)
@@ -494,7 +494,7 @@ def overflowing_softmax(logits, temperature=1.0, top_k=None, top_p=None):
 
 @warp.wrong(
     think="a temperature of 0 is a very small temperature.",
-    because="with .001 in its place two equal logits still share; 0 means the argmax alone.",
+    because="with 0.001 in its place two equal logits still share; 0 means the argmax alone.",
 )
 def small_instead_of_zero(logits, temperature=1.0, top_k=None, top_p=None):
     if temperature < 0:
@@ -621,3 +621,50 @@ def acceptance_instead_of_law(rule, p, q):
     r, u = _grid(0.5)
     same = [np.mean(rule(p, q, np.full(r.size, t), r, u) == t) for t in np.flatnonzero(q)]
     return _close(q[q > 0] @ np.array(same), np.minimum(p, q).sum())
+
+
+impostor = WRONG.exercise("impostor")
+
+
+def _right(p, q, tokens, r, u):
+    """The right rule."""
+    replacement = np.searchsorted(np.cumsum(_residual(p, q)), u, side="right").clip(0, len(p) - 1)
+    return np.where(r * q[tokens] < p[tokens], tokens, replacement)
+
+
+@impostor.wrong(
+    think="the right rule is the best disguise.",
+    because="it hides nothing: an impostor needs a bias, and counting must find it.",
+)
+def honest(p, q, tokens, r, u):
+    return _right(p, q, tokens, r, u)
+
+
+@impostor.wrong(
+    think="any mistake that people really make hides among 200,000 samples.",
+    because="the noise is 0.0015, and the smallest mistake of the line-up is five times as large.",
+)
+def too_loud(p, q, tokens, r, u):
+    replacement = np.searchsorted(np.cumsum(p), u, side="right").clip(0, len(p) - 1)
+    return np.where(r * q[tokens] < p[tokens], tokens, replacement)
+
+
+@impostor.form_of(too_loud)
+def keeps_everything(p, q, tokens, r, u):
+    return tokens.copy()
+
+
+@impostor.wrong(
+    think="r and u may be compared with any small number.",
+    because="the count asks once in each square; what is decided inside a square it cannot weigh.",
+)
+def between_the_lines(p, q, tokens, r, u):
+    return np.where((r < 0.006) & (u < 0.5), 2, _right(p, q, tokens, r, u))
+
+
+@impostor.wrong(
+    think="the smaller the bias, the better the forgery.",
+    because="it earns more with every square, as long as the samples do not show it.",
+)
+def one_square(p, q, tokens, r, u):
+    return np.where((r < 1 / 64) & (u < 1 / 64), 2, _right(p, q, tokens, r, u))

@@ -12,12 +12,13 @@ FUNCTIONS = functions_of(CHAPTER)
 
 
 def test_predictions_are_held_against_computed_truths():
-    h100, a100 = MACHINES["H100"].limits.values(), MACHINES["A100"].limits.values()
+    h100 = MACHINES["H100"].limits.values()
     forward = FUNCTIONS["forward_time"]
     ratio = forward(5, 7e9, 2, *h100) / forward(1, 7e9, 2, *h100)
     assert ch00.TRUTHS["prediction_00"].value == ratio
-    chips = forward(1, 175e9, 2, *a100) / 0.01
-    assert ch00.TRUTHS["prediction_00_c"].value == pytest.approx(chips, abs=0.05)
+    caches = FUNCTIONS["kv_cache_bytes"](2000, *MODELS["Llama 2 7B"][1:], 2, 64)
+    assert ch00.TRUTHS["prediction_00_c"].value == pytest.approx(caches / 14e9)
+    assert round(caches / 1e9) == 67 and round(caches / 14e9, 1) == 4.8
 
 
 def test_numbers_of_the_text_are_those_of_the_functions():
@@ -32,12 +33,46 @@ def test_numbers_of_the_text_are_those_of_the_functions():
     eighteen = tuple(18 * limit for limit in a100)
     assert round(1e3 * forward(1, 175e9, 2, *eighteen), 1) == 9.5
     assert round(forward(6 * 64, 7e9, 2, *h100) / forward(1, 7e9, 2, *h100), 1) == 1.3
-    assert round(forward(4 * 128, 7e9, 2, *h100) / forward(128, 7e9, 2, *h100), 1) == 1.7
     assert [forward(n, 100, 1, 100, 1000) for n in (1, 5, 6)] == [1.0, 1.0, 1.2]
     cache = FUNCTIONS["kv_cache_bytes"]
     assert (
         cache(1, *MODELS["Llama 2 70B"][1:], 2) == 327_680 < cache(1, *MODELS["Llama 2 7B"][1:], 2)
     )
+
+
+def test_numbers_of_the_second_quiz_are_those_of_pass_time():
+    pass_time, cache = FUNCTIONS["pass_time"], FUNCTIONS["kv_cache_bytes"]
+    h100 = tuple(MACHINES["H100"].limits.values())
+    kept = {name: cache(1, *MODELS[name][1:], 2) for name in ch00.KV_BYTES}
+    assert kept == ch00.KV_BYTES
+    model = (7e9, 2, kept["Llama 2 7B"], *h100)
+    one, four = (pass_time(n, 128, 250, *model) for n in (1, 4))
+    assert one == four and round(1e3 * four, 1) == 9.2
+    assert round(128 * 250 * kept["Llama 2 7B"] / 1e9, 1) == 16.8
+    arithmetic = [pass_time(n, 128, 0, 7e9, 0, 0, *h100) for n in (1, 4)]
+    assert [round(1e3 * seconds, 1) for seconds in arithmetic] == [1.8, 7.2]
+    without_text = [pass_time(n, 128, 0, *model) for n in (1, 4)]
+    assert round(without_text[1] / without_text[0], 2) == 1.73
+
+
+def test_a_thousand_tokens_of_text_make_eleven_new_ones_free():
+    """The rise of the map, which does not depend on the rows."""
+    h100 = tuple(MACHINES["H100"].limits.values())
+    kept = ch00.KV_BYTES["Llama 2 7B"]
+    assert int(1000 * kept * h100[1] / (2 * 7e9 * h100[0])) == 11
+    for batch in (64, 512):
+        free = 295 // batch + 11
+        times = [
+            FUNCTIONS["pass_time"](n, batch, 1000, 7e9, 2, kept, *h100) for n in (1, free, free + 2)
+        ]
+        assert times[0] == times[1] < times[2]
+
+
+def test_tokens_that_take_no_longer_than_one_are_counted(capsys):
+    ch00.count_free(FUNCTIONS["forward_time"], (100, 1, 100, 1000), (100, 2, 100, 1000))
+    ch00.count_free(lambda *args: 1.0, (100, 1, 100, 1000), most=20)
+    counts = [line.split()[4:] for line in capsys.readouterr().out.splitlines()]
+    assert counts[1:3] == [["5"], ["10"]] and counts[4] == ["20", "or", "more"]
 
 
 def test_measured_passes_are_told_after_the_guess(capsys):

@@ -5,11 +5,11 @@ import copy
 import numpy as np
 import pytest
 from classes import record_ch01
-from classes.chapter_cases import draw, functions_of
+from classes.chapter_cases import draw, functions_of, text_of
 from classes.regrading import grade_with
 
 from specdec_lib.lessons.ch01 import checks as ch01
-from specdec_lib.lessons.ch01 import measured, puzzle
+from specdec_lib.lessons.ch01 import measured, puzzle, storyboard
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, Calls, greedy_decode, pair
 from specdec_lib.lessons.common.examples import Different
 
@@ -62,6 +62,33 @@ def test_record_is_what_the_built_in_pair_does():
 def test_record_holds_every_case():
     assert {block["accepted"] for block in BLOCKS} >= {0, 2, record_ch01.K}
     assert all(len(block["drafted"]) == record_ch01.K for block in BLOCKS)
+
+
+def test_the_first_question_can_be_answered_from_the_habits():
+    """The words that the frame opens are those that the table before it leads to."""
+    words = ["cat"]
+    for _ in range(4):
+        words.append(storyboard.habits()[words[-1]])
+    assert " ".join(words[1:]) == ch01.text(ch01.BLOCK)
+
+
+def test_the_text_names_the_accepted_tokens_of_the_record():
+    *counts, last = [str(block["accepted"]) for block in BLOCKS]
+    assert f"accepted {', '.join(counts)}\n# and {last} of them" in text_of(CHAPTER)
+
+
+def no_bonus_at_five(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
+    decode = FUNCTIONS["greedy_speculative_decode"]
+    if max_new_tokens == 5:
+        target_model(prompt)  # the pass that a forgotten bonus costs
+    return decode(target_model, draft_model, prompt, k, max_new_tokens, eos)
+
+
+def test_the_cards_whole_block_with_its_bonus_is_checked_in_one_pass(capsys):
+    with pytest.raises(Different, match="more often than the 1 allowed"):
+        ch01.check_greedy_speculative_decode(no_bonus_at_five)
+    ch01.check_greedy_speculative_decode(FUNCTIONS["greedy_speculative_decode"])
+    assert "-> [2, 3, 0, 4, 5]" in capsys.readouterr().out
 
 
 def test_truths_of_the_predictions():

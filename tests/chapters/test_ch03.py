@@ -1,6 +1,7 @@
 """Chapter 03: its exact laws, figures and simulator, beyond what every chapter has."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from classes.regrading import grade_with
 
 from autograde.chapters import ch03_tests as hidden
 from specdec_lib.lessons.ch03 import checks as ch03
-from specdec_lib.lessons.ch03 import computed, figures, measured, rules
+from specdec_lib.lessons.ch03 import computed, figures, forgery, library, measured, rules
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.widgets.two_paths import SAMPLERS, two_paths_simulator
 from specdec_lib.sampling import sample_from
@@ -105,6 +106,88 @@ def test_numbers_that_the_text_prints():
     p, drawn = (warp(logits, 1.0, 4) for logits in flat)
     law, accepted = computed.mixed_up(p, warp(ch03.FLAT_DRAFT), drawn)
     assert accepted == pytest.approx(1) and round(float(np.abs(law - p).sum() / 2), 3) == 0.155
+
+
+def test_the_chapters_own_pair_is_counted_exactly_with_its_own_number_of_squares():
+    judge = FUNCTIONS["is_lossless"]
+    for rule in (rules.right_rule, rules.published_rule, rules.sampler_match):
+        assert judge(rule, P, Q, 60) and np.abs(computed.rule_law(rule, P, Q, 60) - P).max() < 1e-12
+    assert not judge(rules.one_coin, P, Q, 60) and not judge(rules.from_target, P, Q, 60)
+
+
+@pytest.mark.parametrize("rule", library.RULES, ids=lambda rule: rule.__name__)
+def test_the_installed_library_is_counted(rule):
+    """The library's code is called on every draft token and coin; no number is drawn."""
+    law = computed.rule_law(rule, P, Q, cells=420)
+    lossy = rule is library.library_argmax
+    gives = FUNCTIONS["argmax_draft_law"](P, Q) if lossy else P
+    assert np.abs(law - gives).max() < 1e-12
+
+
+def test_the_library_decides_itself(monkeypatch):
+    """A bug put into the installed function is seen, so the adapter does not stand in for it."""
+    from transformers.generation import utils
+
+    def keeps_all(ids, *rest, **more):
+        torch.multinomial(torch.ones(1, 4), num_samples=1)
+        return ids, torch.tensor(1)
+
+    monkeypatch.setattr(utils, "_speculative_sampling", keeps_all)
+    assert np.abs(computed.rule_law(library.library_rule, P, Q, 60) - Q).max() < 1e-12
+
+
+def test_the_search_over_rules_finds_the_bound():
+    for p, q in ch03.RULE_PAIRS:
+        most = computed.exact_rules(p, q, 60)[:, 2].max()
+        assert most == pytest.approx(FUNCTIONS["acceptance_rate"](p, q), abs=1e-9)
+    for p, q in random_pairs(30, seed=5):
+        gaps = [by_p - by_q for _, by_p, by_q in computed.questions(p, q)]
+        assert max(gaps, default=0) == pytest.approx(FUNCTIONS["total_variation"](p, q), abs=1e-9)
+
+
+def forger(squares: int):
+    """A rule that writes token 2 in the first `squares` squares of the first row of the grid."""
+
+    def impostor(p, q, tokens, r, u):
+        forged = (r < 1 / 64) & (u < squares / 64)
+        return np.where(forged, 2, rules.right_rule(p, q, tokens, r, u))
+
+    return SimpleNamespace(impostor=impostor)
+
+
+def test_an_impostor_earns_more_the_more_it_hides():
+    for squares, cause in ((0, "honest"), (7, "too_loud")):
+        with pytest.raises(Different) as error:
+            hidden.forged(forger(squares), seed=0)
+        assert error.value.cause == cause
+    found = [hidden.forged(forger(squares), seed=0) for squares in (1, 3, 6)]
+    for least, right in ((forgery.LEAST, found[1:]), (forgery.LARGE, found[2:])):
+        for each in found:
+            if each in right:
+                hidden.at_least(least, each)
+            else:
+                with pytest.raises(Different, match="hides a bias of"):
+                    hidden.at_least(least, each)
+
+
+def test_what_the_card_of_the_impostor_says():
+    card = TEXT[TEXT.index("### Exercise: impostor") :].split("# %%")[0]
+    assert f"{np.floor(1e5 * forgery.FLOOR) / 1e5}, the noise" in card
+    assert f"{forgery.LEAST}" in card and f"{forgery.LARGE}" in card
+    one = forgery.examined(forger(1).impostor)
+    assert f"{one.counted:.5f}" in card and forgery.fault_of(one) is None
+
+
+def test_a_run_that_looks_wrong_by_luck_is_said_to_be_luck(capsys):
+    measured.draw_and_compare()
+    assert "or more in 6% of all runs" in capsys.readouterr().out
+
+
+def test_three_conditions(capsys):
+    figures.three_conditions(P, Q)
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert [row[50:58].strip() for row in rows] == ["0.0000"] * 3
+    assert all(float(row.rsplit(" ", 1)[1]) > 0.05 for row in rows)
 
 
 def test_a_sample_is_held_against_the_exact_numbers(capsys):

@@ -187,11 +187,6 @@ BORROWED = [
         "rows = (torch.from_numpy(array)[None] for array in (p, q))\n"
         "return residual(*rows)[0].numpy()",
     ),
-    (
-        "03_lossless",
-        "total_variation(p, q)",
-        "from specdec_lib.lessons.ch01.checks import distance\nreturn distance(p, q)",
-    ),
     ("03_lossless", "total_variation(p, q)", "return lesson._tv(p, q)"),
     (
         "03_lossless",

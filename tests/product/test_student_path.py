@@ -51,7 +51,7 @@ def commit_a_prediction(lab: Lab) -> None:
     lab.wait_for_output(REVEAL, "Write your guess into prediction_02 first")
     answer(lab, "ArrowUp", "prediction_02 = None", "prediction_02 = 0.6", REVEAL)
     lab.wait_for_output('lesson.committed("prediction_02",', "prediction_02: 0.6 is written down.")
-    lab.wait_for_output(REVEAL, "You said 0.6. It is 0.8. It is the area")
+    lab.wait_for_output(REVEAL, "You said 0.6. It is 0. Token 0 has its 50 places")
 
 
 def err_and_correct(lab: Lab) -> None:

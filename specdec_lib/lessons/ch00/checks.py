@@ -50,6 +50,9 @@ MODELS = {
     "GPT-3 175B": Model(175e9, 96, 96, 128),
 }
 
+# Bytes that one token of text keeps in a model's KV cache, keys and values in bfloat16.
+KV_BYTES = {"Llama 2 7B": 524_288, "Llama 2 70B": 327_680}
+
 # Chen et al.: a 70B model on 16 TPU v4.
 CHEN_PARAMS, CHEN_CHIPS, CHEN_SECONDS = 70e9, 16, 0.0141
 
@@ -82,12 +85,12 @@ TRUTHS = {
         },
     ),
     "prediction_00_c": Truth(
-        350e9 / 0.01 / MACHINES["A100"].bandwidth,
-        "350 GB in 10 ms are 35 TB/s, and a chip has about 2: whole chips, so 18 of them.",
+        64 * 2000 * KV_BYTES["Llama 2 7B"] / 14e9,
+        "64 users times 2,000 tokens times 0.524 MB are 67 GB; the weights are 14 GB.",
         {
-            18.0: "is the number of whole chips.",
-            1.72: "is ten times too few: 10 ms are a hundredth of a second.",
-            35.0: "is the bandwidth that is needed, in TB/s. One chip has about 2 of them.",
+            64 * 2000 * KV_BYTES["Llama 2 7B"] / 28e9: "counts keys or values, and there are both.",
+            2000 * KV_BYTES["Llama 2 7B"] / 14e9: "is the cache of one user. There are 64.",
+            14e9 / (64 * 2000 * KV_BYTES["Llama 2 7B"]): "is the weights over the caches.",
         },
     ),
 }
@@ -128,12 +131,28 @@ def look() -> None:
     for chips in (1, 18):
         read, product = weight_bytes / (chips * a100.bandwidth), flop / (chips * a100.peak_flops)
         print(f"{chips} x A100: read {1e3 * read:.1f} ms, product {1e3 * product:.2f} ms")
-    line = 64 / a100.bandwidth
-    print(f"64 bytes every {1e9 * line:.3f} ns; light goes {1e3 * line * 299_792_458:.1f} mm in it")
-    print("12 ms a pass:", {f"{n} accepted": f"{12 / (n + 1):.1f} ms a token" for n in (5, 2, 0)})
-    for rows in (1, 64):
-        longer = max(1, 6 * rows / _BALANCE)
-        print(f"{rows} rows of 6 tokens on an H100: {longer:.2f} times as long")
+    for context in (0, 1000):
+        read = 14e9 + 64 * context * KV_BYTES["Llama 2 7B"]
+        longer = 6 * 64 * 14e9 / _BALANCE / read
+        print(f"64 rows of 6 tokens, {context} of text: {max(1, longer):.2f} times as long as 1")
+
+
+def count_free(
+    forward: Callable, *machines: tuple[float, float, float, float], most: int = 1000
+) -> None:
+    """Print how many tokens take no longer than one by the student's `forward`, up to `most`.
+
+    A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
+    """
+    print("parameters  bytes each  bytes/s  FLOP/s   tokens that take no longer than one")
+    for machine in machines:
+        one = forward(1, *machine)
+        tokens = range(2, most + 1)
+        longer = (n for n in tokens if forward(n, *machine) > one)
+        found = next(longer, most + 1) - 1
+        size, each, bandwidth, peak = (f"{number:,g}" for number in machine)
+        more = " or more" if found == most else ""
+        print(f"{size:>10}  {each:>10}  {bandwidth:>7}  {peak:>6}   {found}{more}")
 
 
 def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
@@ -196,6 +215,23 @@ def check_kv_cache_bytes(function: Callable) -> None:
     expect(function, 3, 2, 1, 4, 2, 5, gives=480, hint=hint)
 
 
+@visible_check
+def check_pass_time(function: Callable) -> None:
+    """The small machine with caches of 2 bytes a token, and the H100."""
+    small = (100, 1, 2, 100, 1000)
+    hint = "No text yet: 100 bytes of weights take 1 s, as in forward_time."
+    expect(function, 1, 1, 0, *small, gives=1.0, hint=hint)
+    hint = "5 rows with 10 tokens of text each: 100 bytes of weights and 100 of caches."
+    expect(function, 1, 5, 10, *small, gives=2.0, hint=hint)
+    hint = "The caches are read once a pass, for all new tokens of a row together."
+    expect(function, 2, 5, 10, *small, gives=2.0, hint=hint)
+    hint = "4 tokens in each of 5 rows are 20 tokens: 4,000 FLOP, longer than the reading."
+    expect(function, 4, 5, 10, *small, gives=4.0, hint=hint)
+    hint = "14 GB of weights in bfloat16, and 8 times 1,000 times 524,288 bytes of caches."
+    llama = (7e9, 2, KV_BYTES["Llama 2 7B"], *MACHINES["H100"][:2])
+    expect(function, 1, 8, 1000, *llama, gives=(14e9 + 8000 * 524_288) / 3.35e12, hint=hint)
+
+
 HINTS = {
     "arithmetic_intensity": (
         "Take a model of one parameter. What is calculated with it in the pass, what is read?",
@@ -209,14 +245,20 @@ HINTS = {
         "the larger of the two with max.",
     ),
     "free_tokens": (
-        "Put the two times equal and solve for the number of tokens.",
-        "A token more than that takes longer, so round down; int(...) does so.",
+        "Look at the table that you made: which numbers multiply the count, which divide it?",
+        "Find n where b N / B equals 2 n N / F. One token more takes longer, so round down.",
         "Return the larger of 1 and int(bytes_per_param * peak_flops / (2 * bandwidth)).",
     ),
     "kv_cache_bytes": (
         "Count the numbers that one token leaves behind in one layer first.",
         "One layer keeps n_kv_heads * head_dim numbers as keys, and as many as values.",
         "Multiply 2 with all six arguments.",
+    ),
+    "pass_time": (
+        "It is forward_time with one thing more to read and more tokens. Which bytes are new?",
+        "The weights are read once for all rows, and each row's cache once for all its new tokens.",
+        "Read n_params * bytes_per_param + batch * context * kv_bytes_per_token bytes, calculate "
+        "2 * n_tokens * batch * n_params FLOP, and return the larger of the two times.",
     ),
 }
 

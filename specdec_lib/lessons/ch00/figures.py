@@ -25,6 +25,7 @@ from specdec_lib.lessons.common.style import TARGET, role, show
 
 READ = role("target") | {"label": "reading the weights"}
 CALCULATE = role("residual") | {"label": "calculating"}
+MOST_FREE = 1000  # tokens, the end of the map's scale
 
 
 def serial_and_parallel(tokens: int) -> None:
@@ -151,7 +152,7 @@ def cache_beside_weights(cache: Callable, models: Mapping[str, Model], batch_siz
         log_log(ax, "tokens of text in each row")
         ax.set_xticks(tokens[::3], [f"{n}" for n in tokens[::3]])
         ax.minorticks_off()
-    axes[0].legend(title="cache; level: weights", fontsize=9)
+    axes[0].legend(title="rising: cache; level: weights", fontsize=9, title_fontsize=9)
     weights = ", ".join(f"{name} {2 * m.n_params / 1e9:g} GB" for name, m in models.items())
     show(
         axes[0].figure,
@@ -181,6 +182,58 @@ def busy_and_idle(
     axes[1].set_xlabel("ms, by your function")
     legend_below(axes[1], 2)
     show(axes[1].figure, f"When memory and arithmetic are busy. {'. '.join(words)}.")
+
+
+@drawn_from("pass_time")
+def free_map(
+    pass_time: Callable,
+    machine: Machine,
+    model: Model,
+    kv_bytes: int,
+    batches: Sequence[int],
+    contexts: Sequence[int],
+) -> None:
+    """How many new tokens of each row take no longer than one, by the student's function."""
+    costs = (model.n_params, 2, kv_bytes, *machine.limits.values())
+    table = np.array(
+        [[_free(pass_time, batch, text, costs) for text in contexts] for batch in batches]
+    )
+    fits = [[_gigabytes(model, kv_bytes, b, t) <= machine.memory / 1e9 for t in contexts]
+            for b in batches]  # fmt: skip
+    ax = picture("New tokens of each row that cost no more than one", size=(7.0, 4.2))
+    ax.imshow(np.log(table), cmap="Blues", vmin=0, vmax=2 * np.log(MOST_FREE), aspect="auto")
+    for at in np.ndindex(*table.shape):
+        text = f"{table[at]}" if fits[at[0]][at[1]] else f"{table[at]}*"
+        ax.text(at[1], at[0], text, ha="center", va="center")
+    ax.set_xticks(range(len(contexts)), [f"{text:,}" for text in contexts])
+    ax.set_yticks(range(len(batches)), [f"{batch}" for batch in batches])
+    ax.set_ylabel("rows (users)")
+    ax.set_xlabel("tokens of text in each row; *: more than one GPU can hold")
+    ax.grid(visible=False)
+    rows = [
+        f"{batch} rows: {', '.join(map(str, row))}"
+        for batch, row in zip(batches, table, strict=True)
+    ]
+    listed = ", ".join(map(str, contexts))
+    show(ax.figure, f"Free tokens of each row, by your function, for {listed} tokens of text. "
+         f"{'; '.join(rows)}.")  # fmt: skip
+
+
+def _free(pass_time: Callable, batch: int, context: int, costs: tuple) -> int:
+    """The most new tokens, up to MOST_FREE, that take no longer than one: found by halving."""
+    one, low, high = pass_time(1, batch, context, *costs), 1, MOST_FREE + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if pass_time(middle, batch, context, *costs) <= one:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _gigabytes(model: Model, kv_bytes: int, batch: int, context: int) -> float:
+    """Weights in bfloat16 and the caches of all rows."""
+    return (2 * model.n_params + batch * context * kv_bytes) / 1e9
 
 
 def _lanes(ax: Axes, forward: Callable, row: int, count: int, n: int, limits: tuple) -> None:

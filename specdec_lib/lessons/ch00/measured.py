@@ -15,7 +15,6 @@ from specdec_lib.lessons.ch00.checks import (
     CHEN_PARAMS,
     CHEN_SECONDS,
     MACHINES,
-    NEVER,
     Machine,
     Model,
     Passes,
@@ -23,7 +22,6 @@ from specdec_lib.lessons.ch00.checks import (
 from specdec_lib.lessons.common.drawing import (
     LINES,
     drawn_from,
-    legend_below,
     log_log,
     named_rows,
     panels,
@@ -99,32 +97,6 @@ def published_times(
     listed = "; ".join(f"{name} {time:.3g} ms" for name, time in rows)
     measured = f"Chen et al. measured {1e3 * CHEN_SECONDS:g} ms for the last one."
     show(ax.figure, f"Time of one token in bfloat16 by your function: {listed}. {measured}")
-
-
-@drawn_from("forward_time")
-def four_rows(
-    forward: Callable,
-    machine: Machine,
-    n_params: float,
-    bytes_per_param: float,
-    chips: Sequence[int],
-) -> None:
-    """Reading, calculating, a token and five tokens, on so many chips at a time."""
-    ax = picture(f"{n_params / 1e9:g}B parameters: four rows, one machine each", size=(8.4, 3.6))
-    names = ("read the weights", "calculate one token", "write one token", "check five tokens")
-    y, parts = named_rows(ax, names), []
-    for i, (count, kind) in enumerate(zip(chips, ("target", "draft"), strict=True)):
-        reach = count * machine.bandwidth, count * machine.peak_flops
-        cases = ((1, reach[0], NEVER), (1, NEVER, reach[1]), (1, *reach), (5, *reach))
-        times = [1e3 * forward(n, n_params, bytes_per_param, b, f) for n, b, f in cases]
-        name = f"{count} A100"
-        ax.barh(y + 0.2 - 0.4 * i, times, 0.36, **role(kind) | {"label": name})
-        write_beside(ax, times, y + 0.2 - 0.4 * i, [f"{time:.3g} ms" for time in times])
-        listed = ", ".join(f"{row} {time:.3g} ms" for row, time in zip(names, times, strict=True))
-        parts.append(f"{name}: {listed}")
-    _milliseconds(ax, 0.02, 1500, "ms, by your function")
-    legend_below(ax, 2)
-    show(ax.figure, f"Four times by your function. {'; '.join(parts)}.")
 
 
 def _milliseconds(ax: Axes, least: float, most: float, label: str) -> None:

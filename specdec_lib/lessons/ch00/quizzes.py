@@ -22,12 +22,13 @@ def quiz_00() -> Quiz:
 def quiz_00_b() -> Quiz:
     """Question 2."""
     return Quiz(
-        right="b",
-        a="The number counts all tokens of the pass, those of every user: 128 times 4 are 512, "
-        "and 295 are free.",
-        b="512 tokens over the 295 free ones are 1.7: the pass has become compute-bound.",
-        c="The arithmetic grows to 4 times, but before that it took less than half of the pass: "
-        "512 tokens over the 295 free ones are 1.7 times.",
-        d="The pass itself never gets shorter with more tokens in it. What may fall is the time "
-        "for each token that is written.",
+        right="d",
+        a="The tokens of all users count: 128 times 4 are 512, and without text only 295 would be "
+        "free. The time does stay as it was, but for another reason.",
+        b="That is 512 over the 295 tokens that are free without any text, where the weights are "
+        "all that is read. Here 16.8 GB of caches are read with the 14 GB of weights.",
+        c="The arithmetic does grow to 4 times, from 1.8 to 7.2 ms. But reading takes 9.2 ms, and "
+        "the pass lasts as long as the longer of the two.",
+        d="14 GB of weights and 16.8 GB of caches take 9.2 ms to read. The arithmetic of 512 "
+        "tokens takes 7.2 ms and is done within that time.",
     )

@@ -25,7 +25,6 @@ from specdec_lib.lessons.common.answers import Truth, answering, committed, reve
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.lending import fixed, handed_out
-from specdec_lib.theory import expected_tokens, walltime_speedup
 
 __all__ = ["DRAFT", "END", "TARGET", "WORDS", "check_puzzle", "committed"]
 __all__ += ["greedy_decode", "named", "pair", "text", "tokens"]
@@ -59,13 +58,17 @@ TRUTHS = {
     ),
     "prediction_01_b": Truth(
         float(WRITTEN),
-        "The five blocks accept "
-        + ", ".join(str(block["accepted"]) for block in RECORDED["blocks"])
-        + " draft tokens, and each of the five passes adds one token of the target's.",
+        "The blocks keep "
+        + " + ".join(str(block["accepted"]) for block in RECORDED["blocks"])
+        + f" = {WRITTEN - len(RECORDED['blocks'])} draft tokens, and each of the five passes adds "
+        "one token of the target's: a correction or a bonus.",
         {
             20.0: "counts every draft token, as if all were accepted and the target added none.",
             25.0: "needs five blocks that are accepted whole, with a bonus token each.",
             11.0: "counts the accepted draft tokens, and leaves out the one that each pass adds.",
+            12.0: "adds a bonus to the one block that was accepted whole, and forgets that each "
+            "rejected token is replaced.",
+            15.0: "adds a correction to the four blocks with a rejection, and forgets the bonus.",
             5.0: "counts what the target adds, and leaves out the accepted draft tokens.",
         },
     ),
@@ -83,31 +86,13 @@ answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
 
-# The pair of chapter 02, for what happens if two papers' letters are mixed.
-P, Q = fixed([0.45, 0.30, 0.15, 0.10]), fixed([0.30, 0.45, 0.20, 0.05])
-
-
-def exchanged() -> np.ndarray:
-    """What comes out (V,) if the draft is Q and the rule takes P for it, and Q for P."""
-    accepted = Q * np.minimum(1, Q / P)
-    missing = np.maximum(0, Q - P)
-    return accepted + (1 - accepted.sum()) * missing / missing.sum()
-
-
-def distance(one: np.ndarray, other: np.ndarray) -> float:
-    """The total variation of two distributions (V,): half the sum of the differences, at most 1."""
-    return float(np.abs(one - other).sum() / 2)
-
-
 def look() -> None:
-    """Print the numbers of "What you may read elsewhere", worked out."""
+    """Print what "What you may read elsewhere" tells to look at, worked out."""
     read = TARGET(tokens("the cat sat on"))
-    print(f"row 0 in place of row 3: a total variation of {distance(read[0], read[3]):.2f}")
-    print(f"lost without the bonus at alpha = 0.7, K = 5: {0.7**5 / expected_tokens(0.7, 5):.1%}")
-    speeds = ", ".join(f"{walltime_speedup(0.7, 0.05, k):.2f} at K = {k}" for k in (5, 50))
-    print(f"1/(1 - 0.7) = {1 / (1 - 0.7):.2f}; speed-up with c = 0.05: {speeds}")
+    favourites = [WORDS[int(row.argmax())] for row in (read[0], read[3])]
+    print("row 0 prefers {}, row 3 prefers {}".format(*favourites))
+    print(f"20 tokens, K = 4, a perfect draft: {20 // 5} passes; without the bonus {20 // 4}")
     print("two blocks, the end not looked for:", text(greedy_decode(TARGET, _PREFIX, 7)))
-    print(f"letters exchanged: a total variation of {distance(exchanged(), P):.3f}")
 
 
 def drafted_rows(model: DraftModel, prefix: list[int], drafted: list[int]) -> np.ndarray:
@@ -188,7 +173,7 @@ def check_greedy_prefix(function: Callable) -> None:
 
 @visible_check
 def check_greedy_speculative_decode(function: Callable) -> None:
-    """Twelve tokens in four passes, the text up to its end, a perfect draft, no tokens at all."""
+    """Twelve tokens in four passes, the text up to its end, whole blocks, no tokens at all."""
     whole = greedy_decode(TARGET, _PREFIX, LONG)
     hint = "The target alone writes: " + text(whole) + "."
     target, draft = pair(targets=4, in_a_block=4)
@@ -197,11 +182,14 @@ def check_greedy_speculative_decode(function: Callable) -> None:
     end = whole.index(END) + 1
     hint = "The text ends with its first eos, also if that stands inside a block."
     expect(function, target, draft, _PREFIX, 4, LONG, END, gives=whole[:end], hint=hint)
-    calls = Calls(targets=3, in_a_block=4)
-    perfect = TargetModel(TARGET.row, calls), DraftModel(TARGET.row, calls)
-    hint = "This draft is always right: blocks of 5, 5 and 3 tokens, one pass each."
-    gives = greedy_decode(TARGET, _PREFIX, LONG + 1)
-    expect(function, *perfect, _PREFIX, 4, LONG + 1, None, gives=gives, hint=hint)
+    for count, passes, hint in (
+        (5, 1, "This draft is always right: four draft tokens and the bonus, in one pass."),
+        (LONG + 1, 3, "This draft is always right: blocks of 5, 5 and 3 tokens, one pass each."),
+    ):
+        calls = Calls(targets=passes, in_a_block=4)
+        perfect = TargetModel(TARGET.row, calls), DraftModel(TARGET.row, calls)
+        gives = greedy_decode(TARGET, _PREFIX, count)
+        expect(function, *perfect, _PREFIX, 4, count, None, gives=gives, hint=hint)
     target, draft = pair(targets=0, drafts=0)
     expect(function, target, draft, _PREFIX, 4, 0, None, gives=[], hint="Nothing is asked for.")
 

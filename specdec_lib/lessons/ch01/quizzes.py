@@ -8,12 +8,12 @@ def quiz_01() -> Quiz:
     return Quiz(
         right="b",
         a="There is no second try: tokens that the draft likes would then be written too often. "
-        "One token is drawn from the adjusted distribution.",
-        b="The two that were accepted stay, the third is corrected by one draw, and what was "
-        "drafted behind it goes.",
-        c="The first two were judged behind tokens that do stand in the text. Their verdicts "
+        "One token is drawn from the changed distribution.",
+        b="The two accepted tokens stay. The third is corrected by one draw, and the fourth, "
+        "which was drafted after it, goes.",
+        c="The first two were judged after tokens that do stand in the text. Their verdicts "
         "hold, so they stay.",
-        d="The fourth was drafted and scored behind the rejected third. In its place it would "
+        d="The fourth was drafted and scored after the rejected third. In its place it would "
         "be a token that nobody has judged.",
     )
 
@@ -23,10 +23,10 @@ def quiz_01_b() -> Quiz:
     return Quiz(
         right="c",
         a="Every draft token has a row of its own, and each of them is judged.",
-        b="The target computes its own distributions. Those of the draft are only held against "
-        "them.",
-        c="A row needs the tokens before it and nothing else. Of drafted tokens all are there; "
-        "of tokens to be written none is.",
+        b="The target computes its own distributions. The draft's distributions are only "
+        "compared with them.",
+        c="A row needs the tokens before it and nothing else. All draft tokens are there; a "
+        "token that is still to be written is not.",
         d="The target writes nothing before it judges: the four tokens are given to it, and one "
         "token of its own comes out at the end.",
     )

@@ -10,7 +10,7 @@ from html import escape
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch01.models import TARGET, WORDS, text, tokens
+from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, text, tokens
 from specdec_lib.lessons.common.style import display_page, image
 from specdec_lib.lessons.common.tokens import board, token_box, write
 
@@ -75,16 +75,31 @@ def repair(ax: Axes) -> str:
 
 
 FRAMES: tuple[tuple[str, str, Callable[[Axes], str]], ...] = (
-    ("Draft", "The intern goes on after “the cat”. Which four words?", draft),
-    ("Score", "The partner looks at all four words. How many glances does that take?", score),
+    ("Draft", "The intern goes on after “the cat”, by the habits. Which four words?", draft),
+    ("Score", "All four words stand on the page. How many glances does the partner need?", score),
     ("Gate", "Which of the four words may stay?", gate),
     ("Repair", "What stands in the text after this block?", repair),
 )
 
 
+def habits() -> dict[str, str]:
+    """The word that the intern writes after each word."""
+    return {word: WORDS[int(DRAFT.row([i]).argmax())] for i, word in enumerate(WORDS)}
+
+
+def _habits_table() -> str:
+    """The habits as a table of two rows."""
+    rows = []
+    for name, words in (("after", habits().keys()), ("the intern writes", habits().values())):
+        cells = "".join(f"<td>{escape(word)}</td>" for word in words)
+        rows.append(f"<tr><th scope='row'>{name}</th>{cells}</tr>")
+    return f"<table>{''.join(rows)}</table>"
+
+
 def storyboard() -> None:
-    """Show the questions; each opens its frame."""
-    folds, told = [], []
+    """Show the intern's habits and the questions; each question opens its frame."""
+    folds = [_habits_table()]
+    told = ["Habits: " + ", ".join(f"after {a!r} {b!r}" for a, b in habits().items()) + "."]
     for number, (name, question, draw) in enumerate(FRAMES, 1):
         ax = board(FIRST + len(_PREFIX) + len(_DRAFTED), 2.0, 0.75)
         said = draw(ax)

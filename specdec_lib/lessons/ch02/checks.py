@@ -17,22 +17,22 @@ Q = fixed([0.30, 0.45, 0.20, 0.05])
 # What the predictions are held against, and why it is so.
 TRUTHS = {
     "prediction_02": Truth(
+        0.0,
+        "Token 0 has its 50 places already. Token 1 has 25 and lacks 25: all empty places are its.",
+        {
+            0.5: "is what the target wants in all. The kept proposals have brought it already.",
+            0.25: "is the share of the places that are empty.",
+            2 / 3: "is the share of token 0's proposals that is kept.",
+            1.0: "is the probability of token 1.",
+        },
+    ),
+    "prediction_02_b": Truth(
         float(sum(map(min, P, Q))),
         "It is the area that the two rows of bars share: 0.30 + 0.30 + 0.15 + 0.05.",
         {
             0.2: "is the share that is rejected.",
             0.6: "takes off the surplus and the shortage, 0.2 each. Only the surplus is rejected.",
-            0.854: "is the plain mean of the four probabilities. Weigh each with its q.",
-        },
-    ),
-    "prediction_02_b": Truth(
-        max(0.0, 0.5 - 0.75),
-        "Token 0 was proposed too often, so it lacks nothing; only token 1 does.",
-        {
-            0.5: "is what the target wants in all. Accepted drafts have brought it already.",
-            0.25: "is what token 1 lacks, and it is not token 0 that lacks it.",
-            2 / 3: "is the ratio p/q of token 0: how often it is accepted when it is drafted.",
-            1.0: "is the probability of token 1.",
+            0.854: "is the plain mean of the four shares that are kept. Each counts with its q.",
         },
     ),
 }

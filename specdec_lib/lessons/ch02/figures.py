@@ -5,11 +5,13 @@ answer.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch02.computed import exact_law
+from specdec_lib.lessons.ch02.rules import RULES, paths
 from specdec_lib.lessons.common.drawing import (
     CROSS,
     bars,
@@ -37,6 +39,48 @@ def two_distributions(p: np.ndarray, q: np.ndarray) -> None:
     token_axis(ax, len(p), top=max(p.max(), q.max()))
     legend_below(ax)
     show(ax.figure, f"Bars of the target p: {by_token(p)}; and of the draft q: {by_token(q)}.")
+
+
+def kept_of_100(keep: Sequence[int], p: np.ndarray, q: np.ndarray) -> None:
+    """100 proposals of the draft (V,): how many the reader keeps, and what is missing after that.
+
+    A choice that cannot be made is told in a line.
+    """
+    proposed, wanted = np.round(100 * q).astype(int), np.round(100 * p).astype(int)
+    kept = np.asarray(keep)
+    if (
+        kept.shape != q.shape
+        or kept.dtype.kind not in "iuf"
+        or (kept < 0).any()
+        or (kept > proposed).any()
+    ):
+        most = ", ".join(map(str, proposed))
+        print(f"keep is {keep}: write {len(q)} numbers from 0, at most {most}.")
+        return
+    left, right = panels(2, (8.6, 3.6), ylabel="of 100 proposals")
+    _draw_kept(left, kept, proposed, wanted)
+    _draw_missing(right, wanted - kept)
+    words = f"Proposed {by_token(proposed)}. You keep {by_token(kept)}, {kept.sum()} in all."
+    missing = by_token(wanted - kept)
+    show(right.figure, f"{words} Missing, or too many if negative: {missing}.")
+
+
+def broken_rule(rule: str, p: np.ndarray, q: np.ndarray) -> None:
+    """The exact output of a rule of RULES, by its two paths, beside the target (V,)."""
+    if rule not in RULES:
+        print(f"There is no rule {rule!r} here. Choose one of: {', '.join(map(repr, RULES))}.")
+        return
+    masses = paths(rule, p, q)
+    off = masses.sum(axis=0) - p
+    ax = picture(f"The rule: {rule}", "probability")
+    labels = ("came by acceptance", "came otherwise")
+    texts = (f"{mass:.3f}\n({each:+.3f})" for mass, each in zip(off + p, off, strict=True))
+    words = masses_by_path(ax, masses, p, labels, texts)
+    ax.set_ylim(0, 1.3 * max(p.max(), (off + p).max()))
+    far = np.abs(off).sum() / 2
+    ax.set_xlabel(f"{far:.3f} of the probability stands on the wrong tokens")
+    legend_below(ax)
+    show(ax.figure, f"The rule {rule!r}. Mass {words}. On the wrong tokens: {far:.3f}.")
 
 
 @drawn_from("acceptance_probability")
@@ -135,23 +179,30 @@ def step_lengths(step: Callable, p: np.ndarray, q: np.ndarray, k: int) -> None:
     show(ax.figure, f"Share of blocks by tokens written. {'; '.join(parts)}. Mean {mean:.2f}.")
 
 
-@drawn_from("acceptance_probability")
-def before_and_after(accept: Callable, p: float, before: float, after: float) -> None:
-    """One token of target probability `p` at two draft probabilities: what is accepted of each."""
-    q = np.array([before, after])
-    share = np.array([accept(np.array([p, 1 - p]), np.array([x, 1 - x]), 0) for x in q])
-    ax = picture("The same token, proposed more boldly", "probability", size=(5.6, 3.4))
-    bars(ax, np.arange(2), share * q, "accepted", label="accepted by your function", width=0.5)
-    bars(ax, np.arange(2), q - share * q, "excess", bottom=share * q, label="rejected", width=0.5)
-    ax.axhline(p, color="black", linewidth=2.5, label="target p")
-    tops = np.maximum(q, share * q)
-    write_above(ax, range(2), tops, (f"accepted {_share_text(each)}" for each in share))
-    token_axis(ax, 2, top=max(p, *tops))
-    ax.set_xticks([0, 1], [f"q = {x:g}" for x in q])
+def _draw_kept(ax: Axes, kept: np.ndarray, proposed: np.ndarray, wanted: np.ndarray) -> None:
+    """Counts (V,) of proposals, cut where the reader stops keeping them."""
+    x = np.arange(len(kept))
+    bars(ax, x, kept, "accepted", label="kept")
+    bars(ax, x, proposed - kept, "excess", bottom=kept, label="dropped")
+    target_lines(ax, wanted)
+    counts = (f"{some} of {most}" for some, most in zip(kept, proposed, strict=True))
+    write_above(ax, x, np.maximum(proposed, wanted), counts)
+    ax.set_title(f"You keep {kept.sum()} of 100")
+    token_axis(ax, len(kept), max(proposed.max(), wanted.max()))
     legend_below(ax)
-    pairs = zip(q, share, strict=True)
-    text = "; ".join(f"at q = {x:g} the share accepted is {s:.3g}" for x, s in pairs)
-    show(ax.figure, f"One token with p = {p:g}: {text}.")
+
+
+def _draw_missing(ax: Axes, missing: np.ndarray) -> None:
+    """What each token (V,) still lacks, upwards, or has too often, downwards."""
+    x, lacking, over = np.arange(len(missing)), missing.clip(0), -missing.clip(None, 0)
+    bars(ax, x, lacking, "residual", label="missing")
+    bars(ax, x, -over, "excess", label="too many")
+    write_above(ax, x, lacking, (f"{n}" if n else "" for n in lacking))
+    write_above(ax, x, -over, (f"{n}" if n else "" for n in over), gap=-14)
+    ax.axhline(0, color="black", linewidth=1)
+    ax.set_title(f"Missing {lacking.sum()}, too many {over.sum()}")
+    token_axis(ax, len(missing), max(lacking.max(), 5), 1.15 * min(-over.max(), -5))
+    legend_below(ax)
 
 
 def _share_text(share: float) -> str:

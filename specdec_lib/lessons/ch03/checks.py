@@ -6,6 +6,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch03.computed import bfloat16, mixed_up, noise
+from specdec_lib.lessons.ch03.forgery import ALARM, DRAWS, FLOOR, GRID_P, GRID_Q, examined, fault_of
 from specdec_lib.lessons.ch03.rules import (
     Named,
     coarse_coin,
@@ -16,13 +17,18 @@ from specdec_lib.lessons.ch03.rules import (
     sampler_match,
 )
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
-from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
+from specdec_lib.lessons.common.examples import (
+    Different,
+    expect,
+    expect_value_error,
+    visible_check,
+)
 from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.lessons.common.wording import TOKENS
 from specdec_lib.theory import walltime_speedup
 
-__all__ = ["P", "Q", "committed"]
+__all__ = ["ALARM", "DRAWS", "FLOOR", "P", "Q", "committed"]
 
 # Two tokens, for everything that can be done in one's head.
 COINS = fixed([0.5, 0.5]), fixed([0.6, 0.4])
@@ -30,16 +36,16 @@ APART = fixed([1.0, 0.0]), fixed([0.0, 1.0])
 # Target and draft for the argmax draft: the coins, a report of the bug, and chapter 02's pair.
 ARGMAX_PAIRS = (COINS, (fixed([0.6, 0.4]), fixed([0.8, 0.2])), (P, Q))
 
+# Two tokens again, for the search over rules.
+RULE_PAIRS = (COINS, (fixed([0.3, 0.7]), fixed([0.6, 0.4])), (fixed([0.8, 0.2]), fixed([0.5, 0.5])))
+
 # Logits of five tokens, whose softmax is about 0.52, 0.31, 0.12, 0.05, 0.01.
 LOGITS = fixed([2.0, 1.5, 0.5, -0.4, -2.0])
 # Two flat models of eight tokens: a filter takes much away from them.
 FLAT_TARGET = fixed([1.6, 1.0, 0.7, 0.4, 0.3, -0.1, -0.2, -0.8])
 FLAT_DRAFT = fixed([1.0, 1.1, 0.8, 0.4, 0.2, 0.1, -0.2, -0.4])
 
-# On this pair every ratio p/q, q/p and residual is a multiple of 1/64.
-GRID_P = fixed([0.375, 0.25, 0.125, 0.25])
-GRID_Q = fixed([0.1875, 0.5, 0.0625, 0.25])
-# It is so on this pair, too; its draft is nearly right.
+# As on GRID_P and GRID_Q, ratios and residuals are multiples of 1/64; the draft is nearly right.
 QUIET_P = fixed([0.5, 0.25, 0.21875, 0.03125])
 QUIET_Q = fixed([0.46875, 0.25, 0.21875, 0.0625])
 
@@ -54,7 +60,6 @@ TRUTHS = {
         "Noise falls with the square root of the number of draws: a fourteenth of it takes about "
         "two hundred times as many.",
         {
-            39.2: "comes of the noise as it is printed. With more digits it is 0.00144.",
             2.88: "lets the noise fall as fast as the draws grow. It falls with their square root.",
             0.76: "takes the square root of the factor. It has to be squared.",
         },
@@ -171,6 +176,21 @@ def check_is_lossless(function: Callable) -> None:
     quiet = QUIET_P, QUIET_Q
     hint = "It is off by a thousandth only: every difference above 1e-12 counts."
     expect(function, Named(coarse_coin), *quiet, gives=False, hint=hint)
+    hint = "On this pair 60 squares along a side count exactly. Do your middles use `cells`?"
+    expect(function, Named(right_rule), P, Q, 60, gives=True, hint=hint)
+
+
+@visible_check
+def check_impostor(function: Callable) -> None:
+    """Counted on GRID_P and GRID_Q, and sampled 200,000 times with seed 0."""
+    found = examined(function)
+    fault = fault_of(found)
+    if fault:
+        raise Different(fault[1])
+    print(
+        f"Counted: {found.counted:.5f} from p. {DRAWS:,} samples: {found.seen:.5f} from p, and the "
+        f"alarm is at {ALARM:.5f}.\nThe sampling check passes your rule. Counting sees it."
+    )
 
 
 def rounding(vocab_size: int = 32_000, seed: int = 3) -> None:
@@ -189,6 +209,17 @@ def rounding(vocab_size: int = 32_000, seed: int = 3) -> None:
     print(f"draft in bfloat16, and that q handed over: off by TV {_tv(law, p):.1e}")
 
 
+def overflow(shift: float = 900.0) -> None:
+    """Print the weights exp(logit) of two tokens, as they are and with the largest logit at 0."""
+    logits = np.array([shift, shift - 1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        weights = np.exp(logits)
+        print(f"logits {logits}: weights {weights}, softmax {weights / weights.sum()}")
+    moved = np.exp(logits - logits.max())
+    print(f"logits {logits - logits.max()}: weights {moved.round(3)}, ", end="")
+    print(f"softmax {(moved / moved.sum()).round(3)}")
+
+
 def speed_table(alphas: Sequence[float], costs: Sequence[float], k: int) -> None:
     """Print the speed over plain decoding for each share accepted and each c, with v = 1."""
     print(
@@ -205,11 +236,8 @@ def look() -> None:
     law, _ = mixed_up(*COINS, np.array([1.0, 0.0]))
     _, rate = mixed_up(P, Q, np.eye(4)[np.argmax(Q)])
     plain, speculative = one_seed(P, Q, tokens=20)
-    parts = np.random.default_rng(0).random(1000).astype(np.float32)
     print(f"argmax draft: {np.round(law, 3)} comes out; on the pair {rate:.3f} is accepted")
-    print(f"nothing accepted, K = 5, c = 0.1: {walltime_speedup(0, 0.1, 5):.2f} times the speed")
     print(f"one seed, plain:       {plain}\none seed, speculative: {speculative}")
-    print(f"one sum, two orders: off by {abs(np.cumsum(parts)[-1] / parts.sum() - 1):.1e} of it")
 
 
 def one_seed(p: np.ndarray, q: np.ndarray, tokens: int, seed: int = 1) -> tuple[str, str]:
@@ -234,13 +262,14 @@ def _tv(p: np.ndarray, q: np.ndarray) -> float:
 
 HINTS = {
     "total_variation": (
-        "What p has beyond q is as much as what q has beyond p. How often does the sum of all "
-        "differences count it?",
-        "np.abs works entry by entry; the sum of the signed differences is always 0.",
+        "Look at the best question of the picture. Which tokens does it answer with yes?",
+        "Those that p has more of. What p has beyond q is as much as what q has beyond p, so the "
+        "sum of all differences without signs counts it twice.",
         "Return half the sum of np.abs(p - q), as a float.",
     ),
     "acceptance_rate": (
-        "What does one token contribute: how often is it drafted, and how often does it then pass?",
+        "Compare the best acceptance of each picture with p and q, token by token. What does one "
+        "token contribute: how often is it drafted, and how often does it then pass?",
         "q times min(1, p/q) is the smaller of p and q, even if q is 0: no division is needed.",
         "Return the sum of np.minimum(p, q), as a float.",
     ),
@@ -265,10 +294,18 @@ HINTS = {
     ),
     "is_lossless": (
         "Add up over draft tokens and cells. How much does one cell of one token weigh?",
-        "np.meshgrid of the 64 midpoints (i + 0.5)/64 gives all pairs of r and u; ravel makes them "
-        "(4096,).",
-        "For every token with q > 0 call the rule once, add q[token] / 4096 times "
-        "np.bincount(out, minlength=len(p)) to the distribution, and compare it with p at 1e-12.",
+        "np.meshgrid of the middles (i + 0.5)/cells gives all pairs of r and u; ravel makes them "
+        "(4096,) if cells is 64.",
+        "For every token with q > 0 call the rule once, add q[token] / cells**2 times "
+        "np.bincount(out, minlength=len(p)) to the law, and compare it with p at 1e-12.",
+    ),
+    "impostor": (
+        "Begin with the right rule. In how many of the 4,096 squares may the law be changed before "
+        "200,000 samples show it?",
+        "A square has the area 1/4096 = 0.000244. If another token is written there for every "
+        "draft token, this area moves, less what the token has there anyway.",
+        "Call right_rule, then use np.where: one token of your choice where r < 1/64 and u < n/64, "
+        "else what right_rule gave. Find n with the check.",
     ),
 }
 

@@ -1,9 +1,11 @@
 """Exact distributions and noise floors of chapter 03. Nothing here is sampled."""
 
+import itertools
+
 import numpy as np
 
 from specdec_lib import exact
-from specdec_lib.lessons.ch03.rules import Rule, residual
+from specdec_lib.lessons.ch03.rules import Rule, pick, residual
 
 
 def noise(p: np.ndarray, draws: float) -> float:
@@ -44,12 +46,59 @@ def mixture(p: np.ndarray, q: np.ndarray, weight: float) -> tuple[np.ndarray, fl
     return law, float(np.minimum(law, q).sum())
 
 
-def rule_law(rule: Rule, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The distribution (V,) of a rule on a grid of 64 by 64 midpoints, all tokens in one call."""
-    axis = np.arange(0.5, 64) / 64
+def rule_law(
+    rule: Rule, p: np.ndarray, q: np.ndarray, cells: int = 64, place: float = 0.5
+) -> np.ndarray:
+    """The distribution (V,) of a rule on `cells` by `cells` squares, all tokens in one call.
+
+    `place` is where in a square it is asked: 0.5 is the middle.
+    """
+    axis = np.arange(place, cells) / cells
     tokens, r, u = (part.ravel() for part in np.meshgrid(np.arange(len(q)), axis, axis))
     out = rule(p, q, tokens, r, u)
-    return np.bincount(out, weights=q[tokens] / 64**2, minlength=len(p))
+    counts = np.bincount(len(p) * tokens + out, minlength=len(p) ** 2)  # whole numbers add exactly
+    return q @ counts.reshape(len(p), len(p)) / cells**2
+
+
+def sampled(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int, seed: int) -> float:
+    """Total variation of `draws` tokens by a rule to p (V,), its drafts drawn from q (V,)."""
+    rng = np.random.default_rng(seed)
+    tokens = rule(p, q, pick(q, rng.random(draws)), *rng.random((2, draws)))
+    return float(np.abs(np.bincount(tokens, minlength=len(p)) / draws - p).sum() / 2)
+
+
+def questions(p: np.ndarray, q: np.ndarray) -> list[tuple[tuple[int, ...], float, float]]:
+    """Every yes-or-no question about a token: who gets a yes, and its probability by p and by q.
+
+    Of a question and its opposite, the one that p (V,) answers with yes more often than q (V,).
+    """
+    found = []
+    for size in range(1, len(p)):
+        for yes in itertools.combinations(range(len(p)), size):
+            by_p, by_q = float(p[list(yes)].sum()), float(q[list(yes)].sum())
+            if by_p - by_q > 1e-12:
+                found.append((yes, by_p, by_q))
+    return sorted(found, key=lambda question: question[2] - question[1])
+
+
+def exact_rules(p: np.ndarray, q: np.ndarray, steps: int) -> np.ndarray:
+    """Every exact rule on two tokens that keeps token 0 and 1 with chances i/steps and j/steps.
+
+    Rows (n, 3): both chances, and the share of draft tokens that is kept. After a rejection the
+    rule may write either token, with a chance that makes the distribution p (2,) if there is one.
+    """
+    chances = np.arange(steps + 1) / steps
+    keep0, keep1 = (part.ravel() for part in np.meshgrid(chances, chances))
+    kept0, kept1 = q[0] * keep0, q[1] * keep1
+    possible = (kept0 <= p[0] + 1e-12) & (kept1 <= p[1] + 1e-12)
+    return np.stack([keep0, keep1, kept0 + kept1], axis=1)[possible]
+
+
+def chance_of_more(p: np.ndarray, draws: int, distance: float, runs: int = 2000) -> float:
+    """In which share of `runs` a perfect sampler of p (V,) is at least `distance` away from it."""
+    counts = np.random.default_rng(1).multinomial(draws, p, size=runs)
+    seen = np.abs(counts / draws - p).sum(axis=1) / 2
+    return float(np.mean(seen >= distance))
 
 
 def text_law(

@@ -9,18 +9,27 @@ from collections.abc import Callable
 import numpy as np
 
 from specdec_lib.lessons.ch02.checks import P, Q
-from specdec_lib.lessons.ch03.checks import DRAFT, GRID_P, GRID_Q, TARGET
+from specdec_lib.lessons.ch03.checks import DRAFT, DRAWS, GRID_P, GRID_Q, TARGET
 from specdec_lib.lessons.ch03.computed import (
+    exact_rules,
     lenient,
     mixed_up,
     mixture,
     noise,
     plain_law,
+    questions,
     rule_law,
     text_law,
 )
-from specdec_lib.lessons.ch03.measured import DRAWS, _distance, _sample
-from specdec_lib.lessons.ch03.rules import IMPOSTORS, SEEN, Named, right_rule, sampler_match
+from specdec_lib.lessons.ch03.measured import _distance, _sample
+from specdec_lib.lessons.ch03.rules import (
+    IMPOSTORS,
+    SEEN,
+    Named,
+    one_coin,
+    right_rule,
+    sampler_match,
+)
 from specdec_lib.lessons.common.drawing import (
     HOLLOW,
     bars,
@@ -44,6 +53,47 @@ SETTINGS = (
     ("top-k 3", (1.0, 3, None)),
     ("top-p 0.8", (1.0, None, 0.8)),
 )
+
+
+def best_question(p: np.ndarray, q: np.ndarray) -> None:
+    """How much more often p (V,) than q (V,) says yes, for every yes-or-no question."""
+    asked = questions(p, q)[::-1]
+    names = [" or ".join(TOKENS[token] for token in yes) for yes, _, _ in asked]
+    gaps = [by_p - by_q for _, by_p, by_q in asked]
+    ax = picture("Is the token one of these?", size=(7.4, 3.6))
+    y = named_rows(ax, names)
+    ax.barh(y, gaps, 0.6, **role("residual"))
+    told = [f"yes: {a:.2f} by p, {b:.2f} by q, {a - b:+.2f}" for _, a, b in asked]
+    write_beside(ax, gaps, y, told)
+    ax.set(xlabel="yes by p, less yes by q", xlim=(0, 2.4 * max(gaps)))
+    rows = zip(names, told, strict=True)
+    text = "; ".join(f"{name}? {words}" for name, words in rows)
+    show(
+        ax.figure,
+        f"Questions about the token. {text}. For every other question a yes is as probable under "
+        "q, or more.",
+    )
+
+
+def best_rules(pairs: tuple, steps: int = 60) -> None:
+    """Every exact rule on two tokens, by its two chances to keep, and the one that keeps most."""
+    row, texts = panels(len(pairs), (8.8, 3.6), ylabel="chance to keep token 1", sharey=True), []
+    for ax, (p, q) in zip(row, pairs, strict=True):
+        found = exact_rules(p, q, steps)
+        keep0, keep1, most = found[found[:, 2].argmax()]
+        ax.plot(*found[:, :2].T, ".", color="black", markersize=1.5)
+        ax.plot(keep0, keep1, "o", markersize=12, clip_on=False, **HOLLOW)
+        ax.set(xlim=(0, 1.05), ylim=(0, 1.05), xlabel="chance to keep token 0")
+        ax.set_title(f"p = {_pair(p)}, q = {_pair(q)}\nkeeps at most {most:.2f}", fontsize=11)
+        texts.append(
+            f"p {_pair(p)} and q {_pair(q)}: {len(found)} exact rules; the one that keeps most "
+            f"keeps token 0 with {keep0:.2f} and token 1 with {keep1:.2f}, in all {most:.2f}"
+        )
+    show(row[0].figure, f"A search over rules. {'; '.join(texts)}.")
+
+
+def _pair(probs: np.ndarray) -> str:
+    return "[" + ", ".join(f"{mass:g}" for mass in probs) + "]"
 
 
 @drawn_from("total_variation")
@@ -191,6 +241,51 @@ def whole_texts(target: np.ndarray, draft: np.ndarray, k: int, length: int) -> N
         f"Probability of each of {len(plain)} texts of {length} tokens, by the target alone and by "
         f"blocks of {k}. {'; '.join(texts)}.",
     )
+
+
+def three_conditions(p: np.ndarray, q: np.ndarray) -> None:
+    """Print, for each condition of losslessness, the distance with it and without it."""
+    plain = plain_law(TARGET, 2)
+    argmax, _ = mixed_up(p, q, np.eye(len(q))[np.argmax(q)])
+    coin = rule_law(one_coin, p, q, cells=60)
+    kept, _ = mixed_up(p, q, q)
+    stale = text_law(TARGET, DRAFT, 1, 2, stale=True)
+    rows = (
+        ("the draft token is drawn from the q of the rule", kept, "argmax of q", argmax, p),
+        ("coin and u are fresh numbers", rule_law(right_rule, p, q, cells=60), "u = r", coin, p),
+        ("p belongs to exactly the text that stands", text_law(TARGET, DRAFT, 1, 2),
+         "bonus from the row before", stale, plain),
+    )  # fmt: skip
+    print(f"{'condition':50}{'kept':>8}   broken by")
+    for condition, right, how, wrong, target in rows:
+        off = [float(np.abs(law - target).sum() / 2) for law in (right, wrong)]
+        print(f"{condition:50}{off[0]:8.4f}   {how}: {off[1]:.4f}")
+
+
+@drawn_from("is_lossless", "argmax_draft_law")
+def library_on_trial(judge: Callable, formula: Callable, p: np.ndarray, q: np.ndarray) -> None:
+    """The installed library's acceptance code as three rules, counted, and the verdicts."""
+    from specdec_lib.lessons.ch03 import library
+
+    cells = 420  # ratios in thirds and tenths, residuals in quarters and fourteenths
+    said, laws = [], []
+    for rule in library.RULES:
+        verdict = judge(Named(rule), p.copy(), q.copy(), cells)
+        said.append("lossless" if verdict else "impostor")
+        laws.append(rule_law(rule, p, q, cells))
+    errors = [float(np.abs(law - p).sum() / 2) for law in laws]
+    names = ("drafts drawn from q", "its argmax generator", "argmax, one-hot q")
+    ax = picture(f"transformers {library.version()}, counted", size=(8.0, 2.9))
+    y = named_rows(ax, names)
+    ax.barh(y, errors, 0.6, **role("excess"))
+    told = [f"{error:.4f}  you: {word}" for error, word in zip(errors, said, strict=True)]
+    write_beside(ax, errors, y, told)
+    ax.set(xlabel="total variation to p", xlim=(0, 1.6 * max(errors)))
+    same = float(np.abs(formula(p.copy(), q.copy()) - laws[1]).max())
+    print(f"Its argmax generator writes {by_token(laws[1])}.")
+    print(f"Your argmax_draft_law says the same to within {same:.0e}.")
+    rows = "; ".join(f"{name}: {words}" for name, words in zip(names, told, strict=True))
+    show(ax.figure, f"The acceptance code of transformers {library.version()}. {rows}.")
 
 
 @drawn_from("is_lossless")

@@ -1,14 +1,28 @@
 """The figures of chapter 03 that sample: how far many draws are from the target."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
-from specdec_lib.lessons.ch03.checks import P, Q
-from specdec_lib.lessons.ch03.computed import noise, rule_law
-from specdec_lib.lessons.ch03.rules import Rule, coarse_coin, from_target, pick, right_rule
-from specdec_lib.lessons.common.drawing import HOLLOW, legend_beside, picture, write_beside
+from specdec_lib.lessons.ch03.checks import ALARM, DRAWS, GRID_P, GRID_Q, P, Q
+from specdec_lib.lessons.ch03.computed import chance_of_more, noise, rule_law, sampled
+from specdec_lib.lessons.ch03.rules import (
+    Named,
+    Rule,
+    coarse_coin,
+    from_target,
+    pick,
+    right_rule,
+)
+from specdec_lib.lessons.common.drawing import (
+    HOLLOW,
+    drawn_from,
+    legend_beside,
+    picture,
+    write_beside,
+)
 from specdec_lib.lessons.common.style import show
 
-DRAWS = 200_000
 SEEDS = 40
 
 
@@ -44,20 +58,35 @@ def draw_and_compare(draws: int = DRAWS, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     drafts = pick(Q, rng.random(draws))
     tokens = right_rule(P, Q, drafts, *rng.random((2, draws)))
+    seen = _distance(tokens, P)
     print("target  ", P)
     print("sample  ", np.round(np.bincount(tokens, minlength=4) / draws, 4))
-    print(f"total variation {_distance(tokens, P):.4f}, expected noise {noise(P, draws):.4f}")
+    print(f"total variation {seen:.5f}; a perfect sampler shows {noise(P, draws):.5f} on average,")
+    print(f"and {seen:.5f} or more in {chance_of_more(P, draws, seen):.0%} of all runs")
     kept = float(np.mean(tokens == drafts))
     print(f"the draft's own token: {kept:.4f}; exactly {np.minimum(P, Q).sum():.2f}")
-    even = {v: noise(np.full(v, 1 / v), draws) for v in (8, 32, 1024, 32_000)}
-    print("noise with even vocabularies:", ", ".join(f"{v:,}: {x:.4f}" for v, x in even.items()))
 
 
 def noise_hides_a_bug(p: np.ndarray, q: np.ndarray) -> None:
     """Total variation of repeated samples, by the right rule and by `coarse_coin`, as two rows."""
+    _repeated((right_rule, coarse_coin), p, q)
+
+
+@drawn_from("impostor", "is_lossless")
+def your_impostor(impostor: Rule, judge: Callable) -> None:
+    """Samples by the student's impostor beside those by the right rule, and the verdicts on it."""
+    named = Named(impostor)
+    said = "lossless" if judge(named, GRID_P.copy(), GRID_Q.copy()) else "impostor"
+    alarm = sampled(impostor, GRID_P, GRID_Q, DRAWS, seed=0) > ALARM
+    title = f"Sampling says {'impostor' if alarm else 'lossless'}, your is_lossless {said}"
+    _repeated((right_rule, impostor), GRID_P, GRID_Q, title)
+
+
+def _repeated(rules: Sequence[Rule], p: np.ndarray, q: np.ndarray, title: str = "") -> None:
+    """A row of SEEDS samples for each rule, and above it the counted distance."""
     rng = np.random.default_rng(7)
-    ax = picture(f"{SEEDS} samples of {DRAWS:,} draws each", size=(7.4, 2.7))
-    rules, texts = (right_rule, coarse_coin), []
+    title = title or f"{SEEDS} samples of {DRAWS:,} draws each"
+    ax, texts = picture(title, size=(7.4, 2.9)), []
     for y, rule in enumerate(rules):
         seen = [_distance(_sample(rule, p, q, DRAWS, rng), p) for _ in range(SEEDS)]
         exact = float(np.abs(rule_law(rule, p, q) - p).sum() / 2)
@@ -69,7 +98,7 @@ def noise_hides_a_bug(p: np.ndarray, q: np.ndarray) -> None:
         )
     ax.set_yticks(range(2), [rule.__name__ for rule in rules])
     ax.set(ylim=(-0.5, 1.7), xlabel="total variation to p", xlim=(-0.0001, None))
-    show(ax.figure, f"Total variation of {SEEDS} samples each. {'; '.join(texts)}.")
+    show(ax.figure, f"{title}: total variation of {SEEDS} samples each. {'; '.join(texts)}.")
 
 
 def _sample(rule: Rule, p: np.ndarray, q: np.ndarray, draws: int, rng) -> np.ndarray:

@@ -23,8 +23,8 @@ def quiz_03_b() -> Quiz:
     return Quiz(
         right="a",
         a="The correction repairs every draft. What a poor one costs is time.",
-        b="Every block still pays for its drafts: with K = 5 and c = .1 it takes 1.5 passes for "
-        "one token, which is .67 times the speed.",
+        b="Every block still pays for its drafts: with K = 5 and c = 0.1 it takes 1.5 passes for "
+        "one token, which is 0.67 times the speed.",
         c="The two paths add up to p for every q, also for one that shares nothing with p. Then "
         "everything comes by correction.",
         d="That condition decides on the speed, not on the law: the law is p for every q.",

@@ -148,9 +148,7 @@ def test_a_failed_exercise_names_behaviour_call_cause_and_section(page: Beautifu
     text = grade.get_text(" ", strip=True)
     assert "not yet: the ratio of target to draft" in text and "You might think:" in text
     assert "acceptance_probability(p=" in text and "returned" in text and "expected" in text
-    assert grade.find(class_="again").get_text() == (
-        "Read again: The rule: accept with probability min(1, p/q)"
-    )
+    assert grade.find(class_="again").get_text() == ("Read again: The rule: how often to accept")
     second = page.find(id="test_correct_token").find(class_="again")
     assert second.get_text() == "Read first: residual_distribution"
     third = page.find(id="test_speculative_step").find(class_="again")
@@ -217,5 +215,5 @@ def test_on_paper_stand_answers_and_feedback_without_the_chapter(tab):
 @pytest.mark.browser
 def test_the_link_to_a_section_goes_there(tab):
     tab.locator("#test_acceptance_probability .again a").click()
-    top = tab.locator("h2", has_text="The rule: accept with probability").bounding_box()["y"]
+    top = tab.locator("h2", has_text="The rule: how often to accept").bounding_box()["y"]
     assert -5 < top < 200

@@ -88,6 +88,7 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 # What else is public in the files that hold figures.
 NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout", "fates"}
 NO_FIGURES |= {
+    "three_conditions",
     "table_of_drafts",
     "table_of_pairs",
     "promise",
@@ -191,7 +192,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "busy_and_idle": (_H100, ch00.MODELS["Llama 2 7B"], 8, 60),
         "measured_passes": (PASSES, 25e9),
         "published_times": (ch00.MACHINES, ch00.MODELS),
-        "four_rows": (ch00.MACHINES["A100"], 175e9, 2, (1, 18)),
+        "free_map": (_H100, ch00.MODELS["Llama 2 7B"], 524_288, (1, 64, 512), (0, 1000, 4000)),
     },
     "01": {
         "recorded_blocks": (ch01.RECORDED,),
@@ -209,9 +210,12 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "missing_part": (P, Q),
         "two_masses": (P, Q),
         "step_lengths": (P, Q, 4),
-        "before_and_after": (0.6, 0.4, 0.8),
+        "kept_of_100": ([30, 30, 20, 5], P, Q),
+        "broken_rule": ("draw the correction from p", P, Q),
     },
     "03": {
+        "best_question": (P, Q),
+        "best_rules": (ch03.RULE_PAIRS,),
         "shared_mass": (P, Q),
         "two_samplers": (P, Q),
         "stacked_paths": (P, Q),
@@ -222,6 +226,8 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "whole_texts": (ch03.TARGET, ch03.DRAFT, 2, 3),
         "noise_hides_a_bug": (ch03.QUIET_P, ch03.QUIET_Q),
         "line_up": (ch03.GRID_P, ch03.GRID_Q),
+        "library_on_trial": (P, Q),
+        "your_impostor": (),
         "price_of_acceptance": (P, Q),
     },
     "04": {

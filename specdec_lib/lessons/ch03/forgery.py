@@ -1,0 +1,85 @@
+"""What an impostor has to do: hide from 200,000 samples, and be seen by counting."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from specdec_lib.lessons.ch03.computed import noise, rule_law, sampled
+from specdec_lib.lessons.ch03.rules import Rule
+from specdec_lib.lessons.common.describing import describe, type_name
+from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.common.lending import fixed
+
+# On this pair every ratio p/q, q/p and residual is a multiple of 1/64.
+GRID_P = fixed([0.375, 0.25, 0.125, 0.25])
+GRID_Q = fixed([0.1875, 0.5, 0.0625, 0.25])
+
+DRAWS = 200_000
+FLOOR = noise(GRID_P, DRAWS)  # the mean distance of 200,000 perfect draws to GRID_P
+ALARM = 2 * FLOOR  # from here on the sampling check calls a rule an impostor
+LEAST, LARGE = 0.0003, 0.0012  # biases that earn more
+
+
+class Forgery(NamedTuple):
+    """What is known of a rule on GRID_P and GRID_Q: total variations to the target."""
+
+    counted: float  # in the middles of 64 by 64 squares
+    apart: float  # between that count and one that asks off the middles
+    seen: float  # of 200,000 samples
+
+
+def examined(rule: Rule, seed: int = 0) -> Forgery:
+    """Count and sample `rule`. Raises Different if it returns anything but N tokens."""
+    rule = _tokens_only(rule)
+    law, off = (rule_law(rule, GRID_P, GRID_Q, place=place) for place in (0.5, 0.3))
+    seen = sampled(rule, GRID_P, GRID_Q, DRAWS, seed)
+    return Forgery(_tv(law, GRID_P), _tv(law, off), seen)
+
+
+def fault_of(forgery: Forgery) -> tuple[str, str] | None:
+    """Why a rule is no hidden impostor: the name of the mistake and a sentence; None if it is."""
+    if forgery.apart > 1e-12:
+        return "between_the_lines", (
+            "It decides inside a square: asked off the middle of each square it has another law, "
+            f"{forgery.apart:.2g} away. Let r and u be compared with multiples of 1/64 only."
+        )
+    if forgery.counted < 1e-12:
+        return "honest", (
+            "Counting finds the law p, so nothing is forged. Write another token in a few squares."
+        )
+    if forgery.counted > FLOOR:
+        return "too_loud", (
+            f"Counted, it is {forgery.counted:.4f} from p. That is more than {FLOOR:.4f}, the "
+            f"noise of {DRAWS:,} samples, so sampling can see it."
+        )
+    if forgery.seen > ALARM:
+        return "too_loud", (
+            f"{DRAWS:,} samples are {forgery.seen:.4f} from p. The check raises its alarm at "
+            f"{ALARM:.4f}."
+        )
+    return None
+
+
+def _tokens_only(rule: Rule) -> Rule:
+    """`rule`, with Different if it returns anything but one token for each draft token."""
+
+    def checked(p, q, tokens, r, u):
+        out = rule(p, q, tokens, r, u)
+        got = np.asarray(out) if isinstance(out, np.ndarray | list | tuple) else None
+        if got is None or got.shape != tokens.shape or got.dtype.kind not in "iu":
+            raise Different(
+                f"impostor(p, q, tokens, r, u) returned {describe(out)}, {type_name(out)}, for "
+                f"{len(tokens):,} draft tokens, expected an array of {len(tokens):,} whole numbers."
+            )
+        if got.min() < 0 or got.max() >= len(p):
+            raise Different(
+                f"impostor(p, q, tokens, r, u) returned tokens from {got.min()} to {got.max()}, "
+                f"expected tokens from 0 to {len(p) - 1}."
+            )
+        return got
+
+    return checked
+
+
+def _tv(law: np.ndarray, p: np.ndarray) -> float:
+    return float(np.abs(law - p).sum() / 2)

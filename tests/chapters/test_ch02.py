@@ -1,0 +1,42 @@
+"""Chapter 02: the rules that a reader can break, and the 100 proposals."""
+
+import numpy as np
+import pytest
+from classes.chapter_cases import functions_of, text_of
+
+from specdec_lib.lessons.ch02.checks import P, Q
+from specdec_lib.lessons.ch02.computed import exact_law
+from specdec_lib.lessons.ch02.figures import broken_rule, kept_of_100
+from specdec_lib.lessons.ch02.rules import RULES, paths
+
+CHAPTER = "02_rejection_sampling"
+WANTED = {
+    "accept everything": Q,
+    "accept only where p >= q": [0.7875, 0, 0, 0.2125],
+    "draw the correction from p": [0.39, 0.36, 0.18, 0.07],
+    "draft again until one passes": [0.375, 0.375, 0.1875, 0.0625],
+    "the rule of this chapter": P,
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_puts_out_what_the_chapter_says(rule: str):
+    out = paths(rule, P, Q).sum(axis=0)
+    np.testing.assert_allclose(out, WANTED[rule], atol=1e-12)
+    assert f'# - `"{rule}"`' in text_of(CHAPTER)
+
+
+def test_the_right_rule_has_the_two_paths_of_the_solution():
+    law = exact_law(functions_of(CHAPTER)["correct_token"], P, Q)
+    np.testing.assert_allclose(paths(RULES[-1], P, Q), law, atol=1e-12)
+
+
+def test_a_rule_that_is_not_there_is_told_the_names(shown: list[str], capsys):
+    broken_rule("accept nothing", P, Q)
+    assert shown == [] and "'draft again until one passes'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("keep", [[30, 46, 20, 5], [-1, 0, 0, 0], [30, 45], "all"])
+def test_more_than_was_proposed_cannot_be_kept(keep, shown: list[str], capsys):
+    kept_of_100(keep, P, Q)
+    assert shown == [] and "at most 30, 45, 20, 5" in capsys.readouterr().out
