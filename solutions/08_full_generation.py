@@ -436,7 +436,7 @@ for run in beside("08 engineering", timed):
 # A GPU is often done with a small model's kernel before the host has started the next one. A pass then takes as long
 # as *starting* it. That goes by the number of layers, not by the weights: Qwen2.5-0.5B has 24 layers and its target of
 # 7B has 28. A graph is started once, and `c` goes back to what the weights say. Where nothing can be recorded, a draft
-# has to be shallow. Chen et al. drafted with 8 layers for a target of 80, and Yan et al. trade depth for width.
+# has to be shallow: Yan et al. (2024, arXiv 2402.01528) trade depth for width.
 #
 # On a GPU the next cell times four drafts both ways, two sizes times two depths. Everywhere it does the sum for
 # FLAN-T5, whose kernels `transformers` starts one by one.
@@ -499,8 +499,9 @@ print(seq2seq.compare_random_t5(our_decoder()))
 #
 # Where such pairs ran, the experiment above has their rows. FLAN-T5 translates WMT14 and summarises CNN/DailyMail, as
 # in the paper's Tables 2 and 3. A pair of Llama's form goes on with HumanEval and XSum, as in Chen et al. Vicuna 7B
-# with a draft of 68M stands beside Spec-Bench's row: 2.28 tokens a pass and 1.49 times on an A100. Texts come from the
-# hub by `pip install -e .[published]`; where a task is called *docs* or *code*, built-in texts stood in.
+# with a draft of 68M stands beside Spec-Bench's row: 2.28 tokens a pass and 1.49 times on an A100 (the run of
+# chapter 05; the later run of chapter 07 has 1.52). Texts come from the hub by `pip install -e .[published]`; where a
+# task is called *docs* or *code*, built-in texts stood in.
 #
 # ## Two answers from your table
 #

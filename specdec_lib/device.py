@@ -93,8 +93,9 @@ def sent(numbers: Sequence, device: torch.device) -> torch.Tensor:
     """`numbers` as a tensor on `device`, without waiting for what the device has to do before.
 
     `torch.tensor(numbers, device=...)` does wait. A copy from ordinary memory of the host is staged
-    before the call returns (NVIDIA, CUDA Driver API 13.0, "API synchronization behavior"), so the
-    numbers may be changed at once.
+    before the call returns, so the numbers may be changed at once. NVIDIA does not promise that the
+    staging never waits ("API synchronization behavior" in the manual of the CUDA driver API: such a
+    transfer "might be synchronous").
     """
     return torch.tensor(numbers).to(device, non_blocking=True)
 

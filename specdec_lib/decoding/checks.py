@@ -29,7 +29,8 @@ def check_request(
     needed = longest + settings.max_new_tokens + spare
     batch = f" and, in a batch, {spare} for its drafts" if spare else ""
     what = f"{longest} tokens of prompt, {settings.max_new_tokens} new ones{batch}"
-    check_room(what, needed, model.max_length)
+    slides = getattr(model, "slides", False)
+    check_room(what, needed, model.max_length, "model's sliding window" if slides else "model")
     return needed
 
 

@@ -29,6 +29,7 @@ class Llama:
             raise ValueError(f"Llama runs in a floating-point dtype, not {weights.embedding.dtype}")
         self.shape = shape
         self.vocab_size, self.max_length = shape.vocab_size, shape.max_length
+        self.slides = shape.slides
         self.device, self.dtype = weights.embedding.device, weights.embedding.dtype
         self.embedding, self.norm = weights.embedding, RMSNorm(weights.norm, shape.epsilon)
         self.layers = []

@@ -33,12 +33,6 @@ FIGURES = [(chapter, name) for chapter in CHAPTERS for name in figures_of(chapte
 DRAWN = [(c, name) for c, name in FIGURES if hasattr(figures_of(c)[name], "functions")]
 WRONG = [(chapter, wrong) for chapter in CHAPTERS for wrong in misconceptions_of(chapter).all]
 
-# The head of a chapter: what it holds in four lines, and what a reader brings and takes away.
-HEAD = (
-    *("**Intuition**", "**Mathematics**", "**Code**", "**Demo**"),
-    *("**You come with**", "**You build**", "**You leave with**"),
-)
-
 
 # The head of a chapter: what it holds in four lines, and what a reader brings and takes away.
 HEAD = (

@@ -1,12 +1,14 @@
 """What the work between the passes costs: four versions of one decoder, interleaved."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.runs import SAMPLED, Graphs, decoder, plain
+from specdec_lib.measure.core.memory import attempt
+from specdec_lib.measure.core.runs import SAMPLED, Decoder, Graphs, decoder, plain
 from specdec_lib.measure.core.timing import Spread, on_turns, ratios
 from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
@@ -61,7 +63,8 @@ class Growing:
 def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Runs:
     """Every version and plain decoding at temperature 1, in turn on the same held-out prompts.
 
-    A graph is captured in the round that is not counted, and then used again.
+    A graph is captured before the first round, and then used again. A version that runs out of
+    memory is left out with a line that says so; plain decoding ran in the grid, and has to fit.
     """
     large, small = machine.targets[target], machine.drafts[draft]
     tokens = machine.effort.tokens
@@ -75,6 +78,7 @@ def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Ru
     }
     turns = prompts(machine.effort.prompts) * machine.effort.rounds
     with machine.budget.part(ENGINEERING) as part:
+        decoders = fitting(decoders, turns[0])
         seconds = on_turns(decoders, part.each(turns, TURNS))
     return {f"target {target}, draft {draft}, K = {k}": seconds}
 
@@ -87,3 +91,12 @@ def versions(measured: Runs) -> list[Version]:
         for name, times in seconds.items()
         if name != PLAIN
     ]
+
+
+def fitting(decoders: Mapping[str, Decoder], prompt: list[int]) -> dict[str, Decoder]:
+    """Plain decoding, and each of the others whose text after `prompt` fits into the memory."""
+    return {
+        name: each
+        for name, each in decoders.items()
+        if name == PLAIN or attempt(name, lambda each=each: (each(prompt), True))
+    }

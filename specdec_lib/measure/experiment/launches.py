@@ -1,11 +1,10 @@
 """What a draft costs whose kernels the host starts one by one, and one that is replayed as a graph.
 
 A GPU is fast enough for a small model's kernels to be over before the next is started. Then a pass
-takes as long as starting it, and that goes by the number of layers, not by the weights. Chen et al.
-(2023) draft with 8 layers for a target of 80; Yan, Agarwal and Venkataraman (2024), "Decoding
-Speculative Decoding", arXiv 2402.01528, find depth to be what a draft's time depends on, and trade
-it for width. Here four drafts beside one target, two sizes times two depths, are timed both ways.
-Their weights are random: only their cost is looked at.
+takes as long as starting it, and that goes by the number of layers, not by the weights. Yan,
+Agarwal and Venkataraman (2024), "Decoding Speculative Decoding", arXiv 2402.01528, find depth to be
+what a draft's time depends on, and trade it for width. Here four drafts beside one target, two
+sizes times two depths, are timed both ways. Their weights are random: only their cost is looked at.
 """
 
 import math
@@ -34,7 +33,7 @@ from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import scaled
 
 SIZES = {"a tenth": 0.1, "a hundredth": 0.01}  # of the weights that the target reads
-DEPTHS = {"deep": 0.75, "shallow": 0.1}  # of its layers; Qwen2.5: 24 of 28, Chen et al.: 8 of 80
+DEPTHS = {"deep": 0.75, "shallow": 0.1}  # of its layers; Qwen2.5: 24 of 28
 DRAFTS = tuple(product(SIZES.items(), DEPTHS.items()))
 HEAD, MLP = 64, 2.75  # the width of a head, and of the MLP over that of the model
 ROUNDS = 10

@@ -59,6 +59,7 @@ class Shape:
     theta: float
     epsilon: float
     form: Form = Form()
+    slides: bool = False  # max_length is a sliding window: what is longer would leave it
 
 
 def read_shape(folder: Path) -> Shape:
@@ -97,6 +98,7 @@ def shape_of(path: Path, config: Mapping[str, Any]) -> Shape:
         theta=rope.pop("rope_theta"),
         epsilon=config["rms_norm_eps"],
         form=form_of(config, rope),
+        slides=window(config) < config["max_position_embeddings"],
     )
 
 

@@ -68,6 +68,16 @@ def test_four_versions_are_timed(machine):
     assert all(each.speedup.median > 0 for each in versions)
 
 
+def test_a_version_that_runs_out_of_memory_is_left_out_and_named(machine, monkeypatch, capsys):
+    def new_cache(*given, **how):
+        raise torch.OutOfMemoryError("no more memory")
+
+    monkeypatch.setattr(engineering.Growing, "new_cache", new_cache)
+    measured = engineering.measure(LIBRARY, machine, "built-in", "small", 2)
+    assert engineering.GROWING not in [each.name for each in engineering.versions(measured)]
+    assert f"{engineering.GROWING} does not fit: no more memory" in capsys.readouterr().out
+
+
 def test_the_capture_is_not_in_the_time_of_the_graph(machine, monkeypatch):
     """By a clock on which a pass takes a second and a capture a thousand."""
     clock, capture = Clock(monkeypatch), graph.captured

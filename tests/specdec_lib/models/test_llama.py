@@ -13,10 +13,13 @@ from torch import Tensor
 from transformers import LlamaForCausalLM
 
 from specdec_lib.assets import ASSETS
+from specdec_lib.decoding.checks import check_request
+from specdec_lib.decoding.state import Settings
 from specdec_lib.models.checkpoint import read_shape, read_weights
 from specdec_lib.models.linear import Linear, can_halve
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, Growth, grown, parameters, scaled
+from specdec_lib.sampling import Greedy, Warp
 
 CLOSE = {"rtol": 0, "atol": 1e-5}  # transformers computes rotary angles in float32
 SAME = {"rtol": 0, "atol": 1e-11}
@@ -125,6 +128,18 @@ def test_weights_of_another_model_are_refused(folder: Path, change: dict, named:
 def test_texts_end_where_a_window_would_begin_to_slide(folder: Path, change: dict, length: int):
     configure(folder, change)
     assert read_shape(folder).max_length == length
+
+
+def test_a_text_longer_than_a_window_is_refused_by_the_name_of_the_window(folder: Path):
+    configure(folder, {"model_type": "mistral", "sliding_window": 32})
+    model = Llama.from_folder(folder)
+    with pytest.raises(
+        ValueError, match="need 33 positions, and the model's sliding window has 32"
+    ):
+        check_request(model, [[1] * 30], Settings(3, Warp(0)), Greedy())
+    configure(folder, {"model_type": "llama"})
+    with pytest.raises(ValueError, match="need 129 positions, and the model has 128"):
+        check_request(Llama.from_folder(folder), [[1] * 120], Settings(9, Warp(0)), Greedy())
 
 
 def configure(folder: Path, change: dict) -> None:
