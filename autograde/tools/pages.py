@@ -23,7 +23,7 @@ folded. You write your own in the {{download}}`notebook <../notebooks/{chapter}.
 [how to begin](../student.md).
 ```
 """
-REVEALS = re.compile(r"^lesson\.reveal\(", re.MULTILINE)
+REVEALS = re.compile(r"^\s*lesson\.reveal\w*\(", re.MULTILINE)
 HINTS = re.compile(r"^hints\(", re.MULTILINE)  # below a solution all three hints are open
 
 

@@ -14,7 +14,7 @@ from autograde.wrong import misconceptions_of
 
 pytestmark = pytest.mark.browser
 
-SIMULATOR = "acceptance_simulator("
+SIMULATOR = "import acceptance_simulator"  # what the folded cell shows
 REVEAL = 'lesson.reveal("prediction_02",'
 EXERCISE = "acceptance_probability"
 CHECK = f"lesson.check_{EXERCISE}("

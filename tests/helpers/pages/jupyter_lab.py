@@ -26,6 +26,8 @@ from autograde.chapter import ROOT
 PATIENCE = 90  # seconds for anything that loads
 RUN = "Shift+Enter"  # runs the active cell and goes on to the next one
 ACTIVE = ".jp-Notebook-cell.jp-mod-active"
+# What is read of a cell's code: a folded cell shows the first line alone.
+CODE = ".jp-InputArea-editor, .jp-InputPlaceholder"
 MOST = 80  # cells from one place of a chapter to another; a chapter has fewer
 
 
@@ -137,8 +139,7 @@ class Lab:
         workspace = f"{self.server.url}/lab/workspaces/{next(self.server.workspaces)}"
         self.page.goto(f"{workspace}/tree/{path}")
         self.page.get_by_role("button", name="Validate").wait_for()
-        # The notebook's own indicator says idle before there is a kernel; the status bar does not.
-        self.page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for()
+        self._wait_for_kernel()
 
     def choose(self, menu: str, command: str) -> None:
         """A command of the menu bar."""
@@ -148,13 +149,20 @@ class Lab:
     def run_all(self) -> None:
         """Run all cells and wait until none is waiting any more."""
         self.choose("Run", "Run All Cells")
-        self.panel.locator(".jp-InputPrompt", has_text="[1]:").wait_for(state="attached")
+        # The first cell that ran may be folded, and then it shows no number.
+        prompts = self.panel.locator(".jp-InputPrompt", has_text=re.compile(r"\[\d+\]:"))
+        prompts.first.wait_for(state="attached")
         self.wait_until_idle()
 
     def wait_until_idle(self) -> None:
-        """Wait until no cell is running or waiting."""
+        """Wait until no cell is running or waiting; a folded one shows no star."""
         prompts = "[...document.querySelectorAll('.jp-InputPrompt')].map(p => p.textContent)"
         self.page.wait_for_function(f"() => !{prompts}.includes('[*]:')")
+        self._wait_for_kernel()
+
+    def _wait_for_kernel(self) -> None:
+        # The notebook's own indicator says idle before there is a kernel; the status bar does not.
+        self.page.locator("#jp-main-statusbar").get_by_text("| Idle").wait_for()
 
     def read(self) -> None:
         """Look at every text from top to bottom: JupyterLab renders what comes into view."""
@@ -177,8 +185,8 @@ class Lab:
         return said
 
     def cell(self, text: str):
-        """The code cell whose input holds `text`, scrolled into view."""
-        code = self.page.locator(".jp-InputArea-editor", has_text=text)
+        """The code cell that shows `text` in its input, scrolled into view."""
+        code = self.page.locator(CODE, has_text=text)
         cell = self.panel.locator(".jp-CodeCell", has=code)
         cell.evaluate("cell => cell.scrollIntoView({ block: 'center' })")
         return cell

@@ -565,17 +565,20 @@ def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
 
 # What a chapter's folder may hold beside its checks and figures.
 ROLES = {
-    "storyboard",
     "checks",
-    "figures",
     "computed",
+    "diagnosis",
+    "family",
+    "figures",
+    "forgery",
+    "library",
     "measured",
     "models",
     "puzzle",
+    "quizzes",
     "rules",
-    "family",
+    "storyboard",
 }
-ROLES |= {"diagnosis", "quizzes"}
 
 
 def test_every_chapter_has_the_same_file_names():
