@@ -539,20 +539,23 @@ figures.price_of_acceptance(total_variation, P, Q)
 
 # %% [markdown]
 # Rounding the target's weights changes `p` as well. The next cell measures by how much, for the built-in
-# target on **held-out** text, which no model here was trained on. An exact decoder stands at 0. A lossy method needs evaluation, task by task. A
-# lossless method needs a count of its implementation, because implementations fail.
+# target on **held-out** text, which no model here was trained on. An exact decoder stands at 0. A
+# lossy method needs evaluation, task by task. A lossless method needs a count of its implementation,
+# because implementations fail.
 
 # %% tags=["demo"]
+from specdec_lib.device import leave_cores
 from specdec_lib.measure.core.rounded import rounded_targets
 
+leave_cores()  # as in chapter 00
 rounded_targets()
 
 # %% [markdown]
 # ## The worst case: a very poor draft
 #
-# The two paths hold for every `q`, so a poor draft costs no quality. A poor draft costs time. The table
-# has `c`, the time of a draft step over the time of a target pass. It assumes that a pass over five tokens
-# costs as much as a pass over one, and equal acceptance everywhere.
+# The two paths hold for every `q`, so a poor draft costs no quality. A poor draft costs time. The
+# table has `c`, the time of a draft step over the time of a target pass. It assumes that a pass over
+# five tokens costs as much as a pass over one, and equal acceptance everywhere.
 
 # %% tags=["demo"]
 lesson.speed_table(alphas=(1.0, 0.7, 0.3, 0.0), costs=(0, 0.02, 0.1), k=4)
