@@ -42,8 +42,9 @@ def positive(value: float) -> bool:
 
 
 def tokens(value: object) -> bool:
-    """A list of whole numbers from 0 on."""
-    return type(value) is list and all(map(whole_from(0), value))
+    """A list of whole numbers from 0 on, or an array of them where a card says so."""
+    listed = value.tolist() if type(value).__name__ == "ndarray" else value
+    return type(listed) is list and all(map(whole_from(0), listed))
 
 
 def some_tokens(value: object) -> bool:
