@@ -29,7 +29,8 @@ def unknown_imports(source: str, before: list[str]) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             modules.append("." * node.level + (node.module or ""))
     allowed = sys.stdlib_module_names | FOREIGN
-    return [each for each in modules if each not in known and not {each, each.split(".")[0]} & allowed]
+    known |= allowed
+    return [each for each in modules if not {each, each.split(".")[0]} & known]
 
 
 PATH = reading_path((ROOT / "README.md").read_text(encoding="utf-8"))
