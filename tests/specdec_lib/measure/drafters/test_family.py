@@ -24,7 +24,7 @@ from specdec_lib.models import published
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
 
-PAGE = Path(__file__).parents[3] / "docs" / "drafters.md"
+PAGE = Path(__file__).parents[4] / "docs" / "drafters.md"
 TOKENS = 6
 
 
