@@ -108,7 +108,7 @@ def test_the_build_follows_the_driver_and_the_capability(version, capability, ex
 
 
 def test_the_builds_are_those_of_the_pinned_torch():
-    pinned = Path(__file__).parents[3].joinpath("constraints.txt").read_text()
+    pinned = Path(__file__).parents[4].joinpath("constraints.txt").read_text()
     assert "\ntorch==2.13." in pinned  # another torch comes in other builds: nvidia.py
 
 
@@ -141,7 +141,7 @@ def test_pairs_fit_by_their_plans_and_the_disk(monkeypatch):
 
 
 def test_the_page_has_the_plans_of_today(tmp_path: Path, capsys):
-    docs = Path(__file__).parents[3] / "docs"
+    docs = Path(__file__).parents[4] / "docs"
     assert table_in(docs / "gpu.md", plans.TABLE) == plans.page_table()
     page = tmp_path / "page.md"
     plans.main(["--markdown", str(page)])
