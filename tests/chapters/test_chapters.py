@@ -84,6 +84,10 @@ SAID = {
     "05 expected_and_measured": "T5-large, T = 0: formula 2.36 to 2.64, printed 2.5, measured 1.7",
     "05 two_devices": "Medusa: 2.32 tokens and 1.44x on the RTX 3090",
     "05 acceptance_table": "code, small: 0.500 and 0.600",
+    "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
+    "07 shapes_walked": "Your walk, 20 blocks each, c = 0.2. good: chain of six",
+    "07 frame": "Changed: In which shape; Who verifies; E: 1 + sum over the nodes",
+    "07 static_map": "trained heads, a tree: Medusa, EAGLE, EAGLE-2, EAGLE-3",
     "08 beside_the_papers": "code, T = 1: formula 1.90, with v 1.60, promised with the prompt "
     "1.55, measured 1.50",
     "08 against_hugging_face": "over Hugging Face generate: 1.50, 1.50",
@@ -110,6 +114,7 @@ SAID_OF_WRONG = [
     ("06_simulator", "rows_of_coins", lambda *args: 1, "returned [1, 1, 1, 1, 1, 1, 1, 1]"),
     ("07_connections", "more_candidates", "candidates_against_p", "n = 2: A 0.36"),
     ("07_connections", "tree_and_mask", "mask_causal", "5 sees [0, 1, 2, 3, 4, 5]"),
+    ("07_connections", "walked_down", "walk_in_list_order", "Your walk writes [3, 0, 2, 0, 1, "),
     ("08_full_generation", "going_back", "one_too_many", "After your rollback to 11 it holds 10."),
     ("08_full_generation", "law_of_texts", "argmax_draft", "Total variation 2.5e-01."),
     ("08_full_generation", "passes", "prompt_read_every_block", "reads positions 0 to 6"),
@@ -338,7 +343,7 @@ LOOKED_AT = {
         "T5-small: 77 million": "with 77 and 250 million",
         "T5-base: 250 million": "with 77 and 250 million",
     },
-    "07_connections": {"total variation 0.2": "law is .20 away", "0.3: False": "0.1 + 0.2 == 0.3"},
+    "07_connections": {"total variation 0.2": "law is 0.2 away", "c = 0.2: ": "`c = 0.2`"},
 }
 
 

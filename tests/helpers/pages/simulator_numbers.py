@@ -67,7 +67,11 @@ def _bottleneck(state: State) -> list[float]:
 
 def _draft_tree(state: State) -> list[float]:
     parents = state["shapes"][state["shape"]]["parents"]
-    return [computed.tree_tokens(parents, state["drafts"][state["draft"]]["shares"])]
+    shares = state["drafts"][state["draft"]]["shares"]
+    return [
+        computed.tree_tokens(parents, shares),
+        computed.tree_speedup(parents, shares, state["c"]),
+    ]
 
 
 def _generation(state: State) -> list[float]:
@@ -143,11 +147,11 @@ NUMBERS: dict[str, Callable[[State], list[float]]] = {
     "acceptance": _acceptance,
     "batch": _batch,
     "bottleneck": _bottleneck,
+    "design_map": lambda state: [],
     "draft_tree": _draft_tree,
     "generation": _generation,
     "paper_rows": _paper_rows,
     "pipeline": _pipeline,
-    "timeline": lambda state: [],
     "trace": _trace,
     "tradeoff": _tradeoff,
     "two_paths": _two_paths,
