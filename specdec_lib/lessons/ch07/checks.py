@@ -213,8 +213,8 @@ def check_walk_tree(function: Callable) -> None:
     hint = "Both are rejected: the draw is from what is left, [0.692, 0, 0, 0.308]."
     arguments = ([-1, -1, 0], [1, 2, 0], p, q, np.array([0.7, 0.5, 0.0]), 0.7)
     expect(function, *arguments, gives=[3], hint=hint)
-    hint = "The coin belongs to the node: r[2] judges node 2, and r[0] node 0."
-    arguments = ([-1, -1, 1], [1, 0, 1], p, np.array([Q, P, Q, P]), np.array([0.9, 0.5, 0.6]), 0.1)
+    hint = "The coin belongs to the node: r[2] judges node 2, whatever its level is."
+    arguments = ([-1, -1, 1], [1, 0, 1], p, np.array([Q, P, Q, P]), np.array([0.9, 0.9, 0.6]), 0.1)
     expect(function, *arguments, gives=[0, 1, 0], hint=hint)
     hint = "A tree without nodes writes one token, drawn from p[0]."
     expect(function, [], [], P[None], Q[None], np.array([]), 0.5, gives=[1], hint=hint)

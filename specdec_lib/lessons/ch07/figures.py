@@ -208,28 +208,6 @@ def branch(parents: list[int], tokens: list[int], out: list[int]) -> list[int]:
     return path
 
 
-def shapes() -> None:
-    """The four shapes of a draft: chain, candidates, tree, a block at once."""
-    drawn = {
-        "chain\n(a draft model)": [-1, 0, 1],
-        "candidates\n(SpecTr)": [-1, -1, -1],
-        "tree\n(Medusa, EAGLE)": [-1, -1, 0, 0, 1],
-        "all places at once\n(Jacobi, DFlash)": [-1, 0, 1],
-    }
-    row = panels(4, (9.6, 2.9), width_ratios=[1, 0.7, 1, 1])
-    for ax, (name, parents) in zip(row, drawn.items(), strict=True):
-        draw_tree(ax, parents)
-        ax.set_title(name, fontsize=11, loc="center")
-    row[3].add_patch(plt.Rectangle((0.68, -0.34), 2.64, 0.68, fill=False, linestyle="--"))
-    show(
-        row[0].figure,
-        "Four shapes of a draft after the text. Chain: three tokens one after the other. "
-        "Candidates: three tokens for one place. Tree: two candidates, the first with two "
-        "children, the second with one. All places at once: three tokens in one dashed box, "
-        "written in the same step.",
-    )
-
-
 def draw_tree(
     ax: Axes,
     parents: list[int],

@@ -44,35 +44,6 @@ def drafters(measured: dict[tuple[str, float], tuple[float, float]], k: int) -> 
     show(ax.figure, f"Tokens a block and share of repeated 8-grams. {'; '.join(parts)}.")
 
 
-def early_exit(alphas: dict[int, float]) -> None:
-    """Acceptance of the target's own first layers, and the best speed that follows from it."""
-    layers, total = np.array(list(alphas)), max(alphas)
-    values = np.array(list(alphas.values()))
-    best = [
-        max(walltime_speedup(alpha, e / total, k) for k in range(1, 9))
-        for e, alpha in alphas.items()
-    ]
-    ax = picture("The first layers as a draft, without training for it", "alpha, measured")
-    bars(ax, layers, values, "accepted", label="acceptance at temperature 1")
-    told = zip(layers, values, best, strict=True)
-    texts = (f"{a:.2f}\n" + (f"speed {s:.2f}x" if e < total else "the target") for e, a, s in told)
-    write_above(ax, layers, values, texts)
-    ax.set_xticks(layers, [f"{e} of {total}" for e in layers])
-    ax.set_xlabel(
-        "layers that draft; speed by the formula, best K, c = layers/all, head not counted"
-    )
-    ax.set_ylim(0, 1.35 * values.max())
-    parts = [
-        f"{e} layers: alpha {value:.3f}, at best {speed:.2f}x"
-        for e, value, speed in zip(layers, values, best, strict=True)
-        if e < total
-    ]
-    show(
-        ax.figure,
-        f"Early exit of the built-in target, which has {total} layers. {'; '.join(parts)}.",
-    )
-
-
 @drawn_from("walk_tree")
 def shapes_walked(
     walk: Callable,
