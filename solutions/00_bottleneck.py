@@ -52,8 +52,9 @@ lesson.reveal_race("prediction_00_race", prediction_00_race, races)
 
 # %% [markdown]
 # If the right side needed less time, there is a riddle: the right side ran a second model as well.
-# This chapter solves the riddle. On a slow or busy machine the race takes a smaller large model,
-# which may gain less. Every later chapter ends with the same race and adds what you built there.
+# This chapter solves the riddle. (On a slow or busy machine the race takes a large model that is not
+# quite as large, and may gain less.) Every later chapter ends with this race and adds what you
+# built there.
 #
 # ## The course
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 01 Draft then verify: one block, from proposal to text
 #
-# 80 minutes · difficulty 2 of 5 · you need: chapter 00 (a pass over a few tokens costs about as
+# 70 minutes · difficulty 2 of 5 · you need: chapter 00 (a pass over a few tokens costs about as
 # much as a pass over one), lists and NumPy arrays
 #
 # - **Intuition**: an intern writes, a senior partner checks, in the first four frames.
@@ -50,14 +50,13 @@ storyboard()
 # %% [markdown]
 # ## Two models, one vocabulary
 #
-# A program that is called the tokenizer cuts a text into tokens. Each token is a number. All tokens
+# A program called the tokenizer cuts a text into tokens, and each token is a number. All tokens
 # together are the **vocabulary**, and `V` counts them. The last layer of a model, its LM head,
 # gives one score for each of these `V` tokens. The scores are the **logits** `z`. The softmax turns
 # the logits into a distribution: the probability of a token is its `e^z` over the sum of all `e^z`.
 #
 # Target and draft must share the tokenizer, so that number 17 is the same text for both. Here are
-# two small models of eight words. The draft looks at the last word only, the target at the last
-# two.
+# two small models of eight words. The draft looks at the last word, the target at the last two.
 
 # %%
 print({number: word for number, word in enumerate(WORDS)})
@@ -112,7 +111,7 @@ for words in ("the", "on the", ". the"):
 #
 # 1. **Draft.** The draft model writes `K` tokens, one call each. These tokens are a **block**.
 # 2. **Score.** The target reads the text and the block in one pass.
-# 3. **Accept.** The draft tokens before the first rejected one stay. All later ones are **dropped**.
+# 3. **Accept.** The draft tokens before the first rejected one stay. Those after it are **dropped**.
 # 4. **Correct, or add a bonus.** After a rejection the target's token takes the place of the
 #    rejected one. After a block without a rejection, the last row gives one more token.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 02 Rejection sampling: accept a draft token and keep the target's distribution
 #
-# 80 minutes · difficulty 4 of 5 · you need: what a probability distribution is, how to index a
+# 75 minutes · difficulty 4 of 5 · you need: what a probability distribution is, how to index a
 # NumPy array, and the picture of chapter 01 (a small model drafts, a large model checks)
 #
 # - **Intuition**: 100 proposals, counted by hand, in "The smallest example".
