@@ -60,9 +60,7 @@ after you have seen how many gigabytes it is and agreed.
 GENERATE_ENDS = """\
 Examples:
   specdec generate "def quicksort(" --k 4 --show
-  specdec generate "def quicksort(" --temperature 1 --seed 7
   specdec generate "def quicksort(" --pair qwen3-4b --draft eagle3 --show
-  specdec generate "def quicksort(" --pair smollm2 --show
 """
 PAIRS_DOES = """\
 Print the pairs of models, with the sizes and licences of those that have to be
