@@ -63,8 +63,8 @@ after you have seen how many gigabytes it is and agreed.
 """
 GENERATE_ENDS = """\
 Examples:
-  specdec generate "def quicksort(" --temperature 1 --seed 7 --show
-  specdec generate "def quicksort(" --pair qwen3-4b --draft eagle3
+  specdec generate "def quicksort(" --k 4 --show
+  specdec generate "def quicksort(" --pair qwen3-4b --draft eagle3 --show
 """
 RACE_DOES = """\
 Race plain against speculative decoding on the built-in models, in about 20 s,

@@ -17,7 +17,7 @@ from autograde.chapters.common import (
 from autograde.chapters.laws import pairs
 from autograde.check import MAX_GIVEN, Exercise, RemoteObject, by_cause, untouched
 from specdec_lib.lessons.ch03 import quizzes
-from specdec_lib.lessons.ch03.forgery import FLOOR, LARGE, LEAST, Forgery, examined, fault_of
+from specdec_lib.lessons.ch03.forgery import LARGE, LEAST, Forgery, examined, fault_of, short_of
 from specdec_lib.lessons.ch03.rules import (
     IMPOSTORS,
     Named,
@@ -495,12 +495,9 @@ def forged(student, seed: int) -> Forgery:
 
 def at_least(bias: float, found: Forgery) -> None:
     """Raise Different if the hidden bias is smaller."""
-    if found.counted < bias:
-        said = (
-            f"impostor hides a bias of {found.counted:.5f}. Expected at least {bias}, and at most "
-            f"{FLOOR:.5f}. How many more squares may it take?"
-        )
-        raise by_cause(Different(said), "one_square") if found.counted < LEAST else Different(said)
+    if said := short_of(found, bias):
+        wrong = Different(f"impostor, on lesson.GRID_P and lesson.GRID_Q: {said}")
+        raise by_cause(wrong, "one_square") if found.counted < LEAST else wrong
 
 
 @hidden

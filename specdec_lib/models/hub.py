@@ -22,6 +22,7 @@ from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, Revi
 
 from specdec_lib.files import write_whole
 from specdec_lib.models.catalogue import PUBLISHED, PairError
+from specdec_lib.notebook import shell
 
 PINS = "specdec_revisions.json"
 GIGA = 1e9
@@ -112,7 +113,7 @@ def agree(downloads: Sequence[Download], yes: bool = False) -> None:
 
 def asked(question: str) -> str | None:
     """The answer to a question in a terminal or a notebook; None if nobody can give one."""
-    if not (sys.stdin and sys.stdin.isatty()) and "ipykernel" not in sys.modules:
+    if not (sys.stdin and sys.stdin.isatty()) and not shell():
         return None
     try:
         return input(question)

@@ -166,7 +166,7 @@ def test_an_impostor_earns_more_the_more_it_hides():
             if each in right:
                 hidden.at_least(least, each)
             else:
-                with pytest.raises(Different, match="hides a bias of"):
+                with pytest.raises(Different, match="hides, with a bias of"):
                     hidden.at_least(least, each)
 
 

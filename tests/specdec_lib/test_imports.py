@@ -1,9 +1,9 @@
 """Which of our modules may import which, and that every package is in git.
 
 sampling, theory <- exact, assets, device <- models <- drafters <- decoding <- measure <- training:
-each may import what stands to its left, and from models on `files`. Lessons import sampling, theory
-and exact only, chapters specdec_lib only, and specdec_lib, which is all that students have, never
-imports autograde.
+each may import what stands to its left, and from models on `files` and `notebook`. Lessons import
+sampling, theory, exact and notebook only, chapters specdec_lib only, and specdec_lib, which is all
+that students have, never imports autograde.
 """
 
 import ast
@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("specdec_lib", "autograde")
 BASE = {"theory", "sampling"}
-TOOLS = {"files"}
+TOOLS = {"files", "notebook"}
 ABOVE_BASE = {"exact", "assets", "device"}
 LAYERS = ("models", "drafters", "decoding", "measure", "training")
 
@@ -29,7 +29,7 @@ def areas_open_to(area: str) -> set[str] | None:
     if area in ABOVE_BASE:
         return BASE | TOOLS | {area}
     if area == "lessons":
-        return BASE | {"exact", "lessons"}
+        return BASE | {"exact", "notebook", "lessons"}
     if area in LAYERS:
         return BASE | TOOLS | ABOVE_BASE | set(LAYERS[: LAYERS.index(area) + 1])
     return None

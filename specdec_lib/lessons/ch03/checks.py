@@ -6,7 +6,18 @@ import numpy as np
 
 from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch03.computed import bfloat16, mixed_up, noise
-from specdec_lib.lessons.ch03.forgery import ALARM, DRAWS, FLOOR, GRID_P, GRID_Q, examined, fault_of
+from specdec_lib.lessons.ch03.forgery import (
+    ALARM,
+    DRAWS,
+    FLOOR,
+    GRID_P,
+    GRID_Q,
+    LARGE,
+    LEAST,
+    examined,
+    fault_of,
+    short_of,
+)
 from specdec_lib.lessons.ch03.rules import (
     Named,
     coarse_coin,
@@ -187,6 +198,9 @@ def check_impostor(function: Callable) -> None:
     fault = fault_of(found)
     if fault:
         raise Different(fault[1])
+    for bias, earned in ((LEAST, 2), (LARGE, 3)):
+        if said := short_of(found, bias):
+            raise Different(f"{said} So far it earns {earned} of 4 points.")
     print(
         f"Counted: {found.counted:.5f} from p. {DRAWS:,} samples: {found.seen:.5f} from p, and the "
         f"alarm is at {ALARM:.5f}.\nThe sampling check passes your rule. Counting sees it."

@@ -60,6 +60,16 @@ def fault_of(forgery: Forgery) -> tuple[str, str] | None:
     return None
 
 
+def short_of(forgery: Forgery, bias: float) -> str | None:
+    """What to say of a hidden bias below `bias`; None if it is as large."""
+    if forgery.counted >= bias:
+        return None
+    return (
+        f"It hides, with a bias of {forgery.counted:.5f}. Expected at least {bias}, and at most "
+        f"{FLOOR:.5f}. How many more squares may it take?"
+    )
+
+
 def _tokens_only(rule: Rule) -> Rule:
     """`rule`, with Different if it returns anything but one token for each draft token."""
 

@@ -1,9 +1,10 @@
 """The note under a check that failed: four lines for a person or an assistant, filled in."""
 
-import sys
 from collections.abc import Sequence
 from html import escape
 from typing import Any
+
+from specdec_lib.notebook import shell
 
 MOST_AGREED = 3  # examples that the note lists
 COLUMNS = 88  # characters of a line of the note, about
@@ -55,13 +56,12 @@ class Note:
 
 def show_below(note: Note) -> None:
     """Show the note below the error of the cell that runs; nothing where no notebook runs."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    if getattr(shell, "kernel", None) is None:
+    if not (running := shell()):
         return
+    import IPython
 
     def show(*_: Any) -> None:
-        shell.events.unregister("post_run_cell", show)
-        ipython.display.display(note)
+        running.events.unregister("post_run_cell", show)
+        IPython.display.display(note)
 
-    shell.events.register("post_run_cell", show)
+    running.events.register("post_run_cell", show)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import html
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from specdec_lib.lessons.common.style import palette
+from specdec_lib.notebook import shell
 
 HERE = Path(__file__).parent
 LIGHT = {"ink": "#1c1c21", "soft": "#55555f", "paper": "#ffffff", "line": "#dcdce2"}
@@ -41,7 +41,7 @@ HOW = (
 def show_race(races: Sequence[Any]) -> None:
     """Replay every race of `races`, as measure.race.race gives them; on terminals print them."""
     for race in races:
-        if _in_notebook():
+        if shell():
             from IPython.display import display
 
             display({"text/html": as_page(race), "text/plain": as_text(race)}, raw=True)
@@ -177,8 +177,3 @@ def style_sheet() -> str:
     )
     rules = f".sd-race {{ {light} }} [data-jp-theme-light='false'] .sd-race {{ {dark} }}\n"
     return rules + (HERE / "race.css").read_text(encoding="utf-8")
-
-
-def _in_notebook() -> bool:
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    return hasattr(shell, "kernel")

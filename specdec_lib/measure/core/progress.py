@@ -3,10 +3,11 @@
 A progress bar would stay on an exported page as an error. On a terminal the bars of tqdm show it.
 """
 
-import sys
 import time
 from collections.abc import Callable, Collection, Iterator
 from typing import Protocol, TypeVar
+
+from specdec_lib.notebook import shell
 
 AFTER = 2.0  # seconds before the line appears: what is done sooner needs none
 EVERY = 1.0  # seconds between two changes
@@ -33,7 +34,7 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
         after: float = AFTER,
     ) -> None:
-        self._appear, self._clock = appear or in_notebook, clock
+        self._appear, self._clock = appear or output, clock
         self._due, self._place = clock() + after, None
 
     def say(self, text: str) -> None:
@@ -76,7 +77,6 @@ class Output:
         self._handle.update({"text/plain": text} if text else self.NOTHING, raw=True)
 
 
-def in_notebook() -> Output | None:
+def output() -> Output | None:
     """An output of a notebook's cell; None where no kernel runs."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    return Output() if hasattr(shell, "kernel") else None
+    return Output() if shell() else None

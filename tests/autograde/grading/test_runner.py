@@ -105,14 +105,22 @@ def test_points_without_a_test_are_refused(tests_in, text, exercises, words):
 @pytest.mark.parametrize(
     "options, words",
     [
-        ('b="", c="", d=""', "test_quiz tests quiz_x, and the chapter grades no such name"),
-        ('b="", c=""', "ValueError: quiz_x: explain each wrong option"),
+        ('b="", c="", d=""', ":9: test_quiz tests quiz_x, and the chapter grades no such name"),
+        ('b="", c=""', ":6: TypeError: .* missing 1 required positional argument: 'd'"),
     ],
 )
 def test_a_mistake_in_a_quiz_is_told_where_the_quiz_is_written(tests_in, options, words):
-    text = "from autograde.chapters.common import quiz\n\n\ntest_quiz = quiz("
-    with pytest.raises(AuthorError, match=f":4: {words}"):
-        tests_in(f'{text}"quiz_x", "a", {options})')
+    text = f"""from autograde.chapters.common import quiz
+from specdec_lib.lessons.common.answers import Quiz
+
+
+def quiz_x() -> Quiz:
+    return Quiz("a", a="", {options})
+
+
+test_quiz = quiz(quiz_x)"""
+    with pytest.raises(AuthorError, match=words):
+        tests_in(text)
 
 
 def outcomes_of_plain_pytest(notebook: NotebookNode) -> list[tuple[str, bool]]:

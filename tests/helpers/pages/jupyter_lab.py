@@ -202,8 +202,8 @@ class Lab:
         return self.simulator(text).locator(".sd-number").all_text_contents()
 
     def wait_for_output(self, text: str, said: str | re.Pattern) -> None:
-        """Wait until `said` can be read under the cell whose input holds `text`."""
-        self.cell(text).locator(".jp-OutputArea-output", has_text=said).wait_for()
+        """Wait until `said` can be read under the cell whose input holds `text`, once or more."""
+        self.cell(text).locator(".jp-OutputArea-output", has_text=said).first.wait_for()
 
     def press(self, key: str) -> str:
         """Press a key that leads to another cell, wait until all is run; returns its text.

@@ -15,7 +15,7 @@ from specdec_lib.measure.experiment import batches, engineering
 from specdec_lib.measure.quiet import command, runs
 from specdec_lib.measure.quiet.chapters import RUNS
 
-SOLUTIONS = Path(__file__).resolve().parents[3] / "solutions"
+SOLUTIONS = Path(__file__).resolve().parents[4] / "solutions"
 CHAPTERS = {path.name[:2]: path.read_text(encoding="utf-8") for path in SOLUTIONS.glob("*.py")}
 QUIET, BUSY = {1: [1.0] * 4, 2: [1.1] * 4}, {1: [1.0, 1.0, 2.0, 2.0], 2: [1.1, 1.1, 2.2, 2.2]}
 

@@ -198,7 +198,7 @@ def test_quick_work_leaves_no_place_and_nothing_is_shown_where_nothing_can_be():
 
 def test_every_piece_of_a_part_is_shown(monkeypatch):
     clock, place = Clock(), Place()
-    monkeypatch.setattr("specdec_lib.measure.core.progress.in_notebook", lambda: place)
+    monkeypatch.setattr("specdec_lib.measure.core.progress.output", lambda: place)
     with Budget({"a": 100}, clock=clock).part("a") as part:
         list(work(clock, part.each(range(6), "turns"), 5))
     assert place.shown[0] == "a: turns, 2 of 6 (5 s of 100 s at most)"
