@@ -48,6 +48,8 @@ from specdec_lib.measure.race.race import race
 # 20 s at most: loading, then both sides by turns, a few tokens each
 races = race("00", {"speculative decoding": drafting("large", k=3)}, seconds=20)
 show_race(races)
+
+# %% tags=["demo"]
 lesson.reveal_race("prediction_00_race", prediction_00_race, races)
 
 # %% [markdown]

@@ -573,7 +573,7 @@ from specdec_lib.lessons.common.race import show_race
 from specdec_lib.measure.race.contestants import judged_by
 from specdec_lib.measure.race.race import race
 
-show_race(race("02", {"your rule": judged_by(speculative_step)}, texts=2, temperature=1))
+show_race(race("02", {"your rule": judged_by(speculative_step)}, temperature=1))
 
 # %% [markdown]
 # ## Sources

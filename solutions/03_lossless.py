@@ -674,7 +674,7 @@ from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 
 contestants = {"speculative decoding": drafting("large", k=3)}
-show_race(race("03", contestants, texts=2, temperature=0.7))
+show_race(race("03", contestants, temperature=0.7))
 
 # %% [markdown]
 # ## Sources

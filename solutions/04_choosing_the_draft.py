@@ -728,7 +728,7 @@ row = costlier[draft]
 promised = speedup(row.alpha, row.costs.c, k, row.costs.v[k + 1])
 target = None  # the race makes its own
 print(f"Your formula takes {draft} with K = {k} and promises {promised:.2f} before Python's share.")
-show_race(race("04", {"your draft and K": drafting(draft, k)}, texts=2, temperature=1))
+show_race(race("04", {"your draft and K": drafting(draft, k)}, temperature=1))
 
 # %% [markdown]
 # ## Sources

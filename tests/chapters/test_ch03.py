@@ -1,6 +1,7 @@
 """Chapter 03: its exact laws, figures and simulator, beyond what every chapter has."""
 
 import re
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -166,6 +167,22 @@ def test_an_impostor_earns_more_the_more_it_hides():
             else:
                 with pytest.raises(Different, match="hides, with a bias of"):
                     hidden.at_least(least, each)
+
+
+def in_form(form: Callable):
+    """One of these rules, whose tokens come back in another form."""
+    return lambda *given: form(forger(6).impostor(*given))
+
+
+def test_tokens_of_an_impostor_are_read_from_any_form():
+    known = forgery.examined(forger(6).impostor)
+    for form in (np.ndarray.tolist, tuple, np.float32, np.uint8):
+        assert forgery.examined(in_form(form)) == known
+    for form in (sum, str, lambda x: x + 0.5, lambda x: x * np.nan, lambda x: [*x, 0]):
+        with pytest.raises(Different, match=r"returned .*, expected an array of 16,384 whole"):
+            forgery.examined(in_form(form))
+    with pytest.raises(Different, match="expected tokens from 0 to 3"):
+        forgery.examined(in_form(lambda x: x - 1.0))
 
 
 def test_what_the_card_of_the_impostor_says():
