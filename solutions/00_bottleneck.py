@@ -48,6 +48,8 @@ from specdec_lib.measure.race.race import race
 # 20 s at most: loading, then both sides by turns, a few tokens each
 races = race("00", {"speculative decoding": drafting("large", k=3)}, seconds=20)
 show_race(races)
+
+# %% tags=["demo"]
 lesson.reveal_race("prediction_00_race", prediction_00_race, races)
 
 # %% [markdown]
@@ -552,7 +554,7 @@ lesson.check_pass_time(pass_time)
 # peak until checking 8 tokens is no longer free? Then raise the bandwidth tenfold instead: are more
 # tokens free, or fewer?
 
-# %% tags=["demo"]
+# %% tags=["demo", "shown"]
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 bottleneck_simulator(**MACHINES["H100"].limits, n_params=7e9, bytes_per_param=2, tokens=8)

@@ -568,7 +568,7 @@ ladder = {
     "copy from the text": copying(k=3),
     "random tokens": guessing(k=3),
 }
-show_race(race("01", ladder, texts=1))
+show_race(race("01", ladder))
 
 # %% [markdown]
 # ## In one paragraph

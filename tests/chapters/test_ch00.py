@@ -1,7 +1,5 @@
 """Chapter 00: what its own functions and simulator hold, beyond what every chapter has."""
 
-from types import SimpleNamespace
-
 import pytest
 from classes.chapter_cases import PASSES, functions_of
 
@@ -84,16 +82,6 @@ def test_measured_passes_are_told_after_the_guess(capsys):
     assert told[0].startswith("You said 2. It is 8. All passes of this run")
     times = "2 tokens 2.00, 4 tokens 4.00, 8 tokens 8.00, 16 tokens 16.00, 64 tokens 64.00"
     assert told[1:] == [f"40m, float32: 11.00 ms; {times}"]
-
-
-@pytest.mark.parametrize("ratio", [0.8, 1.0, 1.6])
-def test_what_is_said_of_the_race_holds_for_every_ratio(ratio: float, capsys):
-    """Passes alone decide nothing: a draft may take more time than it saves."""
-    race = SimpleNamespace(lanes=["plain", "fast"], ratio=lambda lane: ratio)
-    ch00.reveal_race("prediction_00_race", 2.0, [race])
-    told = capsys.readouterr().out
-    assert f"It is {ratio:g}." in told and "fewer" not in told
-    assert told.rstrip().endswith("Below 1, the small model took more time than it saved.")
 
 
 @pytest.mark.browser

@@ -1,12 +1,15 @@
 """Chapter 00, why generation is slow: its examples, the visible checks on them, and the hints."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any, NamedTuple
 
+from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
+from specdec_lib.lessons.common.race import reason
 
 __all__ = ["committed"]
 
@@ -58,8 +61,7 @@ _BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s fo
 TRUTHS = {
     "prediction_00_race": Truth(
         None,
-        "Two things decide: the passes that the large model saves, and the time that the small "
-        "model takes. Below 1, the small model took more time than it saved.",
+        "",  # said by the race itself
         {
             1.0: "would be no gain: the small model takes all the time that it saves.",
             4.0: "would be every proposal accepted, by a small model that takes no time.",
@@ -153,7 +155,9 @@ def count_free(
 
 def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
     """Set a guess beside the ratio of the last race (measure/race), its second lane's."""
-    reveal(name, guess, races[-1].ratio(races[-1].lanes[1]))
+    last = races[-1]
+    truth = replace(TRUTHS[name], why=reason(last))
+    answers.reveal(name, guess, truth, last.ratio(last.lanes[1]))
 
 
 def reveal_passes(name: str, guess: object, passes: Sequence[Passes], tokens: int) -> None:

@@ -134,6 +134,7 @@ def test_pairs_fit_by_their_plans_and_the_disk(monkeypatch):
         "not yet, 20 GB free on the disk"
     )
     large = lines["Pair qwen3-14b"]
+    assert "; 33.8 GB with all drafts and heads to fetch" in large  # 31.04 and a head of 2.78
     assert "does not fit: 36.7 of 24.0 GB" in large and large.endswith(", too much for the disk")
     (wide,) = [x for x in report.pairs_that_fit(CPU, torch.float32) if "Pair vicuna" in x]
     assert "does not fit" in wide  # float32 takes twice as much
