@@ -17,7 +17,7 @@
 # A language model reads a text that is cut into **tokens**: words or parts of words. It gives a
 # **distribution**: for every token, the probability that this token comes next.
 #
-# Here a large model continues three pieces of Python code, twice. On the left it writes alone. On
+# Here a large model continues pieces of Python code, twice. On the left it writes alone. On
 # the right a small model proposes tokens, and the large model checks them. Both sides always take
 # the token that the large model finds most probable. This choice is called **temperature** 0.
 #

@@ -79,9 +79,10 @@ lesson.reveal("prediction_02", prediction_02)
 # | target `p` | 0.45 | 0.30 | 0.15 | 0.10 |
 # | draft `q` | 0.30 | 0.45 | 0.20 | 0.05 |
 #
-# (A user can change a model's distribution before a token is drawn. A temperature makes it sharper
-# or flatter. **Top-k** keeps only the `k` most probable tokens. **Top-p** keeps the most probable
-# tokens, as few as reach a given sum. Here `p` and `q` are the distributions after such changes.)
+# (A user can change a model's distribution before a token is drawn. A temperature makes the
+# distribution sharper or flatter. **Top-k** keeps only the `k` most probable tokens. **Top-p** keeps
+# as few of the most probable tokens as reach a given sum. Here `p` and `q` are the distributions
+# after such changes.)
 
 # %% tags=["demo"]
 figures.two_distributions(P, Q)
