@@ -569,7 +569,7 @@ lesson.check_pass_time(pass_time)
 # peak until checking 8 tokens is no longer free? Then raise the bandwidth tenfold instead: are more
 # tokens free, or fewer?
 
-# %% tags=["demo"]
+# %% tags=["demo", "shown"]
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 bottleneck_simulator(**MACHINES["H100"].limits, n_params=7e9, bytes_per_param=2, tokens=8)

@@ -456,20 +456,18 @@ figures.step_lengths(speculative_step, P, Q, k=4)
 lesson.check_speculative_step(speculative_step)
 
 # %% [markdown]
-# ## Simulator: one token, and four
+# ## Simulator: overlap and residual
 #
-# The upper panel has one token, with a slider for `p` and a slider for `q`. The lower panel has
-# four tokens with weights that you choose; the bars always sum to 1.
-#
-# Before you move anything, say what will happen. Raise `q` of the single token from 0.40 to 0.80
-# and leave `p` at 0.60: is the token accepted more often or less often? Then try to bring the
-# accepted share of the lower panel below 0.10, and then to exactly 1. What do the two rows look
-# like each time?
+# Drag the top of a bar, or press Tab and the arrow keys; the other bars of the same model make
+# room. Chapters 03 and 04 come back to this picture. Before you move anything, say what will
+# happen: raise `q` of B from 0.45 to 0.80. Which numbers rise, which fall, and which bar of the
+# residual grows? Then bring the accepted share down to 0.10. How long does a token take then,
+# beside the 14.1 ms of a target pass?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
+from specdec_lib.lessons.widgets.linked import linked_simulator
 
-acceptance_simulator(p=0.6, q=0.4, target=P, draft=Q)
+linked_simulator("residual", target=P, draft=Q)
 
 # %% [markdown]
 # ## Quiz
