@@ -671,7 +671,7 @@ family = {
     "copy from the text": copying(k=3),
     "tree of the draft model": branching("large", widths=(2, 2, 1)),
 }
-show_race(race("07", family, texts=1))
+show_race(race("07", family))
 
 # %% [markdown]
 # ## Sources

@@ -44,6 +44,12 @@ def heads_of(name: str) -> dict[str, str]:
     return PUBLISHED["pairs"][name].get("heads", {})
 
 
+def gigabytes(name: str) -> float:
+    """About how much the files of a published pair take: its target, all drafts and all heads."""
+    names = dict.fromkeys((*repositories_of(name), *heads_of(name).values()))
+    return sum(PUBLISHED["repositories"][each]["gigabytes"] for each in names)
+
+
 def require_known(what: str, name: str, known: tuple[str, ...]) -> None:
     """Raise PairError unless `name` is one of `known`."""
     if name not in known:

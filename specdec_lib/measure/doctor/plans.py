@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from specdec_lib.measure.core.pages import markdown, write_table
-from specdec_lib.models.catalogue import PUBLISHED, repositories_of
+from specdec_lib.models.catalogue import PUBLISHED, gigabytes
 from specdec_lib.models.plan import GIGA, Plan, plan
 
 TABLE = "memory plans"  # its name in a page
@@ -26,9 +26,8 @@ def cells(name: str) -> Iterator[str]:
     """What the columns of HEAD show of a pair."""
     card = PUBLISHED["pairs"][name]["card"]
     needed = plan(name, card * GIGA)
-    entries = [PUBLISHED["repositories"][each] for each in repositories_of(name)]
     yield name
-    yield f"{sum(each['gigabytes'] for each in entries):.1f}"
+    yield f"{gigabytes(name):.1f}"
     yield from (f"{getattr(needed, part) / GIGA:.1f}" for part in PARTS)
     yield str(needed.rows)
     yield f"{needed.bytes / GIGA:.1f}"

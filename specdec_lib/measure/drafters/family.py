@@ -1,24 +1,24 @@
 """Every drafter on the built-in target, as a table: `python -m specdec_lib.measure.drafters`.
 
-Each runs with the K, or the shape of tree, that was fastest on a trial. Then all of them and plain
-decoding are interleaved on the same held-out prompts, at temperature 1. A drafter that loses is in
-the table too. With `--target-cost` the target has the same distribution and costs more (scale.py):
-the drafters that read its states and layers are made for it, and the drafts stay as they are. Its
-added layers add nothing, so that an early exit keeps the alpha that it has on the small target, and
-costs less beside it. With `--pair` it is a published target with its draft models and heads, on a
-GPU if there is one, and the same held-out text; chat models and heads were trained on other texts.
+Each runs with the K, or the shape of tree, that was fastest on a trial of three prompts. Then all
+of them and plain decoding are interleaved on the same held-out prompts, at temperature 1. A drafter
+that loses is in the table too. With `--target-cost` the target has the same distribution and costs
+more (scale.py): the drafters that read its states and layers are made for it, and the drafts stay
+as they are. Its added layers add nothing, so that an early exit keeps the alpha that it has on the
+small target, and costs less beside it. With `--pair` it is a published target with its draft models
+and heads, on a GPU if there is one, and the same held-out text; chat models and heads were trained
+on other texts.
 
 Alpha is the share of judged draft tokens that are accepted (theory.acceptance_from_counts). In a
 tree several candidates share a position: there it is the share of judged levels at which one of
 them is accepted, so it grows with their number and is no figure of the draft alone. Tokens a block
-counts the correction or the bonus, c is the time of a draft step over that of a plain token, and
-the lines are those of the drafter's file, or the verifier's, that are not blank.
+counts the correction or the bonus, c is the time of a draft step over that of a plain token, both
+medians, and the lines are those of the drafter's file, or the verifier's, that are not blank.
 """
 
 import argparse
 import statistics
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.models import dtypes, target
 from specdec_lib.measure.core.pages import markdown, write_table
 from specdec_lib.measure.core.runs import GREEDY, ROUNDS, SAMPLED, Decoder, Recorded, plain
-from specdec_lib.measure.core.timing import Spread, interleaved, on_prompts, ratios
+from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
 from specdec_lib.measure.drafters.depth import table_for
 from specdec_lib.measure.drafters.members import Member, Variant, family, family_of
 from specdec_lib.models.catalogue import PUBLISHED
@@ -45,7 +45,7 @@ from specdec_lib.sampling import Warp
 from specdec_lib.theory import acceptance_from_counts
 
 PLAIN = "plain decoding"
-TRIALS = 2  # rounds that choose a variant; one more goes before them
+TRIALS = 3  # prompts that choose a variant; acceptance on a single one would be luck
 HEAD = ("drafter", "setting", "alpha", "tokens a block", "c", "speed over plain", "lines")
 
 
@@ -64,15 +64,15 @@ class Comparison(NamedTuple):
 def measured(
     members: Mapping[str, Member], baseline: Decoder, texts: Sequence[list[int]], rounds: int
 ) -> list[Comparison]:
-    """Choose the variants on the first of `texts`, and compare on the others, `rounds` times."""
+    """Choose the variants on the first TRIALS texts, and compare on the others, `rounds` times."""
     with tqdm(members.items(), desc="settings") as bar:
-        best = {name: fastest(member, texts[0]) for name, member in bar}
+        best = {name: fastest(member, texts[:TRIALS]) for name, member in bar}
     decoders = {PLAIN: Recorded(baseline)}
     decoders |= {name: Recorded(variant.decode) for name, variant in best.items()}
-    seconds = on_prompts(decoders, texts[1:], rounds, warm_up=0)
+    seconds = on_prompts(decoders, texts[TRIALS:], rounds, warm_up=0)
     tell_disturbance(seconds[PLAIN])
     plainly = decoders[PLAIN].generations
-    token = statistics.mean(each.seconds / len(each.tokens[0]) for each in plainly)
+    token = statistics.median(each.seconds / len(each.tokens[0]) for each in plainly)
     rows = []
     for name, member in members.items():
         speed = ratios(seconds[PLAIN], seconds[name])
@@ -80,13 +80,11 @@ def measured(
     return rows
 
 
-def fastest(member: Member, prompt: list[int]) -> Variant:
-    """The variant that takes the shortest time after `prompt`, by the median of some rounds."""
-    seconds = interleaved(
-        {number: partial(each.decode, prompt) for number, each in enumerate(member.variants)},
-        TRIALS,
-    )
-    return member.variants[min(seconds, key=lambda number: statistics.median(seconds[number]))]
+def fastest(member: Member, texts: Sequence[list[int]]) -> Variant:
+    """The variant that takes the shortest time after all of `texts` together."""
+    variants = dict(enumerate(variant.decode for variant in member.variants))
+    seconds = on_prompts(variants, texts, rounds=1)
+    return member.variants[min(seconds, key=lambda number: sum(seconds[number]))]
 
 
 def row(
@@ -107,7 +105,7 @@ def row(
         variant.setting,
         accepted / max(judged, 1),
         sum(block.kept for block in blocks) / len(blocks),
-        statistics.mean(block.draft_seconds for block in blocks) / variant.depth / token,
+        statistics.median(block.draft_seconds for block in blocks) / variant.depth / token,
         speed,
         lines_of(member.file),
     )
@@ -180,7 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return by_depth(model, options)
     members = family(model, options.tokens)
     baseline = plain(model, SAMPLED, options.tokens)
-    rows = measured(members, baseline, prompts(options.prompts + 1), ROUNDS)
+    rows = measured(members, baseline, prompts(options.prompts + TRIALS), ROUNDS)
     print(table(rows))
     if options.target_cost:
         print(f"\nThe drafts: {cost_label(options.target_cost, *BUILT_IN_DRAFTS)}.")
@@ -200,7 +198,7 @@ def on_published(options: argparse.Namespace) -> int:
     pair = next(iter(pairs.values()))
     members = family_of(pairs, heads, options.tokens)
     baseline = plain(pair.target, SAMPLED, options.tokens)
-    rows = measured(members, baseline, prompts_of(pair, options.prompts + 1), ROUNDS)
+    rows = measured(members, baseline, prompts_of(pair, options.prompts + TRIALS), ROUNDS)
     print(table(rows))
     if options.markdown:
         write_table(options.markdown, f"the drafters on {options.pair}", table(rows))

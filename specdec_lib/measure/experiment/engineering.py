@@ -1,6 +1,7 @@
 """What the work between the passes costs: four versions of one decoder, interleaved."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import torch.nn.functional as F
@@ -9,7 +10,7 @@ from torch import Tensor
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.memory import attempt
 from specdec_lib.measure.core.runs import SAMPLED, Decoder, Graphs, decoder, plain
-from specdec_lib.measure.core.timing import Spread, on_turns, ratios
+from specdec_lib.measure.core.timing import Spread, ratios, timed
 from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
 from specdec_lib.measure.experiment.machine import Machine
@@ -78,8 +79,7 @@ def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Ru
     }
     turns = prompts(machine.effort.prompts) * machine.effort.rounds
     with machine.budget.part(ENGINEERING) as part:
-        decoders = fitting(decoders, turns[0])
-        seconds = on_turns(decoders, part.each(turns, TURNS))
+        seconds = on_turns_that_fit(decoders, part.each(turns, TURNS))
     return {f"target {target}, draft {draft}, K = {k}": seconds}
 
 
@@ -93,10 +93,22 @@ def versions(measured: Runs) -> list[Version]:
     ]
 
 
-def fitting(decoders: Mapping[str, Decoder], prompt: list[int]) -> dict[str, Decoder]:
-    """Plain decoding, and each of the others whose text after `prompt` fits into the memory."""
-    return {
-        name: each
-        for name, each in decoders.items()
-        if name == PLAIN or attempt(name, lambda each=each: (each(prompt), True))
-    }
+def on_turns_that_fit(
+    decoders: Mapping[str, Decoder], turns: Iterable[list[int]]
+) -> dict[str, list[float]]:
+    """As `on_turns`; a decoder for which memory runs out at any prompt is left out, and named."""
+    left, taken = dict(decoders), {name: [] for name in decoders}
+    for number, prompt in enumerate(turns):
+        for counts in (False, True) if number == 0 else (True,):
+            for name, decode in list(left.items()):
+                seconds = attempted(name, partial(decode, prompt))
+                if seconds is None:
+                    del left[name], taken[name]
+                elif counts:
+                    taken[name].append(seconds)
+    return taken
+
+
+def attempted(name: str, task: Callable[[], object]) -> float | None:
+    """The seconds of a version's task; None, and a line, if memory runs out in it."""
+    return timed(task) if name == PLAIN else attempt(name, partial(timed, task))

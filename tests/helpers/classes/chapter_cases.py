@@ -185,18 +185,14 @@ _ACCEPTANCE = {
 ARGUMENTS: dict[str, dict[str, tuple]] = {
     "00": {
         "serial_and_parallel": (5,),
-        "hundred_tokens": (100, 0.05),
         "roofline": (_H100, 2),
         "pass_times": (ch00.MACHINES, 7e9, 2),
         "free_by_machine": (ch00.MACHINES, (2, 1, 0.5)),
         "cache_beside_weights": (ch00.MODELS, 64),
-        "busy_and_idle": (_H100, ch00.MODELS["Llama 2 7B"], 8, 60),
         "measured_passes": (PASSES, 25e9),
-        "published_times": (ch00.MACHINES, ch00.MODELS),
         "free_map": (_H100, ch00.MODELS["Llama 2 7B"], 524_288, (1, 64, 512), (0, 1000, 4000)),
     },
     "01": {
-        "recorded_blocks": (ch01.RECORDED,),
         "drawn_block": (DRAFT, ch01.PREFIX, ch01.UNIFORMS),
         "chosen_rows": (TARGET, ch01.PREFIX, ch01.BLOCK),
         "greedy_walk": (ch01.BLOCK, ch01.target_rows(ch01.PREFIX, ch01.BLOCK)),

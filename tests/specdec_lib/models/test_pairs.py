@@ -258,7 +258,7 @@ def test_the_command_lists_pairs_and_sizes(capsys: pytest.CaptureFixture):
     said = capsys.readouterr().out.splitlines()
     line = (
         "vicuna, for 24 GB cards: lmsys/vicuna-7b-v1.3 (13.48 GB, non-commercial (Llama 1)); "
-        "drafts 68m (0.27 GB, licence as the hub names it)"
+        "drafts 68m (0.27 GB, Apache-2.0)"
     )
     assert line in said and said[0].startswith("stdlib: built in")
     assert any("eagle3 (3.12 GB, Apache-2.0)" in line for line in said)

@@ -1,11 +1,15 @@
 """What starting kernels costs: drafts by size and depth, and kernels counted."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
 from decoders.stand_in_clock import Clock
+from torch import Tensor
 
 from specdec_lib.assets import ASSETS
 from specdec_lib.measure.core import kernels as counting
@@ -74,6 +78,27 @@ def test_only_what_computes_is_counted():
         torch.empty(3)
 
     assert counting.kernels(run) == 2
+
+
+def test_the_page_has_the_operators_that_a_layer_of_ours_calls_on_a_card():
+    """In float64, for which a processor has no steps of its own."""
+    shape = replace(read_shape(ASSETS / "target"), layers=2)
+    model = launches.random_llama(shape, CPU, torch.float64)
+    for norm in [each for x in model.layers for each in (x.norm_attention, x.norm_mlp)]:
+        norm.one_kernel = True  # as on a card
+
+    def passes(tokens: int) -> Callable[[int], Callable[[], object]]:
+        def run(layers: int) -> Tensor:
+            cache = model.new_fixed_cache(1, 128)
+            return model.forward(torch.zeros(1, tokens, dtype=torch.long), cache, layers)
+
+        return lambda layers: partial(run, layers)
+
+    one, several = (counting.kernels_a_layer(passes(tokens)) for tokens in (1, 5))
+    assert one == several
+    page = (Path(__file__).parents[3] / "docs" / "gpu.md").read_text()
+    assert f"a layer calls {one} operators that compute" in page
+    assert f"32 layers call\n{32 * one}" in page
 
 
 def test_a_t5_of_eight_layers_is_no_fiftieth_of_one_of_24():

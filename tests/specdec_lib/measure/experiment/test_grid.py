@@ -23,7 +23,7 @@ from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.measure.experiment.results_file import read
 from specdec_lib.theory import Costs, walltime_speedup
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 DRAFTS = {*BUILT_IN_DRAFTS, "bigram", "unigram", "prompt lookup", "early exit"}
 SPREAD = Spread(1.5, 1.0, 2.0)
 

@@ -42,7 +42,7 @@ from specdec_lib.models.scale import COSTS, Growth, grown, grown_shape, paramete
 from specdec_lib.theory import Costs
 
 CPU = torch.device("cpu")
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 PLACES = tables.TABLE, tables.MACHINES
 V = {width: 1.0 + 0.1 * width for width in range(1, 10)}
 RATES = SimpleNamespace(alpha=0.6, greedy=0.5)
