@@ -1,6 +1,6 @@
 """How Sphinx makes the site; `make site` calls it on a copy of this folder with the chapters."""
 
-from docutils.nodes import math, math_block
+from docutils.nodes import SkipNode, math, math_block
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 from sphinx.writers.html5 import HTML5Translator
@@ -42,19 +42,17 @@ html_theme_options = {
 def visit_math(translator: HTML5Translator, node: math) -> None:
     """A formula in the line, as MathML: browsers draw it and screen readers read it."""
     translator.body.append(mathml(node.astext()))
+    raise SkipNode  # the TeX itself, which is the node's text
 
 
 def visit_math_block(translator: HTML5Translator, node: math_block) -> None:
     """A formula on lines of its own; one that is wide is scrolled by keyboard too."""
     formula = mathml(node.astext(), as_block=True)
     translator.body.append(f'<div class="math" tabindex="0">{formula}</div>')
-
-
-def depart(translator: HTML5Translator, node: math) -> None:
-    """Nothing is left to say: what was visited is whole."""
+    raise SkipNode
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Formulas without scripts, so that a page fetches nothing and works offline."""
-    app.add_html_math_renderer("mathml", (visit_math, depart), (visit_math_block, depart))
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -43,11 +43,11 @@ from specdec_lib.lessons.ch03.checks import P, Q, hints
 # %% [markdown]
 # ## How far apart are two distributions?
 #
-# Chapter 02 used four tokens, A to D, with `p = [0.45, 0.30, 0.15, 0.10]` and `q = [0.30, 0.45,
-# 0.20, 0.05]`. Somebody draws one token from `p` or from `q`. To guess which, you may ask one
-# yes-or-no question about the token: is it an A? Is it an A or a C? The picture shows every
-# question for which a yes is more probable under `p`. Which question separates `p` and `q` best?
-# Which tokens does it ask for?
+# Chapter 02 used four tokens, A to D, with `p = [0.45, 0.30, 0.15, 0.10]` and
+# `q = [0.30, 0.45, 0.20, 0.05]`. Somebody draws one token from `p` or from `q`. To guess which,
+# you may ask one yes-or-no question about the token: is it an A? Is it an A or a C? The picture
+# shows every question for which a yes is more probable under `p`. Which question separates `p`
+# and `q` best? Which tokens does it ask for?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch03 import figures
@@ -207,15 +207,16 @@ lesson.committed("prediction_03", prediction_03, 0, 1_000_000)
 lesson.reveal("prediction_03", prediction_03)
 
 # %% [markdown]
-# Drag the weights of `p` and `q`: the two paths fill every target line. Then draw samples by a wrong
-# sampler. After how many draws does its distance to `p` leave the noise of a perfect sampler?
+# Drag the bars of `q` only. Which numbers move, and what stays where it is in the lower picture? Then
+# draw samples by a wrong sampler. After how many draws does its distance to `p` leave the noise of a
+# perfect sampler?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch03 import measured as charts
-from specdec_lib.lessons.widgets.two_paths import two_paths_simulator
+from specdec_lib.lessons.widgets.linked import linked_simulator
 
 charts.running_distance(P, Q)
-two_paths_simulator(target=P, draft=Q)
+linked_simulator("paths", target=P, draft=Q)
 
 # %% [markdown]
 # ## From one token to a text
@@ -336,8 +337,8 @@ lesson.overflow()
 # Of equal tokens, top-p and temperature 0 take the lowest index first.
 #
 # **One worked number.** Logits `log [0.5, 0.25, 0.125, 0.125]` with `top_p = 0.6`: the mass before
-# token 1 is 0.5, so token 1 is kept. The mass before token 2 is 0.75. The result is `[2/3, 1/3, 0,
-# 0]`.
+# token 1 is 0.5, so token 1 is kept. The mass before token 2 is 0.75. The result is
+# `[2/3, 1/3, 0, 0]`.
 
 
 # %% solution="warp"
@@ -405,9 +406,9 @@ charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 #
 # **What.** Judge somebody's rule: is its law `p` if the draft token is drawn from `q`? **Shapes.**
 # `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, all of shape `(N,)`, and returns
-# the tokens `(N,)` that are written. True or False comes back. Ask in the middles `(i +
-# 0.5)/cells`, in all pairs of `r` and `u`, with whole arrays and not square by square. Two laws are
-# the same if no entry differs by more than 1e-12. A rule that uses `r` again for `u` is an
+# the tokens `(N,)` that are written. True or False comes back. Ask in the middles
+# `(i + 0.5)/cells`, in all pairs of `r` and `u`, with whole arrays and not square by square. Two
+# laws are the same if no entry differs by more than 1e-12. A rule that uses `r` again for `u` is an
 # impostor.
 #
 # **For which pairs is the count exact?** The ratios `p/q` and the cumulative sums of the residual
@@ -654,7 +655,7 @@ from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 
 contestants = {"speculative decoding": drafting("large", k=3)}
-show_race(race("03", contestants, texts=2, temperature=0.7))
+show_race(race("03", contestants, temperature=0.7))
 
 # %% [markdown]
 # ## Sources

@@ -226,8 +226,8 @@ lesson.check_walltime_speedup(walltime_speedup)
 #
 # With `v = 1` this is Theorem 3.8 of Leviathan et al. The table goes from a perfect draft to a
 # useless one: a useless draft costs time, and the text stays the target's. A draft is seldom free:
-# Chen et al. report 14.1 ms for a token of their target and 1.8 ms for one of their draft, so `c =
-# 0.128`. They were still 1.9 to 2.5 times as fast.
+# Chen et al. report 14.1 ms for a token of their target and 1.8 ms for one of their draft, so
+# `c = 0.128`. They were still 1.9 to 2.5 times as fast.
 #
 # ## The best K: when to stop drafting
 #
@@ -297,23 +297,23 @@ lesson.check_best_k(best_k)
 #
 # $$ \frac{\alpha^{K+1}}{c} > \text{the speed-up so far}. $$
 #
-# The first draft token brings `alpha` for `c`, and plain decoding has the speed-up 1. So with `v =
-# 1`, **some `K` pays exactly if `alpha > c`**. The gain is then at least `(1 + alpha)/(1 + c)`:
-# Corollary 3.9 of Leviathan et al. For any other draft the best `K` is 0.
+# The first draft token brings `alpha` for `c`, and plain decoding has the speed-up 1. So with
+# `v = 1`, **some `K` pays exactly if `alpha > c`**. The gain is then at least
+# `(1 + alpha)/(1 + c)`: Corollary 3.9 of Leviathan et al. For any other draft the best `K` is 0.
 #
 # In the map, at `alpha = 0.7`, the best `K` falls from 9 at `c = 0.01` to 2 at `c = 0.4`. A rule
 # that knows only `alpha` cannot choose `K`. For `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1,
 # the best `K` is between 3 and 11. With a smaller `K` each target pass writes too little. With a
 # larger `K` you pay for tokens after a rejection. Near the top an error of one costs little.
 #
-# ## Simulator: the trade-off explorer
+# ## Simulator: tokens and time over K
 #
-# Let every token of a pass after the first cost `s`, so that `v(n) = 1 + s (n - 1)`. A ring marks
-# the best `K`, a square marks yours.
+# This is the picture of chapters 02 and 03 with one view more. Let every token of a pass after the
+# first cost `s`, so that `v(n) = 1 + s (n - 1)`. A ring marks the best `K`, a square marks yours.
 #
 # ### Commit first
 #
-# With `alpha = 0.8`, `c = 0.05` and `s = 0` the best `K` is 8. Now let each further token of a pass
+# With an accepted share of 0.8, `c = 0.05` and `s = 0` the best `K` is 8. Now let each further token of a pass
 # cost a tenth of the first, `s = 0.1`. What is the best `K`? Write a whole number from 0 to 20,
 # then move the slider `s`.
 
@@ -326,15 +326,16 @@ prediction_04_c = 6
 lesson.committed("prediction_04_c", prediction_04_c, 0, 20)
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.tradeoff import tradeoff_simulator
+from specdec_lib.lessons.widgets.linked import linked_simulator
 
-tradeoff_simulator()
+linked_simulator("speed", c=0.05)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_04_c", prediction_04_c)
 
 # %% [markdown]
-# Try to bring the best `K` to 0 without touching `alpha`.
+# Try to bring the best `K` to 0 without touching `p` and `q`. Then put the sliders back and drag `q`
+# away from `p`: where does the ring go on each of the two curves?
 #
 # ## The promise and the clock
 #
@@ -349,6 +350,7 @@ lesson.reveal("prediction_04_c", prediction_04_c)
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
 from specdec_lib.measure import gap, strategies
+from specdec_lib.measure.core.costs import relative
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.quiet.runs import beside
 from specdec_lib.models.pairs import load_pair
@@ -362,6 +364,7 @@ print("Making the costly target: some seconds ...")
 target = load_pair(target_cost="234m", device="cpu").target
 for run in beside("04 costlier", {"234M cost": lab.times(family, target)}):
     costlier = strategies.rows(family, accepted, run["234M cost"])
+    pass_ms = 1000 * relative(run["234M cost"])[1]
     charts.table_of_drafts(costlier, walltime_speedup)
 draft, k = gap.best(costlier, speedup)
 charts.promise(speedup, draft, costlier[draft], k)
@@ -403,6 +406,15 @@ lesson.reveal("prediction_04_d", prediction_04_d, share)
 # Which step is the largest on your machine? The texts differ by chance, so the range under the
 # picture says how far to trust the last bar.
 #
+# Here is the linked picture with the pass, `c` and `v` of this draft. Drag `q` until the accepted share
+# is the draft's `alpha`. Which `K` gets the ring, and does the last column of the table agree?
+
+# %% tags=["demo"]
+linked_simulator(
+    "speed", k=k, costs=costlier[draft].costs, pass_ms=pass_ms, source="Measured: see the table above."
+)
+
+# %% [markdown]
 # Now the same drafts with the built-in target itself, whose pass is much shorter. A draft step and
 # Python take as long as before. The fourth draft is an **early exit**: the target cut after the
 # first of its four layers.
@@ -529,8 +541,6 @@ lesson.check_bigram_probs(bigram_probs)
 # trained on.
 
 # %% tags=["demo"]
-from specdec_lib.measure.core.costs import relative
-
 yours = strategies.own_drafts(lab, bigram_probs, prompt_lookup)
 alphas = accepted | yours.alphas
 alphas |= {name: lab.alpha(reader) for name, reader in strategies.corpus_ngrams().items()}
@@ -706,7 +716,7 @@ row = costlier[draft]
 promised = speedup(row.alpha, row.costs.c, k, row.costs.v[k + 1])
 target = None  # the race makes its own
 print(f"Your formula takes {draft} with K = {k} and promises {promised:.2f} before Python's share.")
-show_race(race("04", {"your draft and K": drafting(draft, k)}, texts=2, temperature=1))
+show_race(race("04", {"your draft and K": drafting(draft, k)}, temperature=1))
 
 # %% [markdown]
 # ## Sources

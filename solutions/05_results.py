@@ -574,7 +574,7 @@ lesson.look(settings, papers.table("t5_sizes"))
 # %% [markdown]
 # ## The race again
 #
-# One race is one number. Eight texts are eight pairs of times, so your `paired_speedup` can say
+# One race is one number. Sixteen texts are sixteen pairs of times, so your `paired_speedup` can say
 # what the ratio is, and the spread says how far to trust it.
 
 # %% tags=["demo"]
@@ -583,7 +583,7 @@ from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 
 contestants = {"speculative decoding": drafting("small", k=2)}
-races = race("05", contestants, texts=8, cost="40m")
+races = race("05", contestants, texts=16, cost="40m")
 show_race(races)
 charts.pairs(paired_speedup, *(lane.by_text for lane in races[-1].lanes))
 

@@ -538,7 +538,7 @@ from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 
 contestants = {"speculative decoding": drafting("large", k=3)}
-show_race(race("06", contestants, tokens=32, texts=1, rows=4))
+show_race(race("06", contestants, tokens=32, rows=4))
 
 # %% [markdown]
 # ## Sources

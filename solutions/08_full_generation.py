@@ -624,7 +624,7 @@ contestants = {
     "your decoder": own(speculative_generate, "large", k=3),
     "the library's decoder": drafting("large", k=3),
 }
-show_race(race("08", contestants, texts=2, reading=True))
+show_race(race("08", contestants, reading=True))
 
 # %% [markdown]
 # ## Sources

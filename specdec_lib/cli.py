@@ -1,4 +1,4 @@
-"""The student's commands: `specdec start`, `update`, `generate`, `pairs`, `doctor`, `compare`."""
+"""The student's commands: `specdec start`, `update`, `race`, `generate`, `pairs`, and so on."""
 
 import argparse
 import importlib.util
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from specdec_lib import workspace
+from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.models.catalogue import catalogue
 from specdec_lib.pipes import until_closed
 
@@ -23,16 +24,19 @@ The usual order:
   specdec start       copy the chapters to work/ and open them in JupyterLab
   specdec update      later: see which chapters changed since you started
 At any time:
+  specdec race        see plain and speculative decoding write the same text
   specdec generate    continue a prompt with a draft and a target
   specdec pairs       see which pairs of models there are
   specdec compare     set two results of chapter 08 side by side
 `specdec COMMAND --help` has an example of each.
 """
 EXIT_CODES = """\
-Exit codes: 0 done; 2 not started, with a line that says why; 141 nobody reads
-the output any more. After `start`, JupyterLab's own.
+Exit codes: 0 done; 2 not started, with a line that says why; 130 stopped with
+Ctrl+C; 141 nobody reads the output any more. After `start`, JupyterLab's own.
 """
-CODES = "Exit codes: {first}0 done; 2 not started; 141 output closed.\n"  # of one command
+# Of one command.
+CODES = "Exit codes: {first}0 done; 2 not started; 130 Ctrl+C; 141 output closed.\n"
+STOPPED = 130  # what a shell gives for a program that Ctrl+C ended: 128 + SIGINT
 START_DOES = """\
 Copy the chapters that you do not have yet from the course's notebooks/ to DIR,
 and open JupyterLab on them. A copy that is there is never overwritten.
@@ -61,6 +65,16 @@ GENERATE_ENDS = """\
 Examples:
   specdec generate "def quicksort(" --k 4 --show
   specdec generate "def quicksort(" --pair qwen3-4b --draft eagle3 --show
+"""
+RACE_DOES = """\
+Race plain against speculative decoding on the built-in models, in about 20 s,
+with a clock for each. Replay both texts side by side at the speed that they
+had, then print tokens, seconds, passes and the ratio.
+"""
+RACE_ENDS = """\
+Examples:
+  specdec race
+  specdec race --draft small --k 5 --temperature 1
 """
 PAIRS_DOES = """\
 Print the pairs of models, with the sizes and licences of those that have to be
@@ -121,6 +135,9 @@ def _main(arguments: list[str] | None) -> int:
         top.error(f"unrecognized arguments: {' '.join(others)}")
     try:
         return options.run(options, others)
+    except KeyboardInterrupt:
+        print("\nspecdec: stopped", file=sys.stderr)
+        return STOPPED
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -146,7 +163,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=lines_kept)
     for name, each in COMMANDS.items():
         lab = name == "start"
-        codes = CODES.format(first="JupyterLab's; without it " if lab else "")
+        codes = CODES.format(first="JupyterLab's, or without it:\n" if lab else "")
         command = commands.add_parser(
             name,
             allow_abbrev=not lab,  # JupyterLab's options are none of ours cut short
@@ -215,6 +232,26 @@ def _add_sampling(command: argparse.ArgumentParser) -> None:
         help="sample from the most probable p of the mass (default: %(default)g)",
     )
     option("--seed", type=int, default=0, help="of the samples (default: %(default)s)")
+
+
+def _add_race(command: argparse.ArgumentParser) -> None:
+    option = command.add_argument
+    option("--k", type=int, default=3, help="draft tokens in a block (default: %(default)s)")
+    option(
+        "--draft",
+        choices=BUILT_IN_DRAFTS,
+        default=BUILT_IN_DRAFTS[0],
+        help="the draft model (default: %(default)s)",
+    )
+    option(
+        "--target-cost",
+        choices=("40m", "234m", "1b"),
+        default="234m",
+        help="what the target costs; a smaller one is taken if it does not fit "
+        "(default: %(default)s)",
+    )
+    option("--temperature", type=float, default=0.0, help="0 is greedy (default: %(default)g)")
+    option("--recorded", action="store_true", help="replay a race of another machine")
 
 
 def run_start(options: argparse.Namespace, lab_options: list[str]) -> int:
@@ -286,6 +323,19 @@ def run_generate(options: argparse.Namespace, _: list[str]) -> int:
     return 0
 
 
+def run_race(options: argparse.Namespace, _: list[str]) -> int:
+    """`specdec race`. A recorded one needs no torch."""
+    if not options.recorded and importlib.util.find_spec("torch") is None:
+        return _refused(f"{NO_MODELS} `specdec race --recorded` replays a race without them.")
+    from specdec_lib import cli_race
+
+    try:
+        cli_race.run(options, sys.stdout, sys.stderr)
+    except ValueError as error:
+        return _refused(error)
+    return 0
+
+
 def _work(options: argparse.Namespace) -> Path:
     return (options.work or workspace.usual_folder()).resolve()
 
@@ -342,6 +392,10 @@ COMMANDS = {
     "update": Command(
         "say which chapters changed since you started",
         UPDATE_DOES, UPDATE_ENDS, _add_work, run_update,
+    ),
+    "race": Command(
+        "see plain and speculative decoding write the same text",
+        RACE_DOES, RACE_ENDS, _add_race, run_race,
     ),
     "generate": Command(
         "continue a prompt by speculative decoding",

@@ -136,7 +136,7 @@ class Wider:
         """Each part of the rows r by r times, over r."""
         numbers = torch.arange(len(matrix), device=matrix.device).split(parts)
         rows = torch.cat([part.repeat(self.r) for part in numbers])
-        return matrix.repeat(1, self.r)[rows].div_(self.r)
+        return matrix[rows].div_(self.r).repeat(1, self.r)
 
 
 class Idle(Wider):
@@ -144,11 +144,14 @@ class Idle(Wider):
 
     @property
     def out(self) -> Tensor:
-        return torch.zeros_like(super().out)
+        return self._zeros_for(self.layer.out)
 
     @property
     def down(self) -> Tensor:
-        return torch.zeros_like(super().down)
+        return self._zeros_for(self.layer.down)
+
+    def _zeros_for(self, matrix: Tensor) -> Tensor:
+        return matrix.new_zeros([size * self.r for size in matrix.shape])
 
 
 def _grown_layers(weights: Weights, growth: Growth) -> Iterator[Wider]:

@@ -42,9 +42,13 @@ def positive(value: float) -> bool:
 
 
 def tokens(value: object) -> bool:
-    """A list of whole numbers from 0 on, or an array of them where a card says so."""
-    listed = value.tolist() if type(value).__name__ == "ndarray" else value
-    return type(listed) is list and all(map(whole_from(0), listed))
+    """A list of whole numbers from 0 on."""
+    return type(value) is list and all(map(whole_from(0), value))
+
+
+def token_array(value: object) -> bool:
+    """An array (N,) of whole numbers from 0 on."""
+    return isinstance(value, np.ndarray) and value.ndim == 1 and tokens(value.tolist())
 
 
 def some_tokens(value: object) -> bool:
@@ -52,8 +56,10 @@ def some_tokens(value: object) -> bool:
     return tokens(value) and bool(value)
 
 
-# What the cards say of an argument, by its name; `k` is a block's length.
-DOMAINS: dict[str, Callable[[object], bool]] = {
+# What the cards say of an argument, by its name; `k` is a block's length. Where one card says
+# something else, by the function and the name.
+DOMAINS: dict[str | tuple[str, str], Callable[[object], bool]] = {
+    ("impostor", "tokens"): token_array,
     **dict.fromkeys(("r", "u", "uniforms"), uniform),
     **dict.fromkeys(("p", "q"), probabilities),
     "alpha": share,
@@ -85,11 +91,17 @@ def test_every_argument_is_one_that_the_cards_allow(chapter: str):
     parameters, outside, looked_at = parameters_of(chapter), [], 0
     for call in calls_of(chapter):
         for name, value in zip(parameters.get(call.function, []), call.args, strict=False):
-            looked_at += name in DOMAINS
-            if not DOMAINS.get(name, lambda _: True)(value):
+            domain = DOMAINS.get((call.function, name)) or DOMAINS.get(name)
+            looked_at += domain is not None
+            if domain and not domain(value):
                 outside.append(f"{call.function}: {name} = {value!r}")
     assert looked_at > 40 and outside == []
 
 
 def test_a_coin_of_1_would_be_noticed():
     assert not uniform(1.0) and not uniform(np.array([0.5, 1.0])) and uniform(0.0)
+
+
+def test_an_array_of_tokens_is_no_list_of_them():
+    assert token_array(np.array([0, 3])) and not tokens(np.array([0, 3]))
+    assert not any(map(token_array, ([0, 3], np.array([0.5]), np.array([-1]), np.array([[0]]))))

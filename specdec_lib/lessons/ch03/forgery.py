@@ -71,12 +71,16 @@ def short_of(forgery: Forgery, bias: float) -> str | None:
 
 
 def _tokens_only(rule: Rule) -> Rule:
-    """`rule`, with Different if it returns anything but one token for each draft token."""
+    """`rule`, with Different if it returns anything but one token for each draft token.
+
+    A list or whole numbers as floats will do: they are tokens, whatever holds them.
+    """
 
     def checked(p, q, tokens, r, u):
         out = rule(p, q, tokens, r, u)
         got = np.asarray(out) if isinstance(out, np.ndarray | list | tuple) else None
-        if got is None or got.shape != tokens.shape or got.dtype.kind not in "iu":
+        numbers = got is not None and got.shape == tokens.shape and got.dtype.kind in "iuf"
+        if not numbers or (got != np.trunc(got)).any():
             raise Different(
                 f"impostor(p, q, tokens, r, u) returned {describe(out)}, {type_name(out)}, for "
                 f"{len(tokens):,} draft tokens, expected an array of {len(tokens):,} whole numbers."
@@ -86,7 +90,7 @@ def _tokens_only(rule: Rule) -> Rule:
                 f"impostor(p, q, tokens, r, u) returned tokens from {got.min()} to {got.max()}, "
                 f"expected tokens from 0 to {len(p) - 1}."
             )
-        return got
+        return got.astype(np.int64)
 
     return checked
 

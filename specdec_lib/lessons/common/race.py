@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -74,6 +75,19 @@ def verdict(race: Any) -> str:
     return f"The tokens were compared: {names} wrote another text than {race.lanes[0].name}."
 
 
+def reason(race: Any) -> str:
+    """Why the second lane was as fast as it was: its passes, and what they cost where it lost."""
+    plain, fast = race.lanes[:2]
+    text = "The text is the same" if race.same(fast) else "The texts are not the same"
+    passes = f"{len(fast.passes)} passes of the large model instead of {len(plain.passes)}"
+    if race.ratio(fast) >= 1:
+        return f"{text}, and it took {passes}."
+    return (
+        f"{text}, and it took {passes}. But on this machine the draft model's own time, and passes "
+        "over several tokens, cost more than the saved passes."
+    )
+
+
 def as_page(race: Any) -> str:
     """The replay as HTML that needs nothing else."""
     lanes = "".join(_lane(race, lane) for lane in race.lanes)
@@ -113,25 +127,45 @@ def _lane(race: Any, lane: Any) -> str:
         f'style="--t:{lane.seconds:.2f}s"></span></span>'
         f'<span class="sd-t" style="--t:{lane.seconds:.2f}s">{lane.seconds:.2f} s</span></div>'
         f'<div class="sd-t" style="--t:{lane.seconds:.2f}s">{passes}</div>'
-        f'<pre class="sd-written">{"".join(_texts(race, lane))}</pre></div>'
+        f'<div class="sd-texts">{"".join(_texts(race, lane))}</div>{_all(race, lane)}</div>'
     )
 
 
 def _texts(race: Any, lane: Any) -> Iterator[str]:
-    """The spans of a lane: each prompt, then what every pass wrote."""
+    """The texts of a lane, in one place: each gives way to the next one, and the last one stays."""
+    *ends, _ = (passes[-1].ends for passes in lane.texts)
+    for i, spans in enumerate(_spans(race, lane)):
+        gone = f' sd-gone" style="--t:{ends[i]:.3f}s' if i < len(ends) else ""
+        yield f'<pre class="sd-written{gone}">{spans}</pre>'
+
+
+def _spans(race: Any, lane: Any) -> Iterator[str]:
+    """The spans of each text: its prompt, then what every pass wrote."""
     begins = 0.0
-    for i, (prompt, passes) in enumerate(zip(race.prompts, lane.texts, strict=True)):
-        yield _span("sd-prompt sd-t", begins, ("\n\n" if i else "") + prompt)
+    for prompt, passes in zip(race.prompts, lane.texts, strict=True):
+        spans = [_span("sd-prompt sd-t", begins, prompt)]
         for each in passes:
             *drafted, last = each.pieces or [""]
             if drafted:
-                yield _span("sd-draft sd-t", each.ends, "".join(drafted))
-            yield _span("sd-own sd-t", each.ends, last)
+                spans.append(_span("sd-draft sd-t", each.ends, "".join(drafted)))
+            spans.append(_span("sd-own sd-t", each.ends, last))
             begins = each.ends
+        yield "".join(spans)
 
 
 def _span(kind: str, seconds: float, text: str) -> str:
     return f'<span class="{kind}" style="--t:{seconds:.3f}s">{html.escape(text)}</span>'
+
+
+def _all(race: Any, lane: Any) -> str:
+    """Every text of the lane to read in peace, folded, if there are several."""
+    if len(lane.texts) == 1:
+        return ""
+    still = (re.sub(r' sd-t" style="[^"]*', "", spans) for spans in _spans(race, lane))
+    texts = "".join(f'<pre class="sd-written">{spans}</pre>' for spans in still)
+    return (
+        f'<details class="sd-all"><summary>All {len(lane.texts)} texts</summary>{texts}</details>'
+    )
 
 
 @cache

@@ -23,15 +23,19 @@ class Shown(Protocol):
 
 
 class Progress:
-    """The line. `appear` makes its place on the page, or None where nothing can be changed."""
+    """The line. `appear` makes its place on the page, or None where nothing can be changed.
+
+    What takes more than some seconds for sure shows it at once, `after` 0 seconds.
+    """
 
     def __init__(
         self,
         appear: Callable[[], Shown | None] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        after: float = AFTER,
     ) -> None:
         self._appear, self._clock = appear or output, clock
-        self._due, self._place = clock() + AFTER, None
+        self._due, self._place = clock() + after, None
 
     def say(self, text: str) -> None:
         """Show `text`, if it is time to change what is shown."""

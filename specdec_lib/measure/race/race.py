@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from specdec_lib.measure.core.disturbance import disturbance
+from specdec_lib.measure.core.progress import Progress
 from specdec_lib.measure.race.limits import Limits, TooSlow
 from specdec_lib.measure.race.record import Race, recorded, recorded_where
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from specdec_lib.measure.race.contestants import Contestant
 
 NOT_HERE = "Recorded {where}, since {why}."
-DISTURBED = "This run was disturbed: {why}. Close other programs and run the cell again."
+DISTURBED = "This run was disturbed: {why}. Close other programs and run it again."
 BESIDE = "A quiet run, recorded {where}."
 
 
@@ -44,24 +45,31 @@ def run(
     contestants: Mapping[str, "Contestant"],
     *,
     tokens: int = 48,
-    texts: int = 3,
+    texts: int | None = None,
     temperature: float = 0.0,
     rows: int = 1,
     reading: bool = False,
     cost: str = "234m",
     seconds: float = 12.0,
+    progress: Progress | None = None,
 ) -> Race:
-    """Race on `texts` prompts, `tokens` new tokens after each.
+    """Race on `texts` prompts, or on as many as fit into `seconds`, `tokens` new tokens after each.
 
     With `rows`, each decoder writes so many texts at a time, and the first is shown. With
     `reading`, the time of reading the prompt counts too. The target is the built-in one at a
     `cost`, or at a smaller one where this would not fit. It is over after about `seconds`, loading
-    included. ImportError without torch, TooSlow if the race does not fit into its time.
+    included; `progress` says what it does. ImportError without torch, TooSlow if the race does not
+    fit into its time.
     """
-    limits = Limits(seconds)
-    from specdec_lib.measure.race.turns import measured
+    limits, progress = Limits(seconds), progress or Progress(after=0)
+    progress.say("starting the race")  # to import torch takes some seconds
+    try:
+        from specdec_lib.measure.race.turns import measured
 
-    return measured(contestants, limits, tokens, texts, temperature, rows, reading, cost)
+        how = (limits, tokens, texts, temperature, rows, reading, cost, progress)
+        return measured(contestants, *how)
+    finally:
+        progress.end()
 
 
 def disturbed(race: Race) -> str | None:

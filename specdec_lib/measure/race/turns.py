@@ -3,7 +3,7 @@ while others work. So a slow moment of the machine hits all of them in the same 
 """
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -31,9 +31,13 @@ PLAIN = "plain decoding"
 TURN = 4  # tokens that every decoder writes in its turn; a pass may bring a few more
 # Prompts by their number among those of the held-out Python files: the first ones whose greedy
 # texts do not run in circles. A test finds them again.
-TEXTS = (0, 2, 15, 19, 25, 35, 48, 50)
-COSTLY = ("234m", "40m")  # of scale.COSTS, in the order in which they are tried
+TEXTS = (
+    *(0, 2, 15, 19, 25, 35, 48, 50, 51, 52, 53, 56),
+    *(59, 60, 61, 62, 63, 67, 73, 82, 92, 93, 98, 99),
+)
+COSTLY = ("1b", "234m", "40m")  # of scale.COSTS, in the order in which they are tried
 LOADING = 0.75  # the share of the time that loading may take
+MARGIN = 1.2  # a further text begins only if the time is enough for this many of the one before
 LEAST = 24  # tokens that make a race
 STOPPED = "Stopped at the time limit, with every decoder at the same token."
 UNFINISHED = "\ufffd"  # what a tokenizer shows for bytes that are no character
@@ -59,25 +63,25 @@ def measured(
     contestants: Mapping[str, Contestant],
     limits: Limits,
     tokens: int,
-    texts: int,
+    texts: int | None,
     temperature: float,
     rows: int,
     reading: bool,
     cost: str,
+    progress: Progress,
 ) -> Race:
-    """The race of `race.race`. TooSlow if it does not fit into its limits."""
-    progress = Progress()
+    """The race of `race.run`. TooSlow if it does not fit into its limits."""
     cost, target = costliest(cost, limits, progress)
     begins = {name: make(target) for name, make in {PLAIN: plain(), **contestants}.items()}
     settings = Settings(tokens, Warp(temperature))
     runners = {name: Runner(begin, settings, limits, reading) for name, begin in begins.items()}
-    tails = list(heat(runners, batches(texts, rows), limits, progress))
-    progress.end()
+    asked = batches(texts, rows) if texts else in_time(batches(texts, rows), limits)
+    tails = list(heat(runners, asked, limits, progress))
     lanes = cut([Lane(name, runner.texts) for name, runner in runners.items()])
     written = sum(map(len, lanes[0].pieces))
     if written < LEAST:
         raise TooSlow(f"this machine wrote {written} tokens in {limits.seconds:g} s")
-    remarks = (STOPPED,) if written < tokens * texts else ()
+    remarks = (STOPPED,) if written < tokens * (texts or len(tails)) else ()
     pair = f"the built-in target at the cost of {cost.upper()} parameters"
     return Race(lanes, tails[: len(lanes[0].texts)], pair, temperature, rows, remarks)
 
@@ -111,16 +115,28 @@ def loaded(cost: str, limits: Limits, progress: Progress) -> Llama:
     return Llama(replace(weights, layers=layers()))
 
 
-def batches(texts: int, rows: int) -> list[list[list[int]]]:
-    """The prompts, `rows` at a time."""
+def batches(texts: int | None, rows: int) -> Iterator[list[list[int]]]:
+    """The prompts, `rows` at a time: of so many texts, or of all that there are."""
     pool = prompts(max(TEXTS) + 1, ending=".py")
     chosen = [pool[number] for number in TEXTS]
-    return [[chosen[(i + row) % len(chosen)] for row in range(rows)] for i in range(texts)]
+    for i in range(texts or len(chosen)):
+        yield [chosen[(i + row) % len(chosen)] for row in range(rows)]
+
+
+def in_time(batches: Iterable[list[list[int]]], limits: Limits) -> Iterator[list[list[int]]]:
+    """Those of `batches` whose race fits into the time, if it takes as long as the one before."""
+    took = 0.0
+    for batch in batches:
+        began = limits.spent
+        if began + MARGIN * took > limits.seconds:
+            return
+        yield batch
+        took = limits.spent - began
 
 
 def heat(
     runners: Mapping[str, "Runner"],
-    batches: list[list[list[int]]],
+    batches: Iterable[list[list[int]]],
     limits: Limits,
     progress: Progress,
 ) -> Iterator[str]:
@@ -136,7 +152,9 @@ def heat(
         for mark in count(TURN, TURN):
             if limits.spent > limits.seconds or not any(map(Runner.running, runners.values())):
                 break
-            progress.say(f"racing: text {number + 1} of {len(batches)}")
+            progress.say(
+                f"racing: text {number + 1}, {limits.spent:.0f} s of {limits.seconds:.0f} s"
+            )
             for runner in runners.values():
                 runner.advance(mark)
         for runner in runners.values():

@@ -34,6 +34,19 @@ def test_call_brings_back_value_warnings_changes_and_sharing():
     assert reply.shares
 
 
+def test_a_long_list_of_numbers_comes_back_as_an_array():
+    code = "import numpy as np\ndef f(n, last):\n    return [np.float64(0.5)] * n + [last]\n"
+    with session(code) as s:
+        for _ in range(5):  # item by item each takes more than there is for all
+            value = call(s, "f", (200_000, 1)).value
+            assert isinstance(value, np.ndarray) and value.sum() == 100_001
+        again = s.again("f", (20_000, 1), (20_000, 1), strict=False)
+        assert isinstance(again.first, np.ndarray) and isinstance(again.second, np.ndarray)
+        assert call(s, "f", (2, 1)).value == [0.5, 0.5, 1]
+        for other in ("1", None, 2**70):
+            assert type(call(s, "f", (10_000, other)).value) is list
+
+
 def test_errors_carry_name_text_and_line():
     with session("x = 1\ndef f():\n    return [][1]") as s, pytest.raises(StudentError) as caught:
         call(s, "f", ())

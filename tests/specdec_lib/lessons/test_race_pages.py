@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.common import race as shown
 from specdec_lib.measure.race.record import Lane, Pass, Race
 
@@ -39,6 +40,32 @@ def test_a_page_has_every_token_at_its_time_and_marks_what_was_drafted():
     assert "2.00 times as fast" in page and "took turns" in page and "http" not in page
 
 
+def test_of_several_texts_one_is_seen_at_a_time_and_all_can_be_read():
+    lane = Lane("plain", [[Pass(1.0, ["one"])], [Pass(2.5, ["two"])]])
+    page = shown.as_page(Race([lane], ["if ", "or "], "a target"))
+    assert '<pre class="sd-written sd-gone" style="--t:1.000s">' in page
+    folded = re.search(r"<details.*</details>", page)[0]
+    assert "All 2 texts" in folded and "--t" not in folded
+    assert re.sub(r"<.*?>", " ", folded).split() == ["All", "2", "texts", "if", "one", "or", "two"]
+    assert "<details" not in shown.as_page(of(SLOW))
+
+
+def test_the_reason_of_a_ratio_below_one_is_not_that_of_a_gain():
+    late = Lane("speculative decoding", [[Pass(4.0, ["a<b", " or", " c"])]])
+    gain, loss = shown.reason(of(SLOW, FAST)), shown.reason(of(SLOW, late))
+    assert gain == "The text is the same, and it took 1 passes of the large model instead of 3."
+    assert loss.startswith(gain) and "cost more than the saved passes" in loss
+    assert shown.reason(of(SLOW, OTHER)).startswith("The texts are not the same")
+
+
+@pytest.mark.parametrize(("end", "said"), [(1.5, "It is 2."), (4.0, "It is 0.75.")])
+def test_a_guess_of_the_race_is_told_what_this_race_showed(end: float, said: str, capsys):
+    fast = Lane("speculative decoding", [[Pass(end, ["a<b", " or", " c"])]])
+    ch00.reveal_race("prediction_00_race", 3.0, [of(SLOW, SLOW), of(SLOW, fast)])
+    text = capsys.readouterr().out
+    assert said in text and shown.reason(of(SLOW, fast)) in text
+
+
 def test_a_terminal_gets_the_text(capsys):
     shown.show_race([of(SLOW, FAST)])
     assert capsys.readouterr().out == shown.as_text(of(SLOW, FAST)) + "\n"
@@ -57,6 +84,19 @@ def test_the_replay_shows_tokens_at_their_time_and_runs_again(browser, scripts):
     page.get_by_text("Run it again").click()
     assert not page.get_by_text("late").is_visible()
     context.close()
+
+
+@pytest.mark.browser
+def test_a_text_gives_way_to_the_next_in_the_same_place(browser):
+    lane = Lane("plain", [[Pass(0.05, ["first"])], [Pass(0.1, ["second"])]])
+    page = browser.new_page()
+    page.set_content(shown.as_page(Race([lane], ["", ""], "a target")))
+    page.wait_for_timeout(400)
+    first, second = page.locator(".sd-texts > pre").all()
+    assert first.evaluate("e => getComputedStyle(e).opacity") == "0"
+    assert second.evaluate("e => getComputedStyle(e).opacity") == "1"
+    assert first.bounding_box()["y"] == second.bounding_box()["y"]
+    page.close()
 
 
 @pytest.mark.browser

@@ -12,11 +12,9 @@ from safetensors.torch import save_file
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
-from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.checks import check_request
 from specdec_lib.decoding.state import Settings
 from specdec_lib.models.checkpoint import read_shape, read_weights
-from specdec_lib.models.linear import Linear, can_halve
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, Growth, grown, parameters, scaled
 from specdec_lib.sampling import Greedy, Warp
@@ -250,52 +248,3 @@ def test_parameters_are_counted_as_they_are(name: str, tmp_path: Path):
     model.save_pretrained(tmp_path)
     shape = Llama.from_folder(tmp_path).shape
     assert parameters(shape) == sum(weights.numel() for weights in model.parameters())
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (3, 2), (1, 64)])
-@pytest.mark.parametrize("large", [False, True])
-@pytest.mark.parametrize("saved_in", [torch.float32, torch.float16])
-@pytest.mark.parametrize("biased", [False, True])
-def test_a_product_is_the_product_however_its_weights_are_kept(
-    dtype: torch.dtype, shape: tuple[int, int], large: bool, saved_in: torch.dtype, biased: bool
-):
-    generator = torch.Generator().manual_seed(0)
-    weight = torch.randn(1024 if large else 24, 1024 if large else 16, generator=generator)
-    weight = weight.to(saved_in)
-    x = torch.randn(*shape, weight.shape[1], generator=generator)
-    bias = torch.randn(len(weight), generator=generator).to(dtype) if biased else None
-    expected = x.to(dtype).double() @ weight.to(dtype).double().T + (bias if biased else 0)
-    found = Linear(weight.to(dtype), bias)(x.to(dtype))
-    assert found.shape == expected.shape and found.dtype == dtype
-    scale = weight.shape[1] ** 0.5
-    torch.testing.assert_close(
-        found.double() / scale, expected / scale, rtol=0, atol=4 * torch.finfo(dtype).eps * scale
-    )
-
-
-@pytest.mark.parametrize(
-    "weight, kept",
-    [
-        (torch.randn(8, 8).half().float(), True),
-        (torch.randn(8, 8).bfloat16().float(), True),
-        (torch.zeros(2, 2), True),
-        (torch.randn(8, 8).half().float() * 2.0**-20, True),
-        (torch.tensor([[1.0, 1 / 3]]), False),
-        (torch.tensor([[1.0, 1e5]]), False),  # above the largest float16
-        (torch.tensor([[1.0, float("nan")]]), False),
-        (torch.ones(2, 2, dtype=torch.float64), False),
-    ],
-)
-def test_only_weights_that_lose_nothing_are_kept_in_float16(weight: torch.Tensor, kept: bool):
-    here = torch.backends.quantized.engine in ("x86", "fbgemm")
-    assert can_halve(weight) == (kept and here)
-
-
-def test_a_scaled_target_is_kept_in_float16_as_its_source_is():
-    grown_up = grown(read_weights(ASSETS / "target", "cpu", torch.float32), COSTS["234m"])
-    weight = next(iter(grown_up.layers)).qkv
-    assert can_halve(weight) == (torch.backends.quantized.engine in ("x86", "fbgemm"))
-    x = torch.randn(3, weight.shape[1], generator=torch.Generator().manual_seed(0))
-    expected = x.double() @ weight.double().T
-    torch.testing.assert_close(Linear(weight)(x).double(), expected, rtol=0, atol=1e-5)

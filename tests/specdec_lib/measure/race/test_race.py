@@ -52,7 +52,7 @@ def small(monkeypatch):
 def raced(contestants, tokens=LONG, texts=1, temperature=0.0, rows=1, tick=1e-3, seconds=1e6):
     limits = Limits(seconds, Ticking(tick))
     return turns.measured(
-        contestants, limits, tokens, texts, temperature, rows, reading=False, cost="40m"
+        contestants, limits, tokens, texts, temperature, rows, False, "40m", Progress()
     )
 
 
@@ -100,6 +100,27 @@ def test_a_race_that_takes_too_long_is_stopped_at_the_same_token(small):
     lengths = [sum(map(len, lane.pieces)) for lane in found.lanes]
     assert turns.LEAST <= lengths[0] == lengths[1] < 3 * LONG
     assert found.same(found.lanes[1]) and len(found.prompts) == len(found.lanes[0].texts)
+
+
+def test_a_race_has_as_many_texts_as_fit_into_its_time(small):
+    """By a clock on which a text takes 4 s: two looks, of 0.05 s each, at every pass."""
+    found = raced({}, texts=None, tick=0.05, seconds=17.0)
+    assert not found.remarks and 3 <= len(found.prompts) <= 4
+    assert {len(text) for text in found.lanes[0].pieces} == {LONG}
+
+
+def test_a_fast_machine_has_enough_texts(small):
+    """At the cost of 40 million parameters a token takes about 5 ms; 10 s are to be seen."""
+    assert len(turns.TEXTS) * 48 * 2 * 5e-3 >= 10
+    assert len(list(turns.batches(None, 1))) == len(turns.TEXTS) == len(set(turns.TEXTS))
+
+
+def test_a_race_says_at_once_that_it_begins(monkeypatch):
+    said = []
+    line = type("Line", (), {"update": lambda self, text: said.append(text)})()
+    monkeypatch.setattr(turns, "measured", lambda *how: said.append("measured"))
+    racing.run({}, progress=Progress(lambda: line, after=0))
+    assert said == ["starting the race", "measured", ""]
 
 
 def test_a_race_of_a_few_tokens_is_none(small):
