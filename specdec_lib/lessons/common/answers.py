@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ from specdec_lib.lessons.common.examples import Different, Unwritten
 
 CLOSE = 0.1  # of the truth: a guess no farther away is close
 OPTIONS = tuple("abcd")
+WIDE = 92  # characters: a page breaks a longer printed line inside a word
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,12 @@ def reveal(name: str, guess: object, truth: Truth, measured: float | None = None
         print(f"Write your guess into {name} first: this cell waits for it.")
         return
     value = float(truth.value if measured is None else measured)
-    print(f"{_judged(float(guess), value, truth.typical)} {truth.why}")
+    _say(f"{_judged(float(guess), value, truth.typical)} {truth.why}")
+
+
+def _say(text: str) -> None:
+    """Print a paragraph in lines that end between two words."""
+    print(textwrap.fill(text, WIDE, break_long_words=False, break_on_hyphens=False))
 
 
 def _judged(guess: float, value: float, typical: Mapping[float, str]) -> str:
@@ -112,9 +119,9 @@ def answered(name: str, choice: object, quiz: Quiz | None = None) -> None:
     if quiz is None:
         print(f"{name}: your answer {letter} is recorded.")
     elif letter == quiz.right:
-        print(f"{name}: {letter} is right. {quiz.told(letter)}")
+        _say(f"{name}: {letter} is right. {quiz.told(letter)}")
     else:
-        print(f"{name}: {letter} is not right. {quiz.told(letter)} Choose again if you like.")
+        _say(f"{name}: {letter} is not right. {quiz.told(letter)} Choose again if you like.")
 
 
 def answering(chapter: str) -> Callable[[str, object], None]:

@@ -550,6 +550,14 @@ def test_a_quiz_answers_at_once(capsys):
     assert out == "quiz_02: a is not right. Not so. Choose again if you like.\n"
 
 
+def test_a_long_reason_breaks_between_words(capsys):
+    reason = "A reason of many words, said in lines that a page need not break. " * 3
+    answered("quiz_02", "b", Quiz(right="b", a="", b=reason, c="", d=""))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 1 and max(map(len, lines)) <= 92
+    assert " ".join(lines) == f"quiz_02: b is right. {reason}".strip()
+
+
 def test_without_its_module_a_quiz_is_recorded_and_nothing_told(capsys):
     answering("specdec_lib.lessons.common")("quiz_02", "b")
     assert capsys.readouterr().out == "quiz_02: your answer b is recorded.\n"
