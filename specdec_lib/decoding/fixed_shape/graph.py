@@ -213,10 +213,10 @@ def fill(step: Step, generators: Sequence[np.random.Generator], progress: Progre
 def read(step: Step, progress: Progress) -> list[Block | None]:
     """Append what the step made of every running row; of plain decoding there are no blocks."""
     blocks: list[Block | None] = []
-    for row, (finite, judged) in enumerate(step.result()):
+    for row, (finite, *judged) in enumerate(step.outcome.tolist()):  # the one wait of a step
         block = None
         if progress.running[row]:
-            require_finite(finite, "target")
+            require_finite(bool(finite), "target")
             block = keep(progress, row, step.k, judged)
             if not progress.running[row]:
                 step.goal[row] = 0  # at an end of text it stands still before its goal

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.decoding.verify import Judged, finite_rows, packed, unpacked, verify
+from specdec_lib.decoding.verify import finite_rows, packed, verify
 from specdec_lib.models.cache import FixedCache
 from specdec_lib.models.llama import Llama, RunLayer
 from specdec_lib.models.protocol import Texts, prefill
@@ -130,13 +130,6 @@ class Step:
         finite = finite_rows(logits).all(-1, keepdim=True)
         self.outcome.copy_(torch.cat((finite, packed(drafted, verdict)), 1))
         self.length += (verdict.count + 1) * (self.length < self.goal)
-
-    def result(self) -> list[tuple[bool, Judged]]:
-        """`outcome` on the host: whether each row is finite, and what was judged in it.
-
-        This is the one time in a step that the host waits for the device.
-        """
-        return [(bool(finite), unpacked(judged)) for finite, *judged in self.outcome.tolist()]
 
     def _draft(self) -> tuple[Tensor, Tensor]:
         """The draft tokens (B, K) and their distributions (B, K, V).
