@@ -213,7 +213,7 @@ def fill(step: Step, generators: Sequence[np.random.Generator], progress: Progre
 def read(step: Step, progress: Progress) -> list[Block | None]:
     """Append what the step made of every running row; of plain decoding there are no blocks."""
     blocks: list[Block | None] = []
-    for row, (finite, *judged) in enumerate(step.outcome.tolist()):  # the one wait of a step
+    for row, (finite, *judged) in enumerate(step.result()):
         block = None
         if progress.running[row]:
             require_finite(bool(finite), "target")

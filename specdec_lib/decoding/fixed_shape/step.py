@@ -131,6 +131,10 @@ class Step:
         self.outcome.copy_(torch.cat((finite, packed(drafted, verdict)), 1))
         self.length += (verdict.count + 1) * (self.length < self.goal)
 
+    def result(self) -> list[list[float]]:
+        """`outcome` on the host: this is the one time in a step that it waits for the device."""
+        return self.outcome.tolist()
+
     def _draft(self) -> tuple[Tensor, Tensor]:
         """The draft tokens (B, K) and their distributions (B, K, V).
 

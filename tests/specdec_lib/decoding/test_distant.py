@@ -141,15 +141,18 @@ def test_plain_decoding_is_read_once_a_token(models, far, crossings: Crossings):
 
 @pytest.mark.parametrize("name", TREES)
 def test_trees_stay_on_one_side(models, far, crossings: Crossings, name: str):
-    """A tree is read at every candidate: when it is drawn, and when it is judged."""
-    made = []
+    """A tree is read at every node, when it is drawn and when it is judged, and thrice more.
+
+    That is whether all is finite, the last token, and the nodes' p and q.
+    """
+    made, reads = [], []
     for target, draft in (far, models):
         drafter = TREES[name](target, draft, models[0])
         crossings.clear()
         drawn, settings = generators(SAMPLED, 1), Settings(TOKENS, SAMPLED)
         made.append(tree_generate(target, drafter, PROMPTS[0], 2, settings, drawn))
-        reads = len(crossings.reads)
-        print(name, reads, made[0].target_passes)
+        reads.append(len(crossings.reads))
+    assert reads[0] <= (2 * drafter.nodes(2) + 3) * made[0].target_passes and reads[1] == 0
     assert made[0].tokens == made[1].tokens
 
 
