@@ -23,6 +23,9 @@ COMPILE := $(PY) -m compileall -qq -j 0 $(VENV)/lib || true
 # nbgrader calls `alembic` by its bare name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Images for containers forbid Python to keep what it compiles. Every process would then compile the
+# course and its tests anew: grading and `make test` start hundreds.
+export PYTHONDONTWRITEBYTECODE :=
 
 # Without JupyterLab's question about news; `specdec start` has settings of its own, for students.
 LAB_SETTINGS := $(CURDIR)/autograde/jupyter

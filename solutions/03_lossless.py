@@ -207,15 +207,16 @@ lesson.committed("prediction_03", prediction_03, 0, 1_000_000)
 lesson.reveal("prediction_03", prediction_03)
 
 # %% [markdown]
-# Drag the weights of `p` and `q`: the two paths fill every target line. Then draw samples by a wrong
-# sampler. After how many draws does its distance to `p` leave the noise of a perfect sampler?
+# Drag the bars of `q` only. Which numbers move, and what stays where it is in the lower picture? Then
+# draw samples by a wrong sampler. After how many draws does its distance to `p` leave the noise of a
+# perfect sampler?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch03 import measured as charts
-from specdec_lib.lessons.widgets.two_paths import two_paths_simulator
+from specdec_lib.lessons.widgets.linked import linked_simulator
 
 charts.running_distance(P, Q)
-two_paths_simulator(target=P, draft=Q)
+linked_simulator("paths", target=P, draft=Q)
 
 # %% [markdown]
 # ## From one token to a text

@@ -305,16 +305,17 @@ lesson.check_best_k(best_k)
 # between 3 and 11. With too few draft tokens you pay a target pass for little; with too many you
 # pay for tokens after a rejection. Near the top an error of one costs little.
 #
-# ## Simulator: the trade-off explorer
+# ## Simulator: tokens and time over K
 #
-# Let every token of a pass after the first cost `s`, so that `v(n) = 1 + s (n - 1)`. A ring marks
-# the best `K`, a square marks yours.
+# This is the picture of chapters 02 and 03 with one view more. Let every token of a pass after the
+# first cost `s`, so that `v(n) = 1 + s (n - 1)`. A ring marks the best `K`, a square marks yours.
 #
 # ### Commit first
 #
-# With `alpha = 0.8`, `c = 0.05` and `s = 0` the best `K` is 8. Now let each further token of a pass
-# cost a tenth of the first, `s = 0.1`. What is the best `K`? Write a whole number from 0 to 20,
-# then move the slider `s`.
+# The worked pair of chapters 02 and 03 has the accepted share 0.8, and here it stands at every
+# position: `alpha = 0.8`. With `c = 0.05` and `s = 0` the best `K` is 8. Now let each further token
+# of a pass cost a tenth of the first, `s = 0.1`. What is the best `K`? Write a whole number from 0
+# to 20, then move the slider `s`.
 
 # %% solution="prediction_04_c"
 ### BEGIN SOLUTION
@@ -325,15 +326,16 @@ prediction_04_c = 6
 lesson.committed("prediction_04_c", prediction_04_c, 0, 20)
 
 # %% tags=["demo"]
-from specdec_lib.lessons.widgets.tradeoff import tradeoff_simulator
+from specdec_lib.lessons.widgets.linked import linked_simulator
 
-tradeoff_simulator()
+linked_simulator("speed", c=0.05)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_04_c", prediction_04_c)
 
 # %% [markdown]
-# Try to bring the best `K` to 0 without touching `alpha`.
+# Try to bring the best `K` to 0 without touching `p` and `q`. Then put the sliders back and drag `q`
+# away from `p`: where does the ring go on each of the two curves?
 #
 # ## The promise and the clock
 #
@@ -348,6 +350,7 @@ lesson.reveal("prediction_04_c", prediction_04_c)
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
 from specdec_lib.measure import gap, strategies
+from specdec_lib.measure.core.costs import relative
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.quiet.runs import beside
 from specdec_lib.models.pairs import load_pair
@@ -361,6 +364,7 @@ print("Making the costly target: some seconds ...")
 target = load_pair(target_cost="234m", device="cpu").target
 for run in beside("04 costlier", {"234M cost": lab.times(family, target)}):
     costlier = strategies.rows(family, accepted, run["234M cost"])
+    pass_ms = 1000 * relative(run["234M cost"])[1]
     charts.table_of_drafts(costlier, walltime_speedup)
 draft, k = gap.best(costlier, speedup)
 charts.promise(speedup, draft, costlier[draft], k)
@@ -402,6 +406,15 @@ lesson.reveal("prediction_04_d", prediction_04_d, share)
 # Which step is the largest on your machine? The range under the picture tells you how far to trust
 # the last bar: the texts differ by chance.
 #
+# Here is the picture again, with the pass, `c` and `v` of this draft. Drag `q` until the accepted
+# share is the draft's `alpha`. Which `K` gets the ring, and does the last column of the table agree?
+
+# %% tags=["demo"]
+linked_simulator(
+    "speed", k=k, costs=costlier[draft].costs, pass_ms=pass_ms, source="Measured: see the table above."
+)
+
+# %% [markdown]
 # The contrast: the same family with the built-in target itself. Its pass is much shorter. A draft
 # step and Python take as long as before. The fourth draft is an **early exit**: the target cut
 # after the first of its four layers.
@@ -531,8 +544,6 @@ lesson.check_bigram_probs(bigram_probs)
 # measured on the other half. The corpus is the 9 million tokens that the models were trained on.
 
 # %% tags=["demo"]
-from specdec_lib.measure.core.costs import relative
-
 yours = strategies.own_drafts(lab, bigram_probs, prompt_lookup)
 alphas = accepted | yours.alphas
 alphas |= {name: lab.alpha(reader) for name, reader in strategies.corpus_ngrams().items()}

@@ -15,7 +15,7 @@ from autograde.commands import exit_code
 from autograde.files import files_below, write_if_changed
 from autograde.tools.browser import exercises_json, payload
 from autograde.tools.pages import page
-from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
+from specdec_lib.lessons.widgets.linked import linked_simulator
 
 DOCS = ROOT / "docs"
 SOURCE = BUILD / "site-source"
@@ -53,7 +53,7 @@ def gather(executed: dict[str, Path]) -> None:
         wanted[f"notebooks/{chapter}.ipynb"] = Chapter(chapter).release.read_bytes()
     wanted["_static/exercises.json"] = exercises_json(list(executed))
     wanted["_static/library.zip"] = payload()
-    wanted["simulator.html"] = acceptance_simulator(p=0.3, q=0.6).frame().encode()
+    wanted["simulator.html"] = linked_simulator().frame().encode()
     for name, data in wanted.items():
         write_if_changed(SOURCE / name, data)
     gone = [path for path in files_below(SOURCE) if _name(path) not in wanted]

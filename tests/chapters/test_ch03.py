@@ -14,8 +14,6 @@ from autograde.chapters import ch03_tests as hidden
 from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch03 import computed, figures, forgery, library, measured, rules
 from specdec_lib.lessons.common.examples import Different
-from specdec_lib.lessons.widgets.two_paths import SAMPLERS, two_paths_simulator
-from specdec_lib.sampling import sample_from
 
 CHAPTER = "03_lossless"
 TEXT = text_of(CHAPTER)
@@ -232,79 +230,3 @@ def test_rounding_and_one_seed(capsys):
 
 def test_no_model_is_loaded():
     assert "import torch" not in TEXT and "transformers" not in re.findall(r"import (\w+)", TEXT)
-
-
-def exact_law(sampler: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """A sampler's distribution by the library."""
-    drawn = np.eye(len(q))[np.argmax(q)] if sampler == "argmax" else q
-    if sampler == "from_target":
-        overlap = np.minimum(p, q)
-        return overlap + (1 - overlap.sum()) * p
-    return computed.mixed_up(p, q, drawn)[0]
-
-
-@pytest.mark.browser
-def test_formulas_equal_the_library(module):
-    call = module(two_paths_simulator())
-    for p, q in random_pairs(60, seed=33):
-        accepted, corrected = call("paths", p.tolist(), q.tolist())
-        np.testing.assert_allclose([accepted, corrected], FUNCTIONS["two_paths"](p, q), atol=1e-12)
-        want = FUNCTIONS["total_variation"](p, q)
-        assert call("totalVariation", p.tolist(), q.tolist()) == pytest.approx(want, abs=1e-12)
-        assert call("noise", p.tolist(), 5000) == pytest.approx(computed.noise(p, 5000), rel=1e-9)
-        for sampler in SAMPLERS:
-            law = call("law", sampler, p.tolist(), q.tolist())
-            np.testing.assert_allclose(law, exact_law(sampler, p, q), rtol=0, atol=1e-12)
-        u = float(p.cumsum()[1] - 1e-6)
-        assert call("pick", p.tolist(), u) == sample_from(p, u)
-
-
-def mulberry32(seed: int):
-    """The simulator's random numbers, once more."""
-    word = 2**32
-    while True:
-        seed = (seed + 0x6D2B79F5) % word
-        t = (seed ^ (seed >> 15)) * (seed | 1) % word
-        t ^= (t + (t ^ (t >> 7)) * (t | 61)) % word
-        yield (t ^ (t >> 14)) / word, seed
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_draws_are_those_of_the_rule(module, sampler: str):
-    numbers, counts = mulberry32(3), [0, 0, 0, 0]
-    replacement = P if sampler == "from_target" else rules.residual(P, Q)
-    for _ in range(500):
-        (u, _), (r, _), (v, seed) = next(numbers), next(numbers), next(numbers)
-        token = int(np.argmax(Q)) if sampler == "argmax" else sample_from(Q, u)
-        counts[token if r * Q[token] < P[token] else sample_from(replacement, v)] += 1
-    drawn = module(two_paths_simulator())("draw", sampler, P.tolist(), Q.tolist(), 3, 500)
-    assert drawn == {"counts": counts, "seed": seed}
-
-
-@pytest.mark.browser
-def test_worked_pair_and_a_sample(reader):
-    page = reader(two_paths_simulator())
-    assert page.numbers() == ["0.80", "0.20", "–", "–"]
-    assert "A: by acceptance 0.30, by correction 0.15, target 0.45" in page.description(0)
-    page.press("Sample 1,000")
-    page.press("Sample 100")
-    seen, floor = (float(x) for x in page.numbers()[2:])
-    assert floor == round(computed.noise(P, 1100), 4) and 0 < seen < 4 * floor
-    assert "After 1,100 draws" in page.verdict(1)
-    assert page.frame.locator(".sd-chart circle[r='4']").count() == 2
-    page.press("Start again")
-    assert page.numbers()[2:] == ["–", "–"]
-
-
-@pytest.mark.browser
-def test_a_wrong_sampler_leaves_the_noise_floor(reader):
-    page = reader(two_paths_simulator())
-    page.frame.get_by_label("Sampler").select_option("argmax")
-    assert "The exact distribution is 0.3667 from the target" in page.verdict(1)
-    page.press("Sample 10,000")
-    assert "off by 0.3667, and by now it shows" in page.verdict(1)
-    page.slider("A target weight").press("ArrowRight")
-    assert page.numbers()[2:] == ["–", "–"]
-    page.press("Reset to the worked pair")
-    assert page.numbers()[:2] == ["0.80", "0.20"]

@@ -21,7 +21,6 @@ from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch04 import measured
 from specdec_lib.lessons.ch04.computed import best_steep, loss_gradient
 from specdec_lib.lessons.common.examples import Different
-from specdec_lib.lessons.widgets.tradeoff import K_MAX, tradeoff_simulator
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.catalogue import PUBLISHED
@@ -140,46 +139,6 @@ def test_the_defaults_that_the_card_shows_are_those_of_transformers():
     assert len(quoted) == 3 and transformers.__version__ in text_of(CHAPTER)
     for name, value in quoted:
         assert re.search(rf'"{name}": "?{value}"?,', source)
-
-
-@pytest.mark.browser
-def test_functions_equal_the_library(module):
-    call = module(tradeoff_simulator())
-    rng = np.random.default_rng(3)
-    settings = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0.5, 0.2, 0), (0.3, 0.3, 0), (0.25, 0.0, 0.3)]
-    settings += [tuple(float(x) for x in each) for each in rng.random((40, 3)).round(2)]
-    for alpha, c, s in settings:
-        for k in (0, 1, 5, K_MAX):
-            want = theory.walltime_speedup(alpha, c, k, 1 + s * k)
-            assert call("speedup", alpha, c, k, s) == pytest.approx(want, abs=1e-12)
-            tokens = call("expectedTokens", alpha, k)
-            assert tokens == pytest.approx(theory.expected_tokens(alpha, k), abs=1e-12)
-            assert call("blockTime", c, k, s) == pytest.approx(c * k + 1 + s * k, abs=1e-12)
-        assert call("bestK", alpha, c, s) == best_steep(alpha, c, s, K_MAX)
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize(
-    ("state", "words"),
-    [
-        ({"alpha": 0.2, "c": 0.3}, "no K pays"),
-        ({"alpha": 0.7, "c": 0.05, "k": 6}, "This is the best K"),
-        ({"alpha": 0.7, "c": 0.05, "k": 2}, "Too few"),
-        ({"alpha": 0.3, "c": 0.2, "k": 9}, "slower than plain decoding"),
-        ({"alpha": 0.9, "c": 0.0, "k": 3}, "no best K at all"),
-    ],
-)
-def test_each_setting_is_said(reader, state, words):
-    assert words in reader(tradeoff_simulator(**state)).verdict()
-
-
-@pytest.mark.browser
-def test_its_picture_tells_the_speed_and_reset_brings_the_start_back(reader):
-    page = reader(tradeoff_simulator())
-    page.slider("K draft tokens in a block").press("ArrowRight")
-    assert f"K = 4: {theory.walltime_speedup(0.8, 0.05, 4):.3f}" in page.description(0)
-    page.press("Reset")
-    assert page.numbers() == ["2.952", "1.15", "2.567", "8"]
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ from pages.jupyter_lab import Lab
 
 from autograde.submission import release_of
 from autograde.wrong import misconceptions_of
-from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
+from specdec_lib.lessons.widgets.linked import linked_simulator
 
 pytestmark = pytest.mark.browser
 
 EXERCISES = {wrong.exercise for wrong in misconceptions_of(CHAPTER).all}
-SIMULATOR = "acceptance_simulator("
+SIMULATOR = "linked_simulator("
 RELEASE = release_of(CHAPTER)
 TABLE, FORMULA, FIGURE = r"^\| ---", r"\$\$.+?\$\$", r"^figures\.\w+\("
 
@@ -78,16 +78,17 @@ def test_the_simulator_moves_and_is_there_when_the_notebook_is_opened_again(lab,
     path = student_server.put("moved", _simulator_alone())
     lab.open(path)
     lab.run_all()
-    assert lab.numbers(SIMULATOR) == ["1.00", "0.80", "0.20"]
-    slider = lab.page.get_by_role("slider", name="q draft probability of the drafted token")
-    for _ in range(40):
-        slider.press("ArrowRight")
-    assert lab.numbers(SIMULATOR) == ["0.75", "0.80", "0.20"]
+    assert lab.numbers(SIMULATOR) == ["0.80", "0.20", "3.362", "6.34 ms"]
+    slider = lab.page.get_by_role("slider", name="draft q of B")
+    for _ in range(35):
+        slider.press("ArrowUp")
+    moved = ["0.50", "0.50", "1.938", "11.0 ms"]
+    assert lab.numbers(SIMULATOR) == moved
     lab.page.keyboard.press("Control+s")
     lab.page.locator(".jp-mod-dirty").wait_for(state="detached")
     lab.choose("Kernel", "Shut Down Kernel")
     lab.open(path)
-    assert lab.numbers(SIMULATOR) == ["0.75", "0.80", "0.20"]
+    assert lab.numbers(SIMULATOR) == moved
     assert lab.page.get_by_text("Error displaying widget").count() == 0
 
 
@@ -95,9 +96,11 @@ def test_a_simulator_from_elsewhere_says_what_to_do_until_it_is_trusted(lab, stu
     lab.open(student_server.put("elsewhere", _run_elsewhere()))
     lab.wait_for_output(SIMULATOR, "Run this cell to see the simulator.")
     assert lab.cell(SIMULATOR).locator("iframe").count() == 0
+    still = lab.cell(SIMULATOR).locator("img")
+    assert "3.362 tokens" in still.get_attribute("alt") and still.is_visible()
     _choose_in_palette(lab, "Trust Notebook")
     lab.page.locator(".jp-Dialog").get_by_role("button", name="Trust").click()
-    assert lab.numbers(SIMULATOR) == ["1.00", "0.80", "0.20"]
+    assert lab.numbers(SIMULATOR) == ["0.80", "0.20", "3.362", "6.34 ms"]
 
 
 def _choose_in_palette(lab: Lab, command: str) -> None:
@@ -113,15 +116,15 @@ def _choose_in_palette(lab: Lab, command: str) -> None:
 
 def _simulator_alone() -> nbformat.NotebookNode:
     """A notebook of one cell, the chapter's simulator."""
-    source = f"from {acceptance_simulator.__module__} import acceptance_simulator\n"
+    source = f"from {linked_simulator.__module__} import linked_simulator\n"
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    cell = nbformat.v4.new_code_cell(f"{source}acceptance_simulator()")
+    cell = nbformat.v4.new_code_cell(f"{source}linked_simulator()")
     return nbformat.v4.new_notebook(cells=[cell], metadata=kernel)
 
 
 def _run_elsewhere() -> nbformat.NotebookNode:
     """The same with its output and state as another machine has saved them."""
-    notebook, simulator = _simulator_alone(), acceptance_simulator()
+    notebook, simulator = _simulator_alone(), linked_simulator()
     shown = nbformat.v4.new_output("display_data", simulator._repr_mimebundle_())
     notebook.cells[0].outputs = [shown]
     state = simulator.widget.get_manager_state()

@@ -17,6 +17,7 @@ CPU_INDEX = "--no-deps --index-url https://download.pytorch.org/whl/cpu torch=="
 # `-m venv` copies the stand-in to where the environment's Python would be.
 STAND_IN = """#!/bin/sh
 echo "$*" >> "$LOG"
+[ -z "$PYTHONDONTWRITEBYTECODE" ] || echo "compiles and keeps nothing" >> "$LOG"
 case "$*" in
   *version_info*) exit "${WRONG_VERSION:-0}" ;;
   *urlopen*) exit "${NO_INDEX:-0}" ;;
@@ -81,7 +82,7 @@ def test_setup_takes_the_cpu_build_without_a_driver_and_happens_once(copy: Path)
     if sys.platform == "linux":
         assert "the CPU build" in first.stdout and CPU_INDEX in calls
     assert calls.index("torch==") < calls.index("-e .[course,dev]")
-    assert make(copy, "test", NO_DRIVER="1").returncode == 0
+    assert make(copy, "test", NO_DRIVER="1", PYTHONDONTWRITEBYTECODE="1").returncode == 0
     assert log(copy) == "-m pytest -n 3 --dist loadfile --no-loadscope-reorder\n"
 
 

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from pages.formulas_seen import tex_seen
 from pages.site_pages import made_site
 
 from autograde.build.source import read_chapter
@@ -119,6 +120,21 @@ def test_a_page_of_the_site_fetches_nothing(site: dict[Path, BeautifulSoup]):
         fetched += [tag["src"] for tag in soup.find_all("img")]
         away = [url for url in fetched if url and urlsplit(url).scheme in ("http", "https")]
         assert away == [], path.name
+
+
+@pytest.mark.slow
+def test_a_formula_is_drawn_and_its_tex_is_not_shown(site: dict[Path, BeautifulSoup]):
+    assert sum(len(soup.find_all("math")) for soup in site.values()) > 20
+    assert {path.name: seen for path, soup in site.items() if (seen := tex_seen(soup))} == {}
+
+
+@pytest.mark.slow
+def test_the_race_of_chapter_00_is_seen_and_what_it_reveals_is_folded(site):
+    (soup,) = [soup for path, soup in site.items() if path.stem == "00_bottleneck"]
+    race = soup.select_one(".sd-race")
+    assert race and not race.find_parents("details")
+    guess = soup.find(string=re.compile("prediction_00_race"))
+    assert guess.sourceline < race.sourceline
 
 
 @pytest.mark.slow

@@ -56,10 +56,12 @@ def test_the_simulator_of_the_first_page_follows_the_keys(browser: Any, address:
         (frame,) = frames(visitor)
         name, state = start_of(frame)
         assert agree(frame.locator(".sd-number").all_text_contents(), name, state)
-        for slider in ("q draft probability of the drafted token", "A target weight"):
+        for slider in ("target p of A", "draft q of B"):
             for _ in range(15):
                 frame.get_by_role("slider", name=slider, exact=True).press("ArrowRight")
-        state |= {"q": 0.75, "target": [0.6, 0.3, 0.15, 0.1]}
+        rest = 0.4 / 0.55  # of what the other tokens had
+        state["target"] = [0.6, 0.3 * rest, 0.15 * rest, 0.1 * rest]
+        state["draft"] = [0.3 * rest, 0.6, 0.2 * rest, 0.05 * rest]
         assert agree(frame.locator(".sd-number").all_text_contents(), name, state)
 
 
@@ -77,7 +79,7 @@ def simulators_of_the_site(browser: Any, address: str) -> dict[str, list[str]]:
 
 
 def test_every_simulator_of_the_site_moves(browser: Any, address: str):
-    want = {"index.html": ["acceptance"]}
+    want = {"index.html": ["linked"]}
     for cell in simulator_cells():
         want.setdefault(f"chapters/{cell.chapter}.html", []).append(cell.simulator)
     found = simulators_of_the_site(browser, address)

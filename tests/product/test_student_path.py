@@ -14,7 +14,7 @@ from autograde.wrong import misconceptions_of
 
 pytestmark = pytest.mark.browser
 
-SIMULATOR = "import acceptance_simulator"  # what the folded cell shows
+SIMULATOR = "import linked_simulator"  # what the folded cell shows
 REVEAL = 'lesson.reveal("prediction_02",'
 EXERCISE = "acceptance_probability"
 CHECK = f"lesson.check_{EXERCISE}("
@@ -39,10 +39,11 @@ def move_the_simulator(lab: Lab) -> None:
     lab.go_to(RUN, SIMULATOR)
     lab.press(RUN)
     before = lab.numbers(SIMULATOR)
-    slider = lab.page.get_by_role("slider", name="q draft probability of the drafted token")
-    for _ in range(40):  # from .40 to .80, as the chapter asks
-        slider.press("ArrowRight")
-    assert (before, lab.numbers(SIMULATOR)) == (["1.00", "0.80", "0.20"], ["0.75", "0.80", "0.20"])
+    slider = lab.page.get_by_role("slider", name="draft q of B")
+    for _ in range(35):  # from 0.45 to 0.80, as the chapter asks
+        slider.press("ArrowUp")
+    assert before == ["0.80", "0.20", "3.362", "6.34 ms"]
+    assert lab.numbers(SIMULATOR) == ["0.50", "0.50", "1.938", "11.0 ms"]
 
 
 def commit_a_prediction(lab: Lab) -> None:

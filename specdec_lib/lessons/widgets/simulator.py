@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -76,8 +76,11 @@ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inlin
 
 # What is left if a frame is dropped.
 _DROPPED = "Run this cell to see the simulator."
-# Sets a frame's height to what it reports; one that cannot report scrolls at its first height.
-_FIT_HEIGHT = """<script>addEventListener("message", (event) => {
+# Hides what stands in for frames where no script runs. Sets a frame's height to what it reports;
+# one that cannot report scrolls at its first height.
+_FIT_HEIGHT = """<script>
+for (const still of document.querySelectorAll(".specdec-still")) still.hidden = true;
+addEventListener("message", (event) => {
 for (const frame of document.querySelectorAll("iframe.specdec-simulator")) {
 const height = event.data && event.data.specdecHeight;
 const fits = frame.contentWindow === event.source && height > 0 && height < 5000;
@@ -89,6 +92,7 @@ class Simulator:
 
     `name` is the module's file name without `.js`; `fields` checks each part of the state; `reset`
     is the part that the reset button restores; `height` is the frame's first height in pixels.
+    `still` gives HTML for a state, which stands in for the frame where no script runs.
     """
 
     def __init__(
@@ -99,9 +103,10 @@ class Simulator:
         state: Mapping[str, Any],
         reset: Mapping[str, Any],
         height: int,
+        still: Callable[[Mapping[str, Any]], str] | None = None,
     ) -> None:
         self.name, self.title, self.height = name, title, height
-        self._fields = dict(fields)
+        self._fields, self._still = dict(fields), still
         self._state: dict[str, Any] = {}
         self._widget: Any = None
         self._state = self._checked(state)
@@ -164,8 +169,9 @@ class Simulator:
         JupyterLab drops it from a notebook that is not trusted, and leaves the words inside it.
         """
         style = f"display:block;width:100%;height:{self.height}px;border:0"
+        still = f'<div class="specdec-still">{self._still(self.state)}</div>' if self._still else ""
         return (
-            f'<iframe class="specdec-simulator" title="{html.escape(self.title)}" '
+            f'{still}<iframe class="specdec-simulator" title="{html.escape(self.title)}" '
             f'sandbox="allow-scripts" style="{style}" '
             f'srcdoc="{html.escape(self.page())}">{_DROPPED}</iframe>\n{_FIT_HEIGHT}'
         )

@@ -12,8 +12,8 @@ on other texts.
 Alpha is the share of judged draft tokens that are accepted (theory.acceptance_from_counts). In a
 tree several candidates share a position: there it is the share of judged levels at which one of
 them is accepted, so it grows with their number and is no figure of the draft alone. Tokens a block
-counts the correction or the bonus, c is the time of a draft step over that of a plain token, and
-the lines are those of the drafter's file, or the verifier's, that are not blank.
+counts the correction or the bonus, c is the time of a draft step over that of a plain token, both
+medians, and the lines are those of the drafter's file, or the verifier's, that are not blank.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def measured(
     seconds = on_prompts(decoders, texts[TRIALS:], rounds, warm_up=0)
     tell_disturbance(seconds[PLAIN])
     plainly = decoders[PLAIN].generations
-    token = statistics.mean(each.seconds / len(each.tokens[0]) for each in plainly)
+    token = statistics.median(each.seconds / len(each.tokens[0]) for each in plainly)
     rows = []
     for name, member in members.items():
         speed = ratios(seconds[PLAIN], seconds[name])
@@ -105,7 +105,7 @@ def row(
         variant.setting,
         accepted / max(judged, 1),
         sum(block.kept for block in blocks) / len(blocks),
-        statistics.mean(block.draft_seconds for block in blocks) / variant.depth / token,
+        statistics.median(block.draft_seconds for block in blocks) / variant.depth / token,
         speed,
         lines_of(member.file),
     )

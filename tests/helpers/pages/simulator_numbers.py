@@ -39,18 +39,6 @@ def expected(name: str, state: State) -> list[float]:
     return [float(each) for each in NUMBERS[name](state)]
 
 
-def _acceptance(state: State) -> list[float]:
-    ratio = functions_of("02_rejection_sampling")["acceptance_probability"]
-    rate = functions_of("03_lossless")["acceptance_rate"](*_pair(state))
-    return [ratio(np.array([state["p"]]), np.array([state["q"]]), 0), rate, 1 - rate]
-
-
-def _pair(state: State) -> list[np.ndarray]:
-    """Target and draft, from the weights that the sliders set."""
-    weights = (np.array(state[key]) for key in ("target", "draft"))
-    return [each / each.sum() for each in weights]
-
-
 def _batch(state: State) -> list[float]:
     tokens = functions_of("06_simulator")["lockstep_tokens"]
     return [tokens(state["alpha"], state["k"], rows) for rows in (state["rows"], 1)]
@@ -67,7 +55,11 @@ def _bottleneck(state: State) -> list[float]:
 
 def _draft_tree(state: State) -> list[float]:
     parents = state["shapes"][state["shape"]]["parents"]
-    return [computed.tree_tokens(parents, state["drafts"][state["draft"]]["shares"])]
+    shares = state["drafts"][state["draft"]]["shares"]
+    return [
+        computed.tree_tokens(parents, shares),
+        computed.tree_speedup(parents, shares, state["c"]),
+    ]
 
 
 def _generation(state: State) -> list[float]:
@@ -121,34 +113,44 @@ def _ratio(pair: list[float]) -> list[float]:
     return [*pair, pair[0] / pair[1]] if pair else []
 
 
-def _tradeoff(state: State) -> list[float]:
-    alpha, c, k, s = (state[key] for key in ("alpha", "c", "k", "s"))
-    speeds = [walltime_speedup(alpha, c, each, 1 + s * each) for each in range(21)]
-    best = next(i for i, speed in enumerate(speeds) if speed >= max(speeds) - 1e-12)
-    return [expected_tokens(alpha, k), c * k + 1 + s * k, speeds[k], best]
+def _linked(state: State) -> list[float]:
+    """The numbers of every view, then those of the view itself."""
+    rate = functions_of("03_lossless")["acceptance_rate"](*_pair(state))
+    speeds = [_speedup(state, rate, k) for k in range(state["most"] + 1)]
+    tokens, speed = expected_tokens(rate, state["k"]), speeds[state["k"]]
+    shared = [rate, 1 - rate, tokens, state["ms"] / 1000 / speed]
+    best = next(i for i, each in enumerate(speeds) if each >= max(speeds) - 1e-12)
+    views = {"residual": [], "paths": _sample(state), "speed": [speed, best]}
+    return shared + views[state["view"]]
 
 
-def _two_paths(state: State) -> list[float]:
-    """Accepted and corrected mass; of a sample its distance from p and a perfect sampler's."""
-    p, q = _pair(state)
-    rate, drawn = np.minimum(p, q).sum(), sum(state["counts"])
+def _pair(state: State) -> tuple[np.ndarray, np.ndarray]:
+    return np.array(state["target"]), np.array(state["draft"])
+
+
+def _speedup(state: State, rate: float, k: int) -> float:
+    verify_cost = state["v"][k] if state["v"] else 1 + state["s"] * k
+    return walltime_speedup(rate, state["c"], k, verify_cost)
+
+
+def _sample(state: State) -> list[float]:
+    """A sample's distance from p and that of a perfect sampler; nothing before it is drawn."""
+    p, drawn = np.array(state["target"]), sum(state.get("counts", [0]))
     if not drawn:
-        return [rate, 1 - rate]
+        return []
     distance = np.abs(np.array(state["counts"]) / drawn - p).sum() / 2
     spread = np.sqrt(p * (1 - p) / drawn)  # a count is nearly normal: E|x| = sd sqrt(2 / pi)
-    return [rate, 1 - rate, distance, np.sqrt(2 / np.pi) * spread.sum() / 2]
+    return [distance, np.sqrt(2 / np.pi) * spread.sum() / 2]
 
 
 NUMBERS: dict[str, Callable[[State], list[float]]] = {
-    "acceptance": _acceptance,
     "batch": _batch,
     "bottleneck": _bottleneck,
+    "design_map": lambda state: [],
     "draft_tree": _draft_tree,
     "generation": _generation,
+    "linked": _linked,
     "paper_rows": _paper_rows,
     "pipeline": _pipeline,
-    "timeline": lambda state: [],
     "trace": _trace,
-    "tradeoff": _tradeoff,
-    "two_paths": _two_paths,
 }

@@ -3,17 +3,16 @@
 from classes.chapter_cases import ACCEPTED, SETTINGS
 
 from specdec_lib.lessons.ch01 import checks as ch01
-from specdec_lib.lessons.widgets.acceptance import acceptance_simulator
 from specdec_lib.lessons.widgets.batch import batch_simulator
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
+from specdec_lib.lessons.widgets.design_map import design_map
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
 from specdec_lib.lessons.widgets.generation import generation_simulator
+from specdec_lib.lessons.widgets.linked import linked_simulator
 from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
 from specdec_lib.lessons.widgets.pipeline import pipeline_animation
-from specdec_lib.lessons.widgets.timeline import timeline_simulator
 from specdec_lib.lessons.widgets.trace import trace_picture
-from specdec_lib.lessons.widgets.tradeoff import tradeoff_simulator
-from specdec_lib.lessons.widgets.two_paths import two_paths_simulator
+from specdec_lib.theory import Costs
 
 TEXT = {
     "drafted": ["return", " x"],
@@ -23,21 +22,24 @@ TEXT = {
     "token": "\n" + 40 * " ",
 }
 
+MEASURED = Costs(0.07, {1: 1.0, 2: 1.04, 3: 1.05, 4: 1.2, 5: 1.25, 6: 1.3})
+
 # Every simulator, with as much in it as its sliders allow.
 MAKERS = {
-    "acceptance": acceptance_simulator,
     "batch": lambda: batch_simulator(k=16, rows=16),
     "bottleneck": lambda: bottleneck_simulator(tokens=512),
     "bottleneck, slow": lambda: bottleneck_simulator(peak_flops=1e9, tokens=512),
     "bottleneck, fast": lambda: bottleneck_simulator(peak_flops=1e16, tokens=512),
+    "design_map": design_map,
     "draft_tree": lambda: draft_tree_simulator(ACCEPTED),
     "generation": lambda: generation_simulator(k=16),
+    "linked": linked_simulator,
+    "linked, paths": lambda: linked_simulator("paths"),
+    "linked, speed": lambda: linked_simulator("speed", c=0.05),
+    "linked, measured": lambda: linked_simulator("speed", costs=MEASURED, pass_ms=31.0),
     "paper_rows": lambda: paper_rows_simulator(SETTINGS),
     "pipeline": lambda: pipeline_animation(ch01.RECORDED, frame=9),
-    "timeline": timeline_simulator,
     "trace": lambda: trace_picture("def f(x):", 30 * [TEXT]),
-    "tradeoff": tradeoff_simulator,
-    "two_paths": two_paths_simulator,
 }
 
 # Their names, each once.

@@ -21,12 +21,14 @@ from pages.site_pages import made_solutions
 
 from autograde.report.offline import Page
 
+# Each once, and of the linked picture every view.
+SIMULATORS = [make() for name, make in MAKERS.items() if name in NAMES or "linked" in name]
+
 
 def exported(folder: Path) -> Path:
     """A page of a notebook whose cells have shown every simulator."""
     notebook = nbformat.v4.new_notebook()
-    for name in NAMES:
-        simulator = MAKERS[name]()
+    for simulator in SIMULATORS:
         shown = nbformat.v4.new_output("display_data", simulator._repr_mimebundle_())
         notebook.cells.append(nbformat.v4.new_code_cell(repr(simulator), outputs=[shown]))
     page = folder / "page.html"
@@ -40,17 +42,17 @@ def test_the_chapters_show_every_simulator_that_there_is():
 
 @pytest.mark.parametrize("wrong", [None, 0, 1, 2, 3])
 def test_a_number_that_is_not_the_librarys_is_noticed(wrong: int | None):
-    state = MAKERS["tradeoff"]().state
-    numbers = expected("tradeoff", state)
-    texts = [f"{x * (1.03 if i == wrong else 1):.2f}" for i, x in enumerate(numbers)]
-    assert agree(texts, "tradeoff", state) is (wrong is None)
-    assert not agree(texts[1:], "tradeoff", state)
+    state = MAKERS["linked"]().state
+    numbers = expected("linked", state)
+    texts = [f"{x * (1.03 if i == wrong else 1):.3g}" for i, x in enumerate(numbers)]
+    assert agree(texts, "linked", state) is (wrong is None)
+    assert not agree(texts[1:], "linked", state)
 
 
 @pytest.mark.browser
 def test_exported_simulators_move_and_have_the_librarys_numbers(browser: Any, tmp_path: Path):
     with Visitor(browser).visit(exported(tmp_path)) as visitor:
-        assert look_at(visitor) == NAMES
+        assert look_at(visitor) == [simulator.name for simulator in SIMULATORS]
 
 
 @pytest.mark.browser
@@ -58,7 +60,7 @@ def test_exported_simulators_move_and_have_the_librarys_numbers(browser: Any, tm
 def test_exported_simulators_are_open_to_everybody(browser: Any, tmp_path: Path, scheme: str):
     look = {"viewport": {"width": 400, "height": 900}, "color_scheme": scheme}
     with Visitor(browser, **look).visit(exported(tmp_path)) as visitor:
-        assert len(list(frames(visitor))) == len(NAMES)
+        assert len(list(frames(visitor))) == len(SIMULATORS)
         assert faults(visitor.page) == [] and pictures_without_words(visitor.page) == []
 
 

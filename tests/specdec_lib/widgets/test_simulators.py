@@ -37,7 +37,7 @@ def test_nothing_points_to_the_network_and_nothing_glides(name):
 
 
 def test_the_page_around_a_simulator_loads_nothing():
-    page = Simulator("acceptance", "Any", fields={}, state={}, reset={}, height=100).page()
+    page = Simulator("linked", "Any", fields={}, state={}, reset={}, height=100).page()
     assert not re.search(NETWORK, page) and page.count("://") == 1
 
 

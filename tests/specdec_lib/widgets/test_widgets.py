@@ -13,7 +13,7 @@ from pages.simulators import MAKERS, TEXT
 
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.common import style
-from specdec_lib.lessons.widgets import Simulator, acceptance_simulator
+from specdec_lib.lessons.widgets import Simulator, linked_simulator
 from specdec_lib.lessons.widgets.batch import batch_simulator
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
 from specdec_lib.lessons.widgets.pipeline import pipeline_animation
@@ -26,41 +26,49 @@ def unescaped_page(simulator: Simulator) -> str:
 
 
 def test_one_object_gives_both_renderings():
-    simulator = acceptance_simulator()
+    simulator = linked_simulator()
     bundle = simulator._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html", LIVE}
     assert bundle[LIVE]["model_id"] == simulator.widget.model_id
-    assert bundle["text/plain"].startswith("Acceptance simulator")
+    assert bundle["text/plain"].startswith("Simulator of p and q")
 
 
 def test_frame_is_sandboxed_and_titled():
-    frame = acceptance_simulator().frame()
-    assert 'sandbox="allow-scripts"' in frame and 'title="Acceptance simulator"' in frame
+    frame = linked_simulator().frame()
+    assert 'sandbox="allow-scripts"' in frame and 'title="Simulator of p and q"' in frame
     assert "default-src 'none'" in html.unescape(frame)
 
 
 def test_without_anywidget_the_frame_is_shown(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    assert set(acceptance_simulator()._repr_mimebundle_()) == {"text/plain", "text/html"}
+    assert set(linked_simulator()._repr_mimebundle_()) == {"text/plain", "text/html"}
 
 
 REFUSED = [
-    ("acceptance", {"p": 1.2}, "p is 1.2: a probability lies between 0 and 1"),
-    ("acceptance", {"q": -0.1}, "q is -0.1: a probability"),
-    ("acceptance", {"p": math.nan}, "p is nan: a probability"),
-    ("acceptance", {"q": "0.5"}, "q is '0.5', which is not a number"),
-    ("acceptance", {"q": [1]}, r"q is \[1\], which is not a number"),
-    ("acceptance", {"target": (0.5, 0.5)}, "target has 2 probabilities; this simulator shows 4"),
-    ("acceptance", {"target": (0.5, 0.5, -0.5, 0.5)}, r"target\[2\] is -0.5: a probability"),
-    ("acceptance", {"draft": (0.3, 0.3, 0.2, 0.1)}, "draft sums to 0.9: a distribution sums to 1"),
-    ("acceptance", {"draft": 0.5}, "draft is 0.5: give 4 probabilities"),
-    ("acceptance", {"draft": "abcd"}, r"draft\[0\] is 'a', which is not a number"),
+    ("linked", {"c": 1.2}, "c is 1.2: a probability lies between 0 and 1"),
+    ("linked", {"c": -0.1}, "c is -0.1: a probability"),
+    ("linked", {"s": math.nan}, "s is nan: a probability"),
+    ("linked", {"c": "0.5"}, "c is '0.5', which is not a number"),
+    ("linked", {"c": [1]}, r"c is \[1\], which is not a number"),
+    ("linked", {"target": (0.5, 0.5)}, "target has 2 probabilities; this simulator shows 4"),
+    ("linked", {"target": (0.5, 0.5, -0.5, 0.5)}, r"target\[2\] is -0.5: a probability"),
+    ("linked", {"draft": (0.3, 0.3, 0.2, 0.1)}, "draft sums to 0.9: a distribution sums to 1"),
+    ("linked", {"draft": 0.5}, "draft is 0.5: give 4 probabilities"),
+    ("linked", {"draft": "abcd"}, r"draft\[0\] is 'a', which is not a number"),
+    ("linked", {"view": "acceptance"}, "view is 'acceptance': choose one of residual, paths, sp"),
+    ("linked", {"k": 21}, "k is 21: give a whole number from 0 to 20"),
+    ("linked", {"ms": 0}, "ms is 0: this simulator takes"),
+    ("linked, measured", {"k": 6}, "k is 6: give a whole number from 0 to 5"),
+    ("linked, paths", {"sampler": "best"}, "sampler is 'best': choose one of rule, from_target"),
     ("batch", {"alpha": 1.5}, "alpha is 1.5: a probability"),
     ("batch", {"rows": 17}, "rows is 17: give a whole number from 1 to 16"),
     ("batch", {"k": math.inf}, "k is inf: give a whole number"),
     ("bottleneck", {"bandwidth": 0}, r"bandwidth is 0: this simulator takes 1e\+09 to 1e\+14"),
     ("bottleneck", {"peak_flops": math.nan}, "peak_flops is nan"),
     ("bottleneck", {"tokens": 600}, "tokens is 600: give a whole number from 1 to 512"),
+    ("design_map", {"at": 99}, "at is 99: give a whole number from 0 to"),
+    ("design_map", {"timing": "later"}, "timing is 'later': choose one of every, steps"),
+    ("draft_tree", {"c": 0.7}, "c is 0.7: this simulator takes 0 to 0.5"),
     ("draft_tree", {"drafts": {"a": [0.8, 0.4]}}, "sum to at most 1"),
     ("draft_tree", {"drafts": {"a": [1.5]}}, r"drafts\['a'\]\[0\] is 1.5: a probability"),
     ("draft_tree", {"drafts": {"a": []}}, "give probabilities"),
@@ -74,15 +82,9 @@ REFUSED = [
     ("pipeline", {"frame": -1}, "frame is -1: give a whole number"),
     ("pipeline", {"frame": 0.5}, "frame is 0.5: give a whole number"),
     ("pipeline", {"frame": True}, "frame is True: give a whole number"),
-    ("timeline", {"at": 99}, "at is 99: give a whole number from 0 to"),
     ("trace", {"blocks": []}, "blocks is empty"),
     ("trace", {"chosen": -1}, "chosen is -1: give a whole number from 0 to"),
     ("trace", {"chosen": 60}, "chosen is 60: give a whole number from 0 to 59"),
-    ("tradeoff", {"alpha": 1.2}, "alpha is 1.2: a probability"),
-    ("tradeoff", {"k": 21}, "k is 21: give a whole number from 0 to 20"),
-    ("tradeoff", {"s": -0.1}, "s is -0.1"),
-    ("two_paths", {"sampler": "best"}, "sampler is 'best': choose one of rule, from_target"),
-    ("two_paths", {"draft": (0.3, 0.3, 0.2, 0.1)}, "draft sums to 0.9"),
 ]
 
 
@@ -136,23 +138,24 @@ def test_a_tree_simulator_needs_a_tree_and_a_draft_and_one_is_enough():
 
 
 def test_update_moves_the_live_widget_and_state_follows_it():
-    simulator = acceptance_simulator()
-    simulator.update(p=0.1)
-    assert simulator.state["p"] == 0.1 and simulator.widget.state["p"] == 0.1
-    simulator.update(q=0.9)
-    assert simulator.widget.state["q"] == 0.9
-    # A slider of the second panel sends weights, which need not sum to 1.
-    simulator.widget.state = {**simulator.state, "target": [1.0, 0.3, 0.15, 0.1]}
-    simulator.update(p=0.2)
-    assert simulator.state["target"] == [1.0, 0.3, 0.15, 0.1] and simulator.state["p"] == 0.2
-    assert '"target": [1.0, 0.3, 0.15, 0.1]' in simulator.page()
+    simulator = linked_simulator()
+    simulator.update(k=7)
+    assert simulator.state["k"] == 7 and simulator.widget.state["k"] == 7
+    simulator.update(token=3)
+    assert simulator.widget.state["token"] == 3
+    # What a bar sends is rounded as floats are.
+    dragged = [0.1 + 0.2, 0.3, 0.15, 0.25]
+    simulator.widget.state = {**simulator.state, "target": dragged}
+    simulator.update(k=2)
+    assert simulator.state["target"] == dragged and simulator.state["k"] == 2
+    assert '"target": [0.30000000000000004, 0.3, 0.15, 0.25]' in simulator.page()
 
 
 @pytest.mark.parametrize(
-    ("part", "message"), [({"alpha": 0.5}, "has no alpha: it has p, q"), ({"p": 2}, "p is 2.0")]
+    ("part", "message"), [({"p": 0.5}, "has no p: it has view, target"), ({"c": 2}, "c is 2.0")]
 )
 def test_a_refused_update_changes_nothing(part, message):
-    simulator = acceptance_simulator()
+    simulator = linked_simulator()
     before = simulator.state
     with pytest.raises(ValueError, match=message):
         simulator.update(**part)
@@ -160,14 +163,14 @@ def test_a_refused_update_changes_nothing(part, message):
 
 
 def test_state_is_a_copy():
-    simulator = acceptance_simulator()
+    simulator = linked_simulator()
     simulator.state["target"][0] = 7
     assert simulator.state["target"][0] == 0.45
 
 
 def test_values_cannot_close_the_script_element():
     anything = Simulator(
-        "acceptance", "A <b>", {"p": lambda _, value: value}, {"p": "</script>"}, {}, 100
+        "linked", "A <b>", {"p": lambda _, value: value}, {"p": "</script>"}, {}, 100
     )
     assert unescaped_page(anything).count("</script>") == 1
     assert "<title>A &lt;b&gt;</title>" in unescaped_page(anything)
@@ -227,9 +230,9 @@ def test_show_wants_words():
 PLAIN_PYTHON = """
 import sys
 from specdec_lib.lessons.common import style
-from specdec_lib.lessons.widgets import acceptance_simulator
+from specdec_lib.lessons.widgets import linked_simulator
 
-acceptance_simulator()
+linked_simulator()
 assert not {"anywidget", "ipywidgets", "matplotlib"} & set(sys.modules)
 
 import matplotlib

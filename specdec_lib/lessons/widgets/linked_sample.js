@@ -1,15 +1,16 @@
-// Chapter 03: acceptance and correction add up to p for every q, and a sample beside the exact distribution.
-// State: weights of four tokens (target, draft), the sampler, its counts, the distances measured so far as
-// [draws, total variation], and the seed of the next draw.
+// Below the paths of chapter 03: a sample from p and q beside its sampler's exact distribution. State: the sampler, its
+// counts, the distances measured so far as [draws, total variation], and the seed of the next draw.
 
-import { html, say, show } from "./elements.js";
-import { area, axis, dot, keyItem, keys, line, mark, picture, scale, words } from "./charts.js";
+import { html, say } from "./elements.js";
+import { area, axis, dot, line, mark, picture, scale, words } from "./charts.js";
 import { button, chartBox, controls, pair, panel, readout, select, verdictLine } from "./controls.js";
-import { change, mount } from "./stage.js";
+import { change } from "./stage.js";
 import { sum, uniform, whole } from "./formulas.js";
-import {
-  excess, filled, fullHeight, LETTERS, normalise, overlap, residual, tokenChart, weightsPanel,
-} from "./distributions.js";
+import { acceptance, residual, totalVariation } from "./linked_formulas.js";
+import { byToken, fullHeight, LETTERS, tokenChart } from "./linked_bars.js";
+
+/** A sample before anything is drawn. */
+export const FRESH = { counts: [0, 0, 0, 0], history: [] };
 
 const SAMPLERS = {
   rule: "the rule: ratio, then residual",
@@ -18,29 +19,15 @@ const SAMPLERS = {
 };
 const MOST = 10_000_000;
 
-/** Mass of each token by acceptance, min(p, q), and by correction, max(0, p - q). */
-export function paths(p, q) {
-  return [overlap(p, q), excess(p, q)];
-}
-
-/** Half the L1 distance. */
-export function totalVariation(p, q) {
-  return sum(p.map((value, i) => Math.abs(value - q[i]))) / 2;
-}
-
 /** What the draft token is drawn from: q, or all on its largest entry (the lowest index). */
 function drawnFrom(sampler, q) {
   const best = q.indexOf(Math.max(...q));
   return sampler === "argmax" ? q.map((_, i) => (i === best ? 1 : 0)) : q;
 }
 
-function ratio(p, q) {
-  return q > p ? p / q : 1;
-}
-
 /** The exact distribution of a sampler. */
 export function law(sampler, p, q) {
-  const accepted = drawnFrom(sampler, q).map((value, i) => value * ratio(p[i], q[i]));
+  const accepted = drawnFrom(sampler, q).map((value, i) => value * acceptance(p[i], q[i]));
   const replacement = sampler === "from_target" ? p : residual(p, q);
   const rejected = 1 - sum(accepted);
   return accepted.map((value, i) => value + rejected * replacement[i]);
@@ -73,46 +60,6 @@ export function draw(sampler, p, q, seed, count) {
   return { counts, seed };
 }
 
-// ---- two paths -------------------------------------------------------------------------------
-
-const FRESH = { counts: [0, 0, 0, 0], history: [] };
-
-/** Mass by acceptance and, on it, mass by correction; the target is a line across the column. */
-function drawPaths(p, q, width) {
-  const [accepted, corrected] = paths(p, q);
-  const over = tokenChart({ width, height: 270, top: 30, full: fullHeight(...p, ...q) },
-    "Two masses a token. " + LETTERS.map((token, i) =>
-      `${token}: by acceptance ${show(accepted[i])}, by correction ${show(corrected[i])}, target ${show(p[i])}`).join("; ") + ".");
-  const { chart, bar, xOf, yOf, middle } = over;
-  LETTERS.forEach((_, i) => {
-    const [x, low, high] = [xOf(i), accepted[i], accepted[i] + corrected[i]];
-    chart.append(...filled(over, i, "accepted", 0, low, "sd-strong"), ...filled(over, i, "residual", low, high, "sd-inside"),
-      mark("target", yOf(p[i]), x - 9, x + bar + 9), mark("draft", yOf(q[i]), x - 4, x + bar + 4),
-      words(`= ${show(high)}`, middle(i), yOf(high) - 8, "middle", "sd-inside"));
-  });
-  return chart;
-}
-
-/** What the upper panel says in words. */
-export function summary(p, q) {
-  const [accepted, corrected] = paths(p, q);
-  if (sum(corrected) === 0) return "p and q are equal: everything comes by acceptance.";
-  if (sum(accepted) === 0) return "p and q share no token: everything comes by correction, and the distribution is still p.";
-  return `By acceptance ${show(sum(accepted))}, by correction ${show(sum(corrected))}. Token by token the two add up to p.`;
-}
-
-function pathsPanel(model) {
-  return weightsPanel(model, {
-    title: "Two paths into each token",
-    lead: "Weights for four tokens, normalised to sum to 1. Solid lines mark the target, dashed ones the draft.",
-    readouts: [["accepted\n1 − TV(p, q)", (p, q) => sum(overlap(p, q))], ["corrected\nTV(p, q)", totalVariation]],
-    summary, fresh: FRESH,
-    charts: (p, q, width) => [keys([keyItem("accepted", "by acceptance"), keyItem("residual", "by correction")]), drawPaths(p, q, width)],
-  });
-}
-
-// ---- a sample ----------------------------------------------------------------------------------
-
 /** A dashed level: the exact distribution of the sampler. */
 function lawMark(y, from, to) {
   return line(from, y, to, y, "sd-law");
@@ -121,8 +68,8 @@ function lawMark(y, from, to) {
 /** Frequencies as bars; the target as a solid line, the sampler's exact distribution as a dashed one. */
 function drawFrequencies(shares, exact, p, width) {
   const { chart, bar, xOf, yOf, middle } = tokenChart({ width, height: 220, top: 26, full: fullHeight(...exact, ...p, ...shares) },
-    "Frequencies of the sample. " + LETTERS.map((token, i) =>
-      `${token}: ${shares[i].toFixed(4)}, exact distribution ${exact[i].toFixed(4)}, target ${p[i].toFixed(4)}`).join("; ") + ".");
+    "Frequencies of the sample. " +
+    `${byToken((i) => `${shares[i].toFixed(4)}, exact distribution ${exact[i].toFixed(4)}, target ${p[i].toFixed(4)}`)}.`);
   LETTERS.forEach((_, i) => {
     const x = xOf(i);
     if (shares[i] > 0) chart.append(area({}, "target", x, yOf(shares[i]), bar, yOf(0) - yOf(shares[i])));
@@ -162,9 +109,9 @@ export function verdictOn(draws, seen, floor, exact) {
 /** Draws `count` more tokens and keeps the distance of the whole sample. */
 function more(model, count) {
   const state = model.get("state");
-  const [p, q] = [normalise(state.target), normalise(state.draft)];
+  const { target: p, draft: q } = state;
   const before = sum(state.counts);
-  if (!p || !q || before + count > MOST) return;
+  if (before + count > MOST) return;
   const { counts, seed } = draw(state.sampler, p, q, state.seed, count);
   const all = counts.map((value, i) => value + state.counts[i]);
   const draws = before + count;
@@ -172,7 +119,8 @@ function more(model, count) {
   change(model, { counts: all, seed, history: [...state.history, [draws, distance]].slice(-200) });
 }
 
-function samplePanel(model) {
+/** A sampler to choose, buttons that draw, and what the sample shows. */
+export function samplePanel(model) {
   const sampler = select("Sampler ", Object.entries(SAMPLERS), (name) => change(model, { ...FRESH, sampler: name }));
   const amounts = [100, 1000, 10_000, 100_000].map((count) => button(`Sample ${count.toLocaleString("en")}`, () => more(model, count)));
   const [seen, floor] = [readout("total variation\nsample to p", "sd-large"), readout("noise floor\nof a perfect sampler", "sd-large")];
@@ -180,9 +128,8 @@ function samplePanel(model) {
   const root = panel("A sample of it", "Bars are frequencies. Solid lines mark the target, dashed ones the sampler's exact distribution.",
     controls(sampler.row, pair(...amounts, button("Start again", () => change(model, { ...FRESH }))), pair(seen.box, floor.box), verdict), chart);
   function drawPanel(state) {
-    const [p, q] = [normalise(state.target), normalise(state.draft)];
+    const { target: p, draft: q } = state;
     sampler.set(state.sampler);
-    if (!p || !q) { seen.set("–"); floor.set("–"); say(verdict, ""); chart.replaceChildren(); return; }
     const draws = sum(state.counts);
     const exact = law(state.sampler, p, q);
     const error = totalVariation(exact, p);
@@ -198,10 +145,3 @@ function samplePanel(model) {
   }
   return { root, draw: drawPanel };
 }
-
-/** Draws the simulator into `el`; returns a function that takes it down. */
-function render({ model, el }) {
-  return mount(model, el, [pathsPanel(model), samplePanel(model)]);
-}
-
-export default { render };

@@ -1,0 +1,107 @@
+"""Chapters 02 to 04: p and q, whose bars the reader drags, and everything that follows from them.
+
+One simulator with three views: the residual, the two paths into each token, and speed over K.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from specdec_lib.lessons.widgets.fields import (
+    Field,
+    distribution,
+    number,
+    one_of,
+    probability,
+    text,
+    unchecked,
+    whole,
+)
+from specdec_lib.lessons.widgets.linked_still import still
+from specdec_lib.lessons.widgets.simulator import Simulator
+from specdec_lib.theory import Costs
+
+WORKED_TARGET = (0.45, 0.30, 0.15, 0.10)
+WORKED_DRAFT = (0.30, 0.45, 0.20, 0.05)
+VIEWS = ("residual", "paths", "speed")
+SAMPLERS = ("rule", "from_target", "argmax")
+K_MAX = 20
+#: Milliseconds of a target pass and of a draft step, as Chen et al. (2023) report them.
+PASS_MS, STEP_MS = 14.1, 1.8
+
+_HEIGHTS = {"residual": 900, "paths": 1300, "speed": 900}
+_SAMPLE_FIELDS = {
+    "sampler": one_of(*SAMPLERS),
+    "counts": unchecked,
+    "history": unchecked,
+    "seed": unchecked,
+}
+_EMPTY = {"counts": [0, 0, 0, 0], "history": []}
+
+
+def linked_simulator(
+    view: str = "residual",
+    target: Sequence[float] = WORKED_TARGET,
+    draft: Sequence[float] = WORKED_DRAFT,
+    k: int = 4,
+    c: float | None = None,
+    s: float = 0.0,
+    costs: Costs | None = None,
+    pass_ms: float | None = None,
+    source: str = "Measured on this machine.",
+) -> Simulator:
+    """The simulator of chapters 02 ("residual"), 03 ("paths") and 04 ("speed").
+
+    `target` and `draft` (4,) are distributions, `k` the draft tokens of a block. Times are those
+    of Chen et al. unless the reader sets `c` and `s`, with v(n) = 1 + s (n - 1), or gives what was
+    measured: `costs`, with v from 1 token on, `pass_ms`, the milliseconds of a target pass, and
+    `source`, a sentence that says where these are from.
+    ValueError, naming the argument, for what the picture cannot show.
+    """
+    times = _measured(costs, pass_ms, source) if costs else _assumed(c, s)
+    sample = {"sampler": "rule", **_EMPTY, "seed": 3} if view == "paths" else {}
+    start = {"target": target, "draft": draft, "k": k, "token": 1, **times, **sample}
+    return Simulator(
+        "linked",
+        title="Simulator of p and q",
+        fields=_fields(times["most"]) | (_SAMPLE_FIELDS if sample else {}),
+        state={"view": view, **start},
+        reset={key: value for key, value in start.items() if key != "sampler"},
+        height=_HEIGHTS.get(view, 900),
+        still=still,
+    )
+
+
+def _fields(most: int) -> dict[str, Field]:
+    return {
+        "view": one_of(*VIEWS),
+        "target": distribution(4),
+        "draft": distribution(4),
+        "token": whole(0, 3),
+        "k": whole(0, most),
+        "c": probability,
+        "s": probability,
+        "v": unchecked,
+        "most": unchecked,
+        "ms": number(1e-6, 1e6),
+        "source": text,
+    }
+
+
+def _assumed(c: float | None, s: float) -> dict[str, Any]:
+    """Times that nobody has measured here, and what they are."""
+    source = "The times are those of Chen et al. (2023), not of this machine."
+    if c is not None:
+        source = "The pass is that of Chen et al. (2023); c and s are set by hand."
+    c = STEP_MS / PASS_MS if c is None else c
+    return {"c": c, "s": s, "v": None, "most": K_MAX, "ms": PASS_MS, "source": source}
+
+
+def _measured(costs: Costs, pass_ms: float | None, source: str) -> dict[str, Any]:
+    widths = sorted(costs.v)
+    if pass_ms is None or widths != list(range(1, len(widths) + 1)):
+        raise ValueError(
+            f"measured costs need pass_ms, which is {pass_ms}, and v of 1, 2, 3, ... tokens, "
+            f"which is there for {widths}"
+        )
+    v = [float(costs.v[width]) for width in widths]
+    return {"c": costs.c, "s": 0.0, "v": v, "most": len(v) - 1, "ms": pass_ms, "source": source}

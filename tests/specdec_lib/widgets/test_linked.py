@@ -1,0 +1,361 @@
+"""The picture of chapters 02 to 04 as a reader meets it: formulas, dragging, views and stills."""
+
+import re
+
+import numpy as np
+import pytest
+from classes.chapter_cases import functions_of, random_pairs
+from pages.simulators import MEASURED
+
+from specdec_lib import theory
+from specdec_lib.lessons.ch03 import computed, rules
+from specdec_lib.lessons.ch04.computed import best_steep
+from specdec_lib.lessons.widgets import linked_simulator
+from specdec_lib.lessons.widgets.linked import K_MAX, SAMPLERS
+from specdec_lib.lessons.widgets.linked_still import in_words
+from specdec_lib.sampling import sample_from
+
+pytestmark = pytest.mark.browser
+
+P, Q = np.array([0.45, 0.30, 0.15, 0.10]), np.array([0.30, 0.45, 0.20, 0.05])
+WORKED = ["0.80", "0.20", "3.362", "6.34 ms"]
+RULE, PROOF = functions_of("02_rejection_sampling"), functions_of("03_lossless")
+SHARES = "[...document.querySelectorAll('.sd-grip')].map((grip) => Number(grip.ariaValueText))"
+
+
+def speed(**setting):
+    return linked_simulator("speed", **({"c": 0.05} | setting))
+
+
+# ---- formulas ----------------------------------------------------------------------------------
+
+
+def test_formulas_of_a_pair_equal_the_library(module):
+    call = module(linked_simulator())
+
+    def same(got: list[float], want: np.ndarray) -> None:
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-12)
+
+    for p, q in random_pairs(120, seed=20):
+        pair, excess = (p.tolist(), q.tolist()), np.maximum(0, p - q)
+        same(call("overlap", *pair), np.minimum(p, q))
+        same(call("excess", *pair), excess)
+        same(call("residual", *pair), RULE["residual_distribution"](p, q) if excess.any() else p)
+        same(call("paths", *pair), PROOF["two_paths"](p, q))
+        same(np.sum(call("paths", *pair), axis=0), p)
+        same(call("totalVariation", *pair), PROOF["total_variation"](p, q))
+        want = [RULE["acceptance_probability"](p, q, token) for token in range(4)]
+        same([call("acceptance", *each) for each in zip(*pair, strict=True)], want)
+
+
+@pytest.mark.parametrize(("p", "q", "want"), [(0, 0, 0), (5e-324, 0.5, 1e-323), (0.5, 5e-324, 1)])
+def test_acceptance_at_the_edges(module, p, q, want):
+    assert module(linked_simulator())("acceptance", p, q) == want
+
+
+def test_formulas_of_a_block_equal_the_library(module):
+    call = module(linked_simulator())
+    settings = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0.5, 0.2, 0), (0.3, 0.3, 0), (0.25, 0.0, 0.3)]
+    drawn = np.random.default_rng(3).random((40, 3)).round(2)
+    for alpha, c, s in [*settings, *drawn.tolist()]:
+        v = call("straight", s, K_MAX)
+        for k in (0, 1, 5, K_MAX):
+            assert v[k] == pytest.approx(1 + s * k, abs=1e-12)
+            want = theory.walltime_speedup(alpha, c, k, 1 + s * k)
+            assert call("speedup", alpha, c, k, v) == pytest.approx(want, abs=1e-12)
+            tokens = call("expectedTokens", alpha, k)
+            assert tokens == pytest.approx(theory.expected_tokens(alpha, k), abs=1e-12)
+        assert call("bestK", alpha, c, v) == best_steep(alpha, c, s, K_MAX)
+
+
+def test_measured_costs_equal_the_library(module):
+    call, v = module(speed()), list(MEASURED.v.values())
+    for alpha in (0.0, 0.05, 0.3, 0.55, 0.8, 0.99, 1.0):
+        assert call("bestK", alpha, MEASURED.c, v) == MEASURED.best_k(alpha)
+        for k in range(len(v)):
+            want = MEASURED.speedup(alpha, k)
+            assert call("speedup", alpha, MEASURED.c, k, v) == pytest.approx(want, abs=1e-12)
+
+
+def test_mass_is_moved_in_proportion_and_stays_whole(module):
+    call = module(linked_simulator())
+    for p, _ in random_pairs(20, seed=8):
+        for mass in (0.0, 0.37, 1.0):
+            moved = np.array(call("withMass", p.tolist(), 2, mass))
+            others = np.delete(p, 2) / np.delete(p, 2).sum()
+            np.testing.assert_allclose(np.delete(moved, 2), (1 - mass) * others, atol=1e-12)
+            assert moved[2] == mass and moved.sum() == pytest.approx(1, abs=1e-12)
+    assert call("withMass", [0, 0, 1, 0], 2, 0.25) == [0.25, 0.25, 0.25, 0.25]
+
+
+# ---- dragging ----------------------------------------------------------------------------------
+
+
+def test_the_worked_pair_is_shown(reader):
+    page = reader(linked_simulator())
+    assert page.numbers() == WORKED and page.evaluate(SHARES) == [*np.ravel([P, Q], order="F")]
+    assert "A: p 0.45, q 0.30, both have 0.30" in page.description(0)
+    ratios = "Accepted with probability A: 1.00; B: 0.667; C: 0.75; D: 1.00."
+    assert page.description(1) == ratios
+    assert page.description(2) == "Residual distribution. A: 0.75; B: 0.00; C: 0.00; D: 0.25."
+
+
+def heights(page, name: str):
+    """The bar called `name`, and the point of the screen where it has a given height."""
+    page.frame.locator("html").evaluate("() => scrollTo(0, 0)")
+    bar = page.slider(name)
+    box = bar.bounding_box()
+    x, bottom, length = box["x"] + box["width"] / 2, box["y"] + box["height"] - 12, box["height"]
+    return bar, lambda value: (x, bottom - value * (length - 24))
+
+
+@pytest.mark.parametrize("width", [400, 1100])
+def test_a_bar_is_dragged_by_the_mouse_and_all_numbers_move(reader, width):
+    page = reader(linked_simulator(), width=width)
+    bar, at = heights(page, "draft q of B")
+    mouse = page.page.mouse
+    mouse.move(*at(0.45))
+    mouse.down()
+    mouse.move(*at(1.1))
+    assert page.numbers() == ["0.30", "0.70", "1.425", "14.9 ms"]
+    mouse.move(*at(0.8))  # what the others were when the bar was taken hold of comes back
+    mouse.up()
+    assert page.numbers() == ["0.50", "0.50", "1.938", "11.0 ms"]
+    assert bar.input_value() == "0.8"
+    want = (Q * 0.2 / 0.55).round(3)
+    assert page.evaluate(SHARES)[1::2] == [want[0], 0.8, *want[2:]]
+
+
+def test_a_bar_is_dragged_by_a_finger(reader):
+    page = reader(linked_simulator(), width=400)
+    bar, at = heights(page, "target p of A")
+    touch = page.page.context.new_cdp_session(page.page)
+    for kind, values in (("touchStart", [0.45]), ("touchMove", [0.5, 0.6, 0.7])):
+        for value in values:
+            point = dict(zip("xy", at(value), strict=True))
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    touch.detach()
+    bar.and_(page.frame.locator("[aria-valuetext='0.70']")).wait_for()
+    assert (
+        page.evaluate("scrollY") == 0 and page.evaluate("document.scrollingElement.scrollTop") == 0
+    )
+
+
+def test_arrow_keys_move_a_bar_and_reset_brings_the_pair_back(reader):
+    page = reader(linked_simulator())
+    page.slider("target p of A").focus()
+    page.page.keyboard.press("Tab")
+    for key in ("ArrowUp", "ArrowRight", "ArrowDown", *5 * ["ArrowUp"]):
+        page.page.keyboard.press(key)
+    q = np.array([0.36, *(np.delete(Q, 0) * 0.64 / 0.70)])
+    rate = np.minimum(P, q).sum()
+    assert (
+        page.numbers()[0] == f"{rate:.3f}" and page.slider("draft q of A").input_value() == "0.36"
+    )
+    page.press("Reset")
+    assert page.numbers() == WORKED and page.slider("draft q of A").input_value() == "0.3"
+
+
+def test_q_is_made_equal_to_p(reader):
+    page = reader(linked_simulator())
+    page.press("Make q equal to p")
+    assert page.numbers()[:3] == ["1.00", "0.00", "5.00"]
+    assert "p and q are equal" in page.verdict()
+    assert page.description(2).startswith("Residual distribution, not used.")
+    bar = page.slider("draft q of C")
+    bar.press("ArrowUp")
+    bar.press("ArrowDown")  # the rest is rounding, of which no residual is made
+    assert page.description(2).startswith("Residual distribution, not used.")
+
+
+def test_pairs_without_a_common_token_are_said(reader):
+    page = reader(linked_simulator(target=(0.5, 0.5, 0, 0), draft=(0, 0, 0.25, 0.75)))
+    assert "share no token" in page.verdict() and page.numbers()[:3] == ["0.00", "1.00", "1.00"]
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "words"),
+    [
+        (0.6, 0.4, "p ≥ q: "),
+        (0.4, 0.4, "p ≥ q: "),
+        (0.3, 0.9, "p < q: "),
+        (0.0, 0.4, "p = 0: "),
+        (0.4, 0.0, "q = 0: "),
+        (0.0, 0.0, "p = 0 and q = 0: "),
+    ],
+)
+def test_each_case_of_a_token_is_said(module, p, q, words):
+    said = module(linked_simulator())("whichCase", p, q)
+    assert said.startswith(words) and (words != "p < q: " or said.endswith("= 0.333."))
+
+
+LAB_LISTENS = """() => { window.taken = []; document.addEventListener("keydown", (event) => {
+    if (!event.target.hasAttribute("data-lm-suppress-shortcuts")) window.taken.push(event.key);
+}, true); }"""
+
+
+def test_plain_keys_are_kept_from_jupyterlab(reader):
+    # JupyterLab's shortcuts listen in this way; they would take the arrows, Enter and letters.
+    page = reader(linked_simulator())
+    frame = page.page.frames[1]
+    frame.evaluate(LAB_LISTENS)
+    for control in (page.slider("target p of A"), page.frame.get_by_role("button").first):
+        control.focus()
+        for key in ("ArrowRight", "Home", "Enter", "d", "Control+s", "Shift+Enter", "ArrowUp"):
+            page.page.keyboard.press(key)
+    assert [key for key in frame.evaluate("taken") if key not in ("Control", "Shift")] == [
+        "s",
+        "Enter",
+    ] * 2
+
+
+# ---- the view of chapter 03 --------------------------------------------------------------------
+
+
+def test_the_paths_add_up_to_p_whatever_is_dragged(reader):
+    page = reader(linked_simulator("paths"))
+    assert "A: by acceptance 0.30, by correction 0.15, target 0.45" in page.description(1)
+    page.slider("draft q of D").press("End")
+    assert page.numbers()[:2] == ["0.10", "0.90"]
+    assert "A: by acceptance 0.00, by correction 0.45, target 0.45" in page.description(1)
+    assert page.verdict().startswith("D: 0.10 by acceptance and 0.00 by correction are 0.10")
+
+
+def exact_law(sampler: str, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """A sampler's distribution by the library."""
+    drawn = np.eye(len(q))[np.argmax(q)] if sampler == "argmax" else q
+    if sampler == "from_target":
+        overlap = np.minimum(p, q)
+        return overlap + (1 - overlap.sum()) * p
+    return computed.mixed_up(p, q, drawn)[0]
+
+
+def test_formulas_of_the_sample_equal_the_library(module):
+    call = module(linked_simulator("paths"))
+    for p, q in random_pairs(60, seed=33):
+        assert call("noise", p.tolist(), 5000) == pytest.approx(computed.noise(p, 5000), rel=1e-9)
+        for sampler in SAMPLERS:
+            law = call("law", sampler, p.tolist(), q.tolist())
+            np.testing.assert_allclose(law, exact_law(sampler, p, q), rtol=0, atol=1e-12)
+        u = float(p.cumsum()[1] - 1e-6)
+        assert call("pick", p.tolist(), u) == sample_from(p, u)
+
+
+def mulberry32(seed: int):
+    """The simulator's random numbers, once more."""
+    word = 2**32
+    while True:
+        seed = (seed + 0x6D2B79F5) % word
+        t = (seed ^ (seed >> 15)) * (seed | 1) % word
+        t ^= (t + (t ^ (t >> 7)) * (t | 61)) % word
+        yield (t ^ (t >> 14)) / word, seed
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_draws_are_those_of_the_rule(module, sampler: str):
+    numbers, counts = mulberry32(3), [0, 0, 0, 0]
+    replacement = P if sampler == "from_target" else rules.residual(P, Q)
+    for _ in range(500):
+        (u, _), (r, _), (v, seed) = next(numbers), next(numbers), next(numbers)
+        token = int(np.argmax(Q)) if sampler == "argmax" else sample_from(Q, u)
+        counts[token if r * Q[token] < P[token] else sample_from(replacement, v)] += 1
+    drawn = module(linked_simulator("paths"))("draw", sampler, P.tolist(), Q.tolist(), 3, 500)
+    assert drawn == {"counts": counts, "seed": seed}
+
+
+def test_a_sample_is_drawn_and_dropped_with_its_pair(reader):
+    page = reader(linked_simulator("paths"))
+    assert page.numbers() == [*WORKED, "–", "–"]
+    page.press("Sample 1,000")
+    page.press("Sample 100")
+    seen, floor = (float(x) for x in page.numbers()[4:])
+    assert floor == round(computed.noise(P, 1100), 4) and 0 < seen < 4 * floor
+    assert "After 1,100 draws" in page.verdict(1)
+    assert page.frame.locator(".sd-chart circle[r='4']").count() == 2
+    page.slider("draft q of A").press("ArrowUp")
+    assert page.numbers()[4:] == ["–", "–"]
+
+
+def test_a_wrong_sampler_leaves_the_noise_floor(reader):
+    page = reader(linked_simulator("paths"))
+    page.frame.get_by_label("Sampler").select_option("argmax")
+    assert "The exact distribution is 0.3667 from the target" in page.verdict(1)
+    page.press("Sample 10,000")
+    assert "off by 0.3667, and by now it shows" in page.verdict(1)
+    page.press("Start again")
+    assert page.numbers()[4:] == ["–", "–"]
+
+
+# ---- the view of chapter 04 --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"draft": (0, 0, 0, 1), "c": 0.3}, "no K pays"),
+        ({"k": 8}, "This is the best K. One token more would bring 0.134 for 0.05"),
+        ({"k": 2}, "Too few"),
+        ({"draft": (0, 0, 0, 1), "c": 0.05, "k": 9}, "slower than plain decoding"),
+        ({"c": 0.0, "k": 20}, "No larger one is shown"),
+    ],
+)
+def test_each_setting_is_said(reader, setting, words):
+    assert words in reader(speed(**setting)).verdict()
+
+
+def test_k_c_and_s_move_the_curves(reader):
+    page = reader(speed(k=3))
+    page.slider("K draft tokens in a block").press("ArrowRight")
+    assert page.numbers() == ["0.80", "0.20", "3.362", "5.03 ms", "2.801", "8"]
+    assert f"K = 4: {14.1 / theory.walltime_speedup(0.8, 0.05, 4):.3g}" in page.description(2)
+    for _ in range(10):  # to 0.10
+        page.slider("s cost of each further token of a pass").press("ArrowRight")
+    assert page.numbers()[5] == str(best_steep(0.8, 0.05, 0.1, K_MAX))
+    page.press("Reset")
+    assert page.numbers() == ["0.80", "0.20", "2.952", "5.49 ms", "2.567", "8"]
+
+
+def test_measured_times_are_used_and_named(reader):
+    page = reader(linked_simulator("speed", k=2, costs=MEASURED, pass_ms=31.0))
+    want = 31.0 / MEASURED.speedup(0.8, 2)
+    assert page.numbers()[3:] == [f"{want:.3g} ms", f"{31.0 / want:.3f}", str(MEASURED.best_k(0.8))]
+    assert "31.0 ms, one over K + 1 = 3 tokens 32.6 ms" in page.texts(".sd-controls .sd-lead")[0]
+    assert "Measured on this machine." in page.texts(".sd-controls .sd-lead")[0]
+    assert page.frame.get_by_role("slider", name="time of a draft step").count() == 0
+    assert page.slider("K draft tokens in a block").get_attribute("max") == "5"
+
+
+@pytest.mark.parametrize(
+    ("costs", "pass_ms", "problem"),
+    [
+        (MEASURED, None, "pass_ms, which is None"),
+        (theory.Costs(0.1, {1: 1, 3: 1.1}), 5, r"\[1, 3\]"),
+    ],
+)
+def test_costs_that_are_not_whole_are_named(costs, pass_ms, problem):
+    with pytest.raises(ValueError, match=problem):
+        linked_simulator("speed", costs=costs, pass_ms=pass_ms)
+
+
+# ---- where no script runs ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_still_stands_in_where_no_script_runs(browser, scripts):
+    simulator = speed()
+    page = browser.new_page(java_script_enabled=scripts)
+    page.set_content(simulator.frame())
+    still = page.locator(".specdec-still img")
+    assert still.is_visible() is not scripts
+    assert still.get_attribute("alt") == in_words(simulator.state)
+    page.close()
+
+
+@pytest.mark.parametrize("view", ["residual", "paths", "speed"])
+def test_a_still_tells_the_numbers_of_the_picture(reader, view):
+    simulator = linked_simulator(view, k=3)
+    shown = reader(simulator).numbers()
+    words = in_words(simulator.state)
+    for number in (f"{float(shown[0]):.3f}", shown[2], shown[3]):
+        assert re.search(rf"\b{re.escape(number)}", words)
