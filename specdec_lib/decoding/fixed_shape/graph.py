@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 
 from specdec_lib.decoding.checks import check_pair, check_prompts, check_room, whose
-from specdec_lib.decoding.fixed_shape.step import BUCKET, Step, bucket
+from specdec_lib.decoding.fixed_shape.step import BUCKET, FixedModel, Step, bucket
 from specdec_lib.decoding.speculative import keep
 from specdec_lib.decoding.state import Block, Generation, Progress, Settings
 from specdec_lib.decoding.verify import require_finite
 from specdec_lib.device import wait_for
 from specdec_lib.models.llama import RunLayer
-from specdec_lib.models.protocol import FixedModel, Texts
+from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Greedy, Warp
 
 WARM_UP = 3  # runs before a capture: the libraries choose their kernels and set memory aside

@@ -6,6 +6,7 @@ depends on data. Plain decoding is the same step with K = 0.
 """
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from torch import Tensor
 from specdec_lib.decoding.verify import finite_rows, packed, verify
 from specdec_lib.models.cache import FixedCache
 from specdec_lib.models.llama import RunLayer
-from specdec_lib.models.protocol import FixedModel, Texts, prefill
+from specdec_lib.models.protocol import Model, Texts, prefill
 from specdec_lib.sampling import Choices, Greedy, Warp, sample_rows
 
 # Passes read whole multiples of this many positions; attention on CUDA takes a mask only if its
@@ -26,6 +27,13 @@ BUCKET = 128
 def bucket(positions: int) -> int:
     """The positions that a pass reads if a row holds so many."""
     return -(-positions // BUCKET) * BUCKET
+
+
+class FixedModel(Model, Protocol):
+    """A model whose passes can be of fixed shape, as a CUDA graph needs them: Llama, T5Decoder."""
+
+    def new_fixed_cache(self, batch: int, capacity: int) -> FixedCache:
+        """An empty cache of `batch` rows whose shapes do not follow its contents (FixedCache)."""
 
 
 class Numbers:
