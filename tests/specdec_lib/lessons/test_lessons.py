@@ -32,6 +32,7 @@ ROLES = {
     "family",
     "figures",
     "forgery",
+    "frame",
     "library",
     "measured",
     "models",
