@@ -4,7 +4,7 @@
 # 70 minutes · difficulty 2 of 5 · you need: Python, NumPy and what a probability is
 #
 # - **Intuition**: a translator and her cellar, in "What a pass has to do".
-# - **Mathematics**: the roofline, the larger of two times; you find its consequence yourself.
+# - **Mathematics**: the roofline. A pass takes the longer of two times.
 # - **Code**: five short functions that predict the time of a pass on any machine.
 # - **Demo**: a race in the first cell, and real passes in "On your own machine".
 #
@@ -17,9 +17,9 @@
 # A language model reads a text that is cut into **tokens**: words or parts of words. It gives a
 # **distribution**: for every token, the probability that this token comes next.
 #
-# Here a model continues three pieces of Python code, twice. On the left it writes alone. On the
-# right a small model proposes tokens and the large model checks them. Both sides always take the
-# token that the large model finds most probable. This is called **temperature** 0.
+# Here a large model continues pieces of Python code, twice. On the left it writes alone. On
+# the right a small model proposes tokens, and the large model checks them. Both sides always take
+# the token that the large model finds most probable. This choice is called **temperature** 0.
 #
 # ### Commit first
 #
@@ -53,18 +53,17 @@ show_race(races)
 lesson.reveal_race("prediction_00_race", prediction_00_race, races)
 
 # %% [markdown]
-# If the right side needed less time, there is a riddle: it had a second model to run as well. This
-# chapter solves the riddle. On a slow or busy machine the race takes a smaller target, which may
-# gain less. The line above the texts names the target. Every later chapter ends with the same race
-# and adds to it what you built there.
+# If the right side needed less time, there is a riddle: the right side ran a second model as well.
+# This chapter solves the riddle. (On a slow or busy machine the race takes a large model that is not
+# quite as large, and may gain less.) Every later chapter ends with this race and adds what you
+# built there.
 #
 # ## The course
 #
 # **Speculative decoding** lets a large model write faster and does not change the distribution of
 # its text. A small **draft** model proposes a few tokens, and the large **target** model checks all
-# of them at once. Two groups published the method: Yaniv Leviathan, Matan Kalman and Yossi Matias
-# (ICML 2023), and Charlie Chen, Sebastian Borgeaud, Geoffrey Irving, Jean-Baptiste Lespiau, Laurent
-# Sifre and John Jumper (2023). No chapter needs a GPU.
+# of them at once. Two groups found the method independently: Leviathan, Kalman and Matias (ICML
+# 2023), and Chen and five colleagues at DeepMind (2023). No chapter needs a GPU.
 #
 # | chapter | its question | what it hands on |
 # | --- | --- | --- |
@@ -96,34 +95,35 @@ lesson.reveal_race("prediction_00_race", prediction_00_race, races)
 #
 # </details>
 #
-# **How a chapter works.** *Predict*: write a number before you see the answer. It counts, right or
-# wrong. *Run* the cells from top to bottom. *Fill in* the stubs. *Check*: the cell below a stub
-# tries a few examples, and grading tries more. The button **Validate** names what is open.
+# **How a chapter works.** Run the cells from top to bottom. Write each prediction before you see
+# the answer: a prediction earns its point, right or wrong. Replace each stub by your function. The
+# check below it tries a few examples, and grading tries more. The button **Validate** names what is
+# still missing.
 #
 # ### When you are stuck
 #
-# A good question is about *one* thing: an equation, a figure, a line of your code, a claim, a
-# source, a slider. Below a check that failed stands a note that you can unfold, copy and take to a
-# person or an AI assistant:
+# Below a check that failed you find a note to unfold, copy and take to a person or an AI assistant.
+# A good question is about *one* thing: an equation, a figure, a line of code, a claim or a source.
+# So the note has four lines. For example:
 #
 # - **About:** the exercise `free_tokens`, and the call that went wrong.
 # - **I have verified:** the examples that agree.
 # - **I only assume:** that everything else in my function is right.
 # - **Next I will:** follow the hint, and look at each step of this call.
 #
-# Often the third line holds the answer. Ask for a next step, and let the check decide.
+# The mistake often hides in the third line. Ask for one next step, not for the whole answer.
 
 # %% [markdown]
 # ## Token 5 needs tokens 1 to 4
 #
 # One run through a model is called a **pass**. A pass takes tokens and gives, after each of them,
-# the distribution of the next token. The first pass of an answer reads the whole prompt. It is
-# called **prefill**.
+# the distribution of the next token. The first pass of an answer reads the whole prompt. This first
+# pass is called **prefill**.
 #
-# Then writing goes token by token. The pass that gives token 5 needs token 4 as its input. So it
-# waits for the pass that gives token 4, and that pass waits for the one before. A second computer
-# could only make each pass shorter. Generation in which each token waits for the one before is
-# called **autoregressive**.
+# Then the model writes token by token. The pass that gives token 5 needs token 4 as its input. So
+# this pass waits for the pass that gives token 4, which waits for the pass that gives token 3. A
+# second computer could only make each pass shorter. Generation in which each token waits for the
+# one before is called **autoregressive**.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch00 import figures, measured as charts
@@ -133,19 +133,15 @@ figures.serial_and_parallel(tokens=5)
 # %% [markdown]
 # The size of a model is the number of its **parameters**, the numbers that training has set. Take a
 # model of 70 billion parameters that needs 50 ms for a pass. An answer of 100 tokens takes
-# `100 x 50 ms = 5 s`. The right half of the figure shows the way out. If a text **is there
-# already**, one pass takes all of its tokens, as in a prefill, and gives the distribution after
-# each of them. The distribution after token 5 needs tokens 1 to 5 and nothing later.
+# `100 x 50 ms = 5 s`. The right half of the figure shows the way out. If a text *is there already*,
+# one pass takes all of its tokens, as in a prefill, and gives the distribution after each of them.
+# The distribution after token 5 needs tokens 1 to 5 and no later token.
 #
 # > **Generation is serial, scoring is parallel.** Writing `n` tokens takes `n` passes that wait for
 # > each other. Checking `n` proposed tokens takes one pass.
-
-# %% tags=["demo"]
-figures.hundred_tokens(tokens=100, seconds=0.05)
-
-# %% [markdown]
-# The lower bar is drawn as if a pass over 100 tokens took no longer than a pass over one. Is that
-# true?
+#
+# If a pass over 100 tokens took no longer than a pass over one, the answer could be checked in
+# 50 ms. Is that so?
 #
 # ### Commit first
 #
@@ -190,7 +186,8 @@ lesson.reveal("prediction_00", prediction_00)
 # | 5 | 100 bytes: 1 s | 1,000 FLOP: 1 s | 1 s |
 # | 6 | 100 bytes: 1 s | 1,200 FLOP: 1.2 s | 1.2 s |
 #
-# Five tokens are free, the sixth is not. Writing five tokens takes 5 s, checking them takes 1 s.
+# A pass over five tokens takes no longer than a pass over one. We say that five tokens are free.
+# The sixth is not. Writing five tokens takes 5 s, and checking them takes 1 s.
 #
 # ## FLOP for every byte
 #
@@ -202,8 +199,8 @@ lesson.reveal("prediction_00", prediction_00)
 # ### Exercise: arithmetic_intensity
 #
 # **What.** FLOP per byte of one pass: two FLOP for each weight and token, and every weight is read
-# once. **Shapes.** `n_tokens` is a whole number. `bytes_per_param` may be 0.5 (4-bit weights). A
-# float comes back.
+# once. **Shapes.** `n_tokens` is a whole number. `bytes_per_param` may be 0.5 (4-bit weights). The
+# function returns a float.
 #
 # **One worked number.** One token in bfloat16, two bytes a weight: `2 FLOP / 2 bytes = 1` FLOP per
 # byte, for any number of weights.
@@ -239,9 +236,8 @@ lesson.check_arithmetic_intensity(arithmetic_intensity)
 #
 # $$ t(n) = \max\left( \frac{b N}{B},\; \frac{2 n N}{F} \right) $$
 #
-# The formula is a bound: a real pass takes longer. The count of 2 FLOP is that of Kaplan et al. It
-# leaves out **attention**, the arithmetic by which a token looks back at the text. Attention comes
-# later in this chapter.
+# The formula is a bound: a real pass takes longer. The count of 2 FLOP is that of Kaplan et al. This
+# count leaves out **attention**, the arithmetic by which a token looks back at the text before it.
 
 # %% [markdown]
 # ### Exercise: forward_time
@@ -276,17 +272,9 @@ lesson.check_forward_time(forward_time)
 
 # %% [markdown]
 # Each line of the figure is flat up to a kink. On the flat part a further token costs nothing,
-# because the arithmetic is done before the last weight arrives. The makers' data sheets also say
-# what one token costs:
-
-# %% tags=["demo"]
-charts.published_times(forward_time, MACHINES, MODELS)
-
-# %% [markdown]
-# The larger models do not fit into one chip: 175 billion parameters in bfloat16 are 350 GB, and an
-# H100 has 80. The last bar stands beside a measurement. Chen et al. report 14.1 ms a token for a
-# 70B model on 16 TPU v4 chips, and your function says 7.3 ms (with two bytes a parameter). It does
-# not count the time in which the chips talk to each other.
+# because the arithmetic is done before the last weight arrives. A real pass takes longer: Chen et
+# al. report 14.1 ms a token for a model of 70 billion parameters on 16 TPU v4 chips. Your function
+# says 7.3 ms. It leaves out, for example, the time in which the chips talk to each other.
 #
 # ## Find it yourself: how many tokens are free
 #
@@ -313,15 +301,11 @@ lesson.count_free(
 # ### Exercise: free_tokens
 #
 # **What.** The largest number of tokens whose pass takes no longer than a pass over one, for a
-# given machine and format of the weights. **Shapes.** Three numbers; an `int` comes back. It is at
-# least 1, also if one token is compute-bound. Tokens that take exactly as long as one are free.
+# given machine and format of the weights. **Shapes.** Three numbers; the function returns an `int`
+# of at least 1, also if one token is compute-bound. A number of tokens that takes exactly as long
+# as one token is free.
 #
 # **One worked number.** An A100 (2.039 TB/s, 312 TFLOP/s) in bfloat16: 153 tokens.
-#
-# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator`
-# (version 5.23.0) drafts 20 tokens at most by default, not 153, and stops earlier if the draft
-# model gives its own token a probability below 0.4. Checking may be free. Drafting is not, and
-# chapter 04 finds the balance.
 
 
 # %% solution="free_tokens"
@@ -347,10 +331,12 @@ lesson.check_free_tokens(free_tokens)
 # $$ \frac{b N}{B} = \frac{2 n N}{F} \quad\Rightarrow\quad n = \frac{b F}{2 B} $$
 #
 # `N` drops out: on a given machine as many tokens are free for a small model as for a large one.
-#
 # Weights of 4 bits are read four times as fast as weights of 16 bits, so only a quarter of the
-# tokens are free (if the arithmetic runs at the bfloat16 rate). Faster writing leaves less room for
-# drafts.
+# tokens are free (if the arithmetic runs at the bfloat16 rate).
+#
+# Does a real program then draft 153 tokens on an A100? No. The library `transformers` (version
+# 5.23.0) drafts 20 at most by default, and stops after a token to which the draft model gave a
+# probability below 0.4. Checking may be free. Drafting is not, and chapter 04 finds the balance.
 #
 # ## On your own machine
 #
@@ -361,22 +347,22 @@ lesson.check_free_tokens(free_tokens)
 import torch
 
 from specdec_lib.device import leave_cores
-from specdec_lib.measure.core.limits import copy_bandwidth, matrix_rate
+from specdec_lib.measure.core.limits import machine_limits
 
 leave_cores()
 device = "cuda" if torch.cuda.is_available() else "cpu"
 dtypes = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-bandwidth = copy_bandwidth(device)
-rates = {name: matrix_rate(dtype, device) for name, dtype in dtypes.items()}
-print(f"{bandwidth / 1e9:.1f} GB/s;", {name: f"{r / 1e9:.0f} GFLOP/s" for name, r in rates.items()})
+limits = machine_limits(dtypes, device)
+for name, rate in limits.items():
+    print(f"{name}: {rate / 1e9:.1f} G{'B' if name == 'bandwidth' else 'FLOP'}/s")
 
 # %% [markdown]
 # ### Commit first
 #
-# The course has a built-in target of 7.9 million parameters. We can pad it until it costs as much
-# as a model of 38 million parameters, without changing its outputs. On this machine, in float32,
-# how many times as long does a pass over **eight** tokens take as a pass over one? Write a number
-# from 1 to 8. The two limits above help.
+# The course has a built-in target of 8 million parameters. We can pad it until it costs as much as
+# a model of 40 million parameters, without changing its outputs. On this machine, in float32, how
+# many times as long does a pass of this padded model over **eight** tokens take as a pass over one?
+# Write a number from 1 to 8. The two limits above help.
 
 # %% solution="prediction_00_b"
 ### BEGIN SOLUTION
@@ -388,7 +374,7 @@ lesson.committed("prediction_00_b", prediction_00_b, 1, 8)
 
 # %% tags=["demo"]
 from specdec_lib.measure.core.limits import pass_seconds, weights_read
-from specdec_lib.measure.quiet.runs import beside
+from specdec_lib.measure.quiet.runs import beside, recorded_limits
 from specdec_lib.models.pairs import load_pair
 
 models = {
@@ -399,19 +385,19 @@ models = {
 seconds = pass_seconds(models, widths=(1, 2, 4, 6, 8, 12, 16, 32, 64))
 sizes = {key: weights_read(model) for key, model in models.items()}
 for run in beside("00 passes", seconds):
-    passes = lesson.passes_of(run, sizes, rates)
+    limits = limits if run is seconds else recorded_limits()
+    passes = lesson.passes_of(run, sizes, limits)
     lesson.reveal_passes("prediction_00_b", prediction_00_b, passes, tokens=8)
 
 # %% tags=["demo"]
-charts.measured_passes(forward_time, passes, bandwidth)
+charts.measured_passes(forward_time, passes, limits["bandwidth"])
 
 # %% [markdown]
 # The lines are your `forward_time` at the measured limits, and the points are real passes. If other
-# programs disturbed the run, the cell says so and shows the passes of a recorded quiet machine.
-# Look for four things:
+# programs disturbed the run, both come from a recorded quiet machine. Look for four things:
 #
-# - **A flat part, then a slope.** Where does the 40m model leave the flat part? About this many
-#   tokens are free on your machine. On a laptop they may be a few, not 153.
+# - **A flat part, then a slope.** Where does the padded model (40m) leave the flat part? About this
+#   many tokens are free. On a laptop they may be a few, not 153.
 # - **Points above the line.** Attention and the start of each operation take time too.
 # - **Points below the line.** A small model may fit into the processor's own cache, which is faster
 #   than the memory that the copy went through.
@@ -421,11 +407,12 @@ charts.measured_passes(forward_time, passes, bandwidth)
 # %% [markdown]
 # ## The other thing that is read: the cache
 #
-# How does a pass over one new token know the text before it? In each layer, **attention** lets the
-# token look back. It compares a vector of the token with a **key** of every earlier token, and
-# mixes their **values** by how well the keys fit. A token's key and value depend on this token and
-# on the tokens before it. No later token changes them, so the model computes them once and stores
-# them in the **KV cache**. Every pass must read this cache.
+# How does a pass over one new token know the text before it? A model works in layers. In each
+# layer, attention compares a vector of the new token with a vector of every earlier token, the
+# earlier token's **key**. The better a key fits, the more of that token's **value**, a second
+# vector, is mixed into the result. A token's key and value depend on this token and on the tokens
+# before it. No later token changes them, so the model computes them once and stores them in the
+# **KV cache**. Every pass must read this cache.
 #
 # A server writes for many users at once. Each user's text is a **row** of the **batch**. All rows
 # share one reading of the weights. Each row has its own text, and so its own cache.
@@ -448,15 +435,17 @@ lesson.committed("prediction_00_c", prediction_00_c, 0.01, 100)
 lesson.reveal("prediction_00_c", prediction_00_c)
 
 # %% [markdown]
-# Where do 0.524 MB come from? In each of its 32 layers, Llama 2 7B has 32 heads. Each head keeps a
-# key of 128 numbers and a value of 128 numbers, of two bytes each.
+# Where do 0.524 MB come from? Llama 2 7B has 32 layers, and the attention of each layer has 32
+# parts, called heads. For every token, each head keeps a key of 128 numbers and a value of 128
+# numbers, of two bytes each. In some models several heads share a key and a value. Then only the
+# heads that keep their own, the key-value heads, count.
 
 # %% [markdown]
 # ### Exercise: kv_cache_bytes
 #
 # **What.** The bytes of the KV cache: the key and the value of every token, in every layer,
-# key-value head and row. **Shapes.** Six whole numbers, the last with the default 1. An `int` comes
-# back. No tokens, or no rows, are 0 bytes.
+# key-value head and row. **Shapes.** Six whole numbers, the last with the default 1. The function
+# returns an `int`. No tokens, or no rows, are 0 bytes.
 #
 # **One worked number.** Llama 2 70B (80 layers, 8 key-value heads of width 128) in bfloat16, one
 # token: 327,680 bytes.
@@ -488,8 +477,8 @@ figures.cache_beside_weights(kv_cache_bytes, MODELS, batch_size=64)
 lesson.check_kv_cache_bytes(kv_cache_bytes)
 
 # %% [markdown]
-# Llama 2 70B keeps less for a token than Llama 2 7B, although the model is ten times as large: its
-# 64 heads share 8 keys and values.
+# Llama 2 70B keeps less for a token than Llama 2 7B, although the model is ten times as large: in
+# each of its layers, 64 heads share 8 keys and values.
 #
 # ## The time of a pass on a server
 #
@@ -499,20 +488,19 @@ lesson.check_kv_cache_bytes(kv_cache_bytes)
 # - The pass reads 100 bytes of weights and `5 x 10 x 2 = 100` bytes of caches. Reading takes 2 s.
 # - One new token for each user makes 5 tokens, 1,000 FLOP. Calculating takes 1 s.
 #
-# So each user may check a second token for nothing: 2,000 FLOP also take 2 s. The time in which the
-# caches are read is room for drafts.
+# So each user may check a second token at no cost: 2,000 FLOP also take 2 s. While the caches are
+# read, there is time to check drafts.
 
 # %% [markdown]
 # ### Exercise: pass_time
 #
 # **What.** The seconds of one pass for a whole batch. The pass reads the weights once and the cache
-# of every row once, and it calculates two FLOP per parameter for every new token of every row. Both
-# go on at the same time.
+# of every row once. Meanwhile it calculates two FLOP per parameter for every new token of every
+# row. The arithmetic of attention is left out.
 #
-# **Shapes.** Eight numbers; a float comes back, in seconds. `n_tokens` are the new tokens of *each*
-# row, `batch` is the number of rows. `context` counts the tokens that the cache of each row holds
-# before the pass; it may be 0. `kv_bytes_per_token` is in bytes, for one token of one row. The
-# arithmetic of attention is left out.
+# **Shapes.** Eight numbers; the function returns a float, in seconds. `n_tokens` counts the new
+# tokens of *each* row, and `batch` counts the rows. `context` counts the tokens that each row's
+# cache holds before the pass; it may be 0. `kv_bytes_per_token` is for one token of one row.
 #
 # **One worked number.** `pass_time(1, 5, 10, 100, 1, 2, 100, 1000)` is the example above: 2.0.
 
@@ -555,12 +543,9 @@ lesson.check_pass_time(pass_time)
 
 # %% [markdown]
 # In the left column of the map there is no text, and the rows share 295 free tokens. With 512 rows
-# nothing is free for a draft. To the right the numbers grow: every 1,000 tokens of text make 11 new
-# tokens free in *each* row, however many rows there are. So drafting can pay at a large batch if
-# the texts are long. Sadhukhan et al. (MagicDec) report such speed-ups at batches of 32 to 256.
-#
-# Cells with a star need more memory than one H100 has. Eight GPUs have eight times both limits, so
-# the numbers stay, at best.
+# no token is free for a draft. To the right the numbers grow: every 1,000 tokens of text make 11
+# more tokens free in *each* row, however many rows there are. So drafting can pay at a large batch
+# if the texts are long. Sadhukhan et al. (MagicDec) report such speed-ups at batches of 32 to 256.
 #
 # ## Simulator: sequential against parallel
 #
@@ -574,11 +559,6 @@ from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 bottleneck_simulator(**MACHINES["H100"].limits, n_params=7e9, bytes_per_param=2, tokens=8)
 
-# %% [markdown]
-# A still picture from your own function: an H100 as it is, and one with a 60th of its peak.
-
-# %% tags=["demo"]
-figures.busy_and_idle(forward_time, MACHINES["H100"], MODELS["Llama 2 7B"], tokens=8, less=60)
 
 # %% [markdown]
 # ## Quiz
@@ -586,7 +566,7 @@ figures.busy_and_idle(forward_time, MACHINES["H100"], MODELS["Llama 2 7B"], toke
 # **Question 1.** A GPU checks five draft tokens of one text in about the time of writing one. Why?
 #
 # - a: because a draft token needs less arithmetic than a token that is written
-# - b: because the GPU has many cores, and a pass over one token uses a fifth of them
+# - b: because the GPU has many arithmetic units, and a pass over one token uses a fifth of them
 # - c: because the weights are read once for all five, and reading them is what takes the time
 # - d: because the KV cache holds four of the five results already
 
@@ -619,11 +599,11 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # %% [markdown]
 # ### In your own words
 #
-# Somebody wants a model to write faster for one user with a short text. They may buy a GPU with
-# twice the FLOP/s and the same bandwidth, or a GPU with the same FLOP/s and twice the bandwidth.
-# What does each do to the time of a token, and what to the number of free tokens? Which GPU should
-# they buy? Would a server with hundreds of users and short texts choose the same? Write three to
-# five sentences. A person marks this answer.
+# Somebody wants a model to write faster for one user with a short text. One GPU for sale has twice
+# the FLOP/s of the old one and the same bandwidth. Another has the same FLOP/s and twice the
+# bandwidth. What does each do to the time of a token, and to the number of free tokens? Which GPU
+# should they buy? Would a server with hundreds of users and short texts choose the same? Write
+# three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_bandwidth" points=2
 # For one user a pass is memory-bound, so its time is bytes over bandwidth. Twice the FLOP/s leaves
@@ -643,7 +623,8 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # <details><summary>Answer</summary>
 #
 # The two times belong to different machines. *Look:* in bfloat16, one A100 takes 172 ms and 1.1 ms,
-# and eighteen of them take 9.5 ms and 0.06 ms. On any number of A100s the two times are 153 to 1.
+# and eighteen of them take 9.5 ms and 0.06 ms. On any number of A100s the first time is 153 times
+# the second.
 #
 # </details>
 #
@@ -666,8 +647,9 @@ lesson.look()
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
 #   ICML 2023, arXiv 2211.17192. Abstract and introduction: decoding `K` tokens takes `K` serial
 #   runs; memory bandwidth and communication often limit large models, not arithmetic.
-# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
-#   2302.01318: the 14.1 ms; two bytes per parameter are our assumption.
+# - C. Chen, S. Borgeaud, G. Irving, J.-B. Lespiau, L. Sifre, J. Jumper, *Accelerating Large Language
+#   Model Decoding with Speculative Sampling*, arXiv 2302.01318: the 14.1 ms; two bytes per parameter
+#   are our assumption.
 # - S. Williams, A. Waterman, D. Patterson, *Roofline*, Communications of the ACM 52(4), 2009: the
 #   two limits. It is a bound, not a prediction.
 # - J. Kaplan et al., *Scaling Laws for Neural Language Models*, arXiv 2001.08361, section 2.1:
@@ -676,7 +658,9 @@ lesson.look()
 #   texts. Its drafts read a part of the cache only; our map says nothing of what a draft costs.
 # - T. Brown et al., *Language Models are Few-Shot Learners*, arXiv 2005.14165, Table 2.1: 175B
 #   parameters, 96 layers, 96 heads of width 128. Llama 2 (arXiv 2307.09288): config.json.
-# - transformers 5.23.0, `generation/configuration_utils.py`: the defaults of assisted generation.
+# - transformers 5.23.0, `generation/configuration_utils.py`, lines 638 and 640: 20 tokens, and the
+#   threshold of 0.4 (where scikit-learn is installed, it adapts). `generation/stopping_criteria.py`,
+#   line 605: `if p < self.assistant_confidence_threshold`.
 # - Data sheets. NVIDIA A100 80GB SXM: 2,039 GB/s, 312 TFLOP/s in bfloat16. NVIDIA H100 SXM: 3.35
 #   TB/s, 1,979 TFLOP/s in bfloat16 with sparsity, half of it without. Google Cloud, *TPU v4*: 1,200
 #   GB/s, 275 TFLOP/s. These are peaks, which programs do not reach.

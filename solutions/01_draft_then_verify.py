@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 01 Draft then verify: one block, from proposal to text
 #
-# 80 minutes · difficulty 2 of 5 · you need: chapter 00 (a pass over a few tokens costs about as
+# 70 minutes · difficulty 2 of 5 · you need: chapter 00 (a pass over a few tokens costs about as
 # much as a pass over one), lists and NumPy arrays
 #
 # - **Intuition**: an intern writes, a senior partner checks, in the first four frames.
@@ -11,17 +11,17 @@
 #
 # **You come with** two facts: a large model writes one token a pass, and a pass over five known
 # tokens is hardly slower. **You build** the four moves of speculative decoding and their loop.
-# **You leave with** the large model's greedy text, token for token, in fewer of its passes.
+# **You leave with** the text of the large model, token for token, in fewer of its passes.
 
 # %% [markdown]
 # ## The intern and the senior partner
 #
-# A senior partner of an office is slow and expensive. Every letter must be, word for word, the
+# The senior partner of an office is slow and expensive. Every letter must be, word for word, the
 # letter that the partner would have written. An intern is quick and makes mistakes. Can the intern
 # save the partner's time?
 #
-# The intern has habits: a favourite next word after each word. The table shows them. Answer each
-# question before you open its frame.
+# The intern has habits: after each word comes a favourite next word. The table shows these habits.
+# Answer each question before you open its frame.
 
 # %%
 import numpy as np
@@ -31,33 +31,32 @@ from specdec_lib.lessons.ch01.checks import DRAFT, TARGET, WORDS, hints, tokens
 from specdec_lib.sampling import sample_from
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch01 import figures, measured as charts
+from specdec_lib.lessons.ch01 import figures
 from specdec_lib.lessons.ch01.storyboard import storyboard
 
 storyboard()
 
 # %% [markdown]
-# **One** glance judged all four words. The intern wrote them one after the other, but the intern is
-# quick. The **draft model** is the intern. The **target model** is the partner.
+# *One* glance judged all four words. The intern wrote them one after the other, but the intern is
+# quick. The intern is the draft model. The partner is the target model.
 #
 # ### Where the pictures break
 #
-# The partner is not "always right". The target is the standard by definition, even where it writes
-# nonsense. A second picture is a processor that guesses which way a branch will go, works ahead,
-# and throws the work away after a wrong guess. A branch has one right outcome. When a model draws
-# its tokens at random, several tokens can be right, and chapter 02 needs a coin to judge them.
+# Partners know better than interns. The target model may write nonsense, and is the standard all
+# the same. A processor gives a second picture. At a branch of a program it guesses the way, works
+# ahead, and throws the work away after a wrong guess. But a branch has one right outcome. When a
+# model draws its tokens at random, several tokens can be right, and chapter 02 needs a coin.
 
 # %% [markdown]
 # ## Two models, one vocabulary
 #
-# Both models read a list of **tokens**: numbers that stand for pieces of text. One run of a model
-# over a list of tokens is a **pass**. The last layer of the model, its LM head, gives one score for
-# each of the `V` tokens of the **vocabulary**. These scores are the **logits** `z`. The softmax
-# turns the logits into a distribution, `e^z` of each token over the sum of all `e^z`.
+# A program called the tokenizer cuts a text into tokens, and each token is a number. All tokens
+# together are the **vocabulary**, and `V` counts them. The last layer of a model, its LM head,
+# gives one score for each of these `V` tokens. The scores are the **logits** `z`. The softmax turns
+# the logits into a distribution: the probability of a token is its `e^z` over the sum of all `e^z`.
 #
 # Target and draft must share the tokenizer, so that number 17 is the same text for both. Here are
-# two models that you can read whole. They know eight words. The draft looks at the last word only,
-# the target at the last two.
+# two small models of eight words. The draft looks at the last word, the target at the last two.
 
 # %%
 print({number: word for number, word in enumerate(WORDS)})
@@ -67,7 +66,7 @@ for words in ("the", "on the", ". the"):
     print(f"{'target':>{len(words) + 14}} {lesson.named(TARGET(seen)[-1])}")
 
 # %% [markdown]
-# In this chapter a model is a Python function. The two functions have different shapes:
+# In this chapter a model is a Python function. The two functions return different shapes:
 #
 # - `draft_model(tokens)` gives `(V,)`: the distribution of the next token.
 # - `target_model(tokens)` gives `(len(tokens), V)`. Row `i` is the distribution after the first
@@ -77,7 +76,7 @@ for words in ("the", "on the", ". the"):
 # ### Who calls what p and q
 #
 # This course writes `p` for the target's distribution and `q` for the draft's. Some papers and
-# programs write the letters the other way round, so look before you copy a formula.
+# programs exchange the two letters, so look before you copy a formula.
 #
 # <details><summary>A table of the letters</summary>
 #
@@ -88,8 +87,8 @@ for words in ("the", "on the", ". the"):
 # | feifeibear/LLMSpeculativeSampling, the version named after Chen et al. | `p` | `q` |
 # | vLLM, `vllm/v1/sample/rejection_sampler.py` (its `q` holds random numbers) | `target_probs` | `draft_probs` |
 #
-# For the number of draft tokens in a block Leviathan et al. write `gamma`. Chen et al. and this
-# course write `K`.
+# For the number of draft tokens Leviathan et al. write `gamma`. Chen et al. and this course write
+# `K`.
 #
 # </details>
 
@@ -97,32 +96,32 @@ for words in ("the", "on the", ". the"):
 # ## The smallest example: two draft tokens
 #
 # The text is "on". The draft proposes two tokens, "the cat". The target reads three tokens in one
-# pass: on, the, cat. The pass gives three rows.
+# pass: on, the, cat. The pass gives three rows, and the most probable token of each row counts.
 #
 # - The row of "on" says "the". The draft said "the": **accepted**.
 # - The row of "the", with "on" before it, says "mat". The draft said "cat": **rejected**. The
 #   target's "mat" takes its place and is called the **correction**.
-# - The row of "cat" says "sat". This row stands after a word that is gone, so it is **dropped**.
+# - The row of "cat" was computed after a word that is now gone. This row is not used.
 #
-# One pass wrote two tokens: "the mat". Suppose that the draft had said "the mat". Then both draft
-# tokens would have been accepted, and the third row would have been the row of "mat". Its favourite
-# "." would have come on top as a **bonus token**. One pass would have written three tokens.
+# One pass wrote two tokens: "the mat". Now suppose that the draft had said "the mat". Then both
+# draft tokens are accepted, and the third row is the row of "mat". This row says ".", which the
+# target adds as a **bonus token**. One pass writes three tokens.
 #
 # ## One block, four moves
 #
 # 1. **Draft.** The draft model writes `K` tokens, one call each. These tokens are a **block**.
 # 2. **Score.** The target reads the text and the block in one pass.
-# 3. **Accept.** The block is kept up to the first draft token that the target rejects.
+# 3. **Accept.** The draft tokens before the first rejected one stay. Those after it are **dropped**.
 # 4. **Correct, or add a bonus.** After a rejection the target's token takes the place of the
-#    rejected one. After a block without a rejection, the last row gives one token more.
+#    rejected one. After a block without a rejection, the last row gives one more token.
 #
-# Either way the last token of a block is the target's own. So a pass writes at least 1 token and at
-# most `K + 1`. Even the worst draft cannot stop the text.
+# Either way the last token is the target's own. So a pass writes at least 1 token and at most
+# `K + 1`. Even the worst draft cannot stop the text.
 #
 # ### Commit first
 #
 # A target checked five blocks of four draft tokens each, one pass a block. It accepted 2, 2, 4, 0
-# and 3 of them. How many tokens did the five passes write, all together? Write a number from 5
+# and 3 of the draft tokens. How many tokens did the five passes write in all? Write a number from 5
 # to 25.
 
 # %% solution="prediction_01_b"
@@ -141,19 +140,18 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 #
 # ## Draft: one token after another
 #
-# The draft model writes as every language model does: each token goes back in before the next one
-# comes out. How is a token drawn from a distribution? Lay the probabilities side by side on a line
-# from 0 to 1, in the order of the tokens. A random number `u` is a point on this line. The token on
-# whose piece `u` lies is drawn.
+# The draft model writes as every language model does: each call reads the tokens before it and
+# gives the distribution of the next token. How is a token drawn from a distribution? Lay the
+# probabilities side by side on a line from 0 to 1, in the order of the tokens. A random number `u`
+# is a point on this line. The token on whose piece `u` lies is drawn.
 #
 # After "cat" the small draft gives sat 0.7 and ran 0.3. The piece of sat goes from 0 to 0.7, the
 # piece of ran from 0.7 to 1. So `u = 0.1` draws sat, and `u = 0.95` draws ran. A point on the
-# border, `u = 0.7`, draws ran, the token after the border. This is the function
-# `sample_from(probs, u)`, which is given: `probs` is a distribution `(V,)`, `u` is a number in
-# [0, 1), and a token comes back.
+# border, `u = 0.7`, draws ran, the token after the border. The given function
+# `sample_from(probs, u)` does this: `probs` is a distribution `(V,)`, `u` is a number in [0, 1),
+# and the function returns a token.
 #
-# Keep the whole distribution `q_i` of each draft token, not only the token. Chapter 02 divides by
-# it, and its result is exact only if the token was drawn from this very `q_i`.
+# Keep the distribution `q_i` of each draft token, not only the token: chapter 02 needs it.
 
 # %% [markdown]
 # ### Exercise: draft_block
@@ -163,7 +161,7 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 # the tokens drafted so far.
 #
 # **Shapes.** `prefix` is a list of tokens, `uniforms` is `(k,)` with numbers in [0, 1), `k` is at
-# least 1. A tuple comes back: a list of `k` tokens and an array `(k, V)`.
+# least 1. The function returns a tuple: a list of `k` tokens and an array `(k, V)`.
 #
 # **One worked number.** After "the cat" the number 0.1 draws sat, which is token 2. After sat,
 # 0.5 draws on. After on, 0.95 lies above the 0.9 of "the": mat. So `[0.1, 0.5, 0.95]` gives the
@@ -217,10 +215,6 @@ lesson.committed("prediction_01", prediction_01, 0, 9)
 # %% tags=["demo"]
 lesson.reveal("prediction_01", prediction_01)
 
-# %% [markdown]
-# Row `i` is about the token **after** token `i`. Two mistakes are common: the first `K` rows, and
-# the rows of the draft tokens themselves. Both give arrays that look right, but every verdict is
-# about another position. Find the right rows for a prefix of any length.
 
 # %% [markdown]
 # ### Exercise: score_block
@@ -228,16 +222,16 @@ lesson.reveal("prediction_01", prediction_01)
 # **What.** The target's distributions for a block: one row to judge each draft token, and one row
 # after the whole block.
 #
-# **Shapes.** `prefix` holds at least one token. `drafted` holds `k` tokens, and `k` may be 0. An
-# array `(k + 1, V)` comes back.
+# **Shapes.** `prefix` holds at least one token. `drafted` holds `k` tokens, and `k` may be 0. The
+# function returns an array `(k + 1, V)`.
 #
 # **One worked number.** Prefix "the cat" (2 tokens), draft "sat on the cat" (4): the target gives 6
 # rows. The answer is rows 1 to 5.
 #
 # **Also graded.** Call `target_model` exactly once. Leave `prefix` as it is.
 #
-# The last exercise calls this function. If the check below fails, repair it before you go on: with
-# wrong rows, a right loop looks wrong.
+# The last exercise calls this function, and with wrong rows a right loop looks wrong. So get the
+# check below right before you go on.
 
 
 # %% solution="score_block"
@@ -252,9 +246,6 @@ def score_block(target_model, prefix: list[int], drafted: list[int]) -> np.ndarr
 # %% tags=["demo"]
 hints(score_block)
 
-# %% [markdown]
-# The figure marks the rows that **your** function returned. An arrow leads from each row to the
-# token that the row is about.
 
 # %% tags=["demo"]
 figures.chosen_rows(score_block, TARGET, lesson.PREFIX, lesson.BLOCK)
@@ -263,17 +254,16 @@ figures.chosen_rows(score_block, TARGET, lesson.PREFIX, lesson.BLOCK)
 lesson.check_score_block(score_block)
 
 # %% [markdown]
-# With `n` tokens in the prefix, the row of the last prefix token judges the first draft token. The
-# row of the last draft token judges nothing and gives the bonus:
+# Suppose that the prefix has `n` tokens. The row of its last token judges the first draft token.
+# The row of the last draft token judges none and gives the bonus:
 #
 # $$ p_i = \text{row}_{\,n - 1 + i}, \qquad i = 0, \cdots, K $$
 #
 # ### What the pass really reads
 #
-# Your function hands over the whole text each time. A real decoder does not read the whole text
-# again. Its **cache** holds the text so far, all but the last token (chapter 00). So the pass reads
-# `K + 1` tokens: this last token and the `K` draft tokens. The pass gives `K + 1` rows, one after
-# each token. These are the very rows that you picked out.
+# Your function hands over the whole text each time. A real decoder does not read it all again. Its
+# KV cache (chapter 00) holds the text without its last token. So the pass reads `K + 1` tokens,
+# this last token and the `K` draft tokens, and gives one row after each: the rows that you picked.
 
 # %% tags=["demo"]
 figures.what_the_pass_reads(lesson.PREFIX, lesson.BLOCK)
@@ -282,10 +272,9 @@ figures.what_the_pass_reads(lesson.PREFIX, lesson.BLOCK)
 # ## Accept: greedy first
 #
 # In **greedy** decoding the target writes its most probable token at every position. A draft token
-# is accepted if it is this token.
-#
-# At the first difference the walk ends. Every later row was computed after a token that will not be
-# in the text. So a later draft token is dropped even if it agrees with its row.
+# is accepted if it is this token. At the first difference the decoder stops: every later row was
+# computed after a token that will not be in the text. So a later draft token is dropped even if it
+# agrees with its row.
 
 # %% [markdown]
 # ### Exercise: greedy_prefix
@@ -293,7 +282,7 @@ figures.what_the_pass_reads(lesson.PREFIX, lesson.BLOCK)
 # **What.** How many draft tokens are accepted.
 #
 # **Shapes.** `drafted` is a list of `k` tokens, and `k` may be 0. `p` has at least `k` rows over `V`
-# tokens, and may have more. A whole number from 0 to `k` comes back.
+# tokens, and may have more. The function returns a whole number from 0 to `k`.
 #
 # **One worked number.** The draft is "sat on the cat". The target's rows say sat, on, the, mat: 3.
 #
@@ -301,7 +290,7 @@ figures.what_the_pass_reads(lesson.PREFIX, lesson.BLOCK)
 # lowest index, as `np.argmax` has it. Leave the arguments as they are.
 #
 # **In production.** `transformers.generation.utils.GenerationMixin` has no loop here. Its method
-# `_assisted_decoding` (version 5.23.0) takes your rows, their argmax and the count in three lines:
+# `_assisted_decoding` (version 5.23.0) picks the rows, takes their argmax and counts:
 #
 # ```python
 # new_logits = outputs.logits[:, -candidate_length - 1 :]
@@ -309,7 +298,7 @@ figures.what_the_pass_reads(lesson.PREFIX, lesson.BLOCK)
 # n_matches = ((~(candidate_new_tokens == selected_tokens[:, :-1])).cumsum(dim=-1) < 1).sum()
 # ```
 #
-# The cumulative sum counts the differences so far. It is below 1 up to the first difference.
+# The cumulative sum counts the differences so far. This sum is below 1 up to the first difference.
 
 
 # %% solution="greedy_prefix"
@@ -335,11 +324,11 @@ lesson.check_greedy_prefix(greedy_prefix)
 # %% [markdown]
 # ## Correct, or a bonus
 #
-# Suppose that `n` draft tokens were accepted. After a rejection, row `n` of `p` is the row that
-# rejected, and its argmax is the correction. After a block without a rejection, `n` is `K`, and the
+# Suppose that `m` draft tokens were accepted. After a rejection, row `m` of `p` is the row that
+# rejected, and its argmax is the correction. After a block without a rejection, `m` is `K`, and the
 # argmax of row `K` is the bonus token. So one line of code serves both cases:
 #
-# $$ \text{block} = [x_0, \cdots, x_{n-1}, \arg\max p_n] $$
+# $$ \text{written} = [x_0, \cdots, x_{m-1}, \arg\max p_m] $$
 #
 # ### Commit first
 #
@@ -360,9 +349,9 @@ lesson.reveal("prediction_01_c", prediction_01_c)
 # %% [markdown]
 # ## The loop
 #
-# The decoder repeats the four moves until the text is long enough. First, ungraded, put the loop
-# together from its lines. The next cell prints the lines, shuffled, with letters. One line is not
-# needed, and two lines have a blank.
+# The decoder repeats the four moves until the text is long enough. First a puzzle, which is not
+# graded: put the loop together. The next cell prints its lines, shuffled, each with a letter. One
+# line is not needed, and two lines have a blank.
 
 # %%
 order = ""  # the letters in their order, as in "KI"
@@ -371,25 +360,26 @@ lesson.check_puzzle(order, blank_c, blank_e)
 
 # %% [markdown]
 # The puzzle leaves out two ends. First, a block may hold the token `eos`, which marks the end of a
-# text, also in its middle. The text ends **there**, with `eos` in it. Second, no block may write
-# beyond `max_new_tokens`. Near the end the block must draft fewer tokens.
+# text, and not only as its last token. The text ends there, with `eos` in it. Second, the text may
+# not grow beyond `max_new_tokens`, although each pass adds a token of the target's. So near the end
+# a block drafts fewer tokens.
 
 # %% [markdown]
 # ### Exercise: greedy_speculative_decode
 #
 # **What.** The target's greedy text, decoded in blocks. The draft also takes its argmax here.
 #
-# **Shapes.** `prompt` is a list of at least one token, `k` is at least 1. The list of the **new**
-# tokens comes back. It holds `max_new_tokens` of them, or fewer if `eos` ends the text.
+# **Shapes.** `prompt` is a list of at least one token, `k` is at least 1. The function returns the
+# list of the *new* tokens: `max_new_tokens` of them, or fewer if `eos` ends the text.
 #
-# **Two worked examples.** After "the cat", `k = 4`, 12 tokens: the passes write "sat on the mat",
-# ". the dog", "ran . the dog", "ran". Four passes, not twelve. If `eos` is the full stop, two
-# passes write "sat on the mat ." With a draft that is always right, **one** pass writes these
-# five tokens: four draft tokens and the bonus.
+# **Worked examples.** After "the cat" with `k = 4`, four passes write 12 tokens: "sat on the mat",
+# ". the dog", "ran . the dog", "ran". If `eos` is the full stop, two passes write "sat on the
+# mat ." With a draft that is always right, *one* pass writes these five tokens: four draft tokens
+# and the bonus.
 #
-# **Also graded.** Each block calls the target once and the draft at most `k` times. 0 tokens call
-# nothing. Only new tokens are compared with `eos`; None means that there is no `eos`, and 0 is a
-# token like any other. Leave `prompt` as it is.
+# **Also graded.** Each block calls the target once and the draft at most `k` times. If
+# `max_new_tokens` is 0, no model is called. Only new tokens are compared with `eos`; None means
+# that there is no `eos`, and 0 is a token like any other. Leave `prompt` as it is.
 #
 # Call your `score_block` and `greedy_prefix`. Grading puts right ones under your loop if yours are
 # wrong; the check below does not.
@@ -430,17 +420,18 @@ lesson.check_greedy_speculative_decode(greedy_speculative_decode)
 #
 # ### A ladder of drafters
 #
-# The next cell runs your function on a real target, on Python code, with four drafters:
+# The next cell runs your function on the course's built-in target, which continues Python code. The
+# draft tokens come from four drafters:
 #
-# - an **oracle**, which knows what the target will write;
-# - the **small model** of the course's built-in pair of models;
-# - a **copier**, which finds the last place where these tokens stood in the text before, and
-#   proposes what followed there;
-# - **random tokens**.
+# - an *oracle*, which knows what the target will write;
+# - the *draft model* that the course pairs with this target;
+# - a *copy from the text*, which looks for the last tokens earlier in the text and proposes what
+#   followed there;
+# - *random tokens*.
 #
-# The target alone needs 24 passes. Before you run the cell, guess: how many passes does each
-# drafter take, and whose text is the target's? (Your functions read the whole text again on each
-# call, so this cell counts passes and does not measure time.)
+# The target alone needs 24 passes. Before you run the cell, guess: how many passes does the target
+# make with each drafter, and which drafters leave its text as it is? (Your functions read the whole
+# text again on each call, so the cell counts passes and not seconds.)
 
 # %% tags=["demo"]
 import torch
@@ -458,38 +449,33 @@ figures.ladder(greedy_speculative_decode, *both, prompt, pair.tokenizer.decode)
 
 # %% [markdown]
 # **The draft changes the time, never the text.** Why can the text not depend on the draft? Every
-# token is the argmax of a row of the target, and this row was computed after the tokens that really
-# stand before it. An accepted token **is** this argmax. The last token of a block is read off the
-# row. So if the text is right up to some position, the next token is right as well: by induction
-# the whole text is the target's greedy text. The draft decides only how many of these tokens one
-# pass brings.
+# token of the text is the argmax of a row of the target: an accepted token equals this argmax, and
+# the correction or bonus is this argmax. The row was computed after the tokens that really stand
+# before it. So if the text is right up to some position, the next token is right as well. By
+# induction the whole text is the target's greedy text. The draft decides only how many of these
+# tokens one pass writes.
 
 # %% [markdown]
 # ## Animation: five recorded blocks
 #
-# A look ahead: what changes when tokens are **sampled**, that is drawn at random? The four moves
-# stay. Only the test of a draft token is new. Chapter 02 explains it: draw a random number `r`, the
-# **coin**, and accept the token if `r` is at most `p/q`.
+# A look ahead: what changes when tokens are **sampled**, that is, drawn at random? The four moves
+# stay. Only the test of a draft token is new, and chapter 02 explains it: draw a random number `r`,
+# the **coin**, and accept the token if `r` is at most `p/q`.
 #
-# These are the five blocks of your first prediction. The course's built-in pair wrote them after the
-# prompt below. Each step shows the `p`, `q` and `r` that the models really had.
+# These are the five blocks of your first prediction, as the course's two models wrote them after
+# the prompt below. Each step shows the `p`, `q` and `r` that the models really had.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.pipeline import pipeline_animation
 
 pipeline_animation(lesson.RECORDED)
 
-# %% tags=["demo"]
-charts.recorded_blocks(lesson.RECORDED)
 
 # %% [markdown]
 # Look at block 1. Its second token, `f`, was accepted although both models give it a probability
-# below 0.0001: the coin compares the two models and does not ask for a favourite. In block 4 the
-# first token is rejected, and the other three are dropped, whatever their numbers. When sampling, a
-# correction is drawn from a changed distribution, and the bonus from `p_K` as it is.
-#
-# The five blocks were chosen to show every case. Chapters 04 and 05 measure how often tokens are
-# accepted on average.
+# below 0.0001: the coin compares the two models and does not ask for a favourite. When tokens are
+# sampled, the correction is drawn from a changed distribution, and the bonus from `p_K` as it is.
+# (The five blocks were chosen to show every case. They say nothing of the average.)
 
 # %% [markdown]
 # ## Quiz
@@ -541,7 +527,7 @@ lesson.answered("quiz_01_b", quiz_01_b)
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# Each of these three lines has a fault. Find it before you open the answer.
+# Each of these two lines has a fault. Find it before you open the answer.
 #
 # **You might read: "`rows = target(prefix + drafted)`; compare `rows[i]` with draft token `i`."**
 #
@@ -561,14 +547,6 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # </details>
 #
-# **You might read: "After each block, stop if the last token is `eos`."**
-#
-# <details><summary>Answer</summary>
-#
-# `eos` can stand inside a block, and then junk follows it. *Look:* the small pair writes seven
-# tokens in two blocks, "sat on the mat . the dog". The text should end with the full stop.
-#
-# </details>
 
 # %% tags=["demo"]
 lesson.look()
@@ -576,9 +554,9 @@ lesson.look()
 # %% [markdown]
 # ## The race again
 #
-# Three of your drafters now race with a real decoder. Its cache saves it from reading the text
-# again, and a clock runs. All of them write the same text. A drafter that is almost never right
-# makes the decoder slower than no drafter at all.
+# Three drafters of the ladder now race under a real decoder, against the clock. The decoder keeps
+# its cache and so reads only what is new. All of them write the same text. Can a drafter make the
+# decoder slower than no drafter at all? Guess before you run the cell.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -596,10 +574,10 @@ show_race(race("01", ladder))
 # ## In one paragraph
 #
 # A small draft model writes `K` tokens, one after the other. The large target model reads them all
-# in one pass and gives `K + 1` distributions. The decoder keeps the draft up to the first rejected
-# token and adds one token of the target's own, a correction or a bonus. So each pass of the target
-# writes 1 to `K + 1` tokens. With greedy decoding the text is the one that the target alone writes.
-# The time saved depends on how often the two models agree and on what the draft costs.
+# in one pass and gives `K + 1` distributions. The decoder keeps the draft tokens before the first
+# rejected one and adds one token of the target's own, a correction or a bonus. So each pass of the
+# target writes 1 to `K + 1` tokens, and with greedy decoding the text is the one that the target
+# alone writes. The time saved depends on how often the two models agree and on what a draft costs.
 
 # %% [markdown]
 # ## Sources
@@ -610,9 +588,8 @@ show_race(race("01", ladder))
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
 #   2302.01318: its Algorithm 2, with `K`, and with `p` and `q` exchanged.
 # - M. Stern, N. Shazeer, J. Uszkoreit, *Blockwise Parallel Decoding for Deep Autoregressive
-#   Models*, NeurIPS 2018, arXiv 1811.03115: propose a block, verify it in one pass, greedily.
-#   H. Xia et al., arXiv 2203.16487, bears the name speculative decoding in its title. The first two
-#   sources add the rule that makes **sampling** exact.
+#   Models*, NeurIPS 2018, arXiv 1811.03115: propose a block, verify it in one pass, greedily. The
+#   first two sources add the rule that makes *sampling* exact.
 # - Hugging Face transformers 5.23.0, `GenerationMixin._assisted_decoding`: the three lines above,
 #   the first without a conversion that follows it. vLLM, gpt-fast, jaymody/speculative-sampling,
 #   lucidrains/speculative-decoding and feifeibear/LLMSpeculativeSampling: the table of letters.

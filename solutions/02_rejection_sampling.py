@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 02 Rejection sampling: accept a draft token and keep the target's distribution
 #
-# 80 minutes · difficulty 4 of 5 · you need: what a probability distribution is, how to index a
+# 75 minutes · difficulty 4 of 5 · you need: what a probability distribution is, how to index a
 # NumPy array, and the picture of chapter 01 (a small model drafts, a large model checks)
 #
 # - **Intuition**: 100 proposals, counted by hand, in "The smallest example".
@@ -13,7 +13,7 @@
 # **You build** the rule that keeps some draft tokens and replaces the first one that it refuses.
 # **You leave with** text that follows the target's distribution, however poor the draft is.
 #
-# Later exercises call the earlier ones, so get each check right before you go on.
+# Later exercises call the earlier ones. Get each check right before you go on.
 
 # %%
 import numpy as np
@@ -28,10 +28,9 @@ from specdec_lib.lessons.ch02 import figures
 # %% [markdown]
 # ## The smallest example: 100 proposals
 #
-# A vocabulary has two tokens. At one position of the text, the large **target** model gives both
-# tokens the probability 0.5. The small **draft** model gives token 0 the probability 0.75 and
-# token 1 the probability 0.25. We write `p = [0.5, 0.5]` for the target and `q = [0.75, 0.25]`
-# for the draft.
+# A vocabulary has two tokens. At one position of the text, the large target model gives both tokens
+# the probability 0.5. The small draft model gives token 0 the probability 0.75 and token 1 the
+# probability 0.25. We write `p = [0.5, 0.5]` for the target and `q = [0.75, 0.25]` for the draft.
 #
 # The draft proposes a token 100 times, and we count:
 #
@@ -62,11 +61,9 @@ lesson.committed("prediction_02", prediction_02, 0, 1)
 lesson.reveal("prediction_02", prediction_02)
 
 # %% [markdown]
-# The places now hold token 0 50 times, and token 1 `25 + 25 = 50` times. The draft preferred
-# token 0, and the text shows no trace of this preference. The words for the two steps:
-#
-# - A draft token is **accepted** if it stays in the text, and **rejected** if it does not.
-# - The token that takes the place of a rejected one is the **correction**.
+# The places now hold each token 50 times. The draft preferred token 0, and the text shows no trace
+# of this preference. As in chapter 01, a draft token that stays is *accepted*, one that does not
+# stay is *rejected*, and the token that fills the empty place is the *correction*.
 #
 # A program sees one proposal at a time and cannot count to 100, but it can throw a coin. This
 # chapter finds the right coin and the right correction.
@@ -82,10 +79,10 @@ lesson.reveal("prediction_02", prediction_02)
 # | target `p` | 0.45 | 0.30 | 0.15 | 0.10 |
 # | draft `q` | 0.30 | 0.45 | 0.20 | 0.05 |
 #
-# A user can change a model's distribution before a token is drawn. **Temperature** makes the
-# distribution sharper or flatter. **Top-k** keeps the `k` most probable tokens only. **Top-p**
-# keeps the fewest most probable tokens whose probabilities reach a given sum. In this chapter all
-# such changes are made already: `p` and `q` are the distributions that tokens are drawn from.
+# (A user can change a model's distribution before a token is drawn. A temperature makes the
+# distribution sharper or flatter. **Top-k** keeps only the `k` most probable tokens. **Top-p** keeps
+# as few of the most probable tokens as reach a given sum. Here `p` and `q` are the distributions
+# after such changes.)
 
 # %% tags=["demo"]
 figures.two_distributions(P, Q)
@@ -93,9 +90,9 @@ figures.two_distributions(P, Q)
 # %% [markdown]
 # ### Commit first
 #
-# The draft proposes 100 tokens in exactly these shares. Again we keep as many as we can, but
-# never more of a token than the target wants. What share of the 100 proposals is accepted? Write
-# a number from 0 to 1 before you run the next cell.
+# The draft proposes 100 tokens in exactly these shares. Again we keep as many as we can, but never
+# more of a token than the target wants. What share of the 100 proposals is accepted? Write a number
+# from 0 to 1.
 
 # %% solution="prediction_02_b"
 ### BEGIN SOLUTION
@@ -106,10 +103,10 @@ prediction_02_b = 0.8
 lesson.committed("prediction_02_b", prediction_02_b, 0, 1)
 
 # %% [markdown]
-# The next cell keeps all 100 proposals, and the right panel shows the damage: some tokens come
-# too often, some are missing. Change the four numbers until no token comes too often and as few
-# as possible are missing. Then write down two things: how many of 30, 45, 20 and 5 you keep, and
-# which tokens are still missing.
+# The next cell keeps all 100 proposals, and the right panel shows the damage: some tokens come too
+# often, some are missing. Change the four numbers of `keep` until no token comes too often and as
+# few as possible are missing. Then write down how many of 30, 45, 20 and 5 you keep, and which
+# tokens are still missing.
 
 # %% tags=["demo", "shown"]
 keep = [30, 45, 20, 5]
@@ -121,19 +118,18 @@ lesson.reveal("prediction_02_b", prediction_02_b)
 # %% [markdown]
 # <details><summary>What you should find</summary>
 #
-# You keep 30 of 30 A, 30 of 45 B, 15 of 20 C and 5 of 5 D: 80 of 100. Of A 15 are still missing,
-# of D
-# 5. Of B and C nothing is missing. The 20 missing tokens are as many as the 20 empty places.
+# You keep 30 of 30 A, 30 of 45 B, 15 of 20 C and 5 of 5 D: 80 of 100. Still missing are 15 A and
+# five D. No B and no C is missing. The 20 missing tokens are as many as the 20 empty places.
 #
 # </details>
 
 # %% [markdown]
 # ### Exercise: acceptance_probability
 #
-# **What.** The probability with which one draft token is accepted: the share of its proposals
-# that you keep, if you keep as many as you can but never more than the target wants. **Shapes.**
-# `p` and `q` are `(V,)`, with `V` the size of the vocabulary; `token` is an index. A float comes
-# back.
+# **What.** The probability that a draft token is accepted: the share of its proposals that you
+# keep, if you keep as many as you can but never more than the target wants. **Shapes.** `p` and `q`
+# are `(V,)`, where `V` is the size of the vocabulary; `token` is an index. The function returns a
+# float.
 #
 # **One worked number.** You keep 30 of 45 proposals of token 1 (B): the answer is 0.667.
 #
@@ -170,27 +166,26 @@ lesson.check_acceptance_probability(acceptance_probability)
 #
 # $$ \min\left(1, \frac{p(x)}{q(x)}\right) $$
 #
-# and reject it otherwise. This is the rule of Leviathan et al., section 2.3. The figure above
-# shows what the ratio means. The draft's bar has the height `q(x)`. The part of the bar below the
-# target's line can stay. So the acceptance probability is **the accepted height over the whole
-# height of the draft's bar**. A rare token can be accepted for certain, and a probable token can
-# be rejected: what counts is how far the draft overstates the token.
+# and reject it otherwise (Leviathan et al., section 2.3). The figure above shows what the ratio
+# means. The draft's bar has the height `q(x)`. The part of the bar below the target's line can
+# stay. So the acceptance probability is **the accepted height over the whole height of the draft's
+# bar**. A rare token can be accepted for certain, and a probable token can be rejected. What counts
+# is how far the draft overstates the token.
 #
-# Why a coin? We want two in three proposals of B. One proposal cannot be kept by two thirds, but
-# a coin that says yes two times in three keeps the right share in the long run.
+# Why a coin? We want to keep two in three proposals of B. A program cannot keep two thirds of one
+# proposal, but a coin that says yes two times in three keeps the right share in the long run.
 
 # %% [markdown]
 # ## A block: stop at the first rejection
 #
-# The draft proposes `K` tokens at once. The target computed its distribution for each of them
-# *given the draft tokens before it*. Suppose that the token at position 1 is rejected. The token
-# at position 2 was scored after a text that we will not write. So the walk ends at the first
-# rejection, and all later draft tokens are dropped, good or bad. Positions count from 0, as
-# arrays do.
+# The draft proposes a block of `K` tokens. The target computed its distribution for each of them
+# *after the draft tokens before it*. Suppose that the token at position 1 is rejected (positions
+# count from 0). The token at position 2 was scored after a text that we will not write. So the
+# block ends at the first rejection, and all later draft tokens are dropped, good or bad.
 #
-# The coin is a uniform number `r` in [0, 1): it is at most 0.667 with probability 0.667. Position
-# `i` has its own token `x_i`, its own rows `p[i]` and `q[i]`, and its own coin `r[i]`. The token
-# is accepted exactly if
+# The coin is a uniform number `r` in [0, 1). Such a number is at most 0.667 with probability 0.667.
+# Position `i` has its own token `x_i`, its own rows `p[i]` and `q[i]`, and its own coin `r[i]`. The
+# token is accepted exactly if
 #
 # $$ r_i \le \min\left(1, \frac{p_i(x_i)}{q_i(x_i)}\right) \quad\text{and}\quad p_i(x_i) > 0. $$
 #
@@ -200,10 +195,10 @@ lesson.check_acceptance_probability(acceptance_probability)
 # %% [markdown]
 # ### Exercise: speculative_accept
 #
-# **What.** The draft tokens that are accepted. **Shapes.** `draft_tokens` is a list of `K`
-# indices, `p` and `q` are `(K, V)`, `r` is `(K,)`. A list comes back: the longest accepted
-# prefix, possibly empty. No warning may appear. You may write `<=` or `<`: a coin equals a ratio
-# with probability 0.
+# **What.** The draft tokens that are accepted. **Shapes.** `draft_tokens` is a list of `K` indices,
+# `p` and `q` are `(K, V)`, `r` is `(K,)`. The function returns a list: the accepted tokens before
+# the first rejection, possibly none. No warning may appear. You may write `<=` or `<`: a coin
+# equals a ratio with probability 0.
 #
 # **One worked number.** `draft_tokens = [3, 1, 2]` over a vocabulary of four:
 #
@@ -246,24 +241,22 @@ lesson.check_speculative_accept(speculative_accept)
 # ## What to write instead: the residual
 #
 # After a rejection one place in the text is empty. Which token should fill it? To draw from `p`
-# looks right and is wrong. Here is the bookkeeping for token A of the pair:
+# looks right and is wrong. Here is what each token has and lacks:
 #
-# - The draft proposes A with probability 0.30, and every such proposal is accepted.
-# - The target wants 0.45. So A still lacks 0.15. In the same way D lacks 0.05.
+# - The draft proposes A with probability 0.30, and every such proposal is accepted. The target
+#   wants 0.45. So A lacks 0.15. In the same way D lacks 0.05.
 # - B and C lack nothing: their accepted proposals already give them their full share.
 #
-# The correction must therefore come from the missing part alone, `[0.15, 0, 0, 0.05]`. The
-# missing part sums to 0.20. A distribution sums to 1, so how likely should each token be in an
-# empty place? This distribution is called the **residual**. Work out the four numbers before you
-# read the card.
+# So the correction must come from the missing part alone, `[0.15, 0, 0, 0.05]`. This part sums to
+# 0.20, and a distribution sums to 1. How probable should each token be in an empty place? This
+# distribution is called the **residual**. Work out its four numbers before you read the card.
 
 # %% [markdown]
 # ### Exercise: residual_distribution
 #
-# **What.** The distribution of the correction: the missing part, as a distribution. It is called
-# the **residual**. **Shapes.** `p` and `q` are `(V,)`; a new `(V,)` array comes back. Leave the
-# arguments as they are. If `p` is exactly equal to `q` (not nearly), nothing is missing: return a
-# copy of `p`.
+# **What.** The residual: the missing part, made into a distribution. **Shapes.** `p` and `q` are
+# `(V,)`; the function returns a new `(V,)` array. Leave the arguments as they are. If `p` is
+# exactly equal to `q` (not nearly), nothing is missing: return a copy of `p`.
 #
 # **One worked number.** For the pair: `[0.75, 0, 0, 0.25]`.
 
@@ -294,27 +287,26 @@ lesson.check_residual_distribution(residual_distribution)
 #
 # $$ \text{residual}(x) = \frac{\max(0,\; p(x) - q(x))}{\sum_y \max(0,\; p(y) - q(y))} $$
 #
-# The sum below the line, 0.20 for the pair, is also the share of draft tokens that is rejected.
-# This is no accident. Both `p` and `q` sum to 1, so what `q` has above `p` equals what `p` has
-# above `q`.
+# The sum below the line is 0.20 for the pair. The draft tokens that are rejected have the same
+# share, 0.20. This is no accident: both `p` and `q` sum to 1, so what `q` has above `p` equals what
+# `p` has above `q`.
 #
-# If you drew the correction from `p`, B and C would be paid twice: once by acceptance, in full,
-# and once more by the correction. "Break the rule" shows the damage.
+# If you drew the correction from `p`, B and C would be paid twice: in full by acceptance, and once
+# more by the correction. "Break the rule" shows the damage.
 
 # %% [markdown]
 # ## One position, start to end
 #
-# Now both halves work together. The draft token is accepted, or a token from the residual takes
-# its place. The given function `sample_from(probs, u)` draws a token. It lays the probabilities
-# end to end on the line from 0 to 1, and returns the token on whose piece the uniform number `u`
-# lands.
+# Now both halves work together. The draft token is accepted, or a token from the residual takes its
+# place. As in chapter 01, `sample_from(probs, u)` draws the token on whose piece of the line from 0
+# to 1 the uniform number `u` lies.
 
 # %% [markdown]
 # ### Exercise: correct_token
 #
-# **What.** One position: accept the draft token, or replace it. **Shapes.** `p` and `q` are
-# `(V,)`, `token` was drawn from `q`, `r` and `u` are uniform numbers in [0, 1). A tuple comes
-# back: the token, and whether it is the draft's. Accept on the condition of `speculative_accept`;
+# **What.** One position: accept the draft token, or replace it. **Shapes.** `p` and `q` are `(V,)`,
+# `token` was drawn from `q`, `r` and `u` are uniform numbers in [0, 1). The function returns a
+# tuple: the token, and whether it is the draft's. Accept on the condition of `speculative_accept`;
 # else take `sample_from(residual, u)`.
 #
 # **One worked number.** Token 1 of the pair with `r = 0.7`: the ratio is 0.667, so it is
@@ -336,9 +328,8 @@ hints(correct_token)
 
 # %% [markdown]
 # The next figure draws no random numbers. It cuts the square of all `(r, u)` into 60 by 60 cells,
-# calls your function in the middle of each cell, and adds up the areas. The ratios of the pair,
-# and the borders between the pieces that `u` lands on, are multiples of 1/60. So the sum is
-# exact.
+# calls your function in the middle of each cell, and adds up the areas. The result is exact,
+# because all borders of the pair, such as 2/3 and 0.75, are multiples of 1/60.
 
 # %% tags=["demo"]
 figures.two_masses(correct_token, P, Q)
@@ -349,20 +340,20 @@ lesson.check_correct_token(correct_token)
 # %% [markdown]
 # ### Why the bars meet the target
 #
-# By acceptance, token `x` receives the smaller of `p(x)` and `q(x)`. By correction it receives
-# the share of rejections, 0.20, times its residual. The residual was divided by the same 0.20, so
-# the product is the missing part:
+# By acceptance, token `x` receives the smaller of `p(x)` and `q(x)`. By correction, token `x`
+# receives the share of rejections, 0.20, times its residual. The residual was divided by the same
+# 0.20, so the product is the missing part:
 #
 # $$ \min(p(x),\, q(x)) + \max(0,\; p(x) - q(x)) = p(x) $$
 #
-# For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. Leviathan et al. prove it in Appendix
-# A.1, Chen et al. in Theorem 1. Chapter 03 looks at the proof and at what breaks it.
+# For A: `0.30 + 0.15 = 0.45`. For B: `0.30 + 0 = 0.30`. Chapter 03 looks at this proof and at what
+# breaks it.
 
 # %% [markdown]
 # ## Break the rule
 #
-# Four rules that people have written, and the right one. Before you run each of them, say which
-# bars will stand too high and why. The bars are exact: nothing is sampled. Choose one of
+# Here are four rules that people have written, and the right one. Before you run each of them, say
+# which bars will stand too high and why. The bars are exact: nothing is sampled. Choose one of
 #
 # - `"accept everything"`
 # - `"accept only where p >= q"`, with the correction from the residual
@@ -378,43 +369,41 @@ figures.broken_rule(rule, P, Q)
 # <details><summary>What goes wrong in each</summary>
 #
 # - **Accept everything**: the text follows the draft, `[0.30, 0.45, 0.20, 0.05]`.
-# - **Accept only where p >= q**: B and C are never written. Even with the correct replacement,
-#   the output distribution is `[0.7875, 0, 0, 0.2125]`. The coin is what lets an overstated token
-#   in.
+# - **Accept only where p >= q**: B and C are never written. Even with the correct replacement, the
+#   output distribution is `[0.7875, 0, 0, 0.2125]`. Only a coin lets an overstated token in.
 # - **Draw the correction from p**: B and C are paid twice. The output is `[0.39, 0.36, 0.18,
 #   0.07]`.
-# - **Draft again**: every token is paid in proportion to what was accepted of it, which gives
-#   `[0.375, 0.375, 0.1875, 0.0625]`. Nothing pays what A and D lack.
+# - **Draft again**: the accepted shares 0.30, 0.30, 0.15 and 0.05 are scaled up to
+#   `[0.375, 0.375, 0.1875, 0.0625]`. No step gives A and D what they lack.
 #
 # </details>
 #
-# To try a wrong rule of your own, write a function like `correct_token` under another name and
-# give it to `figures.two_masses`.
+# To try a wrong rule of your own, write a function like `correct_token` under another name and give
+# it to `figures.two_masses`.
 
 # %% [markdown]
 # ## A whole step: the bonus token
 #
 # One target pass over a block of `K` draft tokens gives `K + 1` distributions: one for each draft
 # token, and one for the position after the last. If a token is rejected, the step ends with the
-# correction. If all tokens are accepted, the last distribution follows a text that we do write.
-# So we draw one more token from it, the **bonus token**. The draft has proposed nothing at this
-# position, so there is nothing to correct. A step always writes at least one token and at most
-# `K + 1`.
+# correction. If all tokens are accepted, the last distribution follows a text that we do write. So
+# we draw one more token from this distribution, the bonus token. The draft has proposed no token at
+# this position, so there is nothing to correct.
 
 # %% [markdown]
 # ### Exercise: speculative_step
 #
-# **What.** Everything that one step writes. **Shapes.** `draft_tokens` is a list of `K`, `p` is
-# `(K + 1, V)`, `q` is `(K, V)`, `r` is `(K,)`. `u` is a float: it draws the correction after a
-# rejection, and the bonus token after none. A list of 1 to `K + 1` tokens comes back. `K` may be
-# 0.
+# **What.** Everything that one step writes. **Shapes.** `draft_tokens` is a list of `K`, which may
+# be 0; `p` is `(K + 1, V)`, `q` is `(K, V)`, `r` is `(K,)`. The float `u` draws the correction
+# after a rejection, and the bonus token if there is no rejection. The function returns a list of 1
+# to `K + 1` tokens.
 #
 # **One worked number.** `draft_tokens = [0, 1]` with the pair at both positions and `r = [0.5,
 # 0.9]`: token 0 passes, token 1 does not. With `u = 0.8` the residual gives token 3. The answer
 # is `[0, 3]`.
 #
-# **In production.** `transformers.generation.utils._speculative_sampling` (version 5.23.0) is
-# this function for one sequence. It judges the whole block without a loop:
+# **In production.** `transformers.generation.utils._speculative_sampling` (version 5.23.0) is this
+# function for one text. It judges the whole block without a loop:
 #
 # ```python
 # r_i = torch.rand_like(probability_ratio)
@@ -422,8 +411,8 @@ figures.broken_rule(rule, P, Q)
 # n_matches = ((~is_accepted).cumsum(dim=-1) < 1).sum()
 # ```
 #
-# The sum counts rejections from the left, so the tokens before the first rejection are the ones
-# that have counted none. Your guard for `p = 0` is missing there: a coin of exactly 0 would pass.
+# The cumulative sum counts the rejections so far. This sum is below 1 up to the first rejection.
+# The guard for `p = 0` is missing: a coin of exactly 0 would accept.
 
 
 # %% solution="speculative_step"
@@ -448,9 +437,8 @@ figures.step_lengths(speculative_step, P, Q, k=4)
 
 # %% [markdown]
 # The crosses are computed. With the pair at every position, each judged draft token is accepted
-# with probability 0.8. So a block of four ends after `n` tokens with probability `0.8^(n-1) x
-# 0.2`, and is accepted whole with probability `0.8^4`. Chapters 04 and 05 turn the mean, 3.36
-# tokens a block, into speed.
+# with probability 0.8. So a step writes `n` tokens, 1 to 4, with probability `0.8^(n-1) x 0.2`, and
+# five with probability `0.8^4`. Chapter 04 turns the mean, 3.36 tokens a step, into speed.
 
 # %% test="speculative_step" points=4
 lesson.check_speculative_step(speculative_step)
@@ -508,10 +496,10 @@ lesson.answered("quiz_02_b", quiz_02_b)
 # %% [markdown]
 # ### In your own words
 #
-# Somebody proposes to save time: "After a rejection, draw from `p`. The target is the
-# distribution that we want, after all." Take `p = [0.5, 0.5]` and `q = [0.75, 0.25]`. Which token
-# comes out too often, which too rarely, by how much, and why? Three to five sentences. A person
-# marks this answer.
+# Somebody proposes to save time: "After a rejection, draw from `p`. We want the target's
+# distribution, after all." Take `p = [0.5, 0.5]` and `q = [0.75, 0.25]`. Which token comes out too
+# often, which too rarely, by how much, and why? Write three to five sentences. A person marks this
+# answer.
 
 # %% [markdown] written="why_residual" points=2
 # Token 0 comes out too often. The draft proposes it with probability 0.75, of which 0.50 is
@@ -529,10 +517,10 @@ lesson.answered("quiz_02_b", quiz_02_b)
 #
 # <details><summary>Answer</summary>
 #
-# Standard rejection sampling proposes again after each rejection, until a proposal passes. For
-# this it needs a number `M` with `M q >= p` for every token, and it accepts with probability
-# `p/(M q)`. Here a rejection is followed by one draw from the residual. *Look:* the next cell. On
-# the pair `M` is 2, so the standard method accepts one proposal in two; this rule accepts 0.80.
+# Standard rejection sampling proposes again after each rejection, until a proposal passes. For this
+# it needs a number `M` with `M q >= p` for every token, and it accepts with probability `p/(M q)`.
+# Here a rejection is followed by one draw from the residual. *Look:* on the pair `M` is 2, so the
+# standard method accepts one proposal in two. This rule accepts four in five.
 #
 # </details>
 #
@@ -540,9 +528,9 @@ lesson.answered("quiz_02_b", quiz_02_b)
 #
 # <details><summary>Answer</summary>
 #
-# This describes greedy decoding. When tokens are sampled, there is no single right token to
-# match. *Look:* token B of the pair is not the target's most probable token, and it is accepted
-# two times in three.
+# This describes greedy decoding. When tokens are sampled, there is no single right token to match.
+# *Look:* token B of the pair is not the target's most probable token, and is accepted two times in
+# three.
 #
 # </details>
 #
@@ -550,8 +538,8 @@ lesson.answered("quiz_02_b", quiz_02_b)
 #
 # <details><summary>Answer</summary>
 #
-# In NumPy 0/0 is NaN. Whether a token is then accepted depends on the order of the arguments of
-# `min`. *Look:* the next cell.
+# In NumPy 0/0 is NaN. *Look:* `min(1, nan)` is 1 and `min(nan, 1)` is NaN, so the order of the two
+# arguments decides whether the token is accepted.
 #
 # </details>
 
@@ -564,9 +552,9 @@ print(f"M = {M:.3g}: accepts {1 / M:.2f}, this rule {np.minimum(P, Q).sum():.2f}
 # %% [markdown]
 # ## The race again
 #
-# At temperature 1, which leaves the models' distributions as they are, your own
-# `speculative_step` now judges every block of the race. The two texts differ, because each side
-# draws its own tokens. The race says which side was faster.
+# Your own `speculative_step` now judges every block of the race. The temperature is 1, which leaves
+# the models' distributions as they are. The two texts differ, because each side draws its own
+# tokens. Which side is faster?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -590,7 +578,7 @@ show_race(race("02", {"your rule": judged_by(speculative_step)}, temperature=1))
 #   its ensemble mode, which is not lossless, asks.
 #
 # The two papers support the rule and its output distribution. None of these sources tells you how
-# fast your machine is; chapters 04 and 05 speak of speed.
+# fast your machine is.
 #
 # **Next.** Chapter 03 takes the two paths apart, shows the bugs that break them, and asks what
 # "exact" means on a computer.

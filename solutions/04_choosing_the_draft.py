@@ -312,9 +312,10 @@ lesson.check_best_k(best_k)
 #
 # ### Commit first
 #
-# With an accepted share of 0.8, `c = 0.05` and `s = 0` the best `K` is 8. Now let each further token of a pass
-# cost a tenth of the first, `s = 0.1`. What is the best `K`? Write a whole number from 0 to 20,
-# then move the slider `s`.
+# The worked pair of chapters 02 and 03 has the accepted share 0.8, and here it stands at every
+# position: `alpha = 0.8`. With `c = 0.05` and `s = 0` the best `K` is 8. Now let each further token
+# of a pass cost a tenth of the first, `s = 0.1`. What is the best `K`? Write a whole number from 0
+# to 20, then move the slider `s`.
 
 # %% solution="prediction_04_c"
 ### BEGIN SOLUTION
@@ -405,8 +406,8 @@ lesson.reveal("prediction_04_d", prediction_04_d, share)
 # Which step is the largest on your machine? The range under the picture tells you how far to trust
 # the last bar: the texts differ by chance.
 #
-# Here is the linked picture with the pass, `c` and `v` of this draft. Drag `q` until the accepted share
-# is the draft's `alpha`. Which `K` gets the ring, and does the last column of the table agree?
+# Here is the picture again, with the pass, `c` and `v` of this draft. Drag `q` until the accepted
+# share is the draft's `alpha`. Which `K` gets the ring, and does the last column of the table agree?
 
 # %% tags=["demo"]
 linked_simulator(

@@ -367,8 +367,8 @@ figures.law_of_texts(speculative_generate)
 # Every finished row is in the results file at once: if you stop the kernel, what was measured is kept.
 #
 # The costlier target is the small one, made slow without a change to its law: it accepts as a 17:1, 8:1 or 4:1
-# pair does (small, base, large) and costs as much as one far apart, which would accept less (T5-XXL with
-# T5-small, 143:1: .62).
+# pair does (small, base, large) and costs as much as one far apart. What such a pair accepts is another question:
+# in the paper's Table 2, T5-small accepts 0.62 beside T5-XXL, which is 143 times as large (EnDe, T = 1).
 #
 # ### Commit first
 #

@@ -215,7 +215,7 @@ def test_residual(student, p, q, gives):
     expect(student.residual_distribution, p, q, gives=np.array(gives, dtype=float), hint=hint)
 
 
-@residual_distribution.behaviour("repairs the law of any pair")
+@residual_distribution.behaviour("repairs the distribution of any pair")
 @pytest.mark.parametrize("p, q", pairs(2, 3, 5, 8, 17, 40, seed=5))
 def test_residual_repairs_the_law(student, p, q):
     hint = "With the accepted mass, the smaller of p and q, its share of the rest must make up p."
@@ -278,7 +278,7 @@ def test_correct_replaces(student, u, gives):
     expect(student.correct_token, P, Q, 1, 0.9, u, gives=(gives, False), hint=hint)
 
 
-@correct_token.behaviour("the law is the target's")
+@correct_token.behaviour("the distribution is the target's")
 @pytest.mark.parametrize("p, q", [(P, Q), (Q, P), (P, P), *pairs(2, 3, 5, seed=23)])
 def test_correct_law(student, p, q):
     def checked(many):
@@ -296,8 +296,8 @@ def test_correct_law(student, p, q):
     if not np.abs(law.sum(axis=0) - p).max() <= 1e-12:
         came, wanted = told_apart(law.sum(axis=0), p)
         raise Different(
-            f"over all draft tokens and uniforms the law that comes out is {came}, the target is "
-            f"{wanted} and the draft {describe(q)}."
+            f"over all draft tokens and uniforms the distribution that comes out is {came}, the "
+            f"target is {wanted} and the draft {describe(q)}."
         )
     if not np.abs(law[0] - np.minimum(p, q)).max() <= 1e-12:
         came, wanted = told_apart(law[0], np.minimum(p, q))
@@ -393,7 +393,7 @@ TARGET = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.
 DRAFT = np.array([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])
 
 
-@speculative_step.behaviour("the joint law of three tokens")
+@speculative_step.behaviour("the joint distribution of three tokens")
 @pytest.mark.parametrize("k", [1, 2])
 def test_step_law(student, k):
     def checked(many):

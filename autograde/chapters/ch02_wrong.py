@@ -301,7 +301,7 @@ def softmax_of_difference(p, q):
 
 @residual_distribution.wrong(
     think="where nothing is missing all tokens are equally good.",
-    because="with p equal to q the law to keep is p, not the uniform one.",
+    because="with p equal to q the distribution to keep is p, not the uniform one.",
 )
 def uniform_where_equal(p, q):
     missing = np.maximum(p - q, 0)
@@ -546,7 +546,7 @@ def full_by_its_length(draft_tokens, p, q, r, u):
 @speculative_step.wrong(
     think="the last token of a block is the most probable one.",
     because="replacement and bonus are drawn, the one from the residual and the other from row K; "
-    "their argmax is another law.",
+    "their argmax follows another distribution.",
     same_as=replaced_by_residual_argmax,
 )
 def last_token_by_argmax(draft_tokens, p, q, r, u):

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def random_distributions(sizes: tuple[int, ...], seed: int) -> list[np.ndarray]:
 
 
 test_prediction = prediction("prediction_07", 0, 1)
-test_prediction_b = prediction("prediction_07_b", 1, 7)
+test_prediction_b = prediction("prediction_07_b", 0, 1)
 test_quiz = quiz(quizzes.quiz_07)
 test_quiz_b = quiz(quizzes.quiz_07_b)
 
@@ -492,6 +493,150 @@ def test_mask_hides_other_branches(student, parents):
 def test_mask_edges(student, parents):
     hint = "N nodes make an N by N mask of True and False, also for N = 0."
     expect_mask(student.tree_attention_mask, parents, ancestors(parents), hint)
+    untouched(student)
+
+
+walk_tree = Exercise("walk_tree")
+one_level = walk_tree.behaviour("children of the text, in turn")
+downwards = walk_tree.behaviour("on to the children of the accepted node", after=[one_level])
+
+# Three rows for three tokens, all different, so that a row too far is seen.
+ROWS_P = np.array([[0.3, 0.6, 0.1], [0.5, 0.2, 0.3], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]])
+ROWS_Q = np.array([[0.2, 0.05, 0.75], [0.3, 0.6, 0.1], [0.6, 0.3, 0.1], [0.3, 0.2, 0.5]])
+
+
+def rows_of(rows: np.ndarray, nodes: int) -> np.ndarray:
+    """One row after the text and one after every node, taken from `rows` in turn."""
+    return rows[np.arange(nodes + 1) % len(rows)]
+
+
+def reference_walk(parents, tokens, p, q, r, u) -> list[int]:
+    """What the walk writes, by the rule of the card."""
+    written, node, rest = [], -1, p[0]
+    while True:
+        for child in [i for i, parent in enumerate(parents) if parent == node]:
+            token = tokens[child]
+            if r[child] * q[node + 1][token] < rest[token]:
+                written, node, rest = [*written, token], child, p[child + 1]
+                break
+            rest = reference_residual(rest, q[node + 1])
+        else:
+            low = np.searchsorted(np.cumsum(rest), u, side="right")
+            return [*written, int(min(low, np.flatnonzero(rest)[-1]))]
+
+
+def check_walk(student, parents, tokens, r, u, hint="", compare=expect, p=ROWS_P, q=ROWS_Q):
+    arguments = (parents, tokens, rows_of(p, len(parents)), rows_of(q, len(parents)))
+    arguments = (*arguments, np.array(r, dtype=float), u)
+    gives = reference_walk(*arguments)
+    compare(student.walk_tree, *arguments, gives=gives, hint=hint)
+
+
+@one_level
+@pytest.mark.parametrize(
+    "tokens, r, u",
+    [
+        ([0], [0.5], 0.1),
+        ([2], [0.1], 0.5),
+        ([2], [0.9], 0.5),
+        ([2, 0], [0.9, 0.5], 0.5),
+        ([2, 0], [0.5, 0.9], 0.5),
+        ([2, 2, 0], [0.9, 0.1, 0.5], 0.3),
+        ([2, 0, 1], [0.9, 0.99, 0.9], 0.3),
+        ([2, 2], [0.9, 0.2], 0.1),
+        ([0, 2], [0.99, 0.1], 0.95),
+    ],
+)
+def test_walk_of_one_level(student, tokens, r, u):
+    hint = "Each child is judged against what the ones before it have left, with its own coin."
+    check_walk(student, [-1] * len(tokens), tokens, r, u, hint)
+
+
+@downwards
+@pytest.mark.parametrize(
+    "parents, tokens, r, u",
+    [
+        ([-1, 0, 1], [0, 0, 2], [0.5, 0.5, 0.5], 0.4),
+        ([-1, 0, 1], [0, 1, 2], [0.5, 0.9, 0.1], 0.4),
+        ([-1, 0, 1], [2, 0, 2], [0.9, 0.1, 0.1], 0.4),
+        ([-1, -1, 0, 1], [2, 1, 0, 2], [0.9, 0.5, 0.1, 0.2], 0.6),
+        ([-1, -1, 0, 0, 1, 1], [0, 1, 1, 0, 2, 2], [0.9, 0.9, 0.9, 0.9, 0.1, 0.1], 0.2),
+        ([-1, -1, 0, 0, 1, 1], [2, 0, 1, 0, 1, 0], [0.9, 0.6, 0.1, 0.1, 0.9, 0.2], 0.7),
+        ([-1, 0, 0, 2, 1], [1, 1, 0, 2, 0], [0.9, 0.9, 0.2, 0.4, 0.1], 0.9),
+        ([-1, -1, 1, 0, 2, 3], [2, 0, 0, 1, 2, 1], [0.9, 0.2, 0.5, 0.1, 0.3, 0.1], 0.5),
+    ],
+)
+def test_walk_goes_down(student, parents, tokens, r, u):
+    hint = "The children of node i are judged by row i + 1 of p and q, from p anew."
+    check_walk(student, parents, tokens, r, u, hint)
+
+
+@walk_tree.behaviour("the law is the target's", after=[one_level])
+@pytest.mark.parametrize("parents", [[-1, -1], [-1, 0], [-1, -1, 0], [-1, 0, 0]])
+def test_walk_law(student, parents):
+    law = np.zeros((3, 3))
+    for out, weight in answered(student.walk_tree.each, list(walk_ways(parents))):
+        law += weight * first_two(in_form_of([0], out))
+    wanted = ROWS_P[0][:, None] * ROWS_P[1:4]
+    if not np.abs(law - wanted).max() <= 1e-12:
+        raise Different(
+            f"over all drafts, coins and draws on the tree {parents} the law of the first two "
+            f"tokens is {describe(law)}; the target's is {describe(wanted)}."
+        )
+
+
+def first_two(out: object) -> np.ndarray:
+    """Where the text that begins with `out` has its mass, over the first two tokens (3, 3)."""
+    if not isinstance(out, list) or not out or not all(t in (0, 1, 2) for t in out):
+        raise Different(f"walk_tree returned {describe(out)}, not a list of tokens below 3.")
+    law = np.zeros((3, 3))
+    law[out[0]] = ROWS_P[1 + out[0]] if len(out) == 1 else np.eye(3)[out[1]]
+    return law
+
+
+def walk_ways(parents: list[int]):
+    """Every way a walk can go if the models look at the last token only: arguments, weight."""
+    nodes = len(parents)
+    for drawn in np.ndindex(*(3,) * nodes):
+        tokens = [int(token) for token in drawn]
+        after = np.array([0, *(1 + token for token in tokens)])
+        p, q = ROWS_P[after], ROWS_Q[after]
+        weight = float(
+            np.prod([q[parent + 1][t] for parent, t in zip(parents, tokens, strict=True)])
+        )
+        cuts, lasts = [], [p[0]]
+        for node, parent in enumerate(parents):
+            rest = p[parent + 1]
+            for child in range(node):
+                if parents[child] == parent:
+                    rest = reference_residual(rest, q[parent + 1])
+            cuts.append(min(1.0, rest[tokens[node]] / q[parent + 1][tokens[node]]))
+            lasts += [reference_residual(rest, q[parent + 1]), p[node + 1]]
+        u_pieces = list(pieces(np.concatenate([np.cumsum(last) for last in lasts])))
+        sides = [list(pieces(np.array([cut]))) for cut in cuts]
+        for choice in product(*sides, u_pieces):
+            *coins, u = [middle for middle, _ in choice]
+            lengths = float(np.prod([length for _, length in choice]))
+            yield (parents, tokens, p, q, np.array(coins), u), weight * lengths
+
+
+@walk_tree.behaviour("the edges: no node, a leaf, twins, the boundary", after=[one_level])
+@pytest.mark.parametrize(
+    "parents, tokens, r, u",
+    [
+        ([], [], [], 0.1),
+        ([], [], [], 0.5),
+        ([-1], [0], [0.1], 0.6),
+        ([-1, 0, 1, 2], [1, 0, 2, 1], [0.5, 0.1, 0.1, 0.1], 0.9),
+        ([-1, -1, 0, 1], [1, 1, 0, 2], [0.5, 0.5, 0.1, 0.1], 0.1),
+        ([-1, -1, 0, 1], [2, 2, 0, 2], [0.9, 0.0, 0.1, 0.1], 0.2),
+    ],
+    ids=["none", "none, other u", "a leaf", "a long chain", "twins accepted", "twins rejected"],
+)
+def test_walk_edges(student, parents, tokens, r, u):
+    hint = "A node without children ends the walk with a draw from its own row of p."
+    check_walk(student, parents, tokens, r, u, hint, expect_form)
+    no_warning(student)
     untouched(student)
 
 

@@ -439,6 +439,117 @@ def mask_of_integers(parents):
     return _mask(parents).astype(int)
 
 
+walk_tree = WRONG.exercise("walk_tree")
+
+
+def _below(parents, node):
+    return [i for i, parent in enumerate(parents) if parent == node]
+
+
+def _walk(parents, tokens, p, q, r, u, judge=None, row=None, last=None, node=-1):
+    """The right walk, from `node` on, for wrong answers that err in one part."""
+    written = []
+    while True:
+        at = row(node) if row else node + 1
+        rest, taken = p[at], None
+        for child in _below(parents, node):
+            coin, left = r[child], rest[tokens[child]]
+            if judge:
+                coin, left = judge(child, len(written), rest, p[at])
+            if coin * q[at][tokens[child]] < left:
+                taken = child
+                break
+            rest = _wanted(rest, q[at])
+        if taken is None:
+            rest = last(p[at]) if last and _below(parents, node) else rest
+            return [*written, sample_from(rest, u)]
+        written.append(tokens[taken])
+        node = taken
+
+
+@walk_tree.wrong(
+    think="every child is judged against p.",
+    because="a rejected sibling has changed what is wanted: the next one meets the residual.",
+    same_as=candidates_against_p,
+)
+def walk_against_p(parents, tokens, p, q, r, u):
+    def judge(child, depth, rest, whole):
+        return r[child], whole[tokens[child]]
+
+    return _walk(parents, tokens, p, q, r, u, judge=judge)
+
+
+@walk_tree.wrong(
+    think="where all children are rejected the target is drawn from.",
+    because="the children's chances have been paid out already; only the last residual is owed.",
+    same_as=candidates_drawn_from_target,
+)
+def walk_drawn_from_target(parents, tokens, p, q, r, u):
+    return _walk(parents, tokens, p, q, r, u, last=lambda whole: whole)
+
+
+@walk_tree.wrong(
+    think="a branch that is accepted to its leaf ends there.",
+    because="the pass has a distribution after the leaf too, and its token is the bonus.",
+)
+def walk_without_bonus(parents, tokens, p, q, r, u):
+    node, written = -1, _walk(parents, tokens, p, q, r, u)
+    for token in written[:-1]:
+        node = next(i for i in _below(parents, node) if tokens[i] == token)
+    return written if _below(parents, node) or not parents else written[:-1]
+
+
+@walk_tree.wrong(
+    think="row i belongs to node i.",
+    because="row 0 stands after the text; what follows node i is in row i + 1.",
+)
+def walk_row_of_the_node(parents, tokens, p, q, r, u):
+    return _walk(parents, tokens, p, q, r, u, row=lambda node: max(node, 0))
+
+
+@walk_tree.wrong(
+    think="the coins are used up one a level.",
+    because="coin i belongs to node i: siblings need coins of their own.",
+)
+def walk_coin_of_the_level(parents, tokens, p, q, r, u):
+    def judge(child, depth, rest, whole):
+        return r[depth], rest[tokens[child]]
+
+    return _walk(parents, tokens, p, q, r, u, judge=judge)
+
+
+@walk_tree.wrong(
+    think="the walk tries the first child only, and stops if it is rejected.",
+    because="its siblings were drafted and scored; each of them has its own chance.",
+    same_as=candidates_first_only,
+)
+def walk_first_child_only(parents, tokens, p, q, r, u):
+    firsts = [i for i, parent in enumerate(parents) if parents.index(parent) == i]
+    written, node = [], -1
+    while True:
+        child = next((i for i in firsts if parents[i] == node), None)
+        at = node + 1
+        if child is None:
+            return [*written, sample_from(p[at], u)]
+        if r[child] * q[at][tokens[child]] >= p[at][tokens[child]]:
+            return [*written, sample_from(_wanted(p[at], q[at]), u)]
+        written, node = [*written, tokens[child]], child
+
+
+@walk_tree.wrong(
+    think="the nodes are judged in the order of the list.",
+    because="a node counts only if its parent was accepted; the others are on dropped branches.",
+)
+def walk_in_list_order(parents, tokens, p, q, r, u):
+    written, node, rest = [], -1, p[0]
+    for child, token in enumerate(tokens):
+        if r[child] * q[node + 1][token] < rest[token]:
+            written, node, rest = [*written, token], child, p[child + 1]
+        else:
+            rest = _wanted(rest, q[node + 1])
+    return [*written, sample_from(rest, u)]
+
+
 map_draft = WRONG.exercise("map_draft")
 
 

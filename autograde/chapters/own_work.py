@@ -58,6 +58,7 @@ OWN_WORK = {
     "specdec_lib.lessons.ch07.computed.one_hot_law": "03",
     "specdec_lib.lessons.ch07.computed.refused_in_turn": "03",
     "specdec_lib.lessons.ch07.computed.residual": "02 03",
+    "specdec_lib.lessons.ch07.computed.tree_speedup": "04",
     "specdec_lib.lessons.ch07.computed.tree_tokens": "04",
     "specdec_lib.lessons.ch07.quizzes.quiz_07": "07",
     "specdec_lib.lessons.ch07.quizzes.quiz_07_b": "07",

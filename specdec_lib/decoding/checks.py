@@ -29,8 +29,7 @@ def check_request(
     needed = longest + settings.max_new_tokens + spare
     batch = f" and, in a batch, {spare} for its drafts" if spare else ""
     what = f"{longest} tokens of prompt, {settings.max_new_tokens} new ones{batch}"
-    slides = getattr(model, "slides", False)
-    check_room(what, needed, model.max_length, "model's sliding window" if slides else "model")
+    check_room(what, needed, model.max_length, whose(model))
     return needed
 
 
@@ -64,13 +63,20 @@ def check_pair(target: Model, drafter: Drafter | Model, capacity: int) -> None:
             f"the target is on {target.device} and the drafter on {drafter.device}: "
             "load both on one"
         )
-    check_room("the text and its drafts", capacity, drafter.max_length, "drafter")
+    # A drafter that is made of a model has its window.
+    owner = whose(getattr(drafter, "model", drafter), "drafter")
+    check_room("the text and its drafts", capacity, drafter.max_length, owner)
 
 
-def check_room(what: str, needed: int, most: int | None, whose: str = "model") -> None:
+def whose(model: object, name: str = "model") -> str:
+    """What ends the texts of `model`, which is called `name`: it, or its sliding window."""
+    return f"{name}'s sliding window" if getattr(model, "slides", False) else name
+
+
+def check_room(what: str, needed: int, most: int | None, owner: str = "model") -> None:
     """Raise ValueError if `what` needs more positions than there are at `most` (None: no limit)."""
     if most is not None and needed > most:
         raise ValueError(
-            f"{what} need {needed} positions, and the {whose} has {most}: "
+            f"{what} need {needed} positions, and the {owner} has {most}: "
             "shorten the prompt or ask for fewer tokens"
         )

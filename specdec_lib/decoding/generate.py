@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_lib.decoding.checks import check_pair, check_request, check_room
+from specdec_lib.decoding.checks import check_pair, check_request, check_room, whose
 from specdec_lib.decoding.speculative import Run, decode_block
 from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.decoding.tree import decode_tree
@@ -92,7 +92,7 @@ def tree_generate(
     """
     nodes = drafter.nodes(depth)
     capacity = check_request(target, [prompt], settings, choices) + nodes
-    check_room(f"the text and a tree of {nodes} tokens", capacity, target.max_length)
+    check_room(f"the text and a tree of {nodes} tokens", capacity, target.max_length, whose(target))
     run = start_run(target, drafter, [prompt], settings, capacity)
     return run.loop(lambda: [decode_tree(run, drafter, depth, choices)])
 

@@ -26,6 +26,10 @@ from specdec_lib.measure.experiment.results_file import commit
 MODULE = "specdec_lib.measure.gpu_report"
 OUT = Path("build/gpu-report.txt")
 FIGURES = "build/gpu-bench.json"
+NO_CARD = (
+    "There is no card here that torch can use: `specdec doctor` says what is missing. With "
+    "--rehearse all parts run as far as a processor can, and leave a report of the same form."
+)
 Write = Callable[[str], None]
 
 
@@ -74,15 +78,31 @@ DOWNLOADS = Part(
 )
 
 
+# The same report without a card: what stands in for one, or the options alone.
+REHEARSED = (
+    PARTS[0],
+    Part(
+        "tests that need a card, on what stands in for one",
+        ("-m", "pytest", "-q", "tests/specdec_lib/decoding/test_captured.py"),
+        600,
+    ),
+    Part("the decoder's figures, their options", ("-m", "specdec_lib.measure.bench", "--help"), 60),
+    *PARTS[3:],
+)
+
+
 def main(arguments: list[str] | None = None, parts: Sequence[Part] = PARTS) -> int:
     """Write the report; 0 if every part was done, 1 if one was not, 2 without a card."""
     options = parser().parse_args(arguments)
-    if not torch.cuda.is_available():
-        print("There is no card here that torch can use: `specdec doctor` says what is missing")
+    if options.rehearse:
+        parts = REHEARSED
+    elif not torch.cuda.is_available():
+        print(NO_CARD)
         return 2
-    parts = [*parts[:-1], DOWNLOADS] if options.download else parts
+    elif options.download:
+        parts = [*parts[:-1], DOWNLOADS]
     done = report(parts, options.out)
-    print(f"{options.out}: send this file back")
+    print(f"{options.out}: {'a rehearsal' if options.rehearse else 'send this file back'}")
     return int(any(each.code != 0 for each in done))
 
 
@@ -92,6 +112,8 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--out", type=Path, default=OUT, metavar="FILE", help="the report")
     what = "fetch the published pairs that fit, too, without a question, and run them"
     command.add_argument("--download", action="store_true", help=what)
+    what = "without a card: see the report that one leaves, in half an hour at most"
+    command.add_argument("--rehearse", action="store_true", help=what)
     return command
 
 

@@ -33,7 +33,7 @@ class Plan:
     weights: int
     making: int  # the largest matrix of a layer, once more while it is made of its parts
     caches: int  # of the rows, and of one text more in transformers
-    graphs: int  # the caches of captured decoders
+    graphs: int  # the caches of captured decoders, and the sources that they read
     workspace: int  # logits, what is made of them, and RESERVE
 
     @property
@@ -72,7 +72,7 @@ def plan_of_rows(name: str, rows: int, itemsize: int = 2) -> Plan:
         weights=itemsize * (sum(each["parameters"] for each in models) + heads_parameters(name)),
         making=itemsize * max(2 * each["mlp"] * each["width"] for each in models),
         caches=(rows + 1) * a_text,
-        graphs=0 if encodes(name) else GRAPHS * a_text,
+        graphs=GRAPHS * a_text,
         workspace=a_logit * models[0]["vocabulary"] + RESERVE,
     )
 
@@ -96,5 +96,5 @@ def cache_numbers(sizes: dict[str, Any]) -> int:
 
 
 def encodes(name: str) -> bool:
-    """Whether a pair is an encoder-decoder: transformers makes its passes, uncaptured."""
+    """Whether a pair is an encoder-decoder, whose models transformers loads."""
     return "t5" in PUBLISHED["pairs"][name]["target"]

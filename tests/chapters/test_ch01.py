@@ -9,7 +9,7 @@ from classes.chapter_cases import draw, functions_of, text_of
 from classes.regrading import grade_with
 
 from specdec_lib.lessons.ch01 import checks as ch01
-from specdec_lib.lessons.ch01 import measured, puzzle, storyboard
+from specdec_lib.lessons.ch01 import puzzle, storyboard
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, Calls, greedy_decode, pair
 from specdec_lib.lessons.common.examples import Different
 
@@ -74,7 +74,8 @@ def test_the_first_question_can_be_answered_from_the_habits():
 
 def test_the_text_names_the_accepted_tokens_of_the_record():
     *counts, last = [str(block["accepted"]) for block in BLOCKS]
-    assert f"accepted {', '.join(counts)}\n# and {last} of them" in text_of(CHAPTER)
+    text = text_of(CHAPTER).replace("\n# ", " ")
+    assert f"accepted {', '.join(counts)} and {last} of the draft tokens" in text
 
 
 def no_bonus_at_five(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
@@ -113,11 +114,6 @@ def test_puzzle_solved_is_a_decoder(order: str):
     out = names["decode"](*pair(targets=4), ch01.PREFIX, 4, 12)
     assert out[:12] == greedy_decode(TARGET, ch01.PREFIX, 12)
     assert set(puzzle.LINES) - set(order) == {"G"}
-
-
-def test_the_animations_blocks_can_be_told_a_few_at_a_time(shown: list[str]):
-    measured.recorded_blocks(ch01.RECORDED, first=2, count=1)
-    assert "Block 3: " in shown[0] and "'p' bonus" in shown[0] and "Block 1" not in shown[0]
 
 
 PLAIN = """def greedy_speculative_decode(target_model, draft_model, prompt, k, n, eos=None):

@@ -7,6 +7,7 @@ import pytest
 from classes.chapter_cases import functions_of, random_pairs, unwritten
 from classes.regrading import grade_with
 
+from autograde.chapter import ROOT
 from autograde.chapters import ch07_tests, ch07_wrong
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch07 import checks as ch07
@@ -30,7 +31,10 @@ def test_a_wrong_mask_is_told_by_its_row_and_an_integer_one_by_its_dtype():
 
 def test_predictions_are_held_against_computed_numbers():
     assert ch07.TRUTHS["prediction_07"].value == pytest.approx(0.87, abs=1e-12)
-    assert ch07.TRUTHS["prediction_07_b"].value == pytest.approx(1 + 0.87 + 0.87**2, abs=1e-12)
+    chain, tree = (sum(0.8**i for i in range(7)), 1 + 0.87 + 0.87**2)
+    even = ch07.TRUTHS["prediction_07_b"].value
+    assert chain / (6 * even + 1) == pytest.approx(tree / (2 * even + 1), abs=1e-12)
+    assert even == pytest.approx(0.169, abs=1e-3)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
@@ -106,9 +110,6 @@ def test_times():
     slow = computed.overlapped_speedup(tokens, 0.5, 4, hit=1.0)
     assert slow == pytest.approx(tokens / 2)  # the larger of 2 and 1
     assert computed.overlapped_speedup(tokens, 0.1, 4, hit=0.0) == pytest.approx(tokens / 1.4)
-    single = computed.batched_speedup(tokens, 0.02, 4, batch=1, free=295)
-    assert single == pytest.approx(walltime_speedup(0.8, 0.02, 4))
-    assert computed.batched_speedup(tokens, 0.02, 4, batch=512, free=295) < 1
 
 
 def test_numbers_that_the_text_prints():
@@ -121,7 +122,41 @@ def test_numbers_that_the_text_prints():
     rest = P.copy()
     rest[1] = 0
     assert np.round(rest / rest.sum(), 3).tolist() == [0.643, 0, 0.214, 0.143]
-    assert round(989e12 / 3.35e12) == 295
+    walk = FUNCTIONS["walk_tree"]
+    rows = [np.tile(each, (7, 1)) for each in (P, Q)]
+    assert walk(ch07.TREE, ch07.WALK_TOKENS, *rows, ch07.WALK_R, 0.5) == [3, 0, 1]
+    assert np.minimum(P, POOR).sum() == pytest.approx(0.45)
+
+
+def test_a_tree_is_drafted_in_a_step_a_level_and_the_winner_flips_with_its_cost():
+    levels = {name: computed.tree_levels(each) for name, each in ch07.SHAPES.items()}
+    assert list(levels.values()) == [6, 2, 2, 1] and computed.tree_levels([]) == 0
+    shares = computed.refused_in_turn(P, Q, 6)
+    chain, tree = ch07.SHAPES["chain of six"], ch07.SHAPES["two by two"]
+    speeds = [[computed.tree_speedup(each, shares, c) for each in (chain, tree)] for c in (0, 0.2)]
+    assert speeds[0][0] > speeds[0][1] and speeds[1][0] < speeds[1][1]
+    assert speeds[1][0] == pytest.approx(walltime_speedup(0.8, 0.2, 6))
+
+
+def test_walks_of_the_solution_write_what_was_computed():
+    for parents in ch07.SHAPES.values():
+        mean = computed.walked(FUNCTIONS["walk_tree"], parents, P, Q, 400, 3)
+        exact = computed.tree_tokens(parents, computed.refused_in_turn(P, Q, 6))
+        assert mean == pytest.approx(exact, abs=0.4)
+
+
+def test_hidden_walks_are_those_of_the_solution():
+    for parents, tokens in (([-1, -1, 0, 1], [1, 1, 0, 2]), ([-1, 0, 1], [2, 0, 2])):
+        rows = [ch07_tests.rows_of(each, len(parents)) for each in
+                (ch07_tests.ROWS_P, ch07_tests.ROWS_Q)]  # fmt: skip
+        for r in np.random.default_rng(1).random((20, len(parents))):
+            arguments = (parents, tokens, *rows, r, 0.3)
+            assert FUNCTIONS["walk_tree"](*arguments) == ch07_tests.reference_walk(*arguments)
+
+
+def test_the_ways_of_a_hidden_walk_are_all_of_them():
+    for parents in ([-1, -1], [-1, -1, 0]):
+        assert sum(weight for _, weight in ch07_tests.walk_ways(parents)) == pytest.approx(1)
 
 
 def test_smallest_example_counts_as_told():
@@ -157,25 +192,23 @@ def test_drafters_are_measured_at_both_temperatures():
     assert found["model", 1][0] > found["lookup", 1][0]
 
 
-def test_family_is_in_order_complete_and_sourced():
+def test_family_is_sourced_and_its_boxes_are_those_of_the_frame():
     entries = family.as_data()
-    assert [(e["year"], e["month"]) for e in entries] == sorted(
-        (e["year"], e["month"]) for e in entries
-    )
-    assert len({e["name"] for e in entries}) == len(entries) >= 18
-    assert all(e["source"] and e["relation"] and e["kept"] in family.KEPT for e in entries)
-    assert all(1 <= e["month"] <= 12 for e in entries)
+    assert [e["date"] for e in entries] == sorted(e["date"] for e in entries)
+    assert len({e["name"] for e in entries}) == len(entries) >= 25
+    assert all(value for each in entries for value in each.values())
+    assert all(e["kept"] in family.KEPT and e["link"].startswith("https://") for e in entries)
+    assert all(re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", e["date"]) for e in entries)
     assert all(re.search(r"arXiv \d{4}\.\d{4,5}|github\.com", e["source"]) for e in entries)
-    for name in ("Medusa", "EAGLE", "Lookahead decoding", "Draft & Verify", "LayerSkip"):
-        assert family.of(name).year in (2023, 2024)
+    for box, options in family.FRAME.items():
+        assert {e[box] for e in entries} <= options.keys()
 
 
-def test_table_has_a_row_for_every_method():
-    table = ch07.family_table()
-    assert len(table.rows()) == len(family.FAMILY)
-    assert table._repr_html_().count("<tr>") == len(table.rows()) + 1
-    assert repr(table).startswith("| method | year | what drafts")
-    assert "Draft &amp; Verify" in table._repr_html_()
+def test_the_field_guide_has_the_table_of_the_map():
+    guide = (ROOT / "docs" / "field_guide.md").read_text(encoding="utf-8")
+    assert family.guide_table() in guide, (
+        "put what `python -m specdec_lib.lessons.ch07.family` prints into docs/field_guide.md"
+    )
 
 
 def test_trained_heads_draft_for_the_chapter():

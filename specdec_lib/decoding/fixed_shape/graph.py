@@ -12,14 +12,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from specdec_lib.decoding.checks import check_pair, check_prompts, check_room
+from specdec_lib.decoding.checks import check_pair, check_prompts, check_room, whose
 from specdec_lib.decoding.fixed_shape.step import BUCKET, Step, bucket
 from specdec_lib.decoding.speculative import keep
 from specdec_lib.decoding.state import Block, Generation, Progress, Settings
 from specdec_lib.decoding.verify import require_finite
 from specdec_lib.device import wait_for
-from specdec_lib.models.llama import Llama, RunLayer
-from specdec_lib.models.protocol import Texts
+from specdec_lib.models.llama import RunLayer
+from specdec_lib.models.protocol import FixedModel, Texts
 from specdec_lib.sampling import Greedy, Warp
 
 WARM_UP = 3  # runs before a capture: the libraries choose their kernels and set memory aside
@@ -85,8 +85,8 @@ class GraphDecoder:
 
     def __init__(
         self,
-        target: Llama,
-        draft: Llama | None,
+        target: FixedModel,
+        draft: FixedModel | None,
         rows: int,
         capacity: int,
         k: int,
@@ -99,7 +99,7 @@ class GraphDecoder:
         """
         if draft is not None:
             check_pair(target, draft, capacity)
-        check_room("the text and its drafts", capacity, target.max_length)
+        check_room("the text and its drafts", capacity, target.max_length, whose(target))
         self.capacity = capacity
         self.step = Step(target, draft, rows, capacity, k, warp, run)
         self.graphs: dict[int, Callable[[], None]] = {}
@@ -167,8 +167,8 @@ class GraphDecoder:
 
 
 def graph_generate(
-    target: Llama,
-    draft: Llama | None,
+    target: FixedModel,
+    draft: FixedModel | None,
     prompts: Texts,
     k: int,
     settings: Settings,

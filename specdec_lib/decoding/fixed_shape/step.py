@@ -14,8 +14,8 @@ from torch import Tensor
 
 from specdec_lib.decoding.verify import Judged, finite_rows, packed, unpacked, verify
 from specdec_lib.models.cache import FixedCache
-from specdec_lib.models.llama import Llama, RunLayer
-from specdec_lib.models.protocol import Texts, prefill
+from specdec_lib.models.llama import RunLayer
+from specdec_lib.models.protocol import FixedModel, Texts, prefill
 from specdec_lib.sampling import Choices, Greedy, Warp, sample_rows
 
 # Passes read whole multiples of this many positions; attention on CUDA takes a mask only if its
@@ -75,8 +75,8 @@ class Step:
     """
 
     def __init__(
-        self, target: Llama, draft: Llama | None, rows: int, capacity: int, k: int, warp: Warp,
-        run: RunLayer | None = None,
+        self, target: FixedModel, draft: FixedModel | None, rows: int, capacity: int, k: int,
+        warp: Warp, run: RunLayer | None = None,
     ) -> None:  # fmt: skip
         """Set everything aside, for texts of up to `capacity` positions; `run` runs layers."""
         self.target, self.draft, self.k, self.warp, self.run = target, draft, k, warp, run
@@ -158,7 +158,7 @@ class Step:
             feed = token[:, None]
         return torch.stack(drafted, 1), torch.stack(distributions, 1)
 
-    def _read(self, model: Llama, cache: FixedCache, prompts: Texts, leave: int) -> None:
+    def _read(self, model: FixedModel, cache: FixedCache, prompts: Texts, leave: int) -> None:
         """Read the prompts anew: passes of any width, and so not those of `run`."""
         cache.truncate(0)
         prefill(model, cache, prompts, leave)

@@ -36,8 +36,6 @@ class Model(NamedTuple):
     head_dim: int
 
 
-NEVER = float("inf")  # a limit that is never reached
-
 # The data sheets of NVIDIA (A100 80GB SXM, H100 SXM: half of the 1,979 TFLOP/s that it has with
 # sparsity) and Google Cloud's page on TPU v4.
 MACHINES = {
@@ -56,9 +54,6 @@ MODELS = {
 # Bytes that one token of text keeps in a model's KV cache, keys and values in bfloat16.
 KV_BYTES = {"Llama 2 7B": 524_288, "Llama 2 70B": 327_680}
 
-# Chen et al.: a 70B model on 16 TPU v4.
-CHEN_PARAMS, CHEN_CHIPS, CHEN_SECONDS = 70e9, 16, 0.0141
-
 BYTES = {"float32": 4, "bfloat16": 2}  # a parameter
 _BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s for each byte/s
 
@@ -68,7 +63,7 @@ TRUTHS = {
         None,
         "",  # said by the race itself
         {
-            1.0: "would be no gain: as many passes as before.",
+            1.0: "would be no gain: the small model takes all the time that it saves.",
             4.0: "would be every proposal accepted, by a small model that takes no time.",
         },
     ),
@@ -81,15 +76,15 @@ TRUTHS = {
     ),
     "prediction_00_b": Truth(
         None,
-        "So it was in this run. All passes, as multiples of one over a single token:",
+        "All passes of this run, as multiples of a pass over one token:",
         {
             8.0: "would be eight passes: each reads all weights again.",
-            1.0: "is what the roofline says of a machine that calculates for nothing.",
+            1.0: "is what the roofline says if eight tokens are free. Real passes cost more.",
         },
     ),
     "prediction_00_c": Truth(
         64 * 2000 * KV_BYTES["Llama 2 7B"] / 14e9,
-        "64 users times 2,000 tokens times 0.524 MB are 67 GB; the weights are 14 GB.",
+        "64 users times 2,000 tokens times 0.524 MB are 67 GB, and the weights are 14 GB.",
         {
             64 * 2000 * KV_BYTES["Llama 2 7B"] / 28e9: "counts keys or values, and there are both.",
             2000 * KV_BYTES["Llama 2 7B"] / 14e9: "is the cache of one user. There are 64.",
@@ -119,11 +114,11 @@ class Passes(NamedTuple):
 def passes_of(
     seconds: dict[tuple[str, str], dict[int, Sequence[float]]],
     sizes: dict[tuple[str, str], int],
-    rates: dict[str, float],
+    limits: dict[str, float],
 ) -> list[Passes]:
-    """What was measured of each model, by (cost, dtype); `rates` are the FLOP/s by dtype."""
+    """What was measured of each model, by (cost, dtype); `limits` has the FLOP/s by dtype."""
     return [
-        Passes(name, sizes[name], BYTES[name[1]], rates[name[1]], each)
+        Passes(name, sizes[name], BYTES[name[1]], limits[name[1]], each)
         for name, each in seconds.items()
     ]
 

@@ -9,17 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from specdec_lib.lessons.ch00.checks import NEVER, Machine, Model
+from specdec_lib.lessons.ch00.checks import Machine, Model
 from specdec_lib.lessons.common.drawing import (
     LINES,
     bars,
     drawn_from,
-    legend_below,
     log_log,
-    named_rows,
     panels,
     picture,
-    write_beside,
 )
 from specdec_lib.lessons.common.style import TARGET, role, show
 
@@ -48,23 +45,6 @@ def serial_and_parallel(tokens: int) -> None:
         f"Left: writing {tokens} tokens takes {tokens} passes; pass {tokens} reads tokens 1 to "
         f"{tokens - 1}, which the passes before it gave, and gives token {tokens}. Right: checking "
         f"{tokens} tokens that are there takes 1 pass, which scores all of them.",
-    )
-
-
-def hundred_tokens(tokens: int, seconds: float) -> None:
-    """`tokens` passes of `seconds` in a row, and one pass that scores as many."""
-    total = tokens * seconds
-    ax = picture("The same text, written and checked", size=(8.6, 2.4))
-    write, check = named_rows(ax, [f"write: {tokens} passes", "check: 1 pass"])
-    dress = role("target") | {"linewidth": 0.5, "label": None}
-    ax.barh([write] * tokens, seconds, 0.5, left=np.arange(tokens) * seconds, **dress)
-    ax.barh([check], [seconds], 0.5, **dress)
-    write_beside(ax, [seconds], [check], [f"{seconds:g} s, if {tokens} are free"])
-    ax.set(xlabel=f"seconds; {tokens} x {1e3 * seconds:g} ms = {total:g} s", xlim=(0, 1.02 * total))
-    show(
-        ax.figure,
-        f"A time line. Writing: {tokens} passes of {1e3 * seconds:g} ms one after the other end at "
-        f"{total:g} s. Checking: one pass, drawn with {1e3 * seconds:g} ms.",
     )
 
 
@@ -152,36 +132,13 @@ def cache_beside_weights(cache: Callable, models: Mapping[str, Model], batch_siz
         log_log(ax, "tokens of text in each row")
         ax.set_xticks(tokens[::3], [f"{n}" for n in tokens[::3]])
         ax.minorticks_off()
-    axes[0].legend(title="rising: cache; level: weights", fontsize=9, title_fontsize=9)
+    axes[0].legend(title="rising: caches; level: weights", fontsize=9, title_fontsize=9)
     weights = ", ".join(f"{name} {2 * m.n_params / 1e9:g} GB" for name, m in models.items())
     show(
         axes[0].figure,
         f"Cache by your function for {tokens[0]} to {tokens[-1]} tokens. {'; '.join(parts)}. "
         f"Weights in bfloat16: {weights}.",
     )
-
-
-@drawn_from("forward_time")
-def busy_and_idle(
-    forward: Callable, machine: Machine, model: Model, tokens: int, less: float
-) -> None:
-    """Writing and checking as in the simulator, with the machine's peak and a `less`th of it."""
-    axes = panels(2, (8.6, 4.8), stacked=True, sharex=True)
-    peaks = (machine.peak_flops, machine.peak_flops / less)
-    heads = ("As it is", f"With 1/{less:g} of its arithmetic")
-    words = []
-    for ax, peak, head in zip(axes, peaks, heads, strict=True):
-        limits = (model.n_params, 2, machine.bandwidth, peak)
-        one, all_of_them = (1e3 * forward(n, *limits) for n in (1, tokens))
-        named_rows(ax, [f"write {tokens}", f"check {tokens}"])
-        for row, count, n in ((1, tokens, 1), (0, 1, tokens)):
-            _lanes(ax, forward, row, count, n, limits)
-        text = f"{head}: write {tokens * one:.3g} ms, check {all_of_them:.3g} ms"
-        ax.set_title(text)
-        words.append(f"{text}; a pass over one token takes {one:.3g} ms")
-    axes[1].set_xlabel("ms, by your function")
-    legend_below(axes[1], 2)
-    show(axes[1].figure, f"When memory and arithmetic are busy. {'. '.join(words)}.")
 
 
 @drawn_from("pass_time")
@@ -211,7 +168,7 @@ def free_map(
     ax.set_xlabel("tokens of text in each row; *: more than one GPU can hold")
     ax.grid(visible=False)
     rows = [
-        f"{batch} rows: {', '.join(map(str, row))}"
+        f"{batch} row{'s' * (batch > 1)}: {', '.join(map(str, row))}"
         for batch, row in zip(batches, table, strict=True)
     ]
     listed = ", ".join(map(str, contexts))
@@ -234,17 +191,6 @@ def _free(pass_time: Callable, batch: int, context: int, costs: tuple) -> int:
 def _gigabytes(model: Model, kv_bytes: int, batch: int, context: int) -> float:
     """Weights in bfloat16 and the caches of all rows."""
     return (2 * model.n_params + batch * context * kv_bytes) / 1e9
-
-
-def _lanes(ax: Axes, forward: Callable, row: int, count: int, n: int, limits: tuple) -> None:
-    """`count` passes over n tokens in a row: above when memory is busy, below the arithmetic."""
-    n_params, size, bandwidth, peak = limits
-    starts = 1e3 * forward(n, *limits) * np.arange(count)
-    read = 1e3 * forward(n, n_params, size, bandwidth, NEVER)
-    calculate = 1e3 * forward(n, n_params, size, NEVER, peak)
-    first = {"label": None} if row else {}
-    ax.barh([row + 0.17] * count, read, 0.3, left=starts, **READ | first)
-    ax.barh([row - 0.17] * count, calculate, 0.3, left=starts, **CALCULATE | first)
 
 
 def _grid(ax: Axes, cells: Sequence[tuple[int, int, bool]]) -> None:

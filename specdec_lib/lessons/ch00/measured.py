@@ -1,9 +1,6 @@
-"""Figures of chapter 00 on real machines: measured passes, and those of published data sheets.
+"""The figure of chapter 00 on a real machine: measured passes over the student's forward_time."""
 
-They are drawn from the student's forward_time, even if it is wrong.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from statistics import quantiles
 
 import numpy as np
@@ -11,25 +8,15 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
 
 from specdec_lib.lessons.ch00.checks import (
-    CHEN_CHIPS,
-    CHEN_PARAMS,
-    CHEN_SECONDS,
-    MACHINES,
-    Machine,
-    Model,
     Passes,
 )
 from specdec_lib.lessons.common.drawing import (
     LINES,
     drawn_from,
     log_log,
-    named_rows,
     panels,
-    picture,
-    plain_ticks,
-    write_beside,
 )
-from specdec_lib.lessons.common.style import role, show
+from specdec_lib.lessons.common.style import show
 
 
 @drawn_from("forward_time")
@@ -70,36 +57,3 @@ def _measured(ax: Axes, forward: Callable, each: Passes, bandwidth: float, look:
     shown = [i for i, n in enumerate(tokens) if n in (1, 8, 64)]
     told = ", ".join(f"for {tokens[i]} {middle[i]:.3g} ms, line {line[i]:.3g}" for i in shown)
     return f"{', '.join(each.name)}: {told}."
-
-
-@drawn_from("forward_time")
-def published_times(
-    forward: Callable, machines: Mapping[str, Machine], models: Mapping[str, Model]
-) -> None:
-    """One token of each model on one chip of each kind, and Chen et al.'s measured one."""
-    rows = [
-        (f"{model}, 1 {name}", 1e3 * forward(1, size.n_params, 2, *machine.limits.values()))
-        for model, size in models.items()
-        for name, machine in machines.items()
-    ]
-    tpu = (CHEN_CHIPS * limit for limit in MACHINES["TPU v4"].limits.values())
-    rows.append((f"70B, {CHEN_CHIPS} TPU v4", 1e3 * forward(1, CHEN_PARAMS, 2, *tpu)))
-    names, times = zip(*rows, strict=True)
-    ax = picture("One token in bfloat16, by your function", size=(8.0, 4.4))
-    y = named_rows(ax, names)
-    ax.barh(y, times, 0.62, **role("target") | {"label": "your roofline"})
-    ax.plot([1e3 * CHEN_SECONDS], [0], "D", color="black", label="measured by Chen et al.")
-    texts = [f"{time:.3g} ms" for time in times]
-    texts[-1] += f", measured {1e3 * CHEN_SECONDS:g}"
-    write_beside(ax, [*times[:-1], max(times[-1], 1e3 * CHEN_SECONDS)], y, texts)
-    _milliseconds(ax, 1, 4 * max(times), "ms")
-    ax.legend(loc="upper right", bbox_to_anchor=(1, 0.99))
-    listed = "; ".join(f"{name} {time:.3g} ms" for name, time in rows)
-    measured = f"Chen et al. measured {1e3 * CHEN_SECONDS:g} ms for the last one."
-    show(ax.figure, f"Time of one token in bfloat16 by your function: {listed}. {measured}")
-
-
-def _milliseconds(ax: Axes, least: float, most: float, label: str) -> None:
-    """A logarithmic horizontal axis with plain numbers."""
-    ax.set(xscale="log", xlim=(least, most), xlabel=label)
-    ax.xaxis.set_major_formatter(plain_ticks)

@@ -92,7 +92,6 @@ def look() -> None:
     favourites = [WORDS[int(row.argmax())] for row in (read[0], read[3])]
     print("row 0 prefers {}, row 3 prefers {}".format(*favourites))
     print(f"20 tokens, K = 4, a perfect draft: {20 // 5} passes; without the bonus {20 // 4}")
-    print("two blocks, the end not looked for:", text(greedy_decode(TARGET, _PREFIX, 7)))
 
 
 def drafted_rows(model: DraftModel, prefix: list[int], drafted: list[int]) -> np.ndarray:
@@ -103,21 +102,6 @@ def drafted_rows(model: DraftModel, prefix: list[int], drafted: list[int]) -> np
 def target_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:
     """What the small target gives from the prefix's last token on (k + 1, V)."""
     return np.array([TARGET.row([*prefix, *drafted[:i]]) for i in range(len(drafted) + 1)])
-
-
-def outcomes(block: dict) -> list[str]:
-    """What became of each draft token of a recorded block, and last what ended the block."""
-    k, n = len(block["drafted"]), block["accepted"]
-    judged = ["accepted"] * n + ["rejected"] * (n < k) + ["dropped"] * (k - n - 1)
-    return [*judged, "corrected" if n < k else "bonus"]
-
-
-def shown(token: str) -> str:
-    """A token with its white space made visible, in a few characters."""
-    spaces = len(token) - len(token.lstrip(" \n")) if token.startswith("\n") else 0
-    if spaces > 2:
-        return f"⏎␣×{spaces - 1}{token[spaces:]}"
-    return token.replace("\n", "⏎").replace(" ", "␣")
 
 
 @visible_check

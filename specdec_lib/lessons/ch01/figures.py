@@ -62,7 +62,7 @@ def chosen_rows(score: Callable, model: Callable, prefix: list[int], drafted: li
     counted = at_most(MANY, model, "the target", "one call gives all rows")
     out = np.asarray(score(counted, list(prefix), list(drafted)), dtype=float)
     start = _where(out, whole)
-    ax = board(len(read) + 1.8, 3.4, 0.85)
+    ax = board(len(read) + 1.8, 3.2, 0.85, "The rows that your function returned")
     for y, words in ((2.7, "the target\nreads"), (1.5, "a row for\neach"), (0.6, "its\nfavourite")):
         write(ax, 0.05, y, words)
     token_box(ax, len(read) + 1.1, 2.7, "ahead", "next")
@@ -96,7 +96,7 @@ def _where(out: np.ndarray, whole: np.ndarray) -> int | None:
 def what_the_pass_reads(prefix: list[int], drafted: list[int]) -> None:
     """What the cache holds, what the pass reads after it, and the row that each token gives."""
     held, k = len(prefix) - 1, len(drafted)
-    ax = board(held + k + 3.2, 3.3, 0.8)
+    ax = board(held + k + 3.2, 3.3, 0.8, "With a cache, a pass reads K + 1 tokens")
     read = [prefix[-1], *drafted]
     for x, token in enumerate(prefix[:-1]):
         token_box(ax, x + 1.6, 2.4, "ahead", WORDS[token])
@@ -128,7 +128,7 @@ def greedy_walk(count: Callable, drafted: list[int], p: np.ndarray) -> None:
     n, k = int(count(list(drafted), p.copy())), len(drafted)
     wanted = [int(token) for token in np.argmax(p, axis=1)]
     kinds = ["accepted"] * n + ["rejected"] * (n < k) + ["dropped"] * (k - n - 1)
-    ax = board(k + 2.3, 3.2, 0.85)
+    ax = board(k + 2.3, 3.0, 0.85, "The draft tokens that your function accepts")
     for y, words in ((2.6, "draft"), (1.6, "target's\nfavourite"), (0.5, "your\nverdict")):
         write(ax, 0.2, y, words)
     for i, token in enumerate(drafted):
@@ -150,7 +150,8 @@ def passes(decode: Callable, prompt: list[int], k: int, max_new_tokens: int) -> 
     models = TargetModel(TARGET.row, calls), DraftModel(DRAFT.row, calls)
     out = list(decode(*models, list(prompt), k, max_new_tokens))
     rows = _written(calls.blocks, len(prompt), out)
-    ax = board(max([k + 1, *map(len, rows)]) + 2.0, 0.95 * len(rows) + 1.0, 0.75)
+    width, height = max([k + 1, *map(len, rows)]) + 2.0, 0.95 * len(rows) + 0.7
+    ax = board(width, height, 0.75, "What each pass wrote, by your function")
     for i, row in enumerate(rows):
         y = 0.95 * (len(rows) - 1 - i) + 1.0
         write(ax, 0.5, y, f"pass {i + 1}")
@@ -189,7 +190,8 @@ def ladder(
     """
     new, k = 24, 4
     alone = greedy_decode(target, prompt, new)
-    print(f"{read(prompt)}|{read(alone)}\n\nThe target alone wrote this in {new} passes.\n")
+    print(f"The prompt:\n\n{read(prompt)}\nThe target alone goes on, in {new} passes:\n")
+    print(f"{read(alone)}\n")
     print(f"{'drafter':22}{'passes':>8}{'draft calls':>13}   text")
     found = {}
     for name, drafter in _drafters(draft, prompt, alone, target(prompt[:1]).shape[1]).items():
@@ -215,7 +217,7 @@ def _drafters(
 
     return {
         "oracle": lambda seen: certain(alone[len(seen) - start]),
-        "small model": lambda seen: draft(seen)[-1],
+        "draft model": lambda seen: draft(seen)[-1],
         "copy from the text": lambda seen: certain(_copied(seen)),
         "random tokens": lambda seen: certain(int(rng.integers(vocab_size))),
     }

@@ -5,14 +5,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specdec_lib.lessons.ch07.computed import refused_in_turn, shares_of, tree_tokens, typical_law
-from specdec_lib.lessons.ch07.family import FamilyTable, of
+from specdec_lib.lessons.ch07.computed import (
+    even_c,
+    refused_in_turn,
+    shares_of,
+    tree_speedup,
+    typical_law,
+)
 from specdec_lib.lessons.ch07.models import plus_one, settling, two_back
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
 
-__all__ = ["committed", "family_table", "two_back"]
+__all__ = ["committed", "two_back"]
 
 # The pair that the whole chapter works on, and a draft that fits the same target badly.
 P = np.array([0.45, 0.30, 0.15, 0.10])
@@ -34,6 +39,10 @@ SHAPES = {
 SMALL_DRAFT = np.array([0.5, 0.3, 0.2])
 TO_TARGET = np.array([2, -1, 0])
 
+# What the walk of the card is made of: a token for each node of TREE, and a coin.
+WALK_TOKENS = [1, 3, 0, 2, 0, 1]
+WALK_R = np.array([0.7, 0.9, 0.5, 0.5, 0.4, 0.5])
+
 # What the figure of Jacobi decoding is drawn from, with the target `two_back`.
 PROMPT = [1]
 GUESS = [2, 4, 1, 3, 0, 2, 4]
@@ -50,12 +59,14 @@ TRUTHS = {
         },
     ),
     "prediction_07_b": Truth(
-        tree_tokens(SHAPES["two by two"], refused_in_turn(P, Q, 2)),
-        "Each level accepts one of its two with 0.87: 1 + 0.87 + 0.87^2. The chain brings 3.95.",
+        even_c(SHAPES["chain of six"], SHAPES["two by two"], refused_in_turn(P, Q, 2)),
+        "At this c both write 1.96 tokens a target pass: 3.95/(6c + 1) = 2.63/(2c + 1). With a "
+        "dearer draft the four further steps of the chain cost more than its 1.32 tokens.",
         {
-            3.95: "is the chain's.",
-            2.74: "takes the second level to be reached each time.",
-            2.44: "tries one candidate on each level.",
+            0.33: "takes a token to be worth one pass: 1.32 tokens for 4 steps. But a pass writes "
+            "1.96 tokens here, so a token is worth half a pass.",
+            0.66: "compares tokens with tokens. The tree saves time, not tokens.",
+            0.5: "compares the steps, 2 with 6, with no regard to the tokens.",
         },
     ),
 }
@@ -82,21 +93,14 @@ def accepted_shares(accept: Callable) -> dict[str, list[float]]:
 
 def look(measured: dict[tuple[str, float], tuple[float, float]]) -> None:
     """Print the numbers of "What you may read elsewhere"; `measured` is that of the drafters."""
-    names = ("Blockwise parallel decoding", "Speculative decoding", "Draft & Verify", "LayerSkip")
-    for method in map(of, names):
-        print(f"{method.year}-{method.month:02d}  {method.name}: {method.drafts}")
     for (name, temperature), (tokens, _) in measured.items():
         print(f"{name} at temperature {temperature:g}: {tokens:.2f} tokens a block")
     law = typical_law(P, Q, 0.09, 0.3)
     print("typical acceptance:", law, "in total variation", round(np.abs(law - P).sum() / 2, 3))
-    print("0.1 + 0.2 == 0.3:", 0.1 + 0.2 == 0.3)
-    paper = of("Speculative decoding")
-    print("months from the paper to the rule:", 12 * (2023 - paper.year) + 12 - paper.month)
-
-
-def family_table() -> FamilyTable:
-    """The table of all methods of this chapter."""
-    return FamilyTable()
+    chain, tree = SHAPES["chain of six"], SHAPES["two by two"]
+    for c in (0.02, 0.2):
+        speeds = (tree_speedup(each, refused_in_turn(P, Q, 2), c) for each in (chain, tree))
+        print("c = {}: chain of six {:.2f}x, two by two {:.2f}x".format(c, *speeds))
 
 
 @visible_check
@@ -197,6 +201,26 @@ def _first_wrong_row(returned: list, wanted: np.ndarray) -> str:
 
 
 @visible_check
+def check_walk_tree(function: Callable) -> None:
+    """The card's walk, a chain to its end, both children rejected, twins, and no tree."""
+    rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
+    hint = "Node 0 is rejected, node 1 accepted; its child, node 4, is judged against p again."
+    expect(function, TREE, WALK_TOKENS, *rows, WALK_R, 0.5, gives=[3, 0, 1], hint=hint)
+    p, q = np.array([P, Q, P, Q]), np.array([Q, P, Q, P])
+    hint = "At a leaf the last token comes from the leaf's own row of p, row node + 1."
+    arguments = ([-1, 0, 1], [0, 0, 3], p, q, np.array([0.5, 0.5, 0.5]), 0.7)
+    expect(function, *arguments, gives=[0, 0, 3, 1], hint=hint)
+    hint = "Both are rejected: the draw is from what is left, [0.692, 0, 0, 0.308]."
+    arguments = ([-1, -1, 0], [1, 2, 0], p, q, np.array([0.7, 0.5, 0.0]), 0.7)
+    expect(function, *arguments, gives=[3], hint=hint)
+    hint = "The coin belongs to the node: r[2] judges node 2, whatever its level is."
+    arguments = ([-1, -1, 1], [1, 0, 1], p, np.array([Q, P, Q, P]), np.array([0.9, 0.9, 0.6]), 0.1)
+    expect(function, *arguments, gives=[0, 1, 0], hint=hint)
+    hint = "A tree without nodes writes one token, drawn from p[0]."
+    expect(function, [], [], P[None], Q[None], np.array([]), 0.5, gives=[1], hint=hint)
+
+
+@visible_check
 def check_map_draft(function: Callable) -> None:
     """The card's example, two draft tokens of one target token, and nothing that is shared."""
     hint = "Put 0.5 on token 2 and 0.2 on token 0, then divide by 0.7."
@@ -235,6 +259,14 @@ HINTS = {
         "Parents stand before their children, so the parent's row is finished when you need it.",
         "Start with np.eye(n, dtype=bool). For every node with a parent of 0 or more: "
         "mask[i] |= mask[parents[i]].",
+    ),
+    "walk_tree": (
+        "At each node the children are candidates for one place, and you have a function for that.",
+        "Give multi_candidate_accept the children's tokens and coins, and row node + 1 of p and q. "
+        "If the token that comes out is one of theirs, go on there; else the walk ends.",
+        "node = -1. In a loop: children = [i for i, parent in enumerate(parents) if parent == "
+        "node]; append the token; if it is a child's token, node = the first such child, else "
+        "return.",
     ),
     "map_draft": (
         "Walk through the draft tokens. Each one either has a place in the target or not.",

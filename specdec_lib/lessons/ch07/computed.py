@@ -136,6 +136,45 @@ def tree_tokens(parents: Sequence[int], shares: Sequence[float]) -> float:
     return 1 + sum(reached)
 
 
+def tree_levels(parents: Sequence[int]) -> int:
+    """How many steps draft a tree: one a level, since a level is drafted together."""
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(1 if parent < 0 else depths[parent] + 1)
+    return max(depths, default=0)
+
+
+def tree_speedup(parents: Sequence[int], shares: Sequence[float], c: float) -> float:
+    """Speed over plain decoding: the tokens of `tree_tokens` over a step a level and one pass.
+
+    A pass over the whole tree is taken to cost what a pass over one token costs.
+    """
+    return tree_tokens(parents, shares) / (c * tree_levels(parents) + 1)
+
+
+def even_c(first: Sequence[int], second: Sequence[int], shares: Sequence[float]) -> float:
+    """The cost c of a draft step at which two trees of different levels are equally fast."""
+    (a, k), (b, n) = ((tree_tokens(each, shares), tree_levels(each)) for each in (first, second))
+    return (a - b) / (b * k - a * n)
+
+
+def walked(
+    walk: Callable, parents: Sequence[int], p: np.ndarray, q: np.ndarray, walks: int, seed: int
+) -> float:
+    """Tokens a block by `walk(parents, tokens, p, q, r, u)`, the mean over `walks` drawn trees.
+
+    Every position has the same p and q (V,).
+    """
+    rng, nodes, written = np.random.default_rng(seed), len(parents), 0
+    rows = [np.tile(each, (nodes + 1, 1)) for each in (p, q)]
+    for _ in range(walks):
+        tokens = rng.choice(len(q), nodes, p=q).tolist()
+        out = walk(list(parents), tokens, rows[0].copy(), rows[1].copy(), rng.random(nodes),
+                   float(rng.random()))  # fmt: skip
+        written += len(out)
+    return written / walks
+
+
 def block_decisions(
     p: np.ndarray, q: np.ndarray, drafted: Sequence[int]
 ) -> tuple[list[float], list[float]]:
@@ -199,16 +238,3 @@ def overlapped_speedup(tokens: float, c: float, k: int, hit: float, verify: floa
     foreseen, and c k is paid again. In target passes of one token.
     """
     return tokens / (max(c * k, verify) + (1 - hit) * c * k)
-
-
-def batched_speedup(tokens: float, c: float, k: int, batch: int, free: float) -> float:
-    """Speed over plain decoding of `batch` requests by the roofline of the weights alone.
-
-    A pass over m tokens takes max(1, m / free); `free` is how many tokens ride along for
-    nothing. The cache of keys and values, which grows with the batch, is left out.
-    """
-
-    def time(m: float) -> float:
-        return max(1.0, m / free)
-
-    return tokens * time(batch) / (c * k * time(batch) + time(batch * (k + 1)))

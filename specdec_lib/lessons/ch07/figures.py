@@ -11,14 +11,12 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch07 import computed
-from specdec_lib.lessons.ch07.family import KEPT, as_data
 from specdec_lib.lessons.ch07.models import settling
 from specdec_lib.lessons.common.drawing import (
     bars,
     drawn_from,
     legend_below,
     masses_by_path,
-    named_rows,
     panels,
     picture,
     target_lines,
@@ -28,9 +26,7 @@ from specdec_lib.lessons.common.drawing import (
 from specdec_lib.lessons.common.style import (
     ACCEPTED,
     DRAFT,
-    EXCESS,
     GREY,
-    PALE,
     RESIDUAL,
     TARGET,
     show,
@@ -38,10 +34,6 @@ from specdec_lib.lessons.common.style import (
 from specdec_lib.lessons.common.wording import TOKENS, by_token, listed
 
 WRITTEN = 16  # tokens that the figure on prompts writes
-
-
-#: Shape and colour by what becomes of the target's distribution, as in the timeline.
-MARKS = {"law": ("o", ACCEPTED), "greedy": ("s", TARGET), "choice": ("^", EXCESS)}
 
 
 @drawn_from("one_hot_accept")
@@ -179,38 +171,67 @@ def tree_and_mask(make: Callable, parents: list[int]) -> None:
     show(right.figure, f"A tree with the parents {list(parents)}. By your mask, {'; '.join(rows)}.")
 
 
-def shapes() -> None:
-    """The four shapes of a draft: chain, candidates, tree, a block at once."""
-    drawn = {
-        "chain\n(a draft model)": [-1, 0, 1],
-        "candidates\n(SpecTr)": [-1, -1, -1],
-        "tree\n(Medusa, EAGLE)": [-1, -1, 0, 0, 1],
-        "all places at once\n(Jacobi, DFlash)": [-1, 0, 1],
-    }
-    row = panels(4, (9.6, 2.9), width_ratios=[1, 0.7, 1, 1])
-    for ax, (name, parents) in zip(row, drawn.items(), strict=True):
-        draw_tree(ax, parents)
-        ax.set_title(name, fontsize=11, loc="center")
-    row[3].add_patch(plt.Rectangle((0.68, -0.34), 2.64, 0.68, fill=False, linestyle="--"))
+@drawn_from("walk_tree")
+def walked_down(
+    walk: Callable,
+    parents: list[int],
+    tokens: list[int],
+    p: np.ndarray,
+    q: np.ndarray,
+    r: np.ndarray,
+    u: float,
+) -> None:
+    """The tree with its tokens, and the branch that the student's function keeps of it."""
+    rows = [np.tile(each, (len(parents) + 1, 1)) for each in (p, q)]
+    out = [int(token) for token in walk(parents, tokens, *rows, r, u)]
+    path = branch(parents, tokens, out)
+    letters = "".join(TOKENS[token] for token in out)
+    ax = picture(f"Your walk writes {', '.join(letters)}", size=(6.0, 3.4))
+    labels = [f"{TOKENS[token]}, {coin:g}" for token, coin in zip(tokens, r, strict=True)]
+    draw_tree(ax, parents, labels=labels, kept=path)
     show(
-        row[0].figure,
-        "Four shapes of a draft after the text. Chain: three tokens one after the other. "
-        "Candidates: three tokens for one place. Tree: two candidates, the first with two "
-        "children, the second with one. All places at once: three tokens in one dashed box, "
-        "written in the same step.",
+        ax.figure,
+        f"A tree with the parents {list(parents)}, the tokens {list(tokens)} and the coins "
+        f"{listed(r)}. Your walk writes {out}: it keeps the nodes {path}, then one token more.",
     )
 
 
-def draw_tree(ax: Axes, parents: list[int], radius: float = 0.2) -> None:
-    """A tree as circles and lines, the text before it as a box at the left."""
-    places = layout(parents)
+def branch(parents: list[int], tokens: list[int], out: list[int]) -> list[int]:
+    """The nodes, from the text on, whose tokens begin `out`; of twins the first."""
+    path: list[int] = []
+    for token in out:
+        node = path[-1] if path else -1
+        below = [i for i, parent in enumerate(parents) if parent == node and tokens[i] == token]
+        if not below:
+            break
+        path.append(below[0])
+    return path
+
+
+def draw_tree(
+    ax: Axes,
+    parents: list[int],
+    radius: float = 0.2,
+    labels: list[str] | None = None,
+    kept: list[int] | None = None,
+) -> None:
+    """A tree as circles and lines, the text before it as a box at the left.
+
+    Without `labels` the nodes are numbered; what is `kept` is filled, and its lines are thick.
+    """
+    places, chosen = layout(parents), kept or []
     ax.text(0, 0, "text", ha="center", va="center",
             bbox={"boxstyle": "round", "facecolor": "white"})  # fmt: skip
     for node, parent in enumerate(parents):
         (x, y), (x0, y0) = places[node], places.get(parent, (0.0, 0.0))
-        ax.plot([x0 + 0.24, x - radius], [y0, y], color=GREY, zorder=1)
-        ax.add_patch(plt.Circle((x, y), radius, facecolor="white", edgecolor=TARGET, linewidth=1.6))
+        ours = node in chosen
+        line = {"color": ACCEPTED, "linewidth": 3} if ours else {"color": GREY}
+        ax.plot([x0 + 0.24, x - radius], [y0, y], zorder=1, **line)
+        face, edge = ((0.78, 0.9, 0.86), ACCEPTED) if ours else ("white", TARGET)
+        ax.add_patch(plt.Circle((x, y), radius, facecolor=face, edgecolor=edge, linewidth=1.6))
         ax.text(x, y, str(node), ha="center", va="center", zorder=3)
+        if labels:
+            ax.text(x, y - radius - 0.05, labels[node], ha="center", va="top", fontsize=9)
     depths, heights = zip((0.0, 0.0), *places.values(), strict=True)
     ax.set(xlim=(-0.5, max(depths) + 0.5), ylim=(min(heights) - 0.5, max(heights) + 0.5))
     ax.set_aspect("equal")
@@ -266,22 +287,3 @@ def over_the_targets_tokens(
         f"your function {by_token(out)} over the target's tokens, whose p is {by_token(p)}; the "
         f"overlap is {overlap:.3g}.",
     )
-
-
-def timeline() -> None:
-    """All methods in order of time; the mark's shape says what becomes of the distribution."""
-    entries = as_data()
-    ax = picture("The family in order of time", size=(8.6, 6.2))
-    y = named_rows(ax, [entry["name"] for entry in entries])
-    for row, entry in zip(y, entries, strict=True):
-        when = entry["year"] + (entry["month"] - 0.5) / 12
-        mark, colour = MARKS[entry["kept"]]
-        ax.plot([2018, when], [row, row], color=PALE, zorder=1)
-        ax.plot(when, row, mark, color=colour, markersize=9, zorder=2)
-    for kept, (mark, colour) in MARKS.items():
-        ax.plot([], [], mark, color=colour, markersize=9, label=KEPT[kept])
-    ax.set_xlim(2018.5, 2027)
-    ax.grid(visible=False)
-    legend_below(ax, 2, title="the target's distribution")
-    parts = [f"{e['year']} {e['name']}, {e['keptText']}" for e in entries]
-    show(ax.figure, f"Timeline. {'; '.join(parts)}.")

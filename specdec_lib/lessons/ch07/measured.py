@@ -1,12 +1,17 @@
 """The figures of chapter 07 that show measurements, and what formulas make of them."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.common.drawing import (
+    CROSS,
     PAPER,
     bars,
+    drawn_from,
     legend_below,
+    panels,
     picture,
     target_lines,
     token_axis,
@@ -39,51 +44,43 @@ def drafters(measured: dict[tuple[str, float], tuple[float, float]], k: int) -> 
     show(ax.figure, f"Tokens a block and share of repeated 8-grams. {'; '.join(parts)}.")
 
 
-def early_exit(alphas: dict[int, float]) -> None:
-    """Acceptance of the target's own first layers, and the best speed that follows from it."""
-    layers, total = np.array(list(alphas)), max(alphas)
-    values = np.array(list(alphas.values()))
-    best = [
-        max(walltime_speedup(alpha, e / total, k) for k in range(1, 9))
-        for e, alpha in alphas.items()
-    ]
-    ax = picture("The first layers as a draft, without training for it", "alpha, measured")
-    bars(ax, layers, values, "accepted", label="acceptance at temperature 1")
-    told = zip(layers, values, best, strict=True)
-    texts = (f"{a:.2f}\n" + (f"speed {s:.2f}x" if e < total else "the target") for e, a, s in told)
-    write_above(ax, layers, values, texts)
-    ax.set_xticks(layers, [f"{e} of {total}" for e in layers])
-    ax.set_xlabel(
-        "layers that draft; speed by the formula, best K, c = layers/all, head not counted"
-    )
-    ax.set_ylim(0, 1.35 * values.max())
-    parts = [
-        f"{e} layers: alpha {value:.3f}, at best {speed:.2f}x"
-        for e, value, speed in zip(layers, values, best, strict=True)
-        if e < total
-    ]
-    show(
-        ax.figure,
-        f"Early exit of the built-in target, which has {total} layers. {'; '.join(parts)}.",
-    )
+@drawn_from("walk_tree")
+def shapes_walked(
+    walk: Callable,
+    p: np.ndarray,
+    drafts: dict[str, np.ndarray],
+    trees: dict[str, list[int]],
+    c: float,
+    walks: int = 1000,
+) -> None:
+    """Tokens a block and speed of every tree, for each draft, by walks of the student's function.
 
-
-def shapes_compared(accepted: dict[str, list[float]], trees: dict[str, list[int]]) -> None:
-    """Tokens a block of every tree of six nodes, for each draft."""
-    ax = picture("Six draft tokens in four shapes", "tokens a block")
-    parts = []
-    for offset, (draft, shares), dress in zip(
-        (-0.2, 0.2), accepted.items(), ("target", "draft"), strict=True
+    A level of a tree is one draft step, which costs `c`; the pass over the tree costs 1.
+    """
+    left, right = panels(2, (8.6, 4.0))
+    x, parts = np.arange(len(trees)), []
+    for offset, (draft, q), dress in zip(
+        (-0.2, 0.2), drafts.items(), ("target", "draft"), strict=True
     ):
-        tokens = [computed.tree_tokens(parents, shares) for parents in trees.values()]
-        x = np.arange(len(trees)) + offset
-        bars(ax, x, tokens, dress, 0.36, label=f"{draft}, first {shares[0]:.2f}", text=".2f")
+        shares = computed.refused_in_turn(p, q, 6)
+        exact = [computed.tree_tokens(parents, shares) for parents in trees.values()]
+        tokens = [computed.walked(walk, parents, p, q, walks, 7) for parents in trees.values()]
+        times = [c * computed.tree_levels(parents) + 1 for parents in trees.values()]
+        speeds = [each / time for each, time in zip(tokens, times, strict=True)]
+        for ax, values in ((left, tokens), (right, speeds)):
+            bars(ax, x + offset, values, dress, 0.36, label=draft, text=".2f")
+        left.plot(x + offset, exact, **CROSS, color="black")
         parts.append(f"{draft}: " + ", ".join(
-            f"{name} {value:.3g}" for name, value in zip(trees, tokens, strict=True)))  # fmt: skip
-    ax.set_xticks(range(len(trees)), [name.replace(" ", "\n", 1) for name in trees])
-    ax.set_ylim(0, ax.get_ylim()[1] * 1.1)
-    ax.legend(loc="upper right")
-    show(ax.figure, f"Tokens a block, the last one included. {'; '.join(parts)}.")
+            f"{name} {value:.2f} tokens, {speed:.2f}x"
+            for name, value, speed in zip(trees, tokens, speeds, strict=True)))  # fmt: skip
+    left.set_title("Tokens a block (crosses: computed)", fontsize=11)
+    right.set_title(f"Speed, drafting counted: c = {c:g} a level", fontsize=11)
+    for ax in (left, right):
+        ax.set_xticks(x, [name.replace(" ", "\n", 1) for name in trees])
+        ax.set_ylim(0, ax.get_ylim()[1] * 1.15)
+    right.axhline(1, color="black", linewidth=1)
+    legend_below(left)
+    show(left.figure, f"Your walk, {walks} blocks each, c = {c:g}. {'; '.join(parts)}.")
 
 
 def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
@@ -152,29 +149,3 @@ def sum_or_maximum(alpha: float, k: int) -> None:
     at = [0, 20, 40]
     parts = [f"{name}: " + listed(values[i] for i in at) for name, values in curves.items()]
     show(ax.figure, f"Speed at c = {listed(c[at])}. {'; '.join(parts)}.")
-
-
-def batches(alpha: float, c: float, k: int, free: int) -> None:
-    """The roofline's gain of a chain of k against how many requests share a pass."""
-    sizes = 2 ** np.arange(0, 10)
-    tokens = expected_tokens(alpha, k)
-    gain = [computed.batched_speedup(tokens, c, k, int(b), free) for b in sizes]
-    ax = picture("Where the batch eats the gain", "speed over plain decoding")
-    ax.plot(sizes, gain, "o-", color=TARGET, linewidth=2.2)
-    for b, value in zip(sizes, gain, strict=True):
-        ax.annotate(f"{value:.2f}", (b, value), xytext=(6, 9), textcoords="offset points",
-                    ha="center", bbox=PAPER)  # fmt: skip
-    ax.axhline(1, color="black", linewidth=1)
-    edge = free / (k + 1)
-    ax.axvline(edge, color="black", linestyle=":")
-    ax.annotate(f"{edge:.0f} requests x {k + 1} tokens\nfill the free {free}", (edge, 0.25),
-                xytext=(-6, 0), textcoords="offset points", ha="right")  # fmt: skip
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(sizes, [str(b) for b in sizes])
-    ax.set(xlabel=f"requests at once; alpha = {alpha:g}, c = {c:g}, K = {k}", ylim=(0, 4))
-    parts = [f"{b}: {value:.2f}" for b, value in zip(sizes, gain, strict=True)]
-    show(
-        ax.figure,
-        f"Speed over plain decoding by the roofline, by requests at once. {', '.join(parts)}. From "
-        f"{edge:.0f} requests on the pass over a block costs more.",
-    )

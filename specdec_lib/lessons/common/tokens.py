@@ -35,10 +35,10 @@ NAMES = {
 WIDTH, HEIGHT = 0.88, 0.42
 
 
-def board(width: float, height: float, scale: float) -> Axes:
+def board(width: float, height: float, scale: float, title: str = "") -> Axes:
     """An empty surface, `width` by `height` units, `scale` inches to a unit of height."""
-    (ax,) = panels(1, (8.2, scale * height + 0.35))
-    ax.set(xlim=(-0.3, width), ylim=(-0.2, height))
+    (ax,) = panels(1, (8.2, scale * height + (0.65 if title else 0.35)))
+    ax.set(xlim=(-0.3, width), ylim=(-0.2, height), title=title)
     ax.axis("off")
     return ax
 
@@ -91,14 +91,10 @@ def _patches(kind: str, x: float, y: float, dress: dict) -> list[Patch]:
     return [box]
 
 
-def write(
-    ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold=False, boxed=False
-) -> None:
+def write(ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold=False) -> None:
     """Words with their middle at (x, y)."""
-    paper = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": GREY}
     weight = "bold" if bold else "normal"
-    more = {"bbox": paper} if boxed else {}
-    ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight, **more)
+    ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight)
 
 
 def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:

@@ -1,5 +1,6 @@
 // Chapter 07: a tree of draft tokens, its attention mask, and the tokens that each shape brings.
-// State: drafts [{name, shares}], shapes [{name, parents}], and which draft, shape and node is chosen.
+// State: drafts [{name, shares}], shapes [{name, parents}], which draft, shape and node is chosen, and c, the
+// time of a draft step over that of a target pass.
 
 import { fill, freshId, html, say, show, svg } from "./elements.js";
 import { area, line, picture, words } from "./charts.js";
@@ -36,6 +37,18 @@ export function reached(parents, shares) {
 /** Tokens a block: what is accepted, and the one that the target adds. */
 export function tokens(parents, shares) {
   return 1 + reached(parents, shares).reduce((total, chance) => total + chance, 0);
+}
+
+/** Steps that draft the tree: one a level, since a level is drafted together. */
+export function levels(parents) {
+  const depths = [];
+  parents.forEach((parent) => depths.push(parent < 0 ? 1 : depths[parent] + 1));
+  return Math.max(0, ...depths);
+}
+
+/** Speed over plain decoding if a draft step costs `c`, and the pass over the tree what a pass over one token costs. */
+export function speed(parents, shares, c) {
+  return tokens(parents, shares) / (c * levels(parents) + 1);
 }
 
 /** Depth (1, 2, ...) and row of every node; leaves have rows of their own, parents stand in the middle. */
@@ -125,15 +138,16 @@ function choice(title, names, onPick) {
   };
 }
 
-/** Every shape with every draft; a mark stands before the best of each column. */
-function comparison(shapes, drafts, shape) {
-  const columns = drafts.map(({ shares }) => shapes.map(({ parents }) => tokens(parents, shares)));
+/** Every shape with every draft: tokens, and the speed; a mark stands before the fastest of each column. */
+function comparison(shapes, drafts, shape, c) {
+  const columns = drafts.map(({ shares }) => shapes.map(({ parents }) => [tokens(parents, shares), speed(parents, shares, c)]));
+  const fastest = columns.map((column) => Math.max(...column.map(([, each]) => each)));
   const cell = "text-align: right; padding: 2px 0 2px 14px";
   const row = ({ name }, i) => html("tr", { style: i === shape ? "font-weight: 650" : null },
     html("th", { scope: "row", style: "text-align: left; font-weight: inherit" }, `${i === shape ? "▶ " : ""}${name}`),
-    ...columns.map((column) => html("td", { style: cell }, `${column[i] === Math.max(...column) ? "★ " : ""}${column[i].toFixed(2)}`)));
+    ...columns.map((column, j) => html("td", { style: cell }, `${column[i][1] === fastest[j] ? "★ " : ""}${column[i][0].toFixed(2)}, ${column[i][1].toFixed(2)}x`)));
   return html("table", { style: "border-collapse: collapse; font-size: 13px" },
-    html("caption", { style: "text-align: left; padding-bottom: 4px" }, "Tokens a block by shape; ★ the best"),
+    html("caption", { style: "text-align: left; padding-bottom: 4px" }, "Tokens a block, and speed with the drafting counted; ★ the fastest"),
     html("thead", {}, html("tr", {}, html("th", { scope: "col", style: "text-align: left" }, "shape"),
       ...drafts.map(({ name }) => html("th", { scope: "col", style: cell }, name)))),
     html("tbody", {}, ...shapes.map(row)));
@@ -145,12 +159,14 @@ function treePanel(model) {
   const shapeChoice = choice("shape", shapes.map((shape) => shape.name), (shape) => change(model, { shape }));
   const draftChoice = choice("draft", drafts.map((draft) => draft.name), (draft) => change(model, { draft }));
   const stepper = slider({ short: "node", name: "of the tree", role: "target", step: 1, room: ["3em", "2em"], onMove: pick });
+  const cost = slider({ short: "c", name: "a draft step in target passes", role: "draft", max: 0.5, room: ["3em", "3em"], onMove: (c) => change(model, { c }) });
   const result = readout("tokens a block", "sd-large");
+  const fast = readout("times as fast as plain decoding", "sd-large");
   const verdict = verdictLine();
   const table = html("div");
   const chart = chartBox();
   const root = panel("A draft tree and its mask", "Click a node or a row, or step with the slider. Under each node: how likely it is accepted.",
-    controls(pair(shapeChoice.box, draftChoice.box), stepper.row, verdict, result.box, table), chart);
+    controls(pair(shapeChoice.box, draftChoice.box), cost.row, pair(result.box, fast.box), table, stepper.row, verdict), chart);
   function draw(state) {
     const { parents } = shapes[state.shape];
     const { shares } = drafts[state.draft];
@@ -159,9 +175,11 @@ function treePanel(model) {
     draftChoice.set(state.draft);
     stepper.limit(parents.length - 1);
     stepper.set(node, String(node), `node ${node}`);
+    cost.set(state.c);
     result.set(tokens(parents, shares).toFixed(2));
+    fast.set(speed(parents, shares, state.c).toFixed(2));
     say(verdict, sees(parents, node));
-    table.replaceChildren(comparison(shapes, drafts, state.shape));
+    table.replaceChildren(comparison(shapes, drafts, state.shape, state.c));
     const width = chart.clientWidth;
     chart.replaceChildren(drawTree(parents, reached(parents, shares), node, width, pick),
       html("div", { class: "sd-caption", style: "padding-left: 0" }, "Row i sees column j:"), drawMask(parents, node, width, pick));

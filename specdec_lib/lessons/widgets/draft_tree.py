@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specdec_lib.lessons.ch07.checks import SHAPES
-from specdec_lib.lessons.widgets.fields import probability, whole
+from specdec_lib.lessons.widgets.fields import number, probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 
@@ -50,7 +50,7 @@ def draft_tree_simulator(
     argument, for what is no probability or no tree.
     """
     largest = max(map(len, shapes.values()), default=1)
-    start = {"draft": 0, "shape": min(1, len(shapes) - 1), "node": min(4, largest - 1)}
+    start = {"draft": 0, "shape": min(1, len(shapes) - 1), "node": min(4, largest - 1), "c": 0.0}
     return Simulator(
         "draft_tree",
         title="Draft tree simulator",
@@ -60,8 +60,9 @@ def draft_tree_simulator(
             "draft": whole(0, len(accepted) - 1),
             "shape": whole(0, len(shapes) - 1),
             "node": whole(0, largest - 1),
+            "c": number(0.0, 0.5),
         },
         state={"drafts": accepted, "shapes": shapes, **start},
         reset=start,
-        height=720,
+        height=780,
     )

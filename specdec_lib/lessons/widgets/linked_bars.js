@@ -53,8 +53,19 @@ function drawBar({ chart, ids, bar, xOf, yOf }, i, key, value, shared) {
   const x = xOf(i, nth);
   if (shared > 0) chart.append(area(ids, "accepted", x, yOf(shared), bar, yOf(0) - yOf(shared)));
   if (value - shared > 1e-12) chart.append(area(ids, role, x, yOf(value), bar, yOf(shared) - yOf(value)));
-  chart.append(mark(key, yOf(value), x, x + bar), words(value.toFixed(2), x + bar / 2, yOf(value) - 10, "middle", "sd-inside"),
-    words(LETTER_OF[key], x + bar / 2, yOf(0) + 17, "middle", "sd-tick"));
+  chart.append(mark(key, yOf(value), x, x + bar), words(LETTER_OF[key], x + bar / 2, yOf(0) + 17, "middle", "sd-tick"));
+}
+
+/** The numbers above the bars; on a narrow page one goes up where it would lie on its neighbour. */
+function drawNumbers({ chart, bar, xOf, yOf }, p, q) {
+  const placed = [];
+  p.flatMap((value, i) => [[value, xOf(i, 0)], [q[i], xOf(i, 1)]]).forEach(([value, left]) => {
+    const [x, level] = [left + bar / 2, yOf(value) - 10];
+    const free = (y) => placed.every((other) => Math.abs(other.x - x) > 31 || Math.abs(other.y - y) >= 14);
+    const y = whole(0, 16).map((up) => level - 14 * up).find(free);
+    placed.push({ x, y });
+    chart.append(words(value.toFixed(2), x, y, "middle", "sd-inside"));
+  });
 }
 
 function drawPair(p, q, width) {
@@ -65,6 +76,7 @@ function drawPair(p, q, width) {
     drawBar(over, i, "target", p[i], shared);
     drawBar(over, i, "draft", q[i], shared);
   });
+  drawNumbers(over, p, q);
   return over;
 }
 

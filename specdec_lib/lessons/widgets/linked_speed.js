@@ -37,7 +37,7 @@ function axisStep(top) {
 /** Values over K with the chosen K as a square and the best one in a ring; `level` is a line across. What lies above
  *  `top` is cut off. */
 function overK({ name, unit, values, k, best, top, level = null, levelName = "" }, width) {
-  const [height, left, right, above, below] = [210, 40, 18, 26, 46];
+  const [height, left, right, above, below] = [210, 40, 22, 26, 46];
   const step = axisStep(1.15 * top);
   const full = step * Math.ceil((1.15 * top) / step);
   const xOf = scale(0, values.length - 1, left + 14, width - right - 14);
@@ -51,17 +51,16 @@ function overK({ name, unit, values, k, best, top, level = null, levelName = "" 
     words(unit, left - 32, 14, "start", "sd-tick"));
   if (level !== null) chart.append(line(left, yOf(level), width - right, yOf(level), "sd-plain"), words(levelName, width - right, yOf(level) - 6, "end", "sd-tick"));
   const points = values.map((value, i) => [xOf(i), yOf(value)]).filter(([, y]) => y >= above - 12);
-  chart.append(curve(points), ...points.map(([x, y]) => dot(x, y, 3)), ...marked(best, k, values, xOf, (value) => Math.max(above, yOf(value))));
+  chart.append(curve(points), ...points.map(([x, y]) => dot(x, y, 3)), ...marked(best, k, values, xOf, (value) => Math.max(above, yOf(value)), level === null ? "" : "best "));
   return chart;
 }
 
-/** The ring of the best K and the square of the chosen one, with their numbers. */
-function marked(best, k, values, xOf, yOf) {
+/** The ring of the best K, with `name` before its number, and the square of the chosen one with its number. */
+function marked(best, k, values, xOf, yOf, name) {
   const ring = svg("circle", { cx: xOf(best), cy: yOf(values[best]), r: 9, fill: "none", stroke: "var(--sd-ink)", "stroke-width": 2 });
   const here = square(xOf(k), yOf(values[k]), 6, { fill: "var(--sd-excess)", stroke: "var(--sd-paper)" });
-  const anchor = (i) => (i < 2 ? "start" : i > values.length - 4 ? "end" : "middle");
-  const number = (i, text, down) => words(text + values[i].toPrecision(3), xOf(i), yOf(values[i]) + down, anchor(i), "sd-inside");
-  return [here, ring, number(best, "best ", 26), ...(k === best ? [] : [number(k, "", -14)])];
+  const number = (i, text, down) => words(text + values[i].toPrecision(3), xOf(i), yOf(values[i]) + down, i === 0 ? "start" : "middle", "sd-inside");
+  return [here, ring, number(best, name, 26), ...(k === best ? [] : [number(k, "", -14)])];
 }
 
 export const speedView = {

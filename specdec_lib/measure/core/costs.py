@@ -15,7 +15,7 @@ from specdec_lib.decoding.fixed_shape.graph import captured
 from specdec_lib.decoding.fixed_shape.step import bucket
 from specdec_lib.measure.core.timing import for_seconds, interleaved
 from specdec_lib.models.llama import Llama, RunLayer
-from specdec_lib.models.protocol import Model
+from specdec_lib.models.protocol import FixedModel, Model
 from specdec_lib.theory import Costs
 
 CONTEXT = 128  # tokens that stand in the cache already
@@ -57,7 +57,7 @@ def graph_tasks(
     return {width: graph_task(model, width, batch, run) for width in widths}
 
 
-def graph_task(model: Llama, tokens: int, batch: int = 1, run: RunLayer | None = None) -> Task:
+def graph_task(model: FixedModel, tokens: int, batch: int = 1, run: RunLayer | None = None) -> Task:
     """REPLAYS passes as in `pass_tasks`, in fixed shapes: on CUDA each is one captured graph."""
     text = random_text(model, batch, CONTEXT + tokens)
     cache = model.new_fixed_cache(batch, bucket(CONTEXT + tokens))

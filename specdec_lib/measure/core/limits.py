@@ -47,6 +47,14 @@ def matrix_rate(
         width *= 2
 
 
+def machine_limits(
+    dtypes: Mapping[str, torch.dtype], device: torch.device | str = "cpu"
+) -> dict[str, float]:
+    """Both limits of a machine: "bandwidth" in bytes/s, and the FLOP/s of each of `dtypes`."""
+    rates = {name: matrix_rate(dtype, device) for name, dtype in dtypes.items()}
+    return {"bandwidth": copy_bandwidth(device)} | rates
+
+
 def fastest(task: Callable[[], object], rounds: int) -> float:
     """The seconds of the fastest of `rounds` rounds, after one that is not counted."""
     timed(task)

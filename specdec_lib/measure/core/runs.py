@@ -14,9 +14,9 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter, Schedule
 from specdec_lib.measure.core.held_out import repeated_share
 from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
-from specdec_lib.models.llama import Llama, RunLayer
+from specdec_lib.models.llama import RunLayer
 from specdec_lib.models.pair import Pair
-from specdec_lib.models.protocol import Model
+from specdec_lib.models.protocol import FixedModel, Model
 from specdec_lib.sampling import Choices, Warp, choices_for
 
 ROUNDS = 2  # that count; one more goes before them
@@ -80,7 +80,7 @@ class Graphs:
     """
 
     def __init__(
-        self, target: Llama, draft: Llama | None, k: int, run: RunLayer | None = None
+        self, target: FixedModel, draft: FixedModel | None, k: int, run: RunLayer | None = None
     ) -> None:
         self.models, self.k, self.run = (target, draft), k, run
         self.decoder: GraphDecoder | None = None

@@ -182,7 +182,7 @@ def t5_passes(kernels: int) -> dict[str, T5Pass]:
 
 
 def t5_in_words() -> str:
-    """Why c of a T5 that the host starts kernel by kernel is not the paper's .02."""
+    """Why c of a T5 that the host starts kernel by kernel is not the paper's 0.02."""
     each = kernels_a_layer(t5_pass)
     found = t5_passes(each)
     small, large = found["small"], found["xxl"]
@@ -192,7 +192,8 @@ def t5_in_words() -> str:
         f"the 24 layers of XXL, whose weights are read in {large.reading * 1e3:.1f} ms at "
         f"{BANDWIDTH / 1e12:.1f} TB/s, and {small.launches * 1e3:.1f} ms for the 8 of small, read "
         f"in {small.reading * 1e3:.2f} ms: c is {small.seconds / large.seconds:.2f}. By the "
-        f"weights alone it would be {small.reading / large.reading:.3f}; the paper has .02."
+        f"weights alone it would be {small.reading / large.reading:.3f}; the paper has 0.02. "
+        "On a card the column *captured* has the c of passes that are replayed as one graph."
     )
 
 

@@ -15,7 +15,7 @@ from specdec_lib.measure import strategies
 from specdec_lib.measure.core import models
 from specdec_lib.measure.core.costs import in_turn, pass_task
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.core.limits import pass_seconds
+from specdec_lib.measure.core.limits import machine_limits, pass_seconds
 from specdec_lib.measure.core.runs import SAMPLED, plain, speculative
 from specdec_lib.measure.core.timing import on_prompts, within
 from specdec_lib.measure.experiment import batches, engineering
@@ -27,15 +27,20 @@ from specdec_lib.models.pairs import load_pair
 
 WIDTHS = (1, 2, 4, 6, 8, 12, 16, 32, 64)  # of chapter 00
 FAMILY = ("large", "base", "small")
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}  # of chapter 00
+
+
+def limits() -> dict[str, float]:
+    """Chapter 00: the limits of the machine, over which its passes are drawn."""
+    return machine_limits(DTYPES)
 
 
 def passes() -> Runs:
     """Chapter 00: passes of two targets in two dtypes."""
-    dtypes = {"float32": torch.float32, "bfloat16": torch.bfloat16}
     models = {
         (cost or "built-in", name): load_pair(target_cost=cost, dtype=dtype).target
         for cost in ("40m", None)
-        for name, dtype in dtypes.items()
+        for name, dtype in DTYPES.items()
     }
     return pass_seconds(models, WIDTHS)
 

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from specdec_lib.device import leave_cores, processor_class, processor_name
 from specdec_lib.files import write_whole
-from specdec_lib.measure.quiet.chapters import RUNS
+from specdec_lib.measure.quiet.chapters import RUNS, limits
 from specdec_lib.measure.quiet.runs import PATH, Runs, judged, plain_data
 
 PROGRAM = "python -m specdec_lib.measure.quiet"
@@ -54,5 +54,6 @@ def as_data(found: Mapping[str, Runs], threads: int) -> dict[str, object]:
         "processor": processor_name(),
         "class": processor_class(),
         "threads": threads,
+        "limits": {name: float(f"{rate:.4g}") for name, rate in limits().items()},
         "runs": {name: plain_data(times) for name, times in found.items()},
     }

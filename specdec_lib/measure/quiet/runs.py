@@ -72,6 +72,11 @@ def runs(name: str) -> Runs:
     return {_group(group): _times(times) for group, times in record()["runs"][name]}
 
 
+def recorded_limits() -> dict[str, float]:
+    """The limits of the machine of the record (core/limits.py), measured on the same day."""
+    return record()["limits"]
+
+
 def _group(group: str | list[str]) -> str | tuple[str, ...]:
     return group if isinstance(group, str) else tuple(group)
 

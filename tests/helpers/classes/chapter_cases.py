@@ -88,6 +88,7 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 # What else is public in the files that hold figures.
 NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout", "fates"}
 NO_FIGURES |= {
+    "branch",
     "three_conditions",
     "table_of_drafts",
     "table_of_pairs",
@@ -184,18 +185,14 @@ _ACCEPTANCE = {
 ARGUMENTS: dict[str, dict[str, tuple]] = {
     "00": {
         "serial_and_parallel": (5,),
-        "hundred_tokens": (100, 0.05),
         "roofline": (_H100, 2),
         "pass_times": (ch00.MACHINES, 7e9, 2),
         "free_by_machine": (ch00.MACHINES, (2, 1, 0.5)),
         "cache_beside_weights": (ch00.MODELS, 64),
-        "busy_and_idle": (_H100, ch00.MODELS["Llama 2 7B"], 8, 60),
         "measured_passes": (PASSES, 25e9),
-        "published_times": (ch00.MACHINES, ch00.MODELS),
         "free_map": (_H100, ch00.MODELS["Llama 2 7B"], 524_288, (1, 64, 512), (0, 1000, 4000)),
     },
     "01": {
-        "recorded_blocks": (ch01.RECORDED,),
         "drawn_block": (DRAFT, ch01.PREFIX, ch01.UNIFORMS),
         "chosen_rows": (TARGET, ch01.PREFIX, ch01.BLOCK),
         "greedy_walk": (ch01.BLOCK, ch01.target_rows(ch01.PREFIX, ch01.BLOCK)),
@@ -275,16 +272,15 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "passes_on_prompts": (ch07.two_back, [[1, 2, 3, 4], [3, 2, 1, 0]], 3),
         "more_candidates": (P, Q, 2),
         "tree_and_mask": (ch07.TREE,),
+        "walked_down": (ch07.TREE, ch07.WALK_TOKENS, P, Q, ch07.WALK_R, 0.5),
         "over_the_targets_tokens": (ch07.SMALL_DRAFT, ch07.TO_TARGET, P),
-        "shapes": (),
         "drafters": ({("lookup", 0.0): (2.0, 0.3), ("lookup", 1.0): (1.2, 0.0)}, 4),
-        "early_exit": ({1: 0.3, 2: 0.5, 3: 1.0},),
-        "shapes_compared": ({"good": [0.8, 0.1], "poor": [0.4, 0.2]}, ch07.SHAPES),
+        "shapes_walked": (P, {"good": Q, "poor": ch07.POOR}, ch07.SHAPES, 0.2, 20),
         "blocks_compared": (P, Q, 3),
         "typical": (P, Q, 0.09, 0.3),
         "sum_or_maximum": (0.8, 4),
-        "batches": (0.8, 0.02, 4, 295),
-        "timeline": (),
+        "frame": ("a tree",),
+        "static_map": (),
     },
     "08": {
         "going_back": (),

@@ -55,7 +55,11 @@ def _bottleneck(state: State) -> list[float]:
 
 def _draft_tree(state: State) -> list[float]:
     parents = state["shapes"][state["shape"]]["parents"]
-    return [computed.tree_tokens(parents, state["drafts"][state["draft"]]["shares"])]
+    shares = state["drafts"][state["draft"]]["shares"]
+    return [
+        computed.tree_tokens(parents, shares),
+        computed.tree_speedup(parents, shares, state["c"]),
+    ]
 
 
 def _generation(state: State) -> list[float]:
@@ -142,11 +146,11 @@ def _sample(state: State) -> list[float]:
 NUMBERS: dict[str, Callable[[State], list[float]]] = {
     "batch": _batch,
     "bottleneck": _bottleneck,
+    "design_map": lambda state: [],
     "draft_tree": _draft_tree,
     "generation": _generation,
     "linked": _linked,
     "paper_rows": _paper_rows,
     "pipeline": _pipeline,
-    "timeline": lambda state: [],
     "trace": _trace,
 }

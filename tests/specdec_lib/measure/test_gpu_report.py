@@ -64,7 +64,8 @@ def test_of_a_progress_bar_the_last_state_is_kept():
 def test_without_a_card_nothing_is_written(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     assert gpu_report.main(["--out", str(tmp_path / "report.txt")]) == 2
-    assert "no card here" in capsys.readouterr().out and not list(tmp_path.iterdir())
+    said = capsys.readouterr().out
+    assert "no card here" in said and "--rehearse" in said and not list(tmp_path.iterdir())
 
 
 def test_the_parts_are_commands_that_there_are(capsys):
@@ -80,3 +81,22 @@ def test_the_parts_are_commands_that_there_are(capsys):
     assert bench().parse_args(gpu_report.PARTS[2].command[2:]).only
     assert experiment().parse_args(gpu_report.DOWNLOADS.command[2:]).yes
     assert Path(sys.executable).exists()
+
+
+def test_a_rehearsal_needs_no_card_and_has_every_part_of_the_report(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    ran: list[Part] = []
+
+    def run(part: Part, write) -> gpu_report.Done:
+        ran.append(part)
+        return gpu_report.Done(part, 0, 1.0)
+
+    monkeypatch.setattr(gpu_report, "run", run)
+    path = tmp_path / "report.txt"
+    assert gpu_report.main(["--rehearse", "--out", str(path)]) == 0
+    assert len(ran) == len(gpu_report.PARTS)
+    for part, stands_in in zip(gpu_report.PARTS, ran, strict=True):
+        assert stands_in.name.startswith(part.name)
+    assert path.read_text().startswith("# no card, 20") and "## Summary" in path.read_text()
+    shown = capsys.readouterr().out
+    assert "a rehearsal" in shown and "send this file back" not in shown

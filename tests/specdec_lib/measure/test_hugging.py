@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from decoders.random_models import VOCAB, llama
+from decoders.random_models import VOCAB, llama, t5
 
 from specdec_lib.measure import hugging
 from specdec_lib.measure.core import models
@@ -49,3 +49,14 @@ def test_the_scaled_target_is_the_same_in_transformers(folder: Path, monkeypatch
     expected = model.forward(tokens, model.new_cache())
     with torch.no_grad():
         torch.testing.assert_close(theirs(tokens).logits, expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("k", [None, 2])
+def test_an_encoder_decoder_gives_all_that_it_wrote_and_nothing_of_its_source(k: int | None):
+    target, draft = (hugging.Counted(t5(seed, layers)) for seed, layers in ((1, 3), (2, 1)))
+    source = [3, 4, 5, 6, 7]
+    made = hugging.generate(target, source, 12, draft=draft if k else None, k=k)
+    ids = torch.tensor([source])
+    with torch.inference_mode():
+        whole = target.model.generate(ids, max_new_tokens=12, do_sample=False)
+    assert len(made.tokens[0]) == 12 and made.tokens[0] == whole[0, 1:].tolist()

@@ -6,8 +6,8 @@ from classes.chapter_cases import ACCEPTED, functions_of
 
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed, family
+from specdec_lib.lessons.widgets.design_map import design_map
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
-from specdec_lib.lessons.widgets.timeline import timeline_simulator
 
 pytestmark = pytest.mark.browser
 
@@ -27,50 +27,69 @@ def test_tree_numbers_are_the_librarys(module):
             assert call("tokens", parents, shares) == pytest.approx(
                 computed.tree_tokens(parents, shares), abs=1e-12
             )
+            assert call("speed", parents, shares, 0.2) == pytest.approx(
+                computed.tree_speedup(parents, shares, 0.2), abs=1e-12
+            )
 
 
 def test_tree_is_stepped_clicked_and_compared(reader):
     page = reader(draft_tree_simulator(ACCEPTED))
-    assert page.numbers() == ["2.63"]
+    assert page.numbers() == ["2.63", "2.63"]
     assert "Node 4 sees the text, 1, and itself." in page.verdict()
-    page.frame.get_by_role("slider").focus()
+    page.frame.get_by_role("slider", name="node").focus()
     page.page.keyboard.press("ArrowRight")
     assert "Node 5 sees" in page.verdict()
     page.frame.get_by_role("radio", name="chain of six").check()
-    assert page.numbers() == ["3.95"]
+    assert page.numbers() == ["3.95", "3.95"]
     assert "5 sees 0, 1, 2, 3, 4, 5" in page.description(1)
     page.frame.get_by_role("radio", name="poor").check()
-    assert page.numbers() == ["1.81"]
+    assert page.numbers() == ["1.81", "1.81"]
     stars = [text for text in page.texts("td") if "★" in text]
-    assert stars == ["★ 3.95", "★ 1.94"]
+    assert stars == ["★ 3.95, 3.95x", "★ 1.94, 1.94x"]
+    page.frame.get_by_role("radio", name="good").check()
+    page.frame.get_by_role("slider", name="c").fill("0.2")
+    assert page.numbers() == ["3.95", "1.80"]
+    assert "★ 2.65, 1.89x" in page.texts("td")
     page.frame.locator(".sd-chart svg").first.locator("g.sd-area").nth(2).click()
     assert "Node 2 sees the text, 0, then 1, and itself." in page.verdict()
 
 
-def test_timeline_functions(module):
-    call = module(timeline_simulator())
+def test_the_map_leaves_out_what_was_not_asked_for_and_names_what_is_new(module):
+    call = module(design_map())
     entries = family.as_data()
-    assert [call("walk", 20, at, step) for at, step in ((0, -1), (19, 1), (4, 1))] == [0, 19, 5]
-    for entry in entries:
-        assert call("when", entry) == pytest.approx(entry["year"] + (entry["month"] - 0.5) / 12)
-    xs = [call("when", entry) * 90 for entry in entries]
-    rows = call("lanes", xs, 21)
-    for i, a in enumerate(xs):
-        assert all(abs(a - b) >= 21 for j, b in enumerate(xs) if j != i and rows[j] == rows[i])
+    for verifier in ("every", *family.FRAME["verifier"]):
+        for timing in ("every", "once", "overlap"):
+            wanted = [
+                i
+                for i, each in enumerate(entries)
+                if verifier in ("every", each["verifier"]) and timing in ("every", each["timing"])
+            ]
+            assert call("shown", entries, verifier, timing) == wanted
+    news = {each["name"]: call("changed", each) for each in entries}
+    assert news["Speculative decoding"] == [] and news["Block verification"] == ["verifier"]
+    assert news["EAGLE"] == ["drafter", "shape", "verifier"]
+    places = [call("walk", [1, 4, 7], at, step) for at, step in ((4, 1), (4, -1), (7, 1))]
+    assert places == [7, 1, 7]
 
 
-def test_timeline_is_walked_by_keyboard_and_buttons(reader):
-    entries = family.as_data()
-    page = reader(timeline_simulator(0))
-    page.frame.get_by_role("slider").focus()
-    for entry in entries:
+@pytest.mark.parametrize("width", [1000, 400])
+def test_every_method_of_the_map_can_be_chosen_and_shows_its_card(reader, width: int):
+    page = reader(design_map(), width=width)
+    for entry in family.as_data():
+        name = f"{entry['name']}, {entry['keptText']}"
+        chip = page.frame.get_by_role("button", name=name, exact=True)
+        chip.press("Enter")
+        assert chip.get_attribute("aria-pressed") == "true"
         card = page.frame.locator("dl").text_content()
-        for part in (entry["drafts"], entry["verifies"], entry["keptText"], entry["source"]):
+        for part in (entry["keptText"], entry["reported"], entry["ships"], entry["source"]):
             assert part in card
-        assert f"Shown: {entry['name']}, {entry['year']}." in page.description(0)
-        page.page.keyboard.press("ArrowRight")
-    page.frame.get_by_role("button", name="Earlier").press("Enter")
-    assert f"Shown: {entries[-2]['name']}" in page.description(0)
-    page.frame.get_by_role("button", name="Later").click()
-    page.frame.get_by_role("button", name="Later").click()
-    assert f"Shown: {entries[-1]['name']}" in page.description(0)
+
+
+def test_the_lists_of_the_map_leave_out_methods_and_the_buttons_walk(reader):
+    page = reader(design_map())
+    page.frame.get_by_label("when").select_option("overlap")
+    assert "1 of" in page.texts(".sd-verdict")[0]
+    page.frame.get_by_role("button", name="Later").press("Enter")
+    assert "Speculative speculative decoding" in page.texts(".sd-title")[1]
+    page.frame.get_by_role("button", name="Later").press("Enter")
+    assert "Speculative speculative decoding" in page.texts(".sd-title")[1]

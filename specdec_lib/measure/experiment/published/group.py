@@ -1,8 +1,9 @@
 """A published target, loaded once, with all its drafts, and everything that can decode them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,13 +17,10 @@ from specdec_lib.measure.core.costs import Measured, costs_by_draft, pass_tasks
 from specdec_lib.measure.core.interval import Rate, rate
 from specdec_lib.measure.core.runs import (
     Decoder,
-    Graphs,
     Recorded,
     choices,
-    decoder,
     speculative,
 )
-from specdec_lib.measure.core.timing import Spread, on_turns, ratios
 from specdec_lib.measure.experiment.budget import Part
 from specdec_lib.measure.experiment.contest import (
     SIDES,
@@ -35,6 +33,11 @@ from specdec_lib.measure.experiment.contest import (
 )
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
+from specdec_lib.measure.experiment.published.captured import (
+    SOURCE,
+    Captured,
+    in_fixed_shapes,
+)
 from specdec_lib.models import plan
 from specdec_lib.models.hf import EncoderDecoder, HuggingFace
 from specdec_lib.models.llama import Llama
@@ -46,7 +49,6 @@ from specdec_lib.theory import Costs
 
 ENOUGH = 4000  # judged positions of a setting: about 0.01 of alpha, where texts are alike
 PASSES = 10  # rounds of bare passes
-SOURCE = "The house is wonderful. " * 20
 LONGEST = 480  # tokens of a prompt or a source
 
 # A text of the hub's and what the target wrote after it.
@@ -153,27 +155,27 @@ class Group:
         turns = list(texts) * self.machine.effort.rounds
         return outcome_of(ours, theirs, part.each(turns, TURNS))
 
-    def captured(self, draft: str, texts: Sequence[str], k: int, warp: Warp) -> Spread | None:
-        """The library's decoder over plain decoding, both in steps of fixed shape.
-
-        On a GPU these are CUDA graphs, which every text makes first, uncounted. None if a model is
-        not ours: nothing captures the passes of transformers.
-        """
-        pair, tokens = self.pairs[draft], self.machine.effort.tokens
-        if not all(isinstance(model, Llama) for model in (pair.target, pair.draft)):
+    def captured(
+        self, draft: str, texts: Sequence[str], alpha: float, warp: Warp, part: Part
+    ) -> dict[str, Any] | None:
+        """The pair in captured steps, as fields of a Row; None if nothing captures its passes."""
+        held = self._captured.get(draft)
+        if held is None:
             return None
-        decoders = {
-            name: _after(pair.prompt, decoder(Graphs(*models, blocks), warp, tokens))
-            for name, models, blocks in (
-                ("plain", (pair.target, None), 0),
-                ("speculative", (pair.target, pair.draft), k),
-            )
+        k = held.best_k(alpha, self.costs()[draft].v)
+        speedup = held.speedup(texts, k, self.machine.effort, warp, part)
+        return {"captured": asdict(speedup), "captured_k": k, "captured_c": held.c}
+
+    @cached_property
+    def _captured(self) -> dict[str, Captured]:
+        """The pairs whose passes can be of fixed shape, by draft."""
+        target = in_fixed_shapes(self.target)
+        drafts = {draft: in_fixed_shapes(pair.draft) for draft, pair in self.pairs.items()}
+        return {
+            draft: Captured(self.pairs[draft], target, model)
+            for draft, model in drafts.items()
+            if target is not None and model is not None
         }
-        for decode in decoders.values():
-            for text in texts:
-                decode(text)
-        seconds = on_turns(decoders, list(texts) * self.machine.effort.rounds)
-        return ratios(seconds["plain"], seconds["speculative"])
 
     @cached_property
     def hugging(self) -> dict[str, hugging.Counted]:

@@ -5,7 +5,8 @@ and the next pair is taken.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
+from functools import partial
 
 from specdec_lib.measure.core.memory import attempt, let_go
 from specdec_lib.measure.experiment.budget import PUBLISHED, Part
@@ -14,57 +15,74 @@ from specdec_lib.measure.experiment.machine import Machine
 from specdec_lib.measure.experiment.published.group import LONGEST, Group, loaded
 from specdec_lib.measure.experiment.published.tasks import Task, Texts, tasks_of, texts_of
 from specdec_lib.measure.experiment.rows import TEMPERATURES, Row, row_of
+from specdec_lib.models.catalogue import gigabytes
 
 Say = Callable[[str], None]
 
 
 def run_published(machine: Machine, loop: Loop, say: Say = print) -> Iterator[Row]:
-    """The rows of all published pairs; the costlier built-in targets are let go before."""
+    """The rows of all published pairs; the costlier built-in targets are let go before.
+
+    The first pair is always run. A further one is, if it can be loaded in the time that is left,
+    judged by how long a gigabyte of the last one took.
+    """
     if not machine.published:
         return
     machine.release()
     # Fetched before the clock runs.
     found = {task: texts_of(task, say) for name in machine.published for task in tasks_of(name)}
     with machine.budget.part(PUBLISHED) as part:
+        a_gigabyte = 0.0
         for number, name in enumerate(machine.published):
-            mine = part.share(len(machine.published) - number)
-            yield from rows_of_pair(machine, loop, name, found, mine, say)
+            size = gigabytes(name)
+            if number and not part.fits(a_gigabyte * size, f"the pair {name}"):
+                continue
+            mine, before = part.share(len(machine.published) - number), part.used
+            group = group_of(machine, loop, name, mine, say)
+            a_gigabyte = (part.used - before) / size
+            if group:
+                yield from rows_of_pair(group, found, mine, say)
+            del group  # before the next one is loaded
 
 
-def rows_of_pair(
-    machine: Machine, loop: Loop, name: str, found: dict[Task, Texts], part: Part, say: Say
-) -> Iterator[Row]:
-    """The rows of one target with all its drafts: those that were run come last."""
+def group_of(machine: Machine, loop: Loop, name: str, part: Part, say: Say) -> Group | None:
+    """One target with all its drafts; None, and a line that says why, if it cannot be had."""
     part.note(f"{name} is loaded")
     let_go()  # the pair before this one
     try:
-        group = attempt(name, lambda: loaded(machine, name, loop), say)
+        return attempt(name, lambda: loaded(machine, name, loop), say)
     except (ValueError, OSError) as error:  # a PairError, or a folder that is not what it seems
         say(f"{name} is left out: {error}")
-        return
-    if group is None:
-        return
+        return None
+
+
+def rows_of_pair(group: Group, found: dict[Task, Texts], part: Part, say: Say) -> Iterator[Row]:
+    """The rows of one target with all its drafts: those that were run come last."""
+    name = group.name
     texts = {each.name: group.short(each.texts) for each in map(found.get, tasks_of(name))}
     for empty in [task for task, those in texts.items() if not those]:
         say(f"{name}: every text of {empty} is longer than {LONGEST} tokens")
         del texts[empty]
-    promises = [
-        row
-        for number, task in enumerate(texts)
-        # One half of the time is for what is promised, the other for what is run.
-        for row in promised(group, task, texts[task], part.share(2 * len(texts) - number), say)
-    ]
-    yield from run_rows(group, promises, texts, part, say)
+    yield from run_rows(group, promised(group, texts, part, say), texts, part, say)
 
 
-def promised(group: Group, task: str, texts: list[str], part: Part, say: Say) -> list[Row]:
-    """The rows of a task with nothing run end to end: at temperature 1 first, draft by draft."""
-    costs = attempt(f"{group.name}: its bare passes", group.costs, say)
-    rows = []
-    for number, (temperature, warp) in enumerate(sorted(TEMPERATURES.items(), reverse=True)):
-        mine = part.share(len(TEMPERATURES) - number)
+def promised(group: Group, texts: dict[str, list[str]], part: Part, say: Say) -> list[Row]:
+    """The rows with nothing run end to end: temperature 1 of every task first.
+
+    The first setting is always looked at, and those that still fit. One half of the time is for
+    what is promised, the other for what is run.
+    """
+    costs, rows, last = attempt(f"{group.name}: its bare passes", group.costs, say), [], 0.0
+    settings = [(t, task) for t in sorted(TEMPERATURES, reverse=True) for task in texts]
+    for number, (temperature, task) in enumerate(settings if costs else ()):
         what = f"{group.name}: {task} at temperature {temperature}"
-        rates = costs and attempt(what, lambda w=warp, p=mine: group.rates(texts, w, p), say)
+        if number and not part.fits(last, what):
+            continue
+        before, mine = part.used, part.share(2 * len(settings) - number)
+        rates = attempt(
+            what, partial(group.rates, texts[task], TEMPERATURES[temperature], mine), say
+        )
+        last = part.used - before
         rows += [
             replace(
                 row_of(group.name, draft, task, temperature, rate, costs[draft]), published=True
@@ -94,11 +112,11 @@ def measured(group: Group, row: Row, texts: list[str], part: Part) -> Row:
     """A row, run end to end on `texts`."""
     warp = TEMPERATURES[row.temperature]
     outcome = group.outcome(row.draft, texts, row.k, warp, part)
-    captured = group.captured(row.draft, texts, row.k, warp)
+    captured = group.captured(row.draft, texts, row.alpha, warp, part)
     return replace(
         row,
         **outcome.to_json(),
-        captured=captured and asdict(captured),
+        **(captured or {}),
         tokens_a_pass=group.tokens_a_pass(row.draft, texts, row.k, warp),
         over="plain decoding of the target",
     )

@@ -34,6 +34,14 @@ def test_a_product_counts_two_flop_for_each_multiplication(half_a_second):
     assert half_a_second[0].shape == (limits.NARROWEST, limits.NARROWEST)
 
 
+def test_both_limits_are_told_by_name(monkeypatch):
+    monkeypatch.setattr(limits, "copy_bandwidth", lambda device: 5.0)
+    monkeypatch.setattr(limits, "matrix_rate", lambda dtype, device: float(dtype.itemsize))
+    dtypes = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+    found = limits.machine_limits(dtypes)
+    assert found == {"bandwidth": 5.0, "float32": 4.0, "bfloat16": 2.0}
+
+
 def test_the_matrices_grow_until_a_product_takes_long_enough(monkeypatch):
     widths = []
 

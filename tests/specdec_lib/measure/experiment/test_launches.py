@@ -96,7 +96,7 @@ def test_the_page_has_the_operators_that_a_layer_of_ours_calls_on_a_card():
 
     one, several = (counting.kernels_a_layer(passes(tokens)) for tokens in (1, 5))
     assert one == several
-    page = (Path(__file__).parents[3] / "docs" / "gpu.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "gpu.md").read_text()
     assert f"a layer calls {one} operators that compute" in page
     assert f"32 layers call\n{32 * one}" in page
 

@@ -91,6 +91,15 @@ def test_a_record_is_read_as_it_was_measured():
     assert read == {("40m", "float32"): {1: [0.01235], "draft": [2.0]}, "b": {3: [1.0]}}
 
 
+def test_recorded_passes_are_drawn_over_the_limits_of_their_own_machine():
+    """A line at the limits of another machine, or of a busy one, says nothing of the points."""
+    limits = runs.recorded_limits()
+    assert set(limits) == {"bandwidth", "float32", "bfloat16"} and min(limits.values()) > 1e9
+    cells = CHAPTERS["00"].split("# %%")
+    (cell,) = (cell for cell in cells if 'beside("00 passes"' in cell)
+    assert "recorded_limits()" in cell
+
+
 @pytest.fixture
 def threads():
     """Sets the number of threads back."""
@@ -101,11 +110,13 @@ def threads():
 
 def test_the_command_writes_what_was_measured(tmp_path: Path, monkeypatch, threads):
     monkeypatch.setattr(command, "RUNS", {"a": lambda: {"model": QUIET}})
+    monkeypatch.setattr(command, "limits", lambda: {"bandwidth": 12_345_678_901.0})
     out = tmp_path / "quiet.json"
     assert command.main(["--out", str(out)]) == 0
     data = json.loads(out.read_text())
     assert data["runs"] == {"a": [["model", {"1": [1.0] * 4, "2": [1.1] * 4}]]}
     assert data["threads"] == torch.get_num_threads() and data["processor"] and data["class"]
+    assert data["limits"] == {"bandwidth": 1.235e10}
 
 
 def test_the_command_tries_again_and_writes_no_disturbed_run(
