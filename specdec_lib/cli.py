@@ -245,7 +245,7 @@ def _add_race(command: argparse.ArgumentParser) -> None:
     )
     option(
         "--target-cost",
-        choices=("40m", "234m", "1b"),
+        choices=("40m", "234m"),
         default="234m",
         help="what the target costs; a smaller one is taken if it does not fit "
         "(default: %(default)s)",

@@ -59,7 +59,8 @@ def require(options: argparse.Namespace) -> None:
 def from_record() -> Race:
     """The recorded race of chapter 00, which says where it was run."""
     found = recorded("00")
-    return Race(found.lanes, found.prompts, found.pair, remarks=(f"Recorded {recorded_where()}.",))
+    where = f"Recorded {recorded_where('00')}."
+    return Race(found.lanes, found.prompts, found.pair, remarks=(where,))
 
 
 def raced(options: argparse.Namespace, told: TextIO) -> list[Race]:

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from pages.formulas_seen import tex_seen
 from pages.site_pages import made_site
 
 from autograde.build.source import read_chapter
@@ -119,6 +120,40 @@ def test_a_page_of_the_site_fetches_nothing(site: dict[Path, BeautifulSoup]):
         fetched += [tag["src"] for tag in soup.find_all("img")]
         away = [url for url in fetched if url and urlsplit(url).scheme in ("http", "https")]
         assert away == [], path.name
+
+
+@pytest.mark.slow
+def test_a_formula_is_drawn_and_its_tex_is_not_shown(site: dict[Path, BeautifulSoup]):
+    assert sum(len(soup.find_all("math")) for soup in site.values()) > 20
+    assert {path.name: seen for path, soup in site.items() if (seen := tex_seen(soup))} == {}
+
+
+BOXES = r"""boxes => boxes.map(
+  box => getComputedStyle(box).backgroundColor.match(/\d+/g).map(Number))"""
+OFF_CENTRE = """formulas => formulas.map(formula => {
+  const [own, room] = [formula, formula.parentElement].map(e => e.getBoundingClientRect());
+  return Math.abs((own.left + own.right) - (room.left + room.right)); })"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_boxes_are_dark_in_the_dark_and_formulas_stand_in_the_middle(browser):
+    page = browser.new_page(color_scheme="dark", viewport={"width": 1280, "height": 900})
+    page.goto((made_site() / "chapters" / "02_rejection_sampling.html").as_uri())
+    colours = page.eval_on_selector_all(".alert", BOXES)
+    assert colours and all(max(colour[:3]) < 100 for colour in colours)
+    off = page.eval_on_selector_all("div.math > math", OFF_CENTRE)
+    assert off and max(off) < 4
+    page.close()
+
+
+@pytest.mark.slow
+def test_the_race_of_chapter_00_is_seen_and_what_it_reveals_is_folded(site):
+    (soup,) = [soup for path, soup in site.items() if path.stem == "00_bottleneck"]
+    race = soup.select_one(".sd-race")
+    assert race and not race.find_parents("details")
+    guess = soup.find(string=re.compile("prediction_00_race"))
+    assert guess.sourceline < race.sourceline
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from typing import Protocol, TypeVar
 
-from specdec_lib.notebook import shell
+from specdec_lib.notebook import Output, long_cells, shell
 
 AFTER = 2.0  # seconds before the line appears: what is done sooner needs none
 EVERY = 1.0  # seconds between two changes
@@ -43,7 +43,9 @@ class Progress:
         if now < self._due:
             return
         self._due = now + EVERY
-        self._place = self._place or self._appear()
+        if self._place is None:
+            long_cells.told()
+            self._place = self._appear()
         if self._place:
             self._place.update(text)
 
@@ -60,21 +62,6 @@ def watched(items: Collection[Item], what: str, progress: Progress | None = None
         progress.say(f"{done} of {len(items)} {what}")
         yield item
     progress.end()
-
-
-class Output:
-    """An output of the cell that runs. Empty it is `NOTHING`, which exported pages leave out."""
-
-    NOTHING = {"text/plain": "", "text/html": ""}
-
-    def __init__(self) -> None:
-        from IPython.display import display
-
-        self._handle = display(self.NOTHING, raw=True, display_id=True)
-
-    def update(self, text: str) -> None:
-        """Show `text` there."""
-        self._handle.update({"text/plain": text} if text else self.NOTHING, raw=True)
 
 
 def output() -> Output | None:

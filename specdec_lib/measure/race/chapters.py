@@ -16,11 +16,12 @@ COPY, RANDOM, TREE = "copy from the text", "random tokens", "tree of the draft m
 _ladder = {MODEL: drafting(), COPY: copying(), RANDOM: guessing()}
 _structures = {MODEL: drafting(), COPY: copying(), TREE: branching()}
 _one = {SPECULATIVE: drafting()}
-_cheap = {"texts": 8, "cost": "40m"}
+_cheap = {"texts": 16, "cost": "40m"}
 
 # The arguments of `race.run`.
 RACES: Mapping[str, dict[str, Any]] = MappingProxyType({
-    "00": {"contestants": _one, "texts": 3},
+    "readme": {"contestants": _one, "texts": 1, "tokens": 96, "skip": 16},
+    "00": {"contestants": _one, "texts": 6},
     "01": {"contestants": _ladder, "texts": 1},
     "02": {"contestants": {"your rule": drafting()}, "texts": 2, "temperature": 1.0},
     "03": {"contestants": _one, "texts": 2, "temperature": 0.7},

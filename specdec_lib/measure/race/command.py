@@ -1,12 +1,13 @@
-"""Record the races that end the chapters: `python -m specdec_lib.measure.race`.
+"""Record races: `python -m specdec_lib.measure.race`, or some of them by their names.
 
-Run it with nothing else on the machine; it takes about two minutes. It writes race/recorded.json,
-which is shown where a race cannot run or was disturbed, and refuses to where this one was.
+Run it with nothing else on the machine; all of them take about three minutes. It writes
+race/recorded.json, which is shown where a race cannot run or was disturbed. A race that was itself
+disturbed is not written: the one recorded before it stays.
 """
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -27,15 +28,26 @@ PATIENCE = 60.0  # seconds for each race, so that none is stopped or has a small
 
 def main(arguments: list[str] | None = None) -> int:
     """Race, write, and return the exit code: 1 where a race could not be run in quiet."""
-    command = argparse.ArgumentParser(prog=PROGRAM, description=__doc__)
+    lines_kept = argparse.RawDescriptionHelpFormatter
+    command = argparse.ArgumentParser(PROGRAM, description=__doc__, formatter_class=lines_kept)
+    some = f"which races: {', '.join(RACES)} (default: all)"
+    command.add_argument("names", nargs="*", metavar="NAME", help=some)
     command.add_argument("--out", type=Path, default=PATH, help="the file to write")
-    out, found = command.parse_args(arguments).out, {}
-    for name, how in tqdm(RACES.items(), desc="races"):
-        found[name] = undisturbed(name, how)
-        if found[name] is None:
-            return 1
-    write_whole(out, json.dumps(to_write(found), separators=(",", ":"), ensure_ascii=False) + "\n")
-    return 0
+    options = command.parse_args(arguments)
+    if unknown := set(options.names) - set(RACES):
+        command.error(
+            f"there is no race {', '.join(sorted(unknown))}; there are {', '.join(RACES)}"
+        )
+    found = record(options.names or list(RACES))
+    before = json.loads(options.out.read_text(encoding="utf-8")) if options.out.exists() else {}
+    write_whole(options.out, as_text(before.get("races", {}) | to_write(found)))
+    return 0 if len(found) == len(options.names or RACES) else 1
+
+
+def record(names: Sequence[str]) -> dict[str, Race]:
+    """The races of these names that could be run in quiet."""
+    found = {name: undisturbed(name, RACES[name]) for name in tqdm(names, desc="races")}
+    return {name: race for name, race in found.items() if race}
 
 
 def undisturbed(name: str, how: Mapping[str, Any]) -> Race | None:
@@ -53,12 +65,15 @@ def undisturbed(name: str, how: Mapping[str, Any]) -> Race | None:
     return None
 
 
-def to_write(found: Mapping[str, Race]) -> dict[str, object]:
-    """What is written."""
-    return {
-        "made_by": PROGRAM,
-        "date": f"{date.today()}",
-        "processor": processor_name(),
-        "class": processor_class(),
-        "races": {name: as_data(race) for name, race in found.items()},
-    }
+def to_write(found: Mapping[str, Race]) -> dict[str, dict[str, Any]]:
+    """Each race with the day and the processor."""
+    where = {
+        "date": f"{date.today()}", "processor": processor_name(), "class": processor_class()
+    }  # fmt: skip
+    return {name: where | as_data(race) for name, race in found.items()}
+
+
+def as_text(races: Mapping[str, Any]) -> str:
+    """The file."""
+    data = {"made_by": PROGRAM, "races": races}
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False) + "\n"

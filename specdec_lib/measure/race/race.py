@@ -51,6 +51,7 @@ def run(
     reading: bool = False,
     cost: str = "234m",
     seconds: float = 12.0,
+    skip: int = 0,
     progress: Progress | None = None,
 ) -> Race:
     """Race on `texts` prompts, or on as many as fit into `seconds`, `tokens` new tokens after each.
@@ -58,15 +59,15 @@ def run(
     With `rows`, each decoder writes so many texts at a time, and the first is shown. With
     `reading`, the time of reading the prompt counts too. The target is the built-in one at a
     `cost`, or at a smaller one where this would not fit. It is over after about `seconds`, loading
-    included; `progress` says what it does. ImportError without torch, TooSlow if the race does not
-    fit into its time.
+    included. The first `skip` prompts are left out. `progress` says what is done. ImportError
+    without torch, TooSlow if the race does not fit into its time.
     """
     limits, progress = Limits(seconds), progress or Progress(after=0)
     progress.say("starting the race")  # to import torch takes some seconds
     try:
         from specdec_lib.measure.race.turns import measured
 
-        how = (limits, tokens, texts, temperature, rows, reading, cost, progress)
+        how = (limits, tokens, texts, temperature, rows, reading, cost, skip, progress)
         return measured(contestants, *how)
     finally:
         progress.end()
@@ -82,7 +83,7 @@ def disturbed(race: Race) -> str | None:
 
 
 def _recorded(name: str, remark: str, why: str = "") -> Race:
-    told = remark.format(where=recorded_where(), why=why)
+    told = remark.format(where=recorded_where(name), why=why)
     return replace(recorded(name), remarks=(told,))
 
 

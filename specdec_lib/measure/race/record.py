@@ -1,6 +1,6 @@
 """What a race was, as plain data: what every pass wrote, and when. It needs no torch.
 
-The file recorded.json has a race of every chapter, run on a quiet machine; command.py makes it.
+The file recorded.json has the races of chapters.py, run on a quiet machine; command.py makes it.
 """
 
 import json
@@ -116,9 +116,9 @@ def recorded(name: str) -> Race:
     return from_data(records()["races"][name])
 
 
-def recorded_where() -> str:
-    """The day and the processor of the recorded races, in words."""
-    found = records()
+def recorded_where(name: str) -> str:
+    """The day and the processor of the recorded race called `name`, in words."""
+    found = records()["races"][name]
     return f"on {found['date']} on {found['processor']} ({found['class']})"
 
 

@@ -35,7 +35,7 @@ TEXTS = (
     *(0, 2, 15, 19, 25, 35, 48, 50, 51, 52, 53, 56),
     *(59, 60, 61, 62, 63, 67, 73, 82, 92, 93, 98, 99),
 )
-COSTLY = ("1b", "234m", "40m")  # of scale.COSTS, in the order in which they are tried
+COSTLY = ("234m", "40m")  # of scale.COSTS, in the order in which they are tried
 LOADING = 0.75  # the share of the time that loading may take
 MARGIN = 1.2  # a further text begins only if the time is enough for this many of the one before
 LEAST = 24  # tokens that make a race
@@ -68,6 +68,7 @@ def measured(
     rows: int,
     reading: bool,
     cost: str,
+    skip: int,
     progress: Progress,
 ) -> Race:
     """The race of `race.run`. TooSlow if it does not fit into its limits."""
@@ -75,7 +76,8 @@ def measured(
     begins = {name: make(target) for name, make in {PLAIN: plain(), **contestants}.items()}
     settings = Settings(tokens, Warp(temperature))
     runners = {name: Runner(begin, settings, limits, reading) for name, begin in begins.items()}
-    asked = batches(texts, rows) if texts else in_time(batches(texts, rows), limits)
+    every = batches(texts, rows, skip)
+    asked = every if texts else in_time(every, limits)
     tails = list(heat(runners, asked, limits, progress))
     lanes = cut([Lane(name, runner.texts) for name, runner in runners.items()])
     written = sum(map(len, lanes[0].pieces))
@@ -115,11 +117,11 @@ def loaded(cost: str, limits: Limits, progress: Progress) -> Llama:
     return Llama(replace(weights, layers=layers()))
 
 
-def batches(texts: int | None, rows: int) -> Iterator[list[list[int]]]:
-    """The prompts, `rows` at a time: of so many texts, or of all that there are."""
+def batches(texts: int | None, rows: int, skip: int = 0) -> Iterator[list[list[int]]]:
+    """The prompts, `rows` at a time: of so many texts, or of all that there are after `skip`."""
     pool = prompts(max(TEXTS) + 1, ending=".py")
     chosen = [pool[number] for number in TEXTS]
-    for i in range(texts or len(chosen)):
+    for i in range(skip, skip + texts if texts else len(chosen)):
         yield [chosen[(i + row) % len(chosen)] for row in range(rows)]
 
 

@@ -3,10 +3,14 @@
 import re
 import xml.etree.ElementTree as ET
 
+import nbformat
 import pytest
 from classes.chapter_cases import CHAPTERS, text_of
+from pages.formulas_seen import tex_seen
 
+from autograde.chapter import NOTEBOOKS
 from autograde.report.formulas import mathml
+from autograde.report.offline import Page
 
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\$\\])\$([^$\n]+?)\$(?!\$)", re.DOTALL)
@@ -76,3 +80,16 @@ def test_formulas_of_the_chapters_keep_their_parts(chapter: str):
         sums = [e for e in elements if e.tag in ("munder", "munderover")]
         below = re.findall(r"\\(?:sum|prod)_|\\under(?:brace|set)|\\max_", tex)
         assert len(sums) == len(below) + len(re.findall(r"\\underbrace\{", tex)), tex
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_an_exported_chapter_shows_no_tex(chapter: str):
+    notebook = nbformat.read(NOTEBOOKS / chapter / f"{chapter}.ipynb", as_version=4)
+    page, _ = Page().from_notebook_node(notebook)
+    assert tex_seen(page) == []
+
+
+def test_tex_is_seen_where_it_is_text_and_not_where_it_is_drawn_or_code():
+    assert tex_seen(r"<body><p>so \frac{1}{2}</p><code>$$</code></body>") == [r"\frac", "$$"]
+    drawn = mathml(r"\frac12 \sum_x")
+    assert tex_seen(rf"<body>{drawn}<pre>\alpha</pre><script>'\beta'</script></body>") == []

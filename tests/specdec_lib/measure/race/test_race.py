@@ -10,10 +10,9 @@ from specdec_lib.measure.core import models
 from specdec_lib.measure.core.held_out import prompts, repeated_share
 from specdec_lib.measure.core.progress import Progress
 from specdec_lib.measure.core.runs import GREEDY, plain
+from specdec_lib.measure.race import command, turns
 from specdec_lib.measure.race import race as racing
-from specdec_lib.measure.race import turns
 from specdec_lib.measure.race.chapters import RACES
-from specdec_lib.measure.race.command import to_write
 from specdec_lib.measure.race.contestants import (
     branching,
     copying,
@@ -52,7 +51,7 @@ def small(monkeypatch):
 def raced(contestants, tokens=LONG, texts=1, temperature=0.0, rows=1, tick=1e-3, seconds=1e6):
     limits = Limits(seconds, Ticking(tick))
     return turns.measured(
-        contestants, limits, tokens, texts, temperature, rows, False, "40m", Progress()
+        contestants, limits, tokens, texts, temperature, rows, False, "40m", 0, Progress()
     )
 
 
@@ -208,7 +207,25 @@ def test_a_race_is_read_as_it_was_written(small):
     again = from_data(json.loads(json.dumps(as_data(found))))
     assert [lane.pieces for lane in again.lanes] == [lane.pieces for lane in found.lanes]
     assert as_data(again) == as_data(found)
-    assert set(to_write({"00": found})["races"]) == {"00"}
+
+
+def test_recording_some_races_leaves_the_others_as_they_were(monkeypatch, tmp_path):
+    """And so does a race that was disturbed; each is written with where it was run."""
+    quiet = of(("plain", range(1, 80)), ("fast", range(1, 80)))
+    monkeypatch.setattr(command, "undisturbed", lambda name, how: quiet if name == "00" else None)
+    file = tmp_path / "recorded.json"
+    file.write_text(PATH.read_text())
+    assert command.main(["00", "--out", str(file)]) == 0
+    assert command.main(["00", "05", "--out", str(file)]) == 1
+    before, after = json.loads(PATH.read_text())["races"], json.loads(file.read_text())["races"]
+    assert [name for name in before if after[name] != before[name]] == ["00"]
+    assert after["00"]["prompts"] == ["def "] and after["00"]["processor"]
+
+
+def test_a_race_that_is_not_there_is_named(capsys):
+    with pytest.raises(SystemExit):
+        command.main(["99"])
+    assert "there is no race 99; there are readme, 00" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", RACES)
@@ -221,7 +238,7 @@ def test_recorded_races_are_whole(name):
 
 
 def test_the_record_is_small():
-    assert PATH.stat().st_size < 40_000
+    assert PATH.stat().st_size < 45_000
 
 
 def test_the_prompts_are_the_first_whose_texts_do_not_run_in_circles():
