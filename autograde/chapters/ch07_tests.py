@@ -576,7 +576,7 @@ def test_walk_goes_down(student, parents, tokens, r, u):
 def test_walk_law(student, parents):
     law = np.zeros((3, 3))
     for out, weight in answered(student.walk_tree.each, list(walk_ways(parents))):
-        law += weight * first_two(in_form_of([0], out))
+        law += weight * first_two(out)
     wanted = ROWS_P[0][:, None] * ROWS_P[1:4]
     if not np.abs(law - wanted).max() <= 1e-12:
         raise Different(
@@ -587,10 +587,12 @@ def test_walk_law(student, parents):
 
 def first_two(out: object) -> np.ndarray:
     """Where the text that begins with `out` has its mass, over the first two tokens (3, 3)."""
-    if not isinstance(out, list) or not out or not all(t in (0, 1, 2) for t in out):
+    listed = out if isinstance(out, list | tuple | np.ndarray) else []
+    tokens = [in_form_of(0, token) for token in listed]
+    if not tokens or not all(type(token) is int and 0 <= token < 3 for token in tokens):
         raise Different(f"walk_tree returned {describe(out)}, not a list of tokens below 3.")
     law = np.zeros((3, 3))
-    law[out[0]] = ROWS_P[1 + out[0]] if len(out) == 1 else np.eye(3)[out[1]]
+    law[tokens[0]] = ROWS_P[1 + tokens[0]] if len(tokens) == 1 else np.eye(3)[tokens[1]]
     return law
 
 

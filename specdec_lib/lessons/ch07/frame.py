@@ -17,6 +17,7 @@ FIRST = (
     "a coin against p/q,\nelse the residual",
     "draft, then verify",
 )
+AT = (0.12, 1.5, 2.48)  # where the terms stand
 TERMS = ("E: 1 + α + ... + α^K", "D: c K", "v: v(K + 1)")
 
 #: By name: what the boxes hold in place of FIRST, by position, and the terms of the formula.
@@ -64,12 +65,13 @@ def frame(name: str) -> None:
     boxes, terms = CHANGES[name]
     ax = picture(f"The frame: {name}", size=(8.6, 2.3))
     held = [boxes.get(i, text) for i, text in enumerate(FIRST)]
+    plain = GREY if boxes else "black"
     for i, text in enumerate(held):
-        _box(ax, i, BOXES[i], text, i in boxes)
+        _box(ax, i, BOXES[i], text, i in boxes, plain)
     for i, text in enumerate(TERMS):
         new = i in terms
-        look = {"fontweight": "bold", "color": ACCEPTED} if new else {"color": GREY}
-        ax.text(0.25 + 1.4 * i, -0.95, ("▶ " if new else "") + terms.get(i, text), **look)
+        look = {"fontweight": "bold", "color": ACCEPTED} if new else {"color": plain}
+        ax.text(AT[i], -0.95, ("▶ " if new else "") + terms.get(i, text), **look)
     ax.text(-0.48, -0.95, "E / (D + v)")
     ax.set(xlim=(-0.5, 3.5), ylim=(-1.2, 0.85))
     ax.axis("off")
@@ -82,11 +84,11 @@ def frame(name: str) -> None:
     )
 
 
-def _box(ax: Axes, i: int, title: str, text: str, new: bool) -> None:
+def _box(ax: Axes, i: int, title: str, text: str, new: bool, plain: str) -> None:
     look = {"edgecolor": ACCEPTED, "linewidth": 2.6} if new else {"edgecolor": GREY}
     ax.add_patch(plt.Rectangle((i - 0.46, -0.6), 0.92, 1.02, facecolor="white", **look))
     ax.text(i, 0.55, ("▶ " if new else "") + title, ha="center", fontweight="bold")
-    ax.text(i, -0.1, text, ha="center", va="center", color="black" if new else GREY)
+    ax.text(i, -0.1, text, ha="center", va="center", color="black" if new else plain)
 
 
 def static_map() -> None:
@@ -94,7 +96,7 @@ def static_map() -> None:
     drafters, shapes = FRAME["drafter"], FRAME["shape"]
     ax = picture("The map of the field: a sign says what becomes of the law", size=(8.6, 7.4))
     told, top = [], 0.0
-    starts = {"chain": 0.0, "candidates": 4.15, "tree": 5.25}
+    starts = {"chain": 0.0, "candidates": 4.6, "tree": 6.05}
     for shape, option in shapes.items():
         words = textwrap.fill(option.name, 13)
         ax.text(starts[shape], 0.3, words, fontweight="bold", va="bottom")
@@ -108,10 +110,12 @@ def static_map() -> None:
             if methods
         ]
         top -= 0.5 * max(*lines, 2) + 0.25
-        ax.plot([-1.4, 7.2], [top + 0.1] * 2, color=PALE)
-    signs = "   ".join(f"{SIGNS[kept]} {words}" for kept, words in KEPT.items())
-    ax.text(-1.4, top - 0.35, textwrap.fill(signs, 100), fontsize=9)
-    ax.set(xlim=(-1.45, 7.3), ylim=(top - 0.9, 1.2))
+        ax.plot([-1.4, 7.9], [top + 0.1] * 2, color=PALE)
+    for i, (kept, words) in enumerate(KEPT.items()):
+        ax.text(
+            -1.4 + 4.5 * (i % 2), top - 0.3 - 0.4 * (i // 2), f"{SIGNS[kept]} {words}", fontsize=9
+        )
+    ax.set(xlim=(-1.45, 8.0), ylim=(top - 0.9, 1.2))
     ax.axis("off")
     show(ax.figure, f"The map. {'; '.join(told)}.")
 
@@ -122,5 +126,5 @@ def _cell(ax: Axes, x: float, top: float, methods: list, two_columns: bool) -> i
     half = (len(names) + 1) // 2 if two_columns and len(names) > 3 else len(names)
     for i, name in enumerate(names):
         column, line = divmod(i, half)
-        ax.text(x + 2.05 * column, top - 0.1 - 0.5 * line, name, fontsize=9, va="top")
+        ax.text(x + 2.35 * column, top - 0.1 - 0.5 * line, name, fontsize=9, va="top")
     return half

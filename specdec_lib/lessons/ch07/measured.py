@@ -6,7 +6,6 @@ import numpy as np
 
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.common.drawing import (
-    CROSS,
     PAPER,
     bars,
     drawn_from,
@@ -69,11 +68,11 @@ def shapes_walked(
         speeds = [each / time for each, time in zip(tokens, times, strict=True)]
         for ax, values in ((left, tokens), (right, speeds)):
             bars(ax, x + offset, values, dress, 0.36, label=draft, text=".2f")
-        left.plot(x + offset, exact, **CROSS, color="black")
+        left.plot(x + offset, exact, "_", color="black", markersize=18, markeredgewidth=2)
         parts.append(f"{draft}: " + ", ".join(
             f"{name} {value:.2f} tokens, {speed:.2f}x"
             for name, value, speed in zip(trees, tokens, speeds, strict=True)))  # fmt: skip
-    left.set_title("Tokens a block (crosses: computed)", fontsize=11)
+    left.set_title("Tokens a block (black lines: computed)", fontsize=11)
     right.set_title(f"Speed, drafting counted: c = {c:g} a level", fontsize=11)
     for ax in (left, right):
         ax.set_xticks(x, [name.replace(" ", "\n", 1) for name in trees])

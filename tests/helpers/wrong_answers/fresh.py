@@ -809,6 +809,40 @@ def columns_see_rows(parents):
     return mask
 
 
+@CH07.at("walk_tree", "walk_without_bonus")
+def stops_at_the_leaf(parents, tokens, p, q, r, u):
+    """Returns at a leaf what was accepted, without the bonus token."""
+    out, at = [], -1
+    while True:
+        below = [i for i in range(len(parents)) if parents[i] == at]
+        if out and not below:
+            return out
+        left = p[at + 1]
+        for i in below:
+            if r[i] * q[at + 1][tokens[i]] < left[tokens[i]]:
+                out.append(tokens[i])
+                at = i
+                break
+            left = residual_distribution(left, q[at + 1])
+        else:
+            return [*out, sample_from(left, u)]
+
+
+@CH07.at("walk_tree", "walk_drawn_from_target")
+def draws_from_p_after_all(parents, tokens, p, q, r, u):
+    """Draws the last token from the row of p, whatever was rejected there."""
+    out, at, going = [], -1, True
+    while going:
+        left, going = p[at + 1], False
+        for i in [i for i, parent in enumerate(parents) if parent == at]:
+            if not going and r[i] * q[at + 1][tokens[i]] < left[tokens[i]]:
+                out, taken, going = [*out, tokens[i]], i, True
+            elif not going:
+                left = residual_distribution(left, q[at + 1])
+        at = taken if going else at
+    return [*out, sample_from(p[at + 1], u)]
+
+
 @CH07.at("map_draft", "mapped_overwritten")
 def last_one_wins(q, draft_to_target, vocab_size):
     """Overwrites the mass where two tokens share an id."""
