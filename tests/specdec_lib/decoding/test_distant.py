@@ -14,6 +14,7 @@ from decoders.distant import DISTANT, Crossings, MixedDevices, llama_on
 from decoders.random_models import VOCAB, eagle_weights, medusa_heads
 
 from specdec_lib.decoding.fixed_shape import step
+from specdec_lib.decoding.fixed_shape.graph import GraphDecoder
 from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
@@ -32,6 +33,7 @@ from specdec_lib.measure.experiment.loops import LIBRARY
 from specdec_lib.measure.experiment.seq2seq import random_t5
 from specdec_lib.models.hf import EncoderDecoder
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.t5 import T5Decoder
 from specdec_lib.sampling import Warp, choices_for
 
 PROMPTS = [[7, 1, 2, 3, 4, 5, 6, 8], [1, 2, 3], [5, 9]]
@@ -78,12 +80,12 @@ def states(target: Llama, near: Llama) -> Eagle:
 
 
 # By name: a drafter for a target, its draft, and the same target on the host; and how often the
-# host may read in a block. Counts are looked up by tokens, and states by where they stand.
+# host may read in a block. States are looked up by where they stand.
 DRAFTERS = {
     "a model": (lambda target, draft, near: ModelDrafter(draft), 1),
     "its own layers": (lambda target, draft, near: EarlyExit(target, 1), 1),
     "the prompt": (lambda target, draft, near: PromptLookup(VOCAB, target.device), 1),
-    "counts": (lambda target, draft, near: NgramDrafter(COUNTS, 3, target.device), 1 + K),
+    "counts": (lambda target, draft, near: NgramDrafter(COUNTS, 3, target.device), 1),
     "heads": (lambda target, draft, near: heads(target, near), 2),
     "its states": (lambda target, draft, near: states(target, near), 2),
     "guesses": (lambda target, draft, near: Jacobi(target, pool=True), 3),
@@ -140,13 +142,20 @@ def test_plain_decoding_is_read_once_a_token(models, far, crossings: Crossings):
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_trees_stay_on_one_side(models, far, name: str):
-    texts = []
+def test_trees_stay_on_one_side(models, far, crossings: Crossings, name: str):
+    """A tree is read at every node, when it is drawn and when it is judged, and thrice more.
+
+    That is whether all is finite, the last token, and the nodes' p and q.
+    """
+    made, reads = [], []
     for target, draft in (far, models):
         drafter = TREES[name](target, draft, models[0])
+        crossings.clear()
         drawn, settings = generators(SAMPLED, 1), Settings(TOKENS, SAMPLED)
-        texts.append(tree_generate(target, drafter, PROMPTS[0], 2, settings, drawn).tokens)
-    assert texts[0] == texts[1]
+        made.append(tree_generate(target, drafter, PROMPTS[0], 2, settings, drawn))
+        reads.append(len(crossings.reads))
+    assert reads[0] <= (2 * drafter.nodes(2) + 3) * made[0].target_passes and reads[1] == 0
+    assert made[0].tokens == made[1].tokens
 
 
 def test_a_verify_block_of_a_students_form_stays_on_one_side(models, far):
@@ -173,6 +182,22 @@ def test_an_encoder_decoder_stays_on_one_side(crossings: Crossings):
         made = speculative_generate(pair[0], ModelDrafter(pair[1]), [[0]], K, settings, drawn)
         texts.append(made.tokens)
     assert texts[0] == texts[1]
+
+
+def test_a_t5_in_fixed_shapes_stays_on_one_side_and_its_step_waits_for_nothing(crossings):
+    texts = []
+    for move in (lambda model: model, on_distant):
+        whole = [EncoderDecoder(move(random_t5(layers, layers))) for layers in (2, 1)]
+        models = [T5Decoder(each, 16) for each in whole]
+        for each in models:
+            each.read([3, 4, 5])
+        decoder = GraphDecoder(*models, 1, 40, K, GREEDY)
+        made = decoder.generate([models[0].prompt], Settings(TOKENS, GREEDY), [])
+        texts.append(made.tokens)
+    assert texts[0] == texts[1]
+    crossings.clear()
+    decoder.step()
+    assert (crossings.reads, crossings.sends) == ([], [])
 
 
 FAULTS = {
