@@ -400,7 +400,7 @@ charts.measured_passes(forward_time, passes, limits["bandwidth"])
 #   many tokens are free. On a laptop they may be a few, not 153.
 # - **Points above the line.** Attention and the start of each operation take time too.
 # - **Points below the line.** A small model may fit into the processor's own cache, which is faster
-#   than the memory that the copy went through.
+#   than memory. And a pass mostly reads, while the copy also wrote.
 # - **More tokens sooner than fewer.** Four tokens can finish sooner than one: CPU libraries often
 #   use a faster routine for several rows than for one.
 

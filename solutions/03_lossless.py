@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 03 Lossless: why the text is the target's, and what breaks it
 #
-# 95 minutes · difficulty 4 of 5 · you need: NumPy, and chapter 02's rule, which is restated below
+# 80 minutes · difficulty 4 of 5 · you need: NumPy, and chapter 02's rule, which is restated below
 #
 # - **Intuition**: 60 proposals, counted by hand, in the first section.
 # - **Mathematics**: the two paths into every token, in "The proof".
@@ -22,8 +22,8 @@ from specdec_lib.lessons.ch03.checks import P, Q, hints
 # ## The smallest example: 60 proposals
 #
 # At one position of a text, the **target** has the distribution `p` and the **draft** has `q`. The
-# rule draws a draft token `x` from `q` and keeps `x` with probability `min(1, p(x)/q(x))`. A
-# number `r` in [0, 1) is the coin. After a rejection the rule draws one replacement from the
+# rule draws a draft token `x` from `q` and keeps `x` with probability `min(1, p(x)/q(x))`. The coin
+# that decides is a number `r` in [0, 1). After a rejection the rule draws one replacement from the
 # **residual**: `max(0, p - q)`, divided by its sum. A second number `u` draws this replacement.
 #
 # Take two tokens, `p = [0.5, 0.5]` and `q = [0.6, 0.4]`. Count 60 proposals:
@@ -33,21 +33,21 @@ from specdec_lib.lessons.ch03.checks import P, Q, hints
 # | token 0 | 36 | 5/6 | 30 | 6 |
 # | token 1 | 24 | above 1 | 24 | 0 |
 #
-# Token 0 is written 30 times. Token 1 is written 24 + 6 = 30 times. The draft preferred token 0,
+# Token 0 is written 30 times, and token 1 is written 24 + 6 = 30 times. The draft prefers token 0,
 # and the text does not show this preference.
 #
-# The distribution of the token that a sampler writes is called the **law** of the sampler. A sampler
-# is **lossless** if its law is `p`. The rule was lossless on these 60 proposals. This chapter asks
-# why, when, and how you could tell.
+# The distribution of the token that a sampler writes is called the **law** of the sampler. A
+# sampler is **lossless** if its law is `p`. On these 60 proposals the rule was lossless. Is it
+# always? How would you notice if it were not?
 
 # %% [markdown]
 # ## How far apart are two distributions?
 #
 # Chapter 02 used four tokens, A to D, with `p = [0.45, 0.30, 0.15, 0.10]` and
-# `q = [0.30, 0.45, 0.20, 0.05]`. Imagine a reader who sees one token and guesses whether it came from
-# `p` or from `q`. The reader may ask one yes-or-no question about the token: is it an A? Is it an A
-# or a C? The picture has every question to which `p` says yes more often. Which question separates
-# `p` and `q` best? Which tokens does it ask for?
+# `q = [0.30, 0.45, 0.20, 0.05]`. Somebody draws one token from `p` or from `q`. To guess which,
+# you may ask one yes-or-no question about the token: is it an A? Is it an A or a C? The picture
+# shows every question for which a yes is more probable under `p`. Which question separates `p`
+# and `q` best? Which tokens does it ask for?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch03 import figures
@@ -57,10 +57,10 @@ figures.best_question(P, Q)
 # %% [markdown]
 # ### Exercise: total_variation
 #
-# **What.** The gap of the best question: the largest amount by which `p` and `q` can differ in the
-# probability of a yes. With 32,000 tokens nobody can try every question. Say first which tokens the
-# best question asks for, then add up. **Shapes.** `p` and `q` are `(V,)`; a float from 0 (equal) to 1
-# (nothing shared) comes back.
+# **What.** The gap of the best question: the largest difference between `p` and `q` in the
+# probability of a yes. With 32,000 tokens nobody can try every question. First say which tokens the
+# best question asks for, then add up. **Shapes.** `p` and `q` are `(V,)`; a float from 0 (equal) to
+# 1 (nothing shared) comes back.
 #
 # **One worked number.** The pair of the picture: 0.20.
 
@@ -84,18 +84,17 @@ lesson.check_total_variation(total_variation)
 
 # %% [markdown]
 # The best question asks for every token that `p` has more of. Both distributions sum to 1. So what
-# `p` has above the overlap equals what `q` has above it. This mass is the **total variation**, TV:
+# `p` has above the overlap equals what `q` has above it. This mass is the **total variation**, TV.
+# It is also the probability that must be moved to turn `q` into `p`.
 #
 # $$ \mathrm{TV}(p, q) = \frac{1}{2} \sum_x |p(x) - q(x)| = 1 - \sum_x \min(p(x), q(x)) $$
 #
-# TV is also the probability that must be moved to turn `q` into `p`.
-#
 # ## How much can any exact rule keep?
 #
-# Perhaps a cleverer rule is lossless and keeps more. With two tokens you can try all rules: a rule
-# keeps each token with a chance of its own, and after a rejection it writes whatever it likes. In the
-# next cell a dot is one of 61 by 61 pairs of chances that can still be made exact. A circle marks the
-# exact rule that keeps the most.
+# Perhaps a cleverer rule is lossless and keeps more. With two tokens you can try every rule. A rule
+# keeps token 0 with one chance and token 1 with another, and after a rejection it may write what it
+# likes. The next cell tries 61 values of each chance. A dot is a pair of chances that an exact rule
+# can have. The circle marks the pair that keeps the most.
 
 # %% tags=["demo"]
 figures.best_rules(lesson.RULE_PAIRS)
@@ -104,7 +103,7 @@ figures.best_rules(lesson.RULE_PAIRS)
 # ### Exercise: acceptance_rate
 #
 # **What.** The largest share of draft tokens that an exact rule can keep, for any number of tokens.
-# Compare the three maxima with `p` and `q`, token by token, and find what they have in common.
+# Each title above has the largest share for two tokens. What does each token add to this share?
 # **Shapes.** `p` and `q` are `(V,)`; a float from 0 to 1 comes back. `q` may have zeros, and no
 # warning is allowed.
 #
@@ -129,30 +128,30 @@ figures.two_samplers(acceptance_rate, P, Q)
 lesson.check_acceptance_rate(acceptance_rate)
 
 # %% [markdown]
-# An exact rule cannot write token `x` more often than `p(x)`, or keep `x` more often than the draft
-# proposes it. Chapter 02's rule reaches this bound for every token (Leviathan et al., Theorem 3.5):
+# An exact rule cannot write token `x` more often than `p(x)`. It cannot keep `x` more often than
+# the draft proposes it. Chapter 02's rule reaches the smaller of the two for every token (Leviathan
+# et al., Theorem 3.5):
 #
-# $$ \beta = \sum_x q(x) \min\left(1, \frac{p(x)}{q(x)}\right) = \sum_x \min(p(x), q(x)) = 1 - \mathrm{TV}(p, q) $$
+# $$ \beta = \sum_x q(x) \min\left(1, \frac{p(x)}{q(x)}\right)
+# = \sum_x \min(p(x), q(x)) = 1 - \mathrm{TV}(p, q) $$
 #
-# The papers call this **acceptance rate** $\beta$ at one position and $\alpha$ on average. A pair of draws that
-# agrees as often as possible is called a **maximal coupling**. The bound holds for one position. Rules
-# that judge a whole block together can keep more tokens, and chapter 07 has such a rule (block
-# verification).
-#
-# Plain rejection sampling, on the left of the figure, is exact too, and keeps 0.50 in place of 0.80.
+# The papers call this **acceptance rate** $\beta$ at one position and $\alpha$ on average. The
+# bound holds for one position. Chapter 07 has an exact rule that judges a whole block together and
+# keeps more. The left picture above is plain rejection sampling. It is exact too, and keeps 0.50 in
+# place of 0.80.
 #
 # ## The proof, in two paths
 #
-# Return to the 60 proposals. Token 1 was written 24 times because it was kept and 6 times because it
-# replaced a token 0. These are the only two paths into a token: acceptance and correction.
+# Return to the 60 proposals. Token 1 was written 24 times because it was kept, and 6 times because
+# it replaced a token 0. These are the only two paths into a token: acceptance and correction.
 
 # %% [markdown]
 # ### Exercise: two_paths
 #
-# **What.** The probability that each token is written by acceptance, and by correction. Try the table
-# of 60 proposals first: `[30/60, 24/60]` and `[0, 6/60]`. How does each row follow from `p` and `q`?
-# **Shapes.** `p` and `q` are `(V,)`; a tuple of two new arrays `(V,)` comes back, acceptance first. If
-# `p` equals `q`, nothing is corrected. No warning is allowed.
+# **What.** The probability that each token is written by acceptance, and by correction. In the
+# table of 60 proposals these are `[30/60, 24/60]` and `[0, 6/60]`. How does each follow from `p`
+# and `q`? **Shapes.** `p` and `q` are `(V,)`; a tuple of two new arrays `(V,)` comes back,
+# acceptance first. If `p` equals `q`, nothing is corrected. No warning is allowed.
 #
 # **One worked number.** Token A of the pair: 0.30 by acceptance, 0.15 by correction.
 
@@ -182,18 +181,19 @@ lesson.check_two_paths(two_paths)
 # | accepted | `q(x) * min(1, p(x)/q(x)) = min(p(x), q(x))` |
 # | corrected | `(1 - beta) * max(0, p(x) - q(x)) / (1 - beta) = max(0, p(x) - q(x))` |
 #
-# A rejection has probability `1 - beta`. The residual is divided by its sum, which is `1 - beta` too,
-# so the two cancel. If `p(x) >= q(x)`, the paths bring `q(x)` and `p(x) - q(x)`. If `p(x) < q(x)`, the
-# paths bring `p(x)` and nothing. Both sums are `p(x)`. The draft never had to be good.
+# A rejection has probability `1 - beta`. The residual is divided by its sum, which is `1 - beta`
+# too, so the two cancel. If `p(x) >= q(x)`, the paths bring `q(x)` and `p(x) - q(x)`. Else
+# they bring `p(x)` and nothing. Both sums are `p(x)`, for every `q`: a poor draft costs time and
+# never quality. Chapter 04 counts the time.
 
 # %% [markdown]
 # ## Simulator: two paths, and a sample
 #
 # ### Commit first
 #
-# A perfect sampler draws 200,000 tokens from `p`. The frequencies are still 0.00144 of total variation
-# away from `p`, on average. How many **million** draws bring this noise to 0.0001? Write 3 for
-# 3,000,000.
+# A perfect sampler draws 200,000 tokens from `p`. The frequencies are still 0.00144 of total
+# variation away from `p`, on average. This noise shrinks like that of any mean. How many
+# **million** draws bring it to 0.0001? Write 3 for 3,000,000.
 
 # %% solution="prediction_03"
 ### BEGIN SOLUTION
@@ -221,17 +221,18 @@ linked_simulator("paths", target=P, draft=Q)
 # %% [markdown]
 # ## From one token to a text
 #
-# The proof used three conditions. Each line of the next cell keeps one condition, and then breaks it.
+# The proof used three conditions. Each line below keeps one condition and then breaks it. The
+# numbers are distances to the target, in total variation.
 
 # %% tags=["demo"]
 figures.three_conditions(P, Q)
 
 # %% [markdown]
-# If all three hold, every token that is written has the law `p` of the text before it. For accepted
-# and replaced tokens the two paths show this. The bonus token is drawn from `p` itself. Dropped draft
-# tokens are never written. A text's probability is the product over its tokens, so **the whole text
-# has the target's law**, wherever blocks begin and end. The figure follows every branch of a small
-# decoder and counts all 27 texts of three tokens.
+# If all three hold, every written token has the law `p` of the text before it. For accepted and
+# replaced tokens the two paths show this. The bonus token is drawn from `p` itself. The probability
+# of a text is the product over its tokens, so **the whole text has the target's law**, wherever
+# blocks begin and end. The next figure follows every branch of a small decoder and counts all 27
+# texts of three tokens.
 
 # %% tags=["demo"]
 figures.whole_texts(lesson.TARGET, lesson.DRAFT, k=2, length=3)
@@ -240,15 +241,15 @@ figures.whole_texts(lesson.TARGET, lesson.DRAFT, k=2, length=3)
 # ## A bug that ships
 #
 # "Draft the most likely token, because it is accepted most often. The target has the last word." In
-# May 2024 Hugging Face transformers followed this advice (pull request 30778) and still used the full
-# `q` in the rule. In August issue 32867 reported a wrong law, and in September pull request 33534 took
-# the change back.
+# May 2024 Hugging Face transformers followed this advice (pull request 30778), and its rule still
+# used the full `q`. In August issue 32867 reported a wrong law. In September pull request 33534
+# took the change back.
 #
 # ### Commit first
 #
 # `p = [0.5, 0.5]`, `q = [0.6, 0.4]`, and the draft always proposes token 0. Ratio and residual use
-# `q`. Count 60 proposals again: with which probability is token 0 written in the end? Write a number
-# from 0 to 1.
+# `q`. Count 60 proposals again: with which probability is token 0 written in the end? Write a
+# number from 0 to 1.
 
 # %% solution="prediction_03_b"
 ### BEGIN SOLUTION
@@ -299,38 +300,34 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 
 # %% [markdown]
 # There are two exact repairs. **One:** draw the draft token from `q`. **Two:** keep the argmax, and
-# give the rule the `q` that it was really drawn from, which is 1 on this token and 0 elsewhere (a
-# **one-hot** `q`). Then the rule keeps the draft token with probability `p(argmax q)`, and the
-# residual is `p` without this token.
+# give the rule the `q` that the token was really drawn from: 1 on this token and 0 elsewhere, a
+# **one-hot** `q`. Then the rule keeps the draft token with probability `p(argmax q)`, and the
+# residual is `p` without it.
 #
 # vLLM 0.27.1 makes the second repair by default: `draft_sample_method` is `"greedy"`, and the draft
-# probabilities "are treated as one-hot during rejection sampling". So its acceptance rate is
-# `p(argmax q)`, here 0.30, and not the sum of `min(p, q)`, here 0.80. Whoever compares the two numbers
-# compares two quantities.
+# probabilities "are treated as one-hot during rejection sampling". So it accepts with probability
+# `p(argmax q)`, here 0.30. The sum of `min(p, q)`, here 0.80, is another quantity.
 #
 # ## Temperature, top-k and top-p belong to both sides
 #
-# `p` and `q` in the rule are the distributions that are really sampled. A model gives **logits**, one
-# number a token, and three settings turn logits into a distribution. **Temperature** divides the
-# logits; below 1 it sharpens, above 1 it flattens. The **softmax** turns logits into probabilities:
-# `exp(logit)` over the sum of all. **Top-k** keeps only the k largest. **Top-p** keeps the most probable
-# tokens until they hold the share `p` of the mass.
-#
-# First step: the softmax of logits near 900. Two tokens, one logit apart, should give 0.731 and 0.269.
+# The rule's `p` and `q` are the distributions that are really sampled, after temperature, top-k and
+# top-p. You now write the function that makes them from logits. First step: the softmax,
+# `exp(logit)` over its sum. Two tokens, one logit apart, should give 0.731 and 0.269. What if the
+# logits are near 900?
 
 # %% tags=["demo"]
 lesson.overflow()
 
 # %% [markdown]
-# `exp` overflows above 709. A softmax does not change if one number is subtracted from all logits, so
-# subtract the largest. Second step: the filters.
+# `exp` overflows above 709. A softmax does not change if one number is subtracted from all logits,
+# so subtract the largest. Second step: the filters.
 
 # %% [markdown]
 # ### Exercise: warp
 #
-# **What.** From logits to the distribution that is sampled: temperature, then top-k, then top-p, then
-# the kept mass is divided by its sum. **Shapes.** `logits` is `(V,)`, and may be near 900 or -900; a
-# new array `(V,)` that sums to 1 comes back. No warning is allowed.
+# **What.** From logits to the distribution that is sampled: temperature, then top-k, then top-p,
+# then the kept mass is divided by its sum. **Shapes.** `logits` is `(V,)`, and may be near 900 or
+# -900; a new array `(V,)` that sums to 1 comes back. No warning is allowed.
 #
 # - `temperature` divides the logits. 0 puts everything on the largest. Below 0: ValueError.
 # - `top_k` keeps the k largest logits and all that equal the k-th. None, 0 and more than `V`: all.
@@ -339,8 +336,9 @@ lesson.overflow()
 #
 # Of equal tokens, top-p and temperature 0 take the lowest index first.
 #
-# **One worked number.** Logits `log [0.5, 0.25, 0.125, 0.125]` with `top_p = 0.6`: before token 1 stands
-# 0.5, so token 1 is kept; before token 2 stands 0.75. The result is `[2/3, 1/3, 0, 0]`.
+# **One worked number.** Logits `log [0.5, 0.25, 0.125, 0.125]` with `top_p = 0.6`: the mass before
+# token 1 is 0.5, so token 1 is kept. The mass before token 2 is 0.75. The result is
+# `[2/3, 1/3, 0, 0]`.
 
 
 # %% solution="warp"
@@ -381,43 +379,45 @@ lesson.check_warp(warp)
 
 # %% [markdown]
 # At temperature 0 both distributions are one-hot, the ratio is 0 or 1, and the rule becomes chapter
-# 01's greedy check. The second figure breaks the first condition. The draft samples with top-k and
-# hands over the `q` from before the filter. This `q` is too small where the draft proposes, so too
-# much is kept: at k = 4 everything is kept, and the law is off by 0.155.
+# 01's greedy check. The second figure breaks the first condition: the draft samples with top-k and
+# hands over its `q` from before the filter. This `q` is too small for the tokens that the draft
+# proposes, so the rule keeps too many. At k = 4 it keeps all of them, and the law is off by 0.155.
 #
 # ## Impostors: what sampling cannot see
 #
-# The usual check of a sampler draws 200,000 tokens and compares frequencies. The first cell does so for
-# the right rule. The figure repeats the check 40 times for two rules on another pair. `coarse_coin` has a coin of six bits, the 64 values 0/64 to 63/64, and
-# keeps a token if the coin is **at most** the ratio. A ratio of 32/64 should keep 32 of 64 coins. With
-# "at most" it keeps 33.
+# The usual check of a sampler draws 200,000 tokens and compares frequencies with `p`. The lines
+# below show one such check of the right rule. The figure repeats the check 40 times on another
+# pair, for the right rule and for `coarse_coin`. This rule has a coin of six bits, one of 0/64 to
+# 63/64, and keeps a token if the coin is **at most** the ratio. A ratio of 32/64 should keep 32 of
+# the 64 coins. With "at most" it keeps 33.
 
 # %% tags=["demo"]
 charts.draw_and_compare(200_000)
 charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 
 # %% [markdown]
-# A right rule can look wrong by bad luck, and a wrong rule can look right. Counting has no luck. Each
-# rule decides by `r` and `u`, two numbers in a square of side 1. Cut this square into 64 by 64 small
-# squares, and ask the rule once in the middle of each. If every decision falls on a line of the grid,
-# no small square is cut in two, and the count is the exact law.
+# A right rule can look wrong by bad luck, and a wrong rule can look right. Counting has no luck. A
+# rule decides by `r` and `u`, so by a point in a square of side 1. Cut this square into 64 by 64
+# small squares and ask the rule in the middle of each. If its decision changes only on lines of the
+# grid, every small square agrees with its middle, and the count is the exact law.
 
 # %% [markdown]
 # ### Exercise: is_lossless
 #
 # **What.** Judge somebody's rule: is its law `p` if the draft token is drawn from `q`? **Shapes.**
-# `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, all of shape `(N,)`, and returns the
-# tokens `(N,)` that are written. True or False comes back. Ask in the middles `(i + 0.5)/cells`, in all
-# pairs of `r` and `u`, with whole arrays and not once a square. Two laws are the same if no entry
-# differs by more than 1e-12. A rule that uses `r` again for `u` is an impostor.
+# `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, all of shape `(N,)`, and returns
+# the tokens `(N,)` that are written. True or False comes back. Ask in the middles
+# `(i + 0.5)/cells`, in all pairs of `r` and `u`, with whole arrays and not square by square. Two
+# laws are the same if no entry differs by more than 1e-12. A rule that uses `r` again for `u` is an
+# impostor.
 #
-# **For which pairs is the count exact?** For pairs whose ratios `p/q` and sums of the residual, added
-# up from token 0, are multiples of `1/cells`. `lesson.GRID_P` and `lesson.GRID_Q` fit 64, and you are
-# graded on such pairs, with `cells` left at 64. The chapter's own `P` and `Q` have ratios of 2/3 and 3/4
-# and need `cells=60`. With 64 the right rule would look wrong.
+# **For which pairs is the count exact?** The ratios `p/q` and the cumulative sums of the residual
+# must be multiples of `1/cells`. You are graded on pairs that fit `cells=64`, as `lesson.GRID_P`
+# and `lesson.GRID_Q` do. The chapter's own `P` and `Q` have ratios of 2/3 and 3/4 and need
+# `cells=60`. With 64 the right rule would look wrong.
 #
-# **One worked number.** With `q = [0.25, 0.75]` token 0 is drafted in a quarter of all cases, so each of
-# its 4,096 squares weighs `0.25/4096`.
+# **One worked number.** With `q = [0.25, 0.75]` token 0 is drafted in a quarter of all cases, so
+# each of its 4,096 squares weighs `0.25/4096`.
 
 
 # %% solution="is_lossless"
@@ -444,44 +444,45 @@ figures.line_up(is_lossless, lesson.GRID_P, lesson.GRID_Q)
 lesson.check_is_lossless(is_lossless)
 
 # %% [markdown]
-# The rules are in `specdec_lib/lessons/ch03/rules.py`, two lines each. `coarse_coin` counts 0.0078 here
-# and 0.00098 in the figure before, because the two pairs differ: a bias belongs to a rule *and* a pair.
-# `sampler_match` is no impostor. It draws from `p` and looks whether the draft has guessed the token.
-# It is exact, but on `P` and `Q` it keeps only the sum of `p q`, 0.305 in place of 0.80.
+# The rules are in `specdec_lib/lessons/ch03/rules.py`, two lines each. `coarse_coin` is off by
+# 0.0078 here and by 0.00098 in the figure before, because the pairs differ: a bias belongs to a
+# rule *and* a pair. `sampler_match` is exact: it draws from `p` and looks whether the draft has
+# guessed the token. On `P` and `Q` it keeps only the sum of `p q`, 0.305 in place of 0.80.
 #
 # ## Judge the real library
 #
-# Now judge code that thousands of people run: `_speculative_sampling` of the installed transformers
-# (the course pins 5.23.0). The code takes its coin from `torch.rand_like` and its token from
-# `torch.multinomial`. The given rule `library_rule` puts your `r` in place of the first. It reads the
-# distribution that is handed to the second, and draws from it with your `u`. So the library's own code
-# decides, nothing is sampled, and the count is exact.
+# Now judge code that is in use: `_speculative_sampling` of the installed transformers (the course
+# pins 5.23.0). It takes its coin from `torch.rand_like` and its token from `torch.multinomial`. The
+# given rule `library_rule` lends it your `r` as the coin, and draws with your `u` from the
+# distribution that it hands to `torch.multinomial`. So the library's own code decides, nothing is
+# random, and the count is exact.
 #
 # The second rule gets its draft token and its logits from a generator of the same library,
-# `SinglePositionMultiTokenCandidateGenerator`. These are its lines (5.23.0, candidate_generator.py,
-# lines 1344 and 1347):
+# `SinglePositionMultiTokenCandidateGenerator` (5.23.0, candidate_generator.py, lines 1344 and
+# 1347):
 #
 # ```python
 # last_token_id = outputs.logits.argmax(dim=-1)
 # drafted_logits.append(outputs.logits)
 # ```
 #
-# The third rule is the same with a one-hot `q`. What will your judge say? The import takes some seconds.
+# The third rule is the second with a one-hot `q`. What will your judge say of each? The import
+# takes some seconds.
 
 # %% tags=["demo"]
 figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 
 # %% [markdown]
 # You have found a bug that ships. The acceptance code is exact. The generator breaks the first
-# condition: it drafts the argmax and hands over full logits, and with sampling switched on the rule
-# divides by these logits (utils.py, line 4103). Your `argmax_draft_law` predicted the law before you ran
-# the library. This generator serves one family of models, the Gemma 4 assistants. Issue 47932 reported
+# condition: it drafts the argmax and hands over full logits, and a sampling rule divides by their
+# softmax (utils.py, line 4103). Your `argmax_draft_law` predicted the law before you ran the
+# library. This generator serves one family of models, the Gemma 4 assistants. Issue 47932 reported
 # the bug, with two like it, in August 2026.
 #
 # ## Forge an impostor
 #
-# You now know what samples see and what counting sees. Use the gap. Here is the right rule, for many
-# draft tokens at once.
+# You now know what samples see and what counting sees. Use the gap. Here is the right rule, for
+# many draft tokens at once.
 
 # %%
 def right_rule(p, q, tokens, r, u):
@@ -496,17 +497,17 @@ def right_rule(p, q, tokens, r, u):
 # ### Exercise: impostor
 #
 # **What.** A rule that 200,000 samples pass and counting exposes. **Shapes.** As every rule:
-# `tokens`, `r`, `u` are `(N,)`, and an array `(N,)` of whole numbers from 0 to V - 1 comes back. You may
-# call `right_rule`. Draw no random numbers of your own, and compare `r` and `u` with multiples of
-# `1/64` only, so that the count is exact.
+# `tokens`, `r`, `u` are `(N,)`, and an array `(N,)` of whole numbers from 0 to V - 1 comes back.
+# You may call `right_rule`. Draw no random numbers of your own, and compare `r` and `u` with
+# multiples of `1/64` only, so that the count is exact.
 #
-# **Graded** on `lesson.GRID_P` and `lesson.GRID_Q`. The bias is the counted total variation to `p`. It
-# must be above 0 and at most 0.00149, the noise of 200,000 samples. The samples, with two fixed seeds,
-# must stay below an alarm at twice this noise. A larger bias earns more: there is a share for hiding, one
-# from 0.0003 on, and one from 0.0012 on.
+# **Graded** on `lesson.GRID_P` and `lesson.GRID_Q`. The bias is the counted total variation to `p`.
+# It must be above 0 and at most 0.00149, the noise of 200,000 samples. The samples, with two fixed
+# seeds, must stay below twice this noise. Such a rule earns half of the points, a bias of at least
+# 0.0003 a quarter more, and one of at least 0.0012 the rest.
 #
-# **One worked number.** If token 2 is written in one small square of the 4,096, whatever was drafted,
-# the bias is 0.00023.
+# **One worked number.** If token 2 is written in one small square of the 4,096, whatever was
+# drafted, the bias is 0.00023.
 
 
 # %% solution="impostor"
@@ -530,42 +531,32 @@ lesson.check_impostor(impostor)
 # %% [markdown]
 # ## Lossy on purpose: lenience
 #
-# Some methods change `p` and accept the price. Leviathan et al. (Appendix A.5) keep a token with `p/(l q)`,
-# with a lenience `l` below 1. The option `assistant_ensemble_weight` of transformers puts
-# `w p + (1 - w) q` in the target's place. Every extra 1% accepted moves the output 1% away from `p`, and at
-# one position no method does it for less.
+# Some methods change `p` and accept the price. Leviathan et al. (Appendix A.5) keep a token with
+# `p/(l q)`, with a lenience `l` below 1. The option `assistant_ensemble_weight` of transformers
+# puts `w p + (1 - w) q` in the target's place. Every extra 1% accepted moves the output 1% away
+# from `p`. At one position no method does it for less.
 
 # %% tags=["demo"]
 figures.price_of_acceptance(total_variation, P, Q)
 
 # %% [markdown]
-# Rounding the target's weights changes `p` as well. The next cell measures by how much, for the built-in
-# target on **held-out** text, which no model here was trained on. An exact decoder stands at 0. A
-# lossy method needs evaluation, task by task. A lossless method needs a count of its implementation,
-# because implementations fail.
+# Rounding the target's weights changes `p` as well. The next cell measures by how much, for the
+# built-in target on **held-out** text, which no model here was trained on. A lossy method needs
+# evaluation, task by task. A lossless method needs a count of its implementation, because
+# implementations fail.
 
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
 from specdec_lib.measure.core.rounded import rounded_targets
 
 leave_cores()  # as in chapter 00
-rounded_targets()
-
-# %% [markdown]
-# ## The worst case: a very poor draft
-#
-# The two paths hold for every `q`, so a poor draft costs no quality. A poor draft costs time. The
-# table has `c`, the time of a draft step over the time of a target pass. It assumes that a pass over
-# five tokens costs as much as a pass over one, and equal acceptance everywhere.
-
-# %% tags=["demo"]
-lesson.speed_table(alphas=(1.0, 0.7, 0.3, 0.0), costs=(0, 0.02, 0.1), k=4)
+moved = rounded_targets()
 
 # %% [markdown]
 # ## The claim, reviewed
 #
-# *Claim: speculative decoding is lossless.* **Status: it holds for the law, up to rounding, under the three
-# conditions above.** The next cell has four witnesses; two of them are yours.
+# *Claim: speculative decoding is lossless.* **Status: it holds for the law, up to rounding, under
+# the three conditions above.** The next cell has four witnesses; two of them are yours.
 
 # %% tags=["demo"]
 figures.witnesses(two_paths, is_lossless)
@@ -574,10 +565,9 @@ lesson.rounding()
 # %% [markdown]
 # - **Greedy.** At temperature 0 both methods give the same tokens, until rounding changes which logit is
 #   largest.
-# - **Rounding.** The law inherits the rounding of `p` and `q` and adds almost nothing. A draft that samples
-#   in bfloat16 and hands over a float32 `q` breaks the first condition a little, as the last lines show.
-#
-# The proof says nothing about speed, and the witnesses are small models with known laws.
+# - **Rounding.** The law inherits the rounding of `p` and `q`. A draft that samples in bfloat16 and hands
+#   over a float32 `q` breaks the first condition a little, as the last lines show.
+# - **Speed.** The proof says nothing about it.
 
 # %% [markdown]
 # ## Quiz
@@ -604,7 +594,7 @@ lesson.answered("quiz_03", quiz_03)
 # - a: the target's distribution, later than without a draft
 # - b: the target's distribution, as fast as without a draft
 # - c: a text between the draft's and the target's
-# - d: the target's distribution, but only while alpha is above c
+# - d: the target's distribution, but only if the draft is right often enough
 
 # %% solution="quiz_03_b"
 ### BEGIN SOLUTION
@@ -617,9 +607,9 @@ lesson.answered("quiz_03_b", quiz_03_b)
 # %% [markdown]
 # ### In your own words
 #
-# "Let the draft decode greedily. The target has the last word on every token, so the text's distribution
-# cannot change." Where does the proof break? Say which of the two paths gets the wrong mass, and which `q`
-# would make it right. Three to five sentences. A person marks this answer.
+# "Let the draft decode greedily. The target has the last word, so the text's distribution cannot change."
+# Where does the proof break? Say which of the two paths gets the wrong mass, and which `q` would make it
+# right. Three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_drawn_from_q" points=2
 # The accepted path carries `q(x) min(1, p/q)` only if `x` is drafted with probability `q(x)`. By argmax one
@@ -641,15 +631,6 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # </details>
 #
-# **You might read: "Draft the most likely token, then accept with min(1, p/q)."**
-#
-# <details><summary>Answer</summary>
-#
-# The ratio is for a token that was drawn from `q`. *Look:* `[0.6, 0.4]` for `[0.5, 0.5]` gives
-# `[0.833, 0.167]`.
-#
-# </details>
-#
 # **You might read: "The output is identical."**
 #
 # <details><summary>Answer</summary>
@@ -665,8 +646,8 @@ lesson.look()
 # %% [markdown]
 # ## The race again
 #
-# The same race at temperature 0.7. No reader could tell which of the two texts was drafted, because both are
-# drawn from one distribution, and this chapter has proved it.
+# The same race at temperature 0.7. Nobody can tell which of the two texts was drafted: both are drawn from
+# one distribution, as you have proved.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -680,8 +661,8 @@ show_race(race("03", contestants, temperature=0.7))
 # ## Sources
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
-#   arXiv 2211.17192: the one-token proof (Appendix A.1), the acceptance rate (Theorem 3.5, Corollary 3.6), the
-#   speed of the table (Theorem 3.8), lenience (A.5).
+#   arXiv 2211.17192: the one-token proof (Appendix A.1), the acceptance rate (Theorem 3.5, Corollary 3.6),
+#   lenience (A.5).
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv 2302.01318:
 #   Theorem 1, the same proof with the letters exchanged.
 # - Hugging Face transformers, on GitHub: 30778 made drafts greedy, 32867 reported the law, 33534 took it back;

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # 04 Choosing the draft: fast or accurate, and how many tokens
 #
-# 90 minutes · difficulty 3 of 5 · you need: chapter 02 (a draft token is accepted with probability
+# 80 minutes · difficulty 3 of 5 · you need: chapter 02 (a draft token is accepted with probability
 # min(1, p/q)), how to index a NumPy array, and for the last exercise PyTorch's softmax and what a
 # gradient is
 #
 # - **Intuition**: one block in milliseconds, in the first picture.
 # - **Mathematics**: tokens a block, the price of a block, the best `K`; you find all three yourself.
 # - **Code**: seven short functions. Four choose `K`, two draft without a model, one trains a draft.
-# - **Demo**: a target of 234 million parameters' cost, where drafting pays; what your formula
+# - **Demo**: a target slowed down to the cost of 234 million parameters; what your formula
 #   promises, what the clock shows, and where the difference goes.
 #
 # **You come with** a block: the draft proposes `K` tokens, the target judges them in one pass, and
@@ -46,8 +46,8 @@ figures.one_block(target_ms=50, draft_ms=5, k=5, accepted=3)
 # - **`c`**, how slow the draft is: the time of one draft step over the time of one target pass over
 #   one token. Here `c = 5/50 = 0.1`.
 #
-# A smaller draft usually has a smaller `c` and a smaller `alpha`: fast or accurate. Three things
-# help: the two models agree, the draft is much cheaper, and the text is predictable.
+# A smaller draft usually has a smaller `c` and a smaller `alpha`: fast or accurate. Drafting gains
+# most if the two models agree, the draft is much cheaper, and the text is predictable.
 #
 # A processor makes the same bet when it guesses which way a branch of the program will go:
 #
@@ -56,7 +56,7 @@ figures.one_block(target_ms=50, draft_ms=5, k=5, accepted=3)
 # | the branch predictor guesses | the draft proposes `K` tokens | `K` draft steps |
 # | commit: the guess was right, the work counts | the target accepts the token | none |
 # | flush: all work after a wrong guess is thrown away | all tokens after a rejection are dropped | their draft steps were paid for |
-# | misprediction penalty | a block whose first token is rejected | `c K` target passes more than plain decoding |
+# | misprediction penalty | a block whose first token is rejected | all `K` draft steps, for nothing |
 #
 # The formulas below need one assumption: **each draft token that is judged is accepted with the
 # same probability `alpha`.** Real text does not keep to this; chapters 05 and 06 measure how much
@@ -96,11 +96,10 @@ for alpha, row in means.items():
     print(f"alpha = {alpha}, K = 1, 2, 3, 4:", "  ".join(f"{mean:.2f}" for mean in row[:4]))
 
 # %% [markdown]
-# Each row is the mean number of accepted draft tokens. Take a pencil. In the first row, how much
-# does the second draft token add? The third? The fourth? Do the same in the second row. Then say in
-# one sentence what draft token number `i` adds. This sentence is the formula.
-
-# %% [markdown]
+# Each row has the mean number of accepted draft tokens for one `alpha`. Take a pencil. In the first
+# row, how much does the second draft token add? The third? The fourth? Do the same in the second
+# row. Then say in one sentence what draft token number `i` adds. This sentence is the formula.
+#
 # ### Exercise: expected_accepted
 #
 # **What.** The mean number of accepted draft tokens in a block. **Shapes.** `alpha` is a float from
@@ -163,9 +162,9 @@ lesson.reveal("prediction_04", prediction_04)
 # $$ E[\text{accepted}] = \alpha + \alpha^2 + \cdots + \alpha^K, \qquad
 # E[\text{tokens}] = E[\text{accepted}] + 1 = \frac{1 - \alpha^{K+1}}{1 - \alpha} $$
 #
-# The 1 is the target's own token: a correction after a rejection, the bonus token if there was
-# none. The second formula is Equation 1 of Leviathan et al. The fraction has no value at
-# `alpha = 1`; the sum has.
+# The 1 is the target's own token: the correction after a rejection, else the bonus token. The
+# second formula is Equation 1 of Leviathan et al. At `alpha = 1` its fraction is 0/0, and the sum
+# is `K + 1`.
 #
 # ## What a block costs
 #
@@ -217,6 +216,7 @@ hints(walltime_speedup)
 
 # %% tags=["demo"]
 figures.speed_by_k(walltime_speedup, alpha=0.7, costs=(0.0, 0.02, 0.1, 0.3))
+figures.perfect_to_useless(walltime_speedup, costs=(0.0, 0.02, 0.1), k=4)
 
 # %% test="walltime_speedup" points=2
 lesson.check_walltime_speedup(walltime_speedup)
@@ -224,15 +224,16 @@ lesson.check_walltime_speedup(walltime_speedup)
 # %% [markdown]
 # $$ \text{speed-up} = \frac{E[\text{tokens}]}{c\,K + v(K+1)} $$
 #
-# With `v = 1` this is Theorem 3.8 of Leviathan et al. A draft is seldom free: Chen et al. report
-# 14.1 ms for a token of their target and 1.8 ms for one of their draft, so `c = 0.128`. They were
-# still 1.9 to 2.5 times as fast.
+# With `v = 1` this is Theorem 3.8 of Leviathan et al. The table goes from a perfect draft to a
+# useless one: a useless draft costs time, and the text stays the target's. A draft is seldom free:
+# Chen et al. report 14.1 ms for a token of their target and 1.8 ms for one of their draft, so
+# `c = 0.128`. They were still 1.9 to 2.5 times as fast.
 #
 # ## The best K: when to stop drafting
 #
-# The curves above have a top. Why is it where it is? Look at the next draft token by itself. It
-# costs `c`, and it brings a part of a token. The bars show what it brings for each unit of time;
-# the line is the speed-up that the block has without it.
+# The curves above have a top. Why there? Look at one more draft token by itself. It costs `c`, and
+# it brings a part of a token. A bar shows this part divided by `c`: the tokens that it brings for
+# the time of a target pass. The line is the speed-up of the block without it.
 
 # %% tags=["demo"]
 figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
@@ -300,10 +301,10 @@ lesson.check_best_k(best_k)
 # `v = 1`, **some `K` pays exactly if `alpha > c`**. The gain is then at least
 # `(1 + alpha)/(1 + c)`: Corollary 3.9 of Leviathan et al. For any other draft the best `K` is 0.
 #
-# In the row of 0.7 the best `K` falls from 9 to 2 although `alpha` stays. A rule that knows only
-# `alpha` cannot choose `K`. For `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1, the best `K` is
-# between 3 and 11. With too few draft tokens you pay a target pass for little; with too many you
-# pay for tokens after a rejection. Near the top an error of one costs little.
+# In the map, at `alpha = 0.7`, the best `K` falls from 9 at `c = 0.01` to 2 at `c = 0.4`. A rule
+# that knows only `alpha` cannot choose `K`. For `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1,
+# the best `K` is between 3 and 11. With a smaller `K` each target pass writes too little. With a
+# larger `K` you pay for tokens after a rejection. Near the top an error of one costs little.
 #
 # ## Simulator: tokens and time over K
 #
@@ -339,13 +340,13 @@ lesson.reveal("prediction_04_c", prediction_04_c)
 #
 # ## The promise and the clock
 #
-# Now a real pair. The built-in target has 7.9 million parameters and three drafts of its family.
-# We slow the target down until a pass costs what a model of 234 million parameters costs; its
-# distribution stays the same. So the cost is that of a large target, and the acceptance stays that
-# of the built-in pair.
+# Now a real pair. The built-in target has 7.9 million parameters and three drafts of its family. We
+# slow the target down until a pass costs what a model of 234 million parameters costs; its
+# distribution stays the same. So the cost is that of a large target, and the acceptance is that of
+# the built-in pair.
 #
-# `alpha` is measured at temperature 1 on 3,000 positions of held-out text. `c` and `v` come from
-# passes by themselves, on half of your machine's cores. The next cell takes about 20 s.
+# `alpha` is measured at temperature 1 on 3,000 positions of held-out text. `c` and `v` are timed
+# pass by pass, on half of your machine's cores. The next cell takes about 20 s.
 
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
@@ -372,9 +373,9 @@ charts.promise(speedup, draft, costlier[draft], k)
 # %% [markdown]
 # ### Commit first
 #
-# The last line is a promise. It takes `v = 1`, and `c` from draft steps that follow each other.
-# Now the decoder itself runs, plain and speculative by turns. What share of the promised speed-up
-# will the clock show? Write a number from 0.2 to 1.2; 1 means all of it.
+# The last line is a promise. It assumes `v = 1`, and its `c` was timed on draft steps that follow
+# each other. Now the decoder itself runs, plain and speculative by turns. What share of the
+# promised speed-up will the clock show? Write a number from 0.2 to 1.2; 1 means all of it.
 
 # %% solution="prediction_04_d"
 ### BEGIN SOLUTION
@@ -403,8 +404,8 @@ lesson.reveal("prediction_04_d", prediction_04_d, share)
 # - **The text.** `alpha` is a mean over held-out text. The decoder met other positions, in text that
 #   the target itself wrote, and it met few of them.
 #
-# Which step is the largest on your machine? The range under the picture tells you how far to trust
-# the last bar: the texts differ by chance.
+# Which step is the largest on your machine? The texts differ by chance, so the range under the
+# picture says how far to trust the last bar.
 #
 # Here is the picture again, with the pass, `c` and `v` of this draft. Drag `q` until the accepted
 # share is the draft's `alpha`. Which `K` gets the ring, and does the last column of the table agree?
@@ -415,9 +416,9 @@ linked_simulator(
 )
 
 # %% [markdown]
-# The contrast: the same family with the built-in target itself. Its pass is much shorter. A draft
-# step and Python take as long as before. The fourth draft is an **early exit**: the target cut
-# after the first of its four layers.
+# Now the same drafts with the built-in target itself, whose pass is much shorter. A draft step and
+# Python take as long as before. The fourth draft is an **early exit**: the target cut after the
+# first of its four layers.
 
 # %% tags=["demo"]
 drafts = family | {"first layer": strategies.first_layers(1)}
@@ -467,8 +468,7 @@ print("sizes are equal:", len(ours) == len(theirs), " ids are equal:", ours == t
 # before it loads a pair. Chapter 07 drafts across two vocabularies.
 #
 # You write the two drafts without a model: a lookup knows this text, counts know the average text.
-
-# %% [markdown]
+#
 # ### Exercise: prompt_lookup
 #
 # **What.** Take the longest suffix of `tokens`, of at most `max_ngram` tokens, that also occurs
@@ -478,9 +478,6 @@ print("sizes are equal:", len(ours) == len(theirs), " ids are equal:", ours == t
 #
 # **One worked number.** `tokens = [4, 5, 6, 9, 5, 6]`, `k = 3`: the text ends with `[5, 6]`, which
 # also stands at position 1. After it came `[9, 5, 6]`.
-#
-# **In production.** `transformers.generation.candidate_generator.PromptLookupCandidateGenerator`
-# (5.23.0) takes the first occurrence that fits, where you take the latest.
 
 
 # %% solution="prompt_lookup"
@@ -539,9 +536,10 @@ figures.bigram_table(bigram_probs, lesson.WORDS)
 lesson.check_bigram_probs(bigram_probs)
 
 # %% [markdown]
-# All drafts on the same positions: the bar is `alpha`, the diamond is `c` beside the built-in
-# target. Your table counts one half of the held-out documents, 63 thousand tokens; everything is
-# measured on the other half. The corpus is the 9 million tokens that the models were trained on.
+# The next picture has all drafts on the same positions. The bar is `alpha`, the diamond is `c` with
+# the built-in target. Your table counts one half of the held-out documents, 63 thousand tokens, and
+# all drafts are measured on the other half. The corpus is the 9 million tokens that the models were
+# trained on.
 
 # %% tags=["demo"]
 yours = strategies.own_drafts(lab, bigram_probs, prompt_lookup)
@@ -553,9 +551,9 @@ for run in beside("04 tables", yours.times):
 charts.strategies(alphas, costs)
 
 # %% [markdown]
-# A model of half a million parameters has a larger `alpha` than every table here, and every table
-# costs nearly nothing. Lookup is at its best if the answer repeats the prompt, as in editing code;
-# this text repeats little, and a lookup that finds nothing counts as 0.
+# The smallest model, of half a million parameters, has a larger `alpha` than every table. Every
+# table costs nearly nothing. Lookup is at its best if the answer repeats the prompt, as in editing
+# code; this text repeats little, and a lookup that finds nothing counts as 0.
 #
 # ## Train a draft on alpha itself
 #
@@ -566,7 +564,7 @@ charts.strategies(alphas, costs)
 #
 # So `1 - alpha` is a loss that a draft can be trained on (Corollary 3.6 of Leviathan et al.).
 # Training a small model on a large model's distributions is called **distillation**. The next cell
-# is given; grading looks at your loss through it.
+# is given; the grader calls your loss through it.
 
 # %%
 import torch
@@ -686,16 +684,6 @@ lesson.answered("quiz_04_b", quiz_04_b)
 #
 # These are the tokens of an endless block from a draft that costs nothing. *Look:* with `c = 0.05`,
 # `K = 5` gives 2.35, 20 gives 1.67 and 50 gives 0.95.
-#
-# </details>
-#
-# **You might read: "Speculative decoding can only help, because the text stays the same."**
-#
-# <details><summary>Answer</summary>
-#
-# The text stays the same; the time does not. *Look:* with `K = 5` and nothing accepted it is 0.91,
-# 0.80 and 0.67 times as fast for `c` of 0.02, 0.05 and 0.1. Even `alpha = 0.3` with `c = 0.1` gives
-# 0.95.
 #
 # </details>
 #

@@ -180,6 +180,14 @@ def rounded_up(bytes_per_param, bandwidth, peak_flops):
 
 
 @free_tokens.wrong(
+    think="the number is rounded to the nearest whole number.",
+    because="3.75 would become 4, and the fourth token makes the pass longer. It is rounded down.",
+)
+def rounded_to_nearest(bytes_per_param, bandwidth, peak_flops):
+    return max(1, round(bytes_per_param * peak_flops / (2 * bandwidth)))
+
+
+@free_tokens.wrong(
     think="where the arithmetic is slow, no token is free.",
     because="a pass over one token takes no longer than itself, so one always is.",
 )

@@ -274,7 +274,7 @@ def test_correct_keeps(student, token, r, gives):
     "u, gives", [(0.0, 0), (0.3, 0), (0.45, 0), (0.74, 0), (0.76, 3), (0.99, 3)]
 )
 def test_correct_replaces(student, u, gives):
-    hint = "The residual is [.75, 0, 0, .25], and u picks from it."
+    hint = "The residual is [0.75, 0, 0, 0.25], and u picks from it."
     expect(student.correct_token, P, Q, 1, 0.9, u, gives=(gives, False), hint=hint)
 
 

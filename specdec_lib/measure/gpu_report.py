@@ -78,12 +78,13 @@ DOWNLOADS = Part(
 )
 
 
+STOOD_IN = ("tests/specdec_lib/decoding/test_captured.py", "tests/specdec_lib/models/test_t5.py")
 # The same report without a card: what stands in for one, or the options alone.
 REHEARSED = (
     PARTS[0],
     Part(
         "tests that need a card, on what stands in for one",
-        ("-m", "pytest", "-q", "tests/specdec_lib/decoding/test_captured.py"),
+        ("-m", "pytest", "-q", *STOOD_IN),
         600,
     ),
     Part("the decoder's figures, their options", ("-m", "specdec_lib.measure.bench", "--help"), 60),

@@ -73,6 +73,15 @@ def test_no_chapter_uses_a_term_before_its_introduction():
     assert not list(faults(course, TERMS))
 
 
+def test_a_term_is_in_bold_once_in_a_chapter():
+    """Bold says: here the term is introduced."""
+    for name in chapter_names():
+        words = [word for cell in markdown_of(Chapter(name).source) for word in bold(cell)]
+        for term in TERMS:
+            found = [word for word in words if re.fullmatch(term.spaced, word)]
+            assert len(found) == len(set(found)), f"{name}: {found}"
+
+
 def test_the_list_names_each_term_once_and_its_phrase_has_the_term():
     assert len({term.term for term in TERMS}) == len(TERMS) > 50
     assert not [term for term in TERMS if not re.search(term.spaced, term.phrase)]
@@ -195,6 +204,11 @@ def plain(text: str) -> str:
 def prose_of(cell: TextCell) -> str:
     """The cell's words, line for line: code, formulas, folded text and addresses are blank."""
     return blank(ADDRESS, blank(MARKED, blank(FOLDS, cell.source)))
+
+
+def bold(cell: TextCell) -> list[str]:
+    """What the cell's words have in bold."""
+    return re.findall(r"\*\*([^*\n]+)\*\*", prose_of(cell))
 
 
 def letters_of(cell: TextCell) -> str:

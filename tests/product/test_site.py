@@ -128,6 +128,25 @@ def test_a_formula_is_drawn_and_its_tex_is_not_shown(site: dict[Path, BeautifulS
     assert {path.name: seen for path, soup in site.items() if (seen := tex_seen(soup))} == {}
 
 
+BOXES = r"""boxes => boxes.map(
+  box => getComputedStyle(box).backgroundColor.match(/\d+/g).map(Number))"""
+OFF_CENTRE = """formulas => formulas.map(formula => {
+  const [own, room] = [formula, formula.parentElement].map(e => e.getBoundingClientRect());
+  return Math.abs((own.left + own.right) - (room.left + room.right)); })"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_boxes_are_dark_in_the_dark_and_formulas_stand_in_the_middle(browser):
+    page = browser.new_page(color_scheme="dark", viewport={"width": 1280, "height": 900})
+    page.goto((made_site() / "chapters" / "02_rejection_sampling.html").as_uri())
+    colours = page.eval_on_selector_all(".alert", BOXES)
+    assert colours and all(max(colour[:3]) < 100 for colour in colours)
+    off = page.eval_on_selector_all("div.math > math", OFF_CENTRE)
+    assert off and max(off) < 4
+    page.close()
+
+
 @pytest.mark.slow
 def test_the_race_of_chapter_00_is_seen_and_what_it_reveals_is_folded(site):
     (soup,) = [soup for path, soup in site.items() if path.stem == "00_bottleneck"]

@@ -45,9 +45,11 @@ def test_the_first_screen_shows_most_of_a_simulator(browser: Any, address: str):
         element = visitor.page.locator("iframe.specdec-simulator")
         frame = element.element_handle().content_frame()
         wait_until_fitted(visitor.page, frame)
-        box, panel = element.bounding_box(), frame.locator(".sd-panel").first.bounding_box()
-    assert panel["y"] >= box["y"] >= 0 and panel["y"] + panel["height"] <= SCREEN
-    assert SCREEN - box["y"] > box["height"] / 2  # of the panel below, a part
+        box, bars = element.bounding_box(), frame.locator(".sd-bars").bounding_box()
+        number = frame.locator(".sd-number").last.bounding_box()
+    for part in (bars, number):  # what is dragged, and what moves with it
+        assert part["y"] >= box["y"] >= 0 and part["y"] + part["height"] <= SCREEN
+    assert SCREEN - box["y"] > box["height"] / 2
 
 
 @pytest.mark.parametrize("width", [1280, 400])

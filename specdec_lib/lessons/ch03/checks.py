@@ -1,6 +1,6 @@
 """Chapter 03, lossless: its examples, the visible checks on them, and the hints."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -37,7 +37,6 @@ from specdec_lib.lessons.common.examples import (
 from specdec_lib.lessons.common.hints import hints_from
 from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.lessons.common.wording import TOKENS
-from specdec_lib.theory import walltime_speedup
 
 __all__ = ["ALARM", "DRAWS", "FLOOR", "P", "Q", "committed"]
 
@@ -232,17 +231,6 @@ def overflow(shift: float = 900.0) -> None:
     moved = np.exp(logits - logits.max())
     print(f"logits {logits - logits.max()}: weights {moved.round(3)}, ", end="")
     print(f"softmax {(moved / moved.sum()).round(3)}")
-
-
-def speed_table(alphas: Sequence[float], costs: Sequence[float], k: int) -> None:
-    """Print the speed over plain decoding for each share accepted and each c, with v = 1."""
-    print(
-        f"speed over plain decoding, K = {k}; the text has the target's distribution in every row"
-    )
-    print("accepted  " + "".join(f"{f'c = {c:g}':>10}" for c in costs))
-    for alpha in alphas:
-        speeds = (walltime_speedup(alpha, c, k) for c in costs)
-        print(f"{alpha:8.0%}  " + "".join(f"{speed:9.2f}x" for speed in speeds))
 
 
 def look() -> None:

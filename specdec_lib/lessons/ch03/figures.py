@@ -181,7 +181,7 @@ def warped(warp: Callable, logits: np.ndarray) -> None:
         probs = np.asarray(warp(logits.copy(), *setting), dtype=float)
         x = np.arange(len(probs))
         bars(ax, x, probs, "target")
-        write_above(ax, x, np.maximum(probs, 0), (f"{m:.2f}".removeprefix("0") for m in probs))
+        write_above(ax, x, np.maximum(probs, 0), (f"{m:.2f}" for m in probs))
         token_axis(ax, len(probs), 0.9)
         ax.set_title(name)
         texts.append(f"{name}: {by_token(probs)}")
@@ -301,7 +301,7 @@ def line_up(judge: Callable, p: np.ndarray, q: np.ndarray) -> None:
     y = named_rows(ax, names)
     ax.barh(y, errors, 0.6, **role("excess"))
     said = ["lossless" if verdict else "impostor" for verdict in verdicts]
-    told = [f"{error:.4g}  you: {word}" for error, word in zip(errors, said, strict=True)]
+    told = [f"{error:.3g}  you: {word}" for error, word in zip(errors, said, strict=True)]
     write_beside(ax, errors, y, told)
     ax.set(xlabel="total variation, counted", xlim=(0, 1.45 * max(errors)))
     rows = zip(rules, errors, said, strict=True)

@@ -6,9 +6,9 @@ rule's r takes the place of the first. Of the second the distribution is read, a
 by `pick`. So the library's code is asked about every pair of r and u, and nothing is sampled.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache, partial
 from types import SimpleNamespace
 from unittest import mock
 
@@ -46,27 +46,34 @@ def version() -> str:
 
 def _by_library(p, logits, tokens, r, u) -> np.ndarray:
     """The tokens (N,) by the library: asked once for each draft token and each coin."""
+    from transformers.generation.utils import _speculative_sampling
+
+    known = partial(_one, _speculative_sampling, tuple(p.tolist()), tuple(logits.tolist()))
     keys = tokens + r  # a coin is below 1
-    _, first, at = np.unique(keys, return_index=True, return_inverse=True)
+    _, first, sizes = np.unique(keys, return_index=True, return_counts=True)
+    groups = np.split(np.argsort(keys, kind="stable"), np.cumsum(sizes)[:-1])
     out = np.empty(len(u), dtype=int)
-    for way, example in enumerate(first):
-        here = at == way
-        kept, replacement = _one(p, logits, int(tokens[example]), float(r[example]))
-        out[here] = tokens[example] if kept else pick(replacement, u[here])
+    for example, here in zip(first, groups, strict=True):
+        kept, replacement = known(int(tokens[example]), float(r[example]))
+        out[here] = tokens[example] if kept else pick(np.array(replacement), u[here])
     return out
 
 
-def _one(p, logits, token: int, coin: float) -> tuple[bool, np.ndarray]:
-    """Whether the library accepts `token` with this coin, and what its last token is drawn from."""
-    import torch
-    from transformers.generation.utils import _speculative_sampling
+@lru_cache(10_000)
+def _one(
+    library: Callable, p: tuple, logits: tuple, token: int, coin: float
+) -> tuple[bool, tuple[float, ...]]:
+    """Whether `library` accepts `token` with this coin, and what its last token is drawn from.
 
-    target = torch.as_tensor(_log(p)).expand(1, 2, -1)  # the second row is that of a bonus token
+    p (V,) and the draft's logits (V,) are tuples: a judge asks the same more than once.
+    """
+    import torch
+
+    target = torch.as_tensor(_log(np.array(p))).expand(1, 2, -1)  # the second row is of a bonus
+    draft = torch.tensor(logits, dtype=torch.float64)
     with _numbers(coin) as drawn_from:
-        _, accepted = _speculative_sampling(
-            torch.tensor([[token]]), torch.as_tensor(logits)[None, None], 1, target
-        )
-    return bool(accepted), drawn_from[0].numpy().ravel()
+        _, accepted = library(torch.tensor([[token]]), draft[None, None], 1, target)
+    return bool(accepted), tuple(drawn_from[0].ravel().tolist())
 
 
 @contextmanager

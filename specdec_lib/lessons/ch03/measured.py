@@ -92,9 +92,9 @@ def _repeated(rules: Sequence[Rule], p: np.ndarray, q: np.ndarray, title: str = 
         exact = float(np.abs(rule_law(rule, p, q) - p).sum() / 2)
         ax.plot(seen, np.full(SEEDS, y), "o", color="black", markerfacecolor="none")
         ax.plot(exact, y + 0.32, "v", color="black", markersize=10)
-        write_beside(ax, [exact], [y + 0.32], [f"counted: {exact:.7g}"])
+        write_beside(ax, [exact], [y + 0.32], [f"counted: {exact:.3g}"])
         texts.append(
-            f"{rule.__name__}: samples from {min(seen):.2g} to {max(seen):.2g}, counted {exact:.7g}"
+            f"{rule.__name__}: samples from {min(seen):.2g} to {max(seen):.2g}, counted {exact:.3g}"
         )
     ax.set_yticks(range(2), [rule.__name__ for rule in rules])
     ax.set(ylim=(-0.5, 1.7), xlabel="total variation to p", xlim=(-0.0001, None))

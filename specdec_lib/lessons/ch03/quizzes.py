@@ -7,14 +7,15 @@ def quiz_03() -> Quiz:
     """Question 1."""
     return Quiz(
         right="b",
-        a="The draft tokens are the same in both cases. Only the q that the rule divides by is "
-        "another one, so what rose is the ratio.",
-        b="What the rule divides by is not what the draft drew from, so the two paths no longer "
-        "add up to p.",
-        c="The last word is p/q with a q that nobody drew from. Tokens that the draft can "
-        "propose then come out too often.",
-        d="The residual repairs what a draft from the full q leaves missing. This draft comes "
-        "from the filtered one, which leaves something else.",
+        a="It is true that more tokens pass. But the draft proposes the same tokens in both "
+        "cases. What changed is the q that the rule divides by: it is smaller for these tokens, "
+        "so the rule keeps more than an exact rule may.",
+        b="The rule divides by a q from which nothing was drawn. So the ratios are too large for "
+        "the tokens that the draft proposes, and the two paths no longer add up to p.",
+        c="The target has the last word, but it judges by p/q. With a q that is too small this "
+        "ratio is too large, and tokens that the draft can propose are written too often.",
+        d="The residual of the full q repairs a draft that is drawn from the full q. This draft "
+        "is drawn from the filtered q, which leaves other tokens short.",
     )
 
 
@@ -22,10 +23,13 @@ def quiz_03_b() -> Quiz:
     """Question 2."""
     return Quiz(
         right="a",
-        a="The correction repairs every draft. What a poor one costs is time.",
-        b="Every block still pays for its drafts: with K = 5 and c = 0.1 it takes 1.5 passes for "
-        "one token, which is 0.67 times the speed.",
-        c="The two paths add up to p for every q, also for one that shares nothing with p. Then "
-        "everything comes by correction.",
-        d="That condition decides on the speed, not on the law: the law is p for every q.",
+        a="The correction repairs every draft, so the text has the target's distribution. A poor "
+        "draft costs time: its steps bring hardly any token.",
+        b="The text is right, but drafting is not free. If a draft step takes a tenth of a target "
+        "pass and K is 5, a block takes 1.5 passes for about one token: 0.67 times the speed.",
+        c="A poor draft could be thought to pull the text towards itself. But the two paths add "
+        "up to p for every q, even for one that shares no token with p: then the correction "
+        "writes every token.",
+        d="How often the draft is right decides about the time. The law is p for every q, however "
+        "seldom a token is accepted.",
     )

@@ -236,8 +236,6 @@ def look() -> None:
     speed = theory.walltime_speedup
     lists = {
         "alpha 0.7, c 0.05, K = 5, 20, 50": [speed(0.7, 0.05, k) for k in (5, 20, 50)],
-        "nothing accepted, K = 5, c = 0.02, 0.05, 0.1": [speed(0, c, 5) for c in (0.02, 0.05, 0.1)],
-        "alpha 0.3, c 0.1, K = 5": [speed(0.3, 0.1, 5)],
         "best of alpha 0.8, c 0.1 and of 0.75, 0.02": [
             max(speed(a, c, k) for k in range(30)) for a, c in ((0.8, 0.1), (0.75, 0.02))
         ],

@@ -104,6 +104,16 @@ def speed_by_k(speedup: Callable, alpha: float, costs: Sequence[float]) -> None:
     show(ax.figure, f"Speed-up over K, {_draw_lines(ax, lines)}")
 
 
+@drawn_from("walltime_speedup")
+def perfect_to_useless(speedup: Callable, costs: Sequence[float], k: int) -> None:
+    """Print the student's speed-up from a perfect draft to a useless one, for several c."""
+    rows = [(alpha, [speedup(alpha, c, k) for c in costs]) for alpha in (1.0, 0.7, 0.3, 0.0)]
+    print(f"Speed-up by your function, K = {k}; the text has the target's distribution each time.")
+    print("alpha  " + "".join(f"{f'c = {c:g}':>10}" for c in costs))
+    for alpha, speeds in rows:
+        print(f"{alpha:5.1f}  " + "".join(f"{speed:10.2f}" for speed in speeds))
+
+
 @drawn_from("expected_tokens", "walltime_speedup")
 def next_draft_token(tokens: Callable, speedup: Callable, alpha: float, c: float) -> None:
     """What each further draft token brings for its time, and the speed-up without it."""

@@ -90,6 +90,7 @@ NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "lay
 NO_FIGURES |= {
     "branch",
     "three_conditions",
+    "perfect_to_useless",
     "table_of_drafts",
     "table_of_pairs",
     "promise",

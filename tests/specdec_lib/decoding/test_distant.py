@@ -14,6 +14,7 @@ from decoders.distant import DISTANT, Crossings, MixedDevices, llama_on
 from decoders.random_models import VOCAB, eagle_weights, medusa_heads
 
 from specdec_lib.decoding.fixed_shape import step
+from specdec_lib.decoding.fixed_shape.graph import GraphDecoder
 from specdec_lib.decoding.generate import plain_generate, speculative_generate, tree_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
@@ -32,6 +33,7 @@ from specdec_lib.measure.experiment.loops import LIBRARY
 from specdec_lib.measure.experiment.seq2seq import random_t5
 from specdec_lib.models.hf import EncoderDecoder
 from specdec_lib.models.llama import Llama
+from specdec_lib.models.t5 import T5Decoder
 from specdec_lib.sampling import Warp, choices_for
 
 PROMPTS = [[7, 1, 2, 3, 4, 5, 6, 8], [1, 2, 3], [5, 9]]
@@ -173,6 +175,22 @@ def test_an_encoder_decoder_stays_on_one_side(crossings: Crossings):
         made = speculative_generate(pair[0], ModelDrafter(pair[1]), [[0]], K, settings, drawn)
         texts.append(made.tokens)
     assert texts[0] == texts[1]
+
+
+def test_a_t5_in_fixed_shapes_stays_on_one_side_and_its_step_waits_for_nothing(crossings):
+    texts = []
+    for move in (lambda model: model, on_distant):
+        whole = [EncoderDecoder(move(random_t5(layers, layers))) for layers in (2, 1)]
+        models = [T5Decoder(each, 16) for each in whole]
+        for each in models:
+            each.read([3, 4, 5])
+        decoder = GraphDecoder(*models, 1, 40, K, GREEDY)
+        made = decoder.generate([models[0].prompt], Settings(TOKENS, GREEDY), [])
+        texts.append(made.tokens)
+    assert texts[0] == texts[1]
+    crossings.clear()
+    decoder.step()
+    assert (crossings.reads, crossings.sends) == ([], [])
 
 
 FAULTS = {

@@ -377,6 +377,16 @@ def test_a_published_pair_generates_at_the_command_line(fake_hub: Hub, capsys):
     assert "plain: drafted and accepted" in told and "forwards of the target" in told
 
 
+def test_an_encoder_decoder_writes_at_the_command_line_too(fake_hub: Hub, capsys):
+    write_t5(fake_hub.root / "org/t5", 12)
+    write_t5(fake_hub.root / "org/t5-s", 8)
+    (fake_hub.root / "org/small/spiece.model").write_bytes(b"pieces")
+    asked = ["generate", "c b", "--pair", "tiny-t5", "--tokens", "4", "--yes", "--show"]
+    assert main(asked) == 0
+    told = capsys.readouterr().out
+    assert "c b" in told and "org/t5 with org/t5-s" in told and "forwards of the target" in told
+
+
 def test_what_transformers_loads_must_fit_the_processor_s_memory_too(fake_hub: Hub, monkeypatch):
     free = {"cpu": 1000, "meta": 10**9}
     monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: free[device.type])
