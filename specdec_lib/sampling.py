@@ -129,13 +129,15 @@ class Uniforms:
         rows = len(limits)
         if rows != len(self.generators):
             raise ValueError(f"{rows} rows need as many generators, not {len(self.generators)}")
-        self.drafts, self.r = np.zeros((2, rows, max(limits)))
-        self.u = np.zeros(rows)
+        k = max(limits)
+        self.numbers = np.zeros((rows, 2 * k + 1))
+        self.drafts, self.r = self.numbers[:, :k], self.numbers[:, k:-1]
+        self.u = self.numbers[:, -1]
         for row, (generator, n) in enumerate(zip(self.generators, limits, strict=True)):
             if running[row]:
-                numbers = generator.random(2 * n + 1)
-                self.drafts[row, :n], self.r[row, :n] = numbers[:n], numbers[n:-1]
-                self.u[row] = numbers[-1]
+                drawn = generator.random(2 * n + 1)
+                self.drafts[row, :n], self.r[row, :n] = drawn[:n], drawn[n:-1]
+                self.u[row] = drawn[-1]
         self._there: Tensor | None = None
 
     def draft(self, q: Tensor, index: int) -> Tensor:
@@ -154,13 +156,12 @@ class Uniforms:
     def _beside(self, other: Tensor) -> Tensor:
         """All numbers of the block (B, 2n + 1) in float64 on the device of `other`.
 
-        They are sent once a block, before the first is needed, and nothing waits for them.
+        They are sent once, or again if the draft was drawn elsewhere, and nothing waits for them.
         """
-        if self._there is None:
+        if self._there is None or self._there.device != other.device:
             import torch
 
-            numbers = np.concatenate((self.drafts, self.r, self.u[:, None]), axis=1)
-            self._there = torch.from_numpy(numbers).to(other.device, non_blocking=True)
+            self._there = torch.from_numpy(self.numbers).to(other.device, non_blocking=True)
         return self._there
 
 

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
@@ -10,6 +11,7 @@ from specdec_lib.decoding.speculative import Run, decode_block
 from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.decoding.tree import decode_tree
 from specdec_lib.decoding.verify import Verifier, require_finite, verify
+from specdec_lib.device import Stopwatch
 from specdec_lib.drafters.adaptive import Fixed
 from specdec_lib.drafters.hidden import StateReader, passing_states
 from specdec_lib.drafters.protocol import Drafter, Schedule
@@ -69,9 +71,11 @@ def speculative_generate(
     run = start_run(target, drafter, prompts, settings, capacity)
 
     def step() -> list[Block | None]:
-        blocks = decode_block(run, drafter, schedule.k, choices, verifier)
+        watch = Stopwatch(run.target.device)
+        blocks = decode_block(run, drafter, schedule.k, choices, verifier, watch.mark)
         schedule.record([(block.accepted, len(block.drafted)) for block in blocks if block])
-        return blocks
+        seconds = dict(zip(("draft_seconds", "verify_seconds"), watch.seconds(), strict=True))
+        return [replace(block, **seconds) if block else None for block in blocks]
 
     return run.loop(step)
 

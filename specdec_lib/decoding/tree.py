@@ -25,14 +25,15 @@ def decode_tree(run: Run, drafter: TreeDrafter, depth: int, choices: Choices) ->
 
     # 1. Draft.
     proposal = drafter.propose(run.sequences, limits, choices)
-    require_finite(bool(finite_rows(proposal.q).all()), "drafter")
     drafted = time.perf_counter()
 
     # 2. Score: one pass over all branches.
     nodes = torch.tensor([proposal.tokens], dtype=torch.long).to(run.target.device)
     tree = Tree.of(proposal.parents, run.target.device)
     (p,), finite = run.score(nodes, tree=tree)
-    require_finite(bool(finite.all()), "target")
+    sound = torch.stack((finite_rows(proposal.q).all(), finite.all())).tolist()
+    for whose, each in zip(("drafter", "target"), sound, strict=True):
+        require_finite(each, whose)
 
     # 3. Verify.
     path, token, bonus = walk(p, proposal, choices)
@@ -84,4 +85,5 @@ def probabilities_of(p: Tensor, proposal: TreeProposal) -> tuple[list[float], li
     tokens = torch.tensor(proposal.tokens, dtype=torch.long, device=p.device)[:, None]
     parents = torch.tensor(proposal.parents, dtype=torch.long, device=p.device)
     p_nodes, q_nodes = p[parents].gather(-1, tokens), proposal.q.gather(-1, tokens)
-    return p_nodes[:, 0].tolist(), q_nodes[:, 0].tolist()
+    p_read, q_read = torch.stack((p_nodes[:, 0], q_nodes[:, 0])).tolist()
+    return p_read, q_read

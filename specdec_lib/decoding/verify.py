@@ -1,6 +1,6 @@
 """The target's verdict on a block: how many draft tokens stand, and the token after them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -40,32 +40,14 @@ class Verdict(NamedTuple):
     q: Tensor  # (B, n) the draft's
 
 
-class Judged(NamedTuple):
-    """One row's draft tokens and its verdict, as numbers of the host."""
-
-    drafted: list[int]  # n of them
-    accepted: int
-    token: int
-    p: list[float]
-    q: list[float]
-
-
 def packed(drafted: Tensor, verdict: Verdict) -> Tensor:
-    """Draft tokens (B, n) and verdict in one tensor (B, 3n + 2) of float64, to be read at once.
+    """Count, token, the draft tokens (B, n), their p and their q, side by side (B, 2 + 3n).
 
-    float64 holds token ids exactly.
+    So the host reads once; float64 holds token ids exactly.
     """
     ends = torch.stack((verdict.count, verdict.token), 1)
     parts = (ends, drafted, verdict.p, verdict.q)
     return torch.cat([part.double() for part in parts], 1)
-
-
-def unpacked(row: Sequence[float]) -> Judged:
-    """A row of `packed` that has been read."""
-    accepted, token, *columns = row
-    n = len(columns) // 3
-    drafted = [int(each) for each in columns[:n]]
-    return Judged(drafted, int(accepted), int(token), columns[n : 2 * n], columns[2 * n :])
 
 
 # How a block is judged: see `verify`.

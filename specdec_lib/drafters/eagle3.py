@@ -28,6 +28,11 @@ from specdec_lib.models.llama import Layer, Llama, RMSNorm
 from specdec_lib.models.saved.config import QKV, Shape, read_config, shape_of
 from specdec_lib.models.saved.tensors import TensorFiles
 
+LAYER = "model.layers.0."  # "midlayer." with EAGLE's authors, "layers.0." with speculators
+NORM_STATE, EMBEDDING = f"{LAYER}hidden_norm.weight", "embed_tokens.weight"
+OFFSETS, KNOWN = "d2t", "t2d"  # to the target's number of each token; which of those are known
+AUXILIARY = "eagle_aux_hidden_state_layer_ids"  # in config.json: which states a head reads
+
 
 class Eagle3Weights(NamedTuple):
     """A head of the target's width w, for n of its tokens."""
@@ -116,11 +121,6 @@ def load_head(target: Llama, folder: Path | str) -> Eagle3Weights:
         head=files.get("lm_head.weight"),
         to_target=files.to_target(),
     )
-
-
-LAYER = "model.layers.0."  # "midlayer." with EAGLE's authors, "layers.0." with speculators
-NORM_STATE, EMBEDDING = f"{LAYER}hidden_norm.weight", "embed_tokens.weight"
-OFFSETS, KNOWN = "d2t", "t2d"  # to the target's number of each token; which of those are known
 
 
 class HeadFiles:
@@ -222,6 +222,3 @@ def taps_of(folder: Path, config: dict[str, Any], layers: int) -> tuple[int, ...
             f"layers only {usual} are known here: the libraries count others in two ways"
         )
     return tuple(usual)
-
-
-AUXILIARY = "eagle_aux_hidden_state_layer_ids"

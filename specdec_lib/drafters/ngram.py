@@ -39,7 +39,8 @@ class NgramDrafter:
     """Draws from the distribution of what followed the last `order` - 1 tokens in the corpus.
 
     A context that was not seen falls back on the shorter one. An unseen token has no probability in
-    a context that was seen: the target's residual makes up for it.
+    a context that was seen: the target's residual makes up for it. Contexts are looked up on the
+    host, so tokens are drawn there too, and a whole block is sent to `device`.
     """
 
     def __init__(self, counts: Counts, order: int, device: torch.device | str = "cpu") -> None:
@@ -67,7 +68,9 @@ class NgramDrafter:
             drafted.append((token, q))
             for end, new in zip(ends, token.tolist(), strict=True):
                 end.append(new)
-        return drawn(drafted, list(limits), self.vocab_size, self.device)
+        tokens, q, limits = drawn(drafted, list(limits), self.vocab_size, torch.device("cpu"))
+        there = (part.to(self.device, non_blocking=True) for part in (tokens, q))
+        return Proposal(*there, limits)
 
     def distribution(self, tokens: Sequence[int]) -> Tensor:
         """The warped distribution (V,) after `tokens`."""
@@ -80,10 +83,8 @@ class NgramDrafter:
         return self.known[context]
 
     def _logits(self, followers: list[tuple[int, int]]) -> Tensor:
-        tokens, counts = torch.tensor(followers, device=self.device).T
-        logits = torch.full(
-            (self.vocab_size,), float("-inf"), dtype=torch.float64, device=self.device
-        )
+        tokens, counts = torch.tensor(followers).T
+        logits = torch.full((self.vocab_size,), float("-inf"), dtype=torch.float64)
         return logits.index_put((tokens,), counts.double().log())
 
 

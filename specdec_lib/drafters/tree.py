@@ -139,19 +139,21 @@ Pick = Callable[[Tensor, Warp, int, Choices, int], Picked]
 def independent(logits: Tensor, warp: Warp, width: int, choices: Choices, index: int) -> Picked:
     """`width` draws from the warped distribution; the first is draft token `index`."""
     q = warp(logits)
-    return [(int(choices.draft(q[None], index + i)), q) for i in range(width)]
+    tokens = [choices.draft(q[None], index + i) for i in range(width)]
+    return [(token, q) for token in torch.cat(tokens).tolist()]
 
 
 def without_replacement(
     logits: Tensor, warp: Warp, width: int, choices: Choices, index: int
 ) -> Picked:
     """As `independent`, but a token that was drawn is not drawn again; fewer if q has fewer."""
-    q, picked = warp(logits), []
-    while len(picked) < width and (q > 0).any():
-        token = int(choices.draft(q[None], index + len(picked)))
+    q, picked, more = warp(logits), [], True
+    while more and len(picked) < width:
+        drawn = choices.draft(q[None], index + len(picked))
+        rest = q.index_fill(0, drawn, 0.0)
+        token, more = torch.cat((drawn, rest.any()[None])).tolist()  # one read for both
         picked.append((token, q))
-        q = q.index_fill(0, torch.tensor([token], device=q.device), 0.0)
-        q = q / q.sum().clamp(min=torch.finfo(q.dtype).tiny)
+        q = rest / rest.sum().clamp(min=torch.finfo(q.dtype).tiny)
     return picked
 
 

@@ -228,10 +228,8 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 def rotary_tables(shape: Shape, device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Cosines and signed sines (max_length, 1, head_width): rotary embedding (Su et al., 2021)."""
     speeds = rotary.frequencies(shape.head_width, shape.theta, shape.form.rope)
-    angles, scale = (
-        torch.arange(shape.max_length)[:, None] * speeds,
-        rotary.amplitude(shape.form.rope),
-    )
+    angles = torch.arange(shape.max_length)[:, None] * speeds
+    scale = rotary.amplitude(shape.form.rope)
     cos = torch.cat((angles.cos(), angles.cos()), -1) * scale
     sin = torch.cat((-angles.sin(), angles.sin()), -1) * scale
     return cos[:, None].to(device, dtype), sin[:, None].to(device, dtype)

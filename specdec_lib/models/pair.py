@@ -6,7 +6,7 @@ from typing import Protocol
 
 import torch
 
-from specdec_lib.device import free_memory
+from specdec_lib.device import free_memory, name_of
 from specdec_lib.models.catalogue import PairError
 from specdec_lib.models.protocol import Model
 
@@ -50,7 +50,7 @@ def require_memory(parameters: int, dtype: torch.dtype, device: torch.device) ->
     needed, free = parameters * dtype.itemsize, free_memory(device)
     if free is not None and needed > free:
         raise PairError(
-            f"the weights take {needed / 1e9:.1f} GB as {str(dtype).removeprefix('torch.')}, and "
+            f"the weights take {needed / 1e9:.1f} GB as {name_of(dtype)}, and "
             f"{free / 1e9:.1f} GB are free on {device}. Choose a smaller pair, dtype="
             "torch.bfloat16, or a device with more memory"
         )

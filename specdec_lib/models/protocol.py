@@ -49,13 +49,6 @@ class Model(Protocol):
         """
 
 
-class FixedModel(Model, Protocol):
-    """A model whose passes can be of fixed shape, as a CUDA graph needs them: Llama, T5Decoder."""
-
-    def new_fixed_cache(self, batch: int, capacity: int) -> Cache:
-        """An empty cache of `batch` rows whose shapes do not follow its contents (FixedCache)."""
-
-
 def lengths_of(cache: Cache) -> list[int]:
     """The positions that each row holds, as numbers.
 

@@ -1,4 +1,4 @@
-"""The class of a processor, as it is and as the environment restricts it."""
+"""The device that models run on: its class, its memory, its dtype, and when it is done."""
 
 import platform
 
@@ -7,6 +7,7 @@ import torch
 
 from specdec_lib import device
 
+CPU = torch.device("cpu")
 AVX2 = {"avx2"}
 AVX512 = AVX2 | {"avx512_vl"}
 BFLOAT16 = AVX512 | {"avx512_bf16"}
@@ -98,3 +99,19 @@ def test_what_is_sent_may_be_changed_at_once():
     there = device.sent(numbers, torch.device("cpu"))
     numbers[0] = 5
     assert there.tolist() == [1, 2]
+
+
+def test_free_memory_is_what_linux_calls_available(tmp_path, monkeypatch):
+    (tmp_path / "meminfo").write_text("MemTotal:  900 kB\nMemAvailable:  321 kB\n")
+    monkeypatch.setattr(device, "MEMINFO", tmp_path / "meminfo")
+    assert device.free_memory(CPU) == 321 * 1024
+
+
+@pytest.mark.parametrize(
+    "capability, dtype",
+    [((7, 5), torch.float16), ((8, 0), torch.bfloat16), ((9, 0), torch.bfloat16)],
+)
+def test_the_default_dtype_follows_the_device(monkeypatch, capability: tuple[int, int], dtype):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    assert device.default_dtype(torch.device("cuda")) == dtype
+    assert device.default_dtype(CPU) == torch.float32

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_FILES, MOST_LINES = 6, 670
-FOREIGN = {"numpy", "torch", "specdec_lib.device"}  # how a device is waited for and timed
+MOST_FILES, MOST_LINES = 6, 650
+FOREIGN = {"numpy", "torch"}
 
 
 def reading_path(readme: str) -> list[str]:
@@ -33,12 +33,14 @@ def unknown_imports(source: str, before: list[str]) -> list[str]:
     return [each for each in modules if not {each, each.split(".")[0]} & known]
 
 
-PATH = reading_path((ROOT / "README.md").read_text(encoding="utf-8"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PATH = reading_path(README)
 
 
 def test_the_list_is_short():
     lines = [len((ROOT / file).read_text(encoding="utf-8").splitlines()) for file in PATH]
-    assert 1 < len(PATH) <= MOST_FILES and sum(lines) <= MOST_LINES
+    assert 1 < len(PATH) <= MOST_FILES and sum(lines) < MOST_LINES
+    assert f"together they have less than {MOST_LINES} lines" in README
 
 
 @pytest.mark.parametrize("file", PATH)

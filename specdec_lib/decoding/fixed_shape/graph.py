@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 
 from specdec_lib.decoding.checks import check_pair, check_prompts, check_room, whose
-from specdec_lib.decoding.fixed_shape.step import BUCKET, Step, bucket
+from specdec_lib.decoding.fixed_shape.step import BUCKET, FixedModel, Step, bucket
 from specdec_lib.decoding.speculative import keep
 from specdec_lib.decoding.state import Block, Generation, Progress, Settings
 from specdec_lib.decoding.verify import require_finite
 from specdec_lib.device import wait_for
 from specdec_lib.models.llama import RunLayer
-from specdec_lib.models.protocol import FixedModel, Texts
+from specdec_lib.models.protocol import Texts
 from specdec_lib.sampling import Greedy, Warp
 
 WARM_UP = 3  # runs before a capture: the libraries choose their kernels and set memory aside
@@ -213,10 +213,10 @@ def fill(step: Step, generators: Sequence[np.random.Generator], progress: Progre
 def read(step: Step, progress: Progress) -> list[Block | None]:
     """Append what the step made of every running row; of plain decoding there are no blocks."""
     blocks: list[Block | None] = []
-    for row, (finite, judged) in enumerate(step.result()):
+    for row, (finite, *judged) in enumerate(step.result()):
         block = None
         if progress.running[row]:
-            require_finite(finite, "target")
+            require_finite(bool(finite), "target")
             block = keep(progress, row, step.k, judged)
             if not progress.running[row]:
                 step.goal[row] = 0  # at an end of text it stands still before its goal

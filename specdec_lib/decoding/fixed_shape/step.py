@@ -6,16 +6,17 @@ depends on data. Plain decoding is the same step with K = 0.
 """
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.decoding.verify import Judged, finite_rows, packed, unpacked, verify
+from specdec_lib.decoding.verify import finite_rows, packed, verify
 from specdec_lib.models.cache import FixedCache
 from specdec_lib.models.llama import RunLayer
-from specdec_lib.models.protocol import FixedModel, Texts, prefill
+from specdec_lib.models.protocol import Model, Texts, prefill
 from specdec_lib.sampling import Choices, Greedy, Warp, sample_rows
 
 # Passes read whole multiples of this many positions; attention on CUDA takes a mask only if its
@@ -26,6 +27,13 @@ BUCKET = 128
 def bucket(positions: int) -> int:
     """The positions that a pass reads if a row holds so many."""
     return -(-positions // BUCKET) * BUCKET
+
+
+class FixedModel(Model, Protocol):
+    """A model whose passes can be of fixed shape, as a CUDA graph needs them: Llama, T5Decoder."""
+
+    def new_fixed_cache(self, batch: int, capacity: int) -> FixedCache:
+        """An empty cache of `batch` rows whose shapes do not follow its contents (FixedCache)."""
 
 
 class Numbers:
@@ -131,12 +139,9 @@ class Step:
         self.outcome.copy_(torch.cat((finite, packed(drafted, verdict)), 1))
         self.length += (verdict.count + 1) * (self.length < self.goal)
 
-    def result(self) -> list[tuple[bool, Judged]]:
-        """`outcome` on the host: whether each row is finite, and what was judged in it.
-
-        This is the one time in a step that the host waits for the device.
-        """
-        return [(bool(finite), unpacked(judged)) for finite, *judged in self.outcome.tolist()]
+    def result(self) -> list[list[float]]:
+        """`outcome` on the host: this is the one time in a step that it waits for the device."""
+        return self.outcome.tolist()
 
     def _draft(self) -> tuple[Tensor, Tensor]:
         """The draft tokens (B, K) and their distributions (B, K, V).

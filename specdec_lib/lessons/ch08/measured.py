@@ -36,43 +36,60 @@ def beside_the_papers(
 
     `bench` has Spec-Bench's rows by device, of which the draft model's is drawn.
     """
-    drafted = [r for r in bench if r.method == "Draft model"]
     mine = _measured(rows)
-    names = [f"{r.draft} on {r.target}, {r.task}, T = {r.temperature}" for r in mine]
-    names += [f"{r.draft}, {r.task}, T = {r.temperature}" for r in paper]
-    names += [f"Chen: {r.benchmark}, {r.sampling}" for r in chen]
-    devices = ("RTX 3090", "A100") if drafted else ()
-    names += [f"Spec-Bench: Vicuna 7B, draft model, {device}" for device in devices]
+    own = [f"{r.draft} on {r.target}, {r.task}, T = {r.temperature}" for r in mine]
+    printed = _printed(paper, chen, bench)
+    names = own + [name for name, _ in printed]
     ax = picture("Your machine, and the papers below", size=(8.6, 1.2 + 0.29 * len(names)))
     y = named_rows(ax, names)
     promised = [r.with_prompt for r in mine] + [r.expected for r in paper]
-    measured = [r.empirical["median"] for r in mine] + [r.measured for r in paper]
-    measured += [r.speedup for r in chen]
-    measured += [each for r in drafted for each in (r.rtx3090_speedup, r.a100_speedup)]
-    cross = {"color": DRAFT, "markersize": 9, "markeredgewidth": 2.5}
-    for at, row in zip(y, mine, strict=False):
-        ax.plot([row.empirical["low"], row.empirical["high"]], [at, at], color="black")
-        ax.plot(row.formula, at, "x", **cross)
-        ax.plot(row.expected, at, "|", color="black", markersize=12)
+    measured = [r.empirical["median"] for r in mine] + [value for _, value in printed]
     hollow = {"color": "white", "markeredgecolor": "black"}
     ax.plot(promised, y[: len(promised)], "o", label="promised", **hollow)
     ax.plot(measured, y, "D", color=ACCEPTED, label="measured")
-    ax.plot([], [], "x", label="formula, v = 1 (yours)", **cross)
-    ax.plot([], [], "|", color="black", markersize=12, label="with v (yours)")
+    _formulas(ax, y, mine)
     ax.axvline(1, color="black", linewidth=1)
     ax.axhline(y[len(mine)] + 0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel("times as fast as plain decoding")
     legend_below(ax)
-    parts = [
-        f"{name}: formula {r.formula:.2f}, with v {r.expected:.2f}, promised with the prompt "
-        f"{p:.2f}, measured {m:.2f}"
-        for name, p, m, r in zip(names, promised, measured, mine, strict=False)
-    ]
-    show(
-        ax.figure,
-        f"Speed-ups on this machine: {'; '.join(parts)}. Below, the papers' printed values: "
-        + "; ".join(f"{r.draft} {r.task} T = {r.temperature}: {r.measured}" for r in paper)
-        + ".",
+    lines = map(_in_words, own, mine)
+    values = (f"{r.draft} {r.task} T = {r.temperature}: {r.measured}" for r in paper)
+    says = f"Speed-ups on this machine: {'; '.join(lines)}. Below, the papers' printed values: "
+    show(ax.figure, f"{says}{'; '.join(values)}.")
+
+
+def _printed(
+    paper: Sequence[Any], chen: Sequence[Any], bench: Sequence[Any]
+) -> list[tuple[str, float]]:
+    """The papers' measured speed-ups, each with its name, in the order of `paper` first."""
+    found = [(f"{r.draft}, {r.task}, T = {r.temperature}", r.measured) for r in paper]
+    found += [(f"Chen: {r.benchmark}, {r.sampling}", r.speedup) for r in chen]
+    for row in (r for r in bench if r.method == "Draft model"):
+        devices = {"RTX 3090": row.rtx3090_speedup, "A100": row.a100_speedup}
+        found += [
+            (f"Spec-Bench: Vicuna 7B, draft model, {device}", speedup)
+            for device, speedup in devices.items()
+        ]
+    return found
+
+
+def _formulas(ax: Axes, y: Sequence[float], mine: Sequence[Any]) -> None:
+    """What the formulas promise for the measured rows, and the quartiles of these."""
+    cross = {"color": DRAFT, "markersize": 9, "markeredgewidth": 2.5}
+    bar = {"color": "black", "markersize": 12}
+    for at, row in zip(y, mine, strict=False):
+        ax.plot([row.empirical["low"], row.empirical["high"]], [at, at], color="black")
+        ax.plot(row.formula, at, "x", **cross)
+        ax.plot(row.expected, at, "|", **bar)
+    ax.plot([], [], "x", label="formula, v = 1 (yours)", **cross)
+    ax.plot([], [], "|", label="with v (yours)", **bar)
+
+
+def _in_words(name: str, row: Any) -> str:
+    """The four speed-ups of a measured row."""
+    return (
+        f"{name}: formula {row.formula:.2f}, with v {row.expected:.2f}, promised with the prompt "
+        f"{row.with_prompt:.2f}, measured {row.empirical['median']:.2f}"
     )
 
 

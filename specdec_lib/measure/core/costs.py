@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 
 from specdec_lib.decoding.fixed_shape.graph import captured
-from specdec_lib.decoding.fixed_shape.step import bucket
+from specdec_lib.decoding.fixed_shape.step import FixedModel, bucket
 from specdec_lib.measure.core.timing import for_seconds, interleaved
 from specdec_lib.models.llama import Llama, RunLayer
-from specdec_lib.models.protocol import FixedModel, Model
+from specdec_lib.models.protocol import Model
 from specdec_lib.theory import Costs
 
 CONTEXT = 128  # tokens that stand in the cache already

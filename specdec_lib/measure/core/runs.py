@@ -7,6 +7,7 @@ import numpy as np
 from tqdm import tqdm
 
 from specdec_lib.decoding.fixed_shape.graph import GraphDecoder, capacity_for
+from specdec_lib.decoding.fixed_shape.step import FixedModel
 from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.verify import Verifier, verify
@@ -16,7 +17,7 @@ from specdec_lib.measure.core.held_out import repeated_share
 from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
 from specdec_lib.models.llama import RunLayer
 from specdec_lib.models.pair import Pair
-from specdec_lib.models.protocol import FixedModel, Model
+from specdec_lib.models.protocol import Model
 from specdec_lib.sampling import Choices, Warp, choices_for
 
 ROUNDS = 2  # that count; one more goes before them

@@ -58,6 +58,7 @@ class Targets(Mapping[str, Llama]):
 class Machine:
     """What was found. `targets` are the built-in one and its costlier versions, by name.
 
+    `plain` are those of them that decode faster by themselves in another dtype, in that dtype.
     `published` are the pairs of the hub that were fetched, `free` the bytes that were free before
     anything was loaded, None if that is not known.
     """
@@ -70,9 +71,7 @@ class Machine:
     effort: Effort
     bandwidth: float  # bytes a second
     costs: dict[str, Found] = field(default_factory=dict)  # of every target
-    plain: dict[str, Llama] = field(
-        default_factory=dict
-    )  # those that decode faster in another dtype
+    plain: dict[str, Llama] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     free: int | None = None
 

@@ -4,7 +4,7 @@ Every finding is printed as soon as it is there. What does not fit falls to the 
 so.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -99,19 +99,31 @@ def looked(device: torch.device, effort: Effort, budget: Budget, part: Part, say
     where = device, draft_dtype(device, formats.dtype)
     drafts = {name: Llama.from_folder(ASSETS / name, *where) for name in BUILT_IN_DRAFTS}
     plain = {} if formats.plain == formats.dtype else formats.loaded[formats.plain]
-    costs = {}
-    for number, (name, target) in enumerate(targets.items()):
-        if costs and not part.fits(0, f"the {name} target"):
-            continue
-        mine, best = part.share(len(targets) - number), plain.get(name, target)
-        costs[name] = costs_on(target, best, drafts, effort.passes, mine)
-        for line in cost_lines(name, target, costs[name]):
-            say(line)
+    costs = costs_in_time(targets, plain, drafts, effort.passes, part, say)
     targets = {name: targets[name] for name in costs}
     kept = Targets(targets, partial(made, device=device, dtype=formats.dtype))
     return Machine(
         device, formats.dtype, kept, drafts, (), effort, bandwidth, costs, plain, budget, free
     )
+
+
+def costs_in_time(
+    targets: Mapping[str, Llama], plain: Mapping[str, Llama], drafts: Mapping[str, Llama],
+    passes: int, part: Part, say: Say,
+) -> dict[str, Found]:  # fmt: skip
+    """What passes of every target cost, of the first one always, of others if `part` has time.
+
+    `plain` are those targets in the dtype of plain decoding that have another one.
+    """
+    costs: dict[str, Found] = {}
+    for number, (name, target) in enumerate(targets.items()):
+        if costs and not part.fits(0, f"the {name} target"):
+            continue
+        mine, best = part.share(len(targets) - number), plain.get(name, target)
+        costs[name] = costs_on(target, best, drafts, passes, mine)
+        for line in cost_lines(name, target, costs[name]):
+            say(line)
+    return costs
 
 
 def chosen_formats(device: torch.device, seconds: float, part: Part, say: Say) -> Formats:
@@ -133,11 +145,14 @@ def chosen_formats(device: torch.device, seconds: float, part: Part, say: Say) -
         return Formats(f32, f32, "this processor has no instructions for bfloat16", loaded)
     if not part.fits(TRIAL_PASSES * one, "trials of other dtypes"):
         return Formats(f32, f32, "there is no time to try another", loaded)
-    models = {f32: model} | {
-        dtype: scaled(ASSETS / "target", size, device, dtype) for dtype in candidates[1:]
-    }
+    others = {each: scaled(ASSETS / "target", size, device, each) for each in candidates[1:]}
+    return tried(size, {f32: model} | others)
+
+
+def tried(size: str, models: dict[torch.dtype, Llama]) -> Formats:
+    """The dtypes of `models`, the target at `size` in each, that decode fastest in a trial."""
     draft = Llama.from_folder(ASSETS / BUILT_IN_DRAFTS[0])
-    steps = {dtype: {BUILT_IN_DRAFTS[0]: pass_task(draft, 1)} for dtype in candidates}
+    steps = {dtype: {BUILT_IN_DRAFTS[0]: pass_task(draft, 1)} for dtype in models}
     measured = costs_by_dtype(models, steps, SECONDS, least=LEAST_ROUNDS)
     options = choices(measured, {BUILT_IN_DRAFTS[0]: quick_acceptance(draft)})
     why = ", ".join(
@@ -145,7 +160,7 @@ def chosen_formats(device: torch.device, seconds: float, part: Part, say: Say) -
         f"promises {each.tokens_per_second:.0f} tokens/s at K = {each.k}"
         for each in options
     )
-    loaded = {dtype: {size: models[dtype]} for dtype in candidates}
+    loaded = {dtype: {size: model} for dtype, model in models.items()}
     best = fastest(options).dtype
     return Formats(best, fastest_plain(measured), f"at the {size} cost {why}", loaded)
 

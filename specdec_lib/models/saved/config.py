@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from specdec_lib.device import name_of
 from specdec_lib.models.rotary import NEEDED, ORIGINAL
 
 QKV, OUT = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"), ("self_attn.o_proj",)
@@ -151,7 +152,7 @@ def configuration(shape: Shape, dtype: torch.dtype) -> dict:
     form = shape.form
     return {
         "model_type": form.family,
-        "dtype": str(dtype).removeprefix("torch."),
+        "dtype": name_of(dtype),
         "vocab_size": shape.vocab_size,
         "hidden_size": shape.width,
         "num_hidden_layers": shape.layers,

@@ -80,12 +80,12 @@ def states(target: Llama, near: Llama) -> Eagle:
 
 
 # By name: a drafter for a target, its draft, and the same target on the host; and how often the
-# host may read in a block. Counts are looked up by tokens, and states by where they stand.
+# host may read in a block. States are looked up by where they stand.
 DRAFTERS = {
     "a model": (lambda target, draft, near: ModelDrafter(draft), 1),
     "its own layers": (lambda target, draft, near: EarlyExit(target, 1), 1),
     "the prompt": (lambda target, draft, near: PromptLookup(VOCAB, target.device), 1),
-    "counts": (lambda target, draft, near: NgramDrafter(COUNTS, 3, target.device), 1 + K),
+    "counts": (lambda target, draft, near: NgramDrafter(COUNTS, 3, target.device), 1),
     "heads": (lambda target, draft, near: heads(target, near), 2),
     "its states": (lambda target, draft, near: states(target, near), 2),
     "guesses": (lambda target, draft, near: Jacobi(target, pool=True), 3),
@@ -142,13 +142,20 @@ def test_plain_decoding_is_read_once_a_token(models, far, crossings: Crossings):
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_trees_stay_on_one_side(models, far, name: str):
-    texts = []
+def test_trees_stay_on_one_side(models, far, crossings: Crossings, name: str):
+    """A tree is read at every node, when it is drawn and when it is judged, and thrice more.
+
+    That is whether all is finite, the last token, and the nodes' p and q.
+    """
+    made, reads = [], []
     for target, draft in (far, models):
         drafter = TREES[name](target, draft, models[0])
+        crossings.clear()
         drawn, settings = generators(SAMPLED, 1), Settings(TOKENS, SAMPLED)
-        texts.append(tree_generate(target, drafter, PROMPTS[0], 2, settings, drawn).tokens)
-    assert texts[0] == texts[1]
+        made.append(tree_generate(target, drafter, PROMPTS[0], 2, settings, drawn))
+        reads.append(len(crossings.reads))
+    assert reads[0] <= (2 * drafter.nodes(2) + 3) * made[0].target_passes and reads[1] == 0
+    assert made[0].tokens == made[1].tokens
 
 
 def test_a_verify_block_of_a_students_form_stays_on_one_side(models, far):

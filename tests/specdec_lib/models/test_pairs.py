@@ -1,87 +1,28 @@
-"""Pairs by name: built-in folders, a hub of our own making, and everything that is refused."""
+"""Pairs by name: which models they are, and what is refused."""
 
-import json
-import shutil
-import socket
-from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 
-import huggingface_hub
 import pytest
 import torch
+from decoders.fake_hub import Hub, write_gpt2, write_llama, write_t5, write_tokenizer
 from decoders.published_eagle3 import write_head
-from huggingface_hub import constants
-from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, RevisionNotFoundError
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import (
-    GPT2Config,
-    GPT2LMHeadModel,
-    LlamaConfig,
     LlamaForCausalLM,
     PreTrainedTokenizerFast,
-    T5Config,
-    T5ForConditionalGeneration,
 )
 
 from specdec_lib import device
 from specdec_lib.cli import main
-from specdec_lib.device import default_dtype, free_memory
-from specdec_lib.models import hub, pairs, published
+from specdec_lib.device import free_memory
+from specdec_lib.models import pairs, published
 from specdec_lib.models.catalogue import PUBLISHED, PairError
-from specdec_lib.models.hf import Causal, EncoderDecoder
+from specdec_lib.models.hf import EncoderDecoder
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import in_words, require_memory
 from specdec_lib.models.pairs import load_pair
 from specdec_lib.models.published import common_columns, parameters_of
 
-ORGS = ("org/big", "org/small")
-WORDS = ["</s>", "a", "b", "c", "d", "e"]
 CPU = torch.device("cpu")
-
-
-def write_tokenizer(folder: Path, words: list[str] = WORDS) -> None:
-    """A tokenizer that gives each of `words` its place as id and ends every text with </s>."""
-    vocabulary = {word: number for number, word in enumerate(words)}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=words[-1]))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="$A </s>", special_tokens=[("</s>", 0)]
-    )
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="</s>")
-    fast.save_pretrained(folder)
-
-
-def write_llama(folder: Path, width: int, layers: int = 2, heads: int = 2, mlp: int = 24) -> None:
-    """A tiny Llama without a tokenizer, its embedding the output matrix too."""
-    torch.manual_seed(width)
-    config = LlamaConfig(
-        vocab_size=len(WORDS),
-        hidden_size=width,
-        intermediate_size=mlp,
-        num_hidden_layers=layers,
-        num_attention_heads=heads,
-        max_position_embeddings=32,
-        tie_word_embeddings=True,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-
-
-def write_gpt2(folder: Path, width: int, columns: int, words: list[str] = WORDS) -> None:
-    """A tiny GPT-2 with its tokenizer; `columns` is the width of the logits."""
-    torch.manual_seed(width)
-    sizes = {"vocab_size": columns, "n_embd": width, "n_layer": 1, "n_head": 2, "n_positions": 16}
-    GPT2LMHeadModel(GPT2Config(**sizes)).save_pretrained(folder)
-    write_tokenizer(folder, words)
-
-
-def write_t5(folder: Path, width: int) -> None:
-    """A tiny T5 without a tokenizer."""
-    torch.manual_seed(width)
-    sizes = {"d_model": width, "d_kv": 4, "d_ff": 8, "num_heads": 2, "num_layers": 1}
-    config = T5Config(vocab_size=len(WORDS), **sizes, decoder_start_token_id=0)
-    T5ForConditionalGeneration(config).save_pretrained(folder)
-    (folder / "spiece.model").write_bytes(b"pieces")
 
 
 @pytest.fixture
@@ -93,84 +34,6 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_tokenizer(folder / "target")
     monkeypatch.setattr(pairs, "ASSETS", folder)
     return folder
-
-
-@pytest.fixture
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_, **__) -> None:
-        raise AssertionError("asked for the network")
-
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-
-
-@dataclass
-class Hub:
-    """A hub whose repositories are folders below `root`; `log` tells what was asked of it."""
-
-    root: Path
-    cache: Path
-    commit: str = "a" * 40
-    unit: int = 1  # what a byte of a file counts
-    failing: Exception | None = None
-    log: list[str] = field(default_factory=list)
-
-    def model_info(self, repository: str, revision: str | None, files_metadata: bool):
-        self.log.append(f"info {repository} {revision}")
-        if self.failing:
-            raise self.failing
-        files = [
-            SimpleNamespace(rfilename=path.name, size=path.stat().st_size * self.unit)
-            for path in (self.root / repository).iterdir()
-        ]
-        tags = ["pytorch", "license:mit"]
-        return SimpleNamespace(sha=revision or self.commit, siblings=files, tags=tags)
-
-    def snapshot_download(self, repository: str, revision: str, allow_patterns: list[str]) -> str:
-        self.log.append(f"download {repository} {revision} {' '.join(sorted(allow_patterns))}")
-        folder = self.cache / f"models--{repository.replace('/', '--')}/snapshots/{revision}"
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in allow_patterns:
-            shutil.copy(self.root / repository / name, folder)
-        return str(folder)
-
-    def weights_fetched(self) -> list[str]:
-        return [line.split()[1] for line in self.log if "model.safetensors" in line]
-
-
-@pytest.fixture
-def fake_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None) -> Hub:
-    """Two pairs, "tiny" and "tiny-t5"; org/big and org/small are pinned, the others are not."""
-    served = Hub(tmp_path / "hub", tmp_path / "cache" / "hub")
-    monkeypatch.setattr(constants, "HF_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(served.cache))
-    monkeypatch.setattr(huggingface_hub, "HfApi", lambda: served)
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", served.snapshot_download)
-    add = monkeypatch.setitem
-    add(
-        PUBLISHED["pairs"],
-        "tiny",
-        {"target": "org/big", "drafts": {"s": "org/small", "x": "org/x"}},
-    )
-    add(
-        PUBLISHED["pairs"],
-        "tiny-t5",
-        {"target": "org/t5", "drafts": {"s": "org/t5-s"}, "tokenizer": "org/small"},
-    )
-    headed = {"target": "org/llama", "drafts": {"s": "org/llama"}, "heads": {"eagle3": "org/head"}}
-    add(PUBLISHED["pairs"], "tiny-headed", headed)
-    add(PUBLISHED["repositories"], "org/llama", {"revision": None, "gigabytes": 0.1})
-    add(
-        PUBLISHED["repositories"],
-        "org/head",
-        {"revision": "3" * 40, "gigabytes": 0.1, "parameters": 2000},
-    )
-    commits = {"org/big": "1" * 40, "org/small": "2" * 40}
-    for name in ("org/big", "org/small", "org/x", "org/t5", "org/t5-s"):
-        add(PUBLISHED["repositories"], name, {"revision": commits.get(name), "gigabytes": 0.1})
-    write_gpt2(served.root / "org/big", 16, columns=9)
-    write_gpt2(served.root / "org/small", 8, columns=7)
-    return served
 
 
 def test_the_built_in_pair_without_network(assets: Path, no_network: None):
@@ -264,87 +127,6 @@ def test_the_command_lists_pairs_and_sizes(capsys: pytest.CaptureFixture):
     assert any("eagle3 (3.12 GB, Apache-2.0)" in line for line in said)
 
 
-def test_a_published_pair_is_fetched_once_and_loaded(fake_hub: Hub, capsys):
-    pair = load_pair("tiny", device="cpu", dtype=torch.float64, yes=True)
-    assert isinstance(pair.target, Causal) and isinstance(pair.draft, Causal)
-    assert (pair.eos_id, pair.prompt("b a")) == (0, [2, 1, 0])
-    assert pair.label.startswith("org/big with org/small: a ")
-    assert fake_hub.weights_fetched() == ["org/big", "org/small"]
-    assert all("1" * 40 in line for line in fake_hub.log if "org/big" in line)
-    fake_hub.log.clear()
-    load_pair("tiny", device="cpu", yes=True)
-    assert fake_hub.log == []
-
-
-def test_the_sizes_are_printed_before_any_weights_come(fake_hub: Hub, capsys, monkeypatch):
-    printed: list[str] = []
-
-    def watch(repository: str, revision: str, allow_patterns: list[str]) -> str:
-        if "model.safetensors" in allow_patterns:
-            printed.append(capsys.readouterr().out)
-        return fake_hub.snapshot_download(repository, revision, allow_patterns)
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", watch)
-    fake_hub.unit = 10**6
-    load_pair("tiny", device="cpu", yes=True)
-    for name, commit in {"org/big": "1" * 40, "org/small": "2" * 40}.items():
-        kilobytes = (fake_hub.root / name / "model.safetensors").stat().st_size / 1000
-        assert f"{name} at {commit}: {kilobytes:.2f} GB to download" in printed[0]
-
-
-@pytest.fixture
-def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A terminal in which somebody says yes; what was asked."""
-    asked: list[str] = []
-    monkeypatch.setattr(hub.sys, "stdin", SimpleNamespace(isatty=lambda: True))
-    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "y")
-    return asked
-
-
-def test_the_student_is_asked_once_with_the_sum_and_the_licences(
-    fake_hub: Hub, questions: list[str], capsys
-):
-    fake_hub.unit = 10**6
-    pair = load_pair("tiny", device="cpu")
-    sizes = [(fake_hub.root / name / "model.safetensors").stat().st_size for name in ORGS]
-    assert questions == [f"Fetch {sum(sizes) / 1000:.1f} GB in all? [y/N] "]
-    assert capsys.readouterr().out.count("licence: mit") == 2
-    assert pair.target.vocab_size == 7
-    load_pair("tiny", device="cpu")  # what is there is not asked for
-    assert len(questions) == 1
-
-
-@pytest.mark.parametrize("answer", ["", "n", "what?"])
-def test_without_a_yes_nothing_is_fetched(fake_hub: Hub, questions, monkeypatch, answer: str):
-    monkeypatch.setattr("builtins.input", lambda question: answer)
-    with pytest.raises(PairError, match="GB were not fetched: you did not agree"):
-        load_pair("tiny", device="cpu")
-    assert fake_hub.weights_fetched() == []
-
-
-@pytest.mark.parametrize("error", [EOFError, NotImplementedError], ids=["closed", "nbconvert"])
-def test_where_nobody_can_be_asked_the_way_to_agree_is_said(
-    fake_hub: Hub, questions, monkeypatch, error: type[Exception]
-):
-    def nobody(question: str) -> str:
-        raise error
-
-    monkeypatch.setattr("builtins.input", nobody)
-    with pytest.raises(PairError, match="give --yes on the command line or yes=True in Python"):
-        load_pair("tiny", device="cpu")
-    monkeypatch.setattr(hub.sys, "stdin", None)
-    monkeypatch.setitem(hub.sys.modules, "ipykernel", object())  # imported, and no kernel runs
-    with pytest.raises(PairError, match="nobody is here to agree"):
-        load_pair("tiny", device="cpu")
-
-
-def test_a_full_disk_is_told_before_anybody_is_asked(fake_hub: Hub, questions, monkeypatch):
-    monkeypatch.setattr(hub.shutil, "disk_usage", lambda folder: SimpleNamespace(free=1000))
-    with pytest.raises(PairError, match="do not fit on the disk: 0.0 GB are free in .* HF_HOME"):
-        load_pair("tiny", device="cpu")
-    assert questions == [] and fake_hub.weights_fetched() == []
-
-
 def test_a_target_is_loaded_once_for_all_its_drafts(fake_hub: Hub, questions, monkeypatch):
     write_gpt2(fake_hub.root / "org/x", 4, columns=8)
     pairs_of_all = published.load_all("tiny", CPU, torch.float64)
@@ -395,13 +177,6 @@ def test_what_transformers_loads_must_fit_the_processor_s_memory_too(fake_hub: H
     assert fake_hub.weights_fetched() == []
 
 
-def test_the_size_leaves_out_what_is_there(fake_hub: Hub):
-    fake_hub.snapshot_download("org/big", "1" * 40, ["model.safetensors"])
-    files = {"model.safetensors": 700, "config.json": 30}
-    assert hub.Download("org/big", "1" * 40, files).bytes == 30
-    assert hub.Download("org/small", "2" * 40, files).bytes == 730
-
-
 def test_logits_are_cut_to_the_columns_that_both_models_have(fake_hub: Hub):
     pair = load_pair("tiny", device="cpu", dtype=torch.float64, yes=True)
     tokens = torch.tensor([[1, 2, 3]])
@@ -410,25 +185,6 @@ def test_logits_are_cut_to_the_columns_that_both_models_have(fake_hub: Hub):
         with torch.no_grad():
             expected = model.model(tokens).logits[..., :7]
         torch.testing.assert_close(model.forward(tokens, model.new_cache()), expected)
-
-
-def test_an_unpinned_repository_is_pinned_at_first_use(fake_hub: Hub, capsys):
-    write_gpt2(fake_hub.root / "org/x", 4, columns=7)
-    load_pair("tiny", "x", device="cpu", yes=True)
-    assert f"org/x is pinned at {'a' * 40} from now on" in capsys.readouterr().out
-    kept = json.loads((Path(constants.HF_HOME) / hub.PINS).read_text())
-    assert kept == {"org/x": "a" * 40}
-    shutil.rmtree(fake_hub.cache)
-    fake_hub.commit = "b" * 40  # the repository moves on, and we do not
-    fake_hub.log.clear()
-    load_pair("tiny", "x", device="cpu", yes=True)
-    assert fake_hub.log and not [line for line in fake_hub.log if "b" * 40 in line]
-    assert f"info org/x {'a' * 40}" in fake_hub.log
-
-
-def test_the_table_s_commit_comes_before_one_kept_earlier(fake_hub: Hub):
-    hub.pin("org/big", "c" * 40)
-    assert hub.revision_of("org/big") == "1" * 40
 
 
 def test_other_tokenizers_are_refused_before_the_weights(fake_hub: Hub):
@@ -497,71 +253,6 @@ def test_an_encoder_decoder_pair_reads_the_text_as_its_source(fake_hub: Hub):
         torch.testing.assert_close(model.forward(start, model.new_cache()), expected)
 
 
-def test_which_files_are_weights():
-    both = ["model.safetensors", "pytorch_model.bin", "config.json", "onnx/model.safetensors"]
-    assert hub.weight_names(both) == ["model.safetensors"]
-    old = ["pytorch_model-00001-of-00002.bin", "pytorch_model.bin.index.json", "tf_model.h5"]
-    assert hub.weight_names(old) == old[:2]
-    names = [*both, "vocab.txt", "tokenizer.model", "original/params.json"]
-    assert hub.text_names(names) == ["config.json", "vocab.txt", "tokenizer.model"]
-
-
-def test_weights_are_whole_only_with_every_part(tmp_path: Path):
-    parts = {"layer.0": "model-1.safetensors", "layer.1": "model-2.safetensors"}
-    index = tmp_path / "model.safetensors.index.json"
-    index.write_text(json.dumps({"weight_map": parts}))
-    (tmp_path / "model-1.safetensors").touch()
-    assert not hub.has_weights(tmp_path)
-    (tmp_path / "model-2.safetensors").touch()
-    assert hub.has_weights(tmp_path)
-
-
-def http_error(kind: type[HfHubHTTPError]) -> HfHubHTTPError:
-    return kind("403 or 404", response=SimpleNamespace(headers={}, request=None))
-
-
-@pytest.mark.parametrize(
-    "failure, message",
-    [
-        (http_error(GatedRepoError), "org/big is gated: accept the licence .* `hf auth login`"),
-        (http_error(RevisionNotFoundError), "the hub has no org/big at 1111"),
-        (ConnectionError("no route"), "cannot be fetched .ConnectionError: no route."),
-    ],
-    ids=["gated", "no such revision", "no connection"],
-)
-def test_what_the_hub_refuses_is_explained(fake_hub: Hub, failure: Exception, message: str):
-    fake_hub.failing = failure
-    with pytest.raises(PairError, match=message):
-        load_pair("tiny", device="cpu", yes=True)
-
-
-def test_a_gate_that_closes_at_the_download(fake_hub: Hub, monkeypatch: pytest.MonkeyPatch):
-    def refuse(*_, **__) -> None:
-        raise http_error(GatedRepoError)
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
-    with pytest.raises(PairError, match="org/big is gated"):
-        load_pair("tiny", device="cpu", yes=True)
-
-
-def test_offline_by_wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_network: None):
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(
-        PairError, match="SmolLM2-1.7B is not on this machine .* .HF_HUB_OFFLINE is set"
-    ):
-        load_pair("smollm2", device="cpu")
-
-
-def test_short_memory_is_told_before_the_weights_come(fake_hub: Hub, monkeypatch):
-    monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: 1000)
-    with pytest.raises(
-        PairError, match="the weights take .* as float32, and 0.0 GB are free on cpu"
-    ):
-        load_pair("tiny", device="cpu", yes=True)
-    assert fake_hub.weights_fetched() == []
-
-
 @pytest.mark.parametrize("cost, enough", [(None, 10**5), ("40m", 10**6)])
 def test_the_built_in_pair_needs_memory_too(assets: Path, monkeypatch, cost: str, enough: int):
     monkeypatch.setattr("specdec_lib.models.pair.free_memory", lambda device: enough)
@@ -579,12 +270,6 @@ def test_the_bytes_of_the_weights(monkeypatch, dtype: torch.dtype, enough: int):
         require_memory(101, dtype, CPU)
 
 
-def test_free_memory_is_what_linux_calls_available(tmp_path: Path, monkeypatch):
-    (tmp_path / "meminfo").write_text("MemTotal:  900 kB\nMemAvailable:  321 kB\n")
-    monkeypatch.setattr(device, "MEMINFO", tmp_path / "meminfo")
-    assert free_memory(CPU) == 321 * 1024
-
-
 def test_unknown_memory_refuses_nothing(tmp_path: Path, monkeypatch):
     def unknown(name: str) -> int:
         raise ValueError(name)
@@ -593,13 +278,3 @@ def test_unknown_memory_refuses_nothing(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(device.os, "sysconf", unknown, raising=False)
     assert free_memory(CPU) is None
     require_memory(10**18, torch.float32, CPU)
-
-
-@pytest.mark.parametrize(
-    "capability, dtype",
-    [((7, 5), torch.float16), ((8, 0), torch.bfloat16), ((9, 0), torch.bfloat16)],
-)
-def test_the_default_dtype_follows_the_device(monkeypatch, capability: tuple[int, int], dtype):
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
-    assert default_dtype(torch.device("cuda")) == dtype
-    assert default_dtype(CPU) == torch.float32

@@ -118,3 +118,21 @@ def test_what_cannot_be_captured_is_refused():
         T5Decoder(EncoderDecoder(t5().half()), ROOM)
     with pytest.raises(ValueError, match="type llama in torch.float64 is not captured"):
         T5Decoder(Causal(llama()), ROOM)
+
+
+def test_bfloat16_is_as_close_as_transformers_is_to_itself():
+    """Against float64, whose weights are those of bfloat16."""
+    narrow = t5().bfloat16()
+    exact = t5()
+    exact.load_state_dict({name: each.double() for name, each in narrow.state_dict().items()})
+    tokens, ids = text(40)[None], torch.tensor([LONG])
+    model = T5Decoder(EncoderDecoder(narrow), ROOM)
+    model.read(LONG)
+    cache = model.new_fixed_cache(1, BUCKET)
+    model.forward(torch.zeros(1, 1, dtype=torch.long), cache)
+    with torch.no_grad():
+        wanted, theirs = (
+            each(input_ids=ids, decoder_input_ids=tokens).logits for each in (exact, narrow)
+        )
+    errors = [(found - wanted).square().mean() for found in (model.forward(tokens, cache), theirs)]
+    assert 0 < errors[0] < 1.5 * errors[1]

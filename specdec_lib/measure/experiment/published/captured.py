@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from statistics import median
 
+from specdec_lib.decoding.fixed_shape.step import FixedModel
 from specdec_lib.decoding.state import Generation
 from specdec_lib.measure.core.costs import graph_task
 from specdec_lib.measure.core.runs import Graphs, decoder
@@ -18,7 +19,7 @@ from specdec_lib.measure.experiment.machine import Effort
 from specdec_lib.models.hf import EncoderDecoder
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
-from specdec_lib.models.protocol import FixedModel, Model
+from specdec_lib.models.protocol import Model
 from specdec_lib.models.t5 import T5Decoder
 from specdec_lib.sampling import Warp
 from specdec_lib.theory import Costs

@@ -111,7 +111,7 @@ def run_rows(
 def measured(group: Group, row: Row, texts: list[str], part: Part) -> Row:
     """A row, run end to end on `texts`."""
     warp = TEMPERATURES[row.temperature]
-    outcome = group.outcome(row.draft, texts, row.k, warp, part)
+    outcome = group.outcome(row.draft, texts, row.k, warp, part.share(2))  # then captured, as long
     captured = group.captured(row.draft, texts, row.alpha, warp, part)
     return replace(
         row,

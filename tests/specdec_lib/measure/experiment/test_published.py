@@ -464,3 +464,23 @@ def test_plain_decoding_of_a_source_does_not_wait_for_the_draft_s_encoder(group)
     assert runs == ["target"]
     ours["loop"](pair.prompt(TEXTS[0]))
     assert runs == ["target", "target", "draft"]
+
+
+def test_a_captured_run_has_as_much_time_as_the_one_before_it(group, monkeypatch):
+    """The first one uses up what it is given."""
+    clock, given = [0.0], []
+
+    def uses(*arguments) -> None:
+        part = arguments[-1]
+        given.append(part.left)
+        clock[0] += part.left
+
+    outcome = Outcome(*[Spread(1.5, 1.0, 2.0)] * 4)
+    monkeypatch.setattr(Group, "outcome", lambda *arguments: uses(*arguments) or outcome)
+    monkeypatch.setattr(Group, "captured", uses)
+    monkeypatch.setattr(Group, "tokens_a_pass", lambda *arguments: 2.0)
+    costs = Costs(0.1, dict.fromkeys(range(1, 10), 1.0))
+    row = row_of("a", "small", "HumanEval", 1, Rate(0.6, 60), costs)
+    with Budget({PUBLISHED: 60}, clock=lambda: clock[0]).part(PUBLISHED) as part:
+        run.measured(group, row, TEXTS, part)
+    assert given == [30, 30]

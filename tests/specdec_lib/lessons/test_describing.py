@@ -1,0 +1,116 @@
+"""Values in messages: short, the same in every run, and told apart."""
+
+import numpy as np
+import pytest
+import torch
+
+from specdec_lib.lessons.common.comparing import difference
+from specdec_lib.lessons.common.describing import (
+    MOST_SHOWN,
+    as_code,
+    brief_call,
+    describe,
+    told_apart,
+)
+from specdec_lib.lessons.common.examples import (
+    Different,
+    expect,
+)
+
+
+def test_a_text_is_the_same_in_every_run():
+    class Model:
+        def forward(self) -> None: ...
+
+    model = Model()
+    assert describe([describe, model.forward]) == "[describe, forward]"
+    assert describe(model).startswith("<") and " at 0x" not in describe([model])
+    assert describe(np.random.default_rng(0)) == "Generator(PCG64)"  # its address is in capitals
+
+
+def nested(depth: int, width: int = 10) -> list:
+    """Lists in lists: width ** depth numbers."""
+    return [nested(depth - 1, width) if depth > 1 else 0.5] * width
+
+
+LONG = "x" * 10**6
+
+
+MANY = [
+    LONG,
+    {LONG: 1},
+    {"a": {LONG: {LONG: 2}}},
+    [LONG] * 40,
+    {f"{i}{LONG}": i for i in range(40)},
+    nested(6),
+    [[{"key": nested(6)}]],
+    [list(range(10**5))] * 12,
+    np.full(12, LONG),
+]
+
+
+@pytest.mark.parametrize("value", MANY, ids=lambda value: type(value).__name__)
+def test_a_value_of_any_size_is_told_shortly(value: object):
+    text = describe(value)
+    assert len(text) <= MOST_SHOWN + 4 and text.endswith((" ...", "]", "}"))
+    with pytest.raises(Different) as caught:
+        expect(lambda: value, gives=3)
+    assert len(str(caught.value)) < MOST_SHOWN + 200
+
+
+def test_a_long_value_is_not_written_out_before_it_is_cut():
+    """Forty in forty in forty: most of it would be written for nothing."""
+    value: list = [0.5]
+    for _ in range(12):
+        value = [value] * 40  # 40 ** 12 numbers
+    assert describe(value).startswith("[" * 13 + "0.5], [0.5], ")
+
+
+def test_a_value_of_ordinary_size_is_whole():
+    value = [[0.5 + i] * 12 for i in range(25)]
+    assert describe(value) == repr(value)
+
+
+@pytest.mark.parametrize("got", [{LONG: 1}, {f"{i}{LONG}": i for i in range(40)}, [1, [2, LONG]]])
+def test_a_remark_on_a_value_of_any_size_is_short(got: object):
+    with pytest.raises(Different) as caught:
+        expect(lambda: got, gives={"a": 1} if isinstance(got, dict) else [1, [2, LONG + "y"]])
+    assert len(str(caught.value)) < 4 * MOST_SHOWN
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(0.1, 1 / 3, 7, True, None, "a", [0.1, 2], (1,), np.float64(1 / 3), np.int64(3)),
+        *(np.array([[1 / 3, 0.5]]), np.zeros((0, 3)), np.array([]), np.array([1, 2])),
+        *(np.float32([0.1]), np.array([True]), torch.tensor([[0.1, 1 / 3]])),
+        *(torch.tensor([1 / 3]).double(), torch.tensor([1, 2]), torch.tensor([True])),
+    ],
+    ids=repr,
+)
+def test_the_call_of_a_message_can_be_pasted_and_gives_the_same_values(value):
+    again = eval(as_code(value), {"np": np, "torch": torch})
+    assert difference(again, value) is None
+    assert getattr(again, "dtype", None) == getattr(value, "dtype", None) or np.isscalar(again)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "texts"),
+    [
+        (0.1, 0.2, ("0.1", "0.2")),
+        (0.1, 0.1 + 1e-9, ("0.1", "0.100000001")),
+        ([0.5, 1 / 3], [0.5, 1 / 3 + 1e-15], None),
+        (np.full(2, 0.5), np.full(2, 0.5) + 1e-7, ("[0.5, 0.5]", "[0.5000001, 0.5000001]")),
+    ],
+)
+def test_numbers_get_as_many_digits_as_tell_them_apart(one, other, texts):
+    told = told_apart(one, other)
+    assert told == texts if texts else told[0] != told[1]
+
+
+def test_a_call_is_told_with_digits_that_show_where_its_arrays_differ():
+    """Else a check prints residual_distribution([0.5, 0.5], [0.5, 0.5]) -> [1, 0]."""
+    nearly, half = np.array([0.5 + 2**-20, 0.5 - 2**-20]), np.array([0.5, 0.5])
+    told = "([0.50000095, 0.49999905], [0.5, 0.5])"
+    assert brief_call(as_code, (nearly, half)).endswith(told)
+    assert brief_call(as_code, (half, half)).endswith("([0.5, 0.5], [0.5, 0.5])")

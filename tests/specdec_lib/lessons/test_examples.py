@@ -1,0 +1,253 @@
+"""What a visible check says of an answer, and what it refuses."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from classes.chapter_cases import unwritten as unwritten_by_any_name
+
+from specdec_lib.lessons.ch01 import checks as ch01
+from specdec_lib.lessons.ch02 import checks as ch02
+from specdec_lib.lessons.common.comparing import difference
+from specdec_lib.lessons.common.describing import describe
+from specdec_lib.lessons.common.drawing import drawn_from
+from specdec_lib.lessons.common.examples import (
+    Different,
+    Unwritten,
+    expect,
+    expect_value_error,
+    visible_check,
+)
+from specdec_lib.lessons.common.lending import at_most, copied
+
+
+def test_message_names_parameters_and_shortens_large_arrays():
+    def f(p, token):
+        return token
+
+    with pytest.raises(Different) as caught:
+        expect(f, np.zeros((10, 10)), 3, gives=4, hint="Did you add one?")
+    text = str(caught.value)
+    assert (
+        text == "f(p=an array of shape (10, 10), token=3) returned 3, expected 4. Did you add one?"
+    )
+    assert describe(np.array([0.1, 2 / 3])) == "[0.1, 0.66667]"
+
+
+@pytest.mark.parametrize(
+    ("got", "gives"),
+    [
+        (np.eye(3), np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]])),
+        (([5], np.eye(3)), ([5], np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]]))),
+    ],
+)
+def test_the_first_wrong_row_is_named(got, gives):
+    with pytest.raises(Different) as caught:
+        expect(lambda: got, gives=gives, hint="Why?")
+    row = "an array whose row 1 is [0, 1, 0], expected [0, 1, 1]"
+    assert str(caught.value) == f"<lambda>() returned {row}. Why?"
+
+
+@pytest.mark.parametrize(
+    ("got", "gives"),
+    [
+        (([5], np.eye(2)), ([6],)),
+        (([5],), ([6], np.eye(2))),
+        (np.eye(2) > 0, np.ones((2, 2), bool)),
+    ],
+)
+def test_a_wrong_pair_or_mask_of_any_make_gets_a_message(got, gives):
+    with pytest.raises(Different, match="expected"):
+        expect(lambda: got, gives=gives)
+
+
+def test_exceptions_become_messages():
+    def inverse(x):
+        return 1 / x
+
+    with pytest.raises(Different) as caught:
+        expect(inverse, 0, gives=1)
+    text = "inverse(x=0) raised ZeroDivisionError: division by zero, at `return 1 / x`; expected 1."
+    assert str(caught.value) == text
+
+
+def test_an_error_within_what_a_lesson_lends_is_told_by_the_students_own_line():
+    def scored(model):
+        return model("no list")
+
+    with pytest.raises(Different) as caught:
+        expect(scored, ch01.TARGET, gives=1)
+    assert str(caught.value).endswith("not 'no list', at `return model(\"no list\")`; expected 1.")
+
+
+def test_notebook_shows_wrapped_messages_and_no_frames_of_a_check():
+    lines = Different("a word " * 40)._render_traceback_()
+    assert len(lines) > 1 and all(len(line) <= 88 for line in lines)
+    with pytest.raises(Unwritten) as caught:
+        ch02.check_correct_token(unwritten_by_any_name)
+    assert caught.value._render_traceback_() == ["NotImplementedError: not written yet"]
+
+
+def test_a_check_prints_the_calls_that_agreed_and_nothing_that_is_read_as_a_mark(capfd):
+    def double(x, rows=None):
+        if x < 0:
+            raise ValueError("negative")
+        return 2 * x
+
+    @visible_check
+    def check_double(function):
+        expect(function, 1 / 3, gives=2 / 3)
+        expect(function, 2, np.zeros((2, 2)), gives=4)
+        expect_value_error(function, -1, why="it is negative")
+
+    assert check_double(double) is None
+    out, err = capfd.readouterr()
+    assert err == "" and out.splitlines() == [
+        "double(0.33333) -> 0.66667",
+        "double(2, rows) -> 4",
+        "double(-1) -> ValueError",
+        "double: all 3 examples agree. Grading looks at more cases than these.",
+    ]
+
+
+def test_calls_are_shown_as_they_were_made_and_only_by_a_check_that_agrees(capfd):
+    expect(ch02.P.tolist, gives=[0.45, 0.3, 0.15, 0.1])  # a hidden test prints nothing
+
+    @visible_check
+    def check_summed(function):
+        expect(function, [3, 5], gives=8)
+
+    check_summed(sum)
+    assert capfd.readouterr().out.startswith("sum([3, 5]) -> 8\nsummed: the example agrees.")
+    with pytest.raises(Different):
+        check_summed(max)
+    assert capfd.readouterr().out == ""
+
+
+P = np.array([0.5, 0.5])
+
+
+@visible_check
+def check_halved(function):
+    expect(function, P.copy(), gives=P / 2)
+
+
+def refused(check, function) -> str:
+    """What a check says to a function that it does not let pass."""
+    with pytest.raises(Different) as caught:
+        check(function)
+    return str(caught.value)
+
+
+def halved_in_place(p):
+    p /= 2
+    return p.copy()
+
+
+def halved_by_log(p):
+    np.log(np.zeros(2))
+    return p / 2
+
+
+CALL = "(p=np.array([0.5, 0.5]))"
+
+
+FORBIDDEN = [
+    (halved_in_place, f"halved_in_place{CALL} changed its argument p. Work on a copy: the caller "),
+    (
+        halved_by_log,
+        f'halved_by_log{CALL} gave a warning: "divide by zero encountered in log". Did you divide '
+        "before you looked for a zero?",
+    ),
+]
+
+
+@pytest.mark.parametrize("wrong, said", FORBIDDEN, ids=["changed", "warned"])
+def test_a_check_refuses_what_no_answer_may_do(wrong, said):
+    assert refused(check_halved, wrong).startswith(said)
+
+
+def test_a_check_refuses_an_array_that_is_an_argument():
+    @visible_check
+    def check_same(function):
+        expect(function, P, gives=P)
+
+    said = "(p=np.array([0.5, 0.5])) returned an array that shares its memory with an argument."
+    assert said in refused(check_same, lambda p: p)
+    check_same(lambda p: p.copy())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [P, [1, 2], [[1], [2]], {"a": [1]}, torch.ones(2), (P, [3])],
+    ids=["array", "list", "nested", "dict", "tensor", "tuple"],
+)
+def test_a_changed_argument_of_any_kind_is_seen_and_the_checks_own_stays(value):
+    def spoilt(x):
+        first = x
+        while not isinstance(first, list | np.ndarray | torch.Tensor):
+            first = next(iter(first.values())) if isinstance(first, dict) else first[0]
+        first[0] = 7
+
+    kept = copied(value)
+
+    @visible_check
+    def check_spoilt(function):
+        expect(function, value, gives=None)
+
+    assert "changed its argument x" in refused(check_spoilt, spoilt)
+    assert difference(value, kept) is None
+
+
+def test_a_warning_is_said_with_the_question_that_fits_it():
+    def deprecated(p):
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+        return p / 2
+
+    assert refused(check_halved, deprecated).endswith('gave a warning: "old".')
+
+
+def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys):
+    @visible_check
+    def check_settled(function):
+        step = at_most(3, lambda x: x, "the target", "each pass settles one place")
+        expect(function, step, gives=0)
+
+    def settled(step):
+        while True:
+            step(0)
+
+    said = "called the target more than 3 times: each pass settles one place"
+    message = refused(check_settled, settled)
+    assert message == f"settled(step=<lambda>) {said}; expected 0."
+    figure = drawn_from("settled")(lambda function: function(at_most(3, len, "it", "why")))
+    figure(lambda step: [step("") for _ in range(9)])
+    assert "cannot be drawn yet: called it more than 3 times: why" in capsys.readouterr().out
+
+
+LONG_ROW = np.arange(40) / 40
+
+
+TABLE = torch.arange(80).reshape(20, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("got", "gives", "said"),
+    [
+        (LONG_ROW + 1e-7 * (LONG_ROW == 0.5), LONG_ROW, "entry 20 is 0.5000001, expected 0.5"),
+        (TABLE + (TABLE == 7), TABLE, "a tensor whose row (1, 1) is [6, 8], expected [6, 7]"),
+        (torch.arange(64) // 2, torch.arange(64), "a tensor whose entry 1 is 0, expected 1"),
+    ],
+)
+def test_of_many_numbers_the_first_wrong_row_or_entry_is_told(got, gives, said):
+    with pytest.raises(Different) as caught:
+        expect(lambda: got, gives=gives)
+    assert str(caught.value).endswith(f"{said}.")
+
+
+def test_a_wrong_dtype_is_named():
+    long = torch.tensor([1, 2])
+    assert "its dtype is torch.int32, it should be torch.int64" in difference(long.int(), long)
+    third = np.array([1 / 3])
+    assert "its dtype is float32; calculate in float64" in difference(np.float32(third), third)
