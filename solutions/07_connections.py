@@ -204,11 +204,13 @@ figures.passes_on_prompts(jacobi_decode, target_greedy, texts[:4], 16)
 #
 # ## The smallest example: a second try
 #
-# A pass has room for more than one draft token at a place. Take two tokens, `p = [0.5, 0.5]` and `q = [0.75, 0.25]`, and 16
-# blocks in which the draft proposes token 0 twelve times and token 1 four times. The rule keeps 8
-# of the 12 and all of the 4. Four blocks are left, and token 0 has its 8 already: now only token 1
-# is wanted. In each of the four blocks, try one more draw from `q`. In one of them it is token 1,
-# and stays. In three it is token 0, which nobody wants any more.
+# A pass has room for more than one draft token at a place. Take two tokens, `p = [0.5, 0.5]` and
+# `q = [0.75, 0.25]`, and 16 blocks. The target wants each token 8 times. The draft proposes token 0
+# twelve times and token 1 four times, and the rule keeps 8 of the twelve and all four. Four blocks
+# are still empty. Token 0 has its 8 already, so only token 1 is wanted there.
+#
+# Now try a second draw from `q` in each of the four blocks. In one of them it is token 1, and
+# stays. In the other three it is token 0. It is rejected, and the residual writes token 1.
 
 # %% tags=["demo"]
 frame("several candidates")
@@ -276,9 +278,9 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 
 # %% [markdown]
 # The left panel adds up all candidates, coins and draws: the law is `p` for every `n`. The right
-# panel has the best rule that any exact method can have. It is a linear program that grows
-# exponentially with `n`. SpecTr (2023) approximates it. SpecInfer (2023) tries the candidates in
-# turn, which is the rule you wrote.
+# panel also shows the best that any exact rule can reach. To find this rule is a linear program
+# that grows exponentially with `n`. SpecTr (2023) approximates it. SpecInfer (2023) tries the
+# candidates in turn, which is the rule that you wrote.
 #
 # ## A tree
 #
@@ -493,6 +495,17 @@ lesson.check_map_draft(map_draft)
 # 1. A method that differs from the first paper in one box only, and one that differs in three.
 # 2. The two ways to make `D` smaller without a smaller model. (Use the list "when".)
 # 3. An empty cell. What would a method there need, and would it pay?
+#
+# <details><summary>What you may find</summary>
+#
+# 1. PARD changes only when the draft is made, block verification only the verifier. EAGLE changes
+#    three boxes: who drafts, the shape, and the verifier.
+# 2. Draft the block in one step, or draft while the target verifies.
+# 3. One example: the target's first layers, as a tree. Each level costs `c = e/L` as in a chain, and
+#    several candidates in a level share the step. It needs a rule for candidates, which you have,
+#    and layers whose guesses are worth a second choice.
+#
+# </details>
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.design_map import design_map

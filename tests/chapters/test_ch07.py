@@ -11,7 +11,7 @@ from autograde.chapter import ROOT
 from autograde.chapters import ch07_tests, ch07_wrong
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import computed, family, figures
+from specdec_lib.lessons.ch07 import computed, family, figures, measured
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.held_out import prompts
@@ -145,6 +145,20 @@ def test_walks_of_the_solution_write_what_was_computed():
         assert mean == pytest.approx(exact, abs=0.4)
 
 
+def test_a_walk_that_fails_on_the_card_is_not_sent_down_other_trees(capsys):
+    calls = []
+
+    def wrong(parents, *rest):
+        calls.append(parents)
+        return [0]
+
+    measured.shapes_walked(wrong, P, {"good": Q, "poor": POOR}, ch07.SHAPES, 0.2, 5)
+    assert calls == [ch07.TREE]
+    assert (
+        "on the tree of the card it writes [0]; it should be [3, 0, 1]" in capsys.readouterr().out
+    )
+
+
 def test_hidden_walks_are_those_of_the_solution():
     for parents, tokens in (([-1, -1, 0, 1], [1, 1, 0, 2]), ([-1, 0, 1], [2, 0, 2])):
         rows = [ch07_tests.rows_of(each, len(parents)) for each in
@@ -201,7 +215,7 @@ def test_family_is_sourced_and_its_boxes_are_those_of_the_frame():
     assert all(re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", e["date"]) for e in entries)
     assert all(re.search(r"arXiv \d{4}\.\d{4,5}|github\.com", e["source"]) for e in entries)
     for box, options in family.FRAME.items():
-        assert {e[box] for e in entries} <= options.keys()
+        assert {e[box] for e in entries} <= options.keys() == family.SHORT[box].keys()
 
 
 def test_the_field_guide_has_the_table_of_the_map():

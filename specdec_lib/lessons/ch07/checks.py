@@ -39,9 +39,10 @@ SHAPES = {
 SMALL_DRAFT = np.array([0.5, 0.3, 0.2])
 TO_TARGET = np.array([2, -1, 0])
 
-# What the walk of the card is made of: a token for each node of TREE, and a coin.
+# The walk of the card: a token for each node of TREE, a coin, and what comes out with u = 0.5.
 WALK_TOKENS = [1, 3, 0, 2, 0, 1]
 WALK_R = np.array([0.7, 0.9, 0.5, 0.5, 0.4, 0.5])
+WALKED = [3, 0, 1]
 
 # What the figure of Jacobi decoding is drawn from, with the target `two_back`.
 PROMPT = [1]
@@ -205,7 +206,7 @@ def check_walk_tree(function: Callable) -> None:
     """The card's walk, a chain to its end, both children rejected, twins, and no tree."""
     rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
     hint = "Node 0 is rejected, node 1 accepted; its child, node 4, is judged against p again."
-    expect(function, TREE, WALK_TOKENS, *rows, WALK_R, 0.5, gives=[3, 0, 1], hint=hint)
+    expect(function, TREE, WALK_TOKENS, *rows, WALK_R, 0.5, gives=WALKED, hint=hint)
     p, q = np.array([P, Q, P, Q]), np.array([Q, P, Q, P])
     hint = "At a leaf the last token comes from the leaf's own row of p, row node + 1."
     arguments = ([-1, 0, 1], [0, 0, 3], p, q, np.array([0.5, 0.5, 0.5]), 0.7)

@@ -88,6 +88,28 @@ FRAME: dict[str, dict[str, Option]] = {
 }  # fmt: skip
 
 
+#: The same in a word or two, for the table.
+SHORT = {
+    "drafter": {
+        "model": "small model",
+        "layers": "target's layers",
+        "heads": "trained heads",
+        "text": "text",
+        "self": "target's passes",
+        "any": "any drafter",
+    },
+    "shape": {"chain": "chain", "candidates": "candidates", "tree": "tree"},
+    "verifier": {
+        "equal": "equality",
+        "ratio": "p/q, residual",
+        "turn": "in turn",
+        "block": "whole block",
+        "lossy": "lossy",
+    },
+    "timing": {"steps": "step by step", "once": "one step", "overlap": "overlapped", "any": "any"},
+}
+
+
 @dataclass(frozen=True)
 class Method:
     """One method; `date` is the year and month of the first paper or post that `source` names."""
@@ -109,8 +131,8 @@ class Method:
     link: str
 
     def kind(self) -> str:
-        """What stands in the four boxes, in words."""
-        return "; ".join(options[getattr(self, box)].name for box, options in FRAME.items())
+        """What stands in the four boxes, in a word or two each."""
+        return "; ".join(words[getattr(self, box)] for box, words in SHORT.items())
 
 
 _DATA = json.loads(Path(__file__).with_name("methods.json").read_text(encoding="utf-8"))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from specdec_lib.lessons.ch07 import computed
+from specdec_lib.lessons.ch07.checks import TREE, WALK_R, WALK_TOKENS, WALKED, P, Q
 from specdec_lib.lessons.common.drawing import (
     PAPER,
     bars,
@@ -56,6 +57,7 @@ def shapes_walked(
 
     A level of a tree is one draft step, which costs `c`; the pass over the tree costs 1.
     """
+    _require_the_card(walk)
     left, right = panels(2, (8.6, 4.0))
     x, parts = np.arange(len(trees)), []
     for offset, (draft, q), dress in zip(
@@ -80,6 +82,14 @@ def shapes_walked(
     right.axhline(1, color="black", linewidth=1)
     legend_below(left)
     show(left.figure, f"Your walk, {walks} blocks each, c = {c:g}. {'; '.join(parts)}.")
+
+
+def _require_the_card(walk: Callable) -> None:
+    """ValueError if the walk of the card comes out wrong: other trees may then have no end."""
+    rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
+    out = [int(token) for token in walk(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
+    if out != WALKED:
+        raise ValueError(f"on the tree of the card it writes {out}; it should be {WALKED}")
 
 
 def blocks_compared(p: np.ndarray, q: np.ndarray, most: int) -> None:
