@@ -59,9 +59,9 @@ lesson.reveal("prediction_05", prediction_05)
 #
 # | what is divided | here | who prints it |
 # | --- | --- | --- |
-# | accepted by drafted tokens | 14/24 = .58 | vLLM's log, as "draft acceptance rate" |
+# | accepted by drafted tokens | 14/24 = 0.58 | vLLM's log, as "draft acceptance rate" |
 # | all tokens by blocks, correction and bonus counted | 20/6 = 3.33 | benchmarks, as "acceptance length" |
-# | accepted by judged tokens | 14/18 = .78 | Leviathan et al., as alpha: its expected value |
+# | accepted by judged tokens | 14/18 = 0.78 | Leviathan et al., as alpha: its expected value |
 #
 # The first falls when `K` grows: a longer block has more tokens behind its first rejection. Only
 # the third belongs to the models and the text, as far as acceptance is independent. It is also the
@@ -79,7 +79,7 @@ lesson.reveal("prediction_05", prediction_05)
 # tokens of every block, `k` the length of the blocks; a float comes back. ValueError where a number
 # is not from 0 to `k`, and where no token was judged (no block, or `k = 0`).
 #
-# **One worked number.** `[4, 0, 2, 4, 1, 3]` with `k = 4`: 14 accepted of 18 judged, .778.
+# **One worked number.** `[4, 0, 2, 4, 1, 3]` with `k = 4`: 14 accepted of 18 judged, 0.778.
 #
 # **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` keeps
 # this very record: a 1 for every match and a 0 for the first miss. vLLM counts in
@@ -123,7 +123,7 @@ lesson.check_alpha_from_blocks(alpha_from_blocks)
 # **What.** By how much the operations for a token grow. **Shapes.** Three numbers in, a float out;
 # `alpha` from 0 to 1, `c_hat` at least 0, `k` at least 0.
 #
-# **One worked number.** `alpha = .8`, `c_hat = 0`, `k = 5`: `6/3.689 = 1.63`.
+# **One worked number.** `alpha = 0.8`, `c_hat = 0`, `k = 5`: `6/3.689 = 1.63`.
 #
 # **In production.** `transformers.PreTrainedModel` has `num_parameters`; the quotient of two such
 # numbers estimates `c_hat`. vLLM's `vllm/v1/spec_decode/metrics.py` counts tokens.
@@ -157,8 +157,8 @@ lesson.check_operations_factor(operations_factor)
 #
 # ### Commit first
 #
-# For translation at temperature 0, T5-large is the best of the three drafts: alpha = .82. It is
-# also the largest, `c = .11`. With `K = 7` the formula says 2.5. What was measured? Write a number
+# For translation at temperature 0, T5-large is the best of the three drafts: alpha = 0.82. It is
+# also the largest, `c = 0.11`. With `K = 7` the formula says 2.5. What was measured? Write a number
 # from 0 to 8.
 
 # %% solution="prediction_05_b"
@@ -175,9 +175,9 @@ settings = papers.table("leviathan_2_4")
 figures.expected_and_measured(settings)
 
 # %% [markdown]
-# The grey bar is rounding: alpha and `c` are printed with two places, so a printed .75 stands for
-# anything from .745 to .755, and the speed-up with one, so .05 is added at both ends. From the
-# printed alpha and `c` alone, three of the twelve expected values come out more than .05 away
+# The grey bar is rounding: alpha and `c` are printed with two places, so a printed 0.75 stands for
+# anything from 0.745 to 0.755, and the speed-up with one, so 0.05 is added at both ends. From the
+# printed alpha and `c` alone, three of the twelve expected values come out more than 0.05 away
 # (starred below). All twelve lie inside their bars: nothing is wrong with the table. The clock is
 # another matter: one measured value lies inside its bar.
 
@@ -199,7 +199,7 @@ from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
 paper_rows_simulator(settings, row=2)
 
 # %% [markdown]
-# For T5-large a `c` of .23 would do, twice the printed one. For T5-small no `c` does: at `c = 0`
+# For T5-large a `c` of 0.23 would do, twice the printed one. For T5-small no `c` does: at `c = 0`
 # the formula gives 2.64. So one explanation is not enough for this table.
 #
 # ## Backwards: the acceptance rate that a clock implies
@@ -217,7 +217,7 @@ paper_rows_simulator(settings, row=2)
 # interval, a grid is too coarse. Where `E` is within 1e-9 of 1 or of `k + 1`, return 0.0 or 1.0.
 # ValueError where no alpha in [0, 1] fits.
 #
-# **One worked number.** 7.52, 14.1, 1.8 and `k = 4` give .711.
+# **One worked number.** 7.52, 14.1, 1.8 and `k = 4` give 0.711.
 #
 # **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` does
 # without alpha when it adapts `K`. vLLM counts acceptance, in `vllm/v1/spec_decode/metrics.py`.
@@ -261,21 +261,21 @@ lesson.check_implied_alpha(implied_alpha)
 #   each row would need; where that is above the printed one, something costs more.
 # - **Acceptance that is not independent.** Where the needed `c` is negative, even at the kindest
 #   end of the rounding, no cost explains the row. But alpha is a mean over easy stretches and hard
-#   ones. Take `K = 5` and blocks of alpha .90 and of .30, half each: they bring 3.06 tokens. The
-#   mean is .60, where the formula says 2.38.
+#   ones. Take `K = 5` and blocks of alpha 0.90 and of 0.30, half each: they bring 3.06 tokens. The
+#   mean is 0.60, where the formula says 2.38.
 #
 # The papers print too little to decide. On your own models you can measure both.
 
 # %% tags=["demo"]
 print(lesson.needed_costs(settings))
 mixed = (expected_tokens(0.9, 5) + expected_tokens(0.3, 5)) / 2
-print(f"half .90, half .30: {mixed:.2f} tokens a block; all .60: {expected_tokens(0.6, 5):.2f}")
+print(f"half 0.90, half 0.30: {mixed:.2f} tokens a block; all 0.60: {expected_tokens(0.6, 5):.2f}")
 
 # %% [markdown]
 # ## Your own table
 #
 # Now the built-in models: a target of 7.9 million parameters that writes Python, drafts of 1.9, 1.0
-# and .5 million, and counts of single tokens and of pairs. All read text that they were not trained
+# and 0.5 million, and counts of single tokens and of pairs. All read text that they were not trained
 # on. At each position `sum min(p, q)` is the acceptance at temperature 1, and whether both have the
 # same most probable token is the acceptance at temperature 0. Nothing is sampled.
 
@@ -387,7 +387,7 @@ charts.by_position(alpha_from_blocks, blocks, k=5)
 # %% [markdown]
 # Read the points with their error bars. Later positions pass a little more often than the first: a
 # block that is still running is likely in an easy stretch. Published systems go both ways. On chat,
-# the DSpark authors report .53 rising to .74 for EAGLE-3 and .72 falling to .63 for DFlash, two
+# the DSpark authors report 0.53 rising to 0.74 for EAGLE-3 and 0.72 falling to 0.63 for DFlash, two
 # trained drafters of chapter 07.
 #
 # ## Time: by turns, and as ratios
@@ -397,7 +397,7 @@ charts.by_position(alpha_from_blocks, blocks, k=5)
 # **pair by pair**, and average the ratios.
 #
 # Which average? A run twice as fast and a run half as fast should cancel. The arithmetic mean of 2
-# and .5 is 1.25, whichever side you call the faster. The geometric mean is 1:
+# and 0.5 is 1.25, whichever side you call the faster. The geometric mean is 1:
 #
 # $$ \left(\prod_{i=1}^{n} \frac{\text{baseline}_i}{\text{speculative}_i}\right)^{1/n} =
 # \exp\left(\frac{1}{n}\sum_{i=1}^{n} \log\frac{\text{baseline}_i}{\text{speculative}_i}\right). $$
@@ -501,8 +501,8 @@ figures.two_devices(papers.table("spec_bench_devices"))
 # ## Quiz
 #
 # **Question 1.** You may read that translation is accepted more than creative writing, because it
-# is more predictable. In Table 3 a model that writes freely (lm1b) has an alpha of .88, and
-# translation with T5-small .75. What does decide alpha?
+# is more predictable. In Table 3 a model that writes freely (lm1b) has an alpha of 0.88, and
+# translation with T5-small 0.75. What does decide alpha?
 #
 # - a: how predictable the text is: the table must have been misprinted
 # - b: how close the draft's distribution is to the target's, at the positions that come up

@@ -55,7 +55,7 @@ charts.blocks_as_recorded(k=5, rows=8)
 # if `r[i] < alpha`, so that a coin of 0 does not pass at `alpha = 0`. The first that does not pass
 # ends the block. Count draft tokens only.
 #
-# **One worked number.** `alpha = .7` and `r = [.2, .6, .9, .1, .3]`: two coins pass, the third does
+# **One worked number.** `alpha = 0.7` and `r = [0.2, 0.6, 0.9, 0.1, 0.3]`: two coins pass, the third does
 # not, and the last two are not looked at. The answer is 2.
 #
 # **In production.** `transformers.generation.utils._speculative_sampling` has this count as
@@ -88,7 +88,7 @@ lesson.check_simulate_block(simulate_block)
 #
 # A simulation that is right gives the formula's number and some noise, and it can tell how much:
 # the mean of `N` blocks is off by about one **standard error**, the standard deviation of a block
-# over the square root of `N`. Without it a difference of .02 may be luck or a bug.
+# over the square root of `N`. Without it a difference of 0.02 may be luck or a bug.
 
 # %% tags=["demo"]
 N, rng = 4000, np.random.default_rng(6)
@@ -104,7 +104,7 @@ for alpha in (0.3, 0.6, 0.85):
 
 # %% [markdown]
 # About two rows in three should lie within one standard error, and hardly any beyond three. Nine
-# rows that were all off by .0 would be as suspicious as one that is off by 6. Forget the `+ 1` and
+# rows that were all off by 0.0 would be as suspicious as one that is off by 6. Forget the `+ 1` and
 # run the cell again: every row is off by twenty or more.
 #
 # The noise grows with `alpha` and `K`: long blocks vary more, which will come back as slow
@@ -128,13 +128,13 @@ for alpha in (0.3, 0.6, 0.85):
 # and nothing cut off at the end; `"target_passes"`, an int; `"time"`, in target passes. `k` may be
 # 0, which is plain decoding, and `n_tokens` may be 0.
 #
-# **One worked number.** `alpha = .7`, `c = .1`, `k = 4`, `n_tokens = 8`:
+# **One worked number.** `alpha = 0.7`, `c = 0.1`, `k = 4`, `n_tokens = 8`:
 #
 # | block | the coins of `rng.random(4)` | writes | so far |
 # | --- | --- | --- | --- |
-# | 1 | .2 .6 .9 .1 | 2 + 1 | 3 |
-# | 2 | .8 .1 .2 .3 | 0 + 1 | 4 |
-# | 3 | .5 .1 .6 .4 | 4 + 1 | 9 |
+# | 1 | 0.2 0.6 0.9 0.1 | 2 + 1 | 3 |
+# | 2 | 0.8 0.1 0.2 0.3 | 0 + 1 | 4 |
+# | 3 | 0.5 0.1 0.6 0.4 | 4 + 1 | 9 |
 #
 # The answer is `{"tokens": 9, "target_passes": 3, "time": 4.2}`.
 #
@@ -195,7 +195,7 @@ figures.tails(simulate_decode, alpha=0.7, c=0.1, n_tokens=128)
 #
 # ### Commit first
 #
-# One row with `alpha = .8` and `K = 5` writes 3.69 tokens a step. How many does each row write a
+# One row with `alpha = 0.8` and `K = 5` writes 3.69 tokens a step. How many does each row write a
 # step, on average, when eight such rows go in lock-step? Write a number from 1 to 6.
 
 # %% solution="prediction_06"
@@ -216,8 +216,8 @@ lesson.reveal("prediction_06", prediction_06)
 # independent coins advance by the slowest one. The correction or bonus token counts. **Shapes.**
 # Three numbers in, a float out: a formula. `alpha` may be 0 or 1, `k` may be 0.
 #
-# **One worked number.** `alpha = .5`, `k = 1`, `batch_size = 2`: both rows pass with probability
-# .25, and then each writes 2 tokens. Else each writes 1. The answer is 1.25.
+# **One worked number.** `alpha = 0.5`, `k = 1`, `batch_size = 2`: both rows pass with probability
+# 0.25, and then each writes 2 tokens. Else each writes 1. The answer is 1.25.
 #
 # **In production.** `transformers.generation.utils.GenerationMixin` refuses: its assisted decoding
 # takes one row and raises a ValueError for more. vLLM is ragged:
@@ -247,7 +247,7 @@ lesson.check_lockstep_tokens(lockstep_tokens)
 #
 # The same coins, twice: above in lock-step, below ragged. Every box is one row in one target pass.
 # Before you move anything, say which of the two has idle rows at the end, and why. Then take
-# `alpha` to .95 with eight rows. Does lock-step recover?
+# `alpha` to 0.95 with eight rows. Does lock-step recover?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.batch import batch_simulator
@@ -264,11 +264,11 @@ figures.two_batches(simulate_block, alpha=0.8, k=5, rows=4)
 # ## What the coins assume
 #
 # Real text is not equally hard everywhere. Say that half of the blocks stand in easy text and pass
-# each coin with .95, and half in hard text, with .45. A first draft token then passes with .70.
+# each coin with 0.95, and half in hard text, with 0.45. A first draft token then passes with 0.70.
 #
 # ### Commit first
 #
-# Coins of .7 write 2.94 tokens a block of five. How many do these blocks write? Write a number from
+# Coins of 0.7 write 2.94 tokens a block of five. How many do these blocks write? Write a number from
 # 1 to 6.
 
 # %% solution="prediction_06_b"
@@ -289,7 +289,7 @@ lesson.reveal("prediction_06_b", prediction_06_b)
 # %% tags=["demo"]
 easy, hard, coins = ((1 - alpha**6) / (1 - alpha) for alpha in (0.95, 0.45, 0.7))
 print(
-    f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} on average; coins of .7: {coins:.2f}"
+    f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} on average; coins of 0.7: {coins:.2f}"
 )
 
 # %% [markdown]
@@ -372,7 +372,7 @@ for run in beside("06 costs", {"40M cost": within(passes, seconds=4, most=20)}):
 # %% [markdown]
 # ### Commit first
 #
-# At `c = .1` and `v = 1` the recorded blocks are fastest at `K = 3`, 1.73 times plain decoding.
+# At `c = 0.1` and `v = 1` the recorded blocks are fastest at `K = 3`, 1.73 times plain decoding.
 # What does `K = 16` give, on average? Write a number from 0 to 6.
 
 # %% solution="prediction_06_c"
@@ -404,7 +404,7 @@ from specdec_lib.lessons.widgets.generation import generation_simulator
 generation_simulator(k=5, c=0.1, v=1.0, costs=costs)
 
 # %% [markdown]
-# The lower panel as a still picture, for `c = .1`, `v = 1` and for the times measured above:
+# The lower panel as a still picture, for `c = 0.1`, `v = 1` and for the times measured above:
 
 # %% tags=["demo"]
 charts.past_the_optimum(c=0.1, costs=costs)
@@ -434,7 +434,7 @@ print(
 #
 # Blocks of `K = 2`. In half of the text the draft is always right, in the other half always wrong.
 #
-# - Coins of .5, the mean, write 1 + .5 + .25 = 1.75 tokens a block.
+# - Coins of 0.5, the mean, write 1 + 0.5 + 0.25 = 1.75 tokens a block.
 # - The real blocks write 3 or 1, on average 2.
 # - Two such rows in lock-step write 3 only where both are easy: (3 + 1 + 1 + 1)/4 = 1.5.
 
@@ -457,7 +457,7 @@ quiz_06 = "c"
 lesson.answered("quiz_06", quiz_06)
 
 # %% [markdown]
-# **Question 2.** A batch of 16 rows goes in lock-step at `alpha = .8` and `K = 5`. It writes 1.03
+# **Question 2.** A batch of 16 rows goes in lock-step at `alpha = 0.8` and `K = 5`. It writes 1.03
 # tokens a step and row. What helps most?
 #
 # - a: a larger `K`, so that there is more to accept
@@ -483,9 +483,9 @@ lesson.answered("quiz_06_b", quiz_06_b)
 
 # %% [markdown] written="why_not_coins" points=2
 # The counter may be right. The formula holds for coins, for one rate everywhere; if some blocks
-# stand in easy text and some in hard text, the mean block is longer: with .95 and .45 in equal
+# stand in easy text and some in hard text, the mean block is longer: with 0.95 and 0.45 in equal
 # parts it is 3.55. From the accepted counts I would compute the acceptance of each position among
-# the blocks that reached it: under coins it is .70 throughout, in a mixture it rises. I expect a
+# the blocks that reached it: under coins it is 0.70 throughout, in a mixture it rises. I expect a
 # p99 that is worse than the simulated one, because a request in hard text stays slow.
 
 # %% [markdown]
@@ -505,25 +505,25 @@ lesson.predict_then_run(passes_guessed, simulate_decode)
 #
 # **You might read: a simulator's counter that says "3 to 4 times as fast".** It is not so where the
 # counter shows tokens a target pass, because a block also takes its draft steps. *Look:* at
-# `alpha = .7` and `K = 5` it is 2.94 tokens a pass, and with `c = .1` the speed is 1.96.
+# `alpha = 0.7` and `K = 5` it is 2.94 tokens a pass, and with `c = 0.1` the speed is 1.96.
 #
 # **You might read: "Three accepted tokens make it nearly three times as fast."** It is not so,
 # because the block also writes a fourth token and takes more than one pass. *Look:* with `K = 5`,
-# three accepted tokens give 4.00 at `c = 0` and 2.67 at `c = .1`; none gives .67, not 0.
+# three accepted tokens give 4.00 at `c = 0` and 2.67 at `c = 0.1`; none gives 0.67, not 0.
 #
-# **You might read: "Acceptance is .70, so a block of five brings 2.94 tokens."** It is not so
-# simple, because that holds for coins. *Look:* with .95 in half of the blocks and .45 in the others
+# **You might read: "Acceptance is 0.70, so a block of five brings 2.94 tokens."** It is not so
+# simple, because that holds for coins. *Look:* with 0.95 in half of the blocks and 0.45 in the others
 # it is 3.55.
 #
 # **You might read: "In a batch, every row gains the same as it would alone."** It is not so in
-# lock-step, because the slowest of many rows is nearly always slow. *Look:* at `alpha = .8`,
+# lock-step, because the slowest of many rows is nearly always slow. *Look:* at `alpha = 0.8`,
 # `K = 5` a row writes 3.69 tokens a step alone, 2.59 in a pair, 1.20 among eight.
 
 # %% tags=["demo"]
-print(f"tokens a pass {coins:.2f}; speed at c = .1: {coins / 1.5:.2f}")
+print(f"tokens a pass {coins:.2f}; speed at c = 0.1: {coins / 1.5:.2f}")
 for n in (3, 0):
-    print(f"{n} of 5 accepted: {n + 1:.2f} at c = 0, {(n + 1) / 1.5:.2f} at c = .1")
-print(f"half .95, half .45: {(easy + hard) / 2:.2f}")
+    print(f"{n} of 5 accepted: {n + 1:.2f} at c = 0, {(n + 1) / 1.5:.2f} at c = 0.1")
+print(f"half 0.95, half 0.45: {(easy + hard) / 2:.2f}")
 print("in lock-step:", {rows: round(lockstep_tokens(0.8, 5, rows), 2) for rows in (1, 2, 8)})
 
 # %% [markdown]

@@ -170,8 +170,8 @@ lesson.check_rollback(rollback)
 # over rows, no `item()`: the number of operations must not depend on `B`. Calculate in the dtype in which `p` and
 # `q` come, float32 or float64: in a narrower one a small residual is lost. Change no argument.
 #
-# **One worked number.** One row, `K = 1`: `p = [.25, .50, .25]`, `q = [.50, .25, .25]`, token 0 drafted,
-# `r = .75`. `.75 x .50 = .375` is not below `.25`: rejected, count 0. The residual is `[0, 1, 0]`: token 1.
+# **One worked number.** One row, `K = 1`: `p = [0.25, 0.50, 0.25]`, `q = [0.50, 0.25, 0.25]`, token 0 drafted,
+# `r = 0.75`. `0.75 x 0.50 = 0.375` is not below `0.25`: rejected, count 0. The residual is `[0, 1, 0]`: token 1.
 #
 # **In production.** `transformers.generation.utils._speculative_sampling` does it for one row and divides; in
 # vLLM, `rejection_sample` of `vllm/v1/sample/rejection_sampler.py` runs one program a request on the GPU.
@@ -332,7 +332,7 @@ print(f"Below runs {our_decoder().whose} decoder.")
 # At temperature 0 the text must be plain decoding's, token by token, with one exception that is no error. A pass
 # over five tokens may round differently from five passes over one, and where two tokens are nearly equally
 # probable, the other one may win. The cell counts such **near-ties** apart: texts that part where the target's
-# two largest logits lie within .001 in float32, within .25 in bfloat16 (two rounding steps of a logit of 16).
+# two largest logits lie within 0.001 in float32, within 0.25 in bfloat16 (two rounding steps of a logit of 16).
 
 # %% tags=["demo"]
 for name, found in identity.of_targets(our_decoder(), machine, draft="base", k=4):
@@ -513,9 +513,9 @@ print(seq2seq.compare_random_t5(our_decoder()))
 # sentences, with numbers.
 
 # %% [markdown] written="which_draft_wins" points=2
-# No, not on the 234M target: the middle one wins, by little. In the paper c goes from .02 to .11 from the smallest
-# draft to the largest, while alpha rises by .09 or less at temperature 1, so the cheapest wins. Here alpha is .597,
-# .643 and .670 on code, and beside so slow a target c is below .1 for all three: from small to base alpha gains more
+# No, not on the 234M target: the middle one wins, by little. In the paper c goes from 0.02 to 0.11 from the smallest
+# draft to the largest, while alpha rises by 0.09 or less at temperature 1, so the cheapest wins. Here alpha is 0.597,
+# 0.643 and 0.670 on code, and beside so slow a target c is below 0.1 for all three: from small to base alpha gains more
 # than c adds, from base to large less. On the built-in target every c is several times larger, and the smallest
 # draft is best. Where v(K + 1) grows with K, long blocks are dearer and the best K falls; v = 1 would make it larger.
 
@@ -546,7 +546,7 @@ print(seq2seq.compare_random_t5(our_decoder()))
 # ## Quiz
 #
 # **Question 1.** Somebody's texts have the right law. With the target as its own draft, `p = q`, every draft token
-# should be accepted. In the first block all are; over the whole text only .75 are. What is the likely cause?
+# should be accepted. In the first block all are; over the whole text only 0.75 are. What is the likely cause?
 #
 # - a: the residual is normalised wrongly
 # - b: float32 rounding, which makes p and q differ
@@ -566,7 +566,7 @@ lesson.answered("quiz_08", quiz_08)
 # that tell you about speculative decoding?
 #
 # - a: nothing yet: the baseline is another program, and plain decoding by the same code may explain most of it
-# - b: that alpha is at least .62
+# - b: that alpha is at least 0.62
 # - c: that sampling would be 2.6 times as fast, too
 # - d: that K = 2 was used, since a block brings at most K + 1 tokens
 

@@ -336,7 +336,7 @@ def right_loss(p: np.ndarray, q: np.ndarray) -> float:
 
 
 def logits(*shape: int, seed: int, step: float = 0.25) -> np.ndarray:
-    """Random logits, multiples of `step`: bfloat16 holds those of .25 exactly."""
+    """Random logits, multiples of `step`: bfloat16 holds those of 0.25 exactly."""
     return step * np.random.default_rng(seed).integers(-10, 11, shape).astype(float)
 
 

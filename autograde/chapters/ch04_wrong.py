@@ -180,7 +180,7 @@ def never_below_one(alpha, c, k, verify_cost=1.0):
 
 @walltime_speedup.wrong(
     think="the draft is cheap enough to leave out.",
-    because="at c = .128 and k = 4 it takes a third of the time.",
+    because="at c = 0.128 and k = 4 it takes a third of the time.",
 )
 def free_draft(alpha, c, k, verify_cost=1.0):
     return _powers(alpha, 0, k) / verify_cost

@@ -427,7 +427,7 @@ def median_ratio(baseline_seconds, speculative_seconds):
 
 @paired_speedup.wrong(
     think="rates are averaged by the harmonic mean.",
-    because="that holds for speeds over equal distances; 2 and 1/2 would give .8.",
+    because="that holds for speeds over equal distances; 2 and 1/2 would give 0.8.",
 )
 def harmonic_mean(baseline_seconds, speculative_seconds):
     return float(1 / np.mean(1 / _ratios(baseline_seconds, speculative_seconds)))

@@ -125,7 +125,7 @@ simulate_decode = Exercise("simulate_decode")
 every_token = simulate_decode.behaviour("counts every token, the last one of each block too")
 fresh_numbers = simulate_decode.behaviour("k new numbers of the given generator for each block")
 
-# Three blocks of four: 2 + 1, 0 + 1 and 4 + 1 tokens at alpha = .75; then 1 + 1 and 3 + 1.
+# Three blocks of four: 2 + 1, 0 + 1 and 4 + 1 tokens at alpha = 0.75; then 1 + 1 and 3 + 1.
 STREAM = [
     *(0.25, 0.5, 0.875, 0.125),
     *(0.8, 0.1, 0.2, 0.3),

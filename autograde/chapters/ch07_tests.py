@@ -332,7 +332,7 @@ def test_candidates_of_a_poor_draft(student, candidates, r, gives):
     check_candidates(student, candidates, P, POOR, r, 0.0 if gives else 0.99, gives)
 
 
-# A pair whose second candidate may pass or not: after a rejection token 0 has a ratio of .77.
+# A pair whose second candidate may pass or not: after a rejection token 0 has a ratio of 0.77.
 WIDE, FAR = np.array([0.30, 0.60, 0.10]), np.array([0.20, 0.05, 0.75])
 
 

@@ -62,7 +62,7 @@ def certain_with_uniform_q(draft_token, p, r, u):
 
 @one_hot_accept.wrong(
     think="a likely token is accepted, an unlikely one is not.",
-    because="a threshold is no coin: a token of p = .6 would always be written.",
+    because="a threshold is no coin: a token of p = 0.6 would always be written.",
 )
 def certain_if_likely(draft_token, p, r, u):
     if p[draft_token] > 0.25:

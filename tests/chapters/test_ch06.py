@@ -189,7 +189,7 @@ def test_a_run_is_predicted_before_it_is_made(capsys):
 
 def test_the_mixture_of_this_chapter_is_not_the_one_of_chapter_05():
     told = text_of("05_results")
-    assert "3.55" not in told and "alpha .90 and of .30" in told and ch06.EASY == 0.95
+    assert "3.55" not in told and "alpha 0.90 and of 0.30" in told and ch06.EASY == 0.95
 
 
 # Each block writes a token more only after a rejection, so one without draft tokens writes none.

@@ -255,7 +255,7 @@ def test_the_quiz_tells_what_the_missing_token_costs(monkeypatch):
         assert blocks[first] == (4, 4)
     accepted, drafted = map(sum, zip(*blocks, strict=True))
     assert accepted / drafted == pytest.approx(0.75, abs=0.005)
-    assert "In the first block all are; over the whole text only .75 are." in TEXT
+    assert "In the first block all are; over the whole text only 0.75 are." in TEXT
 
 
 def test_the_ratios_of_the_pairs_are_those_of_the_text():
