@@ -550,6 +550,25 @@ def walk_in_list_order(parents, tokens, p, q, r, u):
     return [*written, sample_from(rest, u)]
 
 
+@walk_tree.wrong(
+    think="the first node with the accepted token is the accepted child.",
+    because="other branches may hold the same token; the walk goes on at the child that was "
+    "judged.",
+)
+def walk_to_the_first_of_the_token(parents, tokens, p, q, r, u):
+    written, node = [], -1
+    for _ in range(2 * len(parents) + 1):
+        rest, below = p[node + 1], _below(parents, node)
+        for child in below:
+            if r[child] * q[node + 1][tokens[child]] < rest[tokens[child]]:
+                written, node = [*written, tokens[child]], tokens.index(tokens[child])
+                break
+            rest = _wanted(rest, q[node + 1])
+        else:
+            return [*written, sample_from(rest, u)]
+    return written
+
+
 map_draft = WRONG.exercise("map_draft")
 
 
