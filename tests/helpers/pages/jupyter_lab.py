@@ -157,7 +157,8 @@ class Lab:
     def wait_until_idle(self) -> None:
         """Wait until no cell is running or waiting; a folded one shows no star."""
         prompts = "[...document.querySelectorAll('.jp-InputPrompt')].map(p => p.textContent)"
-        self.page.wait_for_function(f"() => !{prompts}.includes('[*]:')")
+        # Not at every frame, as it is done by default: the kernel needs the processor.
+        self.page.wait_for_function(f"() => !{prompts}.includes('[*]:')", polling=100)
         self._wait_for_kernel()
 
     def _wait_for_kernel(self) -> None:
