@@ -131,7 +131,7 @@ def on_prompts(
     progress = Progress()
     for number, prompt in enumerate(tqdm(prompts, desc="prompts", leave=False, disable=None)):
         if sum(map(sum, taken.values())) >= seconds:
-            print(f"{number} prompts, not {len(prompts)}, since {seconds:g} s are over.")
+            print(f"{number} of {len(prompts)} prompts were run, since {seconds:g} s are over.")
             break
         tasks = {key: partial(decoder, prompt) for key, decoder in decoders.items()}
         for key, times in interleaved(tasks, rounds, 0 if number else warm_up).items():

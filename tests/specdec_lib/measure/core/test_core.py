@@ -56,7 +56,7 @@ def test_prompts_are_left_out_once_the_time_is_over_and_that_is_said(monkeypatch
     assert len(timing.on_prompts(decoders, [1, 2, 3], rounds=1, seconds=6)["a"]) == 3
     assert capsys.readouterr().out == ""
     assert len(timing.on_prompts(decoders, [1, 2, 3], rounds=1, seconds=4)["a"]) == 2
-    assert capsys.readouterr().out == "2 prompts, not 3, since 4 s are over.\n"
+    assert capsys.readouterr().out == "2 of 3 prompts were run, since 4 s are over.\n"
 
 
 def test_what_is_watched_says_how_much_is_done():

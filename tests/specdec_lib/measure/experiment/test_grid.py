@@ -94,6 +94,13 @@ def test_every_row_is_in_the_file_as_soon_as_it_is_known(quick, tmp_path):
     assert measured[0]["at_4"] == {"median": 1.5, "low": 1.0, "high": 2.0}
 
 
+def test_the_built_in_target_is_run_where_no_costlier_one_fits(quick, tmp_path):
+    alone = grid.replace(quick, targets={"built-in": quick.targets["built-in"]})
+    rows = list(grid.run(alone, LIBRARY, grid.begin(alone, LIBRARY, tmp_path / "out.json")))
+    assert [row.temperature for row in rows if row.empirical] == [1, 0]
+    assert grid.best(rows).target == "built-in"
+
+
 def test_an_interrupted_kernel_keeps_the_rows_so_far(quick, tmp_path, monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
