@@ -62,7 +62,7 @@ def test_the_reason_of_a_ratio_below_one_is_not_that_of_a_gain():
 def test_a_guess_of_the_race_is_told_what_this_race_showed(end: float, said: str, capsys):
     fast = Lane("speculative decoding", [[Pass(end, ["a<b", " or", " c"])]])
     ch00.reveal_race("prediction_00_race", 3.0, [of(SLOW, SLOW), of(SLOW, fast)])
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())  # it is printed in short lines
     assert said in text and shown.reason(of(SLOW, fast)) in text
 
 

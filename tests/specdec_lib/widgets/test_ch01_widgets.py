@@ -15,6 +15,13 @@ pytestmark = pytest.mark.browser
 BLOCKS = ch01.RECORDED["blocks"]
 
 
+def outcomes(block: dict) -> list[str]:
+    """What became of each draft token of a recorded block, and last what ended the block."""
+    k, n = len(block["drafted"]), block["accepted"]
+    judged = ["accepted"] * n + ["rejected"] * (n < k) + ["dropped"] * (k - n - 1)
+    return [*judged, "corrected" if n < k else "bonus"]
+
+
 def test_verdicts_equal_the_librarys(module):
     call = module(pipeline_animation(ch01.RECORDED))
     rng = np.random.default_rng(1)
@@ -42,8 +49,8 @@ def test_recorded_blocks_come_out_as_recorded(module):
     for number, block in enumerate(BLOCKS):
         last = next(f for f in frames if f["block"] == number and f["ended"])
         kinds = [call("kindOf", block, last, i) for i in range(4)]
-        assert kinds == ch01.outcomes(block)[:-1]
-        assert ch01.outcomes(block)[-1] in call("describe", BLOCKS, last)
+        assert kinds == outcomes(block)[:-1]
+        assert outcomes(block)[-1] in call("describe", BLOCKS, last)
         own = [f for f in frames if f["block"] == number and f is not frames[0]]
         assert len(own) == 4 + 1 + min(block["accepted"] + 1, 4) + 1
     text = call("written", BLOCKS, frames[-1])
@@ -62,10 +69,11 @@ def test_frames_go_one_event_at_a_time(module):
     assert all(captions) and "bonus token: 5 tokens from one pass" in " ".join(captions)
 
 
-def test_tokens_are_made_visible_as_in_the_figures(module):
+def test_white_space_of_tokens_is_made_visible(module):
     call = module(pipeline_animation(ch01.RECORDED))
-    pieces = [*{t for b in BLOCKS for t in [*b["drafted"], b["token"]]}, "\n", "\n  x", "\n    y"]
-    assert [call("visible", piece) for piece in pieces] == [ch01.shown(p) for p in pieces]
+    pieces = ["def", " not", "\n", "\n  x", "\n    y", "a b"]
+    seen = ["def", "␣not", "⏎", "⏎␣×2x", "⏎␣×4y", "a␣b"]
+    assert [call("visible", piece) for piece in pieces] == seen
 
 
 def test_buttons_and_keys_step_through_the_blocks(reader):
