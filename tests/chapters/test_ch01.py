@@ -2,6 +2,7 @@
 
 import copy
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from classes import record_ch01
@@ -12,6 +13,7 @@ from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.ch01 import puzzle, storyboard
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, Calls, greedy_decode, pair
 from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.common.tokens import board
 
 CHAPTER = "01_draft_then_verify"
 FUNCTIONS = functions_of(CHAPTER)
@@ -145,3 +147,10 @@ def test_a_loop_without_end_stops_in_a_figure_and_in_the_check(figure, exercise,
     assert "cannot be drawn yet" in capsys.readouterr().out and shown == []
     with pytest.raises(Different, match="called more"):
         getattr(ch01, f"check_{exercise}")(ENDLESS[exercise])
+
+
+def test_every_frame_of_the_storyboard_is_drawn_and_told():
+    for _, _, frame in storyboard.FRAMES:
+        ax = board(8, 2.0, 0.75)
+        assert frame(ax).endswith(".") and ax.texts
+        plt.close(ax.figure)

@@ -91,10 +91,14 @@ def _patches(kind: str, x: float, y: float, dress: dict) -> list[Patch]:
     return [box]
 
 
-def write(ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold=False) -> None:
+def write(
+    ax: Axes, x: float, y: float, words: str, size: float = 9.5, bold=False, boxed=False
+) -> None:
     """Words with their middle at (x, y)."""
+    paper = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": GREY}
     weight = "bold" if bold else "normal"
-    ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight)
+    more = {"bbox": paper} if boxed else {}
+    ax.text(x, y, words, ha="center", va="center", fontsize=size, fontweight=weight, **more)
 
 
 def arrow(ax: Axes, start: tuple, end: tuple, bold: bool) -> None:
