@@ -31,6 +31,7 @@ dependencies = {dependencies}
 
 [project.optional-dependencies]
 course = {course}
+instructor = {instructor}
 
 [project.scripts]
 specdec = "specdec_lib.cli:main"
@@ -73,7 +74,10 @@ def contents(
 
 
 def project() -> str:
-    """The pyproject.toml of the student's half: `specdec_lib` and the course's seven packages."""
+    """The pyproject.toml of the student's half: `specdec_lib` and the course's seven packages.
+
+    The extra `instructor` is in it for a hub, where everybody has the same environment.
+    """
     whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     ours = whole["project"]
     values = {
@@ -85,6 +89,7 @@ def project() -> str:
         "license": ours["license"],
         "dependencies": ours["dependencies"],
         "course": ours["optional-dependencies"]["course"],
+        "instructor": ours["optional-dependencies"]["instructor"],
         "data": whole["tool"]["setuptools"]["package-data"]["specdec_lib"],
     }
     # Strings and lists of strings are written alike in JSON and TOML.

@@ -123,7 +123,9 @@ def test_its_project_asks_for_what_the_course_asks():
     ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     theirs = tomllib.loads(project())["project"]
     assert theirs["dependencies"] == ours["dependencies"]
-    assert theirs["optional-dependencies"] == {"course": ours["optional-dependencies"]["course"]}
+    extras = ours["optional-dependencies"]
+    kept = {name: extras[name] for name in ("course", "instructor")}
+    assert theirs["optional-dependencies"] == kept
     assert theirs["scripts"] == {"specdec": ours["scripts"]["specdec"]}
 
 
