@@ -101,7 +101,7 @@ def _behaviours(exercise: Exercise) -> str:
 
 
 def _row(behaviour: Behaviour) -> str:
-    name, text = escape(behaviour.name), escape(behaviour.message)
+    name, text = escape(behaviour.name), escape(behaviour.message or behaviour.told)
     below = f"<div>{text}</div>" if text else ""
     if behaviour.passed:
         return f'<li class="right">right: {name}{below}</li>'
