@@ -175,7 +175,7 @@ def test_the_ways_of_a_hidden_walk_are_all_of_them():
 
 def test_what_a_mixture_of_experts_reads_is_told_as_computed(capsys):
     """The sentences after the exercise, and the counting before it."""
-    function, (mixtral, *_, deepseek) = FUNCTIONS["expected_experts"], experts.MIXTURES
+    function, (mixtral, *_) = FUNCTIONS["expected_experts"], experts.MIXTURES
     assert mixtral.v(function, 5) == pytest.approx(2.8, abs=0.05)
     assert expected_tokens(0.7, 4) == pytest.approx(2.77, abs=0.005)
     assert expected_tokens(0.7, 4) / (4 * 0.05 + mixtral.v(function, 5)) < 1
