@@ -99,6 +99,7 @@ NO_FIGURES |= {
     "dress",
     "outcome",
     "rectangle",
+    "routed",
 }
 
 
@@ -283,6 +284,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "tree_and_mask": (ch07.TREE,),
         "walked_down": (ch07.TREE, ch07.WALK_TOKENS, P, Q, ch07.WALK_R, 0.5),
         "over_the_targets_tokens": (ch07.SMALL_DRAFT, ch07.TO_TARGET, P),
+        "experts_read": (),
         "drafters": ({("lookup", 0.0): (2.0, 0.3), ("lookup", 1.0): (1.2, 0.0)}, 4),
         "shapes_walked": (P, {"good": Q, "poor": ch07.POOR}, ch07.SHAPES, 0.2, 20),
         "blocks_compared": (P, Q, 3),
