@@ -499,16 +499,16 @@ charts.by_position(alpha_from_blocks, blocks, k=5)
 #
 # ## Acceptance by kind of text
 #
-# Spec-Bench runs seven methods on six tasks. The diamond is a draft model; the section on two
-# machines below names the other methods.
+# Spec-Bench runs seven methods on six tasks. The diamond is a draft model, the square is prompt
+# lookup; the section on two machines below names the others.
 
 # %% tags=["demo"]
 figures.by_task(papers.table("spec_bench_tasks"))
 
 # %% [markdown]
 # For the draft model translation is lowest, 1.13, and it is lowest on average. The order of the
-# other tasks depends on the method: a method that copies from the prompt is best at summaries,
-# 2.43, and brings nothing for translation, 1.04. Now four kinds of text here, greedy as there: code,
+# other tasks depends on the method: prompt lookup copies, so it is best at summaries, 2.43, and
+# gains little in translation, 1.04. Now four kinds of text here, greedy as there: code,
 # prose, a copy of code with one name changed, and lists of names. A black line is the 95% interval
 # from drawing whole texts again.
 
@@ -616,8 +616,8 @@ for run in beside("05 pairs", {("small", 2): clock}):
 #
 # ## The same tokens, another machine
 #
-# Spec-Bench runs the same methods on the same prompts on two cards. Beside the draft model, **prompt
-# lookup** and **REST** copy: from the text so far, and from a collection of texts. **Medusa**,
+# Spec-Bench runs the same methods on the same prompts on two cards. Beside the draft model, prompt
+# lookup and **REST** copy: from the text so far, and from a collection of texts. **Medusa**,
 # **Hydra** and **EAGLE** are small networks that are trained on the target's states, and
 # **Lookahead** collects short runs of tokens from guesses of the target itself (chapter 07 has all
 # of them).
@@ -626,8 +626,8 @@ for run in beside("05 pairs", {("small", 2): clock}):
 figures.two_devices(papers.table("spec_bench_devices"))
 
 # %% [markdown]
-# The small number at a mark is tokens over speed-up, the time of a block in plain tokens: 1.25 for
-# the draft model on the RTX 3090 and 1.53 on the A100. The method of the third row writes 2.32
+# Tokens over speed-up is the time of a block in plain tokens. The draft model's block takes 1.25 of
+# them on the RTX 3090 and 1.53 on the A100. The method of the third row writes 2.32
 # tokens on both cards and is 1.44 and 1.78 times as fast. The draft model writes 2.29 and 2.28 and is
 # 1.83 and 1.49 times as fast. Even the order is reversed. The cards differ, and so do the processors beside them and the
 # CUDA versions. `c` and `v` have changed, not `alpha`.

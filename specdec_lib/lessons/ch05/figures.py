@@ -41,6 +41,11 @@ FATE = {
     "never judged": UNUSED | {"label": "never judged"},
 }
 ENDS = FATE | {"bonus": role("target") | {"label": "bonus: not judged"}}
+# The methods whose marks are named in the picture by task.
+NAMED = {
+    "Draft model": {"marker": "D", "color": DRAFT, "markersize": 10, "zorder": 3},
+    "Prompt lookup": {"marker": "s", "color": TARGET, "markersize": 8, "zorder": 3},
+}
 PRINTED = {"color": TARGET, "markerfacecolor": "white", "markersize": 7, "markeredgewidth": 1.8}
 
 
@@ -246,14 +251,13 @@ def by_task(rows: Sequence[Any]) -> None:
     ax = picture("Spec-Bench: the same method, another text", size=(7.6, 3.6))
     y = named_rows(ax, [task.replace("_", " ") for task in tasks])
     for row in rows:
-        draft = row.method == "Draft model"
-        look = {"color": DRAFT, "markersize": 10, "zorder": 3} if draft else {"color": GREY}
-        speeds = [getattr(row, task) for task in tasks]
-        ax.plot(speeds, y, "D" if draft else "o", label=row.method if draft else None, **look)
-    ax.plot([], [], "o", color=GREY, label=f"{len(rows) - 1} other methods")
+        look = NAMED.get(row.method, {"marker": "o", "color": GREY})
+        name = row.method if row.method in NAMED else None
+        ax.plot([getattr(row, task) for task in tasks], y, linestyle="none", label=name, **look)
+    ax.plot([], [], "o", color=GREY, label=f"{len(rows) - len(NAMED)} other methods")
     ax.axvline(1, color="black", linewidth=1)
     ax.set(xlim=(0.9, 2.8), xlabel="times as fast as plain decoding, Vicuna 7B on an A100")
-    legend_below(ax, 2)
+    legend_below(ax)
     parts = [
         f"{row.method}: " + ", ".join(f"{task} {getattr(row, task)}" for task in tasks)
         for row in rows
@@ -264,8 +268,12 @@ def by_task(rows: Sequence[Any]) -> None:
 
 def two_devices(rows: Sequence[Any]) -> None:
     """Tokens a step and speed-up of the same methods on two machines."""
-    ax = picture("Spec-Bench, Vicuna 7B: the same tokens, other speed-ups", size=(7.6, 3.8))
-    names = [f"{r.method}, {r.a100_tokens:.2f} tokens" for r in rows]
+    ax = picture("Spec-Bench, Vicuna 7B: the same tokens, other speed-ups", size=(7.6, 4.4))
+    blocks = [(r.rtx3090_tokens / r.rtx3090_speedup, r.a100_tokens / r.a100_speedup) for r in rows]
+    names = [
+        f"{r.method}, {r.a100_tokens:.2f} tokens\na block takes {one:.2f} and {other:.2f}"
+        for r, (one, other) in zip(rows, blocks, strict=True)
+    ]
     y = named_rows(ax, names)
     slow, fast = [r.rtx3090_speedup for r in rows], [r.a100_speedup for r in rows]
     ax.hlines(y, slow, fast, color=GREY, linewidth=1.5)
@@ -273,17 +281,6 @@ def two_devices(rows: Sequence[Any]) -> None:
     ax.plot(fast, y, "s", color=DRAFT, markersize=8, label="A100")
     ax.set(xlim=(1.0, 2.5), xlabel="times as fast as plain decoding on the same machine")
     legend_below(ax, 2)
-    blocks = (
-        [r.rtx3090_tokens / r.rtx3090_speedup for r in rows],
-        [r.a100_tokens / r.a100_speedup for r in rows],
-    )
-    for at, speeds, times in zip((-14, 8), (slow, fast), blocks, strict=True):
-        texts = [f"{each:.2f}" for each in times]
-        for x, height, text in zip(speeds, y, texts, strict=True):
-            ax.annotate(
-                text, (x, height), xytext=(0, at), textcoords="offset points",
-                ha="center", fontsize=8,
-            )  # fmt: skip
     parts = [
         f"{r.method}: {r.rtx3090_tokens} tokens and {r.rtx3090_speedup}x on the RTX 3090, "
         f"{r.a100_tokens} tokens and {r.a100_speedup}x on the A100"
