@@ -10,7 +10,6 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from autograde.chapter import BUILD
 from autograde.commands import exit_code
 from autograde.sandbox.isolation import NoIsolation
 
