@@ -116,9 +116,9 @@ COMMANDS = (
         path(
             "file",
             "FILE",
-            "the zip to write; default: build/specdec-course.zip, the name that Colab asks for",
+            "the zip to write; default: build/specdec-course.zip, the name that Colab asks for, or "
+            "build/self-study.zip",
             nargs="?",
-            default=BUILD / "specdec-course.zip",
         ),
         word(
             "--chapter",
@@ -135,8 +135,13 @@ COMMANDS = (
             choices=("at-once", "after-grading"),
             default="at-once",
         ),
-        examples="  autograde bundle\n"
-        "  autograde bundle --chapter 00_bottleneck --quizzes after-grading",
+        flag(
+            "--self-study",
+            "for who studies alone and not for a class: with the solutions, the hidden tests and "
+            "the grader, which `specdec mark` needs",
+        ),
+        examples="  autograde bundle --chapter 00_bottleneck --quizzes after-grading\n"
+        "  autograde bundle --self-study",
     ),
     Command(
         "collect",

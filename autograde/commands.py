@@ -12,7 +12,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from autograde.chapter import AuthorError, Chapter, chapter_names, course_dir, require_chapter
+from autograde.chapter import (
+    BUILD,
+    AuthorError,
+    Chapter,
+    chapter_names,
+    course_dir,
+    require_chapter,
+)
 from autograde.files import printable, write_if_changed, write_json
 from autograde.result import Grades, read_grades, seconds_beside
 
@@ -44,8 +51,14 @@ def run_bundle(options: argparse.Namespace) -> int:
 
     for name in options.chapters or ():
         require_chapter(name)
-    count = write_bundle(options.file, options.chapters, options.quizzes == "at-once")
-    print(f"{options.file}: {count} files, {options.file.stat().st_size / 2**20:.1f} MiB")
+    file = options.file or BUILD / (
+        "self-study.zip" if options.self_study else "specdec-course.zip"
+    )
+    at_once = options.quizzes == "at-once"
+    count = write_bundle(file, options.chapters, at_once, options.self_study)
+    print(f"{file}: {count} files, {file.stat().st_size / 2**20:.1f} MiB")
+    if options.self_study:
+        print("It holds the solutions and the hidden tests: it is for no class.")
     return 0
 
 
