@@ -9,7 +9,7 @@
 # - **Demo**: a race in the first cell, and real passes in "On your own machine".
 #
 # **You come with** Python. **You build** a calculator for the time of a model's pass.
-# **You leave with** the reason why checking several tokens can take as long as writing one.
+# **You leave with** the reason why checking several tokens may take no longer than writing one.
 
 # %% [markdown]
 # ## A race, before anything is explained
@@ -54,9 +54,8 @@ lesson.reveal_race("prediction_00_race", prediction_00_race, races)
 
 # %% [markdown]
 # If the right side needed less time, there is a riddle: the right side ran a second model as well.
-# This chapter solves the riddle. (On a slow or busy machine the race takes a large model that is not
-# quite as large, and may gain less.) Every later chapter ends with this race and adds what you
-# built there.
+# This chapter solves the riddle. Every later chapter ends with this race and adds what you built
+# there.
 #
 # ## The course
 #
@@ -104,14 +103,12 @@ lesson.reveal_race("prediction_00_race", prediction_00_race, races)
 #
 # Below a check that failed you find a note to unfold, copy and take to a person or an AI assistant.
 # A good question is about *one* thing: an equation, a figure, a line of code, a claim or a source.
-# So the note has four lines. For example:
+# So the note has four lines:
 #
-# - **About:** the exercise `free_tokens`, and the call that went wrong.
+# - **About:** the exercise, and the call that went wrong.
 # - **I have verified:** the examples that agree.
-# - **I only assume:** that everything else in my function is right.
-# - **Next I will:** follow the hint, and look at each step of this call.
-#
-# The mistake often hides in the third line. Ask for one next step, not for the whole answer.
+# - **I only assume:** that the rest of my function is right. The mistake often hides here.
+# - **Next I will:** take one step. Ask for this step, not for the whole answer.
 
 # %% [markdown]
 # ## Token 5 needs tokens 1 to 4
@@ -236,8 +233,8 @@ lesson.check_arithmetic_intensity(arithmetic_intensity)
 #
 # $$ t(n) = \max\left( \frac{b N}{B},\; \frac{2 n N}{F} \right) $$
 #
-# The formula is a bound: a real pass takes longer. The count of 2 FLOP is that of Kaplan et al. This
-# count leaves out **attention**, the arithmetic by which a token looks back at the text before it.
+# The count of 2 FLOP is that of Kaplan et al. It leaves out **attention**, the arithmetic by which a
+# token looks back at the text before it.
 
 # %% [markdown]
 # ### Exercise: forward_time
@@ -272,14 +269,15 @@ lesson.check_forward_time(forward_time)
 
 # %% [markdown]
 # Each line of the figure is flat up to a kink. On the flat part a further token costs nothing,
-# because the arithmetic is done before the last weight arrives. A real pass takes longer: Chen et
-# al. report 14.1 ms a token for a model of 70 billion parameters on 16 TPU v4 chips. Your function
-# says 7.3 ms. It leaves out, for example, the time in which the chips talk to each other.
+# because the arithmetic is done before the last weight arrives. The formula is a bound, and a real
+# pass takes longer: Chen et al. report 14.1 ms a token for a model of 70 billion parameters on 16
+# TPU v4 chips, where your function says 7.3 ms. For example, the function leaves out the time in
+# which the chips talk to each other.
 #
 # ## Find it yourself: how many tokens are free
 #
 # The next cell asks your `forward_time` how many tokens take no longer than one. The first line is
-# the smallest example. Each of the next four lines changes one number.
+# the smallest example. Each of the next four changes one number.
 
 # %% tags=["demo", "shown"]
 lesson.count_free(
@@ -334,9 +332,9 @@ lesson.check_free_tokens(free_tokens)
 # Weights of 4 bits are read four times as fast as weights of 16 bits, so only a quarter of the
 # tokens are free (if the arithmetic runs at the bfloat16 rate).
 #
-# Does a real program then draft 153 tokens on an A100? No. The library `transformers` (version
-# 5.23.0) drafts 20 at most by default, and stops after a token to which the draft model gave a
-# probability below 0.4. Checking may be free. Drafting is not, and chapter 04 finds the balance.
+# Does a real program then draft 153 tokens on an A100? No: the library `transformers` (version
+# 5.23.0) drafts 20 at most by default. Checking may be free, but drafting is not. Chapter 04 finds
+# the balance.
 #
 # ## On your own machine
 #
@@ -397,10 +395,10 @@ charts.measured_passes(forward_time, passes, limits["bandwidth"])
 # programs disturbed the run, both come from a recorded quiet machine. Look for four things:
 #
 # - **A flat part, then a slope.** Where does the padded model (40m) leave the flat part? About this
-#   many tokens are free. On a laptop they may be a few, not 153.
+#   many tokens are free: on a laptop perhaps a few, not 153.
 # - **Points above the line.** Attention and the start of each operation take time too.
 # - **Points below the line.** A small model may fit into the processor's own cache, which is faster
-#   than memory. And a pass mostly reads, while the copy also wrote.
+#   than memory.
 # - **More tokens sooner than fewer.** Four tokens can finish sooner than one: CPU libraries often
 #   use a faster routine for several rows than for one.
 
@@ -411,7 +409,7 @@ charts.measured_passes(forward_time, passes, limits["bandwidth"])
 # layer, attention compares a vector of the new token with a vector of every earlier token, the
 # earlier token's **key**. The better a key fits, the more of that token's **value**, a second
 # vector, is mixed into the result. A token's key and value depend on this token and on the tokens
-# before it. No later token changes them, so the model computes them once and stores them in the
+# before it, and no later token changes them. So the model computes them once and stores them in the
 # **KV cache**. Every pass must read this cache.
 #
 # A server writes for many users at once. Each user's text is a **row** of the **batch**. All rows
@@ -436,9 +434,9 @@ lesson.reveal("prediction_00_c", prediction_00_c)
 
 # %% [markdown]
 # Where do 0.524 MB come from? Llama 2 7B has 32 layers, and the attention of each layer has 32
-# parts, called heads. For every token, each head keeps a key of 128 numbers and a value of 128
-# numbers, of two bytes each. In some models several heads share a key and a value. Then only the
-# heads that keep their own, the key-value heads, count.
+# parts, called heads. For every token, each head keeps a key and a value of 128 numbers each, and
+# a number has two bytes. In some models several heads share one key and one value. Then only the
+# heads that keep their own count. They are called key-value heads.
 
 # %% [markdown]
 # ### Exercise: kv_cache_bytes
@@ -477,8 +475,8 @@ figures.cache_beside_weights(kv_cache_bytes, MODELS, batch_size=64)
 lesson.check_kv_cache_bytes(kv_cache_bytes)
 
 # %% [markdown]
-# Llama 2 70B keeps less for a token than Llama 2 7B, although the model is ten times as large: in
-# each of its layers, 64 heads share 8 keys and values.
+# Llama 2 70B is ten times as large as Llama 2 7B and keeps less for a token: in each of its layers,
+# 64 heads share 8 keys and values.
 #
 # ## The time of a pass on a server
 #
@@ -488,8 +486,7 @@ lesson.check_kv_cache_bytes(kv_cache_bytes)
 # - The pass reads 100 bytes of weights and `5 x 10 x 2 = 100` bytes of caches. Reading takes 2 s.
 # - One new token for each user makes 5 tokens, 1,000 FLOP. Calculating takes 1 s.
 #
-# So each user may check a second token at no cost: 2,000 FLOP also take 2 s. While the caches are
-# read, there is time to check drafts.
+# So each user may check a second token at no cost: 2,000 FLOP also take 2 s.
 
 # %% [markdown]
 # ### Exercise: pass_time
@@ -544,15 +541,15 @@ lesson.check_pass_time(pass_time)
 # %% [markdown]
 # In the left column of the map there is no text, and the rows share 295 free tokens. With 512 rows
 # no token is free for a draft. To the right the numbers grow: every 1,000 tokens of text make 11
-# more tokens free in *each* row, however many rows there are. So drafting can pay at a large batch
-# if the texts are long. Sadhukhan et al. (MagicDec) report such speed-ups at batches of 32 to 256.
+# more tokens free in *each* row, for any number of rows. So drafting can pay at a large batch if
+# the texts are long. Sadhukhan et al. (MagicDec) report such speed-ups at batches of 32 to 256.
 #
 # ## Simulator: sequential against parallel
 #
 # The upper picture shows what is busy when, for writing and for checking. The lower picture is the
-# roofline. Say what will happen before you move a slider. How far must you lower the arithmetic
-# peak until checking 8 tokens is no longer free? Then raise the bandwidth tenfold instead: are more
-# tokens free, or fewer?
+# roofline. Say what will happen before you move a slider. At which arithmetic peak is checking 8
+# tokens no longer free? Put the peak back and raise the bandwidth tenfold: are more tokens free, or
+# fewer?
 
 # %% tags=["demo", "shown"]
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
@@ -599,11 +596,11 @@ lesson.answered("quiz_00_b", quiz_00_b)
 # %% [markdown]
 # ### In your own words
 #
-# Somebody wants a model to write faster for one user with a short text. One GPU for sale has twice
-# the FLOP/s of the old one and the same bandwidth. Another has the same FLOP/s and twice the
-# bandwidth. What does each do to the time of a token, and to the number of free tokens? Which GPU
-# should they buy? Would a server with hundreds of users and short texts choose the same? Write
-# three to five sentences. A person marks this answer.
+# A model should write faster for one user with a short text. One GPU for sale has twice the FLOP/s
+# of the old one and the same bandwidth. Another has the same FLOP/s and twice the bandwidth. What
+# does each do to the time of a token, and to the number of free tokens? Which one would you buy?
+# Would you choose the same for a server with hundreds of users and short texts? Write three to five
+# sentences. A person marks this answer.
 
 # %% [markdown] written="why_bandwidth" points=2
 # For one user a pass is memory-bound, so its time is bytes over bandwidth. Twice the FLOP/s leaves
@@ -658,9 +655,7 @@ lesson.look()
 #   texts. Its drafts read a part of the cache only; our map says nothing of what a draft costs.
 # - T. Brown et al., *Language Models are Few-Shot Learners*, arXiv 2005.14165, Table 2.1: 175B
 #   parameters, 96 layers, 96 heads of width 128. Llama 2 (arXiv 2307.09288): config.json.
-# - transformers 5.23.0, `generation/configuration_utils.py`, lines 638 and 640: 20 tokens, and the
-#   threshold of 0.4 (where scikit-learn is installed, it adapts). `generation/stopping_criteria.py`,
-#   line 605: `if p < self.assistant_confidence_threshold`.
+# - transformers 5.23.0, `generation/configuration_utils.py`, line 638: 20 tokens.
 # - Data sheets. NVIDIA A100 80GB SXM: 2,039 GB/s, 312 TFLOP/s in bfloat16. NVIDIA H100 SXM: 3.35
 #   TB/s, 1,979 TFLOP/s in bfloat16 with sparsity, half of it without. Google Cloud, *TPU v4*: 1,200
 #   GB/s, 275 TFLOP/s. These are peaks, which programs do not reach.

@@ -42,10 +42,10 @@ storyboard()
 #
 # ### Where the pictures break
 #
-# Partners know better than interns. The target model may write nonsense, and is the standard all
-# the same. A processor gives a second picture. At a branch of a program it guesses the way, works
-# ahead, and throws the work away after a wrong guess. But a branch has one right outcome. When a
-# model draws its tokens at random, several tokens can be right, and chapter 02 needs a coin.
+# A partner knows better than an intern. A target model may write nonsense, and it is the standard
+# all the same. A processor gives a second picture. At a branch of a program it guesses the way,
+# works ahead, and throws the work away after a wrong guess. But a branch has one right outcome. When
+# a model draws its tokens at random, several tokens can be right, and chapter 02 needs a coin.
 
 # %% [markdown]
 # ## Two models, one vocabulary
@@ -359,10 +359,10 @@ blank_c, blank_e = "", ""  # what stands in the blanks of lines C and E
 lesson.check_puzzle(order, blank_c, blank_e)
 
 # %% [markdown]
-# The puzzle leaves out two ends. First, a block may hold the token `eos`, which marks the end of a
-# text, and not only as its last token. The text ends there, with `eos` in it. Second, the text may
-# not grow beyond `max_new_tokens`, although each pass adds a token of the target's. So near the end
-# a block drafts fewer tokens.
+# The puzzle leaves out the two ways in which a text ends. First, a block may hold the token `eos`,
+# which marks the end of a text, and `eos` need not be its last token. The text ends there, with
+# `eos` in it. Second, the text may not grow beyond `max_new_tokens`, and each pass adds a token of
+# the target's. So near the end a block drafts fewer tokens.
 
 # %% [markdown]
 # ### Exercise: greedy_speculative_decode
@@ -441,7 +441,7 @@ from specdec_lib.measure.core.acceptance import model_reader
 from specdec_lib.models.pairs import load_pair
 
 leave_cores()  # to your other programs: torch computes on half of them
-pair = load_pair(dtype=torch.float64)  # so that rounding cannot part the two texts
+pair = load_pair(dtype=torch.float64)  # so that rounding cannot make the two texts differ
 readers = [model_reader(pair.target), model_reader(pair.draft)]
 both = [lambda given, read=read: read(given).numpy() for read in readers]
 prompt = pair.prompt(lesson.REAL_PROMPT)

@@ -287,9 +287,8 @@ lesson.check_residual_distribution(residual_distribution)
 #
 # $$ \text{residual}(x) = \frac{\max(0,\; p(x) - q(x))}{\sum_y \max(0,\; p(y) - q(y))} $$
 #
-# The sum below the line is 0.20 for the pair. The draft tokens that are rejected have the same
-# share, 0.20. This is no accident: both `p` and `q` sum to 1, so what `q` has above `p` equals what
-# `p` has above `q`.
+# For the pair, the sum below the line is 0.20. The share of rejected draft tokens is 0.20 too. This
+# is no accident: both `p` and `q` sum to 1, so what `q` has above `p` equals what `p` has above `q`.
 #
 # If you drew the correction from `p`, B and C would be paid twice: in full by acceptance, and once
 # more by the correction. "Break the rule" shows the damage.
@@ -449,8 +448,8 @@ lesson.check_speculative_step(speculative_step)
 # Drag the top of a bar, or press Tab and the arrow keys; the other bars of the same model make
 # room. Chapters 03 and 04 come back to this picture. Before you move anything, say what will
 # happen: raise `q` of B from 0.45 to 0.80. Which numbers rise, which fall, and which bar of the
-# residual grows? Then bring the accepted share down to 0.10. How long does a token take then,
-# beside the 14.1 ms of a target pass?
+# residual grows? Then bring the accepted share down to 0.10. A target pass takes 14.1 ms. How long
+# does a token take then?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.linked import linked_simulator

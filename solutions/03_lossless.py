@@ -26,7 +26,7 @@ from specdec_lib.lessons.ch03.checks import P, Q, hints
 # that decides is a number `r` in [0, 1). After a rejection the rule draws one replacement from the
 # **residual**: `max(0, p - q)`, divided by its sum. A second number `u` draws this replacement.
 #
-# Take two tokens, `p = [0.5, 0.5]` and `q = [0.6, 0.4]`. Count 60 proposals:
+# Take two tokens, with `p = [0.5, 0.5]` and `q = [0.6, 0.4]`. Count 60 proposals:
 #
 # | the draft proposes | how many | ratio `p/q` | kept | replaced by token 1 |
 # | --- | --- | --- | --- | --- |
@@ -44,7 +44,7 @@ from specdec_lib.lessons.ch03.checks import P, Q, hints
 # ## How far apart are two distributions?
 #
 # Chapter 02 used four tokens, A to D, with `p = [0.45, 0.30, 0.15, 0.10]` and
-# `q = [0.30, 0.45, 0.20, 0.05]`. Somebody draws one token from `p` or from `q`. To guess which,
+# `q = [0.30, 0.45, 0.20, 0.05]`. Somebody draws one token from `p` or from `q`. To guess from which,
 # you may ask one yes-or-no question about the token: is it an A? Is it an A or a C? The picture
 # shows every question for which a yes is more probable under `p`. Which question separates `p`
 # and `q` best? Which tokens does it ask for?
@@ -59,8 +59,8 @@ figures.best_question(P, Q)
 #
 # **What.** The gap of the best question: the largest difference between `p` and `q` in the
 # probability of a yes. With 32,000 tokens nobody can try every question. First say which tokens the
-# best question asks for, then add up. **Shapes.** `p` and `q` are `(V,)`; a float from 0 (equal) to
-# 1 (nothing shared) comes back.
+# best question asks for, then add up. **Shapes.** `p` and `q` are `(V,)`. The function returns a
+# float from 0 (equal) to 1 (nothing shared).
 #
 # **One worked number.** The pair of the picture: 0.20.
 
@@ -104,8 +104,8 @@ figures.best_rules(lesson.RULE_PAIRS)
 #
 # **What.** The largest share of draft tokens that an exact rule can keep, for any number of tokens.
 # Each title above has the largest share for two tokens. What does each token add to this share?
-# **Shapes.** `p` and `q` are `(V,)`; a float from 0 to 1 comes back. `q` may have zeros, and no
-# warning is allowed.
+# **Shapes.** `p` and `q` are `(V,)`; the function returns a float from 0 to 1. `q` may have zeros,
+# and no warning is allowed.
 #
 # **One worked number.** The pair of four tokens: 0.80.
 
@@ -137,20 +137,20 @@ lesson.check_acceptance_rate(acceptance_rate)
 #
 # The papers call this **acceptance rate** $\beta$ at one position and $\alpha$ on average. The
 # bound holds for one position. Chapter 07 has an exact rule that judges a whole block together and
-# keeps more. The left picture above is plain rejection sampling. It is exact too, and keeps 0.50 in
-# place of 0.80.
+# keeps more. The left picture above is plain rejection sampling, which is exact too. It keeps 0.50
+# in place of 0.80.
 #
 # ## The proof, in two paths
 #
 # Return to the 60 proposals. Token 1 was written 24 times because it was kept, and 6 times because
-# it replaced a token 0. These are the only two paths into a token: acceptance and correction.
+# it replaced a token 0. There are only two paths into a token: acceptance and correction.
 
 # %% [markdown]
 # ### Exercise: two_paths
 #
 # **What.** The probability that each token is written by acceptance, and by correction. In the
 # table of 60 proposals these are `[30/60, 24/60]` and `[0, 6/60]`. How does each follow from `p`
-# and `q`? **Shapes.** `p` and `q` are `(V,)`; a tuple of two new arrays `(V,)` comes back,
+# and `q`? **Shapes.** `p` and `q` are `(V,)`. The function returns a tuple of two new arrays `(V,)`,
 # acceptance first. If `p` equals `q`, nothing is corrected. No warning is allowed.
 #
 # **One worked number.** Token A of the pair: 0.30 by acceptance, 0.15 by correction.
@@ -174,7 +174,7 @@ figures.stacked_paths(two_paths, P, Q)
 lesson.check_two_paths(two_paths)
 
 # %% [markdown]
-# The two masses fill the target line of every token. Here is the reason:
+# The two masses fill every token up to the target's line. Here is the reason:
 #
 # | path | its mass on token `x` |
 # | --- | --- |
@@ -182,18 +182,18 @@ lesson.check_two_paths(two_paths)
 # | corrected | `(1 - beta) * max(0, p(x) - q(x)) / (1 - beta) = max(0, p(x) - q(x))` |
 #
 # A rejection has probability `1 - beta`. The residual is divided by its sum, which is `1 - beta`
-# too, so the two cancel. If `p(x) >= q(x)`, the paths bring `q(x)` and `p(x) - q(x)`. Else
+# too, so the two cancel. If `p(x) >= q(x)`, the paths bring `q(x)` and `p(x) - q(x)`. Otherwise
 # they bring `p(x)` and nothing. Both sums are `p(x)`, for every `q`: a poor draft costs time and
-# never quality. Chapter 04 counts the time.
+# never quality.
 
 # %% [markdown]
 # ## Simulator: two paths, and a sample
 #
 # ### Commit first
 #
-# A perfect sampler draws 200,000 tokens from `p`. The frequencies are still 0.00144 of total
-# variation away from `p`, on average. This noise shrinks like that of any mean. How many
-# **million** draws bring it to 0.0001? Write 3 for 3,000,000.
+# A perfect sampler draws 200,000 tokens from `p`. On average, the frequencies are still at a total
+# variation of 0.00144 from `p`. This noise shrinks as the noise of any mean does. How many
+# **million** draws bring it down to 0.0001? Write 3 for 3,000,000.
 
 # %% solution="prediction_03"
 ### BEGIN SOLUTION
@@ -208,7 +208,7 @@ lesson.reveal("prediction_03", prediction_03)
 
 # %% [markdown]
 # Drag the bars of `q` only. Which numbers move, and what stays where it is in the lower picture? Then
-# draw samples by a wrong sampler. After how many draws does its distance to `p` leave the noise of a
+# draw samples by a wrong sampler. After how many draws does the distance to `p` leave the noise of a
 # perfect sampler?
 
 # %% tags=["demo"]
@@ -221,18 +221,18 @@ linked_simulator("paths", target=P, draft=Q)
 # %% [markdown]
 # ## From one token to a text
 #
-# The proof used three conditions. Each line below keeps one condition and then breaks it. The
-# numbers are distances to the target, in total variation.
+# The proof used three conditions. Each line below shows one condition, first kept and then broken.
+# The numbers are distances to the target, in total variation.
 
 # %% tags=["demo"]
 figures.three_conditions(P, Q)
 
 # %% [markdown]
-# If all three hold, every written token has the law `p` of the text before it. For accepted and
-# replaced tokens the two paths show this. The bonus token is drawn from `p` itself. The probability
-# of a text is the product over its tokens, so **the whole text has the target's law**, wherever
-# blocks begin and end. The next figure follows every branch of a small decoder and counts all 27
-# texts of three tokens.
+# If all three hold, every written token has the law `p` of its position. The two paths show this for
+# accepted and replaced tokens, and the bonus token is drawn from `p` itself. The probability of a
+# text is the product over its tokens. So **the whole text has the target's law**, wherever blocks
+# begin and end. The next figure follows every branch of a small decoder and counts all 27 texts of
+# three tokens.
 
 # %% tags=["demo"]
 figures.whole_texts(lesson.TARGET, lesson.DRAFT, k=2, length=3)
@@ -240,16 +240,16 @@ figures.whole_texts(lesson.TARGET, lesson.DRAFT, k=2, length=3)
 # %% [markdown]
 # ## A bug that ships
 #
-# "Draft the most likely token, because it is accepted most often. The target has the last word." In
-# May 2024 Hugging Face transformers followed this advice (pull request 30778), and its rule still
-# used the full `q`. In August issue 32867 reported a wrong law. In September pull request 33534
-# took the change back.
+# The draft should take its most likely token, because then more tokens match the target's. The
+# target has the last word. For this reason pull request 30778 made the drafts of Hugging Face
+# transformers greedy, in May 2024. The rule still used the full `q`. In August issue 32867 reported
+# that the law was wrong, and in September pull request 33534 took the change back.
 #
 # ### Commit first
 #
-# `p = [0.5, 0.5]`, `q = [0.6, 0.4]`, and the draft always proposes token 0. Ratio and residual use
-# `q`. Count 60 proposals again: with which probability is token 0 written in the end? Write a
-# number from 0 to 1.
+# Let `p = [0.5, 0.5]` and `q = [0.6, 0.4]`. The draft always proposes token 0, but ratio and residual
+# use `q`. Count 60 proposals again. With which probability is token 0 written? Write a number from 0
+# to 1.
 
 # %% solution="prediction_03_b"
 ### BEGIN SOLUTION
@@ -266,9 +266,9 @@ lesson.reveal("prediction_03_b", prediction_03_b)
 # ### Exercise: argmax_draft_law
 #
 # **What.** The law that comes out of this mistake. The draft token is the argmax of `q` (of several
-# largest entries, the lowest index). Ratio and residual use all of `q`. **Shapes.** `p` and `q` are
-# `(V,)`; a new array `(V,)` comes back. If the ratio is 1 or more, nothing is rejected and no residual
-# is needed; `p` equal to `q` is such a case. No warning is allowed.
+# largest entries, the one with the lowest index). Ratio and residual use all of `q`. **Shapes.** `p`
+# and `q` are `(V,)`; the function returns a new array `(V,)`. If the ratio is 1 or more, nothing is
+# rejected and no residual is needed; `p` equal to `q` is such a case. No warning is allowed.
 #
 # **One worked number.** `p = [0.6, 0.4]`, `q = [0.55, 0.45]`: token 0 is always drafted and always
 # kept, so the law is `[1, 0]`.
@@ -311,23 +311,23 @@ lesson.check_argmax_draft_law(argmax_draft_law)
 # ## Temperature, top-k and top-p belong to both sides
 #
 # The rule's `p` and `q` are the distributions that are really sampled, after temperature, top-k and
-# top-p. You now write the function that makes them from logits. First step: the softmax,
-# `exp(logit)` over its sum. Two tokens, one logit apart, should give 0.731 and 0.269. What if the
-# logits are near 900?
+# top-p. You now write the function that makes them from logits. The first step is the softmax: each
+# `exp(logit)` over the sum of all. Two tokens whose logits differ by 1 should get 0.731 and 0.269.
+# What if the logits are near 900?
 
 # %% tags=["demo"]
 lesson.overflow()
 
 # %% [markdown]
 # `exp` overflows above 709. A softmax does not change if one number is subtracted from all logits,
-# so subtract the largest. Second step: the filters.
+# so subtract the largest. The second step is the filters.
 
 # %% [markdown]
 # ### Exercise: warp
 #
 # **What.** From logits to the distribution that is sampled: temperature, then top-k, then top-p,
 # then the kept mass is divided by its sum. **Shapes.** `logits` is `(V,)`, and may be near 900 or
-# -900; a new array `(V,)` that sums to 1 comes back. No warning is allowed.
+# -900. The function returns a new array `(V,)` that sums to 1. No warning is allowed.
 #
 # - `temperature` divides the logits. 0 puts everything on the largest. Below 0: ValueError.
 # - `top_k` keeps the k largest logits and all that equal the k-th. None, 0 and more than `V`: all.
@@ -388,28 +388,27 @@ lesson.check_warp(warp)
 # The usual check of a sampler draws 200,000 tokens and compares frequencies with `p`. The lines
 # below show one such check of the right rule. The figure repeats the check 40 times on another
 # pair, for the right rule and for `coarse_coin`. This rule has a coin of six bits, one of 0/64 to
-# 63/64, and keeps a token if the coin is **at most** the ratio. A ratio of 32/64 should keep 32 of
-# the 64 coins. With "at most" it keeps 33.
+# 63/64, and keeps a token if the coin is **at most** the ratio. At a ratio of 32/64 a token should
+# stay for 32 of the 64 coins. With "at most" it stays for 33.
 
 # %% tags=["demo"]
 charts.draw_and_compare(200_000)
 charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 
 # %% [markdown]
-# A right rule can look wrong by bad luck, and a wrong rule can look right. Counting has no luck. A
-# rule decides by `r` and `u`, so by a point in a square of side 1. Cut this square into 64 by 64
-# small squares and ask the rule in the middle of each. If its decision changes only on lines of the
+# A right rule can look wrong by bad luck, and a wrong rule can look right. Counting needs no luck. A
+# rule decides by `r` and `u`, which are a point in a square of side 1. Cut this square into 64 by 64
+# small squares and ask the rule in the middle of each. If the decision changes only on lines of the
 # grid, every small square agrees with its middle, and the count is the exact law.
 
 # %% [markdown]
 # ### Exercise: is_lossless
 #
-# **What.** Judge somebody's rule: is its law `p` if the draft token is drawn from `q`? **Shapes.**
-# `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, all of shape `(N,)`, and returns
-# the tokens `(N,)` that are written. True or False comes back. Ask in the middles
-# `(i + 0.5)/cells`, in all pairs of `r` and `u`, with whole arrays and not square by square. Two
-# laws are the same if no entry differs by more than 1e-12. A rule that uses `r` again for `u` is an
-# impostor.
+# **What.** Judge somebody's rule: is its law `p` if the draft token is drawn from `q`? Return True or
+# False. **Shapes.** `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, all of shape
+# `(N,)`, and returns the tokens `(N,)` that are written. Ask in the middles `(i + 0.5)/cells`, in all
+# pairs of `r` and `u`, with whole arrays and not square by square. Two laws are the same if no entry
+# differs by more than 1e-12. A rule that uses `r` again for `u` is an impostor.
 #
 # **For which pairs is the count exact?** The ratios `p/q` and the cumulative sums of the residual
 # must be multiples of `1/cells`. You are graded on pairs that fit `cells=64`, as `lesson.GRID_P`
@@ -444,18 +443,17 @@ figures.line_up(is_lossless, lesson.GRID_P, lesson.GRID_Q)
 lesson.check_is_lossless(is_lossless)
 
 # %% [markdown]
-# The rules are in `specdec_lib/lessons/ch03/rules.py`, two lines each. `coarse_coin` is off by
-# 0.0078 here and by 0.00098 in the figure before, because the pairs differ: a bias belongs to a
-# rule *and* a pair. `sampler_match` is exact: it draws from `p` and looks whether the draft has
-# guessed the token. On `P` and `Q` it keeps only the sum of `p q`, 0.305 in place of 0.80.
+# The rules are in `specdec_lib/lessons/ch03/rules.py`. `coarse_coin` is off by 0.0078 here and by
+# 0.00098 in the figure before, because the pairs differ: a bias belongs to a rule *and* a pair.
+# `sampler_match` draws from `p` and looks whether the draft has guessed the token. It is exact, but
+# on `P` and `Q` it keeps only the sum of `p q`, 0.305 in place of 0.80.
 #
 # ## Judge the real library
 #
 # Now judge code that is in use: `_speculative_sampling` of the installed transformers (the course
-# pins 5.23.0). It takes its coin from `torch.rand_like` and its token from `torch.multinomial`. The
-# given rule `library_rule` lends it your `r` as the coin, and draws with your `u` from the
-# distribution that it hands to `torch.multinomial`. So the library's own code decides, nothing is
-# random, and the count is exact.
+# pins 5.23.0). This function takes its coin from `torch.rand_like` and its token from
+# `torch.multinomial`. The given rule `library_rule` puts your `r` and your `u` in their place. So the
+# library's own code decides, nothing is random, and the count is exact.
 #
 # The second rule gets its draft token and its logits from a generator of the same library,
 # `SinglePositionMultiTokenCandidateGenerator` (5.23.0, candidate_generator.py, lines 1344 and
@@ -466,18 +464,17 @@ lesson.check_is_lossless(is_lossless)
 # drafted_logits.append(outputs.logits)
 # ```
 #
-# The third rule is the second with a one-hot `q`. What will your judge say of each? The import
-# takes some seconds.
+# The third rule is the second with a one-hot `q`. What will your judge say of each?
 
 # %% tags=["demo"]
 figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 
 # %% [markdown]
 # You have found a bug that ships. The acceptance code is exact. The generator breaks the first
-# condition: it drafts the argmax and hands over full logits, and a sampling rule divides by their
-# softmax (utils.py, line 4103). Your `argmax_draft_law` predicted the law before you ran the
-# library. This generator serves one family of models, the Gemma 4 assistants. Issue 47932 reported
-# the bug, with two like it, in August 2026.
+# condition: it drafts the argmax and hands over full logits. Your `argmax_draft_law` predicted the
+# law before you ran the library. This generator serves one family of models, the Gemma 4 assistants.
+# In August 2026 issue 47932 reported three generators with a `q` that they did not draw from.
+# Version 5.23.0 has mended the other two.
 #
 # ## Forge an impostor
 #
@@ -496,10 +493,10 @@ def right_rule(p, q, tokens, r, u):
 # %% [markdown]
 # ### Exercise: impostor
 #
-# **What.** A rule that 200,000 samples pass and counting exposes. **Shapes.** As every rule:
-# `tokens`, `r`, `u` are `(N,)`, and an array `(N,)` of whole numbers from 0 to V - 1 comes back.
-# You may call `right_rule`. Draw no random numbers of your own, and compare `r` and `u` with
-# multiples of `1/64` only, so that the count is exact.
+# **What.** A rule that looks right in 200,000 samples and that counting exposes. **Shapes.** As for
+# every rule, `tokens`, `r` and `u` are `(N,)`, and the function returns an array `(N,)` of whole
+# numbers from 0 to V - 1. You may call `right_rule`. Draw no random numbers of your own, and compare
+# `r` and `u` with multiples of `1/64` only, so that the count is exact.
 #
 # **Graded** on `lesson.GRID_P` and `lesson.GRID_Q`. The bias is the counted total variation to `p`.
 # It must be above 0 and at most 0.00149, the noise of 200,000 samples. The samples, with two fixed
@@ -531,19 +528,18 @@ lesson.check_impostor(impostor)
 # %% [markdown]
 # ## Lossy on purpose: lenience
 #
-# Some methods change `p` and accept the price. Leviathan et al. (Appendix A.5) keep a token with
-# `p/(l q)`, with a lenience `l` below 1. The option `assistant_ensemble_weight` of transformers
-# puts `w p + (1 - w) q` in the target's place. Every extra 1% accepted moves the output 1% away
-# from `p`. At one position no method does it for less.
+# Some methods change the law and accept the price. Leviathan et al. (Appendix A.5) keep a token with
+# the ratio `p/(l q)`, where the lenience `l` is below 1. The option `assistant_ensemble_weight` of
+# transformers puts `w p + (1 - w) q` in the target's place. Every extra 1% accepted moves the output
+# 1% away from `p`. At one position no method does it for less.
 
 # %% tags=["demo"]
 figures.price_of_acceptance(total_variation, P, Q)
 
 # %% [markdown]
-# Rounding the target's weights changes `p` as well. The next cell measures by how much, for the
-# built-in target on **held-out** text, which no model here was trained on. A lossy method needs
-# evaluation, task by task. A lossless method needs a count of its implementation, because
-# implementations fail.
+# Rounding the target's weights changes `p` as well. The next cell measures how much, for the
+# built-in target on **held-out** text, on which no model here was trained. A lossy method must be
+# evaluated, task by task. A lossless method must be counted, because implementations fail.
 
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
@@ -556,18 +552,17 @@ moved = rounded_targets()
 # ## The claim, reviewed
 #
 # *Claim: speculative decoding is lossless.* **Status: it holds for the law, up to rounding, under
-# the three conditions above.** The next cell has four witnesses; two of them are yours.
+# the three conditions above.** The next cell has four witnesses, two of them yours.
 
 # %% tags=["demo"]
 figures.witnesses(two_paths, is_lossless)
 lesson.rounding()
 
 # %% [markdown]
-# - **Greedy.** At temperature 0 both methods give the same tokens, until rounding changes which logit is
-#   largest.
-# - **Rounding.** The law inherits the rounding of `p` and `q`. A draft that samples in bfloat16 and hands
-#   over a float32 `q` breaks the first condition a little, as the last lines show.
-# - **Speed.** The proof says nothing about it.
+# The claim has two bounds. First, the law inherits the rounding of `p` and `q`. At temperature 0 both
+# methods give the same tokens until rounding changes which logit is largest. A draft that samples in
+# bfloat16 and hands over a float32 `q` breaks the first condition a little, as the last lines show.
+# Second, the proof says nothing about speed.
 
 # %% [markdown]
 # ## Quiz
@@ -609,7 +604,7 @@ lesson.answered("quiz_03_b", quiz_03_b)
 #
 # "Let the draft decode greedily. The target has the last word, so the text's distribution cannot change."
 # Where does the proof break? Say which of the two paths gets the wrong mass, and which `q` would make it
-# right. Three to five sentences. A person marks this answer.
+# right. Write three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_drawn_from_q" points=2
 # The accepted path carries `q(x) min(1, p/q)` only if `x` is drafted with probability `q(x)`. By argmax one
@@ -666,8 +661,9 @@ show_race(race("03", contestants, temperature=0.7))
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv 2302.01318:
 #   Theorem 1, the same proof with the letters exchanged.
 # - Hugging Face transformers, on GitHub: 30778 made drafts greedy, 32867 reported the law, 33534 took it back;
-#   47932 reports generators that hand over a `q` they did not draw from, of which one, read in the source,
-#   stands in 5.23.0; 28508 mended a count that accepted everything.
+#   47932 reports three generators that hand over a `q` they did not draw from. In 5.23.0 two are mended
+#   and one is left (`candidate_generator.py`, lines 1344 and 1347); `utils.py`, line 4103, has the sampling
+#   rule judge its tokens. 28508 mended a count that accepted everything.
 # - vLLM 0.27.1, `vllm/config/speculative.py`: `draft_sample_method`. On GitHub: 10198, filtered drafts against
 #   an unfiltered target; vllm-project.github.io 80, a rule without a coin, found in review.
 # - deepseek-ai/DeepSpec 31: bfloat16 drafts under a float32 rule.

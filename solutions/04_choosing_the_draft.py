@@ -15,8 +15,7 @@
 # the distribution of the text stays the target's. **You build** a calculator for the speed-up.
 # **You leave with** a way to choose a draft and `K` from numbers that you measure in a minute.
 #
-# The times are those of your machine. If other programs disturb them, the cell says so and goes on
-# with times that were recorded on a quiet machine.
+# If other programs disturb a measurement, the cell says so and goes on with recorded times.
 
 # %%
 import numpy as np
@@ -43,8 +42,8 @@ figures.one_block(target_ms=50, draft_ms=5, k=5, accepted=3)
 # - **`alpha`**, how accurate the draft is. At one position the target accepts a draft token with
 #   probability `sum_x min(p(x), q(x))`. `alpha` is the mean of this probability over the positions
 #   of a text.
-# - **`c`**, how slow the draft is: the time of one draft step over the time of one target pass over
-#   one token. Here `c = 5/50 = 0.1`.
+# - **`c`**, how slow the draft is: the time of a draft step over the time of a target pass over one
+#   token. Here `c = 5/50 = 0.1`.
 #
 # A smaller draft usually has a smaller `c` and a smaller `alpha`: fast or accurate. Drafting gains
 # most if the two models agree, the draft is much cheaper, and the text is predictable.
@@ -59,15 +58,15 @@ figures.one_block(target_ms=50, draft_ms=5, k=5, accepted=3)
 # | misprediction penalty | a block whose first token is rejected | all `K` draft steps, for nothing |
 #
 # The formulas below need one assumption: **each draft token that is judged is accepted with the
-# same probability `alpha`.** Real text does not keep to this; chapters 05 and 06 measure how much
-# this matters.
+# same probability `alpha`.** Real text does not keep to this assumption. Chapters 05 and 06 measure
+# how much this matters.
 #
 # ## How many tokens a block brings
 #
 # ### Commit first
 #
-# Let `alpha = 0.7` and `K = 5`. How many tokens does a block write on average, with the correction
-# or the bonus token counted? Write a number from 0 to 6, by feeling.
+# Let `alpha = 0.7` and `K = 5`. How many tokens does a block write on average? Count the correction
+# or the bonus token too. Write a number from 0 to 6, without a calculation.
 
 # %% solution="prediction_04"
 ### BEGIN SOLUTION
@@ -96,17 +95,17 @@ for alpha, row in means.items():
     print(f"alpha = {alpha}, K = 1, 2, 3, 4:", "  ".join(f"{mean:.2f}" for mean in row[:4]))
 
 # %% [markdown]
-# Each row has the mean number of accepted draft tokens for one `alpha`. Take a pencil. In the first
-# row, how much does the second draft token add? The third? The fourth? Do the same in the second
-# row. Then say in one sentence what draft token number `i` adds. This sentence is the formula.
+# Each row has the mean number of accepted draft tokens for one `alpha`. In the first row, how much
+# does the second draft token add? The third? The fourth? Do the same in the second row. Then say in
+# one sentence what draft token number `i` adds. This sentence is the formula.
 #
 # ### Exercise: expected_accepted
 #
 # **What.** The mean number of accepted draft tokens in a block. **Shapes.** `alpha` is a float from
-# 0 to 1, `k` an int from 0 on; a float comes back. It must be right at `alpha = 0` and
-# `alpha = 1`, and without a draft token (`k = 0`) it is 0.
+# 0 to 1, `k` an int of at least 0. The function returns a float, also at `alpha = 0` and `alpha = 1`.
+# Without a draft token (`k = 0`) it returns 0.
 #
-# **One worked number.** `alpha = 0.5` and `k = 2` give 0.75, as in the table.
+# **One worked number.** `alpha = 0.5` and `k = 2` give 0.75, as in the first row above.
 
 
 # %% solution="expected_accepted"
@@ -156,8 +155,8 @@ lesson.check_expected_tokens(expected_tokens)
 lesson.reveal("prediction_04", prediction_04)
 
 # %% [markdown]
-# This is what you found. Draft token `i` counts only if it and all tokens before it are accepted,
-# which has probability `alpha^i`:
+# This is what you found. Draft token `i` counts only if it and all draft tokens before it are
+# accepted. The probability of this is `alpha^i`:
 #
 # $$ E[\text{accepted}] = \alpha + \alpha^2 + \cdots + \alpha^K, \qquad
 # E[\text{tokens}] = E[\text{accepted}] + 1 = \frac{1 - \alpha^{K+1}}{1 - \alpha} $$
@@ -172,14 +171,14 @@ lesson.reveal("prediction_04", prediction_04)
 # over the last token and `K` draft tokens takes `v(K+1)`, the **cost of verification**. Chapter 00
 # showed that this is close to 1 as long as reading the weights takes longer than the arithmetic.
 #
-# Take the first picture again: `c = 0.1`, `K = 5`, 4 tokens. Which three numbers did you need for
-# 2.67? What changes if the target's pass over 6 tokens takes 60 ms?
+# Take the first picture again: `c = 0.1`, `K = 5`, 4 tokens. How do you get 2.67 from these three
+# numbers? What changes if the target's pass over 6 tokens takes 60 ms?
 #
 # ### Commit first
 #
-# A hopeless draft: nothing is ever accepted, `alpha = 0`. It is cheap, `c = 0.05`, and `K = 8`. How
-# many times as fast as plain decoding is this? Let a pass over 9 tokens take as long as over one.
-# Write a number from 0 to 2.
+# The target accepts nothing of a hopeless draft: `alpha = 0`. The draft is cheap, `c = 0.05`, and
+# `K = 8`. A pass over 9 tokens takes as long as a pass over one. How many times as fast as plain
+# decoding is this? Write a number from 0 to 2.
 
 # %% solution="prediction_04_b"
 ### BEGIN SOLUTION
@@ -196,8 +195,8 @@ lesson.reveal("prediction_04_b", prediction_04_b)
 # ### Exercise: walltime_speedup
 #
 # **What.** How many times as fast as plain decoding, which takes one pass for each token.
-# **Shapes.** `alpha`, `c` and `verify_cost` are floats, `k` an int from 0 on; `verify_cost` is
-# `v(k + 1)`, the time of the whole pass. A float comes back. A slow-down is a number below 1.
+# **Shapes.** `alpha`, `c` and `verify_cost` are floats, `k` an int of at least 0; `verify_cost` is
+# `v(k + 1)`, the time of the whole pass. The function returns a float, below 1 for a slow-down.
 #
 # **One worked number.** `alpha = 0.5`, `c = 0.1`, `k = 2`: 1.75 tokens in 1.2 passes are 1.458
 # times as fast. With `verify_cost = 1.3` it is 1.167.
@@ -225,15 +224,15 @@ lesson.check_walltime_speedup(walltime_speedup)
 # $$ \text{speed-up} = \frac{E[\text{tokens}]}{c\,K + v(K+1)} $$
 #
 # With `v = 1` this is Theorem 3.8 of Leviathan et al. The table goes from a perfect draft to a
-# useless one: a useless draft costs time, and the text stays the target's. A draft is seldom free:
-# Chen et al. report 14.1 ms for a token of their target and 1.8 ms for one of their draft, so
-# `c = 0.128`. They were still 1.9 to 2.5 times as fast.
+# useless one, which only costs time. A draft is seldom free: Chen et al. report 14.1 ms for a token
+# of their target and 1.8 ms for one of their draft, so `c = 0.128`. They were still 1.9 to 2.5 times
+# as fast.
 #
 # ## The best K: when to stop drafting
 #
-# The curves above have a top. Why there? Look at one more draft token by itself. It costs `c`, and
-# it brings a part of a token. A bar shows this part divided by `c`: the tokens that it brings for
-# the time of a target pass. The line is the speed-up of the block without it.
+# Each curve above has a top. Why there? Look at one more draft token by itself. This token costs
+# `c`, and it brings a part of a token. A bar shows this part divided by `c`: the tokens that the
+# draft token brings in the time of a target pass. The line is the speed-up of the block without it.
 
 # %% tags=["demo"]
 figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
@@ -251,9 +250,9 @@ figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 # %% [markdown]
 # ### Exercise: best_k
 #
-# **What.** The best `K` with `v = 1`. **Shapes.** `alpha` and `c` are floats, `k_max` an int from 1
-# on. An int from 0 to `k_max` comes back: 0 if no `K` is faster than plain decoding. Speed-ups
-# within 1e-12 of each other are equal, and of equal ones the smallest `K` wins.
+# **What.** The best `K` with `v = 1`. **Shapes.** `alpha` and `c` are floats, `k_max` an int of at
+# least 1. The function returns an int from 0 to `k_max`: 0 if no `K` is faster than plain decoding.
+# Speed-ups within 1e-12 of each other are equal, and of equal ones the smallest `K` wins.
 #
 # **One worked number.** `alpha = 0.5`, `c = 0.1`: 2, by the table above.
 #
@@ -266,7 +265,7 @@ figures.next_draft_token(expected_tokens, walltime_speedup, alpha=0.7, c=0.1)
 # "assistant_confidence_threshold": 0.4,
 # ```
 #
-# So a block has up to 20 draft tokens, and it ends early when the draft gives its own token a
+# So a block has up to 20 draft tokens, and it ends early after a token to which the draft gave a
 # probability below 0.4: a stopping rule that asks the draft.
 
 
@@ -301,22 +300,22 @@ lesson.check_best_k(best_k)
 # `v = 1`, **some `K` pays exactly if `alpha > c`**. The gain is then at least
 # `(1 + alpha)/(1 + c)`: Corollary 3.9 of Leviathan et al. For any other draft the best `K` is 0.
 #
-# In the map, at `alpha = 0.7`, the best `K` falls from 9 at `c = 0.01` to 2 at `c = 0.4`. A rule
+# In the map, at `alpha = 0.7`, the best `K` falls from 9 at `c = 0.01` to 2 at `c = 0.4`: a rule
 # that knows only `alpha` cannot choose `K`. For `alpha` from 0.6 to 0.8 and `c` from 0.02 to 0.1,
 # the best `K` is between 3 and 11. With a smaller `K` each target pass writes too little. With a
 # larger `K` you pay for tokens after a rejection. Near the top an error of one costs little.
 #
 # ## Simulator: tokens and time over K
 #
-# This is the picture of chapters 02 and 03 with one view more. Let every token of a pass after the
+# This is the picture of chapters 02 and 03 with one more view. Let every token of a pass after the
 # first cost `s`, so that `v(n) = 1 + s (n - 1)`. A ring marks the best `K`, a square marks yours.
 #
 # ### Commit first
 #
-# The worked pair of chapters 02 and 03 has the accepted share 0.8, and here it stands at every
-# position: `alpha = 0.8`. With `c = 0.05` and `s = 0` the best `K` is 8. Now let each further token
-# of a pass cost a tenth of the first, `s = 0.1`. What is the best `K`? Write a whole number from 0
-# to 20, then move the slider `s`.
+# The pair of chapters 02 and 03 has the accepted share 0.8. Here this pair stands at every position,
+# so `alpha = 0.8`. With `c = 0.05` and `s = 0` the best `K` is 8. Now let each further token of a
+# pass cost a tenth of the first, `s = 0.1`. What is the best `K`? Write a whole number from 0 to 20,
+# then move the slider `s`.
 
 # %% solution="prediction_04_c"
 ### BEGIN SOLUTION
@@ -341,12 +340,12 @@ lesson.reveal("prediction_04_c", prediction_04_c)
 # ## The promise and the clock
 #
 # Now a real pair. The built-in target has 7.9 million parameters and three drafts of its family. We
-# slow the target down until a pass costs what a model of 234 million parameters costs; its
+# slow the target down until a pass costs what a model of 234 million parameters costs. Its
 # distribution stays the same. So the cost is that of a large target, and the acceptance is that of
 # the built-in pair.
 #
-# `alpha` is measured at temperature 1 on 3,000 positions of held-out text. `c` and `v` are timed
-# pass by pass, on half of your machine's cores. The next cell takes about 20 s.
+# The next cell takes about 20 s. It measures `alpha` at temperature 1 on 3,000 positions of held-out
+# text, and times `c` and `v` on half of your machine's cores.
 
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
@@ -398,11 +397,11 @@ lesson.reveal("prediction_04_d", prediction_04_d, share)
 #
 # - **Verification.** A pass over `K + 1` tokens takes longer than a pass over one.
 # - **The cold cache.** A target pass pushes the draft's weights out of the processor's cache. The
-#   first draft step of a block reads them from memory again; the steps after it find them.
+#   first draft step of a block must read them from memory again.
 # - **The host.** Between the passes Python draws tokens, compares them and moves caches. A block has
 #   more of this work than a plain token.
-# - **The text.** `alpha` is a mean over held-out text. The decoder met other positions, in text that
-#   the target itself wrote, and it met few of them.
+# - **The text.** `alpha` is a mean over held-out text. The decoder met other positions, and few of
+#   them, in text that the target itself wrote.
 #
 # Which step is the largest on your machine? The texts differ by chance, so the range under the
 # picture says how far to trust the last bar.
@@ -433,9 +432,9 @@ for run in beside("04 gap, built-in", {(draft, k): texts}):
         charts.promise_and_clock(walltime_speedup, alpha, found, steps)
 
 # %% [markdown]
-# The acceptance is the same. How much of the gain is left? Look at `c` in both tables, and at the
-# step of the host in both pictures: 1 ms of Python is little beside a pass of 30 ms and much beside
-# a pass of 2 ms.
+# The acceptance is the same. How much of the gain is left? Look at `c` in both tables and at the
+# host's step in both pictures: 1 ms of Python is little beside a pass of 30 ms, and much beside a
+# pass of 2 ms.
 #
 # ## Where a draft comes from
 #
@@ -448,7 +447,8 @@ for run in beside("04 gap, built-in", {(draft, k): texts}):
 # | prompt lookup | whatever followed the last time these tokens appeared in this text | depends on the text | nearly 0 | the answer repeats the prompt |
 #
 # Here are published pairs that this library can run (`specdec pairs`). The ratio compares
-# parameters; it is not `c`, and it does not tell `alpha`. The last column is the GPU memory needed.
+# parameters. It is not `c`, and it says nothing of `alpha`. The last column is the GPU memory that
+# the pair needs.
 
 # %% tags=["demo"]
 from specdec_lib.models.catalogue import PUBLISHED
@@ -457,7 +457,7 @@ charts.table_of_pairs(PUBLISHED)
 
 # %% [markdown]
 # Target and draft need the same vocabulary, because `min(p(x), q(x))` compares the same token `x`.
-# The same size is not enough: every string must have the same id.
+# An equal size is not enough: every string must have the same id.
 
 # %% tags=["demo"]
 ours, theirs = {"cat": 0, "dog": 1}, {"dog": 0, "cat": 1}
@@ -467,7 +467,8 @@ print("sizes are equal:", len(ours) == len(theirs), " ids are equal:", ours == t
 # Here token 0 means "cat" to one model and "dog" to the other. The library compares all strings
 # before it loads a pair. Chapter 07 drafts across two vocabularies.
 #
-# You write the two drafts without a model: a lookup knows this text, counts know the average text.
+# You now write the two drafts without a model. A lookup knows this text, and counts know the average
+# text.
 #
 # ### Exercise: prompt_lookup
 #
@@ -536,10 +537,10 @@ figures.bigram_table(bigram_probs, lesson.WORDS)
 lesson.check_bigram_probs(bigram_probs)
 
 # %% [markdown]
-# The next picture has all drafts on the same positions. The bar is `alpha`, the diamond is `c` with
+# The next picture compares all drafts on the same positions. A bar is `alpha`, a diamond is `c` with
 # the built-in target. Your table counts one half of the held-out documents, 63 thousand tokens, and
-# all drafts are measured on the other half. The corpus is the 9 million tokens that the models were
-# trained on.
+# all drafts are measured on the other half. The corpus is the 9 million tokens on which the models
+# were trained.
 
 # %% tags=["demo"]
 yours = strategies.own_drafts(lab, bigram_probs, prompt_lookup)
@@ -552,8 +553,8 @@ charts.strategies(alphas, costs)
 
 # %% [markdown]
 # The smallest model, of half a million parameters, has a larger `alpha` than every table. Every
-# table costs nearly nothing. Lookup is at its best if the answer repeats the prompt, as in editing
-# code; this text repeats little, and a lookup that finds nothing counts as 0.
+# table costs nearly nothing. A lookup is at its best if the answer repeats the prompt, as in editing
+# code. This text repeats little, and a lookup that finds nothing counts as 0.
 #
 # ## Train a draft on alpha itself
 #
@@ -665,8 +666,9 @@ lesson.answered("quiz_04_b", quiz_04_b)
 # ### In your own words
 #
 # Draft A has `alpha = 0.8` and `c = 0.25`, draft B `alpha = 0.6` and `c = 0.02`. A colleague takes
-# A, "because it is right more often". Which one do you take, with which `K` each, how fast is each,
-# and why? Three to five sentences with numbers. A person marks this answer.
+# A, "because it is right more often". What is the best `K` for each draft, and how fast is each then?
+# Which one do you take, and why? Write three to five sentences with numbers. A person marks this
+# answer.
 
 # %% [markdown] written="which_draft" points=2
 # B. A is fastest with K = 3: a block brings 2.95 tokens and takes 1.75 passes, 1.69 times as fast.

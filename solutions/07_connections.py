@@ -31,7 +31,7 @@ def residual_distribution(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch07 import figures, measured as charts
+from specdec_lib.lessons.ch07 import experts, figures, measured as charts
 from specdec_lib.lessons.ch07.frame import frame, static_map
 
 # %% [markdown]
@@ -534,6 +534,66 @@ charts.sum_or_maximum(alpha=0.8, k=4)
 charts.typical(P, Q, epsilon=0.09, delta=0.3)
 
 # %% [markdown]
+# ## A mixture of experts
+#
+# So far a pass over five tokens cost about as much as a pass over one, since both read the same
+# weights. In a **mixture of experts** they do not. Each layer holds many small networks, the
+# **experts**. A **router** chooses a few of them for each token. Mixtral 8x7B has 8 experts in a
+# layer and chooses 2. So a pass over one token reads 2 of the 8. A pass over five tokens reads
+# every expert that at least one of the tokens chose. The next cell draws such choices.
+
+# %% tags=["demo"]
+experts.routed(n_experts=8, active=2)
+
+# %% [markdown]
+# Two tokens read 3.5 experts, and not 4. Where is the missing half? Look at one expert: with which
+# probability does nobody choose it? Write your guess for five tokens, then read the card.
+
+# %% [markdown]
+# ### Exercise: expected_experts
+#
+# **What.** How many different experts a pass over `n_tokens` tokens reads in a layer, on average.
+# Each token chooses `active` different experts of `n_experts`, all choices equally likely, and the
+# tokens choose independently of each other. **Shapes.** Three integers, with `n_tokens` at least 0
+# and `active` from 1 to `n_experts`; a float comes back. No token reads nothing.
+#
+# **One worked number.** Two tokens, 8 experts, 2 active: 3.5.
+
+
+# %% solution="expected_experts"
+def expected_experts(n_tokens: int, n_experts: int, active: int) -> float:
+    """Mean number of different experts that `n_tokens` tokens choose, `active` each."""
+    ### BEGIN SOLUTION
+    left_out = (1 - active / n_experts) ** n_tokens
+    return n_experts * (1 - left_out)
+    ### END SOLUTION
+
+
+# %% tags=["demo"]
+hints(expected_experts)
+
+# %% tags=["demo"]
+experts.experts_read(expected_experts)
+
+# %% test="expected_experts" points=3
+lesson.check_expected_experts(expected_experts)
+
+# %% [markdown]
+# One token leaves an expert out with `1 - k/E`, if it chooses `k` of `E`. All `n` tokens leave it
+# out with the `n`-th power. So a pass reads
+#
+# $$ E \left( 1 - \left( 1 - \frac{k}{E} \right)^n \right) $$
+#
+# experts on average. The figure adds the weights that every token reads, and divides by one
+# token's. With Mixtral a pass over five tokens takes 2.8 times as long as a pass over one. A block
+# of four draft tokens at `alpha = 0.7` writes 2.77 tokens in 0.2 + 2.8 passes, so it is slower than
+# plain decoding. Cascade (2025) reports the same from vLLM: verification takes 2 to 3 times as
+# long, and decoding becomes up to 1.5 times slower.
+#
+# Look at the right panel: with 64 requests nearly all experts are read in any case, and `v` is near
+# 1 again. MoESD (2025) found this on real GPUs, up to 2.29 times plain decoding. Real routers do
+# not choose independently. If tokens of one text choose alike, a pass reads fewer experts.
+#
 # ## What today's uses change
 #
 # | use | what it changes in the frame |
@@ -556,7 +616,7 @@ print("mean reward under p:", P[1], "  under typical acceptance:", Q[1])
 # %% [markdown]
 # Masking the draft too does not change the law: a mask is one more change of `p` and `q` before the
 # rule, as the temperature is. The learner would see a reward of 0.45 in place of 0.30. Chapter 06
-# computes mixtures of experts, long contexts and compute at test time.
+# looks at batches and long contexts.
 #
 # ### Who ships it
 #
@@ -699,6 +759,9 @@ show_race(race("07", family))
 # - T. Cai et al., *Medusa*, arXiv 2401.10774: typical acceptance; 0.09 and 0.3 are the defaults of
 #   `medusa/model/medusa_model.py` in github.com/FasterDecoding/Medusa.
 # - A. Saxena, github.com/apoorvumang/prompt-lookup-decoding: 2x to 4x.
+# - A. Saxena et al., *Cascade*, arXiv 2506.20675, and Z. Huang et al., *MoESD*, arXiv 2505.19645:
+#   speculation with experts, at one request and at medium batches. Sizes of the models: arXiv
+#   2401.04088, the model card of Qwen3-30B-A3B, arXiv 2412.19437.
 # - github.com/vllm-project/vllm, pull requests 42121 and 46781. The archived repository is
 #   github.com/huggingface/text-generation-inference.
 #

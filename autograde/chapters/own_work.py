@@ -45,6 +45,7 @@ OWN_WORK = {
     "specdec_lib.lessons.ch04.quizzes.quiz_04": "04",
     "specdec_lib.lessons.ch04.quizzes.quiz_04_b": "04",
     "specdec_lib.lessons.ch05.checks.conditional_rates": "05",
+    "specdec_lib.lessons.ch05.computed.means": "05",
     "specdec_lib.lessons.ch05.quizzes.quiz_05": "05",
     "specdec_lib.lessons.ch05.quizzes.quiz_05_b": "05",
     "specdec_lib.lessons.ch06.computed.block_law": "04",

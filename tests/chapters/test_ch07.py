@@ -11,7 +11,7 @@ from autograde.chapter import ROOT
 from autograde.chapters import ch07_tests, ch07_wrong
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import computed, family, figures, measured
+from specdec_lib.lessons.ch07 import computed, experts, family, figures, measured
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.held_out import prompts
@@ -171,6 +171,21 @@ def test_hidden_walks_are_those_of_the_solution():
 def test_the_ways_of_a_hidden_walk_are_all_of_them():
     for parents in ([-1, -1], [-1, -1, 0]):
         assert sum(weight for _, weight in ch07_tests.walk_ways(parents)) == pytest.approx(1)
+
+
+def test_what_a_mixture_of_experts_reads_is_told_as_computed(capsys):
+    """The sentences after the exercise, and the counting before it."""
+    function, (mixtral, *_) = FUNCTIONS["expected_experts"], experts.MIXTURES
+    assert mixtral.v(function, 5) == pytest.approx(2.8, abs=0.05)
+    assert expected_tokens(0.7, 4) == pytest.approx(2.77, abs=0.005)
+    assert expected_tokens(0.7, 4) / (4 * 0.05 + mixtral.v(function, 5)) < 1
+    for mixture in experts.MIXTURES:
+        assert mixture.v(function, 1) == 1
+        assert mixture.read(function, 10**6) == pytest.approx(mixture.total)
+        assert mixture.v(function, 5, batch=64) < 1.7 < mixture.v(function, 5)
+    experts.routed(8, 2)
+    counted = [float(each) for each in re.findall(r": (.*) of 8", capsys.readouterr().out)]
+    assert counted == pytest.approx([function(n, 8, 2) for n in range(1, 6)], abs=0.03)
 
 
 def test_smallest_example_counts_as_told():

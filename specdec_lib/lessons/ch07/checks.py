@@ -235,6 +235,21 @@ def check_map_draft(function: Callable) -> None:
     expect_value_error(function, *arguments, why="no mass is shared, so nothing can be drafted")
 
 
+@visible_check
+def check_expected_experts(function: Callable) -> None:
+    """One token, two, five, none, a model that uses all its experts, and a large one."""
+    hint = "One token reads the experts that it chooses."
+    expect(function, 1, 8, 2, gives=2.0, hint=hint)
+    hint = "The second token also chooses 2 of 8; on average 0.5 of them were chosen already."
+    expect(function, 2, 8, 2, gives=3.5, hint=hint)
+    hint = "An expert is left out by one token with 0.75, and by all five with 0.75^5 = 0.237."
+    expect(function, 5, 8, 2, gives=8 * (1 - 0.75**5), hint=hint)
+    expect(function, 0, 8, 2, gives=0.0, hint="No token chooses no expert.")
+    expect(function, 3, 4, 4, gives=4.0, hint="Every token chooses all four.")
+    hint = "Two tokens of 8 among 128: on average they share half an expert."
+    expect(function, 2, 128, 8, gives=15.5, hint=hint)
+
+
 HINTS = {
     "one_hot_accept": (
         "Put q = 1 on the draft token into the rule. What are the ratio and the residual?",
@@ -274,6 +289,13 @@ HINTS = {
         "mapped[ids] += masses counts a repeated id only once; np.add.at or a loop adds them all.",
         "Leave out the entries with -1, add the others up in np.zeros(vocab_size), raise "
         "ValueError if the sum is 0, and divide by the sum.",
+    ),
+    "expected_experts": (
+        "Look at one expert. With which probability does one token leave it out?",
+        "1 - active/n_experts. The tokens choose independently, so all of them leave it out with "
+        "the n_tokens-th power of it.",
+        "It is read with 1 minus this power. The mean number of experts read is n_experts times "
+        "this probability.",
     ),
 }
 

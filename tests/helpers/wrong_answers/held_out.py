@@ -27,7 +27,7 @@ def root_of_squares(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return (memory**2 + compute**2) ** 0.5
 
 
-@CH00.at("free_tokens")
+@CH00.at("free_tokens", "rounded_to_nearest")
 def rounded_to_the_nearest(bytes_per_param, bandwidth, peak_flops):
     """Rounds to the nearest whole number."""
     return max(1, round(bytes_per_param * peak_flops / (2 * bandwidth)))
