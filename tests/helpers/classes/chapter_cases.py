@@ -24,6 +24,7 @@ from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch05 import checks as ch05
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed
+from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.measure import gap, papers
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.interval import Rate
@@ -297,6 +298,8 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "static_map": (),
     },
     "08": {
+        "two_caches": (),
+        "broken_decoders": ([Broken("nothing", 1.0, 0.6, 0.0), Broken("the feed", 0.8, 0.6, 0.5)],),
         "going_back": (),
         "law_of_blocks": (),
         "passes": (),
