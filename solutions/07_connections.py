@@ -579,12 +579,12 @@ experts.experts_read(expected_experts)
 lesson.check_expected_experts(expected_experts)
 
 # %% [markdown]
-# One token leaves an expert out with `1 - k/E`, if it chooses `k` of `E`. All `n` tokens leave it
-# out with the `n`-th power. So a pass reads
+# One token leaves an expert out with probability `1 - active/experts`. All `n` tokens leave it out
+# with the `n`-th power of this. So a pass over `n` tokens reads, on average,
 #
-# $$ E \left( 1 - \left( 1 - \frac{k}{E} \right)^n \right) $$
+# $$ \text{experts} \cdot \left( 1 - \left( 1 - \frac{\text{active}}{\text{experts}} \right)^n \right) . $$
 #
-# experts on average. The figure adds the weights that every token reads, and divides by one
+# The figure adds the weights that every token reads, and divides by one
 # token's. With Mixtral a pass over five tokens takes 2.8 times as long as a pass over one. A block
 # of four draft tokens at `alpha = 0.7` writes 2.77 tokens in 0.2 + 2.8 passes, so it is slower than
 # plain decoding. Cascade (2025) reports the same from vLLM: verification takes 2 to 3 times as
@@ -596,27 +596,22 @@ lesson.check_expected_experts(expected_experts)
 #
 # ## What today's uses change
 #
-# | use | what it changes in the frame |
-# | --- | --- |
-# | structured output | a grammar masks `p`; a draft that is not masked loses acceptance |
-# | rollouts for reinforcement learning | training needs texts from exactly `p`, so the third box must be exact |
-# | recurrent and hybrid models | their state cannot be cut back like a KV cache; after a rejection it must be restored |
-# | prefill on another machine | the drafter's state must travel with the KV cache |
-#
-# Two of the rows in numbers. A grammar allows A and C only. And a reward is 1 for B, else 0: its
-# mean is what a learner sees.
+# The page docs/regimes.md computes a table for each use. Here is one number of each:
 
 # %% tags=["demo"]
-allowed = np.array([True, False, True, False])
-p_allowed, q_allowed = (np.where(allowed, each, 0) / each[allowed].sum() for each in (P, Q))
-print("accepted, draft not masked:", round(np.minimum(p_allowed, Q).sum(), 3))
-print("accepted, draft masked too:", round(np.minimum(p_allowed, q_allowed).sum(), 3))
-print("mean reward under p:", P[1], "  under typical acceptance:", Q[1])
+from specdec_lib.regimes.tables import brief
+
+brief()
 
 # %% [markdown]
-# Masking the draft too does not change the law: a mask is one more change of `p` and `q` before the
-# rule, as the temperature is. The learner would see a reward of 0.45 in place of 0.30. Chapter 06
-# looks at batches and long contexts.
+# | use | what it changes in the frame |
+# | --- | --- |
+# | long contexts | a batch reads more cache than weights, so `v` stays near 1 (chapter 06) |
+# | reasoning | one long answer cannot be batched; a draft more than halves its time, and with experts does nothing |
+# | structured output | a grammar masks `p`; the law stays if `q` is masked too or not, the acceptance does not |
+# | recurrent and hybrid models | a state cannot be cut back like a KV cache; going back costs memory or a pass |
+# | rollouts for reinforcement learning | training needs texts from exactly `p`: a bias does not average out |
+# | the draft on another machine | the round trip stands beside `D` |
 #
 # ### Who ships it
 #

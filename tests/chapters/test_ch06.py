@@ -180,11 +180,6 @@ def test_a_copy_of_what_was_lent_begins_again():
     assert np.array_equal(first, np.random.default_rng(3).random(4))
 
 
-def test_the_mixture_of_this_chapter_is_not_the_one_of_chapter_05():
-    told = text_of("05_results")
-    assert "3.55" not in told and "alpha 0.90 and of 0.30" in told and ch06.EASY == 0.95
-
-
 # Each block writes a token more only after a rejection, so one without draft tokens writes none.
 NO_BONUS = """
 def simulate_decode(alpha, c, k, n_tokens, rng):

@@ -159,6 +159,38 @@ def test_a_walk_that_fails_on_the_card_is_not_sent_down_other_trees(capsys):
     )
 
 
+def never_moving(parents, tokens, p, q, r, u):
+    written, node = [], -1
+    while True:
+        children = [i for i, parent in enumerate(parents) if parent == node]
+        if not children:
+            return written
+        written.append(tokens[children[0]])
+
+
+def never_climbing(parents):
+    mask = np.eye(len(parents), dtype=bool)
+    for node in range(len(parents)):
+        seen = node
+        while parents[seen] >= 0:
+            mask[node, parents[seen]] = True
+    return mask
+
+
+def test_a_walk_that_never_moves_is_ended_and_told_why(capsys):
+    why = "did not end within 20,000 lines of Python: a walk ends after one step for each node"
+    with pytest.raises(Different, match=why):
+        ch07.check_walk_tree(never_moving)
+    figures.walked_down(never_moving, ch07.TREE, ch07.WALK_TOKENS, P, Q, ch07.WALK_R, 0.5)
+    measured.shapes_walked(never_moving, P, {"good": Q, "poor": POOR}, ch07.SHAPES, 0.2, 5)
+    assert capsys.readouterr().out.count(why) == 2
+    why = "did not end within 20,000 lines of Python: the way up from a node ends at -1"
+    with pytest.raises(Different, match=why):
+        ch07.check_tree_attention_mask(never_climbing)
+    figures.tree_and_mask(never_climbing, ch07.TREE)
+    assert why in capsys.readouterr().out
+
+
 def test_hidden_walks_are_those_of_the_solution():
     for parents, tokens in (([-1, -1, 0, 1], [1, 1, 0, 2]), ([-1, 0, 1], [2, 0, 2])):
         rows = [ch07_tests.rows_of(each, len(parents)) for each in
