@@ -6,7 +6,6 @@ from collections.abc import Callable
 import numpy as np
 
 from specdec_lib.lessons.ch07.computed import (
-    even_c,
     refused_in_turn,
     shares_of,
     tree_speedup,
@@ -60,14 +59,14 @@ TRUTHS = {
         },
     ),
     "prediction_07_b": Truth(
-        even_c(SHAPES["chain of six"], SHAPES["two by two"], refused_in_turn(P, Q, 2)),
-        "At this c both write 1.96 tokens a target pass: 3.95/(6c + 1) = 2.63/(2c + 1). With a "
-        "dearer draft the four further steps of the chain cost more than its 1.32 tokens.",
+        8 * (1 - 0.75**5),
+        "One token leaves an expert out with 0.75, five with 0.75^5 = 0.237. So an expert is "
+        "read with 0.763, and there are 8 of them.",
         {
-            0.33: "takes a token to be worth one pass: 1.32 tokens for 4 steps. But a pass writes "
-            "1.96 tokens here, so a token is worth half a pass.",
-            0.66: "compares tokens with tokens. The tree saves time, not tokens.",
-            0.5: "compares the steps, 2 with 6, with no regard to the tokens.",
+            8: "gives every token new experts until there are none left. But tokens meet in one.",
+            7.5: "goes on from 4.62 in steps of the same size. Each further token finds fewer new "
+            "experts.",
+            2: "is one token's.",
         },
     ),
 }
