@@ -320,6 +320,9 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.device import name_of
 from specdec_lib.lessons.widgets.trace import trace_picture
 from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.models.llama import Llama
+
+# %% tags=["demo"]
 from specdec_lib.measure.experiment import (
     batches,
     engineering,
@@ -333,7 +336,6 @@ from specdec_lib.measure.experiment import (
 from specdec_lib.measure import papers
 from specdec_lib.measure.experiment import loops as decoders
 from specdec_lib.measure.quiet.runs import beside
-from specdec_lib.models.llama import Llama
 
 # %% tags=["demo"]
 MINE = True
