@@ -293,7 +293,6 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "shapes_walked": (P, {"good": Q, "poor": ch07.POOR}, ch07.SHAPES, 0.2, 20),
         "blocks_compared": (P, Q, 3),
         "typical": (P, Q, 0.09, 0.3),
-        "sum_or_maximum": (0.8, 4),
         "frame": ("a tree",),
         "static_map": (),
     },
