@@ -287,9 +287,11 @@ def _behaviours(
             name = cause.name if cause else None
             behaviours.append(Behaviour(each.name, False, message, name, each.weight))
         else:
-            message = _right_by_itself([c for c in cases if c.behaviour is each], faults)
+            own = [case for case in cases if case.behaviour is each]
+            message = _right_by_itself(own, faults)
             passed = not message or not each.composed
-            behaviours.append(Behaviour(each.name, passed, message, weight=each.weight))
+            told = next((case.told for case in own if case.told), "")
+            behaviours.append(Behaviour(each.name, passed, message, None, each.weight, told))
     return behaviours
 
 

@@ -40,6 +40,7 @@ class Behaviour:
 
     It is worth `weight` shares of the exercise. The message of one that passed is a remark: it is
     right by itself, and fails with the student's own answers to the exercises that it calls.
+    `told` is what there is to say of a right answer.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Behaviour:
     message: str = ""
     cause: str | None = None
     weight: int = 1
+    told: str = ""
 
 
 @dataclass

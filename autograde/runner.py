@@ -28,7 +28,8 @@ class Case:
 
     `own_error` is the same with the student's own answers underneath. The two differ only if the
     case failed and was run again with the chapter's (underneath.py), of which `used` were called.
-    `cause` is the name of a misconception that the test has recognised by itself.
+    `cause` is the name of a misconception that the test has recognised by itself, `told` what it
+    says to who passed.
     """
 
     exercise: str
@@ -39,6 +40,7 @@ class Case:
     calls: list[Call] = field(default_factory=list)
     used: frozenset[str] = frozenset()
     cause: str | None = None
+    told: str = ""
 
     @property
     def raised(self) -> str | None:
@@ -66,7 +68,7 @@ class Trial:
 
     def run(self, student: Student) -> Case:
         """How the case goes with the functions of `student`."""
-        student.calls, student.proven, error = [], self.proven, None
+        student.calls, student.told, student.proven, error = [], "", self.proven, None
         student.session.part = self.behaviour
         try:
             self.function(student=student, **self.arguments)
@@ -76,7 +78,7 @@ class Trial:
             error = raised
         message, unwritten = _reason(error)
         case = Case(self.exercise, self.behaviour, message, message, unwritten, student.calls)
-        return replace(case, cause=getattr(error, "cause", None))
+        return replace(case, cause=getattr(error, "cause", None), told=_cut(student.told))
 
 
 class HiddenTests:

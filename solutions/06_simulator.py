@@ -1,33 +1,33 @@
 # %% [markdown]
 # # 06 Simulator: from one block to a service
 #
-# 60 minutes · difficulty 3 of 5 · you need: the rule of chapter 02 (accept draft tokens up to the
+# 90 minutes · difficulty 3 of 5 · you need: the rule of chapter 02 (accept draft tokens up to the
 # first rejection, then write one token more), mean and standard deviation
 #
-# **Carry in.** A block of `K` draft tokens costs `K` draft steps and one target pass. It writes the
-# accepted tokens and one more, the correction or the bonus.
+# - **Intuition**: a block is a row of coins, in the first two sections.
+# - **Mathematics**: three exact numbers: the mean block, the slowest row, the tail of a mixture.
+# - **Code**: five functions, from one block to the policy of a service.
+# - **Demo**: recorded text with a clock, and a service that is run by your policy.
 #
-# **Work here.** You simulate with coins in place of models: one block, one request, a batch. Then
-# recorded text shows where coins are a good model and where they are not.
-#
-# **Carry out.** Tokens a pass is not speed, the mean is not the tail, and a mean acceptance rate
-# fixes neither: it matters how the acceptance is spread over the text.
+# **You come with** the rule that accepts. **You build** a simulator, and a policy that sets `K`.
+# **You leave with** three facts: tokens a pass are not speed, the mean is not the tail, and the
+# best `K` depends on the load.
 #
 # Run the cells from top to bottom. Nothing here needs your answers from another chapter.
 
 # %% [markdown]
 # ## A block is a row of coins
 #
-# Here are blocks that were really drafted and judged: the built-in draft wrote five tokens at a
+# Here are blocks that were really drafted and judged. The built-in draft wrote five tokens at a
 # time, and the built-in target accepted a part of each five. The text is Python source. A `·` is a
-# space, `·8` eight of them, `↵` the end of a line.
+# space, `·8` is eight spaces, and `↵` is the end of a line.
 
 # %%
 import numpy as np
 
-from specdec_lib.lessons.ch06 import checks as lesson
-from specdec_lib.lessons.common import recorded
+from specdec_lib.lessons.ch06 import budget, checks as lesson, service
 from specdec_lib.lessons.ch06.checks import hints
+from specdec_lib.lessons.common import recorded
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch06 import figures, measured as charts
@@ -35,32 +35,34 @@ from specdec_lib.lessons.ch06 import figures, measured as charts
 charts.blocks_as_recorded(k=5, rows=8)
 
 # %% [markdown]
-# Leave the words out, and a row is a run of successes that ends with the first failure. The
-# simplest model of it has one number, the acceptance rate `alpha`: **every draft token is accepted
+# Leave the words out. Each row is a run of successes that ends with the first failure. The simplest
+# model of such a row has one number, the acceptance rate `alpha`: **every draft token is accepted
 # with probability `alpha`, whatever happened to the others.** That is a row of coins. The formulas
-# of chapters 04 and 05 rest on this assumption; further down it is put to the test.
+# of chapters 04 and 05 assume such coins. This chapter first uses the assumption and then tests it.
 #
-# With coins, the `n` accepted tokens of a block have the law
+# ## The smallest example that makes it click
 #
-# $$ P(n = i) = \alpha^i (1 - \alpha) \;\text{ for } i < K, \qquad P(n = K) = \alpha^K, $$
+# Blocks of `K = 2`.
 #
-# and it writes $n + 1$ tokens, on average
-# $1 + \alpha + \cdots + \alpha^K = (1 - \alpha^{K+1})/(1 - \alpha)$. Equation 1 of Leviathan et al.
+# - **Coins of 0.5.** The first draft token passes in half of the blocks, and both pass in a
+#   quarter. A block writes 1 + 0.5 + 0.25 = 1.75 tokens on average.
+# - **Two kinds of text.** In one half of the text the draft is always right, and in the other half
+#   it is always wrong. The mean rate is 0.5 again. A block writes 3 tokens or 1, on average 2.
+# - **Two such rows that wait for each other.** Both write 3 tokens only if both stand in easy text.
+#   A step writes (3 + 1 + 1 + 1) / 4 = 1.5 tokens for each row.
+#
+# The rate is 0.5 three times, and the results are three. You now simulate all three cases.
 
 # %% [markdown]
 # ### Exercise: simulate_block
 #
 # **What.** How many draft tokens of one block are accepted. **Shapes.** `r` is `(k,)`, one uniform
-# number in [0, 1) for each draft token; an int from 0 to `k` comes back. Token `i` passes exactly
-# if `r[i] < alpha`, so that a coin of 0 does not pass at `alpha = 0`. The first that does not pass
-# ends the block. Count draft tokens only.
+# number in [0, 1) for each draft token. An int from 0 to `k` comes back. Token `i` passes exactly
+# if `r[i] < alpha`, so that a coin of 0 does not pass at `alpha = 0`. The first token that does not
+# pass ends the block. Count draft tokens only. `alpha` may be 0 or 1, and `k` may be 0.
 #
-# **One worked number.** `alpha = 0.7` and `r = [0.2, 0.6, 0.9, 0.1, 0.3]`: two coins pass, the third does
-# not, and the last two are not looked at. The answer is 2.
-#
-# **In production.** `transformers.generation.utils._speculative_sampling` has this count as
-# `n_matches`; its coins are compared with a ratio that differs from token to token. vLLM adds the
-# counts up, position by position, in `vllm/v1/spec_decode/metrics.py`.
+# **One worked number.** `alpha = 0.7` and `r = [0.2, 0.6, 0.9, 0.1, 0.3]`: two coins pass, and the
+# third does not. The last two are not looked at. The answer is 2.
 
 
 # %% solution="simulate_block"
@@ -84,13 +86,22 @@ figures.rows_of_coins(simulate_block, alpha=0.7, k=5)
 lesson.check_simulate_block(simulate_block)
 
 # %% [markdown]
+# The crosses are computed. The walk ends at draft token `i + 1` if `i` coins pass and the next one
+# fails; the whole block passes if all `K` coins do. So the number `n` of accepted tokens has the law
+#
+# $$ P(n = i) = \alpha^i (1 - \alpha) \;\text{ for } i < K, \qquad P(n = K) = \alpha^K. $$
+#
+# A block writes $n + 1$ tokens, on average $1 + \alpha + \cdots + \alpha^K$. This is Equation 1 of
+# Leviathan et al.
+#
 # ## Theory against Monte Carlo
 #
-# A simulation that is right gives the formula's number and some noise, and it can tell how much:
-# the mean of `N` blocks is off by about one **standard error**, the standard deviation of a block
-# over the square root of `N`. Without it a difference of 0.02 may be luck or a bug.
+# A right simulation gives the formula's number and some noise. The simulation can also tell how
+# large the noise is. The mean of `N` blocks is off by about one **standard error**: the standard
+# deviation of a block over the square root of `N`. Without the standard error you cannot tell
+# whether a difference of 0.02 is luck or a bug.
 
-# %% tags=["demo"]
+# %% tags=["demo", "shown"]
 N, rng = 4000, np.random.default_rng(6)
 print("alpha   K   theory   simulated   standard error   off by")
 for alpha in (0.3, 0.6, 0.85):
@@ -103,30 +114,27 @@ for alpha in (0.3, 0.6, 0.85):
         print(f"{row} {off:+8.1f} standard errors")
 
 # %% [markdown]
-# About two rows in three should lie within one standard error, and hardly any beyond three. Nine
-# rows that were all off by 0.0 would be as suspicious as one that is off by 6. Forget the `+ 1` and
-# run the cell again: every row is off by twenty or more.
+# About two rows in three should lie within one standard error, and hardly any row beyond three.
+# Nine rows that are all off by 0.0 would be as suspicious as one row that is off by 6. Delete the
+# `+ 1` in the cell and run it again: every row is off by twenty standard errors or more.
 #
-# The noise grows with `alpha` and `K`: long blocks vary more, which will come back as slow
+# The standard error grows with `alpha` and `K`, so long blocks vary more. This will matter for slow
 # requests.
 #
 # ## From blocks to a request
 #
 # A user waits for an answer of, say, 128 tokens. The clock of this chapter counts in **target
-# passes**: a draft step takes `c` of them and a verification 1; plain decoding takes 1 a token.
-#
-# $$ \text{speed} = \frac{\text{tokens written}}{\text{blocks} \times (cK + 1)} $$
-#
-# What a verification really takes, `v(K+1)`, is measured at the end of the chapter.
+# passes**. A draft step takes `c` of them and a verification takes 1. Plain decoding takes 1 for
+# each token.
 
 # %% [markdown]
 # ### Exercise: simulate_decode
 #
-# **What.** One request: whole blocks until at least `n_tokens` tokens are written. It may call
-# `simulate_block`. **Shapes.** `rng` is a `numpy.random.Generator`; each block takes one
-# `rng.random(k)`. A dict comes back: `"tokens"`, an int with every correction and bonus token in it
-# and nothing cut off at the end; `"target_passes"`, an int; `"time"`, in target passes. `k` may be
-# 0, which is plain decoding, and `n_tokens` may be 0.
+# **What.** One request: whole blocks until at least `n_tokens` tokens are written. Your function may
+# call `simulate_block`. **Shapes.** `rng` is a `numpy.random.Generator`, and each block takes one
+# `rng.random(k)`. A dict comes back: `"tokens"`, an int that counts every correction and bonus token
+# and is not cut off at the end; `"target_passes"`, an int; `"time"`, a float in target passes. `k`
+# may be 0, which is plain decoding. `n_tokens` may be 0, which takes no block. `alpha` may be 0 or 1.
 #
 # **One worked number.** `alpha = 0.7`, `c = 0.1`, `k = 4`, `n_tokens = 8`:
 #
@@ -136,11 +144,8 @@ for alpha in (0.3, 0.6, 0.85):
 # | 2 | 0.8 0.1 0.2 0.3 | 0 + 1 | 4 |
 # | 3 | 0.5 0.1 0.6 0.4 | 4 + 1 | 9 |
 #
-# The answer is `{"tokens": 9, "target_passes": 3, "time": 4.2}`.
-#
-# **In production.** `transformers.generation.utils.GenerationMixin` runs this loop with models, in
-# its method `_assisted_decoding`. vLLM's `vllm/v1/spec_decode/metrics.py` logs
-# `tokens / target_passes` of a running server as its mean acceptance length.
+# Each block takes `4 x 0.1 + 1 = 1.4`. The answer is
+# `{"tokens": 9, "target_passes": 3, "time": 4.2}`.
 
 
 # %% solution="simulate_decode"
@@ -167,36 +172,152 @@ figures.speed_against_k(simulate_decode, alpha=0.7, c=0.1)
 lesson.check_simulate_decode(simulate_decode)
 
 # %% [markdown]
+# In letters, the speed in the figure is
+#
+# $$ \text{speed} = \frac{\text{tokens written}}{\text{blocks} \times (cK + 1)} $$
+#
+# What a verification really takes, `v(K+1)`, is measured further down.
+#
 # ## The slow requests
 #
-# Of a hundred users, one waits longest. **p50** is the time that half of the requests do not
-# exceed, **p95** and **p99** the times that 95 and 99 in a hundred do not exceed. A service
+# One user in a hundred waits longest. **p50** is the time that half of the requests do not exceed.
+# **p95** and **p99** are the times that 95 and 99 in a hundred requests do not exceed. A service
 # promises p99.
 
 # %% tags=["demo"]
 figures.tails(simulate_decode, alpha=0.7, c=0.1, n_tokens=128)
 
 # %% [markdown]
-# The lines are exact: under coins the law of the number of blocks can be computed. Read off two
+# The lines are exact: under coins, the law of the number of blocks can be computed. Look for two
 # things:
 #
-# - The tail runs away from the middle as `K` grows. At `K = 1` the request at p99 takes 8% longer
-#   than the one at p50, at `K = 12` it takes 31% longer. Chen et al. say so of their system too.
-# - The `K` that is best for the mean need not be best for p99: here 4 and 3. Where two settings are
-#   equally fast, the smaller `K` is the calmer one.
+# - **The tail runs away from the middle as `K` grows.** At `K = 1` the request at p99 takes 8% longer
+#   than the one at p50. At `K = 12` it takes 31% longer. Chen et al. saw the time of a request vary
+#   more with `K`, too.
+# - **The `K` that is best for the mean need not be best for p99**: here the two are 4 and 3. If two
+#   settings are equally fast, the smaller `K` has the shorter tail.
+
+# %% [markdown]
+# ## What the coins assume
 #
-# ## A batch: in lock-step, or each row for itself
-#
-# A server decodes many requests at once, one in each row of a batch. After a block, row 1 may have
-# four accepted tokens and row 2 none. A **ragged** batch lets every row keep its own: rows differ
-# in length from then on, and positions and caches must know it. A batch in **lock-step** has
-# one length. It advances by its slowest row, and the surplus of the others is thrown away. The law
-# of the text does not suffer, the clock does.
+# Real text is not equally hard everywhere. Take a service in which half of the requests are easy: all
+# of their coins pass with 0.95. The other half are hard: their coins pass with 0.45. On average a
+# first draft token passes with 0.70.
 #
 # ### Commit first
 #
-# One row with `alpha = 0.8` and `K = 5` writes 3.69 tokens a step. How many does each row write a
-# step, on average, when eight such rows go in lock-step? Write a number from 1 to 6.
+# Requests write 128 tokens with `K = 5`. If all coins were 0.7, the request at p50 would take 44
+# blocks, and the one at p99 would take 54. How many blocks does the request at p99 take in the service
+# with easy and hard requests? Write a number from 20 to 200.
+
+# %% solution="prediction_06_b"
+### BEGIN SOLUTION
+prediction_06_b = 82
+### END SOLUTION
+
+# %% test="prediction_06_b" points=1
+lesson.committed("prediction_06_b", prediction_06_b, 20, 200)
+
+# %% tags=["demo"]
+lesson.reveal("prediction_06_b", prediction_06_b)
+
+# %% [markdown]
+# The mean looks better than with coins of 0.7. Easy blocks are long, and they win more than the hard
+# blocks lose:
+
+# %% tags=["demo"]
+easy, hard, coins = ((1 - alpha**6) / (1 - alpha) for alpha in (0.95, 0.45, 0.7))
+print(f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} tokens a block; 0.7: {coins:.2f}")
+
+# %% [markdown]
+# The tail is worse. Count 1,000 requests, of which 500 are hard. The slowest 1% are 10 requests, and
+# all 10 are hard. Which share of the hard requests is that?
+
+# %% [markdown]
+# ### Exercise: mixture_quantile
+#
+# **What.** The number of blocks that a share of *all* requests does not exceed, if there are several
+# kinds of requests. **Shapes.** `laws` is a list of arrays, one for each kind: `laws[i][n]` is the
+# probability that a request of kind `i` takes `n` blocks. The arrays may differ in length.
+# `weights` is a list of floats: the share of each kind among the requests; they sum to 1. `share` is
+# above 0 and below 1. The smallest `n` comes back, an int, for which at least `share` of all requests
+# take `n` blocks or fewer. If exactly `share` of them do, `n` is the answer.
+#
+# **One worked number.** Half of the requests take 1 block. The other half take 2 blocks or 4, with
+# probability 0.5 each. `mixture_quantile([np.array([0, 1.0]), np.array([0, 0, 0.5, 0, 0.5])],
+# [0.5, 0.5], 0.75)` is 2: half of all requests take 1 block, a quarter 2, a quarter 4.
+
+
+# %% solution="mixture_quantile"
+def mixture_quantile(laws: list[np.ndarray], weights: list[float], share: float) -> int:
+    """Blocks that `share` of all requests do not exceed; laws[i][n] is P(n blocks) of kind i."""
+    ### BEGIN SOLUTION
+    mixed = np.zeros(max(len(law) for law in laws))
+    for law, weight in zip(laws, weights, strict=True):
+        mixed[: len(law)] += weight * law
+    return int(np.argmax(np.cumsum(mixed) >= share - 1e-12))
+    ### END SOLUTION
+
+
+# %% tags=["demo"]
+hints(mixture_quantile)
+
+# %% tags=["demo"]
+figures.mixed_requests(mixture_quantile, rates=(0.95, 0.45), k=5, n_tokens=128)
+
+# %% test="mixture_quantile" points=3
+lesson.check_mixture_quantile(mixture_quantile)
+
+# %% [markdown]
+# The slowest 1% of all requests are the slowest 2% of the hard ones. So p99 of the service is p98 of
+# the hard requests, however fast the easy ones are. For the mean, it matters where the rates differ:
+#
+# - **From request to request, or from block to block**: more tokens than the formula says, and a
+#   longer tail.
+# - **From token to token**, independently of the tokens before: no gain, 2.94 again.
+# - **With the position**, if a draft gets worse the further it looks ahead. Rates of 0.9 and then 0.5
+#   write 2.35 tokens a block. The first rate alone promises 2.71, and the mean rate 2.19.
+#
+# Which of the three is real text? Here are recorded blocks, counted over 192 requests of 128 tokens:
+
+# %% tags=["demo"]
+charts.acceptance_by_position(k=8)
+
+# %% [markdown]
+# The first position is the worst. A block that gets to the second position is likely to stand in easy
+# text. So it depends on **which acceptance rate** you put into the formula:
+
+# %% tags=["demo"]
+seen = recorded.requests()[8]
+first = 1 - seen.accepted[0] / seen.accepted.sum()  # of all blocks, those whose first token passed
+for name, alpha in {"first position": first, "accepted over judged": seen.alpha}.items():
+    print(f"{name}: alpha = {alpha:.3f}, the formula gives {(1 - alpha**9) / (1 - alpha):.2f}")
+print("recorded: {:.2f} tokens a block, standard error {:.2f}".format(*seen.tokens))
+
+# %% [markdown]
+# Accepted over judged is the estimate of chapter 05. It gives the mean nearly right, because it counts
+# each position as often as blocks reach it. Does it also give the tail? The same requests, one by one:
+
+# %% tags=["demo"]
+charts.requests_against_coins(k=8)
+
+# %% [markdown]
+# It does not. The recorded requests spread more than coins do, to both sides: their p99 is 95 blocks,
+# and coins say 62. A request in text that the draft is bad at stays slow to its end.
+
+# %% [markdown]
+# ## A batch: in lock-step, or each row for itself
+#
+# A server decodes many requests at once, one in each row of a batch. After a block, row 1 may have
+# four accepted tokens and row 2 none. A **ragged** batch lets every row keep its own tokens. From then
+# on the rows differ in length, and positions and caches must follow. A batch in **lock-step** has one
+# length. The batch advances by its slowest row, and the other rows throw their surplus away. The law
+# of the text stays the same, but time is lost.
+#
+# ### Commit first
+#
+# One row with `alpha = 0.8` and `K = 5` writes 3.69 tokens a step. How many tokens does each row write
+# a step, on average, when eight such rows go in lock-step? Write a number from 0.1 to 6.
 
 # %% solution="prediction_06"
 ### BEGIN SOLUTION
@@ -204,7 +325,7 @@ prediction_06 = 1.2
 ### END SOLUTION
 
 # %% test="prediction_06" points=1
-lesson.committed("prediction_06", prediction_06, 1, 6)
+lesson.committed("prediction_06", prediction_06, 0.1, 6)
 
 # %% tags=["demo"]
 lesson.reveal("prediction_06", prediction_06)
@@ -213,15 +334,12 @@ lesson.reveal("prediction_06", prediction_06)
 # ### Exercise: lockstep_tokens
 #
 # **What.** The expected number of tokens that each row writes in a step, when `batch_size` rows of
-# independent coins advance by the slowest one. The correction or bonus token counts. **Shapes.**
-# Three numbers in, a float out: a formula. `alpha` may be 0 or 1, `k` may be 0.
+# independent coins advance by the slowest row. The correction or bonus token counts. **Shapes.** Three
+# numbers in, a float out. No random numbers: the answer is exact. `alpha` may be 0 or 1, `k` may be 0,
+# and `batch_size` is at least 1.
 #
 # **One worked number.** `alpha = 0.5`, `k = 1`, `batch_size = 2`: both rows pass with probability
-# 0.25, and then each writes 2 tokens. Else each writes 1. The answer is 1.25.
-#
-# **In production.** `transformers.generation.utils.GenerationMixin` refuses: its assisted decoding
-# takes one row and raises a ValueError for more. vLLM is ragged:
-# `vllm/v1/sample/rejection_sampler.py` walks each request's block on its own.
+# 0.25, and then each writes 2 tokens. Otherwise each writes 1. The answer is 1.25.
 
 
 # %% solution="lockstep_tokens"
@@ -243,11 +361,15 @@ figures.lockstep_against_rows(lockstep_tokens, alpha=0.8, k=5)
 lesson.check_lockstep_tokens(lockstep_tokens)
 
 # %% [markdown]
+# Eight rows in lock-step behave like one row whose coin is `alpha^8`. In transformers 5.23.0,
+# `generate` refuses to draft for more than one row: "assisted generate is only supported for
+# batch_size = 1". vLLM keeps its batch ragged.
+#
 # ### Simulator: a batch
 #
 # The same coins, twice: above in lock-step, below ragged. Every box is one row in one target pass.
-# Before you move anything, say which of the two has idle rows at the end, and why. Then take
-# `alpha` to 0.95 with eight rows. Does lock-step recover?
+# Which of the two has idle rows at the end, and why? Say so before you move a slider. Then set `alpha`
+# to 0.95 and the rows to eight. Does lock-step recover?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.batch import batch_simulator
@@ -261,94 +383,28 @@ batch_simulator(alpha=0.8, k=5, rows=4)
 figures.two_batches(simulate_block, alpha=0.8, k=5, rows=4)
 
 # %% [markdown]
-# ## What the coins assume
-#
-# Real text is not equally hard everywhere. Say that half of the blocks stand in easy text and pass
-# each coin with 0.95, and half in hard text, with 0.45. A first draft token then passes with 0.70.
-#
-# ### Commit first
-#
-# Coins of 0.7 write 2.94 tokens a block of five. How many do these blocks write? Write a number from
-# 1 to 6.
-
-# %% solution="prediction_06_b"
-### BEGIN SOLUTION
-prediction_06_b = 3.55
-### END SOLUTION
-
-# %% test="prediction_06_b" points=1
-lesson.committed("prediction_06_b", prediction_06_b, 1, 6)
-
-# %% tags=["demo"]
-lesson.reveal("prediction_06_b", prediction_06_b)
-
-# %% [markdown]
-# As a function of `alpha` the mean block bends upwards. So a mixture of rates writes more than the
-# mean rate, as long as a block is of one kind throughout:
-
-# %% tags=["demo"]
-easy, hard, coins = ((1 - alpha**6) / (1 - alpha) for alpha in (0.95, 0.45, 0.7))
-print(
-    f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} on average; coins of 0.7: {coins:.2f}"
-)
-
-# %% [markdown]
-# It matters where the rates differ:
-#
-# - **From block to block**, as here: more tokens than the formula says, and a longer tail.
-# - **From token to token**, independently of the tokens before: no gain, 2.94 again.
-# - **With the position**, where a draft gets worse the further it looks ahead: fewer tokens than
-#   its first position promises, more than its mean rate does. Chapter 05 has one published drafter
-#   that rises along the block and one that falls.
-#
-# Now the recorded blocks, counted over 192 requests of 128 tokens:
-
-# %% tags=["demo"]
-charts.acceptance_by_position(k=8)
-
-# %% [markdown]
-# The first position is the worst: a block that gets to the second one is likely to stand in easy
-# text. So it depends on **which acceptance rate** you put into the formula:
-
-# %% tags=["demo"]
-seen = recorded.requests()[8]
-first = 1 - seen.accepted[0] / seen.accepted.sum()  # of all blocks, those whose first token passed
-for name, alpha in {"first position": first, "accepted over judged": seen.alpha}.items():
-    print(f"{name}: alpha = {alpha:.3f}, the formula gives {(1 - alpha**9) / (1 - alpha):.2f}")
-print("recorded: {:.2f} tokens a block, standard error {:.2f}".format(*seen.tokens))
-
-# %% [markdown]
-# Accepted over judged, the estimate of chapter 05, gives the mean nearly right: it weighs the
-# positions as often as blocks reach them. It does not save the tail. The same requests, one by one:
-
-# %% tags=["demo"]
-charts.requests_against_coins(k=8)
-
-# %% [markdown]
-# The middle agrees. The slow requests are slower than coins would have it: a request in text that
-# the draft is bad at stays slow to its end.
-#
 # ## The oracle
 #
-# Suppose that you are told before each block how many draft tokens the target is going to accept,
-# and draft just these. No draft step is wasted, and no block ends too early. With coins such a
-# block writes $1/(1 - \alpha)$ tokens on average and drafts $\alpha/(1 - \alpha)$, so that
+# Suppose that somebody tells you before each block how many draft tokens the target is going to
+# accept. You draft just these. No draft step is wasted, and no block ends too early. With coins, such
+# a block drafts $\alpha/(1 - \alpha)$ tokens on average and writes one more, $1/(1 - \alpha)$. So
 #
 # $$ \text{speed of the oracle} = \frac{1}{1 - \alpha (1 - c)}. $$
 #
-# With this draft no choice of `K`, fixed or adapted, beats it (for `c` up to 1).
+# With this draft no choice of `K`, fixed or adapted, is faster than the oracle (for `c` up to 1).
 
 # %% tags=["demo"]
 charts.oracle(c=0.1)
 
 # %% [markdown]
-# What lies between is all that a clever schedule can win. Hugging Face's
-# `AssistedCandidateGenerator` can let `K` grow by 2 after a block that was accepted whole and
-# shrink by 1 after any other, or stop where the draft is unsure. Both guess what the oracle knows.
+# The distance between the fixed `K` and the oracle is all that a clever schedule can win. The library
+# transformers (version 5.23.0) has two schedules. One lets `K` grow by 2 after a block that was
+# accepted whole, and shrink by 1 after any other. The other stops where the draft is unsure. Both guess
+# what the oracle knows.
 #
 # ## Simulator: real text, and a clock
 #
-# First the two costs, measured on this machine: bare passes of the built-in pair, its target made
+# First the two costs, measured on this machine: bare passes of the built-in pair, whose target is made
 # as slow as a model five times its size.
 
 # %% tags=["demo"]
@@ -372,8 +428,8 @@ for run in beside("06 costs", {"40M cost": within(passes, seconds=4, most=20)}):
 # %% [markdown]
 # ### Commit first
 #
-# At `c = 0.1` and `v = 1` the recorded blocks are fastest at `K = 3`, 1.73 times plain decoding.
-# What does `K = 16` give, on average? Write a number from 0 to 6.
+# At `c = 0.1` and `v = 1` the recorded blocks are fastest at `K = 3`: 1.73 times plain decoding.
+# How many times plain decoding is `K = 16`, on average? Write a number from 0 to 6.
 
 # %% solution="prediction_06_c"
 ### BEGIN SOLUTION
@@ -387,16 +443,18 @@ lesson.committed("prediction_06_c", prediction_06_c, 0, 6)
 lesson.reveal("prediction_06_c", prediction_06_c)
 
 # %% [markdown]
-# **Generate** plays the next of twelve recorded runs at the `K` of the slider. The models drafted
-# and judged every token in it; the page works out each verdict from `p`, `q` and the coin. The
-# counter:
+# The button **Generate** plays the next of twelve recorded runs at the `K` of the slider. The models
+# drafted and judged every token in the run. The page works out each verdict from `p`, `q` and the coin.
+# Read the counter like this:
 #
-# 1. **Speed** is wall-clock: tokens over `blocks x (c K + v)`. It moves with `c` and `v`, although
-#    the text does not.
-# 2. **Tokens a pass** has no clock in it. On average it only grows with `K`, so it never says stop.
+# 1. **Speed** is time by the clock: tokens over `blocks x (c K + v)`. It moves with `c` and `v`,
+#    although the text stays the same.
+# 2. **Tokens a pass** has no clock in it. On average this number only grows with `K`, so it never tells
+#    you to stop.
 # 3. **Predicted** is the formula, with the acceptance rate of all recorded blocks. A run of forty
-#    tokens is off by a good deal; the lower panel has the mean of all requests.
-# 4. Past the best `K` the dashed boxes grow: tokens that were drafted, paid for, and never judged.
+#    tokens is far from the mean. The lower panel has the mean of all requests.
+# 4. **The dashed boxes** grow past the best `K`. They are tokens that were drafted, paid for, and never
+#    judged.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.generation import generation_simulator
@@ -410,33 +468,192 @@ generation_simulator(k=5, c=0.1, v=1.0, costs=costs)
 charts.past_the_optimum(c=0.1, costs=costs)
 
 # %% [markdown]
+# ## A service, not a batch
+#
+# So far a batch had a fixed number of rows. In a service, requests come when they like. **Poisson
+# arrivals** are the simplest model: in every millisecond a request arrives with the same small
+# probability, whatever came before. Our server has room for 16 rows. Before each step it takes in
+# waiting requests while there is room. Then every row writes one block of the same `K`, ragged. A row
+# that has all of its tokens leaves. The **latency** of a request is the time from its arrival to its
+# last token, so waiting counts.
+#
+# What does a step cost? The first table is computed as in `pass_time` of chapter 00: Llama 2 7B, with
+# short texts, on a GPU with the bandwidth of an H100 and a twentieth of its FLOP/s. On this GPU 16 rows
+# use up all free tokens. The draft has a twentieth of the target's parameters. The second table is
+# measured: the built-in pair, its target as slow as a model of 234 million parameters, on one thread of
+# a processor, with 64 tokens of text in each row's cache.
+
+# %% tags=["demo"]
+lesson.show_steps("GPU, computed", service.gpu(context=0))
+lesson.show_steps("processor, measured", service.measured(context=64))
+
+# %% [markdown]
+# For one row, drafts cost little time. For a full server they cost a lot.
+#
+# ### Commit first
+#
+# One request alone is 2.3 times as fast with `K = 4` as without drafts, if `alpha = 0.7`. Now take a
+# rush: requests come almost as fast as the GPU can serve them without drafts. The server always drafts
+# `K = 4`. How many times as long is its p99 latency as that of plain decoding? Write a number from 0.1
+# to 20.
+
+# %% solution="prediction_06_d"
+### BEGIN SOLUTION
+prediction_06_d = 12.0
+### END SOLUTION
+
+# %% test="prediction_06_d" points=1
+lesson.committed("prediction_06_d", prediction_06_d, 0.1, 20)
+
+# %% tags=["demo"]
+lesson.reveal("prediction_06_d", prediction_06_d)
+
+# %% [markdown]
+# ### Exercise: choose_k
+#
+# **What.** The policy of a service: how many tokens each row drafts in the next step. The server calls
+# your function before every step, and *you* choose the rule. **Shapes.**
+#
+# - `queue_length` counts the requests that wait, and `running` the rows that go on. One of the two is
+#   above 0. `running` is at most `B`.
+# - `costs` is an array `(B + 1, K_max + 1)` in milliseconds. `costs[b, k]` is the time of a step in which
+#   `b` rows draft `k` tokens each; drafting and verifying are both in it. Row 0 is all zeros: without
+#   rows there is no step. `B` is the number of rows that the server has room for.
+# - After your answer, the server takes in waiting requests until `B` rows run. Then the step begins.
+# - `alpha` is the mean acceptance rate of the service, from 0 to 1.
+# - An int from 0 to `K_max` comes back. 0 is plain decoding. The same arguments always give the same
+#   `K`: the grader asks once and remembers.
+#
+# **One worked number.** `alpha = 0.5`, and `costs` has room for two rows:
+#
+# | | `K = 0` | `K = 1` | `K = 2` |
+# | --- | --- | --- | --- |
+# | 1 row | 10 ms | 12 ms | 16 ms |
+# | 2 rows | 12 ms | 22 ms | 32 ms |
+#
+# One row alone writes 1, 1.5 or 1.75 tokens in a step: 10, 8 or 9.1 ms a token. So `choose_k(0, 1, ...)`
+# is 1. Now one request waits and one runs. The step has two rows, and each waits 12, 14.7 or 18.3 ms for
+# a token. So `choose_k(1, 1, ...)` is 0.
+#
+# **What is graded.** The p99 latency in traffic that you do not see, and what your function answers:
+#
+# 1. In heavy traffic p99 is at most 3% above that of `K = 0`. In light traffic it is at most 0.9 of it.
+# 2. A full server drafts less than one row alone, if the costs are those of short texts. Waiting
+#    requests count as rows.
+# 3. With long texts, whose costs hardly grow with `K`, a full server does draft. At `alpha = 0` nothing
+#    is drafted.
+# 4. In traffic with calm and rush, p99 is below that of the best constant `K`. This counts twice.
+
+
+# %% solution="choose_k"
+def choose_k(queue_length: int, running: int, alpha: float, costs: np.ndarray) -> int:
+    """Draft tokens of each row in the next step; costs[b, k] are the ms of a step of b rows."""
+    ### BEGIN SOLUTION
+    rows = min(queue_length + running, len(costs) - 1)
+
+    def tokens_a_ms(k: int) -> float:
+        return sum(alpha**i for i in range(k + 1)) / costs[rows, k]
+
+    return max(range(costs.shape[1]), key=tokens_a_ms)
+    ### END SOLUTION
+
+
+# %% tags=["demo"]
+hints(choose_k)
+
+# %% tags=["demo"]
+figures.policies(choose_k)
+
+# %% test="choose_k" points=5
+lesson.check_choose_k(choose_k)
+
+# %% [markdown]
+# All policies met the same requests at the same times: few long answers in the calm, many short ones in
+# the rush, twice. Every request is served, so the throughput is the same. Only the waiting differs.
+#
+# - **No constant is right twice.** A `K` that is good in the calm drowns in the rush: the queue grows,
+#   and everybody waits. `K = 0` survives the rush, and its long answers are slow.
+# - **A good policy follows the load.** It drafts while few rows run, and stops when the server fills.
+#   The one of the hints has a p99 of 161 ms here. The best constant has 263 ms, and `K = 0` has 271 ms.
+# - **The oracle** is told before each step how many draft tokens would pass in each row. It has 137 ms,
+#   with one `K` for all rows. A better guess could win what lies between.
+#
+# ## Long texts turn the verdict round
+#
+# "At a large batch, drafting does not pay." Chapter 00 gave the reason, and the exception. A full batch
+# has no free tokens, unless the caches are long: then every pass waits for the caches, and meanwhile
+# there is time to check drafts. The map asks your `choose_k` about Llama 2 7B on an H100. The costs are
+# computed as in `pass_time` of chapter 00. The draft has a twentieth of the target's parameters and of
+# its cache.
+
+# %% tags=["demo"]
+figures.verdict_by_context(choose_k)
+
+# %% [markdown]
+# In the left column, drafting stops at 256 rows. To the right it starts again, with the same rows: 125
+# tokens of text in each cache are enough. Sadhukhan et al. (MagicDec) report on real GPUs that with long
+# texts drafting also pays at large batches. Their draft reads only a part of its cache. A draft that
+# reads a long cache of its own would be slow too.
+#
+# Do the measured passes agree? Here are those with 448 tokens in each cache. For eight rows, compare
+# `K = 1` with `K = 0` in both measured tables: is 1.7 times the tokens worth the time?
+
+# %% tags=["demo"]
+lesson.show_steps("processor, measured, 448 tokens of text", service.measured(context=448))
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# With 64 tokens of text, the step of eight rows takes 1.78 times as long with `K = 1`: no. With 448
+# tokens it takes 1.50 times as long: yes. Even on one thread of a processor the verdict turns round.
+#
+# </details>
+
+# %% [markdown]
+# ## Optional: spend the verification budget
+#
+# This exercise has no points. Eight rows have drafted six tokens each, and the draft says how sure it is:
+# `confidences[i][j]` is the probability that token `j` of row `i` passes, if all tokens before it in the
+# row passed. Some rows are easy and some are hard. `pass_ms[n]` is the time of a target pass over `n`
+# tokens in all: one for each row, and those that you have checked. On this GPU about 14 are free.
+# Replace the last line by something better. Which token of all 48 would you check first?
+
+
+# %% tags=["demo", "shown"]
+def spend(confidences: list, pass_ms: list) -> list:
+    """How many draft tokens of each row the pass checks, from the row's first one on."""
+    return [1] * len(confidences)
+
+
+budget.try_spend(spend)
+
+# %% [markdown]
+# <details><summary>One good rule</summary>
+#
+# Token `j` of a row is accepted with the product of the confidences up to `j`. Sort all 48 products, and
+# take the largest ones as long as the tokens in a millisecond grow. Within a row the products fall, so
+# the tokens that are taken always stand at the row's front. This rule writes 3.21 tokens in a
+# millisecond.
+#
+# </details>
+
+# %% [markdown]
 # ## Evidence to inspect
 #
 # You need not believe this chapter. Four things to look at:
 #
-# 1. `specdec_lib/lessons/common/recorded.json`: `p`, `q` and coin of every judged token, for the next
-#    cell.
-# 2. `specdec_lib/training/recording.py`, which made the file. A test computes `p` and `q` of a
-#    sample anew.
-# 3. The table of theory and Monte Carlo above, with its standard errors. Change the seed.
-# 4. `c` and `v`, measured in this notebook. Measure again, and see how much they move. If the run
-#    was disturbed, they are those of the recorded machine.
+# 1. `specdec_lib/lessons/common/recorded.json` has `p`, `q` and coin of every judged token. The next
+#    cell judges all of them again.
+# 2. `specdec_lib/training/recording.py` made the file. A test computes `p` and `q` of a sample anew.
+# 3. The table of theory and Monte Carlo has standard errors. Change the seed.
+# 4. `c` and `v` are measured in this notebook. Measure again, and see how much they move. If other
+#    programs disturb the run, the numbers are those of a recorded quiet machine.
 
 # %% tags=["demo"]
 blocks = [block for k in recorded.requests() for run in recorded.runs(k) for block in run]
 differ = sum(recorded.verdict(block) != block.accepted for block in blocks)
-print(
-    f"{len(blocks)} blocks, {sum(len(b.p) for b in blocks)} judged tokens; verdicts that differ: {differ}"
-)
-
-# %% [markdown]
-# ## The smallest example that makes it click
-#
-# Blocks of `K = 2`. In half of the text the draft is always right, in the other half always wrong.
-#
-# - Coins of 0.5, the mean, write 1 + 0.5 + 0.25 = 1.75 tokens a block.
-# - The real blocks write 3 or 1, on average 2.
-# - Two such rows in lock-step write 3 only where both are easy: (3 + 1 + 1 + 1)/4 = 1.5.
+judged = sum(len(block.p) for block in blocks)
+print(f"{len(blocks)} blocks, {judged} judged tokens; verdicts that differ: {differ}")
 
 # %% [markdown]
 # ## Quiz
@@ -445,7 +662,7 @@ print(
 #
 # - a: nothing changes, as the target stops at the first rejection anyway
 # - b: tokens a pass fall, because longer blocks are rejected more often
-# - c: tokens a pass rise a little, time a pass rises more, and the whole gets slower
+# - c: tokens a pass rise a little, and the speed falls
 # - d: the text gets worse, because more of it comes from the draft
 
 # %% solution="quiz_06"
@@ -476,61 +693,58 @@ lesson.answered("quiz_06_b", quiz_06_b)
 # %% [markdown]
 # ### In your own words
 #
-# A server's log says: `K = 5`, 70% of the first draft tokens of a block accepted, 3.55 tokens a
-# block. "The formula gives 2.94, so the counter is wrong." Is it? Say what else explains the
-# numbers, how the accepted counts would show it, and what you expect of p99. Three to five
-# sentences. A person marks this answer.
+# A server's log says: `K = 5`, 70% of the first draft tokens of a block accepted, 3.55 tokens a block.
+# "The formula gives 2.94, so the counter is wrong." Is it? Say what else explains the numbers, how the
+# accepted counts would show it, and what you expect of p99. Write three to five sentences. A person
+# marks this answer.
 
 # %% [markdown] written="why_not_coins" points=2
-# The counter may be right. The formula holds for coins, for one rate everywhere; if some blocks
+# The counter may be right. The formula holds for coins, for one rate everywhere. If some blocks
 # stand in easy text and some in hard text, the mean block is longer: with 0.95 and 0.45 in equal
 # parts it is 3.55. From the accepted counts I would compute the acceptance of each position among
-# the blocks that reached it: under coins it is 0.70 throughout, in a mixture it rises. I expect a
+# the blocks that reached it: under coins it is 0.70 throughout, and in a mixture it rises. I expect a
 # p99 that is worse than the simulated one, because a request in hard text stays slow.
 
 # %% [markdown]
 # ## Are you ready?
 
 # %% tags=["demo"]
-lesson.readiness(simulate_block, simulate_decode, lockstep_tokens)
-
-# %%
-passes_guessed = None  # how many target passes? Write your number before you run the next cell.
-
-# %% tags=["demo"]
-lesson.predict_then_run(passes_guessed, simulate_decode)
+lesson.readiness(simulate_block, simulate_decode, mixture_quantile, lockstep_tokens, choose_k)
 
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# **You might read: a simulator's counter that says "3 to 4 times as fast".** It is not so where the
-# counter shows tokens a target pass, because a block also takes its draft steps. *Look:* at
-# `alpha = 0.7` and `K = 5` it is 2.94 tokens a pass, and with `c = 0.1` the speed is 1.96.
+# What is wrong with each sentence? Decide first, then open the answer.
 #
-# **You might read: "Three accepted tokens make it nearly three times as fast."** It is not so,
-# because the block also writes a fourth token and takes more than one pass. *Look:* with `K = 5`,
-# three accepted tokens give 4.00 at `c = 0` and 2.67 at `c = 0.1`; none gives 0.67, not 0.
+# **You might read: "Three accepted tokens make decoding nearly three times as fast."**
 #
-# **You might read: "Acceptance is 0.70, so a block of five brings 2.94 tokens."** It is not so
-# simple, because that holds for coins. *Look:* with 0.95 in half of the blocks and 0.45 in the others
-# it is 3.55.
+# <details><summary>Answer</summary>
 #
-# **You might read: "In a batch, every row gains the same as it would alone."** It is not so in
-# lock-step, because the slowest of many rows is nearly always slow. *Look:* at `alpha = 0.8`,
-# `K = 5` a row writes 3.69 tokens a step alone, 2.59 in a pair, 1.20 among eight.
+# The block also writes a fourth token, and it takes longer than one pass. *Look:* with `K = 5`, three
+# accepted tokens give 4.00 at `c = 0` and 2.67 at `c = 0.1`. No accepted token gives 0.67, not 0.
+#
+# </details>
+#
+# **You might read: "In a batch, every row gains the same as it would alone."**
+#
+# <details><summary>Answer</summary>
+#
+# In lock-step, the slowest of many rows is nearly always slow. *Look:* at `alpha = 0.8` and `K = 5` a row
+# writes 3.69 tokens a step alone, 2.59 in a pair, and 1.20 among eight. In a ragged batch the tokens stay,
+# but a pass over more tokens takes longer.
+#
+# </details>
 
 # %% tags=["demo"]
-print(f"tokens a pass {coins:.2f}; speed at c = 0.1: {coins / 1.5:.2f}")
 for n in (3, 0):
     print(f"{n} of 5 accepted: {n + 1:.2f} at c = 0, {(n + 1) / 1.5:.2f} at c = 0.1")
-print(f"half 0.95, half 0.45: {(easy + hard) / 2:.2f}")
 print("in lock-step:", {rows: round(lockstep_tokens(0.8, 5, rows), 2) for rows in (1, 2, 8)})
 
 # %% [markdown]
 # ## The race again
 #
-# Now both sides write four texts at a time. A block of four rows holds four times as many tokens,
-# and on a processor with few free tokens the gain shrinks or is gone.
+# Now both sides write four texts at a time. A block of four rows holds four times as many tokens. Does
+# drafting still gain on your processor? What would your `choose_k` say?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -548,9 +762,13 @@ show_race(race("06", contestants, tokens=32, rows=4))
 #   acceptances are a simplification there, and called one. It says nothing on batches or on p99.
 # - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
 #   2302.01318: a larger `K` makes the time of a request vary more, on one system at batch size 1.
-# - Hugging Face transformers 5.23.0, `transformers.generation.candidate_generator`: the two rules
-#   for `K` named beside the oracle. vLLM, `vllm/v1/spec_decode/metrics.py`: what a server counts.
+# - R. Sadhukhan et al., *MagicDec*, arXiv 2408.11049: with long texts, the speed-up grows with the
+#   batch. The map of this chapter is computed, and its draft is simpler than theirs.
+# - Hugging Face transformers 5.23.0, `generation/candidate_generator.py`: the two schedules for `K`.
+#   `generation/utils.py`, line 4030: one row at a time.
 # - The recorded blocks: the built-in pair with its base draft at temperature 1, on Python source.
 #   They show that coins can fail in this way, and not how far they fail for your models.
+# - The recorded passes, `specdec_lib/lessons/ch06/passes.json`: one thread of one processor. They show
+#   what a full server can cost, and not what yours costs.
 #
 # **Next.** Chapter 07: trees of draft tokens, drafts without a model, and decoding without a draft.

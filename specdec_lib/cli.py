@@ -1,4 +1,4 @@
-"""The student's commands: `specdec start`, `update`, `race`, `generate`, `pairs`, and so on."""
+"""The student's commands: `specdec start`, `mark`, `update`, `race`, `generate`, and so on."""
 
 import argparse
 import importlib.util
@@ -22,6 +22,7 @@ machine.
 The usual order:
   specdec doctor      see what of the course this machine can run
   specdec start       copy the chapters to work/ and open them in JupyterLab
+  specdec mark        if you study alone: mark your notebooks, read your page
   specdec update      later: see which chapters changed since you started
 At any time:
   specdec race        see plain and speculative decoding write the same text
@@ -55,6 +56,16 @@ chapters are new or changed since you started. Changes nothing.
 UPDATE_ENDS = """\
 Example:
   specdec update
+"""
+MARK_DOES = """\
+Run the hidden tests on your notebooks in DIR, as they are saved, and open your
+page in the browser. The pages and an overview of all chapters are written to
+DIR/marks/, and no notebook is changed.
+"""
+MARK_ENDS = """\
+Examples:
+  specdec mark
+  specdec mark 02 --no-browser
 """
 GENERATE_DOES = """\
 Continue a prompt by speculative decoding. Print the text, its time and the
@@ -117,6 +128,12 @@ NO_LAB = (
 NO_MODELS = (
     "torch and transformers are not installed. Install the course: `pip install -e .[course]`."
 )
+NO_GRADER = (
+    "there is no grader in this copy of the course: whoever gave it to you marks your work, so "
+    "hand in {work}/NN_topic/NN_topic.ipynb. To mark it yourself, install the course from its "
+    "whole repository or from a zip made by `autograde bundle --self-study`."
+)
+NO_WORK = "there is no folder {work}; `specdec start` makes it, and --work names another one."
 # Settings for this server alone, and the student's own still win over its defaults: no question
 # about news; notebooks saved with their simulators, so that these are there when a notebook is
 # opened again; nbgrader without its tools for instructors.
@@ -185,6 +202,18 @@ def _add_work(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--work", type=Path, metavar="DIR", help="your copies (default: work/, right here)"
     )
+
+
+def _add_mark(command: argparse.ArgumentParser) -> None:
+    option = command.add_argument
+    option(
+        "chapters",
+        metavar="CHAPTER",
+        nargs="*",
+        help="by name or number (default: all that you changed since they were marked)",
+    )
+    option("--no-browser", action="store_true", help="only say where the pages are")
+    _add_work(command)
 
 
 def _add_compare(command: argparse.ArgumentParser) -> None:
@@ -272,6 +301,19 @@ def run_update(options: argparse.Namespace, _: list[str]) -> int:
     work = _work(options)
     _report(work, workspace.changes(work))
     return 0
+
+
+def run_mark(options: argparse.Namespace, _: list[str]) -> int:
+    """`specdec mark`: the grader is a program of its own, which a class's students do not have."""
+    work = _work(options)
+    if importlib.util.find_spec("autograde") is None:
+        return _refused(NO_GRADER.format(work=work))
+    if not work.is_dir():
+        return _refused(NO_WORK.format(work=work))
+    # A file of the current folder is no module of the grader: -P.
+    command = [sys.executable, "-P", "-X", "utf8", "-m", "autograde.selfstudy"]
+    command += [*options.chapters, "--work", str(work)]
+    return subprocess.call([*command, "--no-browser"] if options.no_browser else command)
 
 
 def run_pairs(options: argparse.Namespace, _: list[str]) -> int:
@@ -388,6 +430,10 @@ COMMANDS = {
     "start": Command(
         "copy the chapters to work/ and open JupyterLab",
         START_DOES, START_ENDS, _add_start, run_start,
+    ),
+    "mark": Command(
+        "mark your own notebooks, if you study alone",
+        MARK_DOES, MARK_ENDS, _add_mark, run_mark,
     ),
     "update": Command(
         "say which chapters changed since you started",

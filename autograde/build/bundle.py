@@ -1,20 +1,30 @@
 """The student bundle: a zip of everything that a student needs, and of nothing else.
 
-No solutions, no hidden tests, no grader. Made twice it has the same bytes.
+A class's has no solutions, no hidden tests and no grader. Who studies alone gets all three, since
+`specdec mark` needs them. Made twice a bundle has the same bytes.
 """
 
 import json
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from autograde.chapter import NOTEBOOKS, ROOT
+from autograde.chapter import NOTEBOOKS, ROOT, SOLUTIONS
 from autograde.files import files_below, write_if_changed, zip_of
 
-FOLDER = "specdec-course"
+FOLDER, SELF_STUDY_FOLDER = "specdec-course", "specdec-self-study"
 COPIED = ("LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
 QUIZZES = "quizzes.py"  # of each chapter: the right letters, and what each option is told
 README = ROOT / "docs" / "student.md"
+SELF_STUDY_README = """\
+This copy is for who studies alone: `specdec mark` marks your notebooks with it. So it holds the
+answers, in `solutions/` and in the tests of `autograde/chapters/`. Look there last.
+
+"""
+# What of autograde/ makes notebooks, or grades and reports on a class.
+OF_A_CLASS = ("__main__.py", "build", "cli.py", "grading", "jupyter", "lms", "nbgrader", "pool.py")
+OF_A_CLASS += ("receipt.py", "tools")
+GRADERS = ("docutils",)  # dependencies that the grader alone needs
 PROJECT = """\
 [build-system]
 requires = {build}
@@ -31,27 +41,42 @@ dependencies = {dependencies}
 
 [project.optional-dependencies]
 course = {course}
+instructor = {instructor}
 
 [project.scripts]
 specdec = "specdec_lib.cli:main"
 
 [tool.setuptools.packages.find]
-include = ["specdec_lib*"]
+include = {packages}
 
 [tool.setuptools.package-data]
 specdec_lib = {data}
 """
+SELF_STUDY_PROJECT = """\
+autograde = {grader_data}
+
+[tool.autograde]
+library = {library}
+"""
 
 
 def write_bundle(
-    target: Path, chapters: Collection[str] | None = None, quizzes: bool = True
+    target: Path,
+    chapters: Collection[str] | None = None,
+    quizzes: bool = True,
+    self_study: bool = False,
 ) -> int:
     """Write the zip to `target`, whole or not at all; returns the number of its files.
 
     Of the notebooks, those of `chapters` go into it; None is all of them. Without `quizzes` the
-    library holds no answers to them: a quiz is then answered by grading only.
+    library holds no answers to them: a quiz is then answered by grading only. With `self_study`
+    the grader and the answers are in it. Raises ValueError if that is to answer no quizzes.
     """
-    files = {f"{FOLDER}/{name}": data for name, data in contents(chapters, quizzes)}
+    if self_study and not quizzes:
+        raise ValueError("a bundle for self-study marks the quizzes, so it needs their answers")
+    folder = SELF_STUDY_FOLDER if self_study else FOLDER
+    parts = [*contents(chapters, quizzes), *(grader(chapters) if self_study else ())]
+    files = {f"{folder}/{name}": data for name, data in parts}
     write_if_changed(target, zip_of(files))
     return len(files)
 
@@ -64,18 +89,42 @@ def contents(
     yield "pyproject.toml", project().encode()
     for name in COPIED:
         yield name, (ROOT / name).read_bytes()
-    notebooks = files_below(NOTEBOOKS)
-    if chapters is not None:
-        notebooks = [path for path in notebooks if path.relative_to(NOTEBOOKS).parts[0] in chapters]
     library = files_below(ROOT / "specdec_lib")
-    for path in (*notebooks, *(path for path in library if quizzes or path.name != QUIZZES)):
+    library = [path for path in library if quizzes or path.name != QUIZZES]
+    yield from _named([*_of_chapters(NOTEBOOKS, chapters), *library])
+
+
+def grader(chapters: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+    """What a bundle for self-study has besides, or instead of the same name in `contents`."""
+    yield "README.md", SELF_STUDY_README.encode() + README.read_bytes()
+    yield "pyproject.toml", project(self_study=True).encode()
+    programs = files_below(ROOT / "autograde")
+    ours = [each for each in programs if each.relative_to(ROOT).parts[1] not in OF_A_CLASS]
+    yield from _named([*_of_chapters(SOLUTIONS, chapters), *ours])
+
+
+def _of_chapters(folder: Path, chapters: Collection[str] | None) -> list[Path]:
+    """The files of `chapters` in a folder: in one of their name each, or beside it."""
+    paths = files_below(folder)
+    names = [Path(path.relative_to(folder).parts[0]).stem for path in paths]
+    pairs = zip(paths, names, strict=True)
+    return [path for path, name in pairs if chapters is None or name in chapters]
+
+
+def _named(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
+    for path in paths:
         yield path.relative_to(ROOT).as_posix(), path.read_bytes()
 
 
-def project() -> str:
-    """The pyproject.toml of the student's half: `specdec_lib` and the course's seven packages."""
+def project(self_study: bool = False) -> str:
+    """The pyproject.toml of the student's half: `specdec_lib` and the course's seven packages.
+
+    The extra `instructor` is in it for a hub, where everybody has the same environment. With
+    `self_study` the grader is a package of it too.
+    """
     whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    ours = whole["project"]
+    ours, data = whole["project"], whole["tool"]["setuptools"]["package-data"]
+    needed = [each for each in ours["dependencies"] if self_study or not each.startswith(GRADERS)]
     values = {
         "build": whole["build-system"]["requires"],
         "name": ours["name"],
@@ -83,9 +132,14 @@ def project() -> str:
         "description": ours["description"],
         "python": ours["requires-python"],
         "license": ours["license"],
-        "dependencies": ours["dependencies"],
+        "dependencies": needed,
         "course": ours["optional-dependencies"]["course"],
-        "data": whole["tool"]["setuptools"]["package-data"]["specdec_lib"],
+        "instructor": ours["optional-dependencies"]["instructor"],
+        "packages": ["specdec_lib*", "autograde*"] if self_study else ["specdec_lib*"],
+        "data": data["specdec_lib"],
+        "grader_data": data["autograde"],
+        "library": whole["tool"]["autograde"]["library"],
     }
     # Strings and lists of strings are written alike in JSON and TOML.
-    return PROJECT.format(**{name: json.dumps(value) for name, value in values.items()})
+    text = PROJECT + SELF_STUDY_PROJECT if self_study else PROJECT
+    return text.format(**{name: json.dumps(value) for name, value in values.items()})

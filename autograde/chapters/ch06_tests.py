@@ -9,7 +9,8 @@ import pytest
 from autograde.chapters.common import expect, expect_form, no_warning, prediction, quiz
 from autograde.chapters.laws import LARGEST
 from autograde.check import Exercise, RemoteObject, untouched
-from specdec_lib.lessons.ch06 import quizzes
+from specdec_lib.lessons.ch06 import checks as lesson
+from specdec_lib.lessons.ch06 import quizzes, service
 from specdec_lib.lessons.ch06.checks import Coins, run_of
 from specdec_lib.lessons.common.comparing import difference, in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call
@@ -49,9 +50,10 @@ class Seeded(np.random.Generator):
         return f"np.random.default_rng({self.seed})"
 
 
-test_prediction = prediction("prediction_06", 1, 6)
-test_prediction_b = prediction("prediction_06_b", 1, 6)
+test_prediction = prediction("prediction_06", 0.1, 6)
+test_prediction_b = prediction("prediction_06_b", 20, 200)
 test_prediction_c = prediction("prediction_06_c", 0, 6)
+test_prediction_d = prediction("prediction_06_d", 0.1, 20)
 test_quiz = quiz(quizzes.quiz_06)
 test_quiz_b = quiz(quizzes.quiz_06_b)
 
@@ -257,6 +259,80 @@ def reference(alpha: float, c: float, k: int, n_tokens: int, rng: Any) -> tuple:
     return tokens, passes, passes * (c * k + 1)
 
 
+mixture_quantile = Exercise("mixture_quantile")
+EASY, HARD, SLOW = [0, 0.5, 0.25, 0.25], [0, 0, 0, 0.5, 0.25, 0.25], [0, 0, 0, 0, 0, 0, 0.5, 0.5]
+NEVER = [0, 1.0]
+
+
+def quantile_by_hand(laws, weights, share):
+    """By another route: from the largest number down, while enough requests are left below it."""
+    n = max(map(len, laws)) - 1
+    while sum(w * sum(law[:n]) for w, law in zip(weights, laws, strict=True)) >= share:
+        n -= 1
+    return n
+
+
+def check_mixture(student, laws, weights, share, hint, compare=expect):
+    gives = quantile_by_hand(laws, weights, share)
+    laws = [np.array(law, dtype=float) for law in laws]
+    compare(student.mixture_quantile, laws, weights, share, gives=gives, hint=hint)
+
+
+@mixture_quantile.behaviour("of all requests together, not of each kind")
+@pytest.mark.parametrize(
+    "laws, share",
+    [
+        ([EASY, HARD], 0.99),
+        ([EASY, HARD], 0.7),
+        ([EASY, HARD], 0.3),
+        ([EASY, SLOW], 0.8),
+        ([HARD, EASY], 0.9),
+        ([HARD, SLOW], 0.6),
+    ],
+)
+def test_mixture_together(student, laws, share):
+    hint = "Add the kinds first, each by its weight. Then look for the number of blocks."
+    check_mixture(student, laws, [0.5, 0.5], share, hint)
+
+
+@mixture_quantile.behaviour("weighs every kind")
+@pytest.mark.parametrize(
+    "laws, weights, share",
+    [
+        ([EASY, HARD], [0.75, 0.25], 0.7),
+        ([EASY, HARD], [0.25, 0.75], 0.7),
+        ([EASY, HARD, SLOW], [0.5, 0.375, 0.125], 0.9),
+        ([EASY, HARD, SLOW], [0.96875, 0.0, 0.03125], 0.95),
+        ([SLOW, EASY], [0.0078125, 0.9921875], 0.99),
+        ([EASY, SLOW], [0.9375, 0.0625], 0.99),
+    ],
+)
+def test_mixture_weighs(student, laws, weights, share):
+    hint = "A kind with a small weight makes few of all requests, also of the slow ones."
+    check_mixture(student, laws, weights, share, hint)
+
+
+@mixture_quantile.behaviour("the edges: exactly the share, one kind, laws of other lengths")
+@pytest.mark.parametrize(
+    "laws, weights, share",
+    [
+        ([EASY, HARD], [0.5, 0.5], 0.5),
+        ([EASY, HARD], [0.5, 0.5], 0.75),
+        ([EASY, SLOW], [0.5, 0.5], 0.75),
+        ([HARD], [1.0], 0.75),
+        ([HARD], [1.0], 0.76),
+        ([NEVER, HARD], [0.25, 0.75], 0.25),
+        ([HARD, NEVER], [0.25, 0.75], 0.99),
+        ([[0.5, 0.5], NEVER], [0.5, 0.5], 0.25),
+    ],
+)
+def test_mixture_edges(student, laws, weights, share):
+    hint = "The smallest n that at least `share` of all requests do not exceed."
+    check_mixture(student, laws, weights, share, hint, expect_form)
+    untouched(student)
+    no_warning(student)
+
+
 lockstep_tokens = Exercise("lockstep_tokens")
 
 
@@ -309,3 +385,100 @@ def test_lockstep_edges(student, alpha, k, batch_size):
     hint = "At alpha = 1 everything passes, k + 1 tokens; at alpha = 0 or k = 0 it is 1."
     check_lockstep(student, alpha, k, batch_size, hint, expect_form)
     no_warning(student)
+
+
+choose_k = Exercise("choose_k")
+under_load = choose_k.behaviour("never worse than K = 0 under load, faster without")
+reacts = choose_k.behaviour("reacts to the load, and counts who waits")
+reads_costs = choose_k.behaviour("reads the costs and alpha")
+
+COSTS = {
+    "short": service.measured(service.SHORT),
+    "long": service.measured(service.LONG),
+    "no text": service.gpu(0),
+    "much text": service.gpu(20_000),
+}
+# Other requests than the notebook's.
+LOADS = {
+    "heavy": service.traffic(21, [(200, 261, 32)]),
+    "poor": service.traffic(22, [(200, 261, 32)], alpha=0.3),
+    "light": service.traffic(23, [(60, 4000, 32)]),
+    "rush": service.traffic(24, [(300, 5.5, 16)]),
+    "waves": service.traffic(25, [(40, 900, 64), (160, 5, 16)] * 2),
+    "other waves": service.traffic(26, [(40, 900, 80), (200, 5.2, 16)] * 2),
+}
+
+
+TOLD = {
+    "heavy": "heavy traffic",
+    "poor": "heavy traffic with poor drafts",
+    "light": "light traffic",
+    "rush": "a rush",
+}
+
+
+@functools.cache
+def plain_of(load, costs):
+    """p99 in ms of K = 0."""
+    return service.p99(service.constant(0), LOADS[load], COSTS[costs])
+
+
+@under_load
+@pytest.mark.parametrize(
+    "load, costs, most",
+    [
+        ("heavy", "short", 1.03),
+        ("poor", "short", 1.03),
+        ("rush", "no text", 1.03),
+        ("light", "short", 0.9),
+    ],
+)
+def test_policy_under_load(student, load, costs, most):
+    yours, plain = lesson.p99_of(student.choose_k, LOADS[load], COSTS[costs]), plain_of(load, costs)
+    if yours > most * plain:
+        told = f"a p99 of {yours:.0f} ms, and K = 0 has {plain:.0f} ms"
+        raise Different(f"In {TOLD[load]} your choose_k gives {told}.", lesson.ASK)
+
+
+def check_choice(student, queue_length, running, alpha, costs, allowed, hint):
+    """One answer, which must be among those `allowed`."""
+    args = (queue_length, running, alpha, costs)
+    k = lesson.choice(student.choose_k, *args)
+    if k not in allowed:
+        call = format_call(student.choose_k, args)
+        raise Different(f"{call} returned {k}, expected one of {list(allowed)}.", hint)
+    return k
+
+
+@reacts
+@pytest.mark.parametrize("costs", ["short", "no text"])
+@pytest.mark.parametrize("waiting, free", [(0, 0), (1, 1), (9, 0), (4, 2), (40, 7)])
+def test_policy_at_full_load(student, costs, waiting, free):
+    table = COSTS[costs]
+    running = len(table) - 1 - free
+    alone = lesson.choice(student.choose_k, 0, 1, 0.7, table)
+    hint = f"One row alone drafts {alone}. After the waiting requests are taken in, all rows run."
+    check_choice(student, waiting, running, 0.7, table, range(alone), hint)
+
+
+@reads_costs
+@pytest.mark.parametrize("queue_length, running", [(0, 16), (12, 4), (30, 16)])
+def test_policy_with_long_texts(student, queue_length, running):
+    hint = "With these costs a step of 16 rows takes hardly longer with drafts than without."
+    table = COSTS["much text"]
+    check_choice(student, queue_length, running, 0.8, table, range(1, table.shape[1]), hint)
+
+
+@reads_costs
+@pytest.mark.parametrize("costs, queue_length, running", [("long", 0, 1), ("much text", 4, 4)])
+def test_policy_of_a_draft_that_is_never_right(student, costs, queue_length, running):
+    hint = "At alpha = 0 every draft step is wasted."
+    expect_form(student.choose_k, queue_length, running, 0.0, COSTS[costs], gives=0, hint=hint)
+    untouched(student)
+    no_warning(student)
+
+
+@choose_k.behaviour("beats the best constant K", weight=2)
+@pytest.mark.parametrize("load", ["waves", "other waves"])
+def test_policy_beats_the_best_constant(student, load):
+    lesson.beat_the_best_constant(student.choose_k, LOADS[load], COSTS["no text"])

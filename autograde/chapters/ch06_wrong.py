@@ -231,6 +231,84 @@ def pass_for_each_token(alpha, c, k, n_tokens, rng):
     return _result(tokens, blocks, blocks * (c * k + k + 1))
 
 
+mixture_quantile = WRONG.exercise("mixture_quantile")
+
+
+def _first_above(law, share):
+    """The smallest n that `share` of a law do not exceed."""
+    return int(np.argmax(np.cumsum(law) >= share - 1e-12))
+
+
+def _added(laws, weights):
+    mixed = np.zeros(max(len(law) for law in laws))
+    for law, weight in zip(laws, weights, strict=True):
+        mixed[: len(law)] += weight * np.asarray(law)
+    return mixed
+
+
+@mixture_quantile.wrong(
+    think="the quantile of the mixture is the mean of the kinds' quantiles.",
+    because="a slow request is of one kind. Add the laws by their weights first, then look.",
+)
+def mean_of_quantiles(laws, weights, share):
+    each = [_first_above(law, share) for law in laws]
+    return round(float(np.dot(weights, each)))
+
+
+@mixture_quantile.wrong(
+    think="the slowest kind decides alone.",
+    because="a kind makes only its weight of all requests, so its tail counts in part.",
+)
+def slowest_kind(laws, weights, share):
+    return max(_first_above(law, share) for law in laws)
+
+
+@mixture_quantile.wrong(
+    think="the kinds are equally frequent.",
+    because="the weights say how many of all requests are of each kind.",
+)
+def weights_ignored(laws, weights, share):
+    return _first_above(_added(laws, [1 / len(laws)] * len(laws)), share)
+
+
+@mixture_quantile.wrong(
+    think="more than the share must be finished.",
+    because="exactly the share is enough: the quantile is the smallest n that it does not exceed.",
+)
+def strictly_more(laws, weights, share):
+    return int(np.argmax(np.cumsum(_added(laws, weights)) > share + 1e-12))
+
+
+@mixture_quantile.wrong(
+    think="the request takes the blocks of all kinds, one after another.",
+    because="each request is of one kind. Their probabilities add up, not their blocks.",
+)
+def blocks_added(laws, weights, share):
+    law = np.ones(1)
+    for each in laws:
+        law = np.convolve(law, each)
+    return _first_above(law, share)
+
+
+@mixture_quantile.wrong(
+    think="the laws are equally long.",
+    because="the longest law has the slow requests; cut to the shortest, they are lost.",
+)
+def cut_to_the_shortest(laws, weights, share):
+    least = min(len(law) for law in laws)
+    mixed = sum(w * np.asarray(law)[:least] for w, law in zip(weights, laws, strict=True))
+    return _first_above(mixed, share)
+
+
+@mixture_quantile.wrong(
+    think="the quantile is the mean number of blocks.",
+    because="the mean says nothing of the slow requests; count from the fast ones up to the share.",
+)
+def mean_blocks(laws, weights, share):
+    mixed = _added(laws, weights)
+    return int(np.ceil(mixed @ np.arange(len(mixed))))
+
+
 lockstep_tokens = WRONG.exercise("lockstep_tokens")
 
 
@@ -297,3 +375,69 @@ def closed_form_alone(alpha, k, batch_size):
 )
 def mean_over_rows(alpha, k, batch_size):
     return float(sum(alpha**i for i in range(k + 1)) / batch_size)
+
+
+choose_k = WRONG.exercise("choose_k")
+
+
+def _best_for(rows, alpha, costs):
+    """The K of the most tokens in a millisecond for so many rows."""
+    rates = [sum(alpha**i for i in range(k + 1)) / costs[rows, k] for k in range(costs.shape[1])]
+    return int(np.argmax(rates))
+
+
+@choose_k.wrong(
+    think="what is best for one row is best for every load.",
+    because="more rows share the free tokens, so a step with drafts takes longer on a full server.",
+)
+def best_alone(queue_length, running, alpha, costs):
+    return _best_for(1, alpha, costs)
+
+
+@choose_k.wrong(
+    think="only running requests count.",
+    because="waiting requests are taken in before the step, so they are rows of it too.",
+)
+def queue_ignored(queue_length, running, alpha, costs):
+    return _best_for(max(running, 1), alpha, costs)
+
+
+@choose_k.wrong(
+    think="the more tokens a step writes, the better.",
+    because="the time of a step grows too; what counts is tokens in a millisecond.",
+)
+def time_forgotten(queue_length, running, alpha, costs):
+    return costs.shape[1] - 1 if alpha > 0 else 0
+
+
+@choose_k.wrong(
+    think="a long queue calls for more draft tokens.",
+    because="a full server has no free tokens; then each draft token makes everybody wait.",
+)
+def more_when_full(queue_length, running, alpha, costs):
+    return min(queue_length + running - 1, costs.shape[1] - 1) if alpha > 0 else 0
+
+
+@choose_k.wrong(
+    think="a step with drafts is never worth its time.",
+    because="with few rows a step with drafts takes little longer and writes more.",
+)
+def never_drafts(queue_length, running, alpha, costs):
+    return 0
+
+
+@choose_k.wrong(
+    think="all waiting requests join the next step.",
+    because="the server has room for len(costs) - 1 rows; the others go on waiting.",
+)
+def room_forgotten(queue_length, running, alpha, costs):
+    return _best_for(queue_length + running, alpha, costs)
+
+
+@choose_k.wrong(
+    think="a full server never drafts.",
+    because="the costs decide: with long texts the caches are read anyway; drafts add little.",
+)
+def rule_of_thumb(queue_length, running, alpha, costs):
+    rows = min(queue_length + running, len(costs) - 1)
+    return _best_for(1, alpha, costs) if 2 * rows < len(costs) else 0

@@ -38,7 +38,7 @@ def random_distributions(sizes: tuple[int, ...], seed: int) -> list[np.ndarray]:
 
 
 test_prediction = prediction("prediction_07", 0, 1)
-test_prediction_b = prediction("prediction_07_b", 0, 1)
+test_prediction_b = prediction("prediction_07_b", 0, 8)
 test_quiz = quiz(quizzes.quiz_07)
 test_quiz_b = quiz(quizzes.quiz_07_b)
 
@@ -732,4 +732,42 @@ def test_map_is_new(student, q, ids, gives):
     check_map(student, q, ids, len(gives), gives, compare=expect_form)
     own_array(student)
     untouched(student)
+    no_warning(student)
+
+
+expected_experts = Exercise("expected_experts")
+read_once = expected_experts.behaviour(
+    "an expert that several tokens choose is read once", weight=2
+)
+
+
+def mean_experts(n_tokens: int, n_experts: int, active: int) -> float:
+    """Experts read on average: one more token finds the share that is left over new."""
+    read = 0.0
+    for _ in range(n_tokens):
+        read += active * (1 - read / n_experts)
+    return read
+
+
+@read_once
+@pytest.mark.parametrize(
+    "n_tokens, n_experts, active",
+    [(2, 8, 2), (3, 8, 2), (5, 8, 2), (4, 128, 8), (5, 256, 8), (64, 64, 6), (9, 4, 1), (2, 4, 3)],
+)
+def test_experts_of_several_tokens(student, n_tokens, n_experts, active):
+    gives = mean_experts(n_tokens, n_experts, active)
+    hint = f"One token leaves an expert out with probability {1 - active / n_experts:.3g}."
+    expect(student.expected_experts, n_tokens, n_experts, active, gives=gives, hint=hint)
+
+
+@expected_experts.behaviour("the edges: no token, one, all experts active; a number")
+@pytest.mark.parametrize(
+    "n_tokens, n_experts, active",
+    [(0, 8, 2), (0, 4, 4), (1, 8, 2), (1, 256, 8), (6, 5, 5), (3, 1, 1), (400, 8, 2)],
+    ids=["none", "none, all active", "one", "one of many", "all active", "one expert", "many"],
+)
+def test_experts_at_the_edges(student, n_tokens, n_experts, active):
+    gives = mean_experts(n_tokens, n_experts, active)
+    hint = "No token reads nothing, one token reads `active` experts, and many read all of them."
+    expect_form(student.expected_experts, n_tokens, n_experts, active, gives=gives, hint=hint)
     no_warning(student)

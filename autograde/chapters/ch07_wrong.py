@@ -677,3 +677,59 @@ def mapped_uniform_without_overlap(q, draft_to_target, vocab_size):
     mapped = np.zeros(vocab_size)
     np.add.at(mapped, draft_to_target[draft_to_target >= 0], q[draft_to_target >= 0])
     return mapped / mapped.sum() if mapped.sum() > 0 else np.full(vocab_size, 1 / vocab_size)
+
+
+expected_experts = WRONG.exercise("expected_experts")
+
+
+@expected_experts.wrong(
+    think="no two tokens choose the same expert while others are free.",
+    because="the router looks at each token by itself, so two tokens can meet in one expert.",
+)
+def experts_never_shared(n_tokens, n_experts, active):
+    return float(min(n_tokens * active, n_experts))
+
+
+@expected_experts.form_of(experts_never_shared)
+def experts_added_up(n_tokens, n_experts, active):
+    return float(n_tokens * active)
+
+
+@expected_experts.wrong(
+    think="a pass reads the active experts, however many tokens it has.",
+    because="each token has active experts of its own, and the pass reads all that are chosen.",
+)
+def experts_of_one_token(n_tokens, n_experts, active):
+    return float(active) if n_tokens else 0.0
+
+
+@expected_experts.wrong(
+    think="the choices of one token are independent of each other.",
+    because="one token never chooses an expert twice: one token reads exactly `active` of them.",
+)
+def experts_with_repeats(n_tokens, n_experts, active):
+    return n_experts * (1 - (1 - 1 / n_experts) ** (n_tokens * active))
+
+
+@expected_experts.wrong(
+    think="an expert is left out with (active/n_experts)^n_tokens.",
+    because="this is the probability that every token chooses it.",
+)
+def experts_chosen_by_all(n_tokens, n_experts, active):
+    return n_experts * (1 - (active / n_experts) ** n_tokens)
+
+
+@expected_experts.wrong(
+    think="the probability that an expert is read is the answer.",
+    because="the number of experts read is asked for: there are n_experts of them.",
+)
+def experts_as_a_share(n_tokens, n_experts, active):
+    return 1 - (1 - active / n_experts) ** n_tokens
+
+
+@expected_experts.wrong(
+    think="experts come whole, so the answer is a whole number.",
+    because="it is a mean over many passes, as 3.5 is the mean of a die.",
+)
+def experts_rounded(n_tokens, n_experts, active):
+    return float(round(n_experts * (1 - (1 - active / n_experts) ** n_tokens)))

@@ -1,17 +1,18 @@
 """What the hidden tests of several chapters share: quizzes, predictions, what NumPy gave away."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from autograde.check import Exercise, Student, StudentError, shown_again
 from specdec_lib.lessons.common import examples
-from specdec_lib.lessons.common.answers import Quiz, letter_of, require_guess
+from specdec_lib.lessons.common.answers import Quiz, letter_of, require_guess, told_of
 from specdec_lib.lessons.common.describing import format_call
 from specdec_lib.lessons.common.examples import Different
 
 
 def quiz(asked: Callable[[], Quiz]) -> Callable[[Student], None]:
-    """The test of the quiz `asked`, by its name: a wrong option gets its own explanation."""
+    """The test of the quiz `asked`, by its name: each option gets its own explanation."""
     name, told = asked.__name__, asked()
 
     @Exercise(name).behaviour("the right option")
@@ -19,18 +20,30 @@ def quiz(asked: Callable[[], Quiz]) -> Callable[[Student], None]:
         letter = letter_of(name, student.value(name))
         if letter != told.right:
             raise Different(f"You chose {letter}. {told.told(letter)}")
+        student.told = f"You chose {letter}. {told.told(letter)}"
 
     return test
 
 
 def prediction(name: str, low: float, high: float) -> Callable[[Student], None]:
-    """The test of a prediction: any number from `low` to `high` passes."""
+    """The test of a prediction: any number from `low` to `high` passes, and is told the truth."""
 
     @Exercise(name).behaviour("a guess was made")
     def test(student: Student) -> None:
-        require_guess(name, student.value(name), low, high)
+        guess = student.value(name)
+        require_guess(name, guess, low, high)
+        student.told = _truth_told(name, guess)
 
     return test
+
+
+def _truth_told(name: str, guess: float) -> str:
+    """What the chapter of the prediction `name` says of a guess."""
+    chapter = import_module(f"specdec_lib.lessons.ch{name.split('_')[1]}.checks")
+    truth = chapter.TRUTHS[name]
+    if truth.value is None:
+        return f"You said {guess:g}. The chapter measures it, in the cell below your guess."
+    return told_of(guess, truth)
 
 
 def own_array(student: Student) -> None:

@@ -4,7 +4,6 @@ grade them and save the marks. `nbgrader_config.py` names all three.
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,14 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_locked
 
 from autograde.grade import grade
-from autograde.nbgrader import connection, timestamps
+from autograde.nbgrader import connection, exchange, timestamps
 from autograde.nbgrader.regions import without_hidden
 from autograde.nbgrader.stamps import begin, drop_outdated, graded_folder
 from autograde.receipt import make_receipt, receipt_markdown
-from autograde.report.feedback import exercise_html, summary_markdown, to_read
-from autograde.report.sections import Section, add_places, sections_of
-from autograde.result import Result
+from autograde.report.marks import add_marks
 from autograde.sandbox import selftest
 from autograde.sandbox.isolation import NoIsolation
-from autograde.submission import Submission, is_ours, release_of, take_in
+from autograde.submission import Submission, release_of, take_in
 
 # Characters that make markup of a name: formgrader writes names into its pages as they are.
 MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
@@ -75,6 +72,7 @@ class Intake(NotebookExporter):
         submitted = Path(root, path).absolute().parent
         begin(submitted)
         timestamps.keep(submitted, graded_folder(submitted))
+        exchange.keep(submitted, graded_folder(submitted))
         return take_in(root, path, chapter).notebook
 
     def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kw: Any) -> Any:
@@ -106,15 +104,10 @@ class Grade(NbGraderPreprocessor):
         refuse_other_points(nb, chapter)
         result = grade(nb, chapter)
         receipt = make_receipt(Submission(nb), chapter, result.to_json())
-        sections = sections_of(chapter)
-        summary = f"{summary_markdown(result, sections)}\n\n{receipt_markdown(receipt)}"
-        add_places(cell for cell in nb.cells if is_ours(cell))
+        add_marks(nb, chapter, result, below=f"\n\n{receipt_markdown(receipt)}")
         for cell in nb.cells:
-            if cell.cell_type == "code":
-                cell.outputs = _outputs(cell, result, sections)
             if is_locked(cell):  # ours: nbgrader has put the hidden lines back in
                 cell.source = without_hidden(cell.source)
-        nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary, id="result"))
         return nb, resources
 
 
@@ -156,48 +149,3 @@ class SaveMarks(SaveAutoGrades):
             NbGraderPreprocessor.preprocess(self, nb, resources)
             gradebook.db.commit()
         return nb, resources
-
-
-def _outputs(
-    cell: NotebookNode, result: Result, sections: Mapping[str, Section]
-) -> list[NotebookNode]:
-    nbgrader = cell.metadata.get("nbgrader", {})
-    if nbgrader.get("grade"):
-        return mark(result, nbgrader["grade_id"].removeprefix("test_"), sections)
-    return _transcript(result.cells.get(cell.id, {}))
-
-
-def mark(result: Result, name: str, sections: Mapping[str, Section]) -> list[NotebookNode]:
-    """The feedback on an exercise and then its mark, the one output that nbgrader decides by.
-
-    nbgrader reads nan, None, a NumPy number and a missing output as full marks, so the mark is
-    exactly one execute_result holding a plain finite float between 0 and the cell's points.
-    """
-    exercise = result.exercises[name]
-    score = float(exercise.score)
-    if not 0.0 <= score <= exercise.max_score:
-        raise ValueError(f"{name}: the mark {score} is not within 0 and {exercise.max_score}")
-    html = exercise_html(exercise, to_read(name, exercise, sections))
-    value = {"text/plain": repr(score)}
-    return [
-        _output("display_data", data={"text/html": html}, metadata={}),
-        _output("execute_result", data=value, metadata={}, execution_count=1),
-    ]
-
-
-def _output(kind: str, **fields: Any) -> NotebookNode:
-    """An output that is checked with the whole notebook: nbformat would check each by itself."""
-    return nbformat.from_dict({"output_type": kind, **fields})
-
-
-def _transcript(report: dict) -> list[NotebookNode]:
-    """What the student's cell printed, and the error that ended it."""
-    outputs = []
-    if report.get("printed"):
-        outputs.append(_output("stream", name="stdout", text=report["printed"]))
-    if error := report.get("error"):
-        line = f" (line {error['line']})" if error["line"] else ""
-        text = f"{error['name']}{line}: {error['text']}"
-        fields = {"ename": error["name"], "evalue": error["text"], "traceback": [text]}
-        outputs.append(_output("error", **fields))
-    return outputs

@@ -3,7 +3,6 @@
 import gc
 import multiprocessing
 import os
-import resource
 import sys
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -46,6 +45,8 @@ def within_limits(make: Callable[[], Made]) -> Made:
 
 def _send(make: Callable[[], Made], sender: Connection) -> None:
     """Runs in the copy, which SIGXCPU ends if it uses up its processor time."""
+    import resource  # Windows has none
+
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))

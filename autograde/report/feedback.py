@@ -6,13 +6,23 @@ may hold a student's values, so every text is escaped.
 
 from collections.abc import Mapping
 from html import escape
+from typing import NamedTuple
 
 from autograde.report.sections import Section
 from autograde.result import Behaviour, Exercise, Result
 
-TIME_LIMIT = (
+
+class Words(NamedTuple):
+    """What a page says to whom: under written answers, and where a time limit decided."""
+
+    written: str
+    limited: str
+
+
+CLASS = Words(
+    "marked by a person",
     "**A time limit decided:** a cell or a call was stopped, also when everything was run again "
-    "alone. What was stopped is named below. This result is not stored: grading again tries again."
+    "alone. What was stopped is named below. This result is not stored: grading again tries again.",
 )
 
 
@@ -24,15 +34,15 @@ def points(number: float) -> str:
     return f"{round(float(number), 2):g}"
 
 
-def summary_markdown(result: Result, sections: Mapping[str, Section]) -> str:
+def summary_markdown(result: Result, sections: Mapping[str, Section], words: Words = CLASS) -> str:
     """The first cell of a graded notebook: every exercise with its points and a link to it."""
     lines = [
         f"- [{name}](#test_{name}): {_points(e)}{_behaviours(e)}"
         for name, e in result.exercises.items()
     ]
-    by_hand = [f"- [{name}](#{name}): marked by a person" for name in result.pending]
+    by_hand = [f"- [{name}](#{name}): {words.written}" for name in result.pending]
     title = f"### Result: {_points(result)} from the tests"
-    limited = [TIME_LIMIT, ""] if result.limited else []
+    limited = [words.limited, ""] if result.limited else []
     return "\n".join([title, "", *limited, *lines, *by_hand, *_read_again(result, sections)])
 
 
@@ -91,7 +101,7 @@ def _behaviours(exercise: Exercise) -> str:
 
 
 def _row(behaviour: Behaviour) -> str:
-    name, text = escape(behaviour.name), escape(behaviour.message)
+    name, text = escape(behaviour.name), escape(behaviour.message or behaviour.told)
     below = f"<div>{text}</div>" if text else ""
     if behaviour.passed:
         return f'<li class="right">right: {name}{below}</li>'

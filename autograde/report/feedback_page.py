@@ -18,7 +18,7 @@ from traitlets.config import Config
 
 from autograde.report.deadline import TooCostly, within_limits
 from autograde.report.feedback import points
-from autograde.report.offline import FILTERS, TEMPLATES
+from autograde.report.offline import FILTERS, TEMPLATES, comment_html
 from autograde.submission import is_ours
 
 SMALL = new_notebook(cells=[new_markdown_cell("$x$"), new_code_cell("x")])
@@ -29,6 +29,8 @@ LEFT_OUT = "What you wrote is left out here: a page could not be made of it"
 
 class FeedbackPage(HTMLExporter):
     """nbconvert's exporter for these pages; `nbgrader_config.py` names it."""
+
+    made = staticmethod(within_limits)  # what calls the function that makes a page
 
     def __init__(self, config: Config | None = None, **settings: Any) -> None:
         own = Config(config or {})
@@ -46,11 +48,11 @@ class FeedbackPage(HTMLExporter):
         code_style = HtmlFormatter(style="default").get_style_defs(".highlight")
         resources = {**(resources or {}), "code_style": code_style}
         try:
-            return within_limits(partial(self._page, nb, resources, **kw))
+            return self.made(partial(self._page, nb, resources, **kw))
         except Exception as error:  # what a student wrote may do anything to the converter
             reason = str(error) if isinstance(error, TooCostly) else type(error).__name__
             self.log.error("A page shows nothing that the student wrote: %r", error)
-            return within_limits(partial(self._page, _without_own(nb, reason), resources, **kw))
+            return self.made(partial(self._page, _without_own(nb, reason), resources, **kw))
 
     def _page(self, nb: NotebookNode, resources: dict, **kw: Any) -> tuple[str, dict]:
         """The page, and of nbconvert's resources those that it is written with."""
@@ -59,9 +61,10 @@ class FeedbackPage(HTMLExporter):
         return page, {**resources, **kept}
 
     def default_filters(self) -> Iterator[tuple[str, Callable]]:
-        """nbconvert's filters, one that writes points, one for cells marked by hand."""
+        """nbconvert's filters, and those for points, comments and cells marked by hand."""
         yield from super().default_filters()
         yield "points", points
+        yield "comment", comment_html
         yield "by_hand", lambda cells: [cell for cell in cells if _is_by_hand(cell)]
 
 

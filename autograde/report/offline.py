@@ -7,10 +7,10 @@ their formulas stay TeX, and those machines learn who opens a page.
 import re
 from collections.abc import Mapping
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import nbgrader
 from jinja2 import pass_context
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -26,7 +26,6 @@ from autograde.report import formulas
 
 # Templates that stand before nbconvert's: `base` has no MathJax in it, `page` no scripts at all.
 TEMPLATES = Path(__file__).with_name("templates")
-NBGRADERS = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader" / "templates"
 # Of an output in several forms a page shows the first of these. nbconvert's own order begins with
 # the live widget, and a page has no kernel that could serve one.
 DISPLAY_PRIORITY = [
@@ -83,6 +82,12 @@ def markdown2html(context: Mapping[str, Any], source: str) -> str:
     return _render(context, source, anchors=False)
 
 
+@pass_context
+def comment_html(context: Mapping[str, Any], source: str) -> str:
+    """A marker's comment: Markdown with formulas, and tags in it are text."""
+    return MarkdownWithMath(Renderer(escape=True, exclude_anchor_links=True)).render(source)
+
+
 def python_html(source: str, **_: Any) -> str:
     """nbconvert's filter highlight_code: coloured as Python, whatever a magic says that it is."""
     lexer = TextLexer if MANY_BLANKS.search(source) else PythonLexer
@@ -98,8 +103,10 @@ FILTERS = {
 
 def set_formgrader(config: Config) -> None:
     """Have formgrader make its pages of submissions in this way."""
+    # To import nbgrader takes a second, and needs a server that other pages do not.
+    nbgraders = Path(find_spec("nbgrader").origin).parent / "server_extensions/formgrader/templates"
     config.HTMLExporter.filters = FILTERS
-    config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES), str(NBGRADERS)]
+    config.HTMLExporter.extra_template_basedirs = [str(TEMPLATES), str(nbgraders)]
 
 
 def is_folded(cell: NotebookNode) -> bool:

@@ -17,10 +17,13 @@ ALIGNED = 64
 
 
 class Memory:
-    """The memory of one process; no place in it is used twice: a student may keep an argument."""
+    """The memory of one process; no place in it is used twice: a student may keep an argument.
 
-    def __init__(self) -> None:
-        self.handle = _file()
+    It is the file of the open `handle`; of one without a name if that is None.
+    """
+
+    def __init__(self, handle: int | None = None) -> None:
+        self.handle = _file() if handle is None else handle
         os.ftruncate(self.handle, SIZE)
         self.bytes = mmap.mmap(self.handle, SIZE)
         self.used = 0

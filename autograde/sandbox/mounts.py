@@ -35,6 +35,12 @@ PROCESSOR = (
 NOBODY = 65534
 NO_BUBBLEWRAP = f"there is no program bwrap in {os.defpath.replace(':', ' or ')}"
 SCRATCH_MIB, SHARED_MIB = 64, 16
+# One thread: a fork keeps no other.
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -169,7 +175,7 @@ def program(settings: dict, folder: str = INSIDE) -> list[str]:
 
 
 def environment(scratch: str) -> dict[str, str]:
-    """The whole environment of the server. One thread: a fork keeps no other."""
+    """The whole environment of the server."""
     return {
         "PATH": os.defpath,
         "HOME": scratch,
@@ -177,7 +183,4 @@ def environment(scratch: str) -> dict[str, str]:
         "MPLCONFIGDIR": scratch,
         "LANG": "C.UTF-8",
         "MPLBACKEND": "Agg",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-    }
+    } | ONE_THREAD

@@ -14,7 +14,7 @@ from autograde import bounds
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
 from autograde.sandbox.remote import Account, ObjectTable, RemoteObject
-from autograde.sandbox.workers import Limits, Stopwatch, Worker, processor_seconds
+from autograde.sandbox.workers import Limits, Stopwatch, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
 MAX_ENDED = 3  # calls of one function that may end the process: after them it is not called again
@@ -368,7 +368,7 @@ class Session:
 
     def _end_of_process(self) -> ProcessEnded:
         """Why the process is gone: the kernel's limit, which it counts in ticks, or by itself."""
-        if processor_seconds(self.worker.pid) < self.limits.process_seconds - 1:
+        if self.worker.seconds_used() < self.limits.process_seconds - 1:
             return ProcessEnded("it ended the Python process, which no answer needs to do")
         used = f"{self.limits.cpu_seconds} s of the processors"
         return self._at_limit(f"it was stopped when its process had used {used}")

@@ -85,7 +85,8 @@ class Student:
     """A student's notebook as the hidden tests see it: functions to call, values to read.
 
     `parameters` gives each function's parameter names, for the text of messages. `calls` holds
-    the calls since it was last emptied. `underneath` are functions that stand in place of the
+    the calls since it was last emptied, `told` what a test has to say to who passes it.
+    `underneath` are functions that stand in place of the
     student's own of the same names, for what calls these.
     """
 
@@ -99,6 +100,7 @@ class Student:
         self.parameters = parameters
         self.underneath = underneath
         self.calls: list[Call] = []
+        self.told = ""
         self.proven = True  # whether checks of the present case look into what the process tells
         self._again: tuple[Call, bool, bool, Again] | None = None  # several checks ask for the same
 

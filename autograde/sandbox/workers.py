@@ -10,6 +10,7 @@ import json
 import math
 import os
 import select
+import selectors
 import shutil
 import signal
 import socket
@@ -20,7 +21,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from autograde.sandbox import library, mounts
 from autograde.sandbox.inside import wire
@@ -74,9 +75,11 @@ class Stopwatch:
     the latest.
     """
 
-    def __init__(self, pid: int, seconds: float, end_of_time: float) -> None:
-        self.pid, self.seconds = pid, seconds
-        self.start, self.used = time.monotonic(), processor_seconds(pid)
+    def __init__(
+        self, seconds_used: Callable[[], float], seconds: float, end_of_time: float
+    ) -> None:
+        self.seconds_used, self.seconds = seconds_used, seconds
+        self.start, self.used = time.monotonic(), seconds_used()
         self.end = min(end_of_time, self.start + PATIENCE * seconds)
 
     def left(self) -> float:
@@ -84,20 +87,22 @@ class Stopwatch:
         now = time.monotonic()
         sure = self.start + self.seconds - now
         if sure <= 0:  # only now: threads may have used more of the processors than of the clock
-            sure = self.seconds - (processor_seconds(self.pid) - self.used)
+            sure = self.seconds - (self.seconds_used() - self.used)
         return min(sure, self.end - now)
 
 
 class Worker:
     """A student's process that is ready: the link to it, and the way to end it.
 
-    Raises SandboxError if it does not become ready.
+    `memory` is shared with it already; None: it gets some through the link. Raises SandboxError if
+    the process does not become ready.
     """
 
-    def __init__(self, link: socket.socket, process: "Forked | Alone") -> None:
-        self.link, self.process, self.memory = link, process, Memory()
-        self.answers = select.poll()
-        self.answers.register(link, select.POLLIN)
+    def __init__(self, link: socket.socket, process: Any, memory: Memory | None = None) -> None:
+        self.link, self.process, self.memory = link, process, memory or Memory()
+        self.gives_memory = memory is None
+        self.answers = selectors.DefaultSelector()
+        self.answers.register(link, selectors.EVENT_READ)
         try:
             self._wait_until_ready()
         except BaseException:
@@ -107,7 +112,8 @@ class Worker:
 
     def _wait_until_ready(self) -> None:
         try:
-            socket.send_fds(self.link, [b"m"], [self.memory.handle])
+            if self.gives_memory:
+                socket.send_fds(self.link, [b"m"], [self.memory.handle])
             answer = wire.receive(self.link, time.monotonic() + START_SECONDS)
         except (OSError, wire.ProtocolError) as error:
             answer = {"failed": str(error)}
@@ -117,7 +123,11 @@ class Worker:
 
     def limit(self, seconds: float, end_of_time: float = math.inf) -> Stopwatch:
         """A limit for a request that is sent now."""
-        return Stopwatch(self.pid, seconds, end_of_time)
+        return Stopwatch(self.seconds_used, seconds, end_of_time)
+
+    def seconds_used(self) -> float:
+        """The seconds of processors that it has used, of which differences count."""
+        return processor_seconds(self.pid)
 
     def exchange(self, request: dict | None, limit: Stopwatch) -> dict | None:
         """Send a request, if there is one, and read an answer; None if the worker has ended.
@@ -127,7 +137,7 @@ class Worker:
         if request is not None:
             self.link.settimeout(max(1e-3, limit.end - time.monotonic()))
             wire.send(self.link, request)
-        while not self.answers.poll(max(0, 1000 * (left := limit.left()))):
+        while not self.answers.select(max(0, left := limit.left())):
             if left <= 0:
                 raise TimeoutError
         return wire.receive(self.link, limit.end)
@@ -135,6 +145,7 @@ class Worker:
     def end(self) -> None:
         """Kill the worker and all that it has started."""
         self.process.end()
+        self.answers.close()
         self.link.close()
         self.memory.close()
 

@@ -21,6 +21,7 @@ REPORT = GRADE | {"report"}
 NBGRADER = REPORT | {"nbgrader", "receipt"}
 BUILD = NBGRADER | {"build"}
 ALL = BUILD | {"pool", "lms", "commands", "cli", "tools"}
+SELFSTUDY = REPORT | {"selfstudy", "commands"}
 MAY_IMPORT = {
     "bounds": set(),
     "chapter": set(),
@@ -41,6 +42,7 @@ MAY_IMPORT = {
     "report": REPORT,
     "nbgrader": NBGRADER,
     "build": BUILD,
+    "selfstudy": SELFSTUDY,  # one's own notebooks, without nbgrader's side of the house
     "lms": BOTTOM | {"lms"},
     "commands": ALL,
     "cli": ALL,

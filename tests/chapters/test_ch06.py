@@ -1,6 +1,7 @@
 """Chapter 06: its visible side, its figures, the recorded blocks, and its hidden tests' parts."""
 
 import copy
+import re
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from classes.regrading import grade_with
 
 from autograde.chapters.ch06_tests import RemoteCoins, Seeded, law_of_slowest
 from autograde.tools.samples import solutions_of
+from specdec_lib.lessons.ch00.checks import KV_BYTES, MODELS
+from specdec_lib.lessons.ch06 import budget, computed, figures, service
 from specdec_lib.lessons.ch06 import checks as ch06
-from specdec_lib.lessons.ch06 import computed, figures
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.theory import expected_tokens, walltime_speedup
@@ -32,7 +34,7 @@ def test_coins_are_handed_out_once_and_counted():
 def test_readiness_counts_and_asks_the_next_question(capsys):
     ch06.readiness(*(FUNCTIONS[name] for name in ch06.HINTS))
     out = capsys.readouterr().out
-    assert "ready: 3 of 3" in out and ch06.NEXT_PROMPT in out
+    assert "ready: 5 of 5" in out and "Next: the quiz." in out
 
     def simulate_block(alpha, k, r):
         return 0
@@ -90,15 +92,22 @@ def test_numbers_in_the_text_are_right():
     tails = {k: computed.request_law(0.7, k, 128) for k in (1, 3, 4, 12)}
     p99 = {k: computed.quantile(law, 0.99) for k, law in tails.items()}
     p50 = {k: computed.quantile(law, 0.5) for k, law in tails.items()}
+    coins = computed.request_law(ch06.ALPHA, ch06.K, 128)
+    assert [computed.quantile(coins, share) for share in (0.5, 0.99)] == [44, 54]
+    assert "p50 would take 44\n# blocks, and the one at p99 would take 54" in TEXT
     assert round(100 * p99[1] / p50[1]) == 108 and round(100 * p99[12] / p50[12]) == 131
-    assert p99[3] * 1.3 < p99[4] * 1.4 and "here 4 and 3" in TEXT
+    assert p99[3] * 1.3 < p99[4] * 1.4 and "the two are 4 and 3" in TEXT
     speeds = recorded.speeds(lambda k: 0.1 * k + 1)
     best = max(speeds, key=speeds.__getitem__)
-    assert f"fastest at `K = {best}`, {speeds[best][0]:.2f} times" in TEXT
+    assert f"fastest at `K = {best}`: {speeds[best][0]:.2f} times" in TEXT
     seen = recorded.requests()[8]
     assert f"{len(seen.blocks)} requests of {recorded.record()['request_tokens']} tokens" in TEXT
     assert len(recorded.runs(5)) == 12 and "twelve recorded runs" in TEXT
     first = 1 - seen.accepted[0] / seen.accepted.sum()
+    law = computed.request_law(seen.alpha, 8, 128)
+    tail = computed.of_sample(seen.blocks, 0.99), computed.quantile(law, 0.99)
+    assert f"their p99 is {tail[0]:.0f} blocks,\n# and coins say {tail[1]}" in TEXT
+    assert expected_tokens(0.9, 2) == pytest.approx(2.71) and 1 + 0.9 + 0.9 * 0.5 == 2.35
     assert first < seen.alpha and "The first position is the worst" in TEXT
 
 
@@ -171,27 +180,6 @@ def test_a_copy_of_what_was_lent_begins_again():
     assert np.array_equal(first, np.random.default_rng(3).random(4))
 
 
-def test_a_run_is_predicted_before_it_is_made(capsys):
-    simulate_decode = FUNCTIONS["simulate_decode"]
-    ch06.predict_then_run(None, lambda *args: pytest.fail("it ran before there was a guess"))
-    assert capsys.readouterr().out.startswith("Write your guess into passes_guessed first")
-
-    def wrong(*args):
-        return {}
-
-    wrong.__name__ = "simulate_decode"
-    ch06.predict_then_run(100, wrong)
-    assert "does not pass its check" in capsys.readouterr().out
-    ch06.predict_then_run(100, simulate_decode)
-    assert capsys.readouterr().out.startswith("You said 100. It is 130.")
-    assert "lesson.predict_then_run(passes_guessed, simulate_decode)" in TEXT
-
-
-def test_the_mixture_of_this_chapter_is_not_the_one_of_chapter_05():
-    told = text_of("05_results")
-    assert "3.55" not in told and "alpha 0.90 and of 0.30" in told and ch06.EASY == 0.95
-
-
 # Each block writes a token more only after a rejection, so one without draft tokens writes none.
 NO_BONUS = """
 def simulate_decode(alpha, c, k, n_tokens, rng):
@@ -225,3 +213,119 @@ def test_a_run_that_writes_nothing_is_ended_in_check_and_figures(capsys):
         ch06.check_simulate_decode(endless)
     figures.tails(endless, 0.7, 0.1, 16)
     assert "every block writes a token, so 16 tokens take 16 blocks" in capsys.readouterr().out
+
+
+def test_the_services_numbers_in_the_text_are_those_of_its_simulation():
+    """Of the solution's policy, the best constant, K = 0 and the oracle, on the chapter's day."""
+    costs, load = service.gpu(0), service.DAY
+    yours = service.p99(service.policy(FUNCTIONS["choose_k"], load.alpha, costs), load, costs)
+    best, oracle = (
+        service.best_constant(load, costs),
+        service.p99(service.oracle(costs), load, costs),
+    )
+    plain = service.p99(service.constant(0), load, costs)
+    said = f"p99 of {yours:.0f} ms here. The best constant has {best.p99:.0f} ms"
+    assert (
+        said in TEXT and f"`K = 0` has {plain:.0f} ms" in TEXT and f"It has {oracle:.0f} ms" in TEXT
+    )
+    assert oracle < yours < 0.7 * best.p99 and best.p99 < plain
+    alone = expected_tokens(load.alpha, 4) * costs[1, 0] / costs[1, 4]
+    assert f"One request alone is {alone:.1f} times as fast with `K = 4`" in TEXT
+
+
+def test_a_service_serves_every_request_and_none_before_it_arrives():
+    """Two requests and one row: the second waits for the first, at two tokens a step and at one."""
+    costs = np.array([[0.0, 0.0], [10.0, 12.0]])
+    both = service.Traffic([service.Request(0.0, (1, 0)), service.Request(5.0, (0, 0, 0))], 0.5)
+    assert service.serve(service.constant(0), both, costs).tolist() == [20.0, 45.0]
+    assert service.serve(service.constant(1), both, costs).tolist() == [12.0, 43.0]
+    late = service.Traffic([service.Request(100.0, (0,))], 0.5)
+    assert service.serve(service.constant(0), late, costs).tolist() == [10.0]
+
+
+def test_the_policy_sees_who_waits_before_they_are_taken_in():
+    asked = []
+
+    def note(queue_length, running, ahead):
+        asked.append((queue_length, running, list(ahead)))
+        return 0
+
+    requests = [
+        service.Request(0.0, (1, 0)),
+        service.Request(5.0, (0,)),
+        service.Request(6.0, (0,)),
+    ]
+    costs = np.array([[0.0, 0.0], [10.0, 12.0], [11.0, 14.0]])
+    service.serve(note, service.Traffic(requests, 0.5), costs)
+    assert asked == [(1, 0, [1]), (2, 1, [0, 0]), (1, 0, [0])]
+
+
+def test_traffic_is_the_same_each_time_and_passes_as_often_as_it_says():
+    one, again = (service.traffic(3, [(500, 10.0, 40)], alpha=0.7) for _ in range(2))
+    assert one == again and len(one.requests) == 500
+    firsts = [request.ahead[0] > 0 for request in one.requests]
+    assert np.mean(firsts) == pytest.approx(0.7, abs=0.05)
+    for ahead in (request.ahead for request in one.requests[:20]):
+        assert all(now in (0, after + 1) for now, after in zip(ahead, (*ahead[1:], 0), strict=True))
+
+
+def test_costs_are_those_of_chapter_00s_pass_time():
+    pass_time = functions_of("00_bottleneck")["pass_time"]
+    size = (MODELS["Llama 2 7B"].n_params, 2, KV_BYTES["Llama 2 7B"])
+    limits = service.GPU.limits.values()
+    for rows, k, context in ((1, 3, 0), (16, 2, 0), (16, 5, 2000), (7, 0, 100)):
+        target = pass_time(k + 1, rows, context, *size, *limits)
+        draft = pass_time(1, rows, context, *size, *limits) * service.DRAFT
+        costs = service.computed(context, 16, 8, service.GPU)
+        assert costs[rows, k] == pytest.approx(1000 * (target + k * draft))
+    assert not service.gpu(0)[0].any()
+
+
+def test_measured_costs_are_the_recorded_passes():
+    found = service.passes()["contexts"]["64"]
+    costs, long = service.measured(service.SHORT), service.measured(service.LONG)
+    short_step, long_step = (each[8, 1] / each[8, 0] for each in (costs, long))
+    assert f"takes {short_step:.2f} times as long with `K = 1`: no" in TEXT
+    assert f"takes {long_step:.2f} times as long: yes" in TEXT
+    assert costs.shape == (9, 7) and not costs[0].any() and not costs.flags.writeable
+    assert costs[3, 2] == pytest.approx(found["target"][2][2] + 2 * found["draft"][2])
+
+
+def test_a_large_batch_drafts_again_if_its_texts_are_long():
+    """The verdict that the text draws from the map."""
+    best = {
+        text: FUNCTIONS["choose_k"](0, 256, 0.7, service.computed(text, 256, 8))
+        for text in (0, 125)
+    }
+    assert best[0] == 0 and best[125] > 0 and service.fits(125, 256)
+    assert "drafting stops at 256 rows" in TEXT and "125\n# tokens of text" in TEXT
+
+
+def test_a_policy_that_keeps_no_rule_is_told_what_came_back():
+    def half(queue_length, running, alpha, costs):
+        return 0.5
+
+    with pytest.raises(Different, match=r"returned 0.5, expected an int from 0 to 8"):
+        ch06.p99_of(half, service.RUSH, service.gpu(0))
+
+
+def test_the_budgets_rule_of_the_text_is_between_the_same_for_all_and_the_oracle(capsys):
+    def by_product(confidences, pass_ms):
+        rows = len(confidences)
+        each = [(float(p), i) for i, row in enumerate(confidences) for p in np.cumprod(row)]
+        ranked = sorted(each, reverse=True)
+        wrote = rows + np.append(0.0, np.cumsum([p for p, _ in ranked]))
+        most = max(range(len(wrote)), key=lambda n: wrote[n] / pass_ms[rows + n])
+        return np.bincount([i for _, i in ranked[:most]], minlength=rows)
+
+    budget.try_spend(by_product)
+    out = " ".join(capsys.readouterr().out.split())
+    yours, same, oracle = map(float, re.findall(r"(?:yours|row|oracle) ([\d.]+)", out))
+    assert same < yours < oracle and f"writes {yours:.2f} tokens in a" in TEXT
+
+
+def test_a_budget_that_no_pass_can_check_is_told(capsys):
+    budget.try_spend(lambda confidences, pass_ms: [7] * 8)
+    assert "expected 8 whole numbers from 0 to 6" in capsys.readouterr().out
+    budget.try_spend(lambda confidences, pass_ms: confidences[9])
+    assert "cannot be used yet: list index out of range" in capsys.readouterr().out

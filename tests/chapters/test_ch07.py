@@ -11,7 +11,7 @@ from autograde.chapter import ROOT
 from autograde.chapters import ch07_tests, ch07_wrong
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch07 import checks as ch07
-from specdec_lib.lessons.ch07 import computed, family, figures, measured
+from specdec_lib.lessons.ch07 import computed, experts, family, figures, measured
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure import strategies
 from specdec_lib.measure.core.held_out import prompts
@@ -31,10 +31,8 @@ def test_a_wrong_mask_is_told_by_its_row_and_an_integer_one_by_its_dtype():
 
 def test_predictions_are_held_against_computed_numbers():
     assert ch07.TRUTHS["prediction_07"].value == pytest.approx(0.87, abs=1e-12)
-    chain, tree = (sum(0.8**i for i in range(7)), 1 + 0.87 + 0.87**2)
-    even = ch07.TRUTHS["prediction_07_b"].value
-    assert chain / (6 * even + 1) == pytest.approx(tree / (2 * even + 1), abs=1e-12)
-    assert even == pytest.approx(0.169, abs=1e-3)
+    read = FUNCTIONS["expected_experts"](5, 8, 2)
+    assert ch07.TRUTHS["prediction_07_b"].value == pytest.approx(read, abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
@@ -104,16 +102,10 @@ def test_certain_token_law():
     ] == pytest.approx(0.3 + 0.7 * 0.3, abs=1e-2)
 
 
-def test_times():
-    tokens = expected_tokens(0.8, 4)
-    assert computed.overlapped_speedup(tokens, 0.1, 4, hit=1.0) == pytest.approx(tokens)
-    slow = computed.overlapped_speedup(tokens, 0.5, 4, hit=1.0)
-    assert slow == pytest.approx(tokens / 2)  # the larger of 2 and 1
-    assert computed.overlapped_speedup(tokens, 0.1, 4, hit=0.0) == pytest.approx(tokens / 1.4)
-
-
 def test_numbers_that_the_text_prints():
     assert computed.tree_tokens(ch07.SHAPES["chain of six"], [0.8]) == pytest.approx(3.95, abs=2e-3)
+    tree = computed.tree_tokens(ch07.SHAPES["two by two"], computed.refused_in_turn(P, Q, 2))
+    assert tree == pytest.approx(2.63, abs=5e-3)
     assert np.minimum(P, Q).sum() == pytest.approx(0.8)
     mapped = FUNCTIONS["map_draft"](ch07.SMALL_DRAFT, ch07.TO_TARGET, 4)
     assert np.round(mapped, 3).tolist() == [0.286, 0, 0.714, 0]
@@ -159,6 +151,38 @@ def test_a_walk_that_fails_on_the_card_is_not_sent_down_other_trees(capsys):
     )
 
 
+def never_moving(parents, tokens, p, q, r, u):
+    written, node = [], -1
+    while True:
+        children = [i for i, parent in enumerate(parents) if parent == node]
+        if not children:
+            return written
+        written.append(tokens[children[0]])
+
+
+def never_climbing(parents):
+    mask = np.eye(len(parents), dtype=bool)
+    for node in range(len(parents)):
+        seen = node
+        while parents[seen] >= 0:
+            mask[node, parents[seen]] = True
+    return mask
+
+
+def test_a_walk_that_never_moves_is_ended_and_told_why(capsys):
+    why = "did not end within 20,000 lines of Python: a walk ends after one step for each node"
+    with pytest.raises(Different, match=why):
+        ch07.check_walk_tree(never_moving)
+    figures.walked_down(never_moving, ch07.TREE, ch07.WALK_TOKENS, P, Q, ch07.WALK_R, 0.5)
+    measured.shapes_walked(never_moving, P, {"good": Q, "poor": POOR}, ch07.SHAPES, 0.2, 5)
+    assert capsys.readouterr().out.count(why) == 2
+    why = "did not end within 20,000 lines of Python: the way up from a node ends at -1"
+    with pytest.raises(Different, match=why):
+        ch07.check_tree_attention_mask(never_climbing)
+    figures.tree_and_mask(never_climbing, ch07.TREE)
+    assert why in capsys.readouterr().out
+
+
 def test_hidden_walks_are_those_of_the_solution():
     for parents, tokens in (([-1, -1, 0, 1], [1, 1, 0, 2]), ([-1, 0, 1], [2, 0, 2])):
         rows = [ch07_tests.rows_of(each, len(parents)) for each in
@@ -171,6 +195,21 @@ def test_hidden_walks_are_those_of_the_solution():
 def test_the_ways_of_a_hidden_walk_are_all_of_them():
     for parents in ([-1, -1], [-1, -1, 0]):
         assert sum(weight for _, weight in ch07_tests.walk_ways(parents)) == pytest.approx(1)
+
+
+def test_what_a_mixture_of_experts_reads_is_told_as_computed(capsys):
+    """The sentences after the exercise, and the counting before it."""
+    function, (mixtral, *_) = FUNCTIONS["expected_experts"], experts.MIXTURES
+    assert mixtral.v(function, 5) == pytest.approx(2.8, abs=0.05)
+    assert expected_tokens(0.7, 4) == pytest.approx(2.77, abs=0.005)
+    assert expected_tokens(0.7, 4) / (4 * 0.05 + mixtral.v(function, 5)) < 1
+    for mixture in experts.MIXTURES:
+        assert mixture.v(function, 1) == 1
+        assert mixture.read(function, 10**6) == pytest.approx(mixture.total)
+        assert mixture.v(function, 5, batch=64) < 1.7 < mixture.v(function, 5)
+    experts.routed(8, 2)
+    counted = [float(each) for each in re.findall(r": (.*) of 8", capsys.readouterr().out)]
+    assert counted == pytest.approx([function(n, 8, 2) for n in range(1, 6)], abs=0.03)
 
 
 def test_smallest_example_counts_as_told():

@@ -73,6 +73,7 @@ DOMAINS: dict[str | tuple[str, str], Callable[[object], bool]] = {
     **dict.fromkeys(("c", "smoothing"), lambda value: value >= 0),
     **dict.fromkeys(("draft_tokens", "drafted", "tokens", "candidates", "guess"), tokens),
     **dict.fromkeys(("draft_token", "n_tokens", "vocab_size"), whole_from(0)),
+    **dict.fromkeys(("queue_length", "running"), whole_from(0)),
     "c_hat": lambda value: value >= 0,
     **dict.fromkeys(("prefix", "prompt"), some_tokens),
 }

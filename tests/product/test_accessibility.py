@@ -1,6 +1,6 @@
 """axe-core finds nothing serious on our pages, every picture has words, and nothing is fetched.
 
-The simulators, the feedback page and the page "Try it here" are looked at where they are tested.
+The simulators, the feedback page and the answers on a page are looked at where they are tested.
 """
 
 from pathlib import Path

@@ -6,13 +6,12 @@ everything else. Started without forking, it is itself the one worker.
 """
 
 import contextlib
-import importlib
 import json
 import os
 import socket
 import sys
 
-# Python's isolated mode leaves the program's own folder out of the path; `hide` takes it off again.
+# Python's isolated mode leaves the program's own folder out of the path; `load` takes it off again.
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import kernel  # noqa: E402
@@ -53,33 +52,13 @@ def load(settings: dict) -> None:
     """Import the worker and the modules of `preload`."""
     import gc
 
-    importlib.invalidate_caches()
-    global wire, worker
-    import wire
-    import worker
+    import loading
 
-    hide(os.path.dirname(worker.__file__))
-    if settings["library"]:
-        sys.path.insert(0, settings["library"])
-    for module, names in settings["preload"]:
-        # A module that cannot be loaded here fails again in the student's cell, which says why.
-        with contextlib.suppress(Exception):
-            __import__(module, fromlist=names)
+    global wire, worker
+    worker = loading.load(settings, HERE)
+    wire = worker.wire
     gc.collect()
     gc.freeze()  # a collection in a child would otherwise copy every page of this one
-
-
-def hide(folder: str) -> None:
-    """Let an import find none of this program's own modules: a student's may have their names."""
-    sys.path.remove(folder)
-    own = [name for name, module in sys.modules.items() if _lies_in(folder, module)]
-    for name in own:
-        del sys.modules[name]
-
-
-def _lies_in(folder: str, module: object) -> bool:
-    file = getattr(module, "__file__", None) or ""
-    return os.path.dirname(file) in (folder, HERE) and getattr(module, "__name__", "") != "__main__"
 
 
 def silence() -> None:

@@ -3,13 +3,20 @@
 import contextlib
 import io
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from specdec_lib.lessons.common import answers, recorded
+from specdec_lib.lessons.ch06 import service
+from specdec_lib.lessons.ch06.computed import quantile, request_law
+from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
-from specdec_lib.lessons.common.examples import Different, expect, visible_check
+from specdec_lib.lessons.common.comparing import in_form_of
+from specdec_lib.lessons.common.describing import describe, format_call
+from specdec_lib.lessons.common.examples import Different, agrees, expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
+from specdec_lib.lessons.common.lending import fixed
 from specdec_lib.theory import expected_tokens
 
 __all__ = ["committed"]
@@ -25,6 +32,20 @@ MOST_CALLS = 100  # of a generator of written-down numbers; the runs of all test
 THREE_BLOCKS = [0.2, 0.6, 0.9, 0.1, 0.8, 0.1, 0.2, 0.3, 0.5, 0.1, 0.6, 0.4]
 
 
+def _mixed_p99() -> int:
+    """Blocks at p99 of requests of 128 tokens, half of them EASY and half HARD."""
+    laws = [request_law(rate, K, 128) for rate in (EASY, HARD)]
+    longest = max(map(len, laws))
+    return quantile(sum(np.pad(law, (0, longest - len(law))) for law in laws) / 2, 0.99)
+
+
+def _rush_with_drafts(k: int) -> float:
+    """p99 with this K over p99 without drafts, in the rush."""
+    costs = service.gpu(0)
+    drafted, plain = (service.p99(service.constant(n), service.RUSH, costs) for n in (k, 0))
+    return drafted / plain
+
+
 # What the predictions are held against, and why it is so.
 TRUTHS = {
     "prediction_06": Truth(
@@ -32,14 +53,20 @@ TRUTHS = {
         "All eight rows pass their first coin with 0.8^8 = 0.17 only; one row alone writes 3.69.",
         {
             3.69: "is one row by itself. In lock-step the first rejection stops all eight.",
+            0.46: "is 3.69 / 8. The rows do not share 3.69 tokens: each writes at least one.",
+            1.0: "would be no draft token at all. Now and then all eight rows pass.",
         },
     ),
     "prediction_06_b": Truth(
-        (expected_tokens(EASY, K) + expected_tokens(HARD, K)) / 2,
-        "Easy blocks bring 5.30 tokens and hard ones 1.80. The long ones win more than the short "
-        "ones lose.",
+        _mixed_p99(),
+        "The slowest 1% of all requests are the slowest 2% of the hard ones. A hard block writes "
+        "1.80 tokens, so a hard request takes 71 blocks on average, and the slow ones take more.",
         {
-            2.94: "is the block of the mean coin. The mean of two blocks is another number.",
+            54.0: "is p99 with coins of 0.7. No request has the mean rate: each is easy or hard.",
+            56.0: "is the mean of the two p99, 28 and 84. But all of the slowest 1% are hard.",
+            71.0: "is the mean of the hard requests. Many of the hard ones take longer.",
+            84.0: "is p99 of the hard requests alone. The easy half counts among all requests too.",
+            44.0: "is the request in the middle, p50, with coins of 0.7.",
         },
     ),
     "prediction_06_c": Truth(
@@ -47,7 +74,18 @@ TRUTHS = {
         "That is the mean of all recorded blocks at K = 16. They write few tokens more than at "
         "K = 5, and the draft is paid for sixteen.",
         {
-            1.73: "is what the best K gives.",
+            1.73: "is what the best K gives. Thirteen more draft steps in a block are paid for.",
+            1.28: "is 3.33 / 2.6: coins of 0.7. The recorded acceptance is lower.",
+        },
+    ),
+    "prediction_06_d": Truth(
+        _rush_with_drafts(4),
+        "A full step takes 5.2 times as long with K = 4 and writes 2.8 times the tokens. So the "
+        "server falls behind: the queue grows as long as the rush lasts, and everybody waits.",
+        {
+            0.43: "is 1 / 2.3, the gain of one request alone. In a rush the server is full.",
+            1.0: "would be no difference. Drafts take time that a full server does not have.",
+            1.88: "is 5.2 / 2.77, the time of a token in a full step. The queue comes on top.",
         },
     ),
 }
@@ -128,6 +166,72 @@ def check_lockstep_tokens(function: Callable) -> None:
     expect(function, 1.0, 3, 4, gives=4.0, hint="At alpha = 1 every row writes k + 1 tokens.")
 
 
+@visible_check
+def check_mixture_quantile(function: Callable) -> None:
+    """The requests of the card, two shares of unequal kinds, a tie, and a single kind."""
+    laws = [np.array([0, 1.0]), np.array([0, 0, 0.5, 0, 0.5])]
+    hint = "1 block for half of all requests, 2 for a quarter, 4 for a quarter."
+    expect(function, laws, [0.5, 0.5], 0.75, gives=2, hint=hint)
+    expect(function, laws, [0.5, 0.5], 0.8, gives=4, hint=hint)
+    hint = "Of all requests, 0.1 x 0.5 = 0.05 take 4 blocks. So 0.95 take 2 or fewer."
+    expect(function, laws, [0.9, 0.1], 0.94, gives=2, hint=hint)
+    hint = "Half of all requests take 1 block, which is exactly the share."
+    expect(function, laws, [0.5, 0.5], 0.5, gives=1, hint=hint)
+    hint = "All requests are of one kind: its own quantile."
+    expect(function, [np.array([0.25, 0.25, 0.25, 0.25])], [1.0], 0.7, gives=2, hint=hint)
+
+
+# Two rows at most: drafting pays for one row and not for two.
+TWO_ROWS = fixed([[0.0, 0.0, 0.0], [10.0, 12.0, 16.0], [12.0, 22.0, 32.0]])
+# Drafting pays for two rows, and for one it does not.
+TURNED = fixed([[0.0, 0.0, 0.0], [10.0, 20.0, 30.0], [30.0, 32.0, 48.0]])
+
+
+@visible_check
+def check_choose_k(function: Callable) -> None:
+    """The steps of the card, a server whose costs are the other way round, and a day of traffic."""
+    hint = "One row: 10 ms, 8 ms and 9.1 ms for each of its tokens."
+    expect(function, 0, 1, 0.5, TWO_ROWS, gives=1, hint=hint)
+    hint = "The waiting request is taken in before the step, so the step has two rows."
+    expect(function, 1, 1, 0.5, TWO_ROWS, gives=0, hint=hint)
+    hint = "There is room for two rows, and six requests go on waiting."
+    expect(function, 7, 1, 0.5, TWO_ROWS, gives=0, hint=hint)
+    hint = (
+        "Two rows: 30, 21.3 and 27.4 ms for each token of a row. These costs favour a full server."
+    )
+    expect(function, 0, 2, 0.5, TURNED, gives=1, hint=hint)
+    hint = "No draft token is ever accepted."
+    expect(function, 0, 1, 0.0, TWO_ROWS, gives=0, hint=hint)
+    beat_the_best_constant(function, service.DAY, service.gpu(0))
+
+
+def choice(function: Callable, *args: Any) -> int:
+    """What choose_k returns. Raises Different unless it is an int from 0 to K_max."""
+    got, most = function(*args), args[-1].shape[1] - 1
+    k = in_form_of(1, got)
+    if type(k) is not int or not 0 <= k <= most:
+        call = format_call(function, args)
+        raise Different(f"{call} returned {describe(got)}, expected an int from 0 to {most}.")
+    return k
+
+
+def p99_of(function: Callable, load: service.Traffic, costs: np.ndarray) -> float:
+    """p99 in ms with a student's policy."""
+    asked = partial(choice, function)
+    return service.p99(service.policy(asked, load.alpha, costs), load, costs)
+
+
+def beat_the_best_constant(function: Callable, load: service.Traffic, costs: np.ndarray) -> None:
+    """Raise Different unless p99 with the student's policy is below that of the best constant."""
+    yours, best = p99_of(function, load, costs), service.best_constant(load, costs)
+    outcome = f"a p99 of {yours:.0f} ms; the best constant, K = {best.k}, has {best.p99:.0f} ms"
+    if yours >= best.p99:
+        raise Different(f"In traffic with calm and rush your choose_k gives {outcome}.", ASK)
+    agrees("choose_k in traffic with calm and rush", outcome)
+
+
+ASK = "Which K gives the most tokens in a millisecond for the rows of this step?"
+
 HINTS = {
     "simulate_block": (
         "Walk along the coins. What ends the walk, and what is known at that moment?",
@@ -140,22 +244,38 @@ HINTS = {
         "While tokens is below n_tokens: draw rng.random(k), add simulate_block(...) + 1 to tokens "
         "and 1 to the passes. The time is the passes times (c k + 1).",
     ),
+    "mixture_quantile": (
+        "Of all requests, which share takes exactly n blocks?",
+        "Each kind adds its weight times laws[i][n]. Add the kinds first, then look for n.",
+        "Make an array as long as the longest law, and add weight * law of each kind to its front. "
+        "Return the first n at which np.cumsum of it is at least share.",
+    ),
     "lockstep_tokens": (
         "How likely is it that the batch gets past position i, with all of its rows?",
         "One row gets past i positions with alpha^i; independent rows multiply.",
         "Add up alpha ** (batch_size * i) for i from 0 to k. The term of i = 0 is the token that "
         "is written in any case.",
     ),
+    "choose_k": (
+        "How many rows will the next step have? How many tokens does a row write in a step?",
+        "A row writes 1 + alpha + ... + alpha^k tokens in costs[rows, k] milliseconds. More tokens "
+        "in a millisecond means less waiting, for the rows and for the queue.",
+        "rows = min(queue_length + running, len(costs) - 1). Return the k with the largest "
+        "sum(alpha**i for i in range(k + 1)) / costs[rows, k].",
+    ),
 }
 
-# After the exercises: a question to answer before the code does.
-RUN = (0.9, 0.05, 12, 1000)
-NEXT_PROMPT = (
-    "Now predict, then run: how many target passes does this take? Write your number into the cell "
-    "below.\nsimulate_decode(0.9, 0.05, 12, 1000, np.random.default_rng(1))"
-)
-
 hints = hints_from(HINTS)
+
+
+def show_steps(title: str, costs: np.ndarray) -> None:
+    """Print the milliseconds of a step by rows and K, below a title."""
+    print(f"{title}, ms of a step")
+    print(" " * 12 + "".join(f"{f'K = {k}':>9}" for k in range(costs.shape[1])))
+    for rows in (1, 2, 4, 8, 16)[: len(costs).bit_length()]:
+        times = "".join(f"{time:9.1f}" for time in costs[rows])
+        print(f"{rows:2} row{'s' * (rows > 1):6}{times}")
+    print()
 
 
 def readiness(*functions: Callable) -> None:
@@ -166,23 +286,7 @@ def readiness(*functions: Callable) -> None:
     for name, state in states.items():
         print(f"  {name}: {state}")
     todo = next((name for name, state in states.items() if state != "ready"), None)
-    print(NEXT_PROMPT if todo is None else f"Next: {todo}. Hint: {HINTS[todo][0]}")
-
-
-def predict_then_run(passes_guessed: object, simulate_decode: Callable) -> None:
-    """Set a guess beside the target passes of the student's run; nothing runs before there is one.
-
-    Prints a line. Never raises.
-    """
-    truth = 0.0
-    if passes_guessed is not None:
-        state = _state(simulate_decode)
-        if state != "ready":
-            print(f"Your simulate_decode does not pass its check: {state}")
-            return
-        truth = simulate_decode(*RUN, np.random.default_rng(1))["target_passes"]
-    why = "Coins of 0.9 write 7.46 tokens a block of 12, and 1000 / 7.46 is 134."
-    answers.reveal("passes_guessed", passes_guessed, Truth(truth, why))
+    print("Next: the quiz." if todo is None else f"Next: {todo}. Hint: {HINTS[todo][0]}")
 
 
 def _state(function: Callable) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
+from specdec_lib.lessons.ch06 import service
 from specdec_lib.lessons.ch06.computed import (
     block_law,
     mean_and_variance,
@@ -19,6 +20,7 @@ from specdec_lib.lessons.ch06.computed import (
 )
 from specdec_lib.lessons.common.drawing import (
     CROSS,
+    LINES,
     UNUSED,
     bars,
     drawn_from,
@@ -27,6 +29,7 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     swatches,
     write_above,
+    write_beside,
     write_inside,
 )
 from specdec_lib.lessons.common.lending import at_most
@@ -39,6 +42,8 @@ STEPS = 2000  # steps for each point of the lock-step
 SHOWN = 8  # blocks drawn as rows
 KS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 ROWS = (1, 2, 4, 8, 16)
+BATCHES, CONTEXTS = (1, 8, 32, 64, 128, 256, 512), (0, 125, 250, 500, 1000, 2000, 8000)
+MOST_K, ALPHA = 8, 0.7  # of the map of a large GPU
 SHARES = {"p50": (0.5, "o", TARGET), "p95": (0.95, "s", RESIDUAL), "p99": (0.99, "^", EXCESS)}
 
 # What a box stands for: its role in the palette, or None for a dashed one, and its words.
@@ -116,7 +121,8 @@ def _ending(rng: np.random.Generator, k: int, n_tokens: int) -> SimpleNamespace:
 @drawn_from("simulate_decode")
 def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
     """p50, p95 and p99 of a request's time by K, from the student's function and computed."""
-    ax = picture(f"How long a request of {n_tokens} tokens takes", "target passes", (7.4, 4.2))
+    title = f"How long a request of {n_tokens} tokens takes, alpha = {alpha:g}, c = {c:g}"
+    ax = picture(title, "target passes", (7.4, 4.2))
     laws = {k: request_law(alpha, k, n_tokens) for k in KS}
     times = {k: _times(simulate, alpha, c, k, n_tokens) for k in KS}
     parts = []
@@ -130,9 +136,10 @@ def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
         points = zip(KS, seen, exact, strict=True)
         numbers = ", ".join(f"{k}: {time:.0f} ({law:.1f})" for k, time, law in points)
         parts.append(f"{name} by K, by your function (computed): {numbers}; lowest at K = {best}")
-    points = f"points: {REQUESTS} requests by your function; lines: computed"
-    ax.set(xlabel=f"K\n{points}; alpha = {alpha:g}, c = {c:g}", ylim=(0, None))
-    legend_below(ax)
+    ax.plot([], [], "o", color=GREY, label=f"{REQUESTS} requests by your function")
+    ax.plot([], [], color=GREY, label="computed")
+    ax.set(xlabel="K", ylim=(0, None))
+    legend_below(ax, 2)
     show(ax.figure, f"Time of a request in target passes. {'. '.join(parts)}.")
 
 
@@ -140,6 +147,33 @@ def _times(simulate: Callable, alpha: float, c: float, k: int, n_tokens: int) ->
     rng = np.random.default_rng([6, k])
     runs = [simulate(alpha, c, k, n_tokens, _ending(rng, k, n_tokens)) for _ in range(REQUESTS)]
     return np.array([run["time"] for run in runs], dtype=float)
+
+
+@drawn_from("mixture_quantile")
+def mixed_requests(
+    quantile_of: Callable, rates: tuple[float, float], k: int, n_tokens: int
+) -> None:
+    """Blocks of requests of two kinds, half each, with p99 by the student's function."""
+    mean, share = sum(rates) / 2, SHARES["p99"][0]
+    laws = [request_law(rate, k, n_tokens) for rate in (*rates, mean)]
+    found, coins = quantile_of(laws[:2], [0.5, 0.5], share), quantile(laws[2], share)
+    names = (f"easy, coins of {rates[0]:g}", f"hard, coins of {rates[1]:g}")
+    ax = picture("Half of the requests easy, half hard", "share of all requests", (7.4, 4.0))
+    for law, name, (colour, dash, _) in zip(laws, names, LINES, strict=False):
+        ax.plot(law / 2, color=colour, linestyle=dash, label=name)
+    ax.plot(laws[2], color=GREY, linestyle=":", linewidth=2, label=f"all with coins of {mean:.2f}")
+    top = laws[0].max() / 2
+    ax.axvline(found, color="black", linewidth=1.5)
+    ax.axvline(coins, color=GREY, linestyle=":", linewidth=2)
+    texts = (f"your p99: {found}", f"p99 of coins: {coins}")
+    write_beside(ax, (found, coins), (1.05 * top, 1.05 * top), texts)
+    last = max(int(np.flatnonzero(law > 1e-4)[-1]) for law in laws)
+    ax.set(xlim=(0, max(last, found) + 18), ylim=(0, 1.2 * top))
+    ax.set_xlabel(f"blocks of K = {k} that a request of {n_tokens} tokens takes")
+    legend_below(ax)
+    easy, hard = (quantile(law, share) for law in laws[:2])
+    alone = f"of easy requests alone {easy}, of hard ones alone {hard}, of coins {coins}"
+    show(ax.figure, f"p99 of all requests by your function: {found} blocks. Computed: {alone}.")
 
 
 @drawn_from("lockstep_tokens")
@@ -223,6 +257,59 @@ def _legend_of_tracks(ax: Axes) -> None:
     words = {"accepted": "written", "rejected": "accepted, thrown away", "dropped": "idle"}
     looks = [dress(kind) | {"label": label} for kind, label in words.items()]
     legend_below(ax, handles=swatches(looks))
+
+
+@drawn_from("choose_k")
+def policies(choose_k: Callable) -> None:
+    """p99 of the service by policy, the student's beside the others; its K by rows of the step."""
+    costs, load = service.gpu(0), service.DAY
+    yours = service.policy(choose_k, load.alpha, costs)
+    ways = {f"K = {k}": service.constant(k) for k in range(costs.shape[1])}
+    ways |= {"you": yours, "oracle": service.oracle(costs)}
+    found = {name: service.p99(way, load, costs) for name, way in ways.items()}
+    left, right = panels(2, (9.4, 3.9), width_ratios=(1.6, 1))
+    dresses = ["draft"] * costs.shape[1] + ["target", "accepted"]
+    for x, (value, dress_of) in enumerate(zip(found.values(), dresses, strict=True)):
+        bars(left, [x], [value], dress_of, text=".0f")
+    left.set_xticks(range(len(found)), [name.replace("K = ", "") for name in found])
+    left.set_title("p99 latency by policy")
+    left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(found.values())))
+    rows, texts = range(1, len(costs)), ("short texts", "20,000 tokens of text")
+    drafted = [[choose_k(0, row, load.alpha, service.gpu(text)) for row in rows]
+               for text in (0, 20_000)]  # fmt: skip
+    for ks, text, (colour, dash, marker) in zip(drafted, texts, LINES, strict=False):
+        right.plot(rows, ks, dash, color=colour, marker=marker, label=text)
+    right.set_xticks(range(1, len(costs), 3))
+    right.set_title("Your K by load")
+    right.set(xlabel="rows of the step", ylabel="K", ylim=(-0.3, costs.shape[1] - 0.7))
+    legend_below(right, 1)
+    parts = [f"{name} {value:.0f}" for name, value in found.items()]
+    by_rows = "; ".join(f"{text}: {ks}" for text, ks in zip(texts, drafted, strict=True))
+    show(
+        right.figure,
+        f"p99 in ms: {', '.join(parts)}. Your K for 1 to {len(costs) - 1} rows, {by_rows}.",
+    )
+
+
+@drawn_from("choose_k")
+def verdict_by_context(choose_k: Callable) -> None:
+    """The K that the student's policy sets on a large GPU, by rows and by text in each cache."""
+    tables = [service.computed(text, max(BATCHES), MOST_K) for text in CONTEXTS]
+    ks = np.array([[choose_k(0, rows, ALPHA, each) for each in tables] for rows in BATCHES])
+    ax = picture(f"Your K for Llama 2 7B on an H100, alpha = {ALPHA:g}", "rows", (7.0, 4.2))
+    ax.imshow(ks, cmap="Blues", vmin=0, vmax=2 * MOST_K, aspect="auto")
+    for row, text in np.ndindex(*ks.shape):
+        star = "" if service.fits(CONTEXTS[text], BATCHES[row]) else "*"
+        ax.text(text, row, f"{ks[row, text]}{star}", ha="center", va="center")
+    ax.set_xticks(range(len(CONTEXTS)), [f"{text:,}" for text in CONTEXTS])
+    ax.set_yticks(range(len(BATCHES)), [str(rows) for rows in BATCHES])
+    ax.set_xlabel("tokens of text in each row's cache; *: more than one GPU can hold")
+    ax.grid(visible=False)
+    lines = [
+        f"{rows} rows: {', '.join(map(str, row))}" for rows, row in zip(BATCHES, ks, strict=True)
+    ]
+    listed = ", ".join(map(str, CONTEXTS))
+    show(ax.figure, f"Your K, for {listed} tokens of text. {'; '.join(lines)}.")
 
 
 def dress(kind: str) -> dict:

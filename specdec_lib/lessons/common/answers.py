@@ -68,8 +68,13 @@ def reveal(name: str, guess: object, truth: Truth, measured: float | None = None
     if not isinstance(guess, int | float) or isinstance(guess, bool):
         print(f"Write your guess into {name} first: this cell waits for it.")
         return
+    _say(told_of(guess, truth, measured))
+
+
+def told_of(guess: float, truth: Truth, measured: float | None = None) -> str:
+    """What is said of a guess: how far it is from the truth, or from what was measured, and why."""
     value = float(truth.value if measured is None else measured)
-    _say(f"{_judged(float(guess), value, truth.typical)} {truth.why}")
+    return f"{_judged(float(guess), value, truth.typical)} {truth.why}"
 
 
 def _say(text: str) -> None:

@@ -29,18 +29,20 @@ Measured = tuple[dict[str, Costs], float]
 PassTasks = Callable[[Llama, Sequence[int], int], dict[int, Task]]
 
 
-def pass_tasks(model: Model, widths: Sequence[int], batch: int = 1) -> dict[int, Task]:
-    """Passes over so many tokens in every row after CONTEXT others, each time the same.
+def pass_tasks(
+    model: Model, widths: Sequence[int], batch: int = 1, context: int = CONTEXT
+) -> dict[int, Task]:
+    """Passes over so many tokens in every row after `context` others, each time the same.
 
     They share one cache: the context is read once, which takes longer than many of the passes.
     """
-    most = CONTEXT + max(widths)
+    most = context + max(widths)
     text, cache = random_text(model, batch, most), model.new_cache(batch, most)
-    model.forward(text[:, :CONTEXT], cache)
+    model.forward(text[:, :context], cache)
 
     def run(width: int) -> None:
-        model.forward(text[:, CONTEXT : CONTEXT + width], cache)
-        cache.truncate(CONTEXT)
+        model.forward(text[:, context : context + width], cache)
+        cache.truncate(context)
 
     return {width: partial(run, width) for width in widths}
 

@@ -1,6 +1,7 @@
 """The student bundle: what is in it, and that a student can work with it alone."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograde.build.bundle import FOLDER, contents, project, write_bundle
+from autograde.build.bundle import FOLDER, SELF_STUDY_FOLDER, contents, project, write_bundle
 from autograde.chapter import ROOT, chapter_names
 from autograde.cli import main
 from autograde.pool import grade_class
@@ -97,7 +98,8 @@ def python(bundle: Path, code: str) -> str:
 def specdec(bundle: Path, *arguments: object) -> str:
     """What `specdec` prints with the bundle's own library."""
     command = [sys.executable, "-B", "-m", "specdec_lib.cli", *map(str, arguments)]
-    done = subprocess.run(command, cwd=bundle, capture_output=True, text=True)
+    own = os.environ | {"PYTHONPATH": str(bundle)}  # also of a program that it starts
+    done = subprocess.run(command, cwd=bundle, env=own, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -122,9 +124,64 @@ def test_a_student_starts_with_some_chapters_and_gets_the_others_later(
 def test_its_project_asks_for_what_the_course_asks():
     ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     theirs = tomllib.loads(project())["project"]
-    assert theirs["dependencies"] == ours["dependencies"]
-    assert theirs["optional-dependencies"] == {"course": ours["optional-dependencies"]["course"]}
+    graders = {each for each in ours["dependencies"] if each.startswith("docutils")}
+    assert theirs["dependencies"] == [e for e in ours["dependencies"] if e not in graders]
+    extras = ours["optional-dependencies"]
+    kept = {name: extras[name] for name in ("course", "instructor")}
+    assert theirs["optional-dependencies"] == kept
     assert theirs["scripts"] == {"specdec": ours["scripts"]["specdec"]}
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle for who studies alone, made by the command and unpacked."""
+    folder = tmp_path_factory.mktemp("alone")
+    assert main(["bundle", str(folder / "alone.zip"), "--self-study"]) == 0
+    with zipfile.ZipFile(folder / "alone.zip") as bundle:
+        bundle.extractall(folder)
+    return folder / SELF_STUDY_FOLDER
+
+
+def test_who_studies_alone_gets_the_answers_and_is_told_so(alone: Path, unpacked: Path):
+    names, plain = (
+        {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+        for folder in (alone, unpacked)
+    )
+    assert plain <= names
+    assert {f"solutions/{name}/{name}.ipynb" for name in chapter_names()} <= names
+    rooms = {name.split("/")[1] for name in names - plain if name.startswith("autograde/")}
+    assert {"chapters", "selfstudy", "sandbox", "report", "grade.py"} <= rooms
+    assert not rooms & {"build", "lms", "nbgrader", "tools", "cli.py"}  # what a class needs
+    told = (alone / "README.md").read_text(encoding="utf-8")
+    assert "holds the\nanswers, in `solutions/` and in the tests of `autograde/chapters/`" in told
+    assert told.endswith((unpacked / "README.md").read_text(encoding="utf-8"))
+
+
+def test_who_studies_alone_marks_with_the_bundle_alone(alone: Path, tmp_path: Path):
+    """With the bundle's own packages and no others of ours: the path comes first."""
+    specdec(alone, "start", "--no-lab", "--work", tmp_path)
+    path = tmp_path / CHAPTER / f"{CHAPTER}.ipynb"
+    wrong = solutions_of(CHAPTER) | {"quiz_02": 'quiz_02 = "a"'}
+    nbformat.write(filled(nbformat.read(path, as_version=4), wrong), path)
+    told = specdec(alone, "mark", "--no-browser", "--work", tmp_path)
+    assert f"{CHAPTER}: 21 of 22 points" in told
+    assert (tmp_path / "marks" / f"{CHAPTER}.html").is_file()
+
+
+def test_a_bundle_that_marks_quizzes_has_their_answers(tmp_path: Path, capsys):
+    words = ["bundle", str(tmp_path / "q.zip"), "--self-study", "--quizzes", "after-grading"]
+    assert main(words) == 2
+    assert "it needs their answers" in capsys.readouterr().err
+
+
+def test_its_grader_is_installed_with_what_it_needs(alone: Path):
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    theirs = tomllib.loads((alone / "pyproject.toml").read_text())
+    assert theirs["project"]["dependencies"] == ours["project"]["dependencies"]
+    assert theirs["tool"]["autograde"] == ours["tool"]["autograde"]
+    tools = theirs["tool"]["setuptools"]
+    assert tools["packages"]["find"]["include"] == ["specdec_lib*", "autograde*"]
+    assert tools["package-data"] == ours["tool"]["setuptools"]["package-data"]
 
 
 @pytest.mark.slow

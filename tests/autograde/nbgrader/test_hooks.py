@@ -9,7 +9,8 @@ from nbgrader.utils import determine_grade
 
 from autograde import cache
 from autograde import grade as engine
-from autograde.nbgrader.plugin import Grade, SaveMarks, mark
+from autograde.nbgrader.plugin import Grade, SaveMarks
+from autograde.report.marks import mark
 from autograde.result import Behaviour, Exercise, Result
 from autograde.submission import release_of
 

@@ -1,0 +1,73 @@
+"""Marks and feedback as outputs of a notebook's cells: what nbgrader and the pages read."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograde.report.feedback import CLASS, Words, exercise_html, summary_markdown, to_read
+from autograde.report.sections import Section, add_places, sections_of
+from autograde.result import Result
+from autograde.submission import is_ours
+
+
+def add_marks(
+    nb: NotebookNode, chapter: str, result: Result, words: Words = CLASS, below: str = ""
+) -> None:
+    """Put a result into the rebuilt notebook: a first cell about the whole, and every output.
+
+    `below` is Markdown to stand below the first cell's text.
+    """
+    sections = sections_of(chapter)
+    add_places(cell for cell in nb.cells if is_ours(cell))
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs = _outputs(cell, result, sections)
+    summary = summary_markdown(result, sections, words) + below
+    nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary, id="result"))
+
+
+def _outputs(
+    cell: NotebookNode, result: Result, sections: Mapping[str, Section]
+) -> list[NotebookNode]:
+    nbgrader = cell.metadata.get("nbgrader", {})
+    if nbgrader.get("grade"):
+        return mark(result, nbgrader["grade_id"].removeprefix("test_"), sections)
+    return _transcript(result.cells.get(cell.id, {}))
+
+
+def mark(result: Result, name: str, sections: Mapping[str, Section]) -> list[NotebookNode]:
+    """The feedback on an exercise and then its mark, the one output that nbgrader decides by.
+
+    nbgrader reads nan, None, a NumPy number and a missing output as full marks, so the mark is
+    exactly one execute_result holding a plain finite float between 0 and the cell's points.
+    """
+    exercise = result.exercises[name]
+    score = float(exercise.score)
+    if not 0.0 <= score <= exercise.max_score:
+        raise ValueError(f"{name}: the mark {score} is not within 0 and {exercise.max_score}")
+    html = exercise_html(exercise, to_read(name, exercise, sections))
+    value = {"text/plain": repr(score)}
+    return [
+        _output("display_data", data={"text/html": html}, metadata={}),
+        _output("execute_result", data=value, metadata={}, execution_count=1),
+    ]
+
+
+def _output(kind: str, **fields: Any) -> NotebookNode:
+    """An output that is checked with the whole notebook: nbformat would check each by itself."""
+    return nbformat.from_dict({"output_type": kind, **fields})
+
+
+def _transcript(report: dict) -> list[NotebookNode]:
+    """What the student's cell printed, and the error that ended it."""
+    outputs = []
+    if report.get("printed"):
+        outputs.append(_output("stream", name="stdout", text=report["printed"]))
+    if error := report.get("error"):
+        line = f" (line {error['line']})" if error["line"] else ""
+        text = f"{error['name']}{line}: {error['text']}"
+        fields = {"ename": error["name"], "evalue": error["text"], "traceback": [text]}
+        outputs.append(_output("error", **fields))
+    return outputs

@@ -1,0 +1,66 @@
+"""A student's own process, where the student is who marks: no sandbox, and on any system.
+
+It connects twice to the grader: for requests, and to end with it.
+"""
+
+import json
+import mmap
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+
+LOOPBACK = "127.0.0.1"
+TOKEN = 32  # characters, by which the grader knows its own program
+ARRAYS, CLOCK = "arrays", "clock"  # files in the program's folder, which the grader maps too
+CLOCK_SIZE = 8
+TICK = 0.05  # seconds
+
+
+def main() -> None:
+    """Read the settings, connect, load, then answer the grader's requests."""
+    settings = json.load(sys.stdin)
+    sys.argv = [""]
+    link, alive = connected(settings), connected(settings)
+    threading.Thread(target=end_with, args=[alive], daemon=True).start()
+    threading.Thread(target=write_time, args=[mapped(CLOCK)], daemon=True).start()
+    # The program's own folder is first on the path already.
+    import loading
+
+    worker = loading.load(settings, os.path.dirname(os.path.abspath(__file__)))
+    worker.serve_link(link, memoryview(mapped(ARRAYS)))
+
+
+def connected(settings: dict) -> socket.socket:
+    """A connection to the grader, which knows by the token whose it is."""
+    link = socket.create_connection(tuple(settings["address"]))
+    link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    link.sendall(settings["token"].encode())
+    return link
+
+
+def mapped(name: str) -> mmap.mmap:
+    """A file of the program's folder, which is where it starts, in memory."""
+    with open(name, "r+b") as file:
+        return mmap.mmap(file.fileno(), 0)
+
+
+def end_with(alive: socket.socket) -> None:
+    """End when the grader has: a loop that never ends would go on for ever."""
+    try:
+        alive.recv(1)
+    finally:
+        os._exit(0)
+
+
+def write_time(clock: mmap.mmap) -> None:
+    """Write down, again and again, the seconds of processors that this process has used."""
+    while True:
+        struct.pack_into("d", clock, 0, time.process_time())
+        time.sleep(TICK)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""A worker for who marks their own notebook: on any system, and without isolation.
+
+It is a program like any other of the account. It speaks through a loopback connection, as a
+notebook's kernel does, and needs nothing that only one system has. Of the limits it knows those of
+time: its processor's seconds lie in a file that both map.
+"""
+
+import contextlib
+import json
+import mmap
+import os
+import secrets
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from autograde.sandbox import library, mounts
+from autograde.sandbox.inside.portable import ARRAYS, CLOCK, CLOCK_SIZE, LOOPBACK, TOKEN
+from autograde.sandbox.memory import SIZE, Memory
+from autograde.sandbox.workers import START_SECONDS, Limits, SandboxError, Worker, last_words
+
+PROGRAM = mounts.PROGRAM / "portable.py"
+LOOK_SECONDS, TOKEN_SECONDS = 0.2, 2.0
+
+
+class OwnWorker(Worker):
+    """A worker whose process tells the time that it has used."""
+
+    def seconds_used(self) -> float:
+        """The seconds of processors that it has used, as it wrote down last."""
+        return self.process.seconds_used()
+
+    def end(self) -> None:
+        """Kill it; the folder goes when nothing in it is open any more."""
+        super().end()
+        self.process.remove_folder()
+
+
+class OwnProcess:
+    """The running program, its folder, and the connection that tells it when the grader ends."""
+
+    def __init__(self, limits: Limits, address: tuple[str, int], token: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="specdec-"))
+        self.arrays, self.clock = _new(self.folder / ARRAYS, SIZE), self._mapped_clock()
+        self.alive: socket.socket | None = None
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
+        copy = library.without(limits.blocklist)
+        settings = {"address": address, "token": token, "home": str(self.folder)}
+        settings |= {"library": str(copy) if copy else None, "preload": limits.preload}
+        self.popen = subprocess.Popen(
+            [sys.executable, "-X", "utf8", str(PROGRAM)], cwd=self.folder, env=_environment(),
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self.errors,
+        )  # fmt: skip
+        with contextlib.suppress(OSError), self.popen.stdin as pipe:  # not on its command line
+            pipe.write(json.dumps(settings).encode())  # all of the machine may read that
+
+    def _mapped_clock(self) -> mmap.mmap:
+        handle = _new(self.folder / CLOCK, CLOCK_SIZE)
+        try:
+            return mmap.mmap(handle, CLOCK_SIZE)
+        finally:
+            os.close(handle)
+
+    def pid(self) -> int:
+        """The program's number."""
+        return self.popen.pid
+
+    def seconds_used(self) -> float:
+        """The seconds of processors that the program has used; what it wrote down stays."""
+        return struct.unpack("d", self.clock[:CLOCK_SIZE])[0]
+
+    def end(self) -> None:
+        """Kill it. A second call does nothing."""
+        self.popen.kill()
+        self.popen.wait()
+        self.errors.close()
+        if self.alive is not None:
+            self.alive.close()
+
+    def remove_folder(self) -> None:
+        """Remove its folder; on Windows a file that is open cannot be removed."""
+        if not self.clock.closed:
+            self.clock.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def start(limits: Limits) -> Worker:
+    """A new worker. Raises SandboxError if it does not become ready."""
+    token = secrets.token_hex(TOKEN // 2)
+    with socket.create_server((LOOPBACK, 0)) as server:
+        server.settimeout(LOOK_SECONDS)
+        process = OwnProcess(limits, server.getsockname(), token)
+        memory = Memory(process.arrays)
+        try:
+            link, process.alive = (_connection(server, process, token) for _ in range(2))
+        except BaseException:
+            process.end()
+            memory.close()
+            process.remove_folder()
+            raise
+    link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # many small messages
+    return OwnWorker(link, process, memory)
+
+
+def _connection(server: socket.socket, process: OwnProcess, token: str) -> socket.socket:
+    """The next connection of the program; any other program on the machine may try one too."""
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and process.popen.poll() is None:
+        with contextlib.suppress(TimeoutError):
+            link, _ = server.accept()
+            if secrets.compare_digest(_token_of(link), token.encode()):
+                return link
+            link.close()
+    raise SandboxError(f"the worker did not start: {last_words(process.errors)}")
+
+
+def _token_of(link: socket.socket) -> bytes:
+    """What a new connection says first; less of it if that does not come at once."""
+    token = b""
+    link.settimeout(TOKEN_SECONDS)
+    with contextlib.suppress(OSError):
+        while len(token) < TOKEN and (part := link.recv(TOKEN - len(token))):
+            token += part
+    return token
+
+
+def _new(path: Path, size: int) -> int:
+    """An open handle of a new file of zeros."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0))
+    os.ftruncate(handle, size)
+    return handle
+
+
+def _environment() -> dict[str, str]:
+    """The account's own variables; no window, and as many threads as where a class is graded."""
+    return os.environ | mounts.ONE_THREAD | {"MPLBACKEND": "Agg"}

@@ -1,0 +1,1 @@
+"""Marking one's own notebooks: what `specdec mark` starts."""

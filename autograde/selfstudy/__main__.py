@@ -1,0 +1,42 @@
+"""`python -m autograde.selfstudy`: what `specdec mark` starts, in a process of its own."""
+
+import argparse
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+from autograde.commands import exit_code
+from autograde.sandbox.isolation import OWN, VARIABLE
+
+STOPPED = 130  # what a shell gives for a program that Ctrl+C ended
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Mark, and show a page. Returns 0, or 2 if a notebook could not be marked."""
+    return exit_code(partial(_main, arguments))
+
+
+def _main(arguments: list[str] | None) -> int:
+    parser = argparse.ArgumentParser(prog="specdec mark")
+    parser.add_argument("chapters", nargs="*")
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--no-browser", action="store_true")
+    options = parser.parse_args(arguments)
+    os.environ[VARIABLE] = OWN
+    print("Looking at your notebooks ...", file=sys.stderr, flush=True)
+    try:
+        from autograde.selfstudy import command  # takes a second, like what it imports
+
+        return command.run(options.work, options.chapters, not options.no_browser)
+    except KeyboardInterrupt:
+        return STOPPED
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError, RuntimeError) as error:
+        print(f"specdec: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

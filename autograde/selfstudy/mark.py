@@ -1,0 +1,92 @@
+"""Marking one notebook of one's own: the hidden tests, and the page that a class would get.
+
+Nothing is isolated, since who runs this wrote the code.
+"""
+
+import copy
+from collections.abc import Callable, Iterator
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograde.grade import grade_now
+from autograde.report.feedback import Words
+from autograde.report.feedback_page import FeedbackPage
+from autograde.report.marks import add_marks
+from autograde.result import Result
+from autograde.submission import is_answer, release_of, solution_of
+
+WORDS = Words(
+    "nobody marks it here; below yours stands the course's own answer",
+    "**A time limit decided:** a cell or a call of yours was stopped. What was stopped is named "
+    "below. Name the chapter in `specdec mark` to try again.",
+)
+STOPPED = "Stopped"  # the name of the error of a cell that ended the process
+
+
+class OwnPage(FeedbackPage):
+    """The page of a class, without its limits, and without a person who marks."""
+
+    made = staticmethod(lambda make: make())
+
+    def default_filters(self) -> Iterator[tuple[str, Callable]]:
+        """Those of the page; no cell waits for a person's marks."""
+        yield from super().default_filters()
+        yield "by_hand", lambda cells: []
+
+
+def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
+    """The result of a rebuilt notebook, and its page as HTML.
+
+    Raises RuntimeError if no process can be started.
+    """
+    result = grade_now(notebook, chapter)
+    return result, page_of(notebook, chapter, result)
+
+
+def page_of(notebook: NotebookNode, chapter: str, result: Result) -> str:
+    """The feedback page of a rebuilt notebook."""
+    shown = copy.deepcopy(notebook)
+    _add_points(shown, result)
+    add_marks(shown, chapter, result, WORDS)
+    shown.cells = [each for cell in shown.cells for each in _with_course_answer(cell, chapter)]
+    told = {"notebook": chapter, "score": result.score, "max_score": result.max_score}
+    page, _ = OwnPage().from_notebook_node(shown, {"nbgrader": told | {"late_penalty": 0}})
+    return page
+
+
+def _add_points(notebook: NotebookNode, result: Result) -> None:
+    """Write its score into each grade cell, as nbgrader does; a written answer has none."""
+    for cell in notebook.cells:
+        nbgrader = cell.metadata.get("nbgrader", {})
+        exercise = result.exercises.get(nbgrader.get("grade_id", "").removeprefix("test_"))
+        if nbgrader.get("grade") and exercise:
+            nbgrader["score"] = exercise.score
+        elif nbgrader.get("grade"):
+            nbgrader["grade"] = False
+
+
+def _with_course_answer(cell: NotebookNode, chapter: str) -> Iterator[NotebookNode]:
+    """A cell; below a written answer, once there is one, also the course's own."""
+    yield cell
+    if cell.cell_type != "markdown" or not is_answer(cell):
+        return
+    stub, course = (_source(nb, cell.id) for nb in (release_of(chapter), solution_of(chapter)))
+    if cell.source.strip() != stub.strip():
+        text = f"**The course's own answer, to compare yours with:**\n\n{course}"
+        yield nbformat.v4.new_markdown_cell(text, id=f"course-{cell.id}")
+
+
+def _source(notebook: NotebookNode, name: str) -> str:
+    return next(cell.source for cell in notebook.cells if cell.id == name)
+
+
+def stopped(notebook: NotebookNode, result: Result) -> list[str]:
+    """A line for each cell that was stopped, or that ended its process."""
+    sources = {cell.id: cell.source.strip() for cell in notebook.cells}
+    reports = {key: report["error"] for key, report in result.cells.items() if report.get("error")}
+    return [
+        f"the cell that begins with `{sources[key].partition(chr(10))[0][:60]}`: {error['text']}"
+        for key, error in reports.items()
+        if error["name"] == STOPPED and key in sources
+    ]

@@ -1,0 +1,108 @@
+"""How far one is: every chapter with its points and behaviours, and what to read again."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from autograde.report.feedback import points, to_read
+from autograde.report.sections import Section, sections_of
+from autograde.result import Exercise, Result
+from autograde.selfstudy.marks import FOLDER, Copy, is_begun, title_of
+from autograde.submission import Refused
+
+TEMPLATES = Path(__file__).with_name("templates")
+NOT_BEGUN, UNMARKED, CHANGED = "not begun", "not marked yet", "changed since it was marked"
+LIMITED = "a time limit decided"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One chapter: what state it is in, "" if its marks are those of what is there."""
+
+    chapter: str
+    state: str
+    result: Result | None
+
+    @property
+    def title(self) -> str:
+        return title_of(self.chapter)
+
+    @property
+    def points(self) -> str:
+        """Its points, of how many."""
+        if self.result is None:
+            return ""
+        return f"{points(self.result.score)} of {points(self.result.max_score)}"
+
+    @property
+    def behaviours(self) -> tuple[int, int]:
+        """How many behaviours are right, of how many."""
+        exercises = self.exercises.values()
+        return sum(e.passed for e in exercises), sum(len(e.behaviours) for e in exercises)
+
+    @property
+    def exercises(self) -> dict[str, Exercise]:
+        return self.result.exercises if self.result else {}
+
+    @property
+    def again(self) -> list[Section]:
+        """The sections to read again, each once."""
+        known = sections_of(self.chapter)
+        found = (to_read(name, each, known) for name, each in self.exercises.items())
+        return list(dict.fromkeys(section for section in found if section))
+
+
+def row_of(copy: Copy) -> Row:
+    """The row of a chapter. A notebook that cannot be read says why in its state."""
+    key, result = copy.stored()
+    try:
+        notebook = copy.read()
+    except FileNotFoundError:
+        return Row(copy.chapter, NOT_BEGUN, result)
+    except (OSError, Refused) as error:
+        return Row(copy.chapter, f"cannot be read: {error}", result)
+    if result is None:
+        return Row(copy.chapter, UNMARKED if is_begun(notebook, copy.chapter) else NOT_BEGUN, None)
+    if key != copy.key(notebook):
+        return Row(copy.chapter, CHANGED, result)
+    return Row(copy.chapter, LIMITED if result.limited else "", result)
+
+
+def table(rows: Iterable[Row]) -> list[str]:
+    """The rows as lines for a terminal, in columns."""
+    cells = [("chapter", "points", "behaviours", "")]
+    for row in rows:
+        right, all_of_them = row.behaviours
+        behaviours = f"{right} of {all_of_them}" if row.result else ""
+        again = "; ".join(section.title for section in row.again)
+        notes = [row.state, f"read again: {again}" if again else ""]
+        cells.append((row.chapter, row.points, behaviours, ". ".join(filter(None, notes))))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ("  ".join(map(str.ljust, line, widths)) for line in cells)
+    return [line.rstrip() for line in lines]
+
+
+def progress_page(rows: list[Row]) -> str:
+    """The page over all chapters, as HTML; its links lead to the pages beside it."""
+    folders = [TEMPLATES, TEMPLATES.parents[1] / "report" / "templates" / "feedback_page"]
+    jinja = Environment(
+        autoescape=True, undefined=StrictUndefined, loader=FileSystemLoader(folders)
+    )
+    jinja.filters["points"] = points
+    marked = [row for row in rows if row.result]
+    return jinja.get_template("progress_page.html.j2").render(
+        rows=rows,
+        marked=marked,
+        score=sum(row.result.score for row in marked),
+        max_score=sum(row.result.max_score for row in marked),
+    )
+
+
+def write_progress(work: Path, rows: list[Row]) -> Path:
+    """Write the page to `work/marks/`; returns its path."""
+    path = work / FOLDER / "progress.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(progress_page(rows), encoding="utf-8")
+    return path

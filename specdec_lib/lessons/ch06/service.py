@@ -1,0 +1,190 @@
+"""A service of chapter 06: requests arrive, a server decodes them together, and a policy sets K.
+
+Arrivals and acceptances are drawn beforehand from a fixed seed. So a policy has one number, and two
+policies meet the same requests.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from specdec_lib.lessons.ch00.checks import KV_BYTES, MACHINES, MODELS, Machine
+from specdec_lib.lessons.ch06.computed import of_sample
+from specdec_lib.lessons.common.lending import fixed
+
+PATH = Path(__file__).with_name("passes.json")
+SHORT, LONG = 64, 448  # tokens in each row's cache of the recorded passes
+DRAFT = 1 / 20  # of the target's parameters and cache, in `computed`
+# A GPU that 16 rows fill, as 295 rows fill an H100: its bandwidth, a twentieth of its FLOP/s.
+H100 = MACHINES["H100"]
+GPU = H100._replace(peak_flops=H100.peak_flops / 20)
+ROOM, MOST_K = 16, 8  # rows of its server, and its longest block
+
+# From queue_length, running, and how many draft tokens would pass in each row, the K of a step.
+Decide = Callable[[int, int, Sequence[int]], int]
+# So many requests, with this mean gap in ms, of so many tokens each.
+Phases = Sequence[tuple[int, float, int]]
+
+
+class Request(NamedTuple):
+    """When it arrives, in ms; for each of its tokens, how many draft tokens pass from there on."""
+
+    arrives: float
+    ahead: tuple[int, ...]
+
+
+class Traffic(NamedTuple):
+    """Requests in the order in which they arrive, and their acceptance rate."""
+
+    requests: list[Request]
+    alpha: float
+
+
+def traffic(seed: int, phases: Phases, alpha: float = 0.7) -> Traffic:
+    """Poisson arrivals, phase after phase; every draft token passes with `alpha`."""
+    rng = np.random.default_rng(seed)
+    gaps = np.concatenate([rng.exponential(gap, count) for count, gap, _ in phases])
+    lengths = [tokens for count, _, tokens in phases for _ in range(count)]
+    rows = zip(np.cumsum(gaps).tolist(), lengths, strict=True)
+    return Traffic([Request(at, _runs(rng.random(n) < alpha)) for at, n in rows], alpha)
+
+
+def _runs(passed: np.ndarray) -> tuple[int, ...]:
+    """How many in a row pass, from each place on."""
+    runs = [0]
+    for each in passed[::-1].tolist():
+        runs.append((runs[-1] + 1) * each)
+    return tuple(runs[:0:-1])
+
+
+def serve(decide: Decide, load: Traffic, costs: np.ndarray) -> np.ndarray:
+    """Milliseconds (N,) from each request's arrival to its last token.
+
+    `costs` (B + 1, K + 1) are those of `choose_k`. Before every step the policy decides; then
+    waiting requests are taken in until B rows run, and every row writes its block.
+    """
+    requests, table = load.requests, costs.tolist()
+    clock, arrived, started = 0.0, 0, 0
+    rows: list[list[int]] = []  # a request's number, and the tokens that it has
+    taken = np.zeros(len(requests))
+    while rows or started < len(requests):
+        if not rows and started == arrived:
+            clock = max(clock, requests[started].arrives)
+        while arrived < len(requests) and requests[arrived].arrives <= clock:
+            arrived += 1
+        state = arrived - started, len(rows)
+        while started < arrived and len(rows) < len(table) - 1:
+            rows.append([started, 0])
+            started += 1
+        ahead = [requests[number].ahead[at] for number, at in rows]
+        k = decide(*state, ahead)
+        clock += table[len(rows)][k]
+        rows = [[row[0], row[1] + min(n, k) + 1] for row, n in zip(rows, ahead, strict=True)]
+        for number, _ in rows:
+            taken[number] = clock - requests[number].arrives
+        rows = [row for row in rows if row[1] < len(requests[row[0]].ahead)]
+    return taken
+
+
+def p99(decide: Decide, load: Traffic, costs: np.ndarray) -> float:
+    """The milliseconds that 99 in a hundred requests do not exceed."""
+    return of_sample(serve(decide, load, costs), 0.99)
+
+
+def constant(k: int) -> Decide:
+    """The policy that always drafts `k`."""
+    return lambda queue_length, running, ahead: k
+
+
+class Best(NamedTuple):
+    """The constant K of the lowest p99, and this p99 in ms."""
+
+    k: int
+    p99: float
+
+
+def best_constant(load: Traffic, costs: np.ndarray) -> Best:
+    """The best of the policies that always draft the same."""
+    found = {k: p99(constant(k), load, costs) for k in range(costs.shape[1])}
+    k = min(found, key=found.__getitem__)
+    return Best(k, found[k])
+
+
+def oracle(costs: np.ndarray) -> Decide:
+    """The policy that is told how many draft tokens would pass: the most tokens for the time."""
+    table = costs.tolist()
+
+    def decide(queue_length: int, running: int, ahead: Sequence[int]) -> int:
+        times = table[len(ahead)]
+        wrote = [sum(min(n, k) + 1 for n in ahead) for k in range(len(times))]
+        return max(range(len(times)), key=lambda k: wrote[k] / times[k])
+
+    return decide
+
+
+def policy(choose_k: Callable, alpha: float, costs: np.ndarray) -> Decide:
+    """A student's function as a policy; it is asked once for each queue_length and running."""
+
+    @cache
+    def asked(queue_length: int, running: int) -> int:
+        return choose_k(queue_length, running, alpha, costs)
+
+    return lambda queue_length, running, ahead: asked(queue_length, running)
+
+
+# Calm and rush, twice: few long answers, then many short ones, almost more than fit.
+DAY = traffic(2, [(50, 1000, 64), (150, 5, 16)] * 2)
+RUSH = traffic(1, [(300, 5, 16)])  # and nothing but the rush
+
+
+@cache
+def passes() -> dict:
+    """The recorded passes, as they are in the file."""
+    return json.loads(PATH.read_text(encoding="utf-8"))
+
+
+@cache
+def measured(context: int) -> np.ndarray:
+    """`costs` (9, 7) in ms from the recorded passes, with so many tokens in each row's cache."""
+    found = passes()["contexts"][str(context)]
+    target, draft = np.array(found["target"]), np.array(found["draft"])
+    steps = target + np.arange(target.shape[1]) * draft[:, None]
+    return fixed(np.vstack([np.zeros(target.shape[1]), steps]))
+
+
+def pass_seconds(new: Any, machine: Machine, cached: Any = 0) -> Any:
+    """Seconds of a pass of Llama 2 7B over `new` tokens in all, by the roofline of chapter 00.
+
+    `cached` tokens of text stand in all caches together. Numbers, or arrays that fit together.
+    """
+    model = MODELS["Llama 2 7B"]
+    reading = (2 * model.n_params + cached * KV_BYTES["Llama 2 7B"]) / machine.bandwidth
+    return np.maximum(reading, 2 * new * model.n_params / machine.peak_flops)
+
+
+def computed(context: int, rows: int, k_max: int, machine: Machine = H100) -> np.ndarray:
+    """`costs` (rows + 1, k_max + 1) in ms of Llama 2 7B, with so many tokens in each row's cache.
+
+    The draft has DRAFT of the target's parameters and of its cache.
+    """
+    batch, k = np.arange(rows + 1)[:, None], np.arange(k_max + 1)
+    target = pass_seconds((k + 1) * batch, machine, batch * context)
+    draft = DRAFT * pass_seconds(batch, machine, batch * context)
+    return fixed(1000 * (target + k * draft) * (batch > 0))
+
+
+@cache
+def gpu(context: int) -> np.ndarray:
+    """`costs` (17, 9) in ms of the small GPU, with so many tokens of text in each row's cache."""
+    return computed(context, ROOM, MOST_K, GPU)
+
+
+def fits(context: int, rows: int, machine: Machine = H100) -> bool:
+    """Whether weights and caches of `computed` fit into the machine's memory, the draft's too."""
+    cached = rows * context * KV_BYTES["Llama 2 7B"]
+    weights = 2 * MODELS["Llama 2 7B"].n_params
+    return (1 + DRAFT) * (weights + cached) <= machine.memory

@@ -1,0 +1,208 @@
+"""`specdec mark`: one's own notebook, the page of a class, and how far one is."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from classes import any_system
+from classes.submitting import CHAPTER, right
+from nbformat import NotebookNode
+
+from autograde import grade
+from autograde.chapter import chapter_names, notebook_path
+from autograde.result import Result
+from autograde.sandbox import isolation
+from autograde.sandbox.isolation import OWN, Isolation
+from autograde.selfstudy import command
+from autograde.selfstudy.marks import FOLDER, Copy
+from autograde.submission import release_of
+from autograde.wrong import misconceptions_of
+from specdec_lib import cli
+
+WRONG = "residual_distribution"
+TARGET_AGAIN = next(each.code for each in misconceptions_of(CHAPTER).of(WRONG))
+
+
+def save(work: Path, notebook: NotebookNode, chapter: str = CHAPTER) -> Path:
+    """Write a notebook as JupyterLab does; its path."""
+    path = notebook_path(work, chapter)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess]:
+    """A folder `work` marked once, where nothing is there that only Linux has."""
+    folder = tmp_path_factory.mktemp("there")
+    work = folder / "work"
+    answers = {WRONG: TARGET_AGAIN, "quiz_02": 'quiz_02 = "a"', "why_residual": "Missing mass."}
+    path = save(work, right(**answers))
+    save(work, release_of("00_bottleneck"), "00_bottleneck")
+    before = path.read_bytes()
+    start = any_system.command(folder, "--work", work, "--no-browser")
+    done = subprocess.run(start, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert path.read_bytes() == before
+    return work, done
+
+
+def test_it_says_what_it_does_and_where_the_pages_are(there):
+    work, done = there
+    assert done.stdout.startswith("Your own notebooks run here with your own rights")
+    assert f"{CHAPTER}: 18 of 22 points, in " in done.stdout
+    assert f": work/marks/{CHAPTER}.html" in done.stdout
+    assert f"{CHAPTER}, saved at " in done.stderr
+    rows = {
+        line.split()[0]: " ".join(line.split()[1:]) for line in done.stdout.splitlines() if line
+    }
+    assert rows[CHAPTER] == "18 of 22 18 of 23 read again: What to write instead: the residual"
+    assert rows["00_bottleneck"] == rows["01_draft_then_verify"] == "not begun"
+    assert sorted(path.name for path in (work / FOLDER).iterdir()) == [
+        f"{CHAPTER}.html", f"{CHAPTER}.json", "progress.html",
+    ]  # fmt: skip
+
+
+def test_the_page_is_that_of_a_class_with_the_courses_own_written_answer(there):
+    page = BeautifulSoup(Copy(there[0], CHAPTER).page.read_text(encoding="utf-8"), "html.parser")
+    text = " ".join(page.get_text(" ").split())
+    assert page.header.get_text(strip=True) == f"{CHAPTER}: 18 of 22 points"
+    assert "You might think" in page.find(id=f"test_{WRONG}").get_text()
+    assert "You chose a." in page.find(id="test_quiz_02").get_text()
+    assert "The course's own answer, to compare yours with: Token 0 comes out too often." in text
+    assert "marked by a person" not in text.lower() and page.find("script") is None
+    assert page.find("math") is not None
+
+
+def test_the_progress_page_leads_to_what_is_to_be_read_again(there):
+    work, _ = there
+    page = BeautifulSoup(
+        (work / FOLDER / "progress.html").read_text(encoding="utf-8"), "html.parser"
+    )
+    rows = {row.th.get_text(): row for row in page.find(class_="progress").tbody.find_all("tr")}
+    assert len(rows) == len(chapter_names())
+    assert page.find(class_="total").get_text() == "18 of 22 points in 1 of 9 chapters"
+    assert "not begun" in rows["00 Why generation is slow"].get_text()
+    links = [a["href"] for row in rows.values() for a in row.find_all("a")]
+    assert links[0] == f"{CHAPTER}.html" and len(links) == 2
+    for link in (a["href"] for a in page.find_all("a")):
+        file, _, place = link.partition("#")
+        other = BeautifulSoup((work / FOLDER / file).read_text(encoding="utf-8"), "html.parser")
+        assert not place or other.find(id=place), link
+    behaviours = page.find_all("li")
+    assert len(behaviours) == 23 and len(page.find_all("li", class_="right")) == 18
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process marks as `specdec mark` does."""
+    monkeypatch.setattr(isolation, "chosen", lambda: Isolation(OWN))
+
+
+def limited(monkeypatch: pytest.MonkeyPatch, **seconds: float) -> None:
+    """Other limits than a minute."""
+    usual = grade.limits_of
+    monkeypatch.setattr(grade, "limits_of", lambda chapter: replace(usual(chapter), **seconds))
+
+
+def test_only_what_was_changed_is_marked_again(tmp_path: Path, capsys, monkeypatch):
+    counted: list[str] = []
+
+    def mark(notebook: NotebookNode, chapter: str) -> tuple[Result, str]:
+        counted.append(chapter)
+        return Result(grade.exercises_of(notebook)), "page"
+
+    monkeypatch.setattr(command, "mark", mark)
+    save(tmp_path, right())
+    assert command.run(tmp_path, [], opens=False) == 0
+    assert command.run(tmp_path, [], opens=False) == 0
+    assert counted == [CHAPTER]
+    assert capsys.readouterr().out.count("Your own notebooks run here") == 1
+    save(tmp_path, right(quiz_02='quiz_02 = "a"'))
+    assert command.run(tmp_path, ["00"], opens=False) == 2  # there is no copy of it
+    told = capsys.readouterr()
+    assert "there is no " in told.err and "specdec start" in told.err
+    assert "changed since it was marked" in told.out
+    command.run(tmp_path, [], opens=False)
+    assert counted == [CHAPTER] * 2
+    assert "changed since" not in capsys.readouterr().out
+    command.run(tmp_path, ["2"], opens=False)
+    assert counted == [CHAPTER] * 3  # who names it has it marked
+
+
+def test_a_cell_that_never_ends_is_stopped_and_named(own, tmp_path: Path, capsys, monkeypatch):
+    limited(monkeypatch, extra_cell_seconds=0.3)
+    notebook = right()
+    notebook.cells.insert(3, nbformat.v4.new_code_cell("# mine\nwhile True:\n    pass"))
+    save(tmp_path, notebook)
+    assert command.run(tmp_path, ["2"], opens=False) == 0
+    told = capsys.readouterr().out
+    assert "22 of 22 points" in told
+    assert "stopped: the cell that begins with `# mine`: it took longer than 0.3 s" in told
+    assert "a time limit decided" in told
+    assert "A time limit decided:" in Copy(tmp_path, CHAPTER).page.read_text(encoding="utf-8")
+
+
+def test_a_notebook_that_cannot_be_read_is_named_and_left_alone(own, tmp_path: Path, capsys):
+    path = notebook_path(tmp_path, CHAPTER)
+    path.parent.mkdir()
+    path.write_text("{")
+    assert command.run(tmp_path, [str(path)], opens=False) == 2
+    told = capsys.readouterr()
+    assert f"{path}: the file is not valid JSON" in told.err
+    assert "cannot be read: the file is not valid JSON" in told.out and path.read_text() == "{"
+
+
+def test_a_name_that_is_no_chapter_is_refused_with_those_there_are(tmp_path: Path):
+    with pytest.raises(ValueError, match="no chapter 11. There are: 00_bottleneck, 01"):
+        command.chapter_of("11")
+    assert command.chapter_of("2") == command.chapter_of("02") == command.chapter_of(CHAPTER)
+
+
+@pytest.mark.parametrize(
+    "platform, variables, is_opened",
+    [
+        ("win32", {}, True),
+        ("darwin", {}, True),
+        ("linux", {"DISPLAY": ":0"}, True),
+        ("linux", {"BROWSER": "firefox"}, True),
+        ("linux", {}, False),
+    ],
+)
+def test_a_page_is_shown_where_there_is_a_screen(
+    platform: str, variables: dict, is_opened: bool, tmp_path: Path, monkeypatch, capsys
+):
+    opened: list[str] = []
+    monkeypatch.setattr(command.webbrowser, "open", lambda url: opened.append(url) or True)
+    monkeypatch.setattr(command.sys, "platform", platform)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    command.show(tmp_path / "a b.html")
+    assert opened == ([(tmp_path / "a b.html").as_uri()] if is_opened else [])
+    assert ("Open this file in one" in capsys.readouterr().out) is not is_opened
+
+
+def test_without_a_grader_it_says_who_marks(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
+    assert cli.main(["mark", "--work", str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert "no grader in this copy" in told and "hand in" in told and "--self-study" in told
+
+
+def test_without_a_folder_it_says_what_makes_it(tmp_path: Path, capsys):
+    assert cli.main(["mark", "--work", str(tmp_path / "work")]) == 2
+    assert "`specdec start` makes it" in capsys.readouterr().err
+
+
+def test_what_is_asked_goes_to_the_grader_as_it_is(tmp_path: Path, monkeypatch):
+    asked: list[list[str]] = []
+    monkeypatch.setattr(cli.subprocess, "call", lambda command: asked.append(command) or 0)
+    assert cli.main(["mark", "02", "03", "--no-browser", "--work", str(tmp_path)]) == 0
+    ((*_, first, last, option, work, no_browser),) = asked
+    assert (first, last, option, work) == ("02", "03", "--work", str(tmp_path.resolve()))
+    assert no_browser == "--no-browser"

@@ -1,0 +1,57 @@
+"""Python as it is where there is no Linux: what only some systems have is missing, or raises."""
+
+import sys
+from pathlib import Path
+
+ONLY_LINUX = """
+import os, select, socket, sys, time
+FUNCTIONS = {
+    os: "fork forkpty setsid setresuid unshare setns memfd_create pidfd_open killpg sysconf",
+    socket: "send_fds recv_fds",
+    time: "clock_gettime",
+}
+def no(name):
+    def raises(*args, **kwargs):
+        raise AssertionError(f"{name} is not there on every system")
+    return raises
+for module, names in FUNCTIONS.items():
+    for name in names.split():
+        if hasattr(module, name):
+            setattr(module, name, no(f"{module.__name__}.{name}"))
+del select.poll, select.epoll
+import asyncio, ctypes, multiprocessing.connection
+del os.O_DIRECTORY, os.O_NOFOLLOW, os.O_NONBLOCK, socket.AF_UNIX
+sys.modules["resource"] = None
+def watch(event, args):
+    if event == "open" and str(args[0]).startswith(("/dev/shm", "/proc/self", "/proc/sys")):
+        raise AssertionError(f"{args[0]} is not there on every system")
+    if event == "ctypes.dlopen" and not args[0]:
+        raise AssertionError("there is not one C library on every system")
+sys.addaudithook(watch)
+"""
+_PROGRAM = """{block}
+import runpy
+sys.path[0] = {folder!r}
+runpy.run_path({program!r}, run_name="__main__")
+"""
+_COMMAND = """{block}
+import importlib
+from pathlib import Path
+from autograde.sandbox import portable
+portable.PROGRAM = Path({program!r})
+from autograde.selfstudy.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def command(folder: Path, *arguments: object) -> list[str]:
+    """The command line of `specdec mark`'s grader there; its programs lie in `folder`."""
+    from autograde.sandbox import portable
+
+    place = portable.PROGRAM
+    worker = folder / "worker.py"
+    texts = {"block": ONLY_LINUX, "folder": str(place.parent), "program": str(place)}
+    worker.write_text(_PROGRAM.format(**texts))
+    grader = folder / "grader.py"
+    grader.write_text(_COMMAND.format(block=ONLY_LINUX, program=str(worker)))
+    return [sys.executable, "-X", "utf8", str(grader), *map(str, arguments)]
