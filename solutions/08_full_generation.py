@@ -14,7 +14,7 @@
 # **You build** a decoder that runs real models and writes the target's text.
 # **You leave with** the numbers of *your* machine, each with the baseline that it was measured against.
 #
-# You can rest after "Whose decoder runs". Up to there you write code. After it your decoder is measured.
+# You can rest after "Whose text does your loop write?": after it your decoder is broken and measured.
 
 # %%
 import numpy as np
@@ -30,8 +30,8 @@ from specdec_lib.lessons.ch08 import broken, figures, measured as charts
 # %% [markdown]
 # ## The smallest example: two caches and five letters
 #
-# A model stores keys and values of every position that it has read. This store is its **cache**. With
-# it, a pass reads only the tokens that are new. Target and draft have a cache each.
+# A model keeps the keys and values of all positions that it has read in its **cache**, so a pass reads only
+# new tokens. Target and draft have a cache each.
 #
 # The text is `a b`. Both caches hold `a`, and nobody has read `b` yet. The draft reads `b` and proposes
 # `c`. Then the draft reads `c` and proposes `d`. The target reads `b c d` in one pass. What happens next
@@ -126,21 +126,19 @@ lesson.check_rollback(rollback)
 # Chapter 02 judged one block in a Python loop. On a GPU each `if` waits until the device has sent a
 # number back. So you now write the verdict with tensor operations only, for all rows at once.
 #
-# Take one row with three draft tokens. The first two pass, the third fails, and so would a fourth
-# verdict not matter any more. As numbers the verdicts are `1, 1, 0`. Their cumulative product is
-# `1, 1, 0`, and its sum is 2: two tokens stand. For the verdicts `1, 0, 1` the cumulative product is
-# `1, 0, 0`: one token stands, because the third was judged after a token that is not written.
+# Take a row with the verdicts yes, no, yes, or `1, 0, 1`. The cumulative product is `1, 0, 0`, and its
+# sum is 1: one token stands. The third one was judged after a token that is not written.
 #
 # The next token comes from row `count` of `p`, less row `count` of `q`. After a block that was accepted
-# whole there is no row `count` of `q`. If you add a row of **zeros** below `q`, the residual there is `p`
-# itself. So the bonus token needs no case of its own.
+# whole, `q` has no such row. If you add a row of **zeros** below `q`, the residual there is `p` itself,
+# and the bonus token needs no case of its own.
 #
 # The rule of chapter 02 becomes a product. Draft token $x_i$ is accepted exactly if
 #
 # $$ r_i \, q_i(x_i) < p_i(x_i). $$
 #
-# Chapter 02 compares a quotient with `<=`. The two rules differ only where both sides are equal, which
-# has probability 0. The product needs no case for 0/0, and a token with `p = 0` never passes.
+# Chapter 02 compares a quotient with `<=`. The two differ only where both sides are equal, which has
+# probability 0. The product needs no case for 0/0, and a token with `p = 0` never passes.
 
 # %% [markdown]
 # ### Exercise: verify_block
@@ -158,13 +156,12 @@ lesson.check_rollback(rollback)
 # rejected and the count is 0. The residual is `[0, 1, 0]`: the next token is 1.
 #
 # **What is graded, too.** Compare strictly: an equal product rejects. Calculate in the dtype of `p` and
-# `q`, float32 or float64, since a narrower one loses a small residual. Change no argument. Use no loop
-# over rows and no `item()` or `tolist()`: the number of operations must not depend on `B`. (The check below cannot
-# count operations. Grading does, for a tenth of the points.)
+# `q`, float32 or float64. Change no argument. Use no loop over rows and no `item()` or `tolist()`: the
+# number of operations must not depend on `B`. (The check cannot count operations. Grading does, for a
+# tenth of the points.)
 #
-# The figure is one call of your function with 3,456 rows: every block of two draft tokens out of three,
-# with a grid of coins for which all sums are exact. The crosses are plain decoding. Each bar should end
-# at its cross.
+# The figure is one call with 3,456 rows: every block of two draft tokens out of three, with a grid of
+# coins for which all sums are exact. Each bar should end at its cross, which is plain decoding.
 
 
 # %% solution="verify_block"
@@ -210,14 +207,14 @@ def feed(model, cache, tokens: list[int]) -> torch.Tensor:
 
 
 # %% [markdown]
-# `feed` settles three cases. In the first block it reads the whole prompt. Later it reads the one token
-# that nobody has read. After a block that was accepted whole, it lets the draft read the two tokens
-# that the draft lacks. A loop that always feeds "the last token" loses one of them. Nothing crashes.
+# `feed` settles three cases: the whole prompt in the first block, one token later, and for the draft two
+# tokens after a block that was accepted whole. A loop that always feeds "the last token" loses one of
+# the two. Nothing crashes.
 #
-# **A puzzle, if you like**, not graded. Below are the lines of one block at temperature 1, shuffled. Two
-# lines have a blank, and one line is not needed. `text` is the prompt with all that is written so far,
-# `end` is the length of the complete text, and `left` is `end - len(text)`. Your blanks are evaluated, so
-# every spelling with the right value is right.
+# **A puzzle, if you like**, not graded. The next cell prints the lines of one block at temperature 1,
+# shuffled. Two lines have a blank, and one line is not needed. `text` is the prompt with all that is
+# written so far, `end` is the length of the complete text, and `left` is `end - len(text)`. Your blanks
+# are evaluated: every spelling with the right value is right.
 
 # %%
 order = ""  # the letters in their order, as in "GJ"
@@ -249,11 +246,11 @@ lesson.check_puzzle(order, blank_g, blank_c)
 # `rng.random(n)` for `r`, `rng.random()` for `u`. `u` is the same number for a correction and for a
 # bonus. At temperature 0 nothing is drawn, and zeros serve.
 #
-# **How often a model reads.** No token is read twice by a model, unless it was rolled back. The target is called
-# once a block; one more call may read the prompt. For 0 tokens no model is called.
+# **How often a model reads.** No model reads a token twice, unless the token was rolled back. The target
+# is called once a block; one more call may read the prompt. For 0 tokens no model is called.
 #
-# **One worked number.** `k = 4`, 10 tokens. While nothing is accepted, the blocks draft 4, 4, 4, 4, 4, 4,
-# 3, 2, 1 and 0 tokens. While everything is accepted, they draft 4 and 4, and the text is complete.
+# **One worked number.** `k = 4`, 10 tokens. If nothing is accepted, the blocks draft 4, 4, 4, 4, 4, 4, 3,
+# 2, 1 and 0 tokens. If everything is accepted, they draft 4 and 4, and the text is complete.
 
 
 # %% solution="speculative_generate"
@@ -294,9 +291,8 @@ def speculative_generate(
 hints(speculative_generate)
 
 # %% [markdown]
-# The next picture shows what your loop feeds to the two example models of the check. Each row is a
-# pass, and the passes go from top to bottom. Find the blocks that were accepted whole: after each of them the draft
-# reads two tokens.
+# The next picture shows what your loop feeds to the two example models of the check, one row for each
+# pass. Find the blocks that were accepted whole: after them the draft reads two tokens.
 
 # %% tags=["demo"]
 figures.passes(speculative_generate)
@@ -307,10 +303,9 @@ lesson.check_speculative_generate(speculative_generate)
 # %% [markdown]
 # ### Whose text does your loop write?
 #
-# The distribution of the text must be the target's. To compare two distributions by samples is to
-# compare noise. So the next cell samples nothing: it runs your whole loop on a lookup table over three
-# tokens, once for every combination of random numbers that makes a difference. The total variation
-# should be 0, up to rounding.
+# The distribution of the text must be the target's. Samples would show noise. So the next cell samples
+# nothing: it runs your whole loop on a lookup table over three tokens, once for every combination of
+# random numbers that makes a difference. The total variation should be 0, up to rounding.
 
 # %% tags=["demo"]
 figures.law_of_texts(speculative_generate)
@@ -325,6 +320,9 @@ from specdec_lib.assets import ASSETS
 from specdec_lib.device import name_of
 from specdec_lib.lessons.widgets.trace import trace_picture
 from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.models.llama import Llama
+
+# %% tags=["demo"]
 from specdec_lib.measure.experiment import (
     batches,
     engineering,
@@ -338,7 +336,6 @@ from specdec_lib.measure.experiment import (
 from specdec_lib.measure import papers
 from specdec_lib.measure.experiment import loops as decoders
 from specdec_lib.measure.quiet.runs import beside
-from specdec_lib.models.llama import Llama
 
 # %% tags=["demo"]
 MINE = True
@@ -377,10 +374,10 @@ prediction_08_b = 1
 lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 
 # %% [markdown]
-# The next cell runs your decoder with models whose caches make these mistakes. It measures the acceptance rate
-# alpha on the built-in pair, with four texts of 48 tokens and `K = 4`: once with the target as its own
-# draft, once with the draft *base*. The distance of the texts is exact, on a lookup table over two
-# tokens. (About 10 seconds.)
+# The next cell runs your decoder with models whose caches make these mistakes. It measures alpha on the
+# built-in pair, with four texts of 48 tokens and `K = 4`: once with the target as its own draft, once
+# with the draft *base*. The distance of the texts is exact, on a lookup table over two tokens. (About 10
+# seconds.)
 
 # %% tags=["demo"]
 pair = [Llama.from_folder(ASSETS / name) for name in ("target", "base")]
@@ -394,28 +391,25 @@ figures.broken_decoders(found)
 lesson.reveal("prediction_08_b", prediction_08_b)
 
 # %% [markdown]
-# The two mistakes in the draft's cache leave every text right. They cost speed only, so no test of the
-# texts can find them. Each shows in one place:
+# The two mistakes in the draft's cache cost speed only, so no test of the texts can find them. Each shows
+# in one place:
 #
-# - With the target as its own draft `p = q`, and every draft token should be accepted. So a rate below
-#   1 gives the forgotten bonus feed away. With the other draft this mistake hardly shows, because its
-#   blocks are seldom accepted whole.
-# - With the target as its own draft nothing is ever rejected, so a forgotten rollback cannot show. With
-#   the other draft it costs about a third of the acceptance rate.
-#
-# A mistake in the target's cache changes `p` itself: the texts are wrong.
+# - With the target as its own draft, `p = q`, and every draft token should be accepted. A rate below 1
+#   gives the forgotten bonus feed away. With *base* this mistake hardly shows, because few blocks are
+#   accepted whole.
+# - A forgotten rollback of the draft cannot show there, because nothing is rejected. With *base* it costs
+#   about a third of the acceptance rate.
 
 # %% [markdown]
 # ## What this machine has
 #
-# The measurements share a **budget** of seconds, which the next cell prints. Each cell begins with the
-# most important piece. What does not fit is left out, and a line says so. With `LONGER = 4` there are four
-# times as many seconds. While a cell works, a line below it says at what.
+# The measurements share a **budget** of seconds, which the next cell prints. Each begins with the most
+# important piece. What does not fit is left out, and a line says so. With `LONGER = 4` they have four
+# times as many seconds. (About 30 seconds.)
 #
-# On a GPU that reaches the hub, published pairs are measured too. The cell says which of them fit the memory and
-# the disk, and asks once before it fetches anything, with the sum of the gigabytes.
-# `survey.look(LONGER, pairs=["vicuna"])` takes one by its name, `pairs=[]` takes none, and `yes=True`
-# answers for you. `specdec pairs` lists them. (About 30 seconds.)
+# On a GPU that reaches the hub, published pairs are measured too. The cell asks once before it fetches
+# anything, with the sum of the gigabytes. `survey.look(LONGER, pairs=["vicuna"])` takes one pair by its
+# name, and `pairs=[]` none. `specdec pairs` lists them.
 
 # %% tags=["demo", "shown"]
 LONGER = 1
@@ -423,19 +417,17 @@ machine = survey.look(LONGER)
 
 # %% [markdown]
 # Read `v` first: `v(5)` is the time of a target pass over five tokens, divided by the time of a pass over
-# one. The nearer `v` is to 1, the cheaper is a verification. If `v` grows fast, no draft helps much.
-#
-# If a line says that the run was **disturbed**, other programs took part of the machine's time. Your
-# points never depend on a time.
+# one. If `v` grows fast, no draft helps much. If a line says that the run was **disturbed**, other
+# programs took part of the machine's time. Your points never depend on a time.
 
 # %% [markdown]
 # ## Lossless, on real models
 #
-# At temperature 0 the text must be plain decoding's, token by token. There is one exception that is no
-# error. A pass over five tokens may round differently from five passes over one token. Where two tokens
-# are nearly equally probable, the other one may then win. The cell counts such **near-ties** apart: texts
-# that part where the target's two largest logits lie within 0.001 of each other in float32, or within 0.25 in bfloat16
-# (two rounding steps of a logit of 16). (About 10 seconds.)
+# At temperature 0 the text must be plain decoding's, token by token, with one exception. A pass over five
+# tokens may round differently from five passes over one. Where two tokens are nearly equally probable,
+# the other one may then win. The cell counts such **near-ties** apart: texts that part where the target's
+# two largest logits lie within 0.001 in float32, or within 0.25 in bfloat16 (two rounding steps of a
+# logit of 16). (About 10 seconds.)
 
 # %% tags=["demo"]
 for name, compared in identity.of_targets(our_decoder(), machine, draft="base", k=4):
@@ -445,8 +437,8 @@ for name, compared in identity.of_targets(our_decoder(), machine, draft="base", 
 # ## The experiment
 #
 # Leviathan et al. ran one target with three drafts, at two temperatures, on two tasks. You do the same
-# with two kinds of held-out text, Python and its documentation. Four drafts without a model of their own
-# stand beside the three: counts of tokens and of pairs, prompt lookup, and the target's own first half.
+# with two kinds of held-out text, Python and its documentation. Beside the three drafts stand counts of
+# tokens and of pairs, prompt lookup, and the target's own first half.
 #
 # The costlier target is the small one, made slow on purpose; its distribution is the same. So it accepts
 # as a 17:1, 8:1 or 4:1 pair does (small, base, large), and costs as much as a pair that is far apart. A
@@ -506,27 +498,25 @@ charts.against_hugging_face(rows)
 charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 
 # %% [markdown]
-# The papers' rows are printed values from other models and machines. Compare the *pattern*, not the
-# height. Ask three questions. Does the smallest draft win, as in the paper? How far is *measured* from *and
-# prompt*, and from *formula*? What is left of a good alpha where `v` is large?
+# The papers' rows are printed values from other models and machines: compare the *pattern*, not the
+# height. Does the smallest draft win, as in the paper? How far is *measured* from *and prompt*, and from
+# *formula*? What is left of a good alpha where `v` is large?
 #
-# The baseline matters as much as the decoder. Hugging Face's `generate` does other work for a token than our plain
-# loop, so a ratio over it is another number. For small models its assisted generation can be
-# slower than its plain one.
+# The baseline matters as much as the decoder. Hugging Face's `generate` does other work for a token than
+# our plain loop, so a ratio over it is another number.
 
 # %% [markdown]
 # ## What the engineering adds
 #
-# Four versions of the decoder take turns on the same prompts. They make tokens by the same rule, and the
-# work between the passes differs:
+# Four versions of the decoder take turns on the same prompts. Only the work between the passes differs:
 #
 # - **a cache that grows**: every pass copies the cache into larger memory;
 # - **your loop**: its caches have their memory from the start;
 # - **the library's loop**: it keeps the lengths on the host, and reads few values back;
-# - **steps of fixed shape**: a GPU records them once as one CUDA graph and starts the graph as a whole.
-#   Without a GPU nothing is recorded, and each step attends over the whole capacity.
+# - **fixed shape**: a GPU records a step once, as a CUDA graph, and starts the graph as a whole. Without a
+#   GPU nothing is recorded, and each step attends over the whole capacity.
 #
-# Which order do you expect? If two ranges of quartiles overlap, the run shows no order of the two. (About 20
+# Which order do you expect? Where two ranges of quartiles overlap, the run shows no order. (About 20
 # seconds.)
 
 # %% tags=["demo"]
@@ -537,19 +527,15 @@ for run in beside("08 engineering", timed):
     charts.engineering(engineering.versions(run))
 
 # %% [markdown]
-# On a CPU the passes take most of the time, so the versions lie close together, and your loop may even
+# On a CPU the passes take most of the time. So the versions lie close together, and your loop may even
 # win. On a GPU a pass is short, and the work between the passes decides.
 #
-# ### Why a small draft is not cheap on a GPU
-#
-# A GPU often finishes a small model's kernel before the host has started the next kernel. The pass then
-# takes as long as *starting* its kernels. Their number goes with the layers, not with the weights:
+# A GPU often finishes a small model's kernel before the host has started the next one. The pass then
+# takes as long as *starting* its kernels, and their number goes with the layers, not with the weights:
 # Qwen2.5-0.5B has 24 layers, and its target of 7B has 28. A graph is started once, and `c` goes back to
-# what the weights say. Where nothing can be recorded, a draft has to be shallow: Yan et al. (2024, arXiv
-# 2402.01528) trade depth for width.
-#
-# On a GPU the next cell times four drafts both ways, two sizes times two depths. On every machine it does
-# the sum for FLAN-T5, whose kernels `transformers` starts one by one.
+# what the weights say. Without a graph a draft has to be shallow: Yan et al. (2024, arXiv 2402.01528)
+# trade depth for width. On a GPU the next cell times four drafts both ways. Everywhere it does the sum for
+# FLAN-T5, whose kernels `transformers` starts one by one.
 
 # %% tags=["demo"]
 if machine.device.type == "cuda":
@@ -559,8 +545,7 @@ print(launches.t5_in_words())
 # %% [markdown]
 # ## Token by token
 #
-# Here is one text of your decoder. Hover over a token, or step with the slider or the arrow keys: you
-# see `p`, `q`, their ratio, and the verdict.
+# Here is one text of your decoder. Hover over a token, or step with the slider or the arrow keys.
 
 # %% tags=["demo"]
 told = traces.of_built_in(our_decoder(), machine, k=4)
@@ -574,15 +559,14 @@ charts.by_class(told.classes)
 
 # %% [markdown]
 # Some text is easy for many blocks in a row, and some is hard. So later positions, *where they are
-# reached*, often pass more often than the first. Constant alpha is an approximation, and it fails in both
-# directions: chapter 05 has published systems whose acceptance falls along the block.
+# reached*, often pass more often than the first. Constant alpha is an approximation.
 
 # %% [markdown]
 # ## Many requests, and the tail
 #
-# Now several prompts share a pass. The weights are read once for all rows. So plain decoding already
-# gets more tokens a second for the same reading, as long as there is spare arithmetic. A verification
-# needs the same spare arithmetic: a batch of 8 with `K = 4` is a pass over 40 tokens. (About 25 seconds.)
+# Now several prompts share a pass, and the weights are read once for all rows. As long as there is spare
+# arithmetic, plain decoding gets more tokens a second for nothing. A verification needs the same spare
+# arithmetic: a batch of 8 with `K = 4` is a pass over 40 tokens. (About 25 seconds.)
 
 # %% tags=["demo"]
 for run in beside("08 batches", batches.measure(our_decoder(), machine, best.target, best.draft)):
@@ -590,38 +574,33 @@ for run in beside("08 batches", batches.measure(our_decoder(), machine, best.tar
     charts.batches(served)
 
 # %% [markdown]
-# In the left panel, compare the lines at batch 1 with the same lines at your largest batch: is the gain over plain decoding
-# still there? The right panel shows the tail. Each row ends by its own luck, and the batch waits
-# for the slowest row. Chen et al. report that this spread grows with K.
+# Compare the lines of the left panel at batch 1 and at your largest batch: is the gain over plain decoding
+# still there? The right panel shows the tail. Each row ends by its own luck, and the batch waits for the
+# slowest row.
 
 # %% [markdown]
 # ## An encoder-decoder
 #
 # The paper's T5 models are encoder-decoders: the encoder reads the source once, and speculation happens
 # in the decoder only. Your loop needs no change. Here is a T5 of random weights. **Its text means
-# nothing.** It can show one thing: your greedy tokens are those of `transformers`.
+# nothing**, but its greedy tokens should be those of `transformers`.
 
 # %% tags=["demo"]
 print(seq2seq.compare_random_t5(our_decoder()))
 
 # %% [markdown]
 # Published pairs are one name away: `load_pair("flan-t5", "small")` of `specdec_lib.models.pairs` fetches
-# FLAN-T5 XXL with its small sibling, 45 GB, and `load_pair("flan-t5-xl", "small")` a quarter of it. The
-# paper fine-tuned T5 v1.1 for each task; FLAN-T5 is T5 v1.1 fine-tuned for many. You are asked before
-# anything is fetched. `specdec doctor` says which pairs fit.
-#
-# If such pairs ran, the experiment above has their rows. FLAN-T5 translates WMT14 and summarises
-# CNN/DailyMail, as in the paper's Tables 2 and 3. A pair of Llama's form continues HumanEval and XSum, as
-# in Chen et al. Vicuna 7B with a draft of 68M stands beside Spec-Bench's row: 2.28 tokens a pass and 1.49
-# times on an A100 (the run of chapter 05; the later run of chapter 07 has 1.52). The texts come from the
-# hub with `pip install -e .[published]`. Where a task is called *docs* or *code*, built-in texts stood in.
+# FLAN-T5 XXL with its small sibling, 45 GB, after a question. If such pairs ran above, their rows are in
+# the table. FLAN-T5 translates WMT14 and summarises CNN/DailyMail, as in the paper's Tables 2 and 3.
+# Vicuna 7B with a draft of 68M stands beside Spec-Bench's row: 2.28 tokens a pass and 1.49 times on an
+# A100 (the run of chapter 05; the later run of chapter 07 has 1.52). Where a task is called *docs* or
+# *code*, built-in texts stood in.
 
 # %% [markdown]
 # ## Two answers from your table
 #
-# Use the numbers of *your* run. A person marks these answers. The results file `chapter08_....json` holds
-# the numbers, with the machine, the versions and the commit. `specdec compare A.json B.json` sets two
-# machines side by side.
+# Use the numbers of *your* run. A person marks these answers. The results file `chapter08_....json` has
+# the numbers too, and `specdec compare A.json B.json` sets two machines side by side.
 #
 # ### In your own words: the draft and v
 #
@@ -707,15 +686,6 @@ lesson.answered("quiz_08_b", quiz_08_b)
 # 1.
 #
 # </details>
-#
-# **You might read: "A speed-up of 2 to 3 times for free."**
-#
-# <details><summary>Answer</summary>
-#
-# It is not free on a busy server, where other requests need the spare arithmetic. *Look:* the
-# next cell sets your largest batch beside your batch of 1.
-#
-# </details>
 
 # %% tags=["demo"]
 slower = [r for r in rows if r.expected < 1]
@@ -770,5 +740,5 @@ show_race(race("08", contestants, reading=True))
 # The papers support the procedure, its exactness, and their own tables. None of them tells you how fast
 # your machine is.
 #
-# **Next.** Read `specdec_lib/decoding/speculative.py` beside your own loop. Then take a pair of models that you care
-# about, and measure before you believe.
+# **Next.** Read `specdec_lib/decoding/speculative.py` beside your own loop. Then take a pair of models
+# that you care about, and measure before you believe.

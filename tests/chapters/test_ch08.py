@@ -1,5 +1,6 @@
 """Chapter 08: what only its checks, puzzle, laws and figures have."""
 
+import copy
 import re
 from types import SimpleNamespace
 
@@ -294,6 +295,22 @@ def test_what_breaks_on_the_built_in_pair_is_what_the_text_says():
     assert alpha(target, "the bonus feed") < 0.85
     text = TEXT.replace("\n# ", " ")
     assert "about a third of the acceptance rate" in text and "hardly shows" in text
+
+
+def test_a_copy_of_a_pair_shares_its_passes_and_changes_nothing_in_the_first():
+    passes: list = []
+    pair = [
+        ch08_tests.RemoteModel(t, n, 1, None, passes)
+        for n, t in zip("ab", ch08.tables(1), strict=True)
+    ]
+    first, second = copy.deepcopy(pair)
+    cache = first.new_cache()
+    first.forward(torch.tensor([[1, 2]]), cache)
+    assert first.passes is second.passes and len(first.passes) == 1 and first.thing is first
+    again = copy.deepcopy(cache)
+    first.forward(torch.tensor([[3]]), cache)
+    assert (passes, len(again.tokens), again.thing) == ([], 2, again)
+    assert first.faults == second.faults == []
 
 
 def test_the_quiz_counts_what_the_drafts_cache_holds():

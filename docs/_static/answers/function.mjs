@@ -10,7 +10,7 @@ const FETCHES =
   "Your code runs in this browser and is sent nowhere.";
 const KEYS = "Ctrl+Enter runs. While you write, Tab indents: press Escape, then Tab, to leave the editor.";
 const LATER = "Hints 2 and 3 open after you have written a line of your own and run it.";
-const VERDICT = { right: "Right.", wrong: "Not yet.", stopped: "Stopped." };
+const VERDICT = { right: "Right.", wrong: "Not yet.", stopped: "Stopped.", failed: "Not checked." };
 
 /** The cells that a check of `cell` runs: the chapter's own code, and what the reader has written. */
 export function cellsUpTo(cell, cells) {
@@ -37,9 +37,8 @@ export function showFunction(place, cell, { chapter, cells }) {
     if (document.activeElement === ends) starts.focus();
     ends.hidden = true;
     hints.open(told.started);
-    if (!told.stopped && !told.failed) document.querySelectorAll(".own-fetches").forEach((each) => each.remove());
-    const wrong = told.stopped || told.failed ? "stopped" : "wrong";
-    says(told.passed ? "right" : wrong, told.text);
+    if (["right", "wrong"].includes(told.kind)) removeAll(".own-fetches");
+    says(told.kind, told.text);
   }
 
   const stub = button("Back to the stub", () => {
@@ -58,7 +57,9 @@ export function showFunction(place, cell, { chapter, cells }) {
   field.onRun = run;
 }
 
-/** Show what a run says; `kind` is "", "right", "wrong" or "stopped". */
+const removeAll = (selector) => document.querySelectorAll(selector).forEach((each) => each.remove());
+
+/** Show what a run says; `kind` is "", "right", "wrong", "stopped" or "failed". */
 function show(result, kind, text) {
   result.dataset.kind = kind;
   const verdict = VERDICT[kind] ? [element("strong", {}, VERDICT[kind])] : [];
