@@ -5,7 +5,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -15,6 +14,8 @@ from bs4 import BeautifulSoup
 from classes import any_system
 from classes.submitting import CHAPTER, right
 from nbformat import NotebookNode
+from pages.accessibility import faults
+from pages.browsing import Visitor
 
 from autograde import grade
 from autograde.chapter import ROOT, chapter_names, notebook_path
@@ -22,7 +23,7 @@ from autograde.result import Result
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import OWN, Isolation
 from autograde.selfstudy import command
-from autograde.selfstudy.marks import FOLDER, Copy
+from autograde.selfstudy.copies import FOLDER, Copy
 from autograde.submission import release_of
 from autograde.wrong import misconceptions_of
 from specdec_lib import cli
@@ -46,10 +47,12 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
     folder = tmp_path_factory.mktemp("there")
     work = folder / "work"
     answers = {WRONG: TARGET_AGAIN, "quiz_02": 'quiz_02 = "a"', "why_residual": "Missing mass."}
-    path = save(work, right(**answers))
+    notebook = right(**answers)
+    notebook.cells.insert(3, nbformat.v4.new_code_cell("# mine\nwhile True:\n    pass"))
+    path = save(work, notebook)
     save(work, release_of("00_bottleneck"), "00_bottleneck")
     before = path.read_bytes()
-    start = any_system.command(folder, "--work", work, "--no-browser")
+    start = any_system.command(folder, "--work", work, "--no-browser", seconds=0.3)
     done = subprocess.run(start, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert path.read_bytes() == before
@@ -65,7 +68,10 @@ def test_it_says_what_it_does_and_where_the_pages_are(there):
     rows = {
         line.split()[0]: " ".join(line.split()[1:]) for line in done.stdout.splitlines() if line
     }
-    assert rows[CHAPTER] == "18 of 22 18 of 23 read again: What to write instead: the residual"
+    assert (
+        rows[CHAPTER]
+        == "18 of 22 18 of 23 a time limit decided. read again: What to write instead: the residual"
+    )
     assert rows["00_bottleneck"] == rows["01_draft_then_verify"] == "not begun"
     assert sorted(path.name for path in (work / FOLDER).iterdir()) == [
         f"{CHAPTER}.html", f"{CHAPTER}.json", "progress.html",
@@ -109,16 +115,20 @@ def test_the_progress_page_leads_to_what_is_to_be_read_again(there):
     assert len(behaviours) == 23 and len(page.find_all("li", class_="right")) == 18
 
 
-@pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process marks as `specdec mark` does."""
-    monkeypatch.setattr(isolation, "chosen", lambda: Isolation(OWN))
+def test_a_cell_that_never_ends_is_stopped_and_named(there):
+    work, done = there
+    assert "stopped: the cell that begins with `# mine`: it took longer than 0.3 s" in done.stdout
+    page = Copy(work, CHAPTER).page.read_text(encoding="utf-8")
+    assert "A time limit decided:" in page and "it took longer than 0.3 s and was stopped" in page
 
 
-def limited(monkeypatch: pytest.MonkeyPatch, **seconds: float) -> None:
-    """Other limits than a minute."""
-    usual = grade.limits_of
-    monkeypatch.setattr(grade, "limits_of", lambda chapter: replace(usual(chapter), **seconds))
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_progress_page_is_open_to_everybody(there, browser, width: int):
+    page = there[0] / FOLDER / "progress.html"
+    with Visitor(browser, viewport={"width": width, "height": 900}).visit(page) as visitor:
+        assert faults(visitor.page) == []
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_only_what_was_changed_is_marked_again(tmp_path: Path, capsys, monkeypatch):
@@ -144,19 +154,6 @@ def test_only_what_was_changed_is_marked_again(tmp_path: Path, capsys, monkeypat
     assert "changed since" not in capsys.readouterr().out
     command.run(tmp_path, ["2"], opens=False)
     assert counted == [CHAPTER] * 3  # who names it has it marked
-
-
-def test_a_cell_that_never_ends_is_stopped_and_named(own, tmp_path: Path, capsys, monkeypatch):
-    limited(monkeypatch, extra_cell_seconds=0.3)
-    notebook = right()
-    notebook.cells.insert(3, nbformat.v4.new_code_cell("# mine\nwhile True:\n    pass"))
-    save(tmp_path, notebook)
-    assert command.run(tmp_path, ["2"], opens=False) == 0
-    told = capsys.readouterr().out
-    assert "22 of 22 points" in told
-    assert "stopped: the cell that begins with `# mine`: it took longer than 0.3 s" in told
-    assert "a time limit decided" in told
-    assert "A time limit decided:" in Copy(tmp_path, CHAPTER).page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["own", "mine"])
@@ -206,7 +203,7 @@ def names_of(requirements: Iterable[str]) -> set[str]:
     return {re.match(r"[\w.-]+", line)[0] for line in requirements if "extra ==" not in line}
 
 
-def test_a_notebook_that_cannot_be_read_is_named_and_left_alone(own, tmp_path: Path, capsys):
+def test_a_notebook_that_cannot_be_read_is_named_and_left_alone(tmp_path: Path, capsys):
     path = notebook_path(tmp_path, CHAPTER)
     path.parent.mkdir()
     path.write_text("{")
