@@ -113,6 +113,9 @@ def test_the_progress_page_leads_to_what_is_to_be_read_again(there):
         assert not place or other.find(id=place), link
     behaviours = page.find_all("li")
     assert len(behaviours) == 23 and len(page.find_all("li", class_="right")) == 18
+    told = [each.get_text() for each in behaviours]
+    assert told[0] == "right: a guess was made (1 of 1 points)"
+    assert sum("0 of 0.75 points" in each for each in told) == 4  # of residual_distribution
 
 
 def test_a_cell_that_never_ends_is_stopped_and_named(there):
