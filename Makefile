@@ -98,7 +98,7 @@ $(READY): pyproject.toml constraints.txt
 	echo "Installing $(TORCH): $$build, $$why"; \
 	$(PY) -m pip install --quiet --no-compile -c constraints.txt $$from $(TORCH)
 	@echo "Installing the other packages of constraints.txt (minutes, the first time)"
-	@$(PY) -m pip install --quiet --no-compile -c constraints.txt -e '.[course,dev]'
+	@$(PY) -m pip install --quiet --no-compile -c constraints.txt -e '.[course,instructor,dev]'
 	@$(COMPILE)
 	@touch $@
 	@echo "The environment is ready: $(VENV)"

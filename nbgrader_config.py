@@ -1,7 +1,8 @@
 """The nbgrader course. Read by the nbgrader commands, by formgrader and by the builder.
 
 Run the commands from this folder, or with --course-dir. A class lives in course/, or in the
-folder that $SPECDEC_COURSE names.
+folder that $SPECDEC_COURSE names. Settings of a class stand in a file of the same name in its
+folder, which is read last.
 """
 
 import sys
@@ -63,3 +64,10 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "autograde.nbgrader.cells.CheckMetadata",
 ]
+
+# -------------------------------------------------------------------------- A JupyterHub's exchange
+c.ExchangeFactory.collect = "autograde.nbgrader.exchange.Collect"
+c.ExchangeFactory.release_feedback = "autograde.nbgrader.exchange.ReleaseFeedback"
+
+# --------------------------------------------------------------------------- A class's own settings
+course.read_settings(c, course_dir())

@@ -10,7 +10,6 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from autograde.chapter import BUILD
 from autograde.commands import exit_code
 from autograde.sandbox.isolation import NoIsolation
 
@@ -202,9 +201,22 @@ COMMANDS = (
         "misconceptions and who has them, who could not be graded, what took longest, and marks "
         "by hand that stand over other ones of the tests.",
         path("grades", "GRADES", "what `autograde grade --json` has written"),
-        path("--out", "FILE", "default: build/report.html", default=BUILD / "report.html"),
+        path("--out", "FILE", "default: report.html in the class's folder"),
         COURSE,
         examples="  autograde report grades.json --out week2.html",
+    ),
+    Command(
+        "extend",
+        "commands",
+        "give a student more time for a chapter",
+        "Write an extension into the class's gradebook. It counts from the chapter's due date, and "
+        "takes the place of an earlier one. Marks change when the chapter is graded again.",
+        word("chapter", "CHAPTER", "the chapter"),
+        word("student", "STUDENT", "the name of the student's folder"),
+        word("--days", "N", "so many days; default: 0", type=int, default=0),
+        word("--hours", "N", "and so many hours; default: 0", type=int, default=0),
+        COURSE,
+        examples="  autograde extend 02_rejection_sampling ada --days 1",
     ),
     Command(
         "export",

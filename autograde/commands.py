@@ -1,4 +1,4 @@
-"""What `autograde build`, `bundle`, `grade`, `receipt`, `report`, `sample` and `doctor` do.
+"""What `autograde build`, `bundle`, `grade`, `receipt`, `report`, `extend`, `sample`, `doctor` do.
 
 Each imports what it needs when it is called. A function returns the exit code: 0 is done, 1 done
 with something to look at. It raises OSError, ValueError or NoIsolation if the command cannot be
@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 from autograde.chapter import (
@@ -117,13 +118,26 @@ def run_report(options: argparse.Namespace) -> int:
     from autograde.report.class_page import class_page
 
     grades = read_grades(options.grades)
-    by_hand = overrides(options.course or course_dir(), grades)
+    course = options.course or course_dir()
+    by_hand = overrides(course, grades)
     times = seconds_beside(options.grades)
     seconds = read_grades(times) if times.is_file() else None
     if seconds is None:
         print(f"{times} is not there, so the page does not tell what was slowest")
-    write_if_changed(options.out, class_page(grades, by_hand, seconds).encode("utf-8"))
-    print(f"the report: {options.out}")
+    page = options.out or course / "report.html"
+    write_if_changed(page, class_page(grades, by_hand, seconds).encode("utf-8"))
+    print(f"the report: {page}")
+    return 0
+
+
+def run_extend(options: argparse.Namespace) -> int:
+    """Write an extension, and say until when."""
+    from autograde.nbgrader.gradebook import extend
+
+    time = timedelta(days=options.days, hours=options.hours)
+    until = extend(options.course or course_dir(), options.chapter, options.student, time)
+    print(f"{options.student}, {options.chapter}: until {until:%Y-%m-%d %H:%M} UTC")
+    print(f"grade it again: nbgrader autograde {options.chapter} --force")
     return 0
 
 

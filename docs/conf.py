@@ -13,7 +13,7 @@ project_copyright = "the specdec-course authors; text CC BY 4.0, code BSD 3-Clau
 language = "en"
 
 extensions = ["myst_nb"]
-exclude_patterns = ["notebooks"]  # to download, not to read here
+exclude_patterns = ["_static"]  # its notebooks are to download, not to read here
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # the chapters come executed

@@ -85,7 +85,7 @@ for words in ("the", "on the", ". the"):
 # | Leviathan et al.; transformers; lucidrains/speculative-decoding; this course | `p` | `q` |
 # | Chen et al.; jaymody/speculative-sampling; gpt-fast; some guides | `q` | `p` |
 # | feifeibear/LLMSpeculativeSampling, the version named after Chen et al. | `p` | `q` |
-# | vLLM, `vllm/v1/sample/rejection_sampler.py` (its `q` holds random numbers) | `target_probs` | `draft_probs` |
+# | vLLM 0.26.0, `vllm/v1/sample/rejection_sampler.py` (its `q` holds random numbers) | `target_probs` | `draft_probs` |
 #
 # For the number of draft tokens Leviathan et al. write `gamma`. Chen et al. and this course write
 # `K`.

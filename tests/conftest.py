@@ -30,7 +30,7 @@ _LONG = (
     *("test_lab_browser.py", "test_gates.py", "test_chapters.py", "test_simulators.py"),
     *("test_student_path.py", "test_attacks.py", "test_causes.py", "test_crashes.py"),
     *("test_bad_submissions.py", "test_ch08.py", "test_exactness.py", "test_nbgrader_marks.py"),
-    *("test_course.py", "test_formgrader.py", "test_own_work.py", "test_try_page.py"),
+    *("test_course.py", "test_formgrader.py", "test_own_work.py", "test_page_answers.py"),
     *("test_greedy_identity.py", "test_remote.py", "test_grading_bench.py", "test_bounds.py"),
     *("test_exported_simulators.py", "test_runner.py", "test_published.py", "test_toy_course.py"),
     *("test_builder_release.py", "test_fair_marks.py", "test_cluster.py", "test_distant.py"),

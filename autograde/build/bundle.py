@@ -41,6 +41,7 @@ dependencies = {dependencies}
 
 [project.optional-dependencies]
 course = {course}
+instructor = {instructor}
 
 [project.scripts]
 specdec = "specdec_lib.cli:main"
@@ -118,7 +119,8 @@ def _named(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
 def project(self_study: bool = False) -> str:
     """The pyproject.toml of the student's half: `specdec_lib` and the course's seven packages.
 
-    With `self_study` the grader is a package of it too.
+    The extra `instructor` is in it for a hub, where everybody has the same environment. With
+    `self_study` the grader is a package of it too.
     """
     whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     ours, data = whole["project"], whole["tool"]["setuptools"]["package-data"]
@@ -132,6 +134,7 @@ def project(self_study: bool = False) -> str:
         "license": ours["license"],
         "dependencies": needed,
         "course": ours["optional-dependencies"]["course"],
+        "instructor": ours["optional-dependencies"]["instructor"],
         "packages": ["specdec_lib*", "autograde*"] if self_study else ["specdec_lib*"],
         "data": data["specdec_lib"],
         "grader_data": data["autograde"],

@@ -18,7 +18,10 @@ def tokens_a_block(alpha: float, k: int) -> float:
 
 test_prediction = prediction("prediction_05", 0, 1)
 test_prediction_b = prediction("prediction_05_b", 0, 8)
-test_prediction_c = prediction("prediction_05_c", 0, 1)
+test_prediction_c = prediction("prediction_05_c", 1, 6)
+test_prediction_d = prediction("prediction_05_d", 0, 4)
+test_prediction_e = prediction("prediction_05_e", 0, 1)
+test_prediction_f = prediction("prediction_05_f", 0, 100_000)
 test_quiz = quiz(quizzes.quiz_05)
 test_quiz_b = quiz(quizzes.quiz_05_b)
 

@@ -69,7 +69,8 @@ class RemoteModel(WatchedModel, RemoteObject):
 
 
 test_prediction = prediction("prediction_08", 0, 14)
-test_prediction_b = prediction("prediction_08_b", 0, 10)
+test_prediction_b = prediction("prediction_08_b", 0, 3)
+test_prediction_c = prediction("prediction_08_c", 0, 10)
 test_quiz = quiz(quizzes.quiz_08)
 test_quiz_b = quiz(quizzes.quiz_08_b)
 

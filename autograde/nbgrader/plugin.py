@@ -14,7 +14,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_locked
 
 from autograde.grade import grade
-from autograde.nbgrader import connection, timestamps
+from autograde.nbgrader import connection, exchange, timestamps
 from autograde.nbgrader.regions import without_hidden
 from autograde.nbgrader.stamps import begin, drop_outdated, graded_folder
 from autograde.receipt import make_receipt, receipt_markdown
@@ -72,6 +72,7 @@ class Intake(NotebookExporter):
         submitted = Path(root, path).absolute().parent
         begin(submitted)
         timestamps.keep(submitted, graded_folder(submitted))
+        exchange.keep(submitted, graded_folder(submitted))
         return take_in(root, path, chapter).notebook
 
     def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kw: Any) -> Any:

@@ -18,7 +18,7 @@ from traitlets.config import Config
 
 from autograde.report.deadline import TooCostly, within_limits
 from autograde.report.feedback import points
-from autograde.report.offline import FILTERS, TEMPLATES
+from autograde.report.offline import FILTERS, TEMPLATES, comment_html
 from autograde.submission import is_ours
 
 SMALL = new_notebook(cells=[new_markdown_cell("$x$"), new_code_cell("x")])
@@ -61,9 +61,10 @@ class FeedbackPage(HTMLExporter):
         return page, {**resources, **kept}
 
     def default_filters(self) -> Iterator[tuple[str, Callable]]:
-        """nbconvert's filters, one that writes points, one for cells marked by hand."""
+        """nbconvert's filters, and those for points, comments and cells marked by hand."""
         yield from super().default_filters()
         yield "points", points
+        yield "comment", comment_html
         yield "by_hand", lambda cells: [cell for cell in cells if _is_by_hand(cell)]
 
 

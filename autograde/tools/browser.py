@@ -1,53 +1,114 @@
-"""What the page "Try it here" needs: the exercises as data, and the Python that checks them."""
+"""What a page needs to be worked on: a chapter's answers as data, and the Python to check them."""
 
-import importlib.util
+import ast
+import contextlib
+import importlib
+import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
-import nbformat
 from nbformat import NotebookNode
 
-from autograde.chapter import ROOT, Chapter
+from autograde.chapter import ROOT
 from autograde.files import files_below, zip_of
-from autograde.submission import is_answer, is_demo
+from autograde.submission import is_answer, is_demo, release_of
+from specdec_lib.lessons.common.answers import CLOSE, OPTIONS, Truth, few_digits
 
 LIBRARY = ROOT / "specdec_lib"
-# Everything that a visible check imports, pytest and what pytest imports. All of it is Python.
+# With the lessons, everything that a visible check imports. All of it is Python.
 OURS = ("__init__.py", "exact.py", "notebook.py", "sampling.py", "theory.py")
-PYTEST = ("_pytest", "iniconfig", "packaging", "pluggy", "py", "pygments", "pytest")
 # torch is not built for browsers.
 NEEDS_TORCH = ("distillation_loss", "rollback", "verify_block", "speculative_generate")
+# A reveal of what is known beforehand; what was measured is a third argument, or another function.
+REVEAL = re.compile(r'^\s*lesson\.reveal\("(\w+)", \1\)', re.MULTILINE)
 
 
-def exercises(chapter: str) -> list[dict]:
-    """The exercises of a chapter that need no more than NumPy, in order.
+def page_data(chapter: str) -> bytes:
+    """The answer cells of a chapter, and the code that stands between them, as its page reads it.
 
-    Each has its name, its stub, the names of the exercises above it, and the code that stands above
-    it in the notebook.
+    A JSON object with the chapter's name, CLOSE, and the cells in order. Each has its `kind`:
+    "given" (the chapter's own code), "function", "torch" (a function that needs torch),
+    "prediction", "quiz" or "written".
     """
-    release = nbformat.read(Chapter(chapter).release, as_version=4)
-    above: list[str] = []
-    functions: list[dict] = []
+    release = release_of(chapter)
+    lesson = importlib.import_module(f"{LIBRARY.name}.lessons.ch{chapter[:2]}.checks")
+    cells = list(_cells(release, lesson))
+    return json.dumps({"chapter": chapter, "close": CLOSE, "cells": cells}, indent=1).encode()
+
+
+def _cells(release: NotebookNode, lesson: ModuleType) -> Iterator[dict]:
+    by_id = {cell.metadata.nbgrader.grade_id: cell for cell in release.cells if _is_graded(cell)}
+    known = {name for cell in release.cells for name in REVEAL.findall(cell.source)}
     for cell in release.cells:
-        if cell.cell_type != "code" or is_demo(cell):
-            continue
-        if _is_function(cell):
+        if is_answer(cell):
             name = cell.metadata.nbgrader.grade_id
-            functions.append({"name": name, "stub": cell.source, "above": list(above)})
-        elif "nbgrader" not in cell.metadata:
-            above.append(cell.source)
-    return [each for each in functions if each["name"] not in NEEDS_TORCH]
+            test = by_id.get(f"test_{name}", cell)
+            data = {"kind": kind_of(cell), "name": name, "stub": cell.source}
+            truth = lesson.TRUTHS[name] if name in known else None
+            more = _MORE[data["kind"]](name, test, lesson, truth)
+            yield data | {"points": test.metadata.nbgrader.points} | more
+        elif cell.cell_type == "code" and not is_demo(cell) and not _is_graded(cell):
+            yield {"kind": "given", "source": cell.source}
 
 
-def _is_function(cell: NotebookNode) -> bool:
-    return is_answer(cell) and cell.source.lstrip().startswith(("def ", "class "))
+def _is_graded(cell: NotebookNode) -> bool:
+    return "nbgrader" in cell.metadata
 
 
-def exercises_json(chapters: list[str]) -> bytes:
-    """All of them by chapter, as the page reads it."""
-    by_chapter = {chapter: exercises(chapter) for chapter in chapters}
-    return json.dumps({c: listed for c, listed in by_chapter.items() if listed}, indent=1).encode()
+def kind_of(cell: NotebookNode) -> str:
+    """The kind of an answer cell: function, torch, prediction, quiz or written."""
+    name = cell.metadata.nbgrader.grade_id
+    if cell.cell_type == "markdown":
+        return "written"
+    if cell.source.lstrip().startswith(("def ", "class ")):
+        return "torch" if name in NEEDS_TORCH else "function"
+    return "quiz" if name.startswith("quiz_") else "prediction"
+
+
+def _function(name: str, test: NotebookNode, lesson: ModuleType, truth: None) -> dict:
+    return {"hints": list(lesson.HINTS[name])}
+
+
+def _prediction(name: str, test: NotebookNode, lesson: ModuleType, truth: Truth | None) -> dict:
+    """The range of a guess, and what there is to say of one, if that is not measured."""
+    (call,) = [node for node in ast.walk(ast.parse(test.source)) if isinstance(node, ast.Call)]
+    low, high = map(ast.literal_eval, call.args[2:])
+    told = None
+    if truth:
+        typical = [_number(number) | {"thought": why} for number, why in truth.typical.items()]
+        told = {"is": _number(truth.value), "why": truth.why, "typical": typical}
+    return {"low": low, "high": high, "told": told}
+
+
+def _number(value: float) -> dict:
+    """A number, in two digits as a guess may write it, and as it is shown."""
+    return {"value": value, "rounded": float(f"{value:.2g}"), "shown": few_digits(value)}
+
+
+def _quiz(name: str, test: NotebookNode, lesson: ModuleType, truth: None) -> dict:
+    """What the notebook's check prints for each option."""
+    told = {}
+    for letter in OPTIONS:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            lesson.answered(name, letter)
+        told[letter] = " ".join(printed.getvalue().split())
+    return {"told": told}
+
+
+def _nothing(*_: object) -> dict:
+    return {}
+
+
+_MORE = {
+    "function": _function,
+    "torch": _nothing,
+    "prediction": _prediction,
+    "quiz": _quiz,
+    "written": _nothing,
+}
 
 
 def payload() -> bytes:
@@ -60,11 +121,3 @@ def _files() -> Iterator[tuple[str, Path]]:
     for path in [*(LIBRARY / name for name in OURS), *files_below(LIBRARY / "lessons")]:
         if path.suffix in (".py", ".json"):
             yield path.relative_to(ROOT).as_posix(), path
-    for package in PYTEST:
-        spec = importlib.util.find_spec(package)
-        top = Path(spec.origin)
-        files = files_below(top.parent) if spec.submodule_search_locations else [top]
-        above = top.parent.parent if spec.submodule_search_locations else top.parent
-        for path in files:
-            if path.suffix == ".py":
-                yield path.relative_to(above).as_posix(), path

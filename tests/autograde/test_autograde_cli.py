@@ -66,6 +66,16 @@ def test_a_folder_that_begins_with_a_dot_is_named_in_every_step(submitted, tmp_p
     assert "could not be graded, and stand with 0:\n  .eve" in capsys.readouterr().out
 
 
+def test_the_report_lands_in_the_folder_of_the_class(tmp_path: Path, monkeypatch):
+    """Two classes wrote the same file."""
+    (tmp_path / "grades.json").write_text('{"students": {}}')
+    monkeypatch.setenv("SPECDEC_COURSE", str(tmp_path / "a"))
+    other = ["--course", str(tmp_path / "b")]
+    for options in ([], other):
+        assert main(["report", str(tmp_path / "grades.json"), *options]) == 0
+    assert [page.parent.name for page in sorted(tmp_path.glob("*/report.html"))] == ["a", "b"]
+
+
 def test_an_empty_class_is_a_result_too(tmp_path: Path):
     (tmp_path / "submitted").mkdir()
     assert main(["grade", str(tmp_path / "submitted"), "--json", str(tmp_path / "j")]) == 0

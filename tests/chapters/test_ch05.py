@@ -1,15 +1,22 @@
 """Chapter 05: its checks, figures, predictions, simulator, and what its text promises."""
 
+import inspect
 import re
 
 import numpy as np
 import pytest
+import transformers
 from classes.chapter_cases import SETTINGS, functions_of, text_of
+from transformers.generation import candidate_generator
 
 from specdec_lib.lessons.ch05 import checks as ch05
-from specdec_lib.lessons.ch05.checks import conditional_rates, drifting_seconds, rounding_interval
+from specdec_lib.lessons.ch05 import computed
+from specdec_lib.lessons.ch05.checks import conditional_rates, drifting_seconds
+from specdec_lib.lessons.ch05.computed import rounding_interval
 from specdec_lib.lessons.common.examples import Different, expect_value_error
 from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
+from specdec_lib.measure import papers
+from specdec_lib.measure.speedbench import command
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "05_results"
@@ -28,6 +35,13 @@ def test_known_truths():
     truth = ch05.TRUTHS["prediction_05_b"].value
     (row,) = [r for r in SETTINGS if (r.task, r.draft, r.temperature) == ("EnDe", "T5-large", 0)]
     assert truth == row.measured
+    best = max(len(o) / len(computed.blocks_of(o, 5)) for o in computed.orders().values())
+    assert ch05.TRUTHS["prediction_05_c"].value == best == computed.most_tokens(18 / 24, 5)
+    possible = [
+        line for line in ch05.circulating(10).splitlines()[1:] if "not possible" not in line
+    ]
+    assert ch05.TRUTHS["prediction_05_d"].value == len(possible)
+    assert ch05.TRUTHS["prediction_05_f"].value == computed.blocks_needed(0.02, 0.04, 400)
 
 
 @pytest.mark.parametrize("row", SETTINGS)
@@ -49,12 +63,58 @@ def test_recomputed_rows_star_three_values():
     assert len({line.index("to") for line in lines[1:-1]}) == 1
 
 
-def test_three_rows_need_a_cost_below_zero_and_one_needs_none_as_rounded():
-    lines = ch05.needed_costs(SETTINGS).splitlines()
-    assert sum(line.endswith("no cost explains this") for line in lines) == 3
-    (none,) = [line for line in lines if line.endswith("needed -0.001  0, as rounded")]
-    assert none.startswith("EnDe   T5-small  T=1")
-    assert "T5-large  T=0  c 0.11, needed  0.229" in lines[2]
+def test_every_row_has_its_reading():
+    kinds = [computed.reading(row) for row in SETTINGS]
+    counts = {kind: kinds.count(kind) for kind in computed.READINGS}
+    assert counts == {"above": 3, "agrees": 1, "below": 5, "no cost": 1, "no cost, no order": 2}
+    names = ("above", "agrees", "below", "no cost")
+    told = dict(zip(names, ("three rows", "one row", "five rows", "three rows"), strict=True))
+    assert all(f"**{name}**, {rows}" in TEXT for name, rows in told.items())
+    lines = ch05.readings(SETTINGS).splitlines()
+    assert len(lines) == 13 and "T5-large T=0 0.11 0.229 above: a" in " ".join(lines[3].split())
+
+
+def test_a_row_without_a_cost_beats_a_free_draft_even_as_rounded():
+    for row in SETTINGS:
+        kind = computed.reading(row)
+        free = expected_tokens(row.alpha + 0.005, row.k) < row.measured - 0.05
+        assert free == (kind in (computed.NO_COST, computed.NO_ORDER))
+        out_of_reach = row.measured - 0.05 > computed.most_tokens(row.alpha + 0.005, row.k)
+        assert out_of_reach == (kind == computed.NO_ORDER)
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_no_order_of_right_positions_brings_more_than_the_limit(k):
+    """Every order of eight positions, all numbers of right ones."""
+    for bits in range(2**8):
+        order = [bits >> i & 1 for i in range(8)]
+        blocks = computed.blocks_of(order, k)
+        assert [fate for block in blocks for fate in block].count("rejected") <= order.count(0)
+        assert sum(map(len, blocks)) == 8 and max(map(len, blocks)) <= k + 1
+        assert 8 / len(blocks) <= computed.most_tokens(sum(order) / 8, k) + 1e-12
+
+
+def test_the_table_that_circulates_fits_a_target_of_20_ms():
+    assert "not possible" not in ch05.circulating(20)
+    assert ch05.circulating(10).count("not possible") == 3
+    for speed, alpha, promised in computed.CIRCULATING:
+        assert re.search(rf"\| {speed:,} \| {alpha:.2f} \| {promised} \|", TEXT)
+
+
+def test_blocks_needed_and_the_error_of_a_difference():
+    assert computed.blocks_needed(0.1, 0.05, 100) == 100
+    with pytest.raises(ValueError, match="the difference is 0"):
+        computed.blocks_needed(0.0, 0.05, 100)
+    difference, error = computed.first_and_later([(0.5, 100), (0.8, 50), (0.5, 25), (0.0, 0)])
+    assert difference == pytest.approx(0.2)
+    assert error == pytest.approx((0.5 * 0.5 / 100 + 0.7 * 0.3 / 75) ** 0.5)
+
+
+def test_both_sides_agree_on_the_geometric_mean_alone(capsys):
+    ch05.three_means([2, 0.5, 3])
+    products = {line.split()[0]: line.split()[-1] for line in capsys.readouterr().out.splitlines()}
+    assert [name for name, value in products.items() if value == "1.000"] == ["geometric"]
+    assert computed.means([2, 8])["geometric"] == pytest.approx(4)
 
 
 def test_one_clock_two_orders():
@@ -97,9 +157,13 @@ def test_javascript_gives_the_numbers_of_the_library(module, alpha: float):
 def test_javascript_says_what_the_clock_would_need(module):
     call = module(paper_rows_simulator(SETTINGS))
     rows = paper_rows_simulator(SETTINGS).state["rows"]
-    told = [call("verdict", row, row["alpha"], row["c"], row["k"]) for row in rows]
-    assert sum("no cost explains the clock" in text for text in told) == 3
-    assert "would need c = 0.229; printed is 0.11." in told[2]
+    opened = [call("verdict", row, row["alpha"], row["c"], row["k"]) for row in rows]
+    assert sum("The two agree at the printed c." in text for text in opened) == 1
+    assert sum("Move c until the curve meets the diamond" in text for text in opened) == 11
+    free = [call("verdict", row, row["alpha"], 0, row["k"]) for row in rows]
+    assert sum("no cost explains the clock" in text for text in free) == 3
+    found = call("verdict", rows[2], rows[2]["alpha"], 0.23, rows[2]["k"])
+    assert "it needs c = 0.229; printed is 0.11." in found
     assert "You have left the row's own numbers" in call("verdict", rows[2], 0.5, 0.11, 7)
 
 
@@ -122,8 +186,6 @@ def test_the_library_s_answers_are_not_in_the_text():
 
 
 def test_numbers_in_the_prose_are_the_computed_ones():
-    mixed = (expected_tokens(0.9, 5) + expected_tokens(0.3, 5)) / 2
-    assert f"bring {mixed:.2f} tokens" in TEXT and f"says {expected_tokens(0.6, 5):.2f}" in TEXT
     row = SETTINGS[2]
     needed = (expected_tokens(row.alpha, row.k) / row.measured - 1) / row.k
     assert f"a `c` of {needed:.2f} would do" in TEXT
@@ -134,3 +196,35 @@ def test_numbers_in_the_prose_are_the_computed_ones():
     assert len(inside) == 1 and "one measured value lies inside" in TEXT
     implied = FUNCTIONS["implied_alpha"](7.52, 14.1, 1.8, 4)
     assert f"give {implied:.3f}" in TEXT
+    limits = [computed.most_tokens(row.alpha, row.k) for row in (SETTINGS[6], SETTINGS[9])]
+    words = " ".join(TEXT.replace("\n# ", " ").split())
+    assert "allow {:.2f} and {:.2f} tokens a block".format(*limits) in words
+    assert f"the formula says {expected_tokens(0.75, 5):.2f}".lower() in TEXT.lower()
+
+
+def test_translation_is_where_the_draft_model_gains_least():
+    rows = papers.table("spec_bench_tasks")
+    tasks = rows[0]._fields[1:]
+    means = {task: sum(getattr(row, task) for row in rows) for task in tasks}
+    (draft,) = [row for row in rows if row.method == "Draft model"]
+    assert min(means, key=means.get) == min(tasks, key=lambda task: getattr(draft, task))
+    assert min(means, key=means.get) == "translation" and "lowest, 1.13" in TEXT
+
+
+def test_drafting_gains_for_one_request_and_loses_in_the_largest_batch():
+    """As the chapter's question and its answer suppose, for every kind of text."""
+    rows = command.recorded()[0]
+    batches = sorted({row.batch for row in rows})
+    assert batches[0] == 1 and batches[-1] >= 16
+    assert all(row.speedup[0] > 1 for row in rows if row.batch == 1)
+    assert all(row.speedup[2] < 1 for row in rows if row.batch == batches[-1])
+
+
+def test_the_record_of_matches_is_that_of_the_pinned_library():
+    """The card's lines, and the condition that it names."""
+    source = inspect.getsource(candidate_generator.AssistedCandidateGenerator)
+    card = re.search(r"# ```python\n(.*?)# ```", TEXT, re.DOTALL)[1]
+    for line in card.splitlines():
+        assert line.removeprefix("# ").strip() in source
+    assert "is_sklearn_available()" in source and "assistant_confidence_threshold" in source
+    assert transformers.__version__ in TEXT

@@ -51,7 +51,12 @@ VALUES = [
     *(np.zeros(4), torch.zeros(3)),
 ]
 WORDS = {"shapes", "found_in_the_text"}  # figures that show no number
-PRINTS = {"ladder", "acceptance_table", "library_on_trial"}  # figures that also print
+PRINTS = {
+    "ladder",
+    "acceptance_table",
+    "by_position",
+    "library_on_trial",
+}  # figures that also print
 # What a figure says among other things.
 SAID = {
     "00 serial_and_parallel": "pass 5 reads tokens 1 to 4",
@@ -80,12 +85,21 @@ SAID = {
     "05 six_blocks": "block 3: 2 accepted",
     "05 expected_and_measured": "T5-large, T = 0: formula 2.36 to 2.64, printed 2.5, measured 1.7",
     "05 two_devices": "Medusa: 2.32 tokens and 1.44x on the RTX 3090",
+    "05 how_likely": "0.76 at 0.7, 0.97 at 0.8",
+    "05 three_orders": "in one run: 9 blocks, 2.67 tokens a block. The formula gives 3.29",
+    "05 by_task": "Means: conversation 1.93",
+    "05 by_kind": "draft model, code: 2.50 (2.30 to 2.70)",
+    "05 from_formula_to_clock": "the promise: 1.81; verification: a pass over 3 tokens: 1.59",
     "05 acceptance_table": "code, small: 0.500 and 0.600",
     "07 walked_down": "writes [3, 0, 1]: it keeps the nodes [1, 4], then one token more",
     "07 shapes_walked": "Your walk, 20 blocks each, c = 0.2. good: chain of six",
     "07 experts_read": "Mixtral 8x7B: v for 1 to 9 tokens 1, 1.65, 2.14, 2.51, 2.79",
     "07 frame": "Changed: In which shape; Who verifies; E: 1 + sum over the nodes",
     "07 static_map": "trained heads, a tree: Medusa, EAGLE, EAGLE-2, EAGLE-3",
+    "08 two_caches": "the draft's cache holds abc, 3 of 5 tokens, after it forgot nothing; next "
+    "the draft reads de",
+    "08 passes": "the target reads positions 0 to 5; ",
+    "08 broken_decoders": "feed forgotten: alpha 0.80 with the target as its own draft and 0.60",
     "08 beside_the_papers": "code, T = 1: formula 1.90, with v 1.60, promised with the prompt "
     "1.55, measured 1.50",
     "08 against_hugging_face": "over Hugging Face generate: 1.50, 1.50",

@@ -1,5 +1,7 @@
 """What a fresh machine installs: the pins, the lock, the conda file and our own packages."""
 
+import ast
+import importlib.metadata
 import os
 import re
 import subprocess
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -81,6 +84,34 @@ def test_lock_agrees_with_the_extra(extra: str):
 def test_lock_names_every_core_dependency():
     names = {re.match(r"[A-Za-z0-9_-]+", line)[0] for line in PROJECT["dependencies"]}
     assert names <= set(locked(LOCK))
+
+
+def installed_with(lines: Iterable[str]) -> set[str]:
+    """The packages, by normalised name, that installing these requirements brings along."""
+    found: set[str] = set()
+    left = [Requirement(line) for line in lines]
+    while left:
+        one = left.pop()
+        name = re.sub(r"[-_.]+", "-", one.name).lower()
+        if name not in found and (one.marker is None or one.marker.evaluate({"extra": ""})):
+            found.add(name)
+            left.extend(map(Requirement, importlib.metadata.requires(one.name) or ()))
+    return found
+
+
+def test_the_grader_needs_the_extras_course_and_instructor_and_nothing_else():
+    """Formgrader did not start in an environment with the extra `course` alone."""
+    files = [path for path in (ROOT / "autograde").rglob("*.py") if "tools" not in path.parts]
+    trees = [ast.parse(path.read_text()) for path in files]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
+    names |= {n.module for n in nodes if isinstance(n, ast.ImportFrom) and not n.level}
+    tops = {name.partition(".")[0] for name in names} - set(sys.stdlib_module_names)
+    packages = importlib.metadata.packages_distributions()
+    needed = {n.lower().replace("_", "-") for top in tops for n in packages.get(top, ())}
+    here = installed_with([*PROJECT["dependencies"], *EXTRAS["course"], *EXTRAS["instructor"]])
+    assert {"docutils", "jupytext", "rich"} <= needed
+    assert needed - here == {"specdec-course", "distributed"}  # itself, and `--scheduler` alone
 
 
 def test_core_dependencies_are_ranges():

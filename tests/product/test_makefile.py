@@ -81,7 +81,7 @@ def test_setup_takes_the_cpu_build_without_a_driver_and_happens_once(copy: Path)
     assert first.returncode == 0, first.stderr
     if sys.platform == "linux":
         assert "the CPU build" in first.stdout and CPU_INDEX in calls
-    assert calls.index("torch==") < calls.index("-e .[course,dev]")
+    assert calls.index("torch==") < calls.index("-e .[course,instructor,dev]")
     assert make(copy, "test", NO_DRIVER="1", PYTHONDONTWRITEBYTECODE="1").returncode == 0
     assert log(copy) == "-m pytest -n 3 --dist loadfile --no-loadscope-reorder\n"
 
@@ -92,7 +92,7 @@ def test_setup_compiles_once_on_every_core_and_minds_no_odd_file(copy: Path):
     assert all("--no-compile" in call for call in calls if "pip install" in call)
     compiled = [i for i, call in enumerate(calls) if "compileall" in call and "-j 0" in call]
     assert len(compiled) == 1
-    assert "-e .[course,dev]" in calls[compiled[0] - 1]
+    assert "-e .[course,instructor,dev]" in calls[compiled[0] - 1]
     assert calls[compiled[0] + 1] == "-m autograde.tools.demo"
 
 
@@ -117,7 +117,7 @@ def test_setup_follows_a_change_of_the_lock_and_a_move_of_the_folder(copy: Path)
     os.utime(copy / "constraints.txt", (later, later))
     make(copy, "test")
     calls = log(copy)
-    assert "-e .[course,dev]" in calls and "-m venv" not in calls
+    assert "-e .[course,instructor,dev]" in calls and "-m venv" not in calls
     os.utime(copy / "constraints.txt", (0, 0))
     moved = copy.rename(copy.parent / "moved")
     make(moved, "test")

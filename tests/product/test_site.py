@@ -1,5 +1,6 @@
 """The site: no answer on it, nothing fetched, every link and picture there."""
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -13,6 +14,7 @@ from pages.site_pages import made_site
 from autograde.build.source import read_chapter
 from autograde.chapter import NOTEBOOKS, ROOT, SOLUTIONS, chapter_names
 from autograde.nbgrader.regions import solution_view
+from autograde.tools.browser import page_data
 from autograde.tools.pages import page
 
 SILENT = re.compile(r"lesson\.|hints\(|# Check of ")
@@ -66,6 +68,24 @@ def test_what_is_revealed_is_folded_and_checks_and_hints_show_nothing(chapter: s
     assert silent and not any(cell.outputs for cell in silent)
     hints = [cell.metadata.tags for cell in silent if cell.source.startswith("hints(")]
     assert hints == [["remove-cell"]] * len(hints)
+
+
+@pytest.mark.parametrize("chapter", chapter_names())
+def test_an_answer_has_its_place_before_the_stub_and_its_check_is_there(
+    chapter: str, tmp_path: Path
+):
+    cells = page(chapter, executed(chapter, tmp_path)).cells
+    places = [cell.source for cell in cells]
+    for cell in json.loads(page_data(chapter))["cells"]:
+        if cell["kind"] == "given":
+            continue
+        begins = f"`{cell['name']}` needs torch, which no browser has: [do it in Jupyter]"
+        if cell["kind"] != "torch":
+            begins = f'```{{raw}} html\n<div class="own" data-answer="{cell["name"]}" data-instead>'
+        (at,) = [i for i, source in enumerate(places) if source.startswith(begins)]
+        assert places[at + 1] == cell["stub"]
+    checks = [cell for cell in cells if cell.source.startswith("# Check of ")]
+    assert checks and all(cell.metadata.tags == ["remove-cell"] for cell in checks)
 
 
 def test_an_executed_notebook_of_another_text_is_refused(tmp_path: Path):
@@ -128,8 +148,10 @@ def test_a_formula_is_drawn_and_its_tex_is_not_shown(site: dict[Path, BeautifulS
     assert {path.name: seen for path, soup in site.items() if (seen := tex_seen(soup))} == {}
 
 
-BOXES = r"""boxes => boxes.map(
-  box => getComputedStyle(box).backgroundColor.match(/\d+/g).map(Number))"""
+# Whether a box's text has the colour of the text around it, and how opaque its tint is.
+BOXES = r"""boxes => boxes.map(box => [
+  getComputedStyle(box).color === getComputedStyle(box.parentElement).color,
+  Number(getComputedStyle(box).backgroundColor.match(/[\d.]+/g)[3])])"""
 OFF_CENTRE = """formulas => formulas.map(formula => {
   const [own, room] = [formula, formula.parentElement].map(e => e.getBoundingClientRect());
   return Math.abs((own.left + own.right) - (room.left + room.right)); })"""
@@ -137,11 +159,11 @@ OFF_CENTRE = """formulas => formulas.map(formula => {
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_boxes_are_dark_in_the_dark_and_formulas_stand_in_the_middle(browser):
+def test_boxes_can_be_read_in_the_dark_and_formulas_stand_in_the_middle(browser):
     page = browser.new_page(color_scheme="dark", viewport={"width": 1280, "height": 900})
     page.goto((made_site() / "chapters" / "02_rejection_sampling.html").as_uri())
-    colours = page.eval_on_selector_all(".alert", BOXES)
-    assert colours and all(max(colour[:3]) < 100 for colour in colours)
+    boxes = page.eval_on_selector_all(".alert", BOXES)
+    assert boxes and all(own and tint < 0.2 for own, tint in boxes)
     off = page.eval_on_selector_all("div.math > math", OFF_CENTRE)
     assert off and max(off) < 4
     page.close()

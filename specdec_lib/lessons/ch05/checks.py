@@ -4,12 +4,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from specdec_lib.lessons.ch05.computed import (
+    circulating,
+    readings,
+    recomputed,
+    three_means,
+)
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
-from specdec_lib.theory import expected_tokens, walltime_speedup
 
-__all__ = ["committed"]
+__all__ = ["circulating", "committed", "readings", "recomputed", "three_means"]
 
 # Six blocks of four draft tokens each: how many of them were accepted.
 BLOCKS = [4, 0, 2, 4, 1, 3]
@@ -19,11 +24,11 @@ K = 4
 CHEN_ALPHA = 0.7111764615568964
 
 # What the predictions are held against, and why it is so. `prediction_05_b` is the figure that
-# Leviathan et al. print in Table 2; `prediction_05_c` is measured in the notebook.
+# Leviathan et al. print in Table 2; `prediction_05_e` is measured in the notebook.
 TRUTHS = {
     "prediction_05": Truth(
         sum(BLOCKS) / sum(min(n + 1, K) for n in BLOCKS),
-        "14 tokens were accepted and 4 rejected. The other 6 were never looked at.",
+        "14 tokens were accepted and 4 rejected. The other 6 were never judged.",
         {
             14 / 24: "is accepted over drafted: six of the 24 were never judged.",
             20 / 24: "counts the six that were never judged as accepted.",
@@ -32,16 +37,49 @@ TRUTHS = {
     ),
     "prediction_05_b": Truth(
         1.7,
-        "The formula says 2.5. The clock disagrees, and the largest draft is the slowest choice.",
+        "The formula says 2.5. The largest draft is accepted most often, and it is the slowest "
+        "choice of the three.",
         {
             2.5: "is what the formula says, and the clock has more to count.",
+            4.42: "is the tokens that a block brings. The seven draft steps take time too.",
         },
     ),
     "prediction_05_c": Truth(
+        4.0,
+        "Of 24 positions 6 are wrong. Each of the 6 ends a block, so there are at least 6 blocks. "
+        "If the wrong positions are spread evenly, there are no more: 24/6 is 4 tokens a block.",
+        {
+            3.288: "is what the formula gives. It tosses a coin at each position.",
+            6.0: "is K + 1, the most that any block can bring. Here 6 positions are wrong.",
+            4.5: "is 18/4. Six positions are wrong, and each of them ends a block.",
+            3.0: "counts the accepted tokens only. Each block brings one token more.",
+        },
+    ),
+    "prediction_05_d": Truth(
+        1.0,
+        "Only the first row can be true, at its best K. For a target pass of 20 ms all four can.",
+        {
+            4.0: "takes the table at its word.",
+            0.0: "is too strict with the first row: it reaches 1.79, which is 1.8 as printed.",
+            2.0: "is too kind: the second row reaches 2.11 at its best K, and 2.3 is promised.",
+        },
+    ),
+    "prediction_05_e": Truth(
         None,
         "Line ends and indentation are the easiest tokens of Python, and far from certain.",
         {
             1.0: "would need a draft that is never wrong about it.",
+        },
+    ),
+    "prediction_05_f": Truth(
+        6400.0,
+        "The error must fall from 0.04 to 0.01, to a quarter. It falls with the root of the number "
+        "of blocks, so 16 times as many are needed.",
+        {
+            1600.0: "would be right if the error fell in proportion to the number of blocks. It "
+            "falls with the root.",
+            800.0: "is twice as many blocks. Their error is 0.028.",
+            3200.0: "is eight times as many blocks. Their error is 0.014.",
         },
     ),
 }
@@ -49,51 +87,10 @@ TRUTHS = {
 answered = answering(__package__)
 reveal = revealing(TRUTHS)
 
-# How far a printed number may be from the one that was rounded.
-HALF = 0.005  # alpha and c are printed with two places
-TENTH = 0.05  # speed-ups with one
 # The clock of a machine that slows down by half, and the two ways to time twenty runs on it.
 RUNS = 10
 DRIFT = 0.5
 BASELINE_SECONDS, SPECULATIVE_SECONDS = 1.0, 0.8
-
-
-def rounding_interval(alpha: float, c: float, k: int) -> tuple[float, float]:
-    """The speed-ups that fit a printed alpha and c (two places each) and one more printed place.
-
-    The least and the largest value of Theorem 3.8 for alpha and c within 0.005, widened by the 0.05
-    of a speed-up that is itself rounded to one place.
-    """
-    low = walltime_speedup(max(alpha - HALF, 0.0), c + HALF, k)
-    high = walltime_speedup(min(alpha + HALF, 1.0), max(c - HALF, 0.0), k)
-    return low - TENTH, high + TENTH
-
-
-def recomputed(rows: Sequence) -> str:
-    """The rows of Tables 2 and 4 (named tuples) as text, beside what the formula gives exactly."""
-    lines = ["task   draft     T  K  exact  interval      printed  measured  over exact"]
-    for row in rows:
-        exact = walltime_speedup(row.alpha, row.c, row.k)
-        low, high = rounding_interval(row.alpha, row.c, row.k)
-        far = "*" if abs(exact - row.expected) > TENTH else " "
-        lines.append(
-            f"{row.task:6} {row.draft:9} {row.temperature}  {row.k}  {exact:.3f}  {low:.2f} to "
-            f"{high:.2f}  {row.expected}{far}     {row.measured}       {row.measured / exact:.2f}"
-        )
-    return "\n".join([*lines, "* more than 0.05 from the exact value"])
-
-
-def needed_costs(rows: Sequence) -> str:
-    """The c at which the formula would give what each row of Table 2 measured, as text."""
-    lines = []
-    for row in rows:
-        needed = (expected_tokens(row.alpha, row.k) / row.measured - 1) / row.k
-        kindest = expected_tokens(row.alpha + HALF, row.k) / (row.measured - TENTH) - 1
-        rounded = "  0, as rounded" if needed < 0 else ""
-        remark = "  no cost explains this" if kindest < 0 else rounded
-        name = f"{row.task:6} {row.draft:9} T={row.temperature}"
-        lines.append(f"{name}  c {row.c:.2f}, needed {needed:6.3f}{remark}")
-    return "\n".join(lines)
 
 
 def look(rows: Sequence, sizes: Sequence) -> None:

@@ -17,8 +17,8 @@ from specdec_lib.lessons.ch05.checks import (
     RUNS,
     SPECULATIVE_SECONDS,
     drifting_seconds,
-    rounding_interval,
 )
+from specdec_lib.lessons.ch05.computed import blocks_of, orders, rounding_interval
 from specdec_lib.lessons.common.drawing import (
     CROSS,
     UNUSED,
@@ -32,12 +32,19 @@ from specdec_lib.lessons.common.drawing import (
     swatches,
 )
 from specdec_lib.lessons.common.style import ACCEPTED, BAND, DRAFT, GREY, TARGET, role, show
+from specdec_lib.theory import expected_tokens
 
 SAMPLES = 2000  # seeded blocks for each point of the one figure that samples
 FATE = {
     "accepted": role("accepted") | {"label": "accepted"},
     "rejected": role("excess") | {"label": "rejected"},
     "never judged": UNUSED | {"label": "never judged"},
+}
+ENDS = FATE | {"bonus": role("target") | {"label": "bonus: not judged"}}
+# The methods whose marks are named in the picture by task.
+NAMED = {
+    "Draft model": {"marker": "D", "color": DRAFT, "markersize": 10, "zorder": 3},
+    "Prompt lookup": {"marker": "s", "color": TARGET, "markersize": 8, "zorder": 3},
 }
 PRINTED = {"color": TARGET, "markerfacecolor": "white", "markersize": 7, "markeredgewidth": 1.8}
 
@@ -61,6 +68,23 @@ def six_blocks(accepted: Sequence[int], k: int) -> None:
         f"Blocks of {k} draft tokens. {'; '.join(texts)}. A block that was stopped has one "
         "rejected token after the accepted ones; the rest of it was never judged.",
     )
+
+
+def how_likely(accepted: Sequence[int], k: int) -> None:
+    """How probable these blocks are, for every alpha, with the largest value drawn as 1."""
+    passed, stopped = sum(accepted), sum(n < k for n in accepted)
+    alphas = np.linspace(0, 1, 201)
+    chance = alphas**passed * (1 - alphas) ** stopped
+    ax = picture("How probable are these six blocks?", "probability, the top is 1", size=(6.4, 3.2))
+    ax.plot(alphas, chance / chance.max(), color=TARGET)
+    ax.set(xlabel="alpha", xlim=(0, 1), ylim=(0, 1.08))
+    ax.set_xticks(
+        np.linspace(0, 1, 21),
+        [f"{x:.1f}" if i % 2 == 0 else "" for i, x in enumerate(np.linspace(0, 1, 21))],
+    )
+    values = zip(alphas[::20], (chance / chance.max())[::20], strict=True)
+    text = ", ".join(f"{value:.2f} at {alpha:.1f}" for alpha, value in values)
+    show(ax.figure, f"Probability of the six blocks over alpha, relative to its top: {text}.")
 
 
 @drawn_from("alpha_from_blocks")
@@ -194,10 +218,62 @@ def _draw_runs(ax: Axes, plain: np.ndarray, fast: np.ndarray, interleaved: bool)
     ax.set_xlabel("run, in the order of the clock")
 
 
+def three_orders(k: int) -> None:
+    """The same right and wrong positions in three orders, cut into the blocks of a decoder."""
+    ax = picture("18 right positions of 24, in three orders", size=(8.4, 2.8))
+    parts, names = [], []
+    for y, (name, order) in zip((2, 1, 0), orders().items(), strict=True):
+        blocks = blocks_of(order, k)
+        at = 0
+        for block in blocks:
+            for fate in block:
+                ax.add_patch(Rectangle((at + 0.06, y - 0.3), 0.88, 0.6, **ENDS[fate]))
+                at += 1
+            ax.plot([at, at], [y - 0.42, y + 0.42], color="black", linewidth=2)
+        tokens = len(order) / len(blocks)
+        names.append(f"{name}\n{len(blocks)} blocks, {tokens:.2f} tokens each")
+        parts.append(f"{name}: {len(blocks)} blocks, {tokens:.2f} tokens a block")
+    named_rows(ax, names)
+    ax.set(xlim=(0, len(order)), xlabel="position in the text; a line ends a block")
+    ax.grid(visible=False)
+    kinds = ("accepted", "rejected", "bonus")
+    legend_below(ax, handles=swatches(ENDS[kind] for kind in kinds))
+    alpha = sum(order) / len(order)
+    told = f"The formula gives {expected_tokens(alpha, k):.2f} at alpha {alpha:g} and K = {k}"
+    show(ax.figure, f"Blocks of {k} over the same acceptances. {'; '.join(parts)}. {told}.")
+
+
+def by_task(rows: Sequence[Any]) -> None:
+    """Speed-ups of the methods by task, the task with the lowest mean at the bottom."""
+    tasks = list(rows[0]._fields[1:])
+    means = {task: float(np.mean([getattr(row, task) for row in rows])) for task in tasks}
+    tasks.sort(key=lambda task: -means[task])
+    ax = picture("Spec-Bench: the same method, another text", size=(7.6, 3.6))
+    y = named_rows(ax, [task.replace("_", " ") for task in tasks])
+    for row in rows:
+        look = NAMED.get(row.method, {"marker": "o", "color": GREY})
+        name = row.method if row.method in NAMED else None
+        ax.plot([getattr(row, task) for task in tasks], y, linestyle="none", label=name, **look)
+    ax.plot([], [], "o", color=GREY, label=f"{len(rows) - len(NAMED)} other methods")
+    ax.axvline(1, color="black", linewidth=1)
+    ax.set(xlim=(0.9, 2.8), xlabel="times as fast as plain decoding, Vicuna 7B on an A100")
+    legend_below(ax)
+    parts = [
+        f"{row.method}: " + ", ".join(f"{task} {getattr(row, task)}" for task in tasks)
+        for row in rows
+    ]
+    told = ", ".join(f"{task} {means[task]:.2f}" for task in tasks)
+    show(ax.figure, f"Speed-ups by task. {'; '.join(parts)}. Means: {told}.")
+
+
 def two_devices(rows: Sequence[Any]) -> None:
     """Tokens a step and speed-up of the same methods on two machines."""
-    ax = picture("Spec-Bench, Vicuna 7B: the same tokens, other speed-ups", size=(7.6, 4.2))
-    names = [f"{r.method}\n{r.rtx3090_tokens:.2f} and {r.a100_tokens:.2f} tokens" for r in rows]
+    ax = picture("Spec-Bench, Vicuna 7B: the same tokens, other speed-ups", size=(7.6, 4.4))
+    blocks = [(r.rtx3090_tokens / r.rtx3090_speedup, r.a100_tokens / r.a100_speedup) for r in rows]
+    names = [
+        f"{r.method}, {r.a100_tokens:.2f} tokens\na block takes {one:.2f} and {other:.2f}"
+        for r, (one, other) in zip(rows, blocks, strict=True)
+    ]
     y = named_rows(ax, names)
     slow, fast = [r.rtx3090_speedup for r in rows], [r.a100_speedup for r in rows]
     ax.hlines(y, slow, fast, color=GREY, linewidth=1.5)

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from specdec_lib.lessons.ch04.measured import promise_and_clock
 from specdec_lib.lessons.ch05.checks import conditional_rates
+from specdec_lib.lessons.ch05.computed import blocks_needed, first_and_later
 from specdec_lib.lessons.common.drawing import (
     CROSS,
     bars,
@@ -16,6 +18,7 @@ from specdec_lib.lessons.common.drawing import (
     write_above,
 )
 from specdec_lib.lessons.common.style import ACCEPTED, BAND, DRAFT, show
+from specdec_lib.theory import walltime_speedup
 
 
 def acceptance_table(measured: Mapping[tuple[str, str], Any], paper: Sequence[Any]) -> None:
@@ -43,6 +46,33 @@ def acceptance_table(measured: Mapping[tuple[str, str], Any], paper: Sequence[An
     print("The paper's Table 3, T = 0 and T = 1:")
     for row in paper:
         print(f"  {row.target:20} {row.draft:12} {row.greedy:.2f}  {row.sampled:.2f}")
+
+
+def by_kind(found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Tokens a block by kind of text, with the 95% interval, for every drafter.
+
+    `found` has by drafter and kind a Rate: its value, and low and high.
+    """
+    drafters, kinds = list(found), list(next(iter(found.values())))
+    ax = picture("Tokens a block by kind of text, greedy", "tokens a block", size=(7.6, 3.8))
+    x, width, parts = np.arange(len(kinds)), 0.8 / len(drafters), []
+    for i, (name, rates) in enumerate(found.items()):
+        at = x + (i - (len(drafters) - 1) / 2) * width
+        values = [rates[kind].value for kind in kinds]
+        bars(ax, at, values, ("draft", "target")[i % 2], 0.9 * width, label=name)
+        ends = [(rates[kind].low, rates[kind].high) for kind in kinds]
+        ax.vlines(at, *zip(*ends, strict=True), color="black", linewidth=1.8)
+        tops = [high for _, high in ends]
+        write_above(ax, at, tops, (f"{value:.2f}" for value in values), fontsize=9)
+        parts += [
+            f"{name}, {kind}: {value:.2f} ({low:.2f} to {high:.2f})"
+            for kind, value, (low, high) in zip(kinds, values, ends, strict=True)
+        ]
+    ax.set_xticks(x, kinds)
+    ax.axhline(1, color="black", linewidth=1)
+    ax.set_ylim(0, 1.15 * max(each.high for rates in found.values() for each in rates.values()))
+    legend_below(ax, 2)
+    show(ax.figure, f"Tokens a block with the 95% interval. {'; '.join(parts)}.")
 
 
 @drawn_from("acceptance_by_class")
@@ -80,12 +110,12 @@ def by_position(alpha_from_blocks: Callable, blocks: Mapping[str, Sequence[int]]
     rates, tried = zip(*conditional_rates(accepted, k), strict=True)
     every = [sum(n > i for n in accepted) / len(accepted) for i in range(k)]
     errors = [
-        (rate * (1 - rate) / trials) ** 0.5 for rate, trials in zip(rates, tried, strict=True)
+        2 * (rate * (1 - rate) / trials) ** 0.5 for rate, trials in zip(rates, tried, strict=True)
     ]
     ax = picture(f"Acceptance by position, {len(accepted)} blocks after {name}", "share accepted")
     x = np.arange(1, k + 1)
     look = {"fmt": "o", "color": "black", "capsize": 4}
-    ax.errorbar(x, rates, errors, label="given that the earlier ones passed", **look)
+    ax.errorbar(x, rates, errors, label="given that the earlier ones passed, ± 2 errors", **look)
     ax.plot(x, every, color=DRAFT, label="over all blocks", **CROSS)
     ax.axhline(alphas[name], color=ACCEPTED, linestyle="--", label="alpha, by your function")
     ax.set_xticks(x, [f"{i}\n{n} judged" for i, n in zip(x, tried, strict=True)])
@@ -93,10 +123,16 @@ def by_position(alpha_from_blocks: Callable, blocks: Mapping[str, Sequence[int]]
     ax.set(xlabel=f"position in the block; alpha is {told}", ylim=(0, 1))
     legend_below(ax, 2)
     rows = zip(x, rates, errors, every, strict=True)
-    parts = [
-        f"position {i}: {r:.3f} (error {e:.3f}), over all blocks {a:.3f}" for i, r, e, a in rows
-    ]
+    parts = [f"position {i}: {r:.3f} (± {e:.3f}), over all blocks {a:.3f}" for i, r, e, a in rows]
     show(ax.figure, f"Acceptance by position. {'; '.join(parts)}. Alpha is {told}.")
+    difference, error = first_and_later(list(zip(rates, tried, strict=True)))
+    print(
+        f"Later positions less the first: {difference:+.3f}, standard error {error:.3f}, from "
+        f"{len(accepted)} blocks."
+    )
+    if difference and error:
+        needed = blocks_needed(difference, error, len(accepted))
+        print(f"If the difference is really this, {needed:,} blocks make it two standard errors.")
 
 
 @drawn_from("paired_speedup")
@@ -122,3 +158,8 @@ def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float
         f"Plain over speculative seconds, pair by pair: {listed}. Their geometric mean by your "
         f"function is {mean:.3f}, the quartiles are {low:.2f} and {high:.2f}.",
     )
+
+
+def from_formula_to_clock(alpha: float, account: Any, steps: Sequence[Any]) -> None:
+    """Chapter 04's picture of a promise and a clock, with the library's formula."""
+    promise_and_clock(walltime_speedup, alpha, account, steps)

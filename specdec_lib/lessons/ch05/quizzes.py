@@ -7,8 +7,8 @@ def quiz_05() -> Quiz:
     """Question 1."""
     return Quiz(
         right="b",
-        a="Predictable text sounds easier to draft, but the table is right. A draft can follow a "
-        "flat distribution as well as a steep one: if q equals p, alpha is 1, however "
+        a="Predictable text sounds easier to draft, but both tables are right. A draft can follow "
+        "a flat distribution as well as a steep one: if q equals p, alpha is 1, however "
         "unpredictable the text is.",
         b="Alpha is 1 minus the total variation of p and q, averaged over positions. Neither the "
         "kind of text nor the size of a model is in it.",

@@ -268,12 +268,14 @@ HINTS = {
 hints = hints_from(HINTS)
 
 
-def show_steps(costs: np.ndarray) -> None:
-    """Print the milliseconds of a step by rows and K."""
-    print("ms of a step" + "".join(f"{f'K = {k}':>9}" for k in range(costs.shape[1])))
+def show_steps(title: str, costs: np.ndarray) -> None:
+    """Print the milliseconds of a step by rows and K, below a title."""
+    print(f"{title}, ms of a step")
+    print(" " * 12 + "".join(f"{f'K = {k}':>9}" for k in range(costs.shape[1])))
     for rows in (1, 2, 4, 8, 16)[: len(costs).bit_length()]:
         times = "".join(f"{time:9.1f}" for time in costs[rows])
-        print(f"{rows} row{'s' * (rows > 1):1}      {times}")
+        print(f"{rows:2} row{'s' * (rows > 1):6}{times}")
+    print()
 
 
 def readiness(*functions: Callable) -> None:

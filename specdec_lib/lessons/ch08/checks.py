@@ -30,6 +30,20 @@ TRUTHS = {
         },
     ),
     "prediction_08_b": Truth(
+        1.0,
+        "The third one. The target's cache decides p, and a wrong p gives wrong texts. A mistake "
+        "in the draft's cache changes the draft tokens and their q together. The rule keeps p for "
+        "every q that the tokens were really drawn from.",
+        {
+            0.0: "takes the verification for a cure of everything. But it compares with p, and the "
+            "third program computes p after tokens that are not in the text.",
+            2.0: "counts every forgotten rollback. In the draft's cache it makes worse drafts, and "
+            "q is what they were drawn from all the same.",
+            3.0: "counts every mistake. But a worse draft is a draft, too: it is judged by the q "
+            "that it was drawn from, and it costs speed only.",
+        },
+    ),
+    "prediction_08_c": Truth(
         None,
         "That is the middle of the timed pairs, on this machine and these prompts.",
     ),

@@ -1,85 +1,101 @@
-"""An exercise checked in the student's own browser: its visible check, run by pytest in Pyodide."""
+"""An exercise checked in the student's own browser: its visible check, on what the page holds."""
 
 import contextlib
 import importlib
 import io
+import linecache
+import traceback
 from collections.abc import Sequence
-from pathlib import Path
+from types import SimpleNamespace
 
-import pytest
-
-from specdec_lib.lessons.common.examples import Different, Unwritten
+from specdec_lib.lessons.common.hints import has_own_line
 from specdec_lib.lessons.common.kinds import ARRAYS
 
 PLAIN = "speculative_accept"  # the one exercise that can be checked without NumPy
-TEST = """
-from specdec_lib.lessons.common import in_browser
+MOST = 20_000  # characters that a page shows of what a run prints
 
 
-def test_the_visible_check():
-    in_browser.check_answer()
-"""
-# What is loaded, cached and caught is left to the page; a module may be read again.
-OPTIONS = ["-q", "-s", "--color=no", "--import-mode=importlib"]
-OPTIONS += ["-p", "no:cacheprovider", "-p", "no:faulthandler"]
-answer: dict = {}  # what the test reads: the exercise, its chapter's number, and the answers
+class Above(Exception):
+    """Code above the exercise that cannot run; its text is written for the student."""
 
 
-class Report:
-    """Remembers what pytest says of the one test."""
+def check(number: str, name: str, cells: Sequence[Sequence[str]]) -> dict:
+    """Run the visible check of exercise `name` of chapter `number`, as its notebook would.
 
-    def __init__(self) -> None:
-        self.error: str | None = "the check did not run"
-
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> None:
-        """Called by pytest after the set-up, the test and the tear-down."""
-        if call.excinfo is not None:
-            told = isinstance(call.excinfo.value, Different | Unwritten)  # written for students
-            kind = "" if told else f"{call.excinfo.typename}: "
-            self.error = f"{kind}{call.excinfo.value}"
-        elif call.when == "call":
-            self.error = None
-
-
-def check(number: str, name: str, sources: Sequence[str], folder: str = "/tmp") -> dict:
-    """Run the visible check of exercise `name` of chapter `number` on the code in `sources`.
-
-    The last of `sources` is the answer, the others are what stands above it in the chapter. Returns
-    {"passed": bool, "message": the error's text or what the check printed}.
+    `cells` are pairs of a name and code, in the chapter's order: answers have their exercise's
+    name, the chapter's own code has none, and the last pair is the answer to check. Returns
+    {"passed": bool, "text": what a notebook would show, "started": whether the answer has a line
+    beyond the stub's}.
     """
-    answer.update(number=number, name=name, sources=list(sources))
-    test = Path(folder) / "test_answer.py"
-    test.write_text(TEST, encoding="utf-8")
-    report = Report()
-    with contextlib.redirect_stdout(io.StringIO()):  # what pytest says of itself
-        pytest.main([*OPTIONS, "--rootdir", folder, "-c", "/dev/null", str(test)], plugins=[report])
-    passed = report.error is None
-    return {"passed": passed, "message": answer["printed"] if passed else report.error}
+    seen, told, started = io.StringIO(), "", False
+    with contextlib.redirect_stdout(seen):
+        try:
+            function = defined(cells, name)
+            started = has_own_line(function)
+            _visible_check(number, name)(function)
+        except Exception as error:  # whatever a student's code raises
+            told = _as_in_a_notebook(error)
+    printed = seen.getvalue()
+    if len(printed) > MOST:
+        printed = f"{printed[:MOST]}\n(The rest of {len(printed):,} characters is left out.)\n"
+    return {"passed": not told, "text": (printed + told).strip(), "started": started}
 
 
-def check_answer() -> None:
-    """The body of the test: define the answer, then call the chapter's check on it."""
-    function = defined(answer["sources"], answer["name"])
-    if answer["name"] != PLAIN and not has_numpy():
-        raise RuntimeError(f"{answer['name']} needs NumPy, which could not be loaded")
-    lesson = importlib.import_module(f"specdec_lib.lessons.ch{answer['number']}.checks")
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        getattr(lesson, f"check_{answer['name']}")(function)
-    *calls, sentence = printed.getvalue().splitlines()
-    answer["printed"] = "\n".join([sentence, *calls])
+def _visible_check(number: str, name: str) -> object:
+    if name != PLAIN and not has_numpy():
+        raise Above(f"{name} needs NumPy, which could not be loaded.")
+    lesson = importlib.import_module(f"specdec_lib.lessons.ch{number}.checks")
+    return getattr(lesson, f"check_{name}")
 
 
-def defined(sources: Sequence[str], name: str) -> object:
-    """What `name` is once all the code has run; what stands above may fail without NumPy."""
-    *above, last = sources
-    names: dict = {}
-    for source in above:
-        with contextlib.suppress(*(() if has_numpy() else (ImportError, NameError))):
-            exec(source, names)
-    exec(last, names)
+def defined(cells: Sequence[Sequence[str]], name: str) -> object:
+    """What `name` is once all the cells have run, in the names of a chapter of its own.
+
+    Raises Above if a cell before the last cannot run, NameError if nothing has the name then.
+    """
+    *above, (_, last) = cells
+    # Without NumPy a signature can still name its arrays.
+    names: dict = {} if has_numpy() else {"np": SimpleNamespace(ndarray=list)}
+    for label, source in above:
+        _run_above(label, source, names)
+    _run(name, last, names)
     if name not in names:
         raise NameError(f"{name} is not defined: keep the function's name")
     return names[name]
+
+
+def _run_above(label: str, source: str, names: dict) -> None:
+    try:
+        _run(label or "the chapter", source, names)
+    except Exception as error:
+        if label:
+            raise Above(f"Your {label}, above, cannot run: {_in_a_line(error)}") from None
+        if has_numpy():
+            raise
+
+
+def _run(label: str, source: str, names: dict) -> None:
+    """Run the code under a name, so that an error shows its line."""
+    file = f"<{label}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    exec(compile(source, file, "exec"), names)
+
+
+def _in_a_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _as_in_a_notebook(error: Exception) -> str:
+    """The error as a notebook shows it; of other errors than a check's, the student's own lines."""
+    if isinstance(error, Above):
+        return str(error)
+    if hasattr(error, "_render_traceback_"):
+        return "\n".join(error._render_traceback_())
+    told = traceback.TracebackException.from_exception(error)
+    own = [frame for frame in told.stack if frame.filename.startswith("<")]
+    told.stack = traceback.StackSummary.from_list(own)
+    lines = list(told.format(chain=False))
+    return "".join(lines if own else told.format_exception_only())
 
 
 def has_numpy() -> bool:

@@ -126,7 +126,9 @@ def test_its_project_asks_for_what_the_course_asks():
     theirs = tomllib.loads(project())["project"]
     graders = {each for each in ours["dependencies"] if each.startswith("docutils")}
     assert theirs["dependencies"] == [e for e in ours["dependencies"] if e not in graders]
-    assert theirs["optional-dependencies"] == {"course": ours["optional-dependencies"]["course"]}
+    extras = ours["optional-dependencies"]
+    kept = {name: extras[name] for name in ("course", "instructor")}
+    assert theirs["optional-dependencies"] == kept
     assert theirs["scripts"] == {"specdec": ours["scripts"]["specdec"]}
 
 

@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from autograde.build.release import build, release_into
 from autograde.chapter import ROOT, SOLUTIONS
 from autograde.cli import main
 from autograde.grade import grade
+from autograde.nbgrader.config import CONFIG_NAME
 from autograde.nbgrader.gradebook import overrides
 from autograde.nbgrader.stamps import STAMP
 from autograde.receipt import of_file
@@ -24,9 +23,9 @@ from autograde.submission import take_in
 
 GUIDE = (ROOT / "docs" / "instructor.md").read_text(encoding="utf-8")
 DUE = re.search(r"`nbgrader (db assignment add .*)`", GUIDE)[1]
-EXTENSION = re.search(r"^(python -c .*grant_extension.*)$", GUIDE, re.M)[1]
+EXTENSION = re.search(r"`autograde (extend .*)`", GUIDE)[1]
+PENALTY = re.search(r"`(c\.LateSubmissionPlugin\..*)`", GUIDE)[1]
 LATE = "2027-02-01 13:00:00 UTC"
-ZERO_IF_LATE = "--LateSubmissionPlugin.penalty_method=zero"
 WRONG = "def correct_token(p, q, token, r, u):\n    return token, True"
 
 
@@ -50,13 +49,14 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             (folder / "timestamp.txt").write_text(LATE)
     entry = spoil_stored_result(course, "dora")
     run_nbgrader(course, *shlex.split(DUE))
-    run_nbgrader(course, "autograde", CHAPTER, ZERO_IF_LATE)
-    extension = [sys.executable, *shlex.split(EXTENSION.replace("STUDENT", "bob"))[1:]]
-    subprocess.run(extension, cwd=course.parent, check=True)
+    (course / CONFIG_NAME).write_text(f"c = get_config()\n{PENALTY}\n")
+    run_nbgrader(course, "autograde", CHAPTER)
+    extension = shlex.split(EXTENSION.replace("STUDENT", "bob"))
+    assert main([*extension, "--course", str(course)]) == 0
     with gradebook_of(course) as gradebook:
         mark_by_hand(gradebook)
     file_of(course, "cleo").write_text(text(right(correct_token=WRONG)))
-    run_nbgrader(course, "autograde", CHAPTER, ZERO_IF_LATE, "--force")
+    run_nbgrader(course, "autograde", CHAPTER, "--force")
     yield course
     entry.unlink()
 

@@ -11,6 +11,7 @@ from nbgrader.apps import NbGraderAPI
 
 from autograde.build.release import release_into
 from autograde.nbgrader import config as settings
+from autograde.nbgrader import timestamps
 from autograde.nbgrader.gradebook import read_scores
 from autograde.nbgrader.timestamps import MAX_BYTES, NAME, time_of
 
@@ -89,6 +90,13 @@ def test_everybody_is_graded_and_the_good_time_counts(course: Path, said: str):
         times = {s: gradebook.find_submission(CHAPTER, s).timestamp for s in scores}
     assert {s: time for s, time in times.items() if time} == {"good": datetime(2026, 1, 31, 12)}
     assert (folder_of(course, "good", "autograded") / NAME).read_text() == GOOD
+
+
+def test_the_log_warns_of_nothing_that_the_grader_does_itself(said: str):
+    """Nine lines a student said that the checksum of a test has changed: intake had put it in."""
+    warnings = [line for line in said.splitlines() if "WARNING" in line]
+    assert len(warnings) == len(UNUSABLE)
+    assert all(timestamps.NAME in line for line in warnings)
 
 
 def test_nbgrader_copies_no_file_of_a_student(said: str):

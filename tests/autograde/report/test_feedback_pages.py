@@ -103,7 +103,7 @@ def marked(notebook: NotebookNode, **by_hand: float) -> NotebookNode:
             tests = float(outputs[0].data["text/plain"]) if outputs else 0.0
             nbgrader["score"] = by_hand.get(nbgrader["grade_id"], tests)
         if nbgrader.get("grade_id") == "why_residual":
-            nbgrader["comment"] = "Right, *but* $p < q$ <script>x</script>"
+            nbgrader["comment"] = "Right, *but* $p < q$ <script>x</script>\n\n- see section 2"
     return notebook
 
 
@@ -181,7 +181,10 @@ def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page
     answer = page.find(id="why_residual")
     assert answer.find("mfrac") and answer.find("code").get_text() == r"\nothing{known}"
     comment = answer.find(class_="comment")
-    assert comment.find("em") and "<script>" in comment.get_text()
+    assert comment.find("em") and comment.find("math")
+    words = " ".join(comment.get_text(" ").split())
+    assert words.startswith("Comment: Right, but") and words.endswith("see section 2")
+    assert re.findall("<.*?>", words.replace("p < q", "")) == ["<script>", "</script>"]
 
 
 def test_the_mark_stands_once_and_no_prompt(page: BeautifulSoup):

@@ -24,8 +24,10 @@ from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch05 import checks as ch05
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed
+from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.measure import gap, papers
 from specdec_lib.measure.core.acceptance import Acceptance
+from specdec_lib.measure.core.interval import Rate
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment.batches import Served
 from specdec_lib.measure.experiment.engineering import Version
@@ -245,6 +247,12 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
     },
     "05": {
         "six_blocks": (ch05.BLOCKS, ch05.K),
+        "how_likely": (ch05.BLOCKS, ch05.K),
+        "three_orders": (5,),
+        "by_task": (papers.table("spec_bench_tasks"),),
+        "by_kind": (
+            {"draft model": {"code": Rate(2.5, 40, 2.3, 2.7), "lists": Rate(3, 40, 2.7, 3.2)}},
+        ),
         "alpha_found_again": (5,),
         "operations_against_speed": (papers.table("leviathan_1"),),
         "expected_and_measured": (SETTINGS,),
@@ -255,6 +263,7 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "by_class": (_VERDICTS, ["name", "space"]),
         "by_position": ({"code": [2, 0, 1], "random": [1, 1]}, 2),
         "pairs": ([2.0, 3.0, 4.0], [1.0, 2.0, 2.0]),
+        "from_formula_to_clock": (0.6, _FOUND, gap.steps(_FOUND, ROW.costs, ROW.again)),
     },
     "06": {
         "rows_of_coins": (0.7, 5),
@@ -284,11 +293,12 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "shapes_walked": (P, {"good": Q, "poor": ch07.POOR}, ch07.SHAPES, 0.2, 20),
         "blocks_compared": (P, Q, 3),
         "typical": (P, Q, 0.09, 0.3),
-        "sum_or_maximum": (0.8, 4),
         "frame": ("a tree",),
         "static_map": (),
     },
     "08": {
+        "two_caches": (),
+        "broken_decoders": ([Broken("nothing", 1.0, 0.6, 0.0), Broken("the feed", 0.8, 0.6, 0.5)],),
         "going_back": (),
         "law_of_blocks": (),
         "passes": (),

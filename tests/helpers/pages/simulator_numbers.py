@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from classes.chapter_cases import functions_of
 
-from specdec_lib.lessons.ch05.checks import rounding_interval
+from specdec_lib.lessons.ch05.computed import rounding_interval
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.common import recorded
 from specdec_lib.theory import expected_tokens, walltime_speedup

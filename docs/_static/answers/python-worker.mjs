@@ -8,7 +8,7 @@ let python = null;
 const tell = (status) => postMessage({ status });
 
 async function load() {
-  tell("Loading Python, some 15 MB the first time ...");
+  tell("Loading Python ...");
   const { loadPyodide } = await import(`${PYODIDE}pyodide.mjs`);
   const made = await loadPyodide({ indexURL: PYODIDE });
   tell("Loading NumPy ...");
@@ -24,16 +24,27 @@ async function load() {
   return made;
 }
 
-onmessage = async ({ data: { number, name, sources } }) => {
+function check({ number, name, cells }) {
+  const result = python.runPython("in_browser.check")(number, name, python.toPy(cells));
+  const told = result.toJs({ dict_converter: Object.fromEntries });
+  return { kind: told.passed ? "right" : "wrong", ...told };
+}
+
+onmessage = async ({ data }) => {
   try {
     python ??= await load();
   } catch (error) {
-    postMessage({ passed: false, message: `Python could not be loaded: ${error.message}` });
+    const asked = "It comes from cdn.jsdelivr.net: is that reachable?";
+    postMessage({ kind: "failed", text: `Python could not be loaded. ${asked} (${error.message})` });
     return;
   }
   tell("Checking ...");
   postMessage({ running: true });
-  const check = python.runPython("in_browser.check");
-  const result = check(number, name, python.toPy(sources)).toJs({ dict_converter: Object.fromEntries });
-  postMessage(result);
+  try {
+    postMessage(check(data));
+  } catch (error) {
+    // What ends Python itself: sys.exit(), or memory that runs out.
+    python = null;
+    postMessage({ kind: "wrong", text: `Python has ended: ${error.message}` });
+  }
 };

@@ -1,0 +1,79 @@
+"""Four kinds of text as prompts, made of the held-out text: what is easy to draft depends on it.
+
+`code` and `prose` are pieces of sources and of documentation. `copy and edit` is a piece of code,
+and then its beginning once more with one name changed: what follows can be copied. `lists` is the
+beginning of a list of a source's names, one a line.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+
+from specdec_lib.assets import documents, tokenizer
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.measure.core.interval import Rate, rate
+from specdec_lib.measure.core.runs import Decoder
+
+LENGTH = 32  # tokens of a prompt of code or prose
+SOURCE, BEGUN = 48, 12  # tokens that are to be copied, and those of the copy that stand already
+NAMES = 6  # names that a list begins with
+_NAME = re.compile(r"[A-Za-z_]\w{3,}")
+
+
+def code(count: int) -> list[list[int]]:
+    """`count` pieces of Python sources."""
+    return prompts(count, LENGTH, ".py")
+
+
+def prose(count: int) -> list[list[int]]:
+    """`count` pieces of documentation in English."""
+    return prompts(count, LENGTH, ".txt")
+
+
+def copies(count: int) -> list[list[int]]:
+    """`count` pieces of code, each with its beginning once more, in which one name is changed."""
+    words = tokenizer()
+    ends = words.encode("\n\n").ids
+
+    def copied(source: list[int]) -> list[int]:
+        begun = words.decode(source[:BEGUN])
+        found = _NAME.search(begun)
+        edited = begun.replace(found[0], f"new_{found[0]}", 1) if found else begun
+        return [*source, *ends, *words.encode(edited).ids]
+
+    return [copied(source) for source in prompts(count, SOURCE, ".py")]
+
+
+def lists(count: int) -> list[list[int]]:
+    """`count` beginnings of lists: names of a source in their order, quoted, one a line."""
+    chosen = list(islice(_lists(), count))
+    if len(chosen) < count:
+        raise ValueError(f"the held-out text has {len(chosen)} lists, not {count}")
+    return chosen
+
+
+def _lists() -> Iterator[list[int]]:
+    """Lists of NAMES names each, the first of every source, then the second, and so on."""
+    words = tokenizer()
+    sources = [list(dict.fromkeys(_NAME.findall(each.text))) for each in documents()]
+    for start in range(0, max(map(len, sources)), NAMES):
+        for names in sources:
+            if len(names) >= start + NAMES:
+                lines = "".join(f'    "{name}",\n' for name in names[start : start + NAMES])
+                yield words.encode(f"NAMES = [\n{lines}").ids
+
+
+KINDS: Mapping[str, Callable[[int], list[list[int]]]] = MappingProxyType(
+    {"code": code, "prose": prose, "copy and edit": copies, "lists": lists}
+)
+
+
+def tokens_a_block(decoder: Decoder, texts: Sequence[list[int]]) -> Rate:
+    """Tokens for each pass of the target, and the interval from resampling the texts.
+
+    `decoder` takes all of `texts` as one batch.
+    """
+    blocks = decoder(list(texts)).blocks
+    kept = [sum(block.kept for block in row) for row in blocks]
+    return rate(kept, [len(row) for row in blocks])

@@ -1,0 +1,38 @@
+"""Four kinds of text as prompts."""
+
+import pytest
+
+from specdec_lib.assets import tokenizer
+from specdec_lib.decoding.state import Block, Generation
+from specdec_lib.measure.core.kinds import BEGUN, KINDS, NAMES, SOURCE, tokens_a_block
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_prompts_of_a_kind_are_as_many_as_asked_for_and_all_different(kind: str):
+    found = KINDS[kind](64)
+    assert len({tuple(prompt) for prompt in found}) == 64
+    assert found[:8] == KINDS[kind](8) and max(map(len, found)) < 256
+    with pytest.raises(ValueError, match=r"the held-out text has \d+ \w+, not 100000"):
+        KINDS[kind](100_000)
+
+
+def test_a_copy_repeats_its_source_with_one_name_changed():
+    words = tokenizer()
+    for prompt in KINDS["copy and edit"](8):
+        source, copy = words.decode(prompt[:SOURCE]), words.decode(prompt[SOURCE:]).lstrip("\n")
+        begun = words.decode(prompt[:BEGUN]).lstrip("\n")
+        assert copy.replace("new_", "", 1).rstrip() == begun.rstrip() and begun.rstrip() in source
+
+
+def test_a_list_has_one_quoted_name_a_line():
+    first, *lines = tokenizer().decode(KINDS["lists"](1)[0]).splitlines()
+    assert first == "NAMES = [" and len(set(lines)) == NAMES
+    assert all(line.startswith('    "') and line.endswith('",') for line in lines)
+
+
+def test_tokens_a_block_has_an_interval_from_the_texts():
+    whole, none = (Block([], [], 3, kept, False, [], []) for kept in (3, 1))
+    run = Generation([[1] * 3, [1] * 3], [[whole], [none] * 3])
+    found = tokens_a_block(lambda texts: run, [[1], [2]])
+    assert found.value == pytest.approx(6 / 4) and found.low == 1.0 and found.high == 3.0
+    assert found.positions == 4
