@@ -598,9 +598,10 @@ brief()
 # ### Who ships it
 #
 # The field guide, docs/field_guide.md, has a row for each method and each engine, with the version
-# in which we looked. Three facts from it, as of November 2026: vLLM removed its tree attention in May 2026 (pull request 42121), so
-# EAGLE drafts a chain there and a tree in SGLang. vLLM has block verification since June 2026
-# (46781). Text Generation Inference, once the home of Medusa, was archived in March 2026.
+# in which we looked. Three facts from it, as of November 2026: vLLM removed its tree attention in
+# May 2026 (pull request 42121), so EAGLE drafts a chain there and a tree in SGLang. vLLM has block
+# verification since June 2026 (46781). Text Generation Inference, once the home of Medusa, was
+# archived in March 2026.
 #
 # ### What the original got right, and what it left open
 #
