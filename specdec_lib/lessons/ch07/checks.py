@@ -65,7 +65,7 @@ TRUTHS = {
         "read with 0.763, and there are 8 of them.",
         {
             8: "gives every token new experts until there are none left. But tokens meet in one.",
-            7.5: "goes on from 4.62 in steps of the same size. Each further token finds fewer new "
+            6.875: "goes on from 4.62 in steps of 1.12. But each further token finds fewer new "
             "experts.",
             2: "is one token's.",
         },
