@@ -298,7 +298,7 @@ def test_a_large_batch_drafts_again_if_its_texts_are_long():
         for text in (0, 125)
     }
     assert best[0] == 0 and best[125] > 0 and service.fits(125, 256)
-    assert "drafting stops at 256 rows" in TEXT and "125\n# tokens of text" in TEXT
+    assert "drafting stops at 256 rows" in TEXT and best[125] == 2 and "with 125\n# tokens" in TEXT
 
 
 def test_a_policy_that_keeps_no_rule_is_told_what_came_back():

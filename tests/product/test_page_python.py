@@ -108,7 +108,11 @@ def test_what_the_browser_gets_is_python_only_and_always_the_same():
         (TAUGHT, True, "I am here"),
         (TAUGHT.replace("break", "continue"), False, "I am here"),
         ("other = 1", False, "speculative_accept is not defined: keep the function's name"),
-        (RIGHT.replace("break", "brake()"), False, "at `brake()`; expected [3]"),
+        (
+            RIGHT.replace("break", "brake()"),
+            False,
+            "raised NameError: name 'brake' is not defined, at `brake()`;",
+        ),
         (RIGHT.replace("= []", "= ["), False, 'File "<speculative_accept>", line 2'),
         (RIGHT + "1 / 0\n", False, 'File "<speculative_accept>", line 8, in <module>\n    1 / 0'),
     ],

@@ -26,6 +26,7 @@ def test_a_list_of_a_lesson_is_a_new_one_at_every_use():
 
 # What a chapter's folder may hold beside its checks and figures.
 ROLES = {
+    "broken",
     "budget",
     "checks",
     "computed",
