@@ -9,12 +9,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autograde.report.feedback import points, to_read
 from autograde.report.sections import Section, sections_of
 from autograde.result import Exercise, Result
-from autograde.selfstudy.marks import FOLDER, Copy, is_begun, title_of
+from autograde.selfstudy.copies import FOLDER, Copy, is_begun, title_of
 from autograde.submission import Refused
 
 TEMPLATES = Path(__file__).with_name("templates")
 NOT_BEGUN, UNMARKED, CHANGED = "not begun", "not marked yet", "changed since it was marked"
-LIMITED = "a time limit decided"
+LIMITED, GONE = "a time limit decided", "its notebook is gone"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def row_of(copy: Copy) -> Row:
     try:
         notebook = copy.read()
     except FileNotFoundError:
-        return Row(copy.chapter, NOT_BEGUN, result)
+        return Row(copy.chapter, GONE if result else NOT_BEGUN, result)
     except (OSError, Refused) as error:
         return Row(copy.chapter, f"cannot be read: {error}", result)
     if result is None:

@@ -1,4 +1,4 @@
-"""A student's own results, in `work/marks/`: a page and a file of data for each chapter.
+"""A student's copies of the chapters and, in `work/marks/`, a page and a file of data for each.
 
 No update of the course touches them, and no notebook is ever written to.
 """
