@@ -516,7 +516,7 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # A colleague replaces the draft model by one that proposes random tokens, and keeps your greedy
 # decoder as it is. What happens to the text, to the number of target passes, and to the running
-# time, each compared with plain decoding? Three to five sentences. A person marks this answer.
+# time, each compared with plain decoding? Write three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_draft_is_free" points=2
 # The text stays the same, because every token in it is the argmax of a row of the target after the
