@@ -85,7 +85,7 @@ for words in ("the", "on the", ". the"):
 # | Leviathan et al.; transformers; lucidrains/speculative-decoding; this course | `p` | `q` |
 # | Chen et al.; jaymody/speculative-sampling; gpt-fast; some guides | `q` | `p` |
 # | feifeibear/LLMSpeculativeSampling, the version named after Chen et al. | `p` | `q` |
-# | vLLM, `vllm/v1/sample/rejection_sampler.py` (its `q` holds random numbers) | `target_probs` | `draft_probs` |
+# | vLLM 0.26.0, `vllm/v1/sample/rejection_sampler.py` (its `q` holds random numbers) | `target_probs` | `draft_probs` |
 #
 # For the number of draft tokens Leviathan et al. write `gamma`. Chen et al. and this course write
 # `K`.
@@ -516,7 +516,7 @@ lesson.answered("quiz_01_b", quiz_01_b)
 #
 # A colleague replaces the draft model by one that proposes random tokens, and keeps your greedy
 # decoder as it is. What happens to the text, to the number of target passes, and to the running
-# time, each compared with plain decoding? Three to five sentences. A person marks this answer.
+# time, each compared with plain decoding? Write three to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_draft_is_free" points=2
 # The text stays the same, because every token in it is the argmax of a row of the target after the

@@ -94,7 +94,7 @@ lesson.check_total_variation(total_variation)
 # Perhaps a cleverer rule is lossless and keeps more. With two tokens you can try every rule. A rule
 # keeps token 0 with one chance and token 1 with another, and after a rejection it may write what it
 # likes. The next cell tries 61 values of each chance. A dot is a pair of chances that an exact rule
-# can have. The circle marks the pair that keeps the most.
+# can have, and the circle marks the pair that keeps the most.
 
 # %% tags=["demo"]
 figures.best_rules(lesson.RULE_PAIRS)
@@ -396,7 +396,7 @@ charts.draw_and_compare(200_000)
 charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 
 # %% [markdown]
-# A right rule can look wrong by bad luck, and a wrong rule can look right. Counting needs no luck. A
+# Luck can make a right rule look wrong and a wrong rule look right. Counting needs no luck. A
 # rule decides by `r` and `u`, which are a point in a square of side 1. Cut this square into 64 by 64
 # small squares and ask the rule in the middle of each. If the decision changes only on lines of the
 # grid, every small square agrees with its middle, and the count is the exact law.
@@ -478,8 +478,7 @@ figures.library_on_trial(is_lossless, argmax_draft_law, P, Q)
 #
 # ## Forge an impostor
 #
-# You now know what samples see and what counting sees. Use the gap. Here is the right rule, for
-# many draft tokens at once.
+# Now use what samples do not see. Here is the right rule, for many draft tokens at once.
 
 # %%
 def right_rule(p, q, tokens, r, u):

@@ -158,8 +158,9 @@ lesson.reveal("prediction_04", prediction_04)
 # This is what you found. Draft token `i` counts only if it and all draft tokens before it are
 # accepted. The probability of this is `alpha^i`:
 #
-# $$ E[\text{accepted}] = \alpha + \alpha^2 + \cdots + \alpha^K, \qquad
-# E[\text{tokens}] = E[\text{accepted}] + 1 = \frac{1 - \alpha^{K+1}}{1 - \alpha} $$
+# $$ E[\text{accepted}] = \alpha + \alpha^2 + \cdots + \alpha^K $$
+#
+# $$ E[\text{tokens}] = E[\text{accepted}] + 1 = \frac{1 - \alpha^{K+1}}{1 - \alpha} $$
 #
 # The 1 is the target's own token: the correction after a rejection, else the bonus token. The
 # second formula is Equation 1 of Leviathan et al. At `alpha = 1` its fraction is 0/0, and the sum

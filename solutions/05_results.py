@@ -14,7 +14,7 @@
 # hold it against a clock. **You leave with** the questions that take a claim such as "2.5 times as
 # fast" apart: which tokens, which text, which machine, against what, timed how.
 #
-# The cells that measure say so. Together they take about two minutes on a quiet machine.
+# The cells that measure take about two minutes together on a quiet machine.
 
 # %%
 import numpy as np
@@ -45,8 +45,6 @@ from specdec_lib.measure import papers
 #   settings. Up to rounding, the machine does not matter.
 # - What a block **costs**. This is a property of the machine.
 #
-# This chapter takes them apart: first the tokens, then the clock, then both on your machine.
-#
 # ## Six blocks
 #
 # A decoder recorded six blocks of `K = 4`. Some draft tokens were never judged, because an earlier
@@ -70,8 +68,8 @@ prediction_05 = 0.6
 lesson.committed("prediction_05", prediction_05, 0, 1)
 
 # %% [markdown]
-# Every `alpha` makes these six blocks more or less probable. The next picture shows how probable.
-# Read off where the top is. Which two counts of the first picture give this number?
+# The next picture shows how probable each `alpha` makes these six blocks. Where is the top? Which
+# two counts of the first picture give this number?
 
 # %% tags=["demo"]
 figures.how_likely(lesson.BLOCKS, lesson.K)
@@ -96,7 +94,7 @@ figures.how_likely(lesson.BLOCKS, lesson.K)
 #     self.matches.append(0)
 # ```
 #
-# The draft tokens after the rejection get no entry. The record tunes the threshold.
+# The draft tokens after the rejection get no entry.
 
 
 # %% solution="alpha_from_blocks"
@@ -137,16 +135,16 @@ lesson.reveal("prediction_05", prediction_05)
 # | accepted by judged tokens | 14/18 = 0.78 | this course |
 # | the mean of `sum_x min(p, q)` over a text that the target wrote | needs both models | Leviathan et al., as alpha |
 #
-# The first number falls if `K` grows, because more tokens stand after a rejection. The last two are
-# estimates of the same rate if acceptance at a position does not depend on what happened before.
-# They look at different positions: a decoder never judges the position of its bonus token.
+# The first number falls if `K` grows, because more tokens stand after a rejection. The last two
+# agree if acceptance at a position does not depend on what happened before. They look at different
+# positions: a decoder never judges the position of its bonus token.
 #
 # ## The price in arithmetic: Table 1
 #
-# Count one block by hand. `alpha = 0.6` and `K = 2`; the draft costs nothing. Over how many
-# positions does the target compute? How many tokens does the block bring, on average? So how much
-# arithmetic does one token need, if a token of plain decoding needs 1? Your answer should be 1.53.
-# Now let each draft token cost a quarter of what a target token costs. The answer becomes 1.79.
+# Count one block by hand: `alpha = 0.6`, `K = 2`, and the draft costs nothing. Over how many
+# positions does the target compute? How many tokens does the block bring, on average? So one token
+# needs 1.53 times the arithmetic of a token of plain decoding. If each draft token costs a quarter
+# of a target token, the answer becomes 1.79. Why?
 #
 # ### Exercise: operations_factor
 #
@@ -180,14 +178,13 @@ lesson.check_operations_factor(operations_factor)
 #
 # $$ \frac{\hat c K + K + 1}{E}, \qquad E = 1 + \alpha + \cdots + \alpha^K. $$
 #
-# So speculative decoding saves time and spends arithmetic: 1.11 to 1.63 times as much in Table 1.
+# Speculative decoding saves time and spends arithmetic: 1.11 to 1.63 times as much in Table 1.
 #
 # ## What the clock said: Tables 2 and 4
 #
-# T5-XXL (11 billion parameters) translates English to German (EnDe) and summarises news (CNNDM), at
-# temperature 0 and 1. Three smaller T5 models are its drafts. Table 4 prints `alpha` and `c` as
-# measured, and the speed-up `E/(cK + 1)` that one expects from them. Table 2 prints what the clock
-# said.
+# T5-XXL (11 billion parameters) translates English to German (EnDe) and summarises news (CNNDM).
+# Three smaller T5 models are its drafts. Table 4 prints `alpha` and `c` as measured, and the
+# speed-up `E/(cK + 1)` that they make one expect. Table 2 prints what the clock said.
 #
 # ### Commit first
 #
@@ -209,15 +206,15 @@ settings = papers.table("leviathan_2_4")
 figures.expected_and_measured(settings)
 
 # %% [markdown]
-# The paper rounds. The grey bar holds every speed-up that its rounded `alpha` and `c` allow, and
-# all twelve printed expectations lie inside their bars. So nothing is wrong with the table. The
-# clock is another matter: one measured value lies inside its bar.
+# The paper rounds. The grey bar holds every speed-up that its rounded `alpha` and `c` allow. All
+# twelve printed expectations lie inside their bars, but only one measured value lies inside its
+# bar.
 #
 # ## Simulator: a row of the paper
 #
-# Choose a row, then move `alpha`, `c` and `K`. The square and the diamond are the paper's two
-# numbers. First T5-large, EnDe, temperature 0: how far must `c` go to bring the curve down to the
-# measured 1.7? Then T5-small, CNNDM, temperature 0, measured 3.1: can `c` do it?
+# The square and the diamond are the paper's two numbers. First T5-large, EnDe, temperature 0: how
+# far must `c` go to bring the curve down to the measured 1.7? Then choose T5-small, CNNDM,
+# temperature 0, measured 3.1: can `c` do it?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
@@ -226,8 +223,8 @@ paper_rows_simulator(settings, row=2)
 
 # %% [markdown]
 # For T5-large a `c` of 0.23 would do, twice the printed one. For T5-small no `c` does: at `c = 0`
-# the formula gives 2.64. Here is the `c` that each row would need. Every rounding is counted in the
-# row's favour.
+# the formula gives 2.64. Here is the `c` that each row would need. The reading grants each row the
+# rounding that suits it best. The column "limit" comes later.
 
 # %% tags=["demo"]
 print(lesson.readings(settings))
@@ -239,8 +236,7 @@ print(lesson.readings(settings))
 # - **below**, five rows: a block cost less than printed, or it brought more tokens than `E`.
 # - **no cost**, three rows: even a free draft is too slow. The blocks brought more than `E` tokens.
 #
-# Can blocks bring more than `E` tokens at the same `alpha`? `E` comes from coins. Real acceptances
-# have an order.
+# Can blocks bring more than `E` tokens at the same `alpha`? `E` comes from coins.
 #
 # ### Commit first
 #
@@ -261,24 +257,24 @@ lesson.reveal("prediction_05_c", prediction_05_c)
 figures.three_orders(k=5)
 
 # %% [markdown]
-# The order matters in both directions. Wrong positions that are spread evenly waste nothing. In one
-# run they cost a block each, while the long right stretch is cut by `K`. But no order beats this
-# limit: **every wrong position ends a block, so a block brings at most `1/(1 - alpha)` tokens.**
+# Wrong positions that are spread evenly waste nothing. In one run they cost a block each, and `K`
+# cuts the long right stretch. No order beats this limit: **every wrong position ends a block, so a
+# block brings at most `1/(1 - alpha)` tokens.** At temperature 1 the limit holds on average.
 #
-# Read the table again with the limit. For T5-small on CNNDM the printed rates 0.65 and 0.53 allow
-# 2.86 and 2.13 tokens a block, and the clock said 3.1 and 2.3 times as fast. These two rows are
-# marked "no order". Then `alpha` and clock belong to different texts, or the baseline was slower
-# than a bare pass. The paper measured `alpha` on 10,000 tokens that the target wrote, and it does
-# not say on which texts the clock ran. A table can be right in every number and still not let you
-# compute one column from the others.
+# This is the column "limit". Read the table again. For T5-small on CNNDM the printed rates 0.65 and
+# 0.53 allow 2.86 and 2.13 tokens a block, and the clock said 3.1 and 2.3 times as fast. No order
+# explains these two rows.
+# Then `alpha` and the clock belong to different texts, or the baseline was slower than a bare pass.
+# The paper measured `alpha` on 10,000 tokens that the target wrote, and does not say that these
+# texts were timed. Every number of a table can be right, and still one column does not follow from
+# the others.
 #
 # ## Backwards: the acceptance rate that a clock implies
 #
 # Chen et al. print milliseconds and no `alpha`: 14.1 for a token of their target with 70 billion
-# parameters, 1.8 for one of the draft, `K = 4`, and 7.52 for a token of speculative decoding. How
-# many tokens did a block bring? It took `4 x 1.8 + 14.1 = 21.3` ms, so it brought `21.3/7.52 =
-# 2.83`. Try `alpha = 0.7` and `alpha = 0.75` in `1 + alpha + ... + alpha^4`: they give 2.77 and
-# 3.05. How would you go on?
+# parameters, 1.8 for one of the draft, `K = 4`, and 7.52 for a token of speculative decoding. A
+# block took `4 x 1.8 + 14.1 = 21.3` ms, so it brought `21.3/7.52 = 2.83` tokens. With `alpha = 0.7`
+# the sum `1 + alpha + ... + alpha^4` is 2.77, and with 0.75 it is 3.05. How do you go on?
 #
 # ### Exercise: implied_alpha
 #
@@ -321,8 +317,8 @@ figures.implied_rates(implied_alpha, settings, papers.table("chen_1"))
 lesson.check_implied_alpha(implied_alpha)
 
 # %% [markdown]
-# Read the three rows of Chen et al. with care. `v = 1` is assumed, so a slower verification would
-# raise the implied rates: they are lower limits. Code has the highest one.
+# For Chen et al. `v = 1` is assumed. A slower verification would raise the implied rates, so they
+# are lower limits. Code has the highest one.
 #
 # ## Which of these rows can be true?
 #
@@ -353,16 +349,15 @@ lesson.reveal("prediction_05_d", prediction_05_d)
 print(lesson.circulating(target_ms=10))
 
 # %% [markdown]
-# With 20 ms all four rows would be possible. The person who made the table mixed two machines, or
-# none was measured. This test needs no model: four columns of a table must fit each other.
+# With 20 ms all four rows would be possible. So somebody mixed two machines, or nothing was
+# measured. This test needs no model: the columns of a table must fit each other.
 #
 # ## Your own table
 #
 # Now the built-in models: a target of 7.9 million parameters that writes Python, and drafts of 1.9,
 # 1.0 and 0.5 million. **Unigram** and **bigram** are counts of single tokens and of pairs. All read
-# text that they were not trained on. At each position `sum_x min(p, q)` is the acceptance at
-# temperature 1. Whether both have the same most probable token is the acceptance at temperature 0.
-# Nothing is sampled. The cell takes about half a minute.
+# held-out text. At each position `sum_x min(p, q)` is the acceptance at temperature 1. Whether both
+# have the same most probable token is the acceptance at temperature 0. The cell takes 20 s.
 
 # %% tags=["demo"]
 from specdec_lib import assets
@@ -382,22 +377,21 @@ for kind, documents in texts.items():
 charts.acceptance_table(measured, papers.table("leviathan_3"))
 
 # %% [markdown]
-# Read it beside the paper's Table 3. Acceptance falls far more slowly than the draft's size. The
-# bigram, which costs next to nothing, passes about as often as in the paper's T5 rows. One thing is
-# the other way round: in the paper every T5 draft is accepted more often at temperature 0, here
-# every draft at temperature 1. A likely reason is that small models spread their probability.
-# Spread distributions overlap although their favourites differ.
+# Acceptance falls far more slowly than the draft's size. The bigram, which costs next to nothing,
+# passes about as often as in the paper's T5 rows. One thing is the other way round: in the paper
+# every T5 draft is accepted more often at temperature 0, here every draft at temperature 1. A
+# likely reason is that small models spread their probability. Spread distributions overlap although
+# their favourites differ.
 #
 # ## Acceptance by kind of token
 #
-# Python's own `tokenize` tells keywords, identifiers, literals, operators and comments apart.
-# Docstrings go with the comments, since both are text for people. What is left is whitespace: line
-# ends and indentation.
+# Python's own `tokenize` tells keywords, identifiers, literals, operators and comments (with
+# docstrings) apart. What is left is whitespace: line ends and indentation.
 #
 # ### Commit first
 #
-# At temperature 0, with the largest draft: what share of the whitespace is accepted? Write a number
-# from 0 to 1. The bars of code above say what the mean over all tokens is.
+# At temperature 0, with the largest draft: what share of the whitespace is accepted? The figure
+# above has the mean over all tokens of code. Write a number from 0 to 1.
 
 # %% solution="prediction_05_e"
 ### BEGIN SOLUTION
@@ -447,9 +441,9 @@ lesson.check_acceptance_by_class(acceptance_by_class)
 # ## Acceptance by position in the block
 #
 # The formula says that position 5 of a block, *if it is reached*, passes as often as position 1. Do
-# later positions pass more often? A share that was counted in `n` trials is off by chance. The
-# typical size of this error is the **standard error**, `sqrt(share (1 - share)/n)`, so it falls
-# with the root of `n`. A difference within two standard errors is no evidence.
+# later positions pass more often? A share counted in `n` trials is off by chance. The typical size
+# of this error is the **standard error**, `sqrt(share (1 - share)/n)`: it falls with the root of
+# `n`. A difference within two standard errors is no evidence.
 #
 # ### Commit first
 #
@@ -470,7 +464,7 @@ lesson.reveal("prediction_05_f", prediction_05_f)
 
 # %% [markdown]
 # Now let a decoder run and count. Crosses are what vLLM's log shows: it divides by all blocks, so
-# its numbers must fall from position to position, whatever the draft is. The cell takes 20 s.
+# its numbers must fall from position to position, whatever the draft is.
 
 # %% tags=["demo"]
 from specdec_lib.measure.core.progress import watched
@@ -488,14 +482,12 @@ blocks = {
 charts.by_position(alpha_from_blocks, blocks, k=5)
 
 # %% [markdown]
-# Read the last two lines before you say what you see. Published drafters go both ways: on chat, one
+# Read the last two lines before you say what you see. Published drafters go both ways. On chat, one
 # study reports 0.53 rising to 0.74 for EAGLE-3, a one-layer drafter that reads the target's states
-# (chapter 07). It reports 0.72 falling to 0.63 for DFlash, which fills a whole block at once
-# (chapter 07).
+# (chapter 07), and 0.72 falling to 0.63 for DFlash, which fills a whole block at once (chapter 07).
 #
-# The label also has `alpha` after random tokens, a handy kind of prompt. It is not the number for
-# your text. SPEED-Bench reports that random tokens overestimate throughput by about 23%. Benchmark
-# on your own text.
+# The label also has `alpha` after random tokens. It is not the number for your text. SPEED-Bench
+# reports that random tokens overestimate throughput by about 23%. Benchmark on your own text.
 #
 # ## Acceptance by kind of text
 #
@@ -508,9 +500,9 @@ figures.by_task(papers.table("spec_bench_tasks"))
 # %% [markdown]
 # For the draft model translation is lowest, 1.13, and it is lowest on average. The order of the
 # other tasks depends on the method: prompt lookup copies, so it is best at summaries, 2.43, and
-# gains little in translation, 1.04. Now four kinds of text here, greedy as there: code,
-# prose, a copy of code with one name changed, and lists of names. A black line is the 95% interval
-# from drawing whole texts again.
+# gains little in translation, 1.04. Now four kinds of text here, greedy as there: code, prose, a
+# copy of code with one name changed, and lists of names. A black line is the 95% interval from
+# drawing whole texts again. The cell takes about 20 s.
 
 # %% tags=["demo"]
 from specdec_lib.drafters.lookup import PromptLookup
@@ -531,16 +523,16 @@ charts.by_kind(found)
 
 # %% [markdown]
 # Which of these differences are larger than their intervals? This target is small. It hardly
-# copies, and its greedy text often runs in circles, which a lookup can copy. The target decides
-# what is predictable, not the topic.
+# copies, but its greedy text often runs in circles, and circles a lookup can copy. What is easy to
+# draft depends on the target as much as on the topic.
 #
 # ## Time: by turns, and as ratios
 #
 # A processor gets warm and slows down; another program wakes up. If all plain runs come first and
 # all speculative runs after them, two different machines are timed. So run the two **by turns**,
-# divide **pair by pair**, and average the ratios. Which average? One run was twice as fast and one
-# half as fast. The cell shows three means of the two ratios, and the same means as the other side
-# reports them. Both sides should agree: the product of their two numbers should be 1.
+# divide **pair by pair**, and average the ratios. Which average? Say that one run was twice as fast
+# and one half as fast. The cell shows three means as both sides report them. If both sides agree,
+# the product of their numbers is 1.
 
 # %% tags=["demo"]
 lesson.three_means([2, 0.5])
@@ -588,7 +580,8 @@ lesson.check_paired_speedup(paired_speedup)
 # ## Expected and measured on your machine
 #
 # Now your clock. The target is slowed down to the cost of 38 million parameters, without a change
-# to its distribution; a real pair that far apart accepts less. The cell takes about 20 s.
+# to its distribution: the cost is that of a larger pair, and the acceptance stays that of this
+# pair. The cell takes about 20 s.
 
 # %% tags=["demo"]
 from specdec_lib.measure import gap, strategies
@@ -608,18 +601,17 @@ for run in beside("05 pairs", {("small", 2): clock}):
         charts.from_formula_to_clock(*account)
 
 # %% [markdown]
-# The second picture goes from the formula to the clock in measured parts, as in chapter 04: the
-# longer verification, the cold cache of the first draft step, Python between the passes, and the
-# luck of the text. The first bar is what a paper would print as expected. If the last bar is the
-# measured one and the bars between explain the way, you understand the number. Which part is the
-# largest?
+# The first bar of the second picture is what a paper would print as expected, the last one is your
+# clock. The bars between are the measured parts of chapter 04: the longer verification, the cold
+# cache of the first draft step, Python between the passes, and the luck of the text. Which part is
+# the largest?
 #
 # ## The same tokens, another machine
 #
 # Spec-Bench runs the same methods on the same prompts on two cards. Beside the draft model, prompt
 # lookup and **REST** copy: from the text so far, and from a collection of texts. **Medusa**,
 # **Hydra** and **EAGLE** are small networks that are trained on the target's states, and
-# **Lookahead** collects short runs of tokens from guesses of the target itself (chapter 07 has all
+# **Lookahead** collects short runs of tokens from guesses of the target itself (chapter 07 has most
 # of them).
 
 # %% tags=["demo"]
@@ -627,10 +619,31 @@ figures.two_devices(papers.table("spec_bench_devices"))
 
 # %% [markdown]
 # Tokens over speed-up is the time of a block in plain tokens. The draft model's block takes 1.25 of
-# them on the RTX 3090 and 1.53 on the A100. The method of the third row writes 2.32
-# tokens on both cards and is 1.44 and 1.78 times as fast. The draft model writes 2.29 and 2.28 and is
-# 1.83 and 1.49 times as fast. Even the order is reversed. The cards differ, and so do the processors beside them and the
-# CUDA versions. `c` and `v` have changed, not `alpha`.
+# them on the RTX 3090 and 1.53 on the A100. The third row and the draft model even change places:
+# 1.44 and 1.83 times as fast on one card, 1.78 and 1.49 on the other. The cards differ, and so do
+# the processors beside them and the CUDA versions. `c` and `v` have changed, `alpha` has not.
+#
+# ## One request, or many
+#
+# A server answers several requests in one pass. The next picture was recorded on a quiet machine,
+# with the pair that you timed and the four kinds of text. On the left each mark is a size of batch:
+# higher is more tokens a second for all requests together, further left is sooner for each of them.
+# On the right are the speed-ups with their 95% intervals. From which batch on does drafting lose?
+
+# %% tags=["demo"]
+from specdec_lib.lessons.common.style import display_page
+from specdec_lib.measure.speedbench.command import recorded
+from specdec_lib.measure.speedbench.picture import in_words, page
+
+# %% tags=["demo"]
+served, about = recorded()
+display_page(page(served, about), in_words(served))
+
+# %% [markdown]
+# The tokens a block are the same in every batch. But a pass over `K + 1` tokens of each of `B`
+# requests is a pass over `B(K + 1)` tokens, and the free tokens of chapter 00 are soon used up: on
+# this processor early, on a GPU at larger batches. `python -m specdec_lib.measure.speedbench` draws
+# this picture for your machine in six minutes. Chapter 06 chooses `K` by the load.
 
 # %% [markdown]
 # ## Quiz
@@ -712,8 +725,9 @@ lesson.answered("quiz_05_b", quiz_05_b)
 #
 # <details><summary>Answer</summary>
 #
-# The paper's own range is 1.4 to 3.4, and the arithmetic grows by 1.11 to 1.63 times in Table 1.
-# And "right" took longer. In Hugging Face transformers the rule came in December 2023 (pull request
+# The paper's own range is 1.4 to 3.4, and the arithmetic grows by 1.11 to 1.63 times in Table 1. In
+# a large batch this arithmetic is not free: your own pair is slower there than plain decoding. And
+# "right" took longer. In Hugging Face transformers the rule came in December 2023 (pull request
 # 27979). A count accepted too much until January 2024 (28508). From May 2024 (30778) to September
 # 2024 (33534) the draft was greedy while `q` was the full softmax, as issue 32867 showed. In 2026
 # issue 47932 found further generators that hand over a `q` they did not draw from. One of them

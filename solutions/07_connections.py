@@ -1,16 +1,16 @@
 # %% [markdown]
 # # 07 Connections: one frame, and what people have put into it
 #
-# 105 minutes · difficulty 4 of 5 · you need: the acceptance rule and its residual (chapter 02),
+# 90 minutes · difficulty 4 of 5 · you need: the acceptance rule and its residual (chapter 02),
 # `alpha`, `c` and `v` (chapter 04), and what attention is
 #
 # - **Intuition**: four boxes. Every method changes one or two of them, in "The frame".
 # - **Mathematics**: tokens over time. Each exercise changes one term of it.
-# - **Code**: six short functions, from a draft without a model to a walk down a tree.
+# - **Code**: seven short functions, from a draft without a model to a mixture of experts.
 # - **Demo**: a map of the whole field that you can click through, in "The map".
 #
 # **You come with** a block of draft tokens, one target pass, and a rule that keeps the law.
-# **You build** six other parts for the same machine.
+# **You build** six other parts for the same machine, and the price of a pass with experts.
 # **You leave with** four questions for any method: who drafts, in which shape, who verifies, when.
 #
 # The chapter has two halves, and "The map" begins the second one. Nothing needs your answers from
@@ -49,9 +49,8 @@ frame("speculative decoding")
 #
 # `E` is the mean number of tokens that a block writes. `D` is the time for drafting and `v` the
 # time of the pass that verifies, both in target passes over one token. A new drafter changes `E`
-# and `D`. It cannot change the law, because the rule keeps `p` for every `q` that the tokens were
-# really drawn from. Only the third box, together with the way the tokens were drawn, decides about
-# the law.
+# and `D`. It cannot change the law: the rule keeps `p` for every `q` that the tokens were really
+# drawn from.
 #
 # All exercises use one pair over the tokens A to D: `p = [0.45, 0.30, 0.15, 0.10]` and
 # `q = [0.30, 0.45, 0.20, 0.05]`. One token drawn from `q` is accepted with 0.80.
@@ -67,8 +66,8 @@ frame("a draft without a model")
 
 # %% [markdown]
 # No token was drawn, so what is `q`? It is one-hot: 1 on B and 0 elsewhere. Put this `q` into the
-# rule that you know. With which probability is B accepted? Which distribution replaces it after a
-# rejection? Write down one number and four numbers, then read the card.
+# rule that you know. With which probability is B accepted, and which distribution replaces B after
+# a rejection? Write down both, then read the card.
 
 # %% [markdown]
 # ### Exercise: one_hot_accept
@@ -108,9 +107,8 @@ figures.certain_token(one_hot_accept, P, token=1)
 lesson.check_one_hot_accept(one_hot_accept)
 
 # %% [markdown]
-# The ratio is `p(x)/1`, so the acceptance probability is `p(x)`. The residual is `p` without `x`,
-# divided by what is left. For a certain B this is 0.30, for a B drawn from `q` it was 0.667. A
-# certain draft is accepted less often, but it costs almost no time.
+# The ratio is `p(x)/1`, so the acceptance probability is `p(x)`: 0.30 for a certain B, where a B
+# drawn from `q` had 0.667. A certain draft is accepted less often, but it costs almost no time.
 #
 # Three drafters on the built-in target, on eight held-out prompts with 48 tokens each and `K = 4`:
 
@@ -126,8 +124,8 @@ measured = strategies.tokens_a_block(lab.target, strategies.three_drafters(lab.v
 charts.drafters(measured, k=4)
 
 # %% [markdown]
-# Look at the boxes. At temperature 0 so small a model repeats itself, and lookup lives on
-# repetition. At temperature 1 hardly anything repeats, and lookup brings little.
+# Look at the boxes. At temperature 0 so small a model repeats itself, and lookup needs repetition.
+# At temperature 1 hardly anything repeats, and lookup brings little.
 #
 # ## No draft at all
 #
@@ -142,9 +140,8 @@ frame("no draft at all")
 # %% [markdown]
 # **Jacobi decoding** guesses `K` tokens, renews all of them with one pass, and repeats until a pass
 # changes nothing. The first place is right after one pass, because it depends on the text alone.
-# Each pass fixes at least one more place, from the left. So after `K + 1` passes at most, a pass
-# changes nothing, and the guess is the target's greedy text. Time is saved only if a place is right
-# before its turn.
+# Each pass fixes at least one more place, from the left. So `K + 1` passes at most give the
+# target's greedy text. Time is saved only if a place is right before its turn.
 
 # %% [markdown]
 # ### Exercise: jacobi_decode
@@ -162,8 +159,9 @@ frame("no draft at all")
 # %% solution="jacobi_decode"
 def jacobi_decode(target_greedy, prompt: list[int], guess: list[int]) -> tuple[list[int], int]:
     """The greedy tokens (len(guess),) after `prompt`, and the passes that it took."""
+    current, passes = list(guess), 0
     ### BEGIN SOLUTION
-    current, passes, first = list(guess), 0, len(prompt) - 1
+    first = len(prompt) - 1
     while True:
         after = target_greedy(list(prompt) + current)
         passes += 1
@@ -206,11 +204,11 @@ figures.passes_on_prompts(jacobi_decode, target_greedy, texts[:4], 16)
 #
 # A pass has room for more than one draft token at a place. Take two tokens, `p = [0.5, 0.5]` and
 # `q = [0.75, 0.25]`, and 16 blocks. The target wants each token 8 times. The draft proposes token 0
-# twelve times and token 1 four times, and the rule keeps 8 of the twelve and all four. Four blocks
-# are still empty. Token 0 has its 8 already, so only token 1 is wanted there.
+# twelve times and token 1 four times. The rule keeps 8 of the twelve and all four. Four blocks are
+# still empty, and only token 1 is wanted there.
 #
-# Now try a second draw from `q` in each of the four blocks. In one of them it is token 1, and
-# stays. In the other three it is token 0. It is rejected, and the residual writes token 1.
+# Now draw a second candidate from `q` in each of the four. Once the candidate is token 1, and
+# stays. Three times it is token 0, and is rejected. Then the residual writes token 1.
 
 # %% tags=["demo"]
 frame("several candidates")
@@ -278,9 +276,8 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 
 # %% [markdown]
 # The left panel adds up all candidates, coins and draws: the law is `p` for every `n`. The right
-# panel also shows the best that any exact rule can reach. To find this rule is a linear program
-# that grows exponentially with `n`. SpecTr (2023) approximates it. SpecInfer (2023) tries the
-# candidates in turn, which is the rule that you wrote.
+# panel also shows the best that any exact rule can reach. SpecTr (2023) approximates this best
+# rule. SpecInfer (2023) tries the candidates in turn, which is the rule that you wrote.
 #
 # ## A tree
 #
@@ -352,8 +349,8 @@ def walk_tree(
     parents: list[int], tokens: list[int], p: np.ndarray, q: np.ndarray, r: np.ndarray, u: float
 ) -> list[int]:
     """The accepted branch and one token more; p, q (N + 1, V), r (N,), u a float."""
+    written, node = [], -1  # node -1 is the text
     ### BEGIN SOLUTION
-    written, node = [], -1
     while True:
         children = [i for i, parent in enumerate(parents) if parent == node]
         drawn, row = [tokens[i] for i in children], node + 1
@@ -374,25 +371,11 @@ figures.walked_down(walk_tree, TREE, WALK_TOKENS, P, Q, WALK_R, 0.5)
 lesson.check_walk_tree(walk_tree)
 
 # %% [markdown]
-# ### Commit first
+# Is a tree better than a chain? Take six draft tokens from `q`, and a pass over them that costs 1.
+# As a chain they bring 3.95 tokens a block. As a tree of two levels, with two children at each
+# node, they bring 2.63. The chain seems to win. But a draft model writes a chain of six in six
+# steps of `c` each, and the tree in two.
 #
-# Six draft tokens from `q`, and a pass over them that costs 1. As a chain they bring 3.95 tokens a
-# block. As a tree, two children for the text and two for each of these, they bring 2.63. The chain
-# seems to win. But a draft model writes a chain of six in six steps of `c` each, and a tree of two
-# levels in two. From which `c` on is the tree faster? Write a number from 0 to 1.
-
-# %% solution="prediction_07_b"
-### BEGIN SOLUTION
-prediction_07_b = 0.169
-### END SOLUTION
-
-# %% test="prediction_07_b" points=1
-lesson.committed("prediction_07_b", prediction_07_b, 0, 1)
-
-# %% tags=["demo"]
-lesson.reveal("prediction_07_b", prediction_07_b)
-
-# %% [markdown]
 # In the next figure your `walk_tree` runs 1,000 blocks of each shape. The poor draft is
 # `[0.05, 0.15, 0.20, 0.60]`, and one of its tokens is accepted with 0.45.
 
@@ -402,8 +385,8 @@ charts.shapes_walked(walk_tree, P, drafts, SHAPES, c=0.2)
 
 # %% [markdown]
 # A chain spends its tokens on depth, and a tree also on second choices. Depth pays if the first
-# choice is mostly right and a draft step is cheap. Move `c` in the simulator: for which draft does
-# a tree win already at `c = 0`, and why?
+# choice is mostly right and a draft step is cheap. Move `c` in the simulator: from which `c` on is
+# the tree faster with the good draft? For which draft does a tree win already at `c = 0`?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
@@ -413,10 +396,9 @@ draft_tree_simulator(lesson.accepted_shares(multi_candidate_accept))
 
 # %% [markdown]
 # Real trees come from trained heads on the target's last **hidden state**, the numbers that its LM
-# head reads. **Medusa** (2024) has one head for each place ahead. A head does not know the tokens
-# between, so all combinations of the guesses are candidates. **EAGLE** (2024) has one layer that
-# reads the target's state *and* the token before, so a branch knows what it continues. The course
-# has trained both for the built-in target. Here they draft chains of three:
+# head reads. **Medusa** (2024) has one head for each place ahead, which does not know the tokens
+# between. **EAGLE** (2024) has one layer that reads the target's state *and* the token before, so a
+# branch knows what it continues. Both, trained for the built-in target, draft chains of three:
 
 # %% tags=["demo"]
 heads = strategies.trained_heads(lab.target)
@@ -427,15 +409,14 @@ charts.drafters(strategies.tokens_a_block(lab.target, heads, texts, k=3), k=3)
 #
 # Token by token, a ratio `p/q` above 1 is cut to 1, and the surplus is lost. **Block verification**
 # (2024) multiplies the ratios along the block and cuts the product at 1. So a surplus at one token
-# can pay for a deficit at the next one. Then it decides how long a prefix stays.
+# can pay for a deficit at the next one.
 
 # %% tags=["demo"]
 frame("block verification")
 charts.blocks_compared(P, Q, most=5)
 
 # %% [markdown]
-# The cell adds up all cases: the law is the same, and a few more tokens are accepted for the same
-# draft and the same pass.
+# All cases are added up: the law is the same, and a few more tokens are accepted.
 #
 # ## Another tokenizer
 #
@@ -486,24 +467,21 @@ lesson.check_map_draft(map_draft)
 # ## The map
 #
 # You now have one part for each box. This is what the field has made of them since 2018. A row says
-# who drafts, a column in which shape, a sign what becomes of the law. Choose a method, and the card
-# shows what it changes in the formula, what it keeps, who ships it, and its source and figures.
-# The figures come from each paper's own models and machines, so they are no ranking.
+# who drafts, a column in which shape, a sign what becomes of the law. Choose a method for its card.
+# The figures are each paper's own, on its own models and machines, so they are no ranking.
 #
-# Find in the map:
+# The last box has two new parts. **DFlash** (2026) drafts a whole block in one step, so `D` is `c`
+# and not `c K`. Its draft tokens do not see each other, so the later ones can be accepted less
+# often. Speculative speculative decoding (2026) drafts the next block while the target verifies
+# this one.
 #
-# 1. A method that differs from the first paper in one box only, and one that differs in three.
-# 2. The two ways to make `D` smaller without a smaller model. (Use the list "when".)
-# 3. An empty cell. What would a method there need, and would it pay?
+# Find in the map a method that differs from the first paper in one box, and one that differs in
+# three.
 #
 # <details><summary>What you may find</summary>
 #
-# 1. PARD changes only when the draft is made, block verification only the verifier. EAGLE changes
-#    three boxes: who drafts, the shape, and the verifier.
-# 2. Draft the block in one step, or draft while the target verifies.
-# 3. One example: the target's first layers, as a tree. Each level costs `c = e/L` as in a chain, and
-#    several candidates in a level share the step. It needs a rule for candidates, which you have,
-#    and layers whose guesses are worth a second choice.
+# PARD changes only when the draft is made, block verification only the verifier. EAGLE changes
+# three boxes: who drafts, the shape, and the verifier.
 #
 # </details>
 
@@ -515,20 +493,12 @@ static_map()
 design_map()
 
 # %% [markdown]
-# The fourth box in numbers: tokens one by one, a block in one step as **DFlash** (2026) drafts it,
-# or drafting while the target verifies. The curves take the same acceptance for all three. Tokens
-# that are drafted at once do not see each other, so in practice theirs can be lower.
-
-# %% tags=["demo"]
-charts.sum_or_maximum(alpha=0.8, k=4)
-
-# %% [markdown]
 # ### What is lossless and what is not
 #
 # Medusa's **typical acceptance** has no coin and no `q`. It accepts `x` exactly if
-# `p(x) > min(epsilon, delta exp(-H))`, with the entropy `H` of `p`. Below: one candidate from the
-# pair's `q`, and 0.09 and 0.3, the defaults of Medusa's code. Every token passes the threshold, so
-# the text follows the *draft*. The paper says so: it relaxes the distribution on purpose.
+# `p(x) > min(epsilon, delta exp(-H))`, with the entropy `H` of `p`. Below are 0.09 and 0.3, the
+# defaults of Medusa's code. Every token of the pair passes, so the text follows the *draft*. The
+# paper says so: it relaxes the distribution on purpose.
 
 # %% tags=["demo"]
 charts.typical(P, Q, epsilon=0.09, delta=0.3)
@@ -543,19 +513,33 @@ charts.typical(P, Q, epsilon=0.09, delta=0.3)
 # every expert that at least one of the tokens chose. The next cell draws such choices.
 
 # %% tags=["demo"]
-experts.routed(n_experts=8, active=2)
+experts.routed(n_experts=8, active=2, most=3)
 
 # %% [markdown]
-# Two tokens read 3.5 experts, and not 4. Where is the missing half? Look at one expert: with which
-# probability does nobody choose it? Write your guess for five tokens, then read the card.
+# ### Commit first
+#
+# Two tokens read 3.5 experts, and not 4. How many experts does a pass over **five** tokens read, on
+# average? Write a number from 0 to 8.
+
+# %% solution="prediction_07_b"
+### BEGIN SOLUTION
+prediction_07_b = 6.1
+### END SOLUTION
+
+# %% test="prediction_07_b" points=1
+lesson.committed("prediction_07_b", prediction_07_b, 0, 8)
+
+# %% tags=["demo"]
+lesson.reveal("prediction_07_b", prediction_07_b)
 
 # %% [markdown]
 # ### Exercise: expected_experts
 #
 # **What.** How many different experts a pass over `n_tokens` tokens reads in a layer, on average.
 # Each token chooses `active` different experts of `n_experts`, all choices equally likely, and the
-# tokens choose independently of each other. **Shapes.** Three integers, with `n_tokens` at least 0
-# and `active` from 1 to `n_experts`; a float comes back. No token reads nothing.
+# tokens choose independently of each other. Compute the mean exactly, without drawing. **Shapes.**
+# Three integers, with `n_tokens` at least 0 and `active` from 1 to `n_experts`; a float comes back.
+# With no token it is 0.
 #
 # **One worked number.** Two tokens, 8 experts, 2 active: 3.5.
 
@@ -579,67 +563,60 @@ experts.experts_read(expected_experts)
 lesson.check_expected_experts(expected_experts)
 
 # %% [markdown]
-# One token leaves an expert out with `1 - k/E`, if it chooses `k` of `E`. All `n` tokens leave it
-# out with the `n`-th power. So a pass reads
+# One token leaves an expert out with probability `1 - active/experts`. All `n` tokens leave it out
+# with the `n`-th power of this. So a pass over `n` tokens reads, on average,
 #
-# $$ E \left( 1 - \left( 1 - \frac{k}{E} \right)^n \right) $$
+# $$ \text{experts} \cdot \left( 1 - \left( 1 - \frac{\text{active}}{\text{experts}} \right)^n \right) . $$
 #
-# experts on average. The figure adds the weights that every token reads, and divides by one
+# The figure adds the weights that every token reads, and divides by one
 # token's. With Mixtral a pass over five tokens takes 2.8 times as long as a pass over one. A block
 # of four draft tokens at `alpha = 0.7` writes 2.77 tokens in 0.2 + 2.8 passes, so it is slower than
 # plain decoding. Cascade (2025) reports the same from vLLM: verification takes 2 to 3 times as
 # long, and decoding becomes up to 1.5 times slower.
 #
-# Look at the right panel: with 64 requests nearly all experts are read in any case, and `v` is near
-# 1 again. MoESD (2025) found this on real GPUs, up to 2.29 times plain decoding. Real routers do
-# not choose independently. If tokens of one text choose alike, a pass reads fewer experts.
+# Now the right panel: with 64 requests nearly all experts are read in any case, and the draft pays
+# again. MoESD (2025) reports up to 2.29 times plain decoding at medium batch sizes.
 #
 # ## What today's uses change
 #
-# | use | what it changes in the frame |
-# | --- | --- |
-# | structured output | a grammar masks `p`; a draft that is not masked loses acceptance |
-# | rollouts for reinforcement learning | training needs texts from exactly `p`, so the third box must be exact |
-# | recurrent and hybrid models | their state cannot be cut back like a KV cache; after a rejection it must be restored |
-# | prefill on another machine | the drafter's state must travel with the KV cache |
-#
-# Two of the rows in numbers. A grammar allows A and C only. And a reward is 1 for B, else 0: its
-# mean is what a learner sees.
+# The page docs/regimes.md computes a table for each use. Here is one number of each:
 
 # %% tags=["demo"]
-allowed = np.array([True, False, True, False])
-p_allowed, q_allowed = (np.where(allowed, each, 0) / each[allowed].sum() for each in (P, Q))
-print("accepted, draft not masked:", round(np.minimum(p_allowed, Q).sum(), 3))
-print("accepted, draft masked too:", round(np.minimum(p_allowed, q_allowed).sum(), 3))
-print("mean reward under p:", P[1], "  under typical acceptance:", Q[1])
+from specdec_lib.regimes.tables import brief
+
+brief()
 
 # %% [markdown]
-# Masking the draft too does not change the law: a mask is one more change of `p` and `q` before the
-# rule, as the temperature is. The learner would see a reward of 0.45 in place of 0.30. Chapter 06
-# looks at batches and long contexts.
+# | use | what it changes in the frame |
+# | --- | --- |
+# | long contexts | a batch reads more cache than weights, so `v` stays near 1 (chapter 06) |
+# | reasoning | one long answer cannot be batched; a draft more than halves its time, and with experts does nothing |
+# | structured output | a grammar masks `p`; the law stays if `q` is masked too or not, the acceptance does not |
+# | recurrent and hybrid models | a state cannot be cut back like a KV cache; going back costs memory or a pass |
+# | rollouts for reinforcement learning | training needs texts from exactly `p`: a bias does not average out |
+# | the draft on another machine | the round trip stands beside `D` |
 #
 # ### Who ships it
 #
 # The field guide, docs/field_guide.md, has a row for each method and each engine, with the version
-# in which we looked. Three facts from it, as of November 2026: vLLM removed its tree attention in May 2026 (pull request 42121), so
-# EAGLE drafts a chain there and a tree in SGLang. vLLM has block verification since June 2026
-# (46781). Text Generation Inference, once the home of Medusa, was archived in March 2026.
+# in which we looked. Three facts from it, as of November 2026: vLLM removed its tree attention in
+# May 2026 (pull request 42121), so EAGLE drafts a chain there and a tree in SGLang. vLLM has block
+# verification since June 2026 (46781). Text Generation Inference, once the home of Medusa, was
+# archived in March 2026.
 #
 # ### What the original got right, and what it left open
 #
-# The first papers put the law first. So a new drafter needs no new proof; only new verifiers did.
-# And nothing had to be retrained. They left open what happens in a batch, where the idle arithmetic
-# runs out (chapter 06), where a draft comes from, and how long a block should be.
+# The first papers put the law first. So a new drafter needs no new proof. And nothing had to be
+# retrained. They left open what happens in a batch (chapter 06), where a draft comes from, and how
+# long a block should be.
 #
 # ### What would settle a doubt
 #
 # A post says: "Our heads are lossless and 3x faster." Three steps settle it.
 #
 # 1. *Name the mechanism.* Which rule accepts, and from which `q` were the tokens drawn?
-# 2. *Name the prerequisite.* What must hold? Here the batch must be so small that the further
-#    tokens of a pass are still free.
-# 3. *Predict one perturbation, and run it.* Raise the batch, or the temperature. Say first which
-#    number moves.
+# 2. *Name the prerequisite.* Here the further tokens of a pass must still be free.
+# 3. *Predict one perturbation, and run it.* Raise the batch. Say first which number moves.
 
 # %% [markdown]
 # ## Quiz
@@ -679,9 +656,9 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # %% [markdown]
 # ### In your own words
 #
-# Choose one method of the map. Say what drafts and what verifies. Name one thing that must hold for
-# it to pay. Predict one change of the setting that would take the gain away, with the reason. Three
-# to five sentences. A person marks this answer.
+# Choose one method of the map. Say what drafts, what verifies, and one thing that must hold for the
+# method to pay. Predict one change of the setting that would take the gain away, with the reason.
+# Three to five sentences. A person marks this answer.
 
 # %% [markdown] written="settle_a_claim" points=2
 # Prompt lookup: what followed the same n-gram earlier in the text is the draft, and the target
@@ -729,9 +706,8 @@ lesson.look(measured)
 # %% [markdown]
 # ## The race again
 #
-# The draft model meets two relatives from this chapter: a copier without any model, and a tree that
-# proposes two candidates for each of the first two places. The tree is accepted more often, and
-# pays for more tokens in every pass.
+# The draft model meets a copier without any model, and a tree of two candidates for each of the
+# first two places. The tree is accepted more often, and pays for more tokens in every pass.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race

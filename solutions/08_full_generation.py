@@ -1,33 +1,20 @@
 # %% [markdown]
 # # 08 Full generation: your own decoder on real models, measured
 #
-# 90 minutes · difficulty 5 of 5 · you need: chapters 01 and 02 for the algorithm, 04 and 05 for the numbers,
-# and PyTorch tensors: indexing, `gather`, broadcasting
+# 90 minutes · difficulty 5 of 5 · you need: chapters 01 and 02 for the algorithm, 04 and 05 for the
+# numbers, and PyTorch tensors: indexing, `gather`, broadcasting
 #
-# **Carry in.** You know the rule that accepts or corrects a draft token, the formula for its speed, and how a
-# fair comparison is made. All of it worked on small arrays.
+# - **Intuition**: two caches and five letters, in "The smallest example".
+# - **Mathematics**: the rule of chapter 02 without a division and without a loop, in "A verdict for
+#   a whole batch".
+# - **Code**: three functions, from one line about a cache to a whole decoder.
+# - **Demo**: break your own decoder, then measure it against the papers' tables.
 #
-# **Work here.** You write the three functions that a decoder is made of: going back in a cache, judging a block
-# for a whole batch without a loop, and the generation around it. Then they are measured: against plain
-# decoding, against Hugging Face, and beside the papers' tables.
+# **You come with** a rule that accepts or corrects a draft token, and a formula for its speed.
+# **You build** a decoder that runs real models and writes the target's text.
+# **You leave with** the numbers of *your* machine, each with the baseline that it was measured against.
 #
-# **Carry out.** A decoder of your own whose text is the target's, and the numbers of *your* machine, each with
-# what it was measured against.
-#
-# All measuring cells together take at most three minutes on a CPU and eight on a GPU, beyond what is fetched. Each waits for the
-# checks of the functions that it runs.
-
-# %% [markdown]
-# ## What this machine has
-#
-# What the rest of the chapter is measured on. The measuring cells share a **budget** of seconds. Each does the most
-# important first, and leaves out what does not fit: further prompts, texts and rounds, the largest batches, the row
-# at temperature 0, and last Hugging Face. A line says what was left out. `LONGER = 4` has four times the seconds, and
-# measures more for narrower spreads.
-#
-# On a GPU with the hub in reach, published pairs are measured too. The cell says which fit the memory and the disk,
-# and asks once before it fetches anything, with the sum of the gigabytes. `survey.look(LONGER, pairs=["vicuna"])`
-# takes one by its name, `pairs=[]` none, and `yes=True` answers for you. `specdec pairs` lists them.
+# You can rest after "Whose text does your loop write?": after it your decoder is broken and measured.
 
 # %%
 import numpy as np
@@ -38,59 +25,56 @@ from specdec_lib.lessons.ch08.checks import hints
 from specdec_lib.sampling import Warp, sample_rows
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch08 import figures, measured as charts
-from specdec_lib.device import name_of
-from specdec_lib.lessons.widgets.trace import trace_picture
-from specdec_lib.measure.experiment import (
-    batches,
-    engineering,
-    grid,
-    identity,
-    launches,
-    seq2seq,
-    survey,
-    traces,
-)
-from specdec_lib.measure import papers
-from specdec_lib.measure.experiment import loops as decoders
-from specdec_lib.measure.quiet.runs import beside
-
-LONGER = 1
-machine = survey.look(LONGER)
+from specdec_lib.lessons.ch08 import broken, figures, measured as charts
 
 # %% [markdown]
-# Read `v` first: `v(5)` is the time of a target pass over five tokens, in passes over one. Chapter 00 said why
-# it should stay near 1. On a processor with slow products it does not, and then no draft helps much. These times are
-# measured once, here, and whatever the chapter promises below is calculated from them.
+# ## The smallest example: two caches and five letters
 #
-# If a line says that the run was **disturbed**, other programs took part of the machine's time. Nothing that reads a
-# clock counts towards your points.
+# A model keeps the keys and values of all positions that it has read in its **cache**, so a pass reads only
+# new tokens. Target and draft have a cache each.
 #
+# The text is `a b`. Both caches hold `a`, and nobody has read `b` yet. The draft reads `b` and proposes
+# `c`. Then the draft reads `c` and proposes `d`. The target reads `b c d` in one pass. What happens next
+# depends on the verdict:
+
+# %% tags=["demo"]
+figures.two_caches()
+
+# %% [markdown]
+# Look at the picture row by row.
+#
+# - **d is rejected.** The target has read `d`, and `d` is not in the text. So the target forgets `d`.
+#   The draft never read `d`, its own last proposal. Both caches hold `a b c`, and both models read `x`
+#   next.
+# - **Both are accepted.** The target forgets nothing, and reads `e` next. The draft has read neither `d`
+#   nor `e`, so the draft has to read *two* tokens next.
+#
+# One rule covers both cases. It is the **invariant** of the loop:
+#
+# > Between two blocks each cache holds a beginning of the text. It never holds the text's last token.
+# > The next pass of a model reads all that its cache lacks.
+
+# %% [markdown]
 # ## The protocol: a model, and a cache that can go back
 #
-# Everything below talks to a model through five names, from `specdec_lib/models/protocol.py`. `B` rows, `T` new
-# tokens, `V` entries of the vocabulary:
+# Your code talks to a model through five names. `B` is the number of rows (texts at a time), `T` the
+# number of new tokens, `V` the size of the vocabulary:
 #
 # | name | what it is |
 # | --- | --- |
 # | `model.vocab_size` | `V` |
 # | `model.new_cache(batch=1)` | an empty cache of `batch` rows |
-# | `model.forward(tokens, cache)` | tokens `(B, T)` long; appends them to the cache; returns logits `(B, T, V)` |
-# | `cache.length` | `(B,)` long: the positions that each row holds |
+# | `model.forward(tokens, cache)` | takes tokens `(B, T)` long, appends them to the cache, returns logits `(B, T, V)` |
+# | `cache.length` | `(B,)` long: the number of positions that each row holds |
 # | `cache.truncate(length)` | forgets every position from `length` on |
 #
-# A cache holds the keys and values of every position. It grows with every pass, over draft tokens too. After the
-# verdict some of those are not in the text, and the cache has to **go back**. That is cheap: a number is set, and
-# the next pass writes over what lies behind it.
-#
-# When a block begins, the text's last token is in no cache: nobody has read it yet. The next pass reads it
-# together with the block.
+# To forget is cheap: the cache lowers one number, and the next pass writes over the old values.
 #
 # ### Commit first
 #
-# The text has 10 tokens, the target's cache holds 9 of them, and four tokens are drafted. The target reads the
-# last token and the block in one pass, accepts one draft token and corrects the second. How many positions must
-# the cache forget before the next block? Write a number from 0 to 14.
+# The text has 10 tokens, and the target's cache holds 9 of them. Four tokens are drafted. The target
+# reads the last token and the block in one pass, accepts one draft token and corrects the second. How
+# many positions must the target's cache forget before the next block? Write a number from 0 to 14.
 
 # %% solution="prediction_08"
 ### BEGIN SOLUTION
@@ -106,15 +90,13 @@ lesson.reveal("prediction_08", prediction_08)
 # %% [markdown]
 # ### Exercise: rollback
 #
-# **What.** Bring a cache of one row back to `length` positions. **Shapes.** `cache` as above, `length` an int;
-# nothing is returned. ValueError unless `length` is from 0 to the present length. Where there is nothing to
-# forget, call nothing.
+# **What.** Bring a cache of one row back to `length` positions. **Shapes.** `cache` is a cache as above,
+# `length` is an int. The function returns nothing. If there is nothing to forget, call nothing.
 #
 # **One worked number.** A cache of 14 positions and `length = 11`: one call, `cache.truncate(11)`.
 #
-# **In production.** `transformers.DynamicCache` cuts its tensors in its method `crop`, which takes the number of
-# positions to *remove*, as a negative number. vLLM keeps the blocks of memory and sets back how many tokens of a
-# request count as computed, in `vllm/v1/core/sched/scheduler.py`.
+# **Errors.** Raise ValueError, before any call, if `length` is below 0 or above the present length. A
+# `length` of 0 is allowed.
 
 
 # %% solution="rollback"
@@ -141,43 +123,45 @@ lesson.check_rollback(rollback)
 # %% [markdown]
 # ## A verdict for a whole batch
 #
-# Chapter 02 judged one block in a Python loop. On a GPU each `if` waits until the device has sent a number back.
-# So the verdict is written with tensor operations alone, for all rows at once, and the host looks at no value.
+# Chapter 02 judged one block in a Python loop. On a GPU each `if` waits until the device has sent a
+# number back. So you now write the verdict with tensor operations only, for all rows at once.
 #
-# The rule, without a division: draft token $x_i$ is accepted iff
+# Take a row with the verdicts yes, no, yes, or `1, 0, 1`. The cumulative product is `1, 0, 0`, and its
+# sum is 1: one token stands. The third one was judged after a token that is not written.
+#
+# The next token comes from row `count` of `p`, less row `count` of `q`. After a block that was accepted
+# whole, `q` has no such row. If you add a row of **zeros** below `q`, the residual there is `p` itself,
+# and the bonus token needs no case of its own.
+#
+# The rule of chapter 02 becomes a product. Draft token $x_i$ is accepted exactly if
 #
 # $$ r_i \, q_i(x_i) < p_i(x_i). $$
 #
-# Chapter 02 has the published rule, `<=` on the quotient. They differ only where both sides are equal, which has
-# probability 0. Here 0/0 needs no case, and a token with `p = 0` never passes, not even where `r` is 0.
-#
-# Three things turn the loop into tensors:
-#
-# - The accepted count is the number of verdicts **before the first rejection**: a cumulative product of zeros
-#   and ones, summed.
-# - The next token comes from row `count` of `p`, less row `count` of `q`, without what is negative, divided by
-#   what is left: its sum.
-# - Behind a block that was accepted whole there is no draft token. With a row of **zeros** put behind `q`, the
-#   residual there is `p` itself: the bonus needs no case of its own.
+# Chapter 02 compares a quotient with `<=`. The two differ only where both sides are equal, which has
+# probability 0. The product needs no case for 0/0, and a token with `p = 0` never passes.
 
 # %% [markdown]
 # ### Exercise: verify_block
 #
-# **What.** For every row, how many draft tokens stand, and the token after them. **Shapes.** `p` is
-# `(B, K+1, V)`, `q` `(B, K, V)`, `drafted` and `r` `(B, K)`, `u` `(B,)`; `K` may be 0. A tuple of two tensors
-# `(B,)` comes back, both `torch.long`. The next token is `sample_rows(law, u)`, which is `sample_from` for every
-# row of `law` `(B, V)` and divides nothing: divide the residual by its sum; if the sum is 0, `law` is `p`. No loop
-# over rows, no `item()`: the number of operations must not depend on `B`. Calculate in the dtype in which `p` and
-# `q` come, float32 or float64: in a narrower one a small residual is lost. Change no argument.
+# **What.** For every row: how many draft tokens stand, and the token after them. **Shapes.** `p` is
+# `(B, K+1, V)`, `q` is `(B, K, V)`, `drafted` and `r` are `(B, K)`, `u` is `(B,)`. `K` may be 0. The
+# function returns a tuple of two tensors `(B,)`, both `torch.long`.
 #
-# **One worked number.** One row, `K = 1`: `p = [0.25, 0.50, 0.25]`, `q = [0.50, 0.25, 0.25]`, token 0 drafted,
-# `r = 0.75`. `0.75 x 0.50 = 0.375` is not below `0.25`: rejected, count 0. The residual is `[0, 1, 0]`: token 1.
+# **The next token** is `sample_rows(law, u)`. It takes `law` `(B, V)` and `u` `(B,)`, and draws one token
+# for each row as `sample_from` does. It divides nothing. So divide the residual by its sum yourself; if
+# the sum is exactly 0, `law` is the row of `p`.
 #
-# **In production.** `transformers.generation.utils._speculative_sampling` does it for one row and divides; in
-# vLLM, `rejection_sample` of `vllm/v1/sample/rejection_sampler.py` runs one program a request on the GPU.
+# **One worked number.** One row with `K = 1`: `p[0] = [0.25, 0.50, 0.25]`, `q[0] = [0.50, 0.25, 0.25]`,
+# token 0 drafted, `r = 0.75`. The product `0.75 x 0.50 = 0.375` is not below 0.25, so the token is
+# rejected and the count is 0. The residual is `[0, 1, 0]`: the next token is 1.
 #
-# The figure is one call of your function on 3,456 rows: every block of two draft tokens over three, with a grid of
-# coins whose sums are exact. The crosses are plain decoding.
+# **What is graded, too.** Compare strictly: an equal product rejects. Calculate in the dtype of `p` and
+# `q`, float32 or float64, and add no tiny number to either. Change no argument. Use no loop over rows and no `item()` or `tolist()`: the
+# number of operations must not depend on `B`. (The check cannot count operations. Grading does, for a
+# tenth of the points.)
+#
+# The figure is one call with 3,456 rows: every block of two draft tokens out of three, with a grid of
+# coins for which all sums are exact. Each bar should end at its cross, which is plain decoding.
 
 
 # %% solution="verify_block"
@@ -191,9 +175,9 @@ def verify_block(
     accepted = r * q_drafted < p_drafted
     count = accepted.long().cumprod(-1).sum(-1)
     rows = torch.arange(len(p), device=p.device)
-    behind = torch.nn.functional.pad(q, (0, 0, 0, 1))  # nothing was drafted behind the block
+    below = torch.nn.functional.pad(q, (0, 0, 0, 1))  # nothing was drafted after the block
     p_next = p[rows, count]
-    rest = (p_next - behind[rows, count]).clamp(min=0)
+    rest = (p_next - below[rows, count]).clamp(min=0)
     mass = rest.sum(-1, keepdim=True)
     law = torch.where(mass > 0, rest / mass, p_next)
     return count, sample_rows(law, u)
@@ -212,30 +196,26 @@ lesson.check_verify_block(verify_block)
 # %% [markdown]
 # ## The loop
 #
-# One helper is given. It reads whatever of the text a cache lacks:
+# One helper is given. It reads whatever a cache lacks of the text, as the invariant asks:
 
 
 # %%
 def feed(model, cache, tokens: list[int]) -> torch.Tensor:
-    """The logits (1, T, V) behind the last T of `tokens`, those that `cache` did not hold."""
-    unread = tokens[int(cache.length[0]) :]
-    return model.forward(torch.tensor([unread], device=cache.length.device), cache)
+    """The logits (1, T, V) after the last T of `tokens`, those that `cache` did not hold."""
+    held = cache.length
+    unread = tokens[int(held[0]) :]
+    return model.forward(torch.tensor([unread], device=held.device), cache)
 
 
 # %% [markdown]
-# It settles three things at once. At the first block it reads the whole prompt, later the one token that nobody
-# has read. And after a block that was accepted whole, the draft lacks *two*: its own last draft token, which was
-# drawn but never fed, and the bonus. A loop that feeds it "the last token" loses one of them: its cache is a
-# position short from then on, and the acceptance rate falls. Nothing crashes.
+# `feed` settles three cases: the whole prompt in the first block, one token later, and for the draft two
+# tokens after a block that was accepted whole. A loop that always feeds "the last token" loses one of
+# the two. Nothing crashes.
 #
-# With `left` tokens still to write a block drafts `n = min(k, left - 1)`: one comes from the target in any case.
-# Two more helpers are given. `Warp(t)` makes a function: it turns logits `(..., V)` into distributions of the same
-# shape, softmax(logits / t) in float32 or better, one-hot at temperature 0. `sample_rows(law, u)` takes `(B, V)`
-# and `(B,)`, and gives `(B,)` tokens.
-#
-# **A puzzle, if you like**, not graded: one block of the loop at temperature 1, its lines shuffled, two of them
-# with a blank, one not needed. `text` is the prompt and what is written so far, `end` the length at which it is
-# complete, and `left` is `end - len(text)`. A blank is run and not compared: every spelling that works is right.
+# **A puzzle, if you like**, not graded. The next cell prints the lines of one block at temperature 1,
+# shuffled. Two lines have a blank, and one line is not needed. `text` is the prompt with all that is
+# written so far, `end` is the length of the complete text, and `left` is `end - len(text)`. Your blanks
+# are evaluated: every spelling with the right value is right.
 
 # %%
 order = ""  # the letters in their order, as in "GJ"
@@ -245,23 +225,33 @@ lesson.check_puzzle(order, blank_g, blank_c)
 # %% [markdown]
 # ### Exercise: speculative_generate
 #
-# **What.** The new tokens behind a prompt, in blocks of up to `k` draft tokens. **Shapes.** `target` and `draft`
-# keep the protocol, `prompt_ids` is a list of at least one token; a list of `max_new_tokens` tokens comes back, or
-# of fewer if a new token is `eos_id`: it is kept, and the text ends with it. No part of the text is read twice, and
-# the target is called once a block (one more call may read the prompt); for 0 tokens no model is called. Tensors
-# go where `cache.length` is.
+# **What.** The new tokens after a prompt, written in blocks of up to `k` draft tokens.
 #
-# **A block.** With `left` tokens still to write it drafts `n = min(k, left - 1)`, so `n` may be 0. It draws, in this
-# order, `rng.random(n)` for the draft tokens, `rng.random(n)` for `r` and `rng.random()` for `u`; at temperature 0
-# it draws nothing, and zeros serve. `u` is the same number for a correction and for a bonus.
+# **Shapes.** `target` and `draft` keep the protocol. `prompt_ids` is a list of at least one token. The
+# function returns a list of `max_new_tokens` tokens, without the prompt. If a new token equals `eos_id`,
+# the text ends there and keeps this token, inside a block as well; `eos_id` in the prompt ends nothing.
+# Put tensors on the device of `cache.length`. You call:
 #
-# **One worked number.** `k = 4`, 10 tokens: while nothing is accepted, the blocks draft 4, 4, 4, 4, 4, 4, 3, 2,
-# 1 and 0 tokens. While all are, they draft 4 and 4, and the text is complete.
+# | call | takes | returns |
+# | --- | --- | --- |
+# | `feed(model, cache, tokens)` | all tokens so far, a list | logits `(1, T, V)` of the `T` tokens read |
+# | `Warp(temperature)(logits)` | `(..., V)` | distributions of this shape, softmax(logits / temperature) in float32 or better; one-hot at temperature 0 |
+# | `sample_rows(law, u)` | `(B, V)` and `(B,)` | tokens `(B,)` |
+# | `verify_block(p, q, drafted, r, u)` | `(1, n+1, V)`, `(1, n, V)`, `(1, n)` long, `(1, n)`, `(1,)` | count `(1,)`, token `(1,)` |
+# | `rollback(cache, length)` | one row | nothing |
 #
-# **In production.** `transformers.GenerationMixin` has this loop in its method `_assisted_decoding`. In vLLM a
-# block is one step of `vllm/v1/worker/gpu_model_runner.py`, for all requests together.
+# **How many are drafted.** A block with `left` tokens still to write drafts `n = min(k, left - 1)`, since
+# its last token comes from the target. `n` may be 0.
 #
-# The figure shows what your loop feeds to the two example models of the check, pass by pass.
+# **Which numbers are drawn.** Each block draws, in this order: `rng.random(n)` for the draft tokens,
+# `rng.random(n)` for `r`, `rng.random()` for `u`. `u` is the same number for a correction and for a
+# bonus. At temperature 0 nothing is drawn, and zeros serve.
+#
+# **How often a model reads.** No model reads a token twice, unless the token was rolled back. The target
+# is called once a block; one more call may read the prompt. For 0 tokens no model is called.
+#
+# **One worked number.** `k = 4`, 10 tokens. If nothing is accepted, the blocks draft 4, 4, 4, 4, 4, 4, 3,
+# 2, 1 and 0 tokens. If everything is accepted, they draft 4 and 4, and the text is complete.
 
 
 # %% solution="speculative_generate"
@@ -301,6 +291,10 @@ def speculative_generate(
 # %% tags=["demo"]
 hints(speculative_generate)
 
+# %% [markdown]
+# The next picture shows what your loop feeds to the two example models of the check, one row for each
+# pass. Find the blocks that were accepted whole: after them the draft reads two tokens.
+
 # %% tags=["demo"]
 figures.passes(speculative_generate)
 
@@ -308,9 +302,41 @@ figures.passes(speculative_generate)
 lesson.check_speculative_generate(speculative_generate)
 
 # %% [markdown]
+# ### Whose text does your loop write?
+#
+# The distribution of the text must be the target's. Samples would show noise. So the next cell samples
+# nothing: it runs your whole loop on a lookup table over three tokens, once for every combination of
+# random numbers that makes a difference. The total variation should be 0, up to rounding.
+
+# %% tags=["demo"]
+figures.law_of_texts(speculative_generate)
+
+# %% [markdown]
 # ## Whose decoder runs
 #
 # From here on the models are real. `MINE = False` swaps the library's decoder in, for every cell below.
+
+# %% tags=["demo"]
+from specdec_lib.assets import ASSETS
+from specdec_lib.device import name_of
+from specdec_lib.lessons.widgets.trace import trace_picture
+from specdec_lib.measure.core.held_out import prompts
+from specdec_lib.models.llama import Llama
+
+# %% tags=["demo"]
+from specdec_lib.measure.experiment import (
+    batches,
+    engineering,
+    grid,
+    identity,
+    launches,
+    seq2seq,
+    survey,
+    traces,
+)
+from specdec_lib.measure import papers
+from specdec_lib.measure.experiment import loops as decoders
+from specdec_lib.measure.quiet.runs import beside
 
 # %% tags=["demo"]
 MINE = True
@@ -327,61 +353,115 @@ def our_decoder() -> decoders.Loop:
 print(f"Below runs {our_decoder().whose} decoder.")
 
 # %% [markdown]
-# ## Lossless, on real models
+# ## Break your own decoder
 #
-# At temperature 0 the text must be plain decoding's, token by token, with one exception that is no error. A pass
-# over five tokens may round differently from five passes over one, and where two tokens are nearly equally
-# probable, the other one may win. The cell counts such **near-ties** apart: texts that part where the target's
-# two largest logits lie within 0.001 in float32, within 0.25 in bfloat16 (two rounding steps of a logit of 16).
+# Three programmers each forget one step of your loop:
+#
+# 1. **the bonus feed**: after a block that was accepted whole, the draft reads the bonus token only;
+# 2. **the draft's rollback**: rejected tokens stay in the draft's cache;
+# 3. **the target's rollback**: rejected tokens stay in the target's cache.
+#
+# ### Commit first
+#
+# How many of the three programs write texts with another distribution than the target's? Think of what
+# chapter 02 asks of `p`, of `q`, and of the draft tokens. Write a number from 0 to 3.
 
-# %% tags=["demo"]
-for name, found in identity.of_targets(our_decoder(), machine, draft="base", k=4):
-    print(f"{name}, {name_of(machine.targets[name].dtype)}: {found}")
+# %% solution="prediction_08_b"
+### BEGIN SOLUTION
+prediction_08_b = 1
+### END SOLUTION
+
+# %% test="prediction_08_b" points=1
+lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 
 # %% [markdown]
-# At temperature 1 what must agree is the law, and to compare two laws by samples is to compare noise. So here it
-# is exact again: a lookup-table model over three tokens, your whole loop, and every combination of the random
-# numbers that it can draw.
+# The next cell runs your decoder with models whose caches make these mistakes. It measures alpha on the
+# built-in pair, with four texts of 48 tokens and `K = 4`: once with the target as its own draft, once
+# with the draft *base*. The distance of the texts is exact, on a lookup table over two tokens. (About 10
+# seconds.)
 
 # %% tags=["demo"]
-figures.law_of_texts(speculative_generate)
+pair = [Llama.from_folder(ASSETS / name) for name in ("target", "base")]
+found = []
+for each in broken.tried(our_decoder().generate, *pair, prompts(4), tokens=48):
+    print(each)
+    found.append(each)
+figures.broken_decoders(found)
+
+# %% tags=["demo"]
+lesson.reveal("prediction_08_b", prediction_08_b)
+
+# %% [markdown]
+# The two mistakes in the draft's cache cost speed only, so no test of the texts can find them. Each shows
+# in one place:
+#
+# - With the target as its own draft, `p = q`, and every draft token should be accepted. A rate below 1
+#   gives the forgotten bonus feed away. With *base* this mistake hardly shows, because few blocks are
+#   accepted whole.
+# - A forgotten rollback of the draft cannot show there, because nothing is rejected. With *base* it costs
+#   about a third of the acceptance rate.
+
+# %% [markdown]
+# ## What this machine has
+#
+# The measurements share a **budget** of seconds, which the next cell prints. Each begins with the most
+# important piece. What does not fit is left out, and a line says so. With `LONGER = 4` they have four
+# times as many seconds. (About 30 seconds.)
+#
+# On a GPU that reaches the hub, published pairs are measured too. The cell asks once before it fetches
+# anything, with the sum of the gigabytes. `survey.look(LONGER, pairs=["vicuna"])` takes one pair by its
+# name, and `pairs=[]` none. `specdec pairs` lists them.
+
+# %% tags=["demo", "shown"]
+LONGER = 1
+machine = survey.look(LONGER)
+
+# %% [markdown]
+# Read `v` first: `v(5)` is the time of a target pass over five tokens, divided by the time of a pass over
+# one. If `v` grows fast, no draft helps much. If a line says that the run was **disturbed**, other
+# programs took part of the machine's time. Your points never depend on a time.
+
+# %% [markdown]
+# ## Lossless, on real models
+#
+# At temperature 0 the text must be plain decoding's, token by token, with one exception. A pass over five
+# tokens may round differently from five passes over one. Where two tokens are nearly equally probable,
+# the other one may then win. The cell counts such **near-ties** apart: texts that part where the target's
+# two largest logits lie within 0.001 in float32, or within 0.25 in bfloat16 (two rounding steps of a
+# logit of 16). (About 10 seconds.)
+
+# %% tags=["demo"]
+for name, compared in identity.of_targets(our_decoder(), machine, draft="base", k=4):
+    print(f"{name}, {name_of(machine.targets[name].dtype)}: {compared}")
 
 # %% [markdown]
 # ## The experiment
 #
-# Leviathan et al. ran one target with three drafts, at two temperatures, on two tasks. So does the next cell, on
-# two kinds of held-out text, Python and its documentation. Beside the three draft models stand counts of tokens
-# and pairs, prompt lookup, and the target's own first half. Without a GPU only the best draft model is timed end
-# to end, on the costlier target.
+# Leviathan et al. ran one target with three drafts, at two temperatures, on two tasks. You do the same
+# with two kinds of held-out text, Python and its documentation. Beside the three drafts stand counts of
+# tokens and of pairs, prompt lookup, and the target's own first half.
 #
-# - **alpha** comes from the unscaled pair, which has the same distribution, on up to 8,000 positions a task. The
-#   interval behind it comes from drawing the texts again, since the positions of one text are not independent.
-# - **c** and **v** come from the bare passes of the first cell, which took turns.
-# - **K** and **with v** are the best by the measured cost: no run on this machine can gain more. **formula** is the
-#   best with `v = 1`, as in the paper, with the K at which it is.
-# - **and prompt** is what *with v* leaves of a run that reads a prompt of 64 tokens, too: both decoders have to.
-# - **measured** is your decoder over the fastest plain decoding of the library here, the median of pairs that take
-#   turns, with quartiles; at `K = 4` too, the setting of Chen et al.
-# - **Hugging Face** runs in the dtype and with the K that are fastest for it here, and the figure names both.
-#
-# Every finished row is in the results file at once: if you stop the kernel, what was measured is kept.
-#
-# The costlier target is the small one, made slow without a change to its law: it accepts as a 17:1, 8:1 or 4:1
-# pair does (small, base, large) and costs as much as one far apart. What such a pair accepts is another question:
-# in the paper's Table 2, T5-small accepts 0.62 beside T5-XXL, which is 143 times as large (EnDe, T = 1).
+# The costlier target is the small one, made slow on purpose; its distribution is the same. So it accepts
+# as a 17:1, 8:1 or 4:1 pair does (small, base, large), and costs as much as a pair that is far apart. A
+# real pair that far apart accepts less: in the paper's Table 2, T5-small accepts 0.62 beside T5-XXL,
+# which is 143 times as large (English to German, temperature 1).
 #
 # ### Commit first
 #
-# How many times as fast as plain decoding will your decoder be here, at temperature 1, with its best draft? Write
-# a number from 0 to 10.
+# How many times as fast as plain decoding will your decoder be here, at temperature 1, with its best
+# draft? The lines above have `v`, and chapter 04 has the formula. Write a number from 0 to 10.
 
-# %% solution="prediction_08_b"
+# %% solution="prediction_08_c"
 ### BEGIN SOLUTION
-prediction_08_b = 2.0
+prediction_08_c = 2.0
 ### END SOLUTION
 
-# %% test="prediction_08_b" points=1
-lesson.committed("prediction_08_b", prediction_08_b, 0, 10)
+# %% test="prediction_08_c" points=1
+lesson.committed("prediction_08_c", prediction_08_c, 0, 10)
+
+# %% [markdown]
+# The next cell takes about a minute. Each finished row is in the results file at once: if you stop the
+# kernel, what was measured is kept.
 
 # %% tags=["demo"]
 ours = our_decoder()
@@ -396,7 +476,20 @@ print(f"{len(rows)} rows in {results.path.name}")
 # %% tags=["demo"]
 for name in dict.fromkeys(r.target for r in rows):
     print(f"Target {name}", grid.table([r for r in rows if r.target == name]), "", sep="\n")
-lesson.reveal("prediction_08_b", prediction_08_b, grid.best(rows, 1).empirical["median"])
+lesson.reveal("prediction_08_c", prediction_08_c, grid.best(rows, 1).empirical["median"])
+
+# %% [markdown]
+# | column | what it is |
+# | --- | --- |
+# | alpha | by the unscaled target, which has the same distribution, on up to 8,000 positions a task; the interval comes from drawing whole texts again |
+# | c | a draft step, in plain passes |
+# | formula | the best speed-up with `v = 1`, as in the paper, and its K |
+# | K, with v | the best K and speed-up by the measured cost: no run on this machine can gain more |
+# | and prompt | what is left of *with v* if both decoders also read a prompt of 64 tokens |
+# | measured | your decoder over the fastest plain decoding of the library: the median of pairs that took turns, and quartiles |
+# | at K = 4 | the same at the setting of Chen et al. |
+#
+# Without a GPU only the best draft is measured, on the costlier target.
 
 # %% tags=["demo"]
 charts.beside_the_papers(
@@ -406,22 +499,26 @@ charts.against_hugging_face(rows)
 charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 
 # %% [markdown]
-# The papers' rows are printed values, from other models and machines: compare the *pattern*, not the height. Read
-# yours with three questions. Does the smallest draft win, as in the paper? How far is *measured* from *and prompt*,
-# and from *formula*? What is left of a good alpha where `v` is large? On the built-in target a run gains almost
-# nothing: beside so short a pass every draft is dear. That is a result, not a failure.
+# The papers' rows are printed values from other models and machines: compare the *pattern*, not the
+# height. Does the smallest draft win, as in the paper? How far is *measured* from *and prompt*, and from
+# *formula*? What is left of a good alpha where `v` is large?
 #
-# The baseline matters as much. Hugging Face's `generate` reads other bytes and does other work for a token than our
-# plain loop, so a ratio over it is another number; on small models its assisted generation can be slower than its
-# plain one.
-#
+# The baseline matters as much as the decoder. Hugging Face's `generate` does other work for a token than
+# our plain loop, so a ratio over it is another number.
+
+# %% [markdown]
 # ## What the engineering adds
 #
-# Your loop and the library's make the same tokens. What differs is the work between the passes. Four versions
-# take turns on the same prompts: a cache that is copied into larger memory with every pass; your loop, whose
-# caches have their memory from the start; the library's loop, which keeps lengths on the host and reads few values
-# back; and steps of fixed shape, which a GPU records once as one CUDA graph and starts as a whole. Without a GPU
-# nothing is recorded, and a step of fixed shape attends over the whole capacity.
+# Four versions of the decoder take turns on the same prompts. Only the work between the passes differs:
+#
+# - **a cache that grows**: every pass copies the cache into larger memory;
+# - **your loop**: its caches have their memory from the start;
+# - **the library's loop**: it keeps the lengths on the host, and reads few values back;
+# - **fixed shape**: a GPU records a step once, as a CUDA graph, and starts the graph as a whole. Without a
+#   GPU nothing is recorded, and each step attends over the whole capacity.
+#
+# Which order do you expect? Where two ranges of quartiles overlap, the run shows no order. (About 20
+# seconds.)
 
 # %% tags=["demo"]
 best = grid.best(rows)
@@ -431,14 +528,14 @@ for run in beside("08 engineering", timed):
     charts.engineering(engineering.versions(run))
 
 # %% [markdown]
-# ## Why a small draft is not cheap on a GPU
+# On a CPU the passes take most of the time. So the versions lie close together, and your loop may even
+# win. On a GPU a pass is short, and the work between the passes decides.
 #
-# A GPU is often done with a small model's kernel before the host has started the next one. A pass then takes as long
-# as *starting* it. That goes by the number of layers, not by the weights: Qwen2.5-0.5B has 24 layers and its target of
-# 7B has 28. A graph is started once, and `c` goes back to what the weights say. Where nothing can be recorded, a draft
-# has to be shallow: Yan et al. (2024, arXiv 2402.01528) trade depth for width.
-#
-# On a GPU the next cell times four drafts both ways, two sizes times two depths. Everywhere it does the sum for
+# A GPU often finishes a small model's kernel before the host has started the next one. The pass then
+# takes as long as *starting* its kernels, and their number goes with the layers, not with the weights:
+# Qwen2.5-0.5B has 24 layers, and its target of 7B has 28. A graph is started once, and `c` goes back to
+# what the weights say. Without a graph a draft has to be shallow: Yan et al. (2024, arXiv 2402.01528)
+# trade depth for width. On a GPU the next cell times four drafts both ways. Everywhere it does the sum for
 # FLAN-T5, whose kernels `transformers` starts one by one.
 
 # %% tags=["demo"]
@@ -449,7 +546,7 @@ print(launches.t5_in_words())
 # %% [markdown]
 # ## Token by token
 #
-# Hover over a token, or step with the slider or the arrow keys: `p`, `q`, their ratio, and the verdict.
+# Here is one text of your decoder. Hover over a token, or step with the slider or the arrow keys.
 
 # %% tags=["demo"]
 told = traces.of_built_in(our_decoder(), machine, k=4)
@@ -462,15 +559,15 @@ charts.by_position(told.counts, k=4)
 charts.by_class(told.classes)
 
 # %% [markdown]
-# Some text is easy for many blocks in a row, some is hard. So later positions, *where they are reached*, pass more
-# often than the first, and constant alpha is an approximation. It fails in both directions: chapter 05 has
-# published systems whose acceptance falls along the block.
-#
+# Some text is easy for many blocks in a row, and some is hard. So later positions, *where they are
+# reached*, often pass more often than the first. Constant alpha is an approximation.
+
+# %% [markdown]
 # ## Many requests, and the tail
 #
-# Now several prompts share a pass. The weights are read once for all rows, so plain decoding gets more tokens a
-# second for nothing, as long as arithmetic is free. Verification competes for the same spare arithmetic: a batch
-# of 8 with `K = 4` is a pass over 40 tokens.
+# Now several prompts share a pass, and the weights are read once for all rows. As long as there is spare
+# arithmetic, plain decoding gets more tokens a second for nothing. A verification needs the same spare
+# arithmetic: a batch of 8 with `K = 4` is a pass over 40 tokens. (About 25 seconds.)
 
 # %% tags=["demo"]
 for run in beside("08 batches", batches.measure(our_decoder(), machine, best.target, best.draft)):
@@ -478,38 +575,38 @@ for run in beside("08 batches", batches.measure(our_decoder(), machine, best.tar
     charts.batches(served)
 
 # %% [markdown]
-# Left: the gain over plain decoding shrinks as the batch grows, and with it the best K. Right: a speculative row
-# ends when its own luck has it end, the batch waits for the slowest, and Chen et al. report that the spread grows
-# with K.
-#
+# Compare the lines of the left panel at batch 1 and at your largest batch: is the gain over plain decoding
+# still there? The right panel shows the tail. Each row ends by its own luck, and the batch waits for the
+# slowest row.
+
+# %% [markdown]
 # ## An encoder-decoder
 #
-# The paper's T5 models are encoder-decoders: the encoder reads the source once, and speculation happens in the
-# decoder alone. Your loop needs no change. Here is a T5 of random weights. **Its text means nothing**; what it can
-# show is that your greedy tokens are those of `transformers`.
+# The paper's T5 models are encoder-decoders: the encoder reads the source once, and speculation happens
+# in the decoder only. Your loop needs no change. Here is a T5 of random weights. **Its text means
+# nothing**, but its greedy tokens should be those of `transformers`.
 
 # %% tags=["demo"]
 print(seq2seq.compare_random_t5(our_decoder()))
 
 # %% [markdown]
-# Published pairs are one name away: `load_pair("flan-t5", "small")` of `specdec_lib.models.pairs` fetches FLAN-T5
-# XXL with its small sibling, 45 GB, and `load_pair("flan-t5-xl", "small")` one a quarter as large. The paper
-# fine-tuned T5 v1.1 for each task; FLAN-T5 is T5 v1.1 fine-tuned for many. You are asked before anything is
-# fetched, `specdec pairs` lists all of them, and `specdec doctor` says which fit.
-#
-# Where such pairs ran, the experiment above has their rows. FLAN-T5 translates WMT14 and summarises CNN/DailyMail, as
-# in the paper's Tables 2 and 3. A pair of Llama's form goes on with HumanEval and XSum, as in Chen et al. Vicuna 7B
-# with a draft of 68M stands beside Spec-Bench's row: 2.28 tokens a pass and 1.49 times on an A100 (the run of
-# chapter 05; the later run of chapter 07 has 1.52). Texts come from the hub by `pip install -e .[published]`; where a
-# task is called *docs* or *code*, built-in texts stood in.
-#
+# Published pairs are one name away: `load_pair("flan-t5", "small")` of `specdec_lib.models.pairs` fetches
+# FLAN-T5 XXL with its small sibling, 45 GB, after a question. If such pairs ran above, their rows are in
+# the table. FLAN-T5 translates WMT14 and summarises CNN/DailyMail, as in the paper's Tables 2 and 3.
+# Vicuna 7B with a draft of 68M stands beside Spec-Bench's row: 2.28 tokens a pass and 1.49 times on an
+# A100 (the run of chapter 05; the later run of chapter 07 has 1.52). Where a task is called *docs* or
+# *code*, built-in texts stood in.
+
+# %% [markdown]
 # ## Two answers from your table
 #
-# Use the numbers of *your* run; a person marks these. The results file `chapter08_....json` holds them, with the
-# machine, the versions and the commit, and `specdec compare A.json B.json` sets two machines side by side.
+# Use the numbers of *your* run. A person marks these answers. The results file `chapter08_....json` has
+# the numbers too, and `specdec compare A.json B.json` sets two machines side by side.
 #
-# **The draft and v.** Does the smallest draft win here, as in the paper's Table 2? Take alpha, c and K of the three
-# drafts at one temperature, and say from them why. What would change with the paper's `v = 1`? Three to six
+# ### In your own words: the draft and v
+#
+# Does the smallest draft win here, as in the paper's Table 2? Take alpha, c and K of the three drafts at
+# one temperature, and say from them why. What would change with the paper's `v = 1`? Three to five
 # sentences, with numbers.
 
 # %% [markdown] written="which_draft_wins" points=2
@@ -520,9 +617,10 @@ print(seq2seq.compare_random_t5(our_decoder()))
 # draft is best. Where v(K + 1) grows with K, long blocks are dearer and the best K falls; v = 1 would make it larger.
 
 # %% [markdown]
-# **Promised and measured.** Compare *formula*, *with v*, *and prompt* and *measured* in the measured rows, with the
-# quartiles.
-# Which one is close, how far off is the other, and what might make up the rest? Three to six sentences.
+# ### In your own words: promised and measured
+#
+# Compare *formula*, *with v*, *and prompt* and *measured* in the measured rows, with the quartiles. Which
+# promise is closest, how far off is *formula*, and what might make up the rest? Three to five sentences.
 
 # %% [markdown] written="promised_and_measured" points=2
 # The formula counts a verification as one pass. Where v(K + 1) is above 1, with v promises less and is the closer of
@@ -532,26 +630,15 @@ print(seq2seq.compare_random_t5(our_decoder()))
 # are wide, because alpha differs from prompt to prompt, so a difference of a few percent shows nothing.
 
 # %% [markdown]
-# ## The smallest example that makes it click
-#
-# The text is `a b`, and both caches hold `a`. The draft reads `b` and proposes `c`; it reads `c` and proposes `d`.
-# The target reads `b c d` in one pass and accepts both, with the bonus `e`. The text is now `a b c d e`.
-#
-# - The target's cache holds `a b c d`, all but the last token. Nothing to roll back. Next it reads `e`.
-# - The draft's cache holds `a b c`: it never read `d`, its own last proposal. Next it reads `d e`.
-#
-# Had `d` been rejected and `x` written, both would hold `a b c` after the rollback, and both would read `x`.
-
-# %% [markdown]
 # ## Quiz
 #
-# **Question 1.** Somebody's texts have the right law. With the target as its own draft, `p = q`, every draft token
-# should be accepted. In the first block all are; over the whole text only 0.75 are. What is the likely cause?
+# **Question 1.** The text has 20 tokens. Four tokens are drafted, all four are accepted, and the bonus is
+# written. How many positions does the *draft's* cache hold when the next block begins?
 #
-# - a: the residual is normalised wrongly
-# - b: float32 rounding, which makes p and q differ
-# - c: the draft's cache lacks a token after a block that was accepted whole
-# - d: the coins `r` are used for several positions
+# - a: 25
+# - b: 24
+# - c: 23
+# - d: 19
 
 # %% solution="quiz_08"
 ### BEGIN SOLUTION
@@ -562,13 +649,13 @@ quiz_08 = "c"
 lesson.answered("quiz_08", quiz_08)
 
 # %% [markdown]
-# **Question 2.** A page says: "2.6 times as fast as Hugging Face generate, on one prompt, temperature 0." What does
-# that tell you about speculative decoding?
+# **Question 2.** A page says: "2.6 times as fast as Hugging Face generate, on one prompt, temperature 0."
+# What does that tell you about speculative decoding?
 #
-# - a: nothing yet: the baseline is another program, and plain decoding by the same code may explain most of it
-# - b: that alpha is at least 0.62
-# - c: that sampling would be 2.6 times as fast, too
-# - d: that K = 2 was used, since a block brings at most K + 1 tokens
+# - a: nothing yet: the baseline is another program, so its plain decoding may explain most of it
+# - b: that alpha is at least 0.62, since the blocks bring 2.6 tokens on average
+# - c: that sampling would be 2.6 times as fast too, since the models are the same
+# - d: that K was at least 2, since a block brings at most K + 1 tokens
 
 # %% solution="quiz_08_b"
 ### BEGIN SOLUTION
@@ -581,18 +668,25 @@ lesson.answered("quiz_08_b", quiz_08_b)
 # %% [markdown]
 # ## What you may read elsewhere
 #
-# **You might read: "After each block, crop the cache to the accepted length."** It is not so simple, because the
-# correction or bonus is in the text and has been in no pass. *Look:* in the prediction above the text has 12
-# tokens, and 11 positions stay.
+# What is wrong with each sentence? Decide before you open the answer.
 #
-# **You might read: "Speculative decoding can only help, never hurt."** It is not so, because only the text is safe:
-# the time can grow. *Look:* the next cell, the rows of your own table below 1.
+# **You might read: "After each block, crop the cache to the accepted length."**
 #
-# **You might read: "The output is identical to the target's."** It is not so, because what is identical is the law,
-# and at temperature 0 the tokens *up to rounding*. *Look:* the near-ties of the identity cell.
+# <details><summary>Answer</summary>
 #
-# **You might read: "A speed-up of 2 to 3 times for free."** It is not so for a busy server, because the spare
-# arithmetic is spent on other requests. *Look:* your largest batch beside your batch of 1.
+# The correction or bonus is in the text too, and no model has read it. *Look:* in the first prediction
+# above the text then has 12 tokens, and 11 positions stay.
+#
+# </details>
+#
+# **You might read: "Speculative decoding can only help, never hurt."**
+#
+# <details><summary>Answer</summary>
+#
+# Only the text is safe. The time can grow. *Look:* the next cell counts the rows of your own table below
+# 1.
+#
+# </details>
 
 # %% tags=["demo"]
 slower = [r for r in rows if r.expected < 1]
@@ -612,8 +706,8 @@ for batch in (1, max(each.batch for each in served)):
 # ## The race again
 #
 # The last race is yours: your own `speculative_generate` against plain decoding, with the library's
-# decoder beside it. Here the time of reading the prompt counts for everybody, because your function
-# reads it too.
+# decoder beside it. Here the time for reading the prompt counts for everybody, because your function
+# reads the prompt too.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -629,19 +723,23 @@ show_race(race("08", contestants, reading=True))
 # %% [markdown]
 # ## Sources
 #
-# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML 2023,
-#   arXiv 2211.17192. `speculative_generate` repeats its Algorithm 1; Tables 2 to 4 are the experiment, Table 2
-#   measured with T5-XXL on one TPU v4, against the T5X code base.
-# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv 2302.01318.
-#   Algorithm 2 and Table 1, K = 4, Chinchilla 70B on 16 TPU v4.
-# - Hugging Face transformers 5.23.0: `GenerationMixin._assisted_decoding` and `DynamicCache.crop`, the baseline.
-# - vLLM, the files named above; gpt-fast, for going back by setting a number.
+# - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*, ICML
+#   2023, arXiv 2211.17192. `speculative_generate` repeats its Algorithm 1. Tables 2 to 4 are the
+#   experiment; Table 2 was measured with T5-XXL on one TPU v4, against the T5X code base.
+# - C. Chen et al., *Accelerating Large Language Model Decoding with Speculative Sampling*, arXiv
+#   2302.01318. Algorithm 2 and Table 1, K = 4, Chinchilla 70B on 16 TPU v4.
+# - Hugging Face transformers 5.23.0. `GenerationMixin._assisted_decoding` is this loop for one text, and
+#   the baseline. `DynamicCache.crop` goes back in a cache; it takes the number of positions to *remove*,
+#   as a negative number.
+# - vLLM 0.29.0, Model Runner V2: `vllm/v1/worker/gpu/spec_decode/rejection_sampler.py` judges the blocks
+#   of all requests together. gpt-fast goes back in a cache by setting a number.
 # - T. Chen, I. Goodfellow, J. Shlens, *Net2Net*, ICLR 2016: how the costlier target is made.
 # - D. Parsons, P. Haden, *Parson's Programming Puzzles*, ACE 2006: the kind of puzzle above.
-# - M. Yan, S. Agarwal, S. Venkataraman, *Decoding Speculative Decoding*, arXiv 2402.01528: a draft's time goes by its
-#   depth, and a wider, shallower draft of the same size is faster.
+# - M. Yan, S. Agarwal, S. Venkataraman, *Decoding Speculative Decoding*, arXiv 2402.01528: a draft's time
+#   goes by its depth, and a wider, shallower draft of the same size is faster.
 #
-# The papers support the procedure, its exactness, and their own tables, but no number of your machine.
+# The papers support the procedure, its exactness, and their own tables. None of them tells you how fast
+# your machine is.
 #
-# **Next.** Read `specdec_lib/decoding/speculative.py` beside your own loop, take a pair of models that you care
-# about, and measure before you believe.
+# **Next.** Read `specdec_lib/decoding/speculative.py` beside your own loop. Then take a pair of models
+# that you care about, and measure before you believe.

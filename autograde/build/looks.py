@@ -10,8 +10,11 @@ from collections.abc import Iterator
 
 from nbformat.notebooknode import NotebookNode
 
-# JupyterLab writes in orange on orange in an alert-warning, which is hard to read.
-EXERCISE, PREDICTION, QUESTION = "alert-info", "alert-success", "alert-info"
+# JupyterLab's own boxes, alert-info and the like, are pale in its dark theme too, and so is their
+# text. On a little tint the page's own colour can be read in any theme.
+BLUE, GREEN = "0, 151, 167", "56, 142, 60"
+EXERCISE, PREDICTION, QUESTION = "exercise", "prediction", "question"
+TINT = {EXERCISE: BLUE, PREDICTION: GREEN, QUESTION: BLUE}
 # The text below these headings, and a quiz's question with its options, stand in a box.
 BOXED = (
     (re.compile(r"### Exercise: "), EXERCISE),
@@ -22,6 +25,8 @@ QUIZ = re.compile(r"\*\*Question \d+\.\*\* ")
 HEADING = re.compile(r"#{1,6} ")
 SOURCES, NEXT = re.compile(r"## Sources"), "**Next.**"
 FENCE = re.compile(r"```|~~~")
+# JupyterLab leaves no room below a fold and below code; an empty paragraph is room everywhere.
+ROOM = "<p></p>"
 SHOWN = "shown"  # the tag of a cell that is never folded
 # JupyterLab and VS Code read the first, Colab the second.
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}
@@ -31,7 +36,7 @@ def dress(cell: NotebookNode) -> None:
     """Give a cell of a source notebook its looks; what is graded of it stays as it is."""
     graded = cell.metadata.get("nbgrader", {})
     if cell.cell_type == "markdown" and not graded:
-        cell.source = "\n\n".join(map(_dressed, _sections(cell.source)))
+        cell.source = _spaced("\n\n".join(map(_dressed, _sections(cell.source))))
     elif graded.get("grade") and cell.cell_type == "code":
         cell.source = f"{check_line(graded)}\n{cell.source}"
     elif cell.cell_type == "code" and not graded and is_machinery(cell):
@@ -82,9 +87,26 @@ def _dressed(section: str) -> str:
     return f"{heading}\n\n{_box(text.strip(), kinds[0])}" if kinds and text.strip() else section
 
 
+def _spaced(source: str) -> str:
+    """`source` with room below what is folded and below code, if more text follows."""
+    lines: list[str] = []
+    fenced = low = False  # inside a block of code; below an end that needs room
+    for line in source.split("\n"):
+        if low and line.strip():
+            lines += [] if line.startswith("</") else [ROOM, ""]
+            low = False
+        fence = bool(FENCE.match(line))
+        low |= line == "</details>" or (fence and fenced)
+        fenced ^= fence
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def _box(text: str, kind: str) -> str:
     # The blank lines have what is inside read as Markdown.
-    return f'<div class="alert alert-block {kind}">\n\n{text}\n\n</div>'
+    tint = TINT[kind]
+    style = f"background-color: rgba({tint}, 0.14); border-left: 4px solid rgb({tint})"
+    return f'<div class="alert alert-block alert-{kind}" style="{style}">\n\n{text}\n\n</div>'
 
 
 def _fold(text: str) -> str:

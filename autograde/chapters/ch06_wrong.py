@@ -441,3 +441,22 @@ def room_forgotten(queue_length, running, alpha, costs):
 def rule_of_thumb(queue_length, running, alpha, costs):
     rows = min(queue_length + running, len(costs) - 1)
     return _best_for(1, alpha, costs) if 2 * rows < len(costs) else 0
+
+
+@choose_k.wrong(
+    think="a step writes its accepted draft tokens.",
+    because="the target writes one token more, also at K = 0, where this count would be 0.",
+)
+def correction_forgotten(queue_length, running, alpha, costs):
+    rows = min(queue_length + running, len(costs) - 1)
+    ks = range(costs.shape[1])
+    return int(np.argmax([sum(alpha**i for i in range(1, k + 1)) / costs[rows, k] for k in ks]))
+
+
+@choose_k.wrong(
+    think="every draft token passes with alpha.",
+    because="a draft token counts only if all tokens before it passed too: 1 + alpha + alpha^2 ...",
+)
+def no_stop_in_a_block(queue_length, running, alpha, costs):
+    rows = min(queue_length + running, len(costs) - 1)
+    return int(np.argmax([(1 + k * alpha) / costs[rows, k] for k in range(costs.shape[1])]))

@@ -38,7 +38,7 @@ def random_distributions(sizes: tuple[int, ...], seed: int) -> list[np.ndarray]:
 
 
 test_prediction = prediction("prediction_07", 0, 1)
-test_prediction_b = prediction("prediction_07_b", 0, 1)
+test_prediction_b = prediction("prediction_07_b", 0, 8)
 test_quiz = quiz(quizzes.quiz_07)
 test_quiz_b = quiz(quizzes.quiz_07_b)
 

@@ -30,6 +30,7 @@ browser: [how that works](../try.md). In Jupyter, you begin with the
 ```{{raw}} html
 <div class="own" data-chapter="{chapter}"></div>
 <script type="module" src="../_static/answers/page.mjs"></script>
+<noscript>Your answers need JavaScript here. Without it this is a page to read.</noscript>
 ```
 """
 PLACE = """```{{raw}} html
@@ -53,7 +54,7 @@ def page(chapter: str, executed: Path) -> NotebookNode:
         raise ValueError(f"{executed} has other cells than the release: run `make build solutions`")
     pairs = zip(release.cells, solved.cells, strict=True)
     kept = [(given, done) for given, done in pairs if given.id != "colab"]
-    cells = [cell for given, done in kept for cell in (*_places(given), _cell(given, done))]
+    cells = [cell for given, done in kept for cell in (*_places(given, done), _cell(given, done))]
     title, rest = cells[0].source.split("\n", 1)
     cells[0].source = f"{title}\n{NOTE.format(chapter=chapter)}{rest}"
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
@@ -61,14 +62,14 @@ def page(chapter: str, executed: Path) -> NotebookNode:
     return notebook
 
 
-def _places(given: NotebookNode) -> Iterator[NotebookNode]:
-    """The places of answers that stand before a cell, as cells of text."""
+def _places(given: NotebookNode, done: NotebookNode) -> Iterator[NotebookNode]:
+    """The places that stand before a cell, as cells of text; `data-instead` hides that cell."""
     if is_answer(given):
         name, kind = given.metadata.nbgrader.grade_id, kind_of(given)
         place = PLACE.format(attributes=f'data-answer="{name}" data-instead')
         yield nbformat.v4.new_markdown_cell(TORCH.format(name=name) if kind == "torch" else place)
     for name in REVEAL.findall(given.source):
-        alone = " data-instead" if REVEAL.fullmatch(given.source) else ""
+        alone = " data-instead" if done.outputs and REVEAL.fullmatch(given.source) else ""
         place = PLACE.format(attributes=f'data-reveal="{name}" role="status"{alone}')
         yield nbformat.v4.new_markdown_cell(place)
 

@@ -16,6 +16,7 @@ from specdec_lib.lessons.ch05.computed import rounding_interval
 from specdec_lib.lessons.common.examples import Different, expect_value_error
 from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
 from specdec_lib.measure import papers
+from specdec_lib.measure.speedbench import command
 from specdec_lib.theory import expected_tokens, walltime_speedup
 
 CHAPTER = "05_results"
@@ -70,7 +71,14 @@ def test_every_row_has_its_reading():
     told = dict(zip(names, ("three rows", "one row", "five rows", "three rows"), strict=True))
     assert all(f"**{name}**, {rows}" in TEXT for name, rows in told.items())
     lines = ch05.readings(SETTINGS).splitlines()
-    assert len(lines) == 13 and "T5-large T=0 0.11 0.229 above: a" in " ".join(lines[3].split())
+    assert len(lines) == 13 and lines[3].split()[2:] == [
+        "T=0",
+        "0.11",
+        "0.229",
+        "1.7",
+        "5.56",
+        "above",
+    ]
 
 
 def test_a_row_without_a_cost_beats_a_free_draft_even_as_rounded():
@@ -156,9 +164,13 @@ def test_javascript_gives_the_numbers_of_the_library(module, alpha: float):
 def test_javascript_says_what_the_clock_would_need(module):
     call = module(paper_rows_simulator(SETTINGS))
     rows = paper_rows_simulator(SETTINGS).state["rows"]
-    told = [call("verdict", row, row["alpha"], row["c"], row["k"]) for row in rows]
-    assert sum("no cost explains the clock" in text for text in told) == 3
-    assert "would need c = 0.229; printed is 0.11." in told[2]
+    opened = [call("verdict", row, row["alpha"], row["c"], row["k"]) for row in rows]
+    assert sum("The two agree at the printed c." in text for text in opened) == 1
+    assert sum("Move c until the curve meets the diamond" in text for text in opened) == 11
+    free = [call("verdict", row, row["alpha"], 0, row["k"]) for row in rows]
+    assert sum("no cost explains the clock" in text for text in free) == 3
+    found = call("verdict", rows[2], rows[2]["alpha"], 0.23, rows[2]["k"])
+    assert "it needs c = 0.229; printed is 0.11." in found
     assert "You have left the row's own numbers" in call("verdict", rows[2], 0.5, 0.11, 7)
 
 
@@ -192,7 +204,8 @@ def test_numbers_in_the_prose_are_the_computed_ones():
     implied = FUNCTIONS["implied_alpha"](7.52, 14.1, 1.8, 4)
     assert f"give {implied:.3f}" in TEXT
     limits = [computed.most_tokens(row.alpha, row.k) for row in (SETTINGS[6], SETTINGS[9])]
-    assert "allow\n# {:.2f} and {:.2f} tokens a block".format(*limits) in TEXT
+    words = " ".join(TEXT.replace("\n# ", " ").split())
+    assert "allow {:.2f} and {:.2f} tokens a block".format(*limits) in words
     assert f"the formula says {expected_tokens(0.75, 5):.2f}".lower() in TEXT.lower()
 
 
@@ -203,6 +216,15 @@ def test_translation_is_where_the_draft_model_gains_least():
     (draft,) = [row for row in rows if row.method == "Draft model"]
     assert min(means, key=means.get) == min(tasks, key=lambda task: getattr(draft, task))
     assert min(means, key=means.get) == "translation" and "lowest, 1.13" in TEXT
+
+
+def test_drafting_gains_for_one_request_and_loses_in_the_largest_batch():
+    """As the chapter's question and its answer suppose, for every kind of text."""
+    rows = command.recorded()[0]
+    batches = sorted({row.batch for row in rows})
+    assert batches[0] == 1 and batches[-1] >= 16
+    assert all(row.speedup[0] > 1 for row in rows if row.batch == 1)
+    assert all(row.speedup[2] < 1 for row in rows if row.batch == batches[-1])
 
 
 def test_the_record_of_matches_is_that_of_the_pinned_library():

@@ -1,6 +1,7 @@
 """Chapter 06: its visible side, its figures, the recorded blocks, and its hidden tests' parts."""
 
 import copy
+import re
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from classes.regrading import grade_with
 from autograde.chapters.ch06_tests import RemoteCoins, Seeded, law_of_slowest
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch00.checks import KV_BYTES, MODELS
+from specdec_lib.lessons.ch06 import budget, computed, figures, service
 from specdec_lib.lessons.ch06 import checks as ch06
-from specdec_lib.lessons.ch06 import computed, figures, service
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.theory import expected_tokens, walltime_speedup
@@ -103,6 +104,10 @@ def test_numbers_in_the_text_are_right():
     assert f"{len(seen.blocks)} requests of {recorded.record()['request_tokens']} tokens" in TEXT
     assert len(recorded.runs(5)) == 12 and "twelve recorded runs" in TEXT
     first = 1 - seen.accepted[0] / seen.accepted.sum()
+    law = computed.request_law(seen.alpha, 8, 128)
+    tail = computed.of_sample(seen.blocks, 0.99), computed.quantile(law, 0.99)
+    assert f"their p99 is {tail[0]:.0f} blocks,\n# and coins say {tail[1]}" in TEXT
+    assert expected_tokens(0.9, 2) == pytest.approx(2.71) and 1 + 0.9 + 0.9 * 0.5 == 2.35
     assert first < seen.alpha and "The first position is the worst" in TEXT
 
 
@@ -278,7 +283,10 @@ def test_costs_are_those_of_chapter_00s_pass_time():
 
 def test_measured_costs_are_the_recorded_passes():
     found = service.passes()["contexts"]["64"]
-    costs = service.measured(service.SHORT)
+    costs, long = service.measured(service.SHORT), service.measured(service.LONG)
+    short_step, long_step = (each[8, 1] / each[8, 0] for each in (costs, long))
+    assert f"takes {short_step:.2f} times as long with `K = 1`: no" in TEXT
+    assert f"takes {long_step:.2f} times as long: yes" in TEXT
     assert costs.shape == (9, 7) and not costs[0].any() and not costs.flags.writeable
     assert costs[3, 2] == pytest.approx(found["target"][2][2] + 2 * found["draft"][2])
 
@@ -290,7 +298,7 @@ def test_a_large_batch_drafts_again_if_its_texts_are_long():
         for text in (0, 125)
     }
     assert best[0] == 0 and best[125] > 0 and service.fits(125, 256)
-    assert "drafting stops at 256 rows" in TEXT and "125\n# tokens of text" in TEXT
+    assert "drafting stops at 256 rows" in TEXT and best[125] == 2 and "with 125\n# tokens" in TEXT
 
 
 def test_a_policy_that_keeps_no_rule_is_told_what_came_back():
@@ -299,3 +307,25 @@ def test_a_policy_that_keeps_no_rule_is_told_what_came_back():
 
     with pytest.raises(Different, match=r"returned 0.5, expected an int from 0 to 8"):
         ch06.p99_of(half, service.RUSH, service.gpu(0))
+
+
+def test_the_budgets_rule_of_the_text_is_between_the_same_for_all_and_the_oracle(capsys):
+    def by_product(confidences, pass_ms):
+        rows = len(confidences)
+        each = [(float(p), i) for i, row in enumerate(confidences) for p in np.cumprod(row)]
+        ranked = sorted(each, reverse=True)
+        wrote = rows + np.append(0.0, np.cumsum([p for p, _ in ranked]))
+        most = max(range(len(wrote)), key=lambda n: wrote[n] / pass_ms[rows + n])
+        return np.bincount([i for _, i in ranked[:most]], minlength=rows)
+
+    budget.try_spend(by_product)
+    out = " ".join(capsys.readouterr().out.split())
+    yours, same, oracle = map(float, re.findall(r"(?:yours|row|oracle) ([\d.]+)", out))
+    assert same < yours < oracle and f"writes {yours:.2f} tokens in a" in TEXT
+
+
+def test_a_budget_that_no_pass_can_check_is_told(capsys):
+    budget.try_spend(lambda confidences, pass_ms: [7] * 8)
+    assert "expected 8 whole numbers from 0 to 6" in capsys.readouterr().out
+    budget.try_spend(lambda confidences, pass_ms: confidences[9])
+    assert "cannot be used yet: list index out of range" in capsys.readouterr().out

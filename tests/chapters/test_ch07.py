@@ -31,10 +31,8 @@ def test_a_wrong_mask_is_told_by_its_row_and_an_integer_one_by_its_dtype():
 
 def test_predictions_are_held_against_computed_numbers():
     assert ch07.TRUTHS["prediction_07"].value == pytest.approx(0.87, abs=1e-12)
-    chain, tree = (sum(0.8**i for i in range(7)), 1 + 0.87 + 0.87**2)
-    even = ch07.TRUTHS["prediction_07_b"].value
-    assert chain / (6 * even + 1) == pytest.approx(tree / (2 * even + 1), abs=1e-12)
-    assert even == pytest.approx(0.169, abs=1e-3)
+    read = FUNCTIONS["expected_experts"](5, 8, 2)
+    assert ch07.TRUTHS["prediction_07_b"].value == pytest.approx(read, abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4])
@@ -95,6 +93,12 @@ def test_typical_acceptance_of_the_pair_is_the_draft():
     assert strict == pytest.approx([0.3 + 0.25 * 0.45, 0.45 + 0.25 * 0.3, 0.0375, 0.025], abs=1e-12)
 
 
+def test_what_the_notebook_shares_with_the_lesson_cannot_be_changed():
+    for array in (P, Q, POOR, ch07.SMALL_DRAFT, ch07.TO_TARGET, ch07.WALK_R):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
 def test_certain_token_law():
     law = computed.one_hot_law(FUNCTIONS["one_hot_accept"], P, 1)
     assert law.sum(axis=0) == pytest.approx(P, abs=1e-12)
@@ -104,16 +108,10 @@ def test_certain_token_law():
     ] == pytest.approx(0.3 + 0.7 * 0.3, abs=1e-2)
 
 
-def test_times():
-    tokens = expected_tokens(0.8, 4)
-    assert computed.overlapped_speedup(tokens, 0.1, 4, hit=1.0) == pytest.approx(tokens)
-    slow = computed.overlapped_speedup(tokens, 0.5, 4, hit=1.0)
-    assert slow == pytest.approx(tokens / 2)  # the larger of 2 and 1
-    assert computed.overlapped_speedup(tokens, 0.1, 4, hit=0.0) == pytest.approx(tokens / 1.4)
-
-
 def test_numbers_that_the_text_prints():
     assert computed.tree_tokens(ch07.SHAPES["chain of six"], [0.8]) == pytest.approx(3.95, abs=2e-3)
+    tree = computed.tree_tokens(ch07.SHAPES["two by two"], computed.refused_in_turn(P, Q, 2))
+    assert tree == pytest.approx(2.63, abs=5e-3)
     assert np.minimum(P, Q).sum() == pytest.approx(0.8)
     mapped = FUNCTIONS["map_draft"](ch07.SMALL_DRAFT, ch07.TO_TARGET, 4)
     assert np.round(mapped, 3).tolist() == [0.286, 0, 0.714, 0]
@@ -157,6 +155,38 @@ def test_a_walk_that_fails_on_the_card_is_not_sent_down_other_trees(capsys):
     assert (
         "on the tree of the card it writes [0]; it should be [3, 0, 1]" in capsys.readouterr().out
     )
+
+
+def never_moving(parents, tokens, p, q, r, u):
+    written, node = [], -1
+    while True:
+        children = [i for i, parent in enumerate(parents) if parent == node]
+        if not children:
+            return written
+        written.append(tokens[children[0]])
+
+
+def never_climbing(parents):
+    mask = np.eye(len(parents), dtype=bool)
+    for node in range(len(parents)):
+        seen = node
+        while parents[seen] >= 0:
+            mask[node, parents[seen]] = True
+    return mask
+
+
+def test_a_walk_that_never_moves_is_ended_and_told_why(capsys):
+    why = "did not end within 20,000 lines of Python: a walk ends after one step for each node"
+    with pytest.raises(Different, match=why):
+        ch07.check_walk_tree(never_moving)
+    figures.walked_down(never_moving, ch07.TREE, ch07.WALK_TOKENS, P, Q, ch07.WALK_R, 0.5)
+    measured.shapes_walked(never_moving, P, {"good": Q, "poor": POOR}, ch07.SHAPES, 0.2, 5)
+    assert capsys.readouterr().out.count(why) == 2
+    why = "did not end within 20,000 lines of Python: the way up from a node ends at -1"
+    with pytest.raises(Different, match=why):
+        ch07.check_tree_attention_mask(never_climbing)
+    figures.tree_and_mask(never_climbing, ch07.TREE)
+    assert why in capsys.readouterr().out
 
 
 def test_hidden_walks_are_those_of_the_solution():

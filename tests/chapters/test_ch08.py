@@ -1,5 +1,6 @@
 """Chapter 08: what only its checks, puzzle, laws and figures have."""
 
+import copy
 import re
 from types import SimpleNamespace
 
@@ -10,21 +11,25 @@ from classes.chapter_cases import BLOCKS, functions_of, text_of
 from classes.regrading import grade_with
 from decoders import random_models
 from decoders.distant import DISTANT, Crossings, llama_on
+from wrong_answers import fresh, held_out, tuned
 
 from autograde.chapters import ch08_tests, ch08_wrong
 from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
+from specdec_lib import exact
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.lessons.ch08 import broken, computed, measured, puzzle
 from specdec_lib.lessons.ch08 import checks as ch08
-from specdec_lib.lessons.ch08 import computed, measured, puzzle
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, dyadic_table
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different
+from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.experiment.loops import library_generate
 from specdec_lib.models.checkpoint import read_shape
+from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import ratio
 from specdec_lib.sampling import Warp, choices_for
 
@@ -238,24 +243,96 @@ def test_puzzle_solved_is_a_decoder(order: str):
     assert set(puzzle.LINES) - set(order) == {"E"}
 
 
-def test_the_quiz_tells_what_the_missing_token_costs(monkeypatch):
-    blocks: list[tuple[int, int]] = []
+def enumerated(loop, fault: str, made: str) -> float:
+    """Exactly: alpha of the short texts in which `fault` shows, with the mistake `made`."""
+    _, _, k, length = broken.FAULTS[fault]
+    accepted = judged = 0.0
 
-    def verdict(p, q, drafted, r, u):
-        new = real(p, q, drafted, r, u)
-        blocks.append((len(new) - 1, len(drafted)))
-        return new
+    def run(script: broken.Halves) -> None:
+        nonlocal accepted, judged
+        pair = broken.careless(made, *map(WatchedModel, (broken.TARGET, broken.DRAFT)))
+        new = loop(*pair, broken.START, k, length, 1.0, script)
+        right, tried = broken.counted(pair[0].read, [*broken.START, *new], len(broken.START))
+        accepted, judged = accepted + script.weight * right, judged + script.weight * tried
 
-    real = ch08_wrong._verdict
-    monkeypatch.setattr(ch08_wrong, "_verdict", verdict)
-    for seed in range(20):
-        first, rng = len(blocks), np.random.default_rng(seed)
-        itself = [WatchedModel(dyadic_table(seed)) for _ in range(2)]
-        ch08_wrong.bonus_not_fed(*itself, [1, 2, 3], 4, 60, 1.0, rng)
-        assert blocks[first] == (4, 4)
-    accepted, drafted = map(sum, zip(*blocks, strict=True))
-    assert accepted / drafted == pytest.approx(0.75, abs=0.005)
-    assert "In the first block all are; over the whole text only 0.75 are." in TEXT
+    exact.distribution(run, broken.Halves)
+    return accepted / judged
+
+
+@pytest.mark.parametrize("fault", broken.FAULTS)
+def test_a_mistake_in_the_drafts_cache_costs_alpha_and_in_the_targets_the_texts(fault: str):
+    loop = FUNCTIONS["speculative_generate"]
+    assert broken.distance(loop, fault) == (0.25 if fault == "the target's rollback" else 0)
+    if broken.FAULTS[fault].whose == "draft":
+        spoilt, right = (enumerated(loop, fault, made) for made in (fault, "nothing"))
+        assert spoilt == right - 0.125
+
+
+def test_the_librarys_loop_breaks_in_the_same_way():
+    assert broken.distance(library_generate, "the draft's rollback") == 0
+    assert broken.distance(library_generate, "the target's rollback") == 0.25
+
+
+def test_a_right_loop_with_a_careless_draft_writes_what_the_wrong_loop_writes():
+    for seed in range(6):
+        loops = FUNCTIONS["speculative_generate"], ch08_wrong.bonus_not_fed
+        texts = []
+        for loop, fault in zip(loops, ("the bonus feed", "nothing"), strict=True):
+            pair = broken.careless(fault, *map(WatchedModel, ch08_tests.tables(seed)))
+            texts.append(loop(*pair, [1, 2, 3], 3, 20, 1.0, np.random.default_rng(seed)))
+        assert texts[0] == texts[1]
+
+
+def test_what_breaks_on_the_built_in_pair_is_what_the_text_says():
+    target, draft = (Llama.from_folder(ASSETS / name) for name in ("target", "base"))
+
+    def alpha(small: Llama, fault: str) -> float:
+        loop = FUNCTIONS["speculative_generate"]
+        return broken.alpha(loop, (target, small), fault, prompts(3), 48)
+
+    right = alpha(draft, "nothing")
+    assert alpha(draft, "the draft's rollback") == pytest.approx(2 * right / 3, abs=0.07)
+    assert alpha(draft, "the bonus feed") == pytest.approx(right, abs=0.04)
+    assert alpha(target, "the bonus feed") < 0.85
+    text = TEXT.replace("\n# ", " ")
+    assert "about a third of the acceptance rate" in text and "hardly shows" in text
+
+
+ATTEMPTS = [each for module in (fresh, held_out, tuned) for each in module.CH08.all]
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda each: each.name)
+def test_the_visible_check_refuses_what_loses_points(attempt):
+    """A check that passes means the points of what it names."""
+    names = dict(FUNCTIONS)
+    exec(attempt.code, names)
+    with pytest.raises((Different, NotImplementedError)):
+        getattr(ch08, f"check_{attempt.exercise}")(names[attempt.exercise])
+
+
+def test_a_copy_of_a_pair_shares_its_passes_and_changes_nothing_in_the_first():
+    passes: list = []
+    pair = [
+        ch08_tests.RemoteModel(t, n, 1, None, passes)
+        for n, t in zip("ab", ch08.tables(1), strict=True)
+    ]
+    first, second = copy.deepcopy(pair)
+    cache = first.new_cache()
+    first.forward(torch.tensor([[1, 2]]), cache)
+    assert first.passes is second.passes and len(first.passes) == 1 and first.thing is first
+    again = copy.deepcopy(cache)
+    first.forward(torch.tensor([[3]]), cache)
+    assert (passes, len(again.tokens), again.thing) == ([], 2, again)
+    assert first.faults == second.faults == []
+
+
+def test_the_quiz_counts_what_the_drafts_cache_holds():
+    target, draft = (WatchedModel(dyadic_table(3)) for _ in range(2))
+    caches = []
+    draft.new_cache = lambda: caches.append(WatchedCache()) or caches[-1]
+    FUNCTIONS["speculative_generate"](target, draft, [1] * 20, 4, 10, 1.0, np.random.default_rng(0))
+    before = [each for each in draft.passes if each.start == 23]
+    assert len(before[0].tokens) == 2 and len(before[0].held) == 25
 
 
 def test_the_ratios_of_the_pairs_are_those_of_the_text():

@@ -96,6 +96,10 @@ SAID = {
     "07 experts_read": "Mixtral 8x7B: v for 1 to 9 tokens 1, 1.65, 2.14, 2.51, 2.79",
     "07 frame": "Changed: In which shape; Who verifies; E: 1 + sum over the nodes",
     "07 static_map": "trained heads, a tree: Medusa, EAGLE, EAGLE-2, EAGLE-3",
+    "08 two_caches": "the draft's cache holds abc, 3 of 5 tokens, after it forgot nothing; next "
+    "the draft reads de",
+    "08 passes": "the target reads positions 0 to 5; ",
+    "08 broken_decoders": "feed forgotten: alpha 0.80 with the target as its own draft and 0.60",
     "08 beside_the_papers": "code, T = 1: formula 1.90, with v 1.60, promised with the prompt "
     "1.55, measured 1.50",
     "08 against_hugging_face": "over Hugging Face generate: 1.50, 1.50",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from classes.class_results import CHAPTER, a_class
-from pages.accessibility import faults, pictures_without_words
+from pages.accessibility import NOT_OURS, faults, pictures_without_words
 from pages.browsing import Visitor
 from pages.serving import served
 from pages.site_pages import made_site
@@ -19,9 +19,6 @@ from autograde.result import Override
 pytestmark = pytest.mark.browser
 
 WIDE, NARROW = ({"viewport": {"width": width, "height": 900}} for width in (1280, 400))
-# The theme's search button is named "Search" and shows its keys too; the fold around what a
-# prediction reveals is myst-nb's, whose name for it is not what it shows.
-NOT_OURS = (".search-button-field", ".tag_hide-output > details > summary")
 BAD_PAGE = """<!DOCTYPE html><html><title>x</title><body><img src="data:,"><svg role="img"></svg>
 <p style="color: #bbb">pale</p><input>
 <iframe sandbox="allow-scripts" title="x" srcdoc="

@@ -17,6 +17,10 @@ EXERCISES = {wrong.exercise for wrong in misconceptions_of(CHAPTER).all}
 SIMULATOR = "linked_simulator("
 RELEASE = release_of(CHAPTER)
 TABLE, FORMULA, FIGURE = r"^\| ---", r"\$\$.+?\$\$", r"^figures\.\w+\("
+BOX = '<div class="alert'
+BOXES = r"""boxes => boxes.map(box => {
+  const [own, around] = [box, box.parentElement].map(each => getComputedStyle(each));
+  return own.color === around.color && own.backgroundColor.startsWith("rgba(") })"""
 
 
 def in_release(pattern: str) -> int:
@@ -32,6 +36,8 @@ def test_the_blank_chapter_opens_and_fails_validation_by_name(lab):
     assert lab.count(".jp-RenderedMarkdown table", tables) == tables > 0
     assert lab.count("mjx-container[display=true]", formulas) == formulas > 0
     assert lab.panel.locator("mjx-merror, [data-mjx-error]").count() == 0
+    # JupyterLab keeps the boxes' tint, on which its own text can be read in the dark too.
+    assert lab.panel.locator(".alert").evaluate_all(BOXES) == [True] * in_release(BOX)
     # No question about news, and none of nbgrader's tools for instructors.
     assert lab.page.locator(".Toastify__toast, .jp-Dialog").count() == 0
     assert lab.page.get_by_text("Create Assignment").count() == 0

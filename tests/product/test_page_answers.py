@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages.accessibility import faults, pictures_without_words
+from pages.accessibility import NOT_OURS, faults, pictures_without_words
 from pages.answer_page import opened, write_page
+from pages.browsing import Visitor
 from pages.serving import served
+from pages.site_pages import made_site
 
 from autograde.chapter import chapter_names
 from autograde.grade import grade
@@ -112,17 +114,14 @@ def test_a_browser_without_storage_says_so_and_the_page_works(browser: Any, addr
     context.close()
 
 
-@pytest.mark.parametrize("look", [(1280, "light"), (400, "dark")], ids=["wide", "dark"])
-def test_the_page_is_open_to_everybody_and_is_no_wider_than_the_window(
-    browser: Any, address: str, look: tuple[int, str]
-):
-    size, scheme = {"width": look[0], "height": 900}, look[1]
-    with opened(browser, address, viewport=size, color_scheme=scheme) as page:
+def test_the_page_is_open_to_everybody_and_is_no_wider_than_the_window(browser, address):
+    """In the light; in the dark the site itself is looked at, below."""
+    with opened(browser, address, viewport={"width": 400, "height": 900}) as page:
         exercise = place(page, "speculative_accept")
         exercise.scroll_into_view_if_needed()
         exercise.locator(".cm-content").wait_for()
         assert faults(page) == [] and pictures_without_words(page) == []
-        assert page.evaluate("document.documentElement.scrollWidth") <= look[0]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
 # What is said of guesses: the truths, the typical wrong numbers, what is near them, and others.
@@ -186,6 +185,16 @@ def test_the_downloaded_notebook_gets_its_points_from_a_classs_grader(page: Any,
     assert written.source.startswith("Because $&, it lacks 0.25 \\ <")
 
 
+def test_python_that_cannot_be_loaded_is_said_and_can_be_asked_for_again(browser, address):
+    with opened(browser, address, reachable=False) as page:
+        at = place(page, "correct_token")
+        for _ in range(2):
+            at.get_by_role("button", name="Run and check").click()
+            told = result_of(at, "Not checked.")
+            assert "It comes from cdn.jsdelivr.net: is that reachable?" in told
+        assert "some 15 MB" in at.inner_text()  # nothing was loaded yet
+
+
 def tab_to(page: Any, name: str) -> None:
     """Press Tab until the focus is on what has this name, as somebody without a mouse does."""
     at = "(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim()"
@@ -222,6 +231,33 @@ def test_an_exercise_is_solved_with_the_keyboard_alone(page: Any):
     assert "speculative_accept: all 5 examples agree. Grading looks at more" in told
     assert faults(page) == []
     tab_to(page, "Hint 2")  # the hints are open now
+
+
+@pytest.mark.slow
+def test_every_place_of_the_site_is_filled_and_its_keys_are_no_shortcuts(browser: Any):
+    with served(made_site()) as url:
+        for chapter in chapter_names():
+            look = {"viewport": {"width": 400, "height": 900}, "color_scheme": "dark"}
+            with Visitor(browser, **look).visit(f"{url}chapters/{chapter}.html") as visitor:
+                fill_all(visitor.page)
+                assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 400
+                if chapter == CHAPTER:
+                    editor = place(visitor.page, "speculative_accept").locator(".cm-content")
+                    editor.press("/")
+                    assert "/" in editor.text_content()  # and not in the search of the site
+                    assert faults(visitor.page, NOT_OURS) == []
+
+
+def fill_all(page: Any) -> None:
+    """Scroll to every place, until there is something in it; to editors, until they are there."""
+    page.get_by_role("button", name="Download").wait_for()
+    places = page.locator(".own[data-answer]").all()
+    assert len(places) >= 6
+    for each in places:
+        each.scroll_into_view_if_needed()
+        if each.locator(".own-result").count():
+            each.locator(".cm-content").wait_for()
+        assert each.locator("input, textarea, .cm-content").count(), each.inner_html()
 
 
 @pytest.mark.slow

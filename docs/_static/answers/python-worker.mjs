@@ -26,14 +26,16 @@ async function load() {
 
 function check({ number, name, cells }) {
   const result = python.runPython("in_browser.check")(number, name, python.toPy(cells));
-  return result.toJs({ dict_converter: Object.fromEntries });
+  const told = result.toJs({ dict_converter: Object.fromEntries });
+  return { kind: told.passed ? "right" : "wrong", ...told };
 }
 
 onmessage = async ({ data }) => {
   try {
     python ??= await load();
   } catch (error) {
-    postMessage({ failed: true, text: `Python could not be loaded: ${error.message}` });
+    const asked = "It comes from cdn.jsdelivr.net: is that reachable?";
+    postMessage({ kind: "failed", text: `Python could not be loaded. ${asked} (${error.message})` });
     return;
   }
   tell("Checking ...");
@@ -43,6 +45,6 @@ onmessage = async ({ data }) => {
   } catch (error) {
     // What ends Python itself: sys.exit(), or memory that runs out.
     python = null;
-    postMessage({ passed: false, text: `Python has ended: ${error.message}` });
+    postMessage({ kind: "wrong", text: `Python has ended: ${error.message}` });
   }
 };

@@ -1,7 +1,7 @@
 // The page's side of Python: one check at a time, in a worker that can be ended.
 
 const SECONDS = 20; // a check that takes longer is stopped, with the Python that runs it
-const UNREACHED = "Python could not be started. It comes from cdn.jsdelivr.net: is that reachable?";
+const NO_WORKER = "This browser did not start the worker in which Python runs.";
 const TOO_LONG = `It took longer than ${SECONDS} s and was stopped. Is there a loop that never ends?`;
 
 let worker = null;
@@ -10,7 +10,8 @@ let ends = null; // ends the check that runs with a result of its own
 /** Whether a check runs now. */
 export const isBusy = () => ends !== null;
 
-/** Run a check; `tell` hears what happens meanwhile. Resolves to {passed, text, started}. */
+/** Run a check; `tell` hears what happens meanwhile. Resolves to {kind, text, started}; `kind`
+ * is "right", "wrong", "stopped" or "failed". */
 export function check(job, tell) {
   worker ??= new Worker(new URL("python-worker.mjs", import.meta.url), { type: "module" });
   return new Promise((resolve) => {
@@ -20,12 +21,12 @@ export function check(job, tell) {
       ends = null;
       resolve(result);
     };
-    ends = (text) => {
+    ends = (text, kind = "stopped") => {
       worker.terminate();
       worker = null;
-      done({ stopped: true, text });
+      done({ kind, text });
     };
-    worker.onerror = () => ends(UNREACHED);
+    worker.onerror = () => ends(NO_WORKER, "failed");
     worker.onmessage = ({ data }) => {
       if (data.status !== undefined) tell(data.status);
       else if (data.running) timer = setTimeout(() => ends(TOO_LONG), SECONDS * 1000);

@@ -29,6 +29,7 @@ from specdec_lib.lessons.common.drawing import (
     picture,
     swatches,
     write_above,
+    write_beside,
     write_inside,
 )
 from specdec_lib.lessons.common.lending import at_most
@@ -120,7 +121,8 @@ def _ending(rng: np.random.Generator, k: int, n_tokens: int) -> SimpleNamespace:
 @drawn_from("simulate_decode")
 def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
     """p50, p95 and p99 of a request's time by K, from the student's function and computed."""
-    ax = picture(f"How long a request of {n_tokens} tokens takes", "target passes", (7.4, 4.2))
+    title = f"How long a request of {n_tokens} tokens takes, alpha = {alpha:g}, c = {c:g}"
+    ax = picture(title, "target passes", (7.4, 4.2))
     laws = {k: request_law(alpha, k, n_tokens) for k in KS}
     times = {k: _times(simulate, alpha, c, k, n_tokens) for k in KS}
     parts = []
@@ -134,9 +136,10 @@ def tails(simulate: Callable, alpha: float, c: float, n_tokens: int) -> None:
         points = zip(KS, seen, exact, strict=True)
         numbers = ", ".join(f"{k}: {time:.0f} ({law:.1f})" for k, time, law in points)
         parts.append(f"{name} by K, by your function (computed): {numbers}; lowest at K = {best}")
-    points = f"points: {REQUESTS} requests by your function; lines: computed"
-    ax.set(xlabel=f"K\n{points}; alpha = {alpha:g}, c = {c:g}", ylim=(0, None))
-    legend_below(ax)
+    ax.plot([], [], "o", color=GREY, label=f"{REQUESTS} requests by your function")
+    ax.plot([], [], color=GREY, label="computed")
+    ax.set(xlabel="K", ylim=(0, None))
+    legend_below(ax, 2)
     show(ax.figure, f"Time of a request in target passes. {'. '.join(parts)}.")
 
 
@@ -150,28 +153,27 @@ def _times(simulate: Callable, alpha: float, c: float, k: int, n_tokens: int) ->
 def mixed_requests(
     quantile_of: Callable, rates: tuple[float, float], k: int, n_tokens: int
 ) -> None:
-    """Blocks of requests of two kinds, half each, with p50 and p99 by the student's function."""
-    laws = [request_law(rate, k, n_tokens) for rate in rates]
-    coins = request_law(sum(rates) / 2, k, n_tokens)
-    found = {name: quantile_of([*laws], [0.5, 0.5], SHARES[name][0]) for name in ("p50", "p99")}
-    ax = picture("Half of the requests easy, half hard", "share of all requests", (7.4, 4.0))
+    """Blocks of requests of two kinds, half each, with p99 by the student's function."""
+    mean, share = sum(rates) / 2, SHARES["p99"][0]
+    laws = [request_law(rate, k, n_tokens) for rate in (*rates, mean)]
+    found, coins = quantile_of(laws[:2], [0.5, 0.5], share), quantile(laws[2], share)
     names = (f"easy, coins of {rates[0]:g}", f"hard, coins of {rates[1]:g}")
+    ax = picture("Half of the requests easy, half hard", "share of all requests", (7.4, 4.0))
     for law, name, (colour, dash, _) in zip(laws, names, LINES, strict=False):
         ax.plot(law / 2, color=colour, linestyle=dash, label=name)
-    label = f"all requests with coins of {sum(rates) / 2:.2f}"
-    ax.plot(coins, color=GREY, linestyle=":", linewidth=2, label=label)
-    top = max(law.max() for law in (coins, laws[0] / 2))
-    for name, blocks in found.items():
-        ax.axvline(blocks, color="black", linewidth=1.5, linestyle="-" if name == "p99" else "--")
-        write_above(ax, [blocks], [1.02 * top], [f"{name}: {blocks}"], gap=2)
-    ends = [int(np.flatnonzero(law > 1e-4)[-1]) for law in (*laws, coins)]
-    ax.set(xlim=(0, max(*ends, *found.values()) + 5), ylim=(0, 1.2 * top))
+    ax.plot(laws[2], color=GREY, linestyle=":", linewidth=2, label=f"all with coins of {mean:.2f}")
+    top = laws[0].max() / 2
+    ax.axvline(found, color="black", linewidth=1.5)
+    ax.axvline(coins, color=GREY, linestyle=":", linewidth=2)
+    texts = (f"your p99: {found}", f"p99 of coins: {coins}")
+    write_beside(ax, (found, coins), (1.05 * top, 1.05 * top), texts)
+    last = max(int(np.flatnonzero(law > 1e-4)[-1]) for law in laws)
+    ax.set(xlim=(0, max(last, found) + 18), ylim=(0, 1.2 * top))
     ax.set_xlabel(f"blocks of K = {k} that a request of {n_tokens} tokens takes")
-    legend_below(ax, 2)
-    alone = [quantile(law, 0.99) for law in (*laws, coins)]
-    said = ", ".join(f"{name} {blocks}" for name, blocks in found.items())
-    show(ax.figure, f"By your function: {said} blocks. p99 of the easy requests alone {alone[0]}, "
-         f"of the hard ones {alone[1]}, of coins of the mean rate {alone[2]}.")  # fmt: skip
+    legend_below(ax)
+    easy, hard = (quantile(law, share) for law in laws[:2])
+    alone = f"of easy requests alone {easy}, of hard ones alone {hard}, of coins {coins}"
+    show(ax.figure, f"p99 of all requests by your function: {found} blocks. Computed: {alone}.")
 
 
 @drawn_from("lockstep_tokens")
@@ -263,7 +265,7 @@ def policies(choose_k: Callable) -> None:
     costs, load = service.gpu(0), service.DAY
     yours = service.policy(choose_k, load.alpha, costs)
     ways = {f"K = {k}": service.constant(k) for k in range(costs.shape[1])}
-    ways |= {"yours": yours, "oracle": service.oracle(costs)}
+    ways |= {"you": yours, "oracle": service.oracle(costs)}
     found = {name: service.p99(way, load, costs) for name, way in ways.items()}
     left, right = panels(2, (9.4, 3.9), width_ratios=(1.6, 1))
     dresses = ["draft"] * costs.shape[1] + ["target", "accepted"]
@@ -277,6 +279,7 @@ def policies(choose_k: Callable) -> None:
                for text in (0, 20_000)]  # fmt: skip
     for ks, text, (colour, dash, marker) in zip(drafted, texts, LINES, strict=False):
         right.plot(rows, ks, dash, color=colour, marker=marker, label=text)
+    right.set_xticks(range(1, len(costs), 3))
     right.set_title("Your K by load")
     right.set(xlabel="rows of the step", ylabel="K", ylim=(-0.3, costs.shape[1] - 0.7))
     legend_below(right, 1)

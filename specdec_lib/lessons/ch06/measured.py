@@ -1,6 +1,6 @@
 """The figures of chapter 06 that show recorded blocks, each with its words."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,7 +9,6 @@ from specdec_lib.lessons.ch06.computed import mean_and_variance, of_sample, quan
 from specdec_lib.lessons.ch06.figures import boxes, outcome
 from specdec_lib.lessons.common import recorded
 from specdec_lib.lessons.common.drawing import CROSS, bars, legend_below, picture
-from specdec_lib.lessons.common.recorded import Request
 from specdec_lib.lessons.common.style import EXCESS, GREY, TARGET, show
 from specdec_lib.theory import Costs
 
@@ -61,24 +60,20 @@ def requests_against_coins(k: int) -> None:
     ax = picture(title, "requests")
     middles = edges[:-1] + (WIDTH - 1) / 2
     seen = np.histogram(request.blocks, edges)[0]
-    bars(ax, middles, seen, "target", 0.85 * WIDTH, label="recorded")
-    label = f"coins of {request.alpha:.3f}, computed"
+    recorded_tail = _tail([of_sample(request.blocks, share) for share in SHARES])
+    coins_tail = _tail([quantile(law, share) for share in SHARES])
+    bars(ax, middles, seen, "target", 0.85 * WIDTH, label=f"recorded: {recorded_tail}")
+    label = f"coins of {request.alpha:.3f}, computed: {coins_tail}"
     ax.plot(middles, coins, color="black", label=label, **CROSS | {"markersize": 8})
-    text = _tail_text(request, law)
-    ax.set_xlabel(f"blocks that a request took (in brackets: under coins)\n{text}")
-    legend_below(ax)
-    show(ax.figure, f"Blocks that recorded requests took, and under coins in brackets: {text}.")
+    ax.set_xlabel("blocks that a request took")
+    legend_below(ax, 1)
+    show(ax.figure, f"Blocks that requests took. Recorded: {recorded_tail}; coins: {coins_tail}.")
 
 
-def _tail_text(request: Request, law: np.ndarray) -> str:
-    """p50, p95, p99 and the standard deviation: recorded, and under coins in brackets."""
-    pairs = [(of_sample(request.blocks, share), quantile(law, share)) for share in SHARES]
-    named = zip(("p50", "p95", "p99"), pairs, strict=True)
-    values = np.arange(len(law))
-    deviation = np.sqrt(law @ (values - law @ values) ** 2)
-    parts = [f"{name} {seen:.0f} ({coins})" for name, (seen, coins) in named]
-    parts.append(f"standard deviation {request.blocks.std(ddof=1):.1f} ({deviation:.1f})")
-    return ", ".join(parts)
+def _tail(values: Sequence[float]) -> str:
+    """p50, p95 and p99 in words."""
+    named = zip(("p50", "p95", "p99"), values, strict=True)
+    return ", ".join(f"{name} {value:.0f}" for name, value in named)
 
 
 def oracle(c: float) -> None:
@@ -88,19 +83,22 @@ def oracle(c: float) -> None:
     alpha, speeds = recorded.alpha(), recorded.speeds(lambda k: c * k + 1)
     best = max(speeds, key=speeds.__getitem__)
     ideal = 1 / (1 - alpha * (1 - c))
-    ax = picture("Where recorded blocks break, and one K for all", "draft tokens", (8.6, 3.8))
-    _fates(ax, np.array(breaks), best)
-    ax.axhline(best, color="black", linestyle="--", label=f"best fixed K = {best}")
     tokens = recorded.requests()[longest].tokens[0]
-    told = f"oracle {tokens / (c * (tokens - 1) + 1):.2f}, with coins of {alpha:.3f} {ideal:.2f}"
-    speed = f"fixed K {speeds[best][0]:.2f}, {told}"
-    ax.set_xlabel(f"block; speed at c = {c:g}: {speed}")
+    told = tokens / (c * (tokens - 1) + 1)
+    fixed = speeds[best][0]
+    ax = picture(f"Where recorded blocks break, and one K for all (c = {c:g})", "draft tokens")
+    _fates(ax, np.array(breaks), best)
+    label = f"best fixed K = {best}: speed {fixed:.2f}"
+    ax.axhline(best, color="black", linestyle="--", label=label)
+    ax.plot([], [], " ", label=f"oracle: speed {told:.2f}; of coins, {ideal:.2f}")
+    ax.set_xlabel("block")
     ax.set_xticks([])
     legend_below(ax, 2)
     show(
         ax.figure,
-        f"{len(breaks)} recorded blocks would have had {breaks} tokens accepted, of {longest}. "
-        f"The best fixed K is {best}. Speed at c = {c:g}: {speed}.",
+        f"{len(breaks)} recorded blocks would have had {breaks} tokens accepted, of {longest}. At "
+        f"c = {c:g} the best fixed K is {best}, with speed {fixed:.2f}; the oracle has {told:.2f}, "
+        f"with coins of {alpha:.3f} {ideal:.2f}.",
     )
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -156,17 +156,25 @@ def measured(context: int) -> np.ndarray:
     return fixed(np.vstack([np.zeros(target.shape[1]), steps]))
 
 
+def pass_seconds(new: Any, machine: Machine, cached: Any = 0) -> Any:
+    """Seconds of a pass of Llama 2 7B over `new` tokens in all, by the roofline of chapter 00.
+
+    `cached` tokens of text stand in all caches together. Numbers, or arrays that fit together.
+    """
+    model = MODELS["Llama 2 7B"]
+    reading = (2 * model.n_params + cached * KV_BYTES["Llama 2 7B"]) / machine.bandwidth
+    return np.maximum(reading, 2 * new * model.n_params / machine.peak_flops)
+
+
 def computed(context: int, rows: int, k_max: int, machine: Machine = H100) -> np.ndarray:
-    """`costs` (rows + 1, k_max + 1) in ms of Llama 2 7B by the roofline, as chapter 00's pass_time.
+    """`costs` (rows + 1, k_max + 1) in ms of Llama 2 7B, with so many tokens in each row's cache.
 
     The draft has DRAFT of the target's parameters and of its cache.
     """
-    n_params, cache = MODELS["Llama 2 7B"].n_params, KV_BYTES["Llama 2 7B"]
     batch, k = np.arange(rows + 1)[:, None], np.arange(k_max + 1)
-    reading = (2 * n_params + batch * context * cache) / machine.bandwidth
-    calculating = 2 * batch * n_params / machine.peak_flops
-    target = np.maximum(reading, (k + 1) * calculating)
-    return fixed(1000 * (target + k * DRAFT * np.maximum(reading, calculating)) * (batch > 0))
+    target = pass_seconds((k + 1) * batch, machine, batch * context)
+    draft = DRAFT * pass_seconds(batch, machine, batch * context)
+    return fixed(1000 * (target + k * draft) * (batch > 0))
 
 
 @cache

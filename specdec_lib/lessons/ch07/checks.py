@@ -6,23 +6,23 @@ from collections.abc import Callable
 import numpy as np
 
 from specdec_lib.lessons.ch07.computed import (
-    even_c,
     refused_in_turn,
     shares_of,
     tree_speedup,
     typical_law,
 )
-from specdec_lib.lessons.ch07.models import plus_one, settling, two_back
+from specdec_lib.lessons.ch07.models import going_down, going_up, plus_one, settling, two_back
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
+from specdec_lib.lessons.common.lending import fixed
 
 __all__ = ["committed", "two_back"]
 
 # The pair that the whole chapter works on, and a draft that fits the same target badly.
-P = np.array([0.45, 0.30, 0.15, 0.10])
-Q = np.array([0.30, 0.45, 0.20, 0.05])
-POOR = np.array([0.05, 0.15, 0.20, 0.60])
+P = fixed([0.45, 0.30, 0.15, 0.10])
+Q = fixed([0.30, 0.45, 0.20, 0.05])
+POOR = fixed([0.05, 0.15, 0.20, 0.60])
 # A pair of which a second candidate may pass or not.
 THREE_P, THREE_Q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
 
@@ -36,12 +36,12 @@ SHAPES = {
 }
 
 # A draft vocabulary of three tokens in a target vocabulary of four: token 1 is not shared.
-SMALL_DRAFT = np.array([0.5, 0.3, 0.2])
-TO_TARGET = np.array([2, -1, 0])
+SMALL_DRAFT = fixed([0.5, 0.3, 0.2])
+TO_TARGET = fixed([2, -1, 0])
 
 # The walk of the card: a token for each node of TREE, a coin, and what comes out with u = 0.5.
 WALK_TOKENS = [1, 3, 0, 2, 0, 1]
-WALK_R = np.array([0.7, 0.9, 0.5, 0.5, 0.4, 0.5])
+WALK_R = fixed([0.7, 0.9, 0.5, 0.5, 0.4, 0.5])
 WALKED = [3, 0, 1]
 
 # What the figure of Jacobi decoding is drawn from, with the target `two_back`.
@@ -60,14 +60,14 @@ TRUTHS = {
         },
     ),
     "prediction_07_b": Truth(
-        even_c(SHAPES["chain of six"], SHAPES["two by two"], refused_in_turn(P, Q, 2)),
-        "At this c both write 1.96 tokens a target pass: 3.95/(6c + 1) = 2.63/(2c + 1). With a "
-        "dearer draft the four further steps of the chain cost more than its 1.32 tokens.",
+        8 * (1 - 0.75**5),
+        "One token leaves an expert out with 0.75, five with 0.75^5 = 0.237. So an expert is "
+        "read with 0.763, and there are 8 of them.",
         {
-            0.33: "takes a token to be worth one pass: 1.32 tokens for 4 steps. But a pass writes "
-            "1.96 tokens here, so a token is worth half a pass.",
-            0.66: "compares tokens with tokens. The tree saves time, not tokens.",
-            0.5: "compares the steps, 2 with 6, with no regard to the tokens.",
+            8: "gives every token new experts until there are none left. But tokens meet in one.",
+            6.875: "goes on from 4.62 in steps of 1.12. But each further token finds fewer new "
+            "experts.",
+            2: "is one token's.",
         },
     ),
 }
@@ -158,6 +158,7 @@ def check_multi_candidate_accept(function: Callable) -> None:
 @visible_check
 def check_tree_attention_mask(function: Callable) -> None:
     """A chain, one level, and the tree of the figure."""
+    function = going_up(function)
     expect_mask(function, [-1, 0, 1], [[0], [0, 1], [0, 1, 2]], "A chain is the causal mask.")
     expect_mask(function, [-1, -1], [[0], [1]], "Siblings do not see each other.")
     sees = [[0], [1], [0, 2], [0, 3], [1, 4], [0, 2, 5]]
@@ -204,6 +205,7 @@ def _first_wrong_row(returned: list, wanted: np.ndarray) -> str:
 @visible_check
 def check_walk_tree(function: Callable) -> None:
     """The card's walk, a chain to its end, both children rejected, twins, and no tree."""
+    function = going_down(function)
     rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
     hint = "Node 0 is rejected, node 1 accepted; its child, node 4, is judged against p again."
     expect(function, TREE, WALK_TOKENS, *rows, WALK_R, 0.5, gives=WALKED, hint=hint)

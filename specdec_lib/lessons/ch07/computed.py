@@ -152,12 +152,6 @@ def tree_speedup(parents: Sequence[int], shares: Sequence[float], c: float) -> f
     return tree_tokens(parents, shares) / (c * tree_levels(parents) + 1)
 
 
-def even_c(first: Sequence[int], second: Sequence[int], shares: Sequence[float]) -> float:
-    """The cost c of a draft step at which two trees of different levels are equally fast."""
-    (a, k), (b, n) = ((tree_tokens(each, shares), tree_levels(each)) for each in (first, second))
-    return (a - b) / (b * k - a * n)
-
-
 def walked(
     walk: Callable, parents: Sequence[int], p: np.ndarray, q: np.ndarray, walks: int, seed: int
 ) -> float:
@@ -229,12 +223,3 @@ def block_accepted(p: np.ndarray, q: np.ndarray, k: int) -> float:
         * sum(i * share for i, share in enumerate(block_decisions(p, q, drafted)[0]))
         for drafted in product(range(len(p)), repeat=k)
     )
-
-
-def overlapped_speedup(tokens: float, c: float, k: int, hit: float, verify: float = 1.0) -> float:
-    """Speed over plain decoding if the next block is drafted while this one is verified.
-
-    A block costs the larger of c k and `verify`; with probability 1 - hit the outcome was not
-    foreseen, and c k is paid again. In target passes of one token.
-    """
-    return tokens / (max(c * k, verify) + (1 - hit) * c * k)

@@ -6,6 +6,7 @@ import numpy as np
 
 from specdec_lib.lessons.ch07 import computed
 from specdec_lib.lessons.ch07.checks import TREE, WALK_R, WALK_TOKENS, WALKED, P, Q
+from specdec_lib.lessons.ch07.models import going_down
 from specdec_lib.lessons.common.drawing import (
     PAPER,
     bars,
@@ -17,9 +18,9 @@ from specdec_lib.lessons.common.drawing import (
     token_axis,
     write_above,
 )
-from specdec_lib.lessons.common.style import DRAFT, RESIDUAL, TARGET, show
+from specdec_lib.lessons.common.style import show
 from specdec_lib.lessons.common.wording import by_token, listed
-from specdec_lib.theory import expected_tokens, walltime_speedup
+from specdec_lib.theory import expected_tokens
 
 
 def drafters(measured: dict[tuple[str, float], tuple[float, float]], k: int) -> None:
@@ -87,7 +88,7 @@ def shapes_walked(
 def _require_the_card(walk: Callable) -> None:
     """ValueError if the walk of the card comes out wrong: other trees may then have no end."""
     rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
-    out = [int(token) for token in walk(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
+    out = [int(token) for token in going_down(walk)(TREE, WALK_TOKENS, *rows, WALK_R, 0.5)]
     if out != WALKED:
         raise ValueError(f"on the tree of the card it writes {out}; it should be {WALKED}")
 
@@ -134,27 +135,3 @@ def typical(p: np.ndarray, q: np.ndarray, epsilon: float, delta: float) -> None:
         f"above the threshold {threshold:.3f}. The total variation from the target is "
         f"{distance:.3g}.",
     )
-
-
-def sum_or_maximum(alpha: float, k: int) -> None:
-    """Speed against c for a draft in K steps, in one, and during the verification."""
-    c = np.linspace(0.0, 0.3, 61)
-    tokens = expected_tokens(alpha, k)
-    curves = {
-        "while the target verifies, 90% foreseen": [
-            computed.overlapped_speedup(tokens, x, k, hit=0.9) for x in c
-        ],
-        "K draft tokens in one step": [tokens / (x + 1) for x in c],
-        "one draft step a token": [walltime_speedup(alpha, x, k) for x in c],
-    }
-    ax = picture(f"The same draft, paid for in three ways (alpha = {alpha:g}, K = {k})", "speed")
-    for (name, values), line, colour in zip(
-        curves.items(), ("-.", "--", "-"), (RESIDUAL, TARGET, DRAFT), strict=True
-    ):
-        ax.plot(c, values, line, color=colour, linewidth=2.2, label=name)
-    ax.axhline(1, color="black", linewidth=1)
-    ax.set(xlabel="c, a draft step in target passes", xlim=(0, 0.3), ylim=(0, tokens * 1.1))
-    ax.legend(loc="lower left")
-    at = [0, 20, 40]
-    parts = [f"{name}: " + listed(values[i] for i in at) for name, values in curves.items()]
-    show(ax.figure, f"Speed at c = {listed(c[at])}. {'; '.join(parts)}.")

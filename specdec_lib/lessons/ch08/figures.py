@@ -1,18 +1,79 @@
 """The figures of chapter 08 that are drawn from the student's functions, wrong ones too."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
 from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08 import computed
+from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.lessons.ch08.models import Pass, WatchedCache
-from specdec_lib.lessons.common.drawing import CROSS, drawn_from, panels, picture
-from specdec_lib.lessons.common.style import role, show
+from specdec_lib.lessons.common.drawing import CROSS, bars, drawn_from, panels, picture, swatches
+from specdec_lib.lessons.common.style import GREY, PALE, role, show
 from specdec_lib.lessons.common.tokens import board, key, token_box, write
 
-MOST_PASSES = 14  # that the picture of passes shows
+MOST_PASSES = 30  # that the picture of passes shows
+WITH_A_WHOLE_BLOCK = 17  # the generator's seed in that picture: one block is accepted whole
+
+
+# The smallest example: the text before a block, its draft tokens, and how each of two blocks ends.
+BEFORE, BLOCK = "ab", "cd"
+ENDS = (
+    ("d is rejected, and x is written", 1, "x"),
+    ("c and d are accepted, and e is the bonus", 2, "e"),
+)
+
+
+def two_caches() -> None:
+    """What both caches hold behind a block that is rejected, and behind one that is not."""
+    axes, told = panels(2, (8.2, 4.7), stacked=True), []
+    for ax, (title, accepted, last) in zip(axes, ENDS, strict=True):
+        ax.set(xlim=(-0.2, 8.2), ylim=(0.0, 2.5), title=title)
+        ax.axis("off")
+        text = BEFORE + BLOCK[:accepted] + last
+        _text_row(ax, text, accepted)
+        told.append(title)
+        for y, name, read in ((1.2, "target", len(BLOCK)), (0.4, "draft", len(BLOCK) - 1)):
+            held = BEFORE + BLOCK[:read]
+            kept = min(len(held), len(text) - 1)
+            _cache_row(ax, y, name, (held, text, kept))
+            lost = held[kept:] or "nothing"
+            told.append(
+                f"the {name}'s cache holds {held[:kept]}, {kept} of {len(text)} tokens, after it "
+                f"forgot {lost}; next the {name} reads {text[kept:]}"
+            )
+    handles = swatches(_LEGEND)
+    axes[0].figure.legend(handles=handles, loc="outside lower center", ncol=2)
+    show(axes[0].figure, f"The text before the block is {BEFORE}. {'; '.join(told)}.")
+
+
+_HELD = {"facecolor": "white", "edgecolor": GREY, "linewidth": 1.2}
+_NEXT = {"facecolor": PALE, "edgecolor": "black", "linewidth": 2.2}
+_LEGEND = (
+    _HELD | {"label": "thin frame: in the cache"},
+    _NEXT | {"label": "thick frame: not read yet, so the next pass reads it"},
+)
+
+
+def _text_row(ax: Axes, text: str, accepted: int) -> None:
+    write(ax, 0.9, 2.0, "the text", bold=True)
+    last = "bonus" if accepted == len(BLOCK) else "corrected"
+    kinds = ["plain"] * len(BEFORE) + ["accepted"] * accepted + [last]
+    for i, (kind, letter) in enumerate(zip(kinds, text, strict=True)):
+        token_box(ax, i + 2.6, 2.0, kind, letter)
+
+
+def _cache_row(ax: Axes, y: float, name: str, row: tuple[str, str, int]) -> None:
+    """One cache: what it keeps, what it forgets (a little lower), and what is read next."""
+    held, text, kept = row
+    write(ax, 0.9, y, f"{name}'s cache", bold=True)
+    for i, letter in enumerate(held[:kept]):
+        token_box(ax, i + 2.6, y, "plain", letter)
+    for i, letter in enumerate(text[kept:], kept):
+        token_box(ax, i + 2.6, y, "chosen", letter)
+    if lost := held[kept:]:
+        write(ax, 7.4, y, f"✗ {lost} forgotten")
 
 
 @drawn_from("rollback")
@@ -60,7 +121,7 @@ def law_of_blocks(verify_block: Callable) -> None:
     )
 
 
-def _stacked(ax: plt.Axes, parts: tuple) -> None:
+def _stacked(ax: Axes, parts: tuple) -> None:
     """Bars on top of each other, each in the dress of its role."""
     base = np.zeros(3)
     for name, heights in parts:
@@ -70,24 +131,36 @@ def _stacked(ax: plt.Axes, parts: tuple) -> None:
 
 @drawn_from("speculative_generate")
 def passes(speculative_generate: Callable) -> None:
-    """Which positions each pass of the example models reads, in the order of the passes."""
+    """Which tokens each pass of the example models reads, in the order of the passes."""
     target, draft = ch08.models()
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(WITH_A_WHOLE_BLOCK)
     text = speculative_generate(target, draft, list(ch08.PROMPT), 3, ch08.TOKENS, 1.0, rng)
-    shown = target.passes[:MOST_PASSES]
-    whole = len(ch08.PROMPT) + len(text)
-    longest = max(whole, *(each.start + len(each.tokens) for each in shown))
-    ax = board(longest + 2.6, len(shown) * 0.5 + 0.9, 0.62)
-    for number, each in enumerate(shown):
-        _draw_pass(ax, each, 0.5 * (len(shown) - number) + 0.2)
-    for position in range(whole):
-        word = "prompt" if position < len(ch08.PROMPT) else str(position)
-        write(ax, position + 2.4, 0.1, word, size=8)
+    shown, more = target.passes[:MOST_PASSES], max(0, len(target.passes) - MOST_PASSES)
+    whole = [*ch08.PROMPT, *text]
+    longest = max(len(whole), *(each.start + len(each.tokens) for each in shown))
+    title = f"What your loop reads: {len(target.passes)} passes for {len(text)} tokens"
+    ax = board(longest + 2.6, len(shown) * 0.5 + 1.5, 0.62, title)
+    for number, each in enumerate(shown, 1):
+        _draw_pass(ax, each, 0.5 * (len(shown) - number) + 1.3)
+    write(ax, 0.7, 0.65, "the text", bold=True)
+    write(ax, 0.7, 0.15, "position", size=8)
+    for position, token in enumerate(whole):
+        token_box(ax, position + 2.4, 0.65, "plain", str(token))
+        write(ax, position + 2.4, 0.15, str(position), size=8)
+    dresses = (role(name) | {"label": words} for name, words in _READERS)
+    ax.legend(handles=swatches(dresses), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2)
     told = "; ".join(f"the {each.name} reads {_range(each)}" for each in shown)
-    show(ax.figure, f"Passes of your loop in their order: {told}. The text: {text}.")
+    rest = f"; and {more} passes more" if more else ""
+    show(ax.figure, f"Passes of your loop in their order: {told}{rest}. The text: {text}.")
 
 
-def _draw_pass(ax: plt.Axes, each: Pass, y: float) -> None:
+_READERS = (
+    ("draft", "striped: read by the draft"),
+    ("target", "filled: read by the target"),
+)
+
+
+def _draw_pass(ax: Axes, each: Pass, y: float) -> None:
     write(ax, 0.7, y, each.name, bold=each.name == "target")
     kind = "scored" if each.name == "target" else "drafted"
     for i, token in enumerate(each.tokens):
@@ -117,3 +190,25 @@ def law_of_texts(speculative_generate: Callable) -> None:
     )
     lead = "Distribution of two tokens by your loop and by plain decoding"
     show(ax.figure, f"{lead}. {told}. Total variation {apart:.1e}.")
+
+
+def broken_decoders(found: Sequence[Broken]) -> None:
+    """What each forgotten step costs: acceptance on the left, the texts' distance on the right."""
+    left, right = panels(2, (8.6, 4.0))
+    x = np.arange(len(found))
+    sides = (
+        (-0.2, "itself", "target", "the target is its own draft"),
+        (0.2, "usual", "draft", "the draft model drafts"),
+    )
+    for shift, part, dress, words in sides:
+        rates = [getattr(each, part) for each in found]
+        bars(left, x + shift, rates, dress, 0.38, label=words, text=".2f")
+    distances = [each.distance for each in found]
+    bars(right, x, distances, "excess", 0.5, label="_", text=".2f")
+    left.set_title("Acceptance rate")
+    right.set_title("Distance from plain decoding's texts")
+    for ax in (left, right):
+        ax.set(xlim=(-0.6, len(found) - 0.4), ylim=(0, 1.15), xlabel="what was forgotten")
+        ax.set_xticks(x, [each.forgotten.replace(" ", "\n") for each in found], fontsize=9)
+    left.figure.legend(loc="outside lower center", ncol=2)
+    show(left.figure, f"Forgotten steps. {'; '.join(map(str, found))}.")

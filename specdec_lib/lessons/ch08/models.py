@@ -3,8 +3,9 @@
 The models keep the protocol of specdec_lib/models/protocol.py, for one row.
 """
 
+import copy
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -43,6 +44,10 @@ class WatchedCache:
         self.cuts.append(new)
         del self.tokens[new:]
 
+    def __deepcopy__(self, memo: dict) -> "WatchedCache":
+        # A grader copies every argument. Numbers in lists need no copies of their own.
+        return _copied(self, tokens=list(self.tokens), cuts=list(self.cuts))
+
     def __repr__(self) -> str:
         return f"a cache of {len(self.tokens)} positions"
 
@@ -79,8 +84,8 @@ class WatchedModel:
         most: int | None = None,
         passes: list[Pass] | None = None,
     ) -> None:
-        self.table = torch.as_tensor(table)
-        self.vocab_size = self.table.shape[-1]
+        self.logits = torch.as_tensor(table).log()
+        self.vocab_size = self.logits.shape[-1]
         self.name, self.prompt, self.most = name, prompt, most
         self.passes: list[Pass] = [] if passes is None else passes
         self.again: list[list[int]] = []  # beginnings of the text that were read a second time
@@ -110,7 +115,7 @@ class WatchedModel:
         for end in range(start + 1, len(cache.tokens) + 1):
             self._note(cache.tokens[:end])
         known = torch.tensor([0, *cache.tokens])
-        return self.table[known[start:-1], known[start + 1 :]].log()[None]
+        return self.logits[known[start:-1], known[start + 1 :]][None]
 
     def _note(self, text: list[int]) -> None:
         if tuple(text) in self._known:
@@ -133,8 +138,21 @@ class WatchedModel:
         }
         return [name for name, is_so in found.items() if is_so]
 
+    def __deepcopy__(self, memo: dict) -> "WatchedModel":
+        # The table is nobody's to change. Two models that share their passes share the copy.
+        passes = memo.setdefault(id(self.passes), list(self.passes))
+        return _copied(self, passes=passes, again=list(self.again), _known=set(self._known))
+
     def __repr__(self) -> str:
         return self.name
+
+
+def _copied(thing: Any, **parts: Any) -> Any:
+    """A copy of `thing` with other `parts`; what is itself among its parts is the copy there."""
+    new = copy.copy(thing)
+    itself = {name: new for name, part in vars(thing).items() if part is thing}
+    vars(new).update(itself | parts)
+    return new
 
 
 class WatchedGenerator(np.random.Generator):

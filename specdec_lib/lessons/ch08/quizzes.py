@@ -7,16 +7,14 @@ def quiz_08() -> Quiz:
     """Question 1."""
     return Quiz(
         right="c",
-        a="A wrong residual would spoil the law, and the law is right here. The residual is used "
-        "after a rejection: it decides which token is written then, and not how many are "
-        "accepted.",
-        b="Rounding does make p and q differ, but only by about a millionth. So it rejects about "
-        "one draft token in a million, and not a quarter of them.",
-        c="The first block has no block before it, so its cache is whole. The draft never reads "
-        "the last token of a block that is accepted whole, unless somebody feeds it. Without it "
-        "later drafts come from another text, and q is no longer p.",
-        d="Coins that are used twice would bend the law, but they cannot reject anything here. "
-        "With p = q every ratio is 1, and every coin is below 1.",
+        a="25 is the length of the text: 20, four draft tokens and the bonus. The bonus was drawn "
+        "at the end of the block, and no model has read it.",
+        b="24 is what the target's cache holds: it read the last token of the text and all four "
+        "draft tokens. The draft never reads its own last proposal.",
+        c="The draft reads a token in order to propose the next one. It read the text and the "
+        "first three of its four proposals: 20 + 3. Next it has to read the fourth and the bonus.",
+        d="19 is where the block began. The accepted tokens are in the text now, and what the "
+        "draft has read of them stays in its cache.",
     )
 
 

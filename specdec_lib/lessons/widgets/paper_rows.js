@@ -40,15 +40,16 @@ function shortName(row) {
   return `${row.task} ${row.draft.replace("T5-", "")} T=${row.temperature}`;
 }
 
-/** What the picture says, in two sentences. */
+/** What the picture says, in two sentences. Which c the clock needs is told to those who have found it. */
 export function verdict(row, alpha, c, k) {
-  const moved = alpha !== row.alpha || c !== row.c || k !== row.k;
   const [low, high] = interval(alpha, c, k);
   const told = `The formula gives ${low.toFixed(2)} to ${high.toFixed(2)} here; the clock said ${row.measured}. `;
-  if (moved) return `${told}You have left the row's own numbers: alpha ${row.alpha}, c ${row.c}, K ${row.k}.`;
-  const needed = neededCost(alpha, k, row.measured);
-  if (neededCost(alpha + HALF, k, row.measured - TENTH) < 0) return `${told}With this alpha no cost explains the clock: it would take a c below 0.`;
-  return `${told}With this alpha the clock would need c = ${Math.max(0, needed).toFixed(3)}; printed is ${row.c}.`;
+  if (alpha !== row.alpha || k !== row.k) return `${told}You have left the row's own numbers: alpha ${row.alpha}, c ${row.c}, K ${row.k}.`;
+  const met = low <= row.measured && row.measured <= high;
+  if (met && c === row.c) return `${told}The two agree at the printed c.`;
+  if (met) return `${told}The curve meets the clock: it needs c = ${Math.max(0, neededCost(alpha, k, row.measured)).toFixed(3)}; printed is ${row.c}.`;
+  if (c === 0 && speedup(alpha, c, k) < row.measured) return `${told}Even a free draft is too slow: with this alpha no cost explains the clock.`;
+  return `${told}Move c until the curve meets the diamond; printed is ${row.c}.`;
 }
 
 // ---- one row over all K ------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.interval import Rate, rate
 from specdec_lib.measure.core.runs import Decoder
 
-LENGTH = 64  # tokens of a prompt; a copied prompt has SOURCE tokens before them
-SOURCE, BEGUN = 96, 24  # tokens that are to be copied, and those of the copy that stand already
-NAMES = 12  # names that a list begins with
+LENGTH = 32  # tokens of a prompt of code or prose
+SOURCE, BEGUN = 48, 12  # tokens that are to be copied, and those of the copy that stand already
+NAMES = 6  # names that a list begins with
 _NAME = re.compile(r"[A-Za-z_]\w{3,}")
 
 

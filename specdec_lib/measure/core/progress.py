@@ -5,12 +5,16 @@ A progress bar would stay on an exported page as an error. On a terminal the bar
 
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from threading import Event, RLock, Thread
 from typing import Protocol, TypeVar
 
 from specdec_lib.notebook import Output, long_cells, shell
 
 AFTER = 2.0  # seconds before the line appears: what is done sooner needs none
 EVERY = 1.0  # seconds between two changes
+BEAT = 2.0  # seconds between two looks at a step that says nothing by itself
 
 Item = TypeVar("Item")
 
@@ -36,18 +40,52 @@ class Progress:
     ) -> None:
         self._appear, self._clock = appear or output, clock
         self._due, self._place = clock() + after, None
+        self._words: Callable[[], str] | None = None
+        self._lock = RLock()  # `beating` looks from a thread of its own
 
     def say(self, text: str) -> None:
         """Show `text`, if it is time to change what is shown."""
-        now = self._clock()
-        if now < self._due:
-            return
-        self._due = now + EVERY
-        if self._place is None:
-            long_cells.told()
-            self._place = self._appear()
-        if self._place:
-            self._place.update(text)
+        with self._lock:
+            now = self._clock()
+            if now < self._due:
+                return
+            self._due = now + EVERY
+            if self._place is None:
+                long_cells.told()
+                self._place = self._appear()
+            if self._place:
+                self._place.update(text)
+
+    def keep(self, words: Callable[[], str]) -> None:
+        """Show what `words` gives, now and, while this is `beating`, again."""
+        self._words = words
+        self.say(words())
+
+    def again(self) -> None:
+        """Show what the kept words give now, such as more seconds."""
+        if self._words:
+            self.say(self._words())
+
+    @contextmanager
+    def beating(self, seconds: float = BEAT) -> Iterator[None]:
+        """Show the kept words every few `seconds`, however long one step takes.
+
+        The line is gone at the end.
+        """
+        done, inside = Event(), copy_context()  # with it the line stands below this cell
+
+        def beat() -> None:
+            while not done.wait(seconds):
+                inside.run(self.again)
+
+        thread = Thread(target=beat, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+            self.end()
 
     def end(self) -> None:
         """Take the line away."""

@@ -50,9 +50,9 @@ class Part:
         return self.seconds - self.used
 
     def note(self, doing: str) -> None:
-        """Show what is being done, if this takes long."""
-        self._progress.say(
-            f"{self.name}: {doing} ({self.used:.0f} s of {self.seconds:.0f} s at most)"
+        """Show what is being done and since when, if this takes long."""
+        self._progress.keep(
+            lambda: f"{self.name}: {doing} ({self.used:.0f} s of {self.seconds:.0f} s at most)"
         )
 
     def each(self, items: Sequence[Item], what: str, grows: float = 1) -> Iterator[Item]:
@@ -123,9 +123,9 @@ class Budget:
         progress = Progress(clock=self._clock)
         part = Part(name, self.seconds_for(name), self._clock, progress)
         try:
-            yield part
+            with progress.beating():
+                yield part
         finally:
-            progress.end()
             self.spent[name] = part.used
         if part.left_out:
             self._say(

@@ -5,6 +5,7 @@ its loop it goes on with the last of them: no conclusion rests on a disturbed ru
 """
 
 import json
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from specdec_lib.measure.core.disturbance import Times, disturbance
 
 PATH = Path(__file__).with_name("recorded.json")
 DISTURBED = "This run was disturbed ({why}): close other programs and run the cell again."
+WIDE = 80  # characters
 
 # The tasks that do the same work in every round, where not all do: sampled texts take more blocks
 # or fewer, and a look-up is over so soon that its time is the clock's noise.
@@ -37,11 +39,17 @@ def beside(name: str, measured: Runs) -> Iterator[Runs]:
     """What was `measured`; if it was disturbed, the recorded quiet run called `name` after it."""
     why = judged(name, measured)
     if why:
-        print(DISTURBED.format(why=why))
+        _say(DISTURBED.format(why=why))
     yield measured
     if why:
-        print(f"\nA quiet run, recorded {where(record())}. The chapter goes on with it:")
+        print()
+        _say(f"A quiet run, recorded {where(record())}. The chapter goes on with it:")
         yield runs(name)
+
+
+def _say(text: str) -> None:
+    """Print it in lines that fit into a notebook, which would cut a longer one inside a word."""
+    print(textwrap.fill(text, WIDE, break_long_words=False, break_on_hyphens=False))
 
 
 def judged(name: str, measured: Runs) -> str | None:

@@ -3,14 +3,15 @@
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograde.build.looks import FOLDED, dress
+from autograde.build.looks import BLUE, FOLDED, GREEN, dress
 from autograde.build.source import read_chapter
 from autograde.chapter import SOLUTIONS, chapter_names
 from autograde.report.offline import Page, is_folded
 
-INFO = '<div class="alert alert-block alert-info">'
-GUESS = '<div class="alert alert-block alert-success">'
-QUESTION = INFO
+STYLE = "background-color: rgba({0}, 0.14); border-left: 4px solid rgb({0})"
+BOX = f'<div class="alert alert-block alert-{{1}}" style="{STYLE}">'
+INFO, GUESS = BOX.format(BLUE, "exercise"), BOX.format(GREEN, "prediction")
+QUESTION = BOX.format(BLUE, "question")
 
 
 def dressed(source: str) -> str:
@@ -57,7 +58,22 @@ def test_sources_are_folded_and_the_way_on_is_not():
     looks = dressed("## Sources\n\n- A.\n- B.\n\nNone says more.\n\n**Next.** Go on.")
     folded, open_ = looks.split("</details>")
     assert folded.startswith("## Sources\n\n<details><summary>") and "None says more." in folded
-    assert open_ == "\n\n**Next.** Go on."
+    assert open_ == "\n\n<p></p>\n\n**Next.** Go on."
+
+
+@pytest.mark.parametrize(
+    ("source", "rooms"),
+    [
+        ("<details><summary>A</summary>\n\nB.\n\n</details>\n\nC.", ["C."]),
+        ("<details><summary>A</summary>\n\nB.\n\n</details>", []),
+        ("A.\n\n```\nx = 1\n\ny = 2\n```\n\nB.\n\nC.", ["B."]),
+        ("### Exercise: f\n\n```\nx = 1\n```", []),  # the box ends below the code
+    ],
+)
+def test_there_is_room_below_folds_and_code(source: str, rooms: list[str]):
+    looks = dressed(source)
+    assert [part.split("\n")[0] for part in looks.split("<p></p>\n\n")[1:]] == rooms
+    assert looks.replace("<p></p>\n\n", "").count("\n") >= source.count("\n")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +102,8 @@ def test_every_chapter_has_its_boxes_and_no_folded_cell_asks_for_an_answer(chapt
     cells = read_chapter(SOLUTIONS / f"{chapter}.py").cells
     text = "\n".join(cell.source for cell in cells)
     asked = text.count("### Exercise: ") + text.count("**Question ")
-    assert text.count(INFO) == asked + text.count("### In your own words") >= 5
+    boxes = text.count(INFO) + text.count(QUESTION)
+    assert boxes == asked + text.count("### In your own words") >= 5
     assert text.count(GUESS) == text.count("### Commit first") >= 2
     assert text.count("<div") == text.count("</div>")
     assert not [cell.id for cell in cells if is_folded(cell) and "nbgrader" in cell.metadata]
@@ -105,4 +122,6 @@ def test_an_exported_page_has_the_figure_and_not_the_line_that_draws_it():
     page = Page().from_notebook_node(new_notebook(cells=[text, figure]))[0]
     body = page[page.index("<body") :]
     assert "the figure" in body and "figures" not in body
-    assert "<em>words</em>" in body and "alert-info" in body and figure.source == "figures.draw(f)"
+    assert (
+        "<em>words</em>" in body and "alert-exercise" in body and figure.source == "figures.draw(f)"
+    )

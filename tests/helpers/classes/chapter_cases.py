@@ -24,6 +24,7 @@ from specdec_lib.lessons.ch04 import checks as ch04
 from specdec_lib.lessons.ch05 import checks as ch05
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed
+from specdec_lib.lessons.ch08.broken import Broken
 from specdec_lib.measure import gap, papers
 from specdec_lib.measure.core.acceptance import Acceptance
 from specdec_lib.measure.core.interval import Rate
@@ -292,11 +293,12 @@ ARGUMENTS: dict[str, dict[str, tuple]] = {
         "shapes_walked": (P, {"good": Q, "poor": ch07.POOR}, ch07.SHAPES, 0.2, 20),
         "blocks_compared": (P, Q, 3),
         "typical": (P, Q, 0.09, 0.3),
-        "sum_or_maximum": (0.8, 4),
         "frame": ("a tree",),
         "static_map": (),
     },
     "08": {
+        "two_caches": (),
+        "broken_decoders": ([Broken("nothing", 1.0, 0.6, 0.0), Broken("the feed", 0.8, 0.6, 0.5)],),
         "going_back": (),
         "law_of_blocks": (),
         "passes": (),

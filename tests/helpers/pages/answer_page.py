@@ -46,10 +46,11 @@ def _html(cell: nbformat.NotebookNode) -> str:
 
 
 @contextmanager
-def opened(browser: Any, url: str, **look: Any) -> Iterator[Any]:
+def opened(browser: Any, url: str, reachable: bool = True, **look: Any) -> Iterator[Any]:
     """The page at `url`, with Pyodide from its npm package in the place of the CDN.
 
-    At the end nothing else may have been asked of the network.
+    At the end nothing else may have been asked of the network. If the CDN is not `reachable`,
+    nothing of it comes.
     """
     pyodide = package("pyodide", PYODIDE)
     context = browser.new_context(**look)
@@ -59,7 +60,8 @@ def opened(browser: Any, url: str, **look: Any) -> Iterator[Any]:
         if not route.request.url.startswith(CDN):
             away.append(route.request.url)
         file = pyodide / urlsplit(route.request.url).path.split("/full/")[-1]
-        route.fulfill(path=file) if file.is_file() else route.fulfill(status=404)
+        there = reachable and file.is_file()
+        route.fulfill(path=file) if there else route.fulfill(status=404)
 
     context.route(lambda asked: urlsplit(asked).hostname != "127.0.0.1", from_package)
     visited = context.new_page()

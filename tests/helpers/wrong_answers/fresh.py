@@ -704,6 +704,55 @@ def no_wait_for_the_bonus(alpha, k, batch_size):
     return float(sum(alpha ** (batch_size * i) for i in range(1, k + 1)))
 
 
+@CH06.at("mixture_quantile", "slowest_kind")
+def last_of_all_kinds(laws, weights, share):
+    """Takes the largest of the kinds' own quantiles."""
+    return int(max(np.searchsorted(np.cumsum(law), share - 1e-12) for law in laws))
+
+
+@CH06.at("mixture_quantile", "weights_ignored")
+def kinds_alike(laws, weights, share):
+    """Takes each kind for equally frequent."""
+    n, done = -1, 0.0
+    while done < share - 1e-12:
+        n += 1
+        done += sum(law[n] for law in laws if n < len(law)) / len(laws)
+    return n
+
+
+@CH06.at("choose_k", "room_forgotten")
+def every_waiting_row(queue_length, running, alpha, costs):
+    """Reads the costs of more rows than there is room for."""
+    rates = np.cumsum(alpha ** np.arange(costs.shape[1])) / costs[queue_length + running]
+    return int(np.argmax(rates))
+
+
+@CH06.at("choose_k", "queue_ignored")
+def rows_that_run_now(queue_length, running, alpha, costs):
+    """Takes the rows before the waiting ones are taken in."""
+    rates = np.cumsum(alpha ** np.arange(costs.shape[1])) / costs[running if running else 1]
+    return rates.tolist().index(max(rates))
+
+
+@CH06.at("choose_k", "correction_forgotten")
+def accepted_tokens_only(queue_length, running, alpha, costs):
+    """Leaves out the token that every block writes on top."""
+    rows = min(queue_length + running, len(costs) - 1)
+    best, most = 0, 0.0
+    for k in range(1, costs.shape[1]):
+        tokens = sum(alpha**i for i in range(1, k + 1))
+        if tokens / costs[rows][k] > most:
+            best, most = k, tokens / costs[rows][k]
+    return best
+
+
+@CH06.at("choose_k")
+def fixed_thresholds(queue_length, running, alpha, costs):
+    """Looks neither at the costs nor at alpha."""
+    rows = queue_length + running
+    return 4 if rows <= 2 else 2 if rows <= 6 else 0
+
+
 CH07 = Attempts("07_connections")
 
 

@@ -26,9 +26,12 @@ def test_a_list_of_a_lesson_is_a_new_one_at_every_use():
 
 # What a chapter's folder may hold beside its checks and figures.
 ROLES = {
+    "broken",
+    "budget",
     "checks",
     "computed",
     "diagnosis",
+    "experts",
     "family",
     "figures",
     "forgery",
@@ -39,6 +42,7 @@ ROLES = {
     "puzzle",
     "quizzes",
     "rules",
+    "service",
     "storyboard",
 }
 

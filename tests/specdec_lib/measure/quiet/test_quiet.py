@@ -29,7 +29,9 @@ def test_a_quiet_run_stands_alone(capsys):
 def test_a_disturbed_run_is_called_that_and_a_quiet_one_follows(capsys):
     measured, recorded = runs.beside("05 costs", {"40M cost": BUSY})
     assert measured == {"40M cost": BUSY} and recorded == runs.runs("05 costs")
-    first, last = filter(None, capsys.readouterr().out.splitlines())
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80  # a longer line is cut inside a word
+    first, last = (part.strip().replace("\n", " ") for part in out.split("\n\n"))
     assert first == (
         "This run was disturbed (the two halves of the rounds differ by 100%, and 15% is the "
         "most): close other programs and run the cell again."

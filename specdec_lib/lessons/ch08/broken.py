@@ -1,0 +1,199 @@
+"""Chapter 08: a right loop run as one with a mistake in a cache, and what the mistake costs.
+
+The mistake is in the models that the loop is given: it is told the lengths of a right cache, and
+what is in the cache is what the wrong loop would have there.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from specdec_lib import exact
+from specdec_lib.lessons.ch08.models import WatchedModel
+
+
+class Fault(NamedTuple):
+    """A mistake in the cache of the target or the draft, "feed" or "rollback".
+
+    With `k` and in texts of `length` tokens it shows: the draft's rollback needs a draft token that
+    was read and rejected, the bonus feed a block behind one that was accepted whole.
+    """
+
+    whose: str
+    mistake: str
+    k: int = 2
+    length: int = 3
+
+
+# By what somebody forgot.
+FAULTS = {
+    "nothing": Fault("", ""),
+    "the bonus feed": Fault("draft", "feed", k=1, length=4),
+    "the draft's rollback": Fault("draft", "rollback"),
+    "the target's rollback": Fault("target", "rollback"),
+}
+K = 4
+# Two tokens whose probabilities are 0, a half or 1, so that few numbers make a difference. The
+# next token hangs on the last two.
+TARGET = np.array([[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5]]])
+DRAFT = np.array([[[0.5, 0.5], [1.0, 0.0]], [[0.0, 1.0], [0.5, 0.5]]])
+START = [0, 1]
+
+
+class Broken(NamedTuple):
+    """What one forgotten step costs.
+
+    `usual` is alpha with a draft, `itself` with the target as its own draft. `distance` is the
+    total variation between the distribution of the texts and plain decoding's.
+    """
+
+    forgotten: str
+    itself: float
+    usual: float
+    distance: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.forgotten} forgotten: alpha {self.itself:.2f} with the target as its own draft "
+            f"and {self.usual:.2f} with the draft; the texts are {self.distance:.2f} from plain "
+            "decoding's"
+        )
+
+
+class CarelessCache:
+    """A cache that tells `told` positions; what `inner` holds is another matter."""
+
+    def __init__(self, inner: Any, fault: str) -> None:
+        self.inner, self.fault = inner, fault
+        self.told = 0
+
+    @property
+    def length(self) -> Tensor:
+        """The positions (1,) that a right cache would hold."""
+        return torch.full_like(self.inner.length, self.told)
+
+    def truncate(self, length: Tensor | Sequence[int] | int) -> None:
+        """Go back to `length`; if the rollback is forgotten, only in words."""
+        new = int(torch.as_tensor(length).reshape(()))
+        if self.fault == "":
+            self.inner.truncate(new)
+        elif self.fault == "feed":
+            # The inner cache lacks some of the positions, and those are not the last ones.
+            self.inner.truncate(int(self.inner.length[0]) - (self.told - new))
+        self.told = new
+
+
+class Careless:
+    """A model whose caches have a `fault`: "feed", "rollback" or none ("").
+
+    `read` are its passes: the position of the first token in the text, and the tokens.
+    """
+
+    def __init__(self, model: Any, fault: str) -> None:
+        self.model, self.fault = model, fault
+        self.vocab_size, self.device = model.vocab_size, model.device
+        self.max_length = model.max_length
+        self.read: list[tuple[int, list[int]]] = []
+
+    def new_cache(self, batch: int = 1, capacity: int | None = None) -> CarelessCache:
+        """An empty cache of one row."""
+        return CarelessCache(self.model.new_cache(batch), self.fault)
+
+    def forward(self, tokens: Tensor, cache: CarelessCache) -> Tensor:
+        """The logits (1, T, V); if the bonus feed is forgotten, the first of two is not read."""
+        self.read.append((cache.told, tokens[0].tolist()))
+        skipped = int(self.fault == "feed" and cache.told > 0 and tokens.shape[1] == 2)
+        logits = self.model.forward(tokens[:, skipped:], cache.inner)
+        cache.told += tokens.shape[1]
+        return logits if not skipped else logits.expand(-1, 2, -1)
+
+
+def counted(passes: Sequence[tuple[int, list[int]]], text: Sequence[int], prompt: int) -> tuple:
+    """How many draft tokens were accepted and judged, from the target's passes and the whole text.
+
+    A rejected token is never the one written in its place, so an accepted one is one that stands
+    in the text.
+    """
+    accepted = judged = 0
+    for start, tokens in passes:
+        first = max(prompt, start + 1)  # the text's length before the block
+        drafted = tokens[first - start :]
+        pairs = zip(drafted, text[first:], strict=False)
+        right = next((i for i, (a, b) in enumerate(pairs) if a != b), len(drafted))
+        accepted += right
+        judged += min(right + 1, len(drafted))
+    return accepted, judged
+
+
+Loop = Callable[..., list[int]]
+
+
+def careless(fault: str, target: Any, draft: Any) -> tuple[Careless, Careless]:
+    """Both models, one of them with the mistake that FAULTS[fault] names."""
+    whose, mistake, *_ = FAULTS[fault]
+    named = (("target", target), ("draft", draft))
+    first, second = (Careless(model, mistake if name == whose else "") for name, model in named)
+    return first, second
+
+
+def alpha(
+    generate: Loop, pair: tuple[Any, Any], fault: str, prompts: Sequence[list[int]], tokens: int
+) -> float:
+    """Accepted over judged draft tokens of a text behind each prompt, with FAULTS[fault]."""
+    accepted = judged = 0
+    for seed, prompt in enumerate(prompts):
+        target, draft = careless(fault, *pair)
+        rng = np.random.default_rng(seed)
+        new = generate(target, draft, list(prompt), K, tokens, 1.0, rng)
+        found = counted(target.read, [*prompt, *new], len(prompt))
+        accepted, judged = accepted + found[0], judged + found[1]
+    return accepted / judged
+
+
+def tried(
+    generate: Loop, target: Any, draft: Any, prompts: Sequence[list[int]], tokens: int
+) -> Iterator[Broken]:
+    """Every mistake: acceptance with `tokens` tokens behind each prompt, and the exact distance."""
+    for fault in FAULTS:
+        itself, usual = (
+            alpha(generate, (target, each), fault, prompts, tokens) for each in (target, draft)
+        )
+        yield Broken(fault, itself, usual, distance(generate, fault))
+
+
+class Halves(exact.Tape):
+    """A generator whose every number is a quarter or three quarters, along one path."""
+
+    def random(self, size: int | None = None) -> np.ndarray | float:
+        """As NumPy's: `size` numbers, or one."""
+        drawn = [(0.25, 0.75)[self.choose([0.5, 0.5])] for _ in range(1 if size is None else size)]
+        return drawn[0] if size is None else np.array(drawn)
+
+
+def distance(generate: Loop, fault: str) -> float:
+    """Total variation between the distributions of short texts, this one's and plain decoding's.
+
+    Nothing is sampled: every combination of numbers that makes a difference is run.
+    """
+    _, _, k, length = FAULTS[fault]
+
+    def run(script: Halves) -> list[int]:
+        pair = careless(fault, WatchedModel(TARGET), WatchedModel(DRAFT))
+        return generate(*pair, START, k, length, 1.0, script)
+
+    return exact.distance(exact.distribution(run, Halves), plain_law(length))
+
+
+def plain_law(length: int) -> dict[tuple[int, ...], float]:
+    """Every text of `length` tokens by plain decoding of TARGET."""
+
+    def run(tape: exact.Tape) -> list[int]:
+        text = list(START)
+        for _ in range(length):
+            text.append(tape.choose(TARGET[text[-2], text[-1]].tolist()))
+        return text[len(START) :]
+
+    return exact.distribution(run)

@@ -1,0 +1,1 @@
+"""Throughput against latency, by kind of text and size of batch: a small SPEED-Bench."""
