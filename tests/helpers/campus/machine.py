@@ -161,18 +161,27 @@ class Machine:
         return (self.base / "hub.log").read_text()[-6000:]
 
     def stop(self) -> None:
-        """End the hub, what is left of it and of the accounts; remove accounts and folders."""
+        """End what runs for the accounts, then the hub; remove accounts and folders.
+
+        In this order, since the hub would ask every person's JupyterLab to end, and wait for it.
+        """
+        accounts = [account for account in pwd.getpwall() if account.pw_name in self._mine]
+        for account in accounts:
+            _end_processes_of(account.pw_uid)
         if self.hub is not None:
             self.hub.terminate()
             with suppress(subprocess.TimeoutExpired):
-                self.hub.wait(20)
+                self.hub.wait(5)
             with suppress(ProcessLookupError):
                 os.killpg(self.hub.pid, signal.SIGKILL)
-        for name in self.names.values():
-            with suppress(KeyError):
-                _end_processes_of(pwd.getpwnam(name).pw_uid)
-                subprocess.run(["userdel", "--remove", name], capture_output=True)
+        for account in accounts:
+            _end_processes_of(account.pw_uid)
+            subprocess.run(["userdel", "--remove", account.pw_name], capture_output=True)
         shutil.rmtree(self.base, ignore_errors=True)
+
+    @property
+    def _mine(self) -> set[str]:
+        return set(self.names.values())
 
 
 _OF_UNIT = ("Environment", "WorkingDirectory", "ExecStart")
