@@ -26,7 +26,7 @@ TOOLS = ("useradd", "userdel", "chpasswd", "runuser", "node", "npm", "git", "unz
 PEOPLE = ("kim", "ada", "ben", "learner")  # the last is the one of the image
 NOT_HERE = ("apt-get ", "systemctl ")  # what a test must not do to the machine that it runs on
 SHARED = ("share", "etc")  # of an environment, what Jupyter finds its parts in
-LIMIT = 150  # seconds for the commands of one box
+LIMIT = 300  # seconds for the commands of one box
 PATIENCE = 60  # seconds for the hub to answer
 
 
@@ -101,9 +101,10 @@ class Machine:
         ours, theirs = Path(sys.prefix), self.path("/opt/hub")
         libraries = ours / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
         place = theirs / libraries.relative_to(ours) / "site-packages"
-        if not place.is_dir() or not _readable_for_all(libraries):
+        lent = place / "lent.pth"
+        if lent.exists() or not place.is_dir() or not _readable_for_all(libraries):
             return
-        (place / "lent.pth").write_text(f"{libraries / 'site-packages'}\n")
+        lent.write_text(f"{libraries / 'site-packages'}\n")
         for folder in SHARED:
             shutil.copytree(ours / folder, theirs / folder, dirs_exist_ok=True)
         for script in filter(_is_script, (ours / "bin").iterdir()):
