@@ -110,6 +110,20 @@ def test_points_and_comments_by_hand_survive_and_wait_to_be_looked_at(gradebook:
     assert comment.comment == "Well said."
 
 
+@pytest.mark.parametrize("student, waits", [("cleo", False), ("bob", True)])
+def test_the_page_is_told_which_answers_wait_for_a_person(course: Path, student: str, waits: bool):
+    path = course / "autograded" / student / CHAPTER / f"{CHAPTER}.ipynb"
+    told = {"notebook": CHAPTER, "assignment": CHAPTER, "student": student}
+    told["db_url"] = f"sqlite:///{course / 'gradebook.db'}"
+    notebook, _ = MarksForPage().preprocess(nbformat.read(path, 4), {"nbgrader": told})
+    waiting = {
+        cell.metadata.nbgrader.grade_id
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("to_be_marked")
+    }
+    assert waiting == ({"why_residual"} if waits else set())
+
+
 def test_grading_lists_marks_by_hand_that_hide_another(course: Path, monkeypatch, capsys):
     monkeypatch.setenv("SPECDEC_COURSE", str(course))
     assert main(["grade", str(course / "submitted")]) == 0
