@@ -283,10 +283,13 @@ def setting(seed: int, **changes) -> dict:
     return {"seed": seed, **usual, **changes}
 
 
+tables_of = functools.cache(tables)  # nobody changes them
+
+
 @functools.cache
 def ours(seed, prompt, k, tokens, temperature, eos) -> Generation:
     """What our decoder does: the same for every submission."""
-    target, draft = (WatchedModel(table) for table in tables(seed))
+    target, draft = (WatchedModel(table) for table in tables_of(seed))
     settings = Settings(tokens, Warp(temperature), eos)
     choices = choices_for(settings.warp, [np.random.default_rng(seed)])
     return speculative_generate(target, ModelDrafter(draft), [prompt], k, settings, choices)
@@ -309,26 +312,26 @@ def generated(student, strict=False, **request):
     # One pass more, to read the prompt apart; for 0 tokens there is none.
     most = (len(right.blocks) + 1, None) if right.most else (0, 0)
     passes: list[Pass] = []
-    lent = zip(tables(seed), ("target", "draft"), most, strict=True)
+    lent = zip(tables_of(seed), ("target", "draft"), most, strict=True)
     models = [RemoteModel(each, name, len(right.prompt), n, passes) for each, name, n in lent]
     expect_text(student.speculative_generate, right, models, WatchedGenerator(seed), strict)
     return right, models
 
 
 @generation.behaviour("the sampled text, number for number", weight=3)
-@pytest.mark.parametrize("seed", range(28))
+@pytest.mark.parametrize("seed", range(22))
 def test_sampled_text(student, seed):
     generated(student, **setting(seed))
 
 
 @generation.behaviour("the whole decoder, with your own parts", composed=True)
-@pytest.mark.parametrize("seed", range(28, 32))
+@pytest.mark.parametrize("seed", range(28, 31))
 def test_whole_decoder(student, seed):
     generated(student, **setting(seed))
 
 
 @greedy_text
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_greedy_text(student, seed):
     generated(student, **setting(seed, temperature=0.0))
 
@@ -366,7 +369,7 @@ def test_ends(student, changes):
 
 
 @generation.behaviour("nothing is read twice", weight=3)
-@pytest.mark.parametrize("seed", range(40, 48))
+@pytest.mark.parametrize("seed", range(40, 46))
 def test_reading(student, seed):
     right, models = generated(student, **setting(seed, tokens=14))
     for model in models:

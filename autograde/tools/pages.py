@@ -30,6 +30,7 @@ browser: [how that works](../try.md). In Jupyter, you begin with the
 ```{{raw}} html
 <div class="own" data-chapter="{chapter}"></div>
 <script type="module" src="../_static/answers/page.mjs"></script>
+<noscript>Your answers need JavaScript here. Without it this is a page to read.</noscript>
 ```
 """
 PLACE = """```{{raw}} html

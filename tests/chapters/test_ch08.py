@@ -11,6 +11,7 @@ from classes.chapter_cases import BLOCKS, functions_of, text_of
 from classes.regrading import grade_with
 from decoders import random_models
 from decoders.distant import DISTANT, Crossings, llama_on
+from wrong_answers import fresh, held_out, tuned
 
 from autograde.chapters import ch08_tests, ch08_wrong
 from autograde.tools.samples import solutions_of
@@ -295,6 +296,18 @@ def test_what_breaks_on_the_built_in_pair_is_what_the_text_says():
     assert alpha(target, "the bonus feed") < 0.85
     text = TEXT.replace("\n# ", " ")
     assert "about a third of the acceptance rate" in text and "hardly shows" in text
+
+
+ATTEMPTS = [each for module in (fresh, held_out, tuned) for each in module.CH08.all]
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda each: each.name)
+def test_the_visible_check_refuses_what_loses_points(attempt):
+    """A check that passes means the points of what it names."""
+    names = dict(FUNCTIONS)
+    exec(attempt.code, names)
+    with pytest.raises((Different, NotImplementedError)):
+        getattr(ch08, f"check_{attempt.exercise}")(names[attempt.exercise])
 
 
 def test_a_copy_of_a_pair_shares_its_passes_and_changes_nothing_in_the_first():

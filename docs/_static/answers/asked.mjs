@@ -4,31 +4,27 @@ import { button, element, status } from "./elements.mjs";
 import { judged } from "./judged.mjs";
 import { keep, read } from "./kept.mjs";
 
-/** A number to guess. What it is shown at the places of `reveals` once there is a guess. */
+/** A number to guess. Once there is one, the places of `reveals` say what it is. */
 export function showPrediction(place, cell, { close, reveals }) {
+  const range = `a number from ${cell.low} to ${cell.high}`;
   const guess = element("input", { type: "text", inputMode: "decimal", autocomplete: "off" });
   guess.value = read(cell.name) ?? "";
-  const range = `Your guess, a number from ${cell.low} to ${cell.high}`;
   const says = status();
-  const reveal = (number) => {
-    for (const each of reveals) each.textContent = judged(number, cell.told, close);
-  };
+  const tell = (words) => reveals.forEach((each) => (each.textContent = words));
+  const reveal = (number) => cell.told && tell(judged(number, cell.told, close));
   const ask = element("form", { className: "own-bar" });
-  ask.append(element("label", {}, range, guess), element("button", { textContent: "Write it down" }));
+  ask.append(element("label", {}, `Your guess, ${range}`, guess));
+  ask.append(element("button", { textContent: "Write it down" }));
   ask.addEventListener("submit", (event) => {
     event.preventDefault();
     const number = numberIn(guess.value, cell);
-    if (number === null) {
-      says.textContent = `Write a number from ${cell.low} to ${cell.high}. Any guess counts.`;
-      return;
-    }
+    says.textContent = number === null ? `Write ${range}. Any guess counts.` : written(number, cell);
+    if (number === null) return;
     keep(cell.name, String(number));
-    const where = cell.told ? "What it is stands below." : "What was measured is folded below.";
-    says.textContent = `${number} is written down. Right or wrong, it counts. ${where}`;
     reveal(number);
   });
   place.append(ask, says);
-  for (const each of reveals) each.textContent = `This waits for your guess of ${cell.name}.`;
+  tell(`This waits for your guess of ${cell.name}.`);
   if (read(cell.name)) reveal(Number(read(cell.name)));
 }
 
@@ -36,6 +32,11 @@ export function showPrediction(place, cell, { close, reveals }) {
 function numberIn(text, { low, high }) {
   const number = text.trim() === "" ? NaN : Number(text);
   return number >= low && number <= high ? number : null;
+}
+
+function written(number, { told }) {
+  const where = told ? "What it is stands below." : "What was measured is folded below.";
+  return `${number} is written down. Right or wrong, it counts. ${where}`;
 }
 
 /** One of four letters. What there is to say of it is said when it is given. */

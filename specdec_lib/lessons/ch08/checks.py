@@ -82,20 +82,23 @@ MORE = (
 )
 
 # Rows of one. An impossible token where p is q: nothing is left, and p takes its place. A residual
-# of [T, 0, 2T], so small that float32 loses it.
+# of [T, 0, 2T], so small that float32 loses it. A coin just below 1 where p is q: whoever adds a
+# little to q rejects the token.
 T = 2.0**-30
+LARGEST = 1 - 2.0**-53
 EDGES = (
     torch.tensor(
         [
             [[0.0, 0.5, 0.5], [0.5, 0.25, 0.25]],
             [[0.5 + T, 0.25 - 3 * T, 0.25 + 2 * T], [0.5, 0.25, 0.25]],
+            [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]],
         ],
         dtype=torch.float64,
     ),
-    torch.tensor([[[0.0, 0.5, 0.5]], [[0.5, 0.25, 0.25]]]).double(),
-    torch.tensor([[0], [1]]),
-    torch.tensor([[0.5], [1 - 4 * T]], dtype=torch.float64),
-    torch.tensor([0.6, 0.4]).double(),
+    torch.tensor([[[0.0, 0.5, 0.5]], [[0.5, 0.25, 0.25]], [[0.5, 0.25, 0.25]]]).double(),
+    torch.tensor([[0], [1], [0]]),
+    torch.tensor([[0.5], [1 - 4 * T], [LARGEST]], dtype=torch.float64),
+    torch.tensor([0.6, 0.4, 0.6]).double(),
 )
 
 # Texts of the example models: the generator's seed, and what is asked and written, block by block.
@@ -178,8 +181,8 @@ def check_verify_block(function: Callable) -> None:
         "is divided by its sum."
     )
     expect_verdict(function, *MORE, gives=gives, hint=hint)
-    hint = "Where p is q nothing is left, and p takes its place. Keep the dtype of p and q."
-    gives = (torch.tensor([0, 0]), torch.tensor([2, 2]))
+    hint = "Where p is q nothing is left, and p takes its place. Keep the dtype, and add nothing."
+    gives = (torch.tensor([0, 0, 1]), torch.tensor([2, 2, 2]))
     expect_verdict(function, *EDGES, gives=gives, hint=hint)
     p, q, drafted, r, u = BLOCK
     empty = (p[:, :1], q[:, :0], drafted[:, :0], r[:, :0], u)

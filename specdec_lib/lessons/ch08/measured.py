@@ -200,15 +200,17 @@ def launches(found: Sequence[Any]) -> None:
 
 def engineering(versions: Sequence[Any]) -> None:
     """Versions of one decoder over plain decoding, with quartiles."""
-    ax = picture("The same tokens, four ways of making them", size=(7.6, 2.8))
+    ax = picture("Same rule, four ways of working between the passes", size=(7.6, 3.4))
     y = named_rows(ax, [each.name for each in versions])
     medians = [each.speedup.median for each in versions]
     quartiles = np.array([[each.speedup.low, each.speedup.high] for each in versions])
-    ax.plot(quartiles.T, [y, y], color="black")
-    ax.plot(medians, y, "D", color=ACCEPTED, markersize=8)
+    lines = ax.plot(quartiles.T, [y, y], color="black")
+    lines[0].set_label("quartiles")
+    ax.plot(medians, y, "D", color=ACCEPTED, markersize=8, label="median")
     write_above(ax, medians, y, (f"{median:.2f}" for median in medians), gap=8, fontsize=9)
     ax.axvline(1, color="black", linewidth=1)
-    ax.set_xlabel("times as fast as plain decoding; line: quartiles")
+    ax.set_xlabel("times as fast as plain decoding")
+    legend_below(ax, 2)
     told = "; ".join(f"{each.name}: {each.speedup}" for each in versions)
     show(ax.figure, f"Speed over plain decoding. {told}.")
 
@@ -261,12 +263,13 @@ def by_position(counts: Sequence[tuple[int, int]], k: int) -> None:
     rates, tried = zip(*conditional_rates(whole, k), strict=True)
     pairs = list(zip(rates, tried, strict=True))
     errors = [(rate * (1 - rate) / n) ** 0.5 for rate, n in pairs]
-    ax = picture(f"Acceptance by position, {len(whole)} blocks of {k}", "share accepted")
-    x = np.arange(1, k + 1)
-    ax.errorbar(x, rates, errors, fmt="o", color="black", capsize=4)
+    ax = picture(f"Where a position was reached: {len(whole)} blocks of {k}", "share accepted")
+    x, words = np.arange(1, k + 1), "share, with its standard error"
+    ax.errorbar(x, rates, errors, fmt="o", color="black", capsize=4, label=words)
     ax.set_xticks(x, [f"{i}\n{n} judged" for i, n in zip(x, tried, strict=True)])
-    ax.set_xlabel("position, given that the earlier ones were accepted; bars: one standard error")
+    ax.set_xlabel("position in the block")
     ax.set_ylim(0, 1)
+    ax.legend(loc="lower left")
     told = "; ".join(f"position {i}: {rate:.3f} of {n}" for i, (rate, n) in enumerate(pairs, 1))
     show(ax.figure, f"Acceptance by position. {told}.")
 
@@ -292,7 +295,11 @@ def batches(served: Sequence[Any]) -> None:
     for k, look in zip(ks, looks, strict=False):
         _served(left, right, [each for each in served if each.k == k], look)
     left.set_title("Tokens a second, whole batch")
-    right.set_title("Seconds a request; hollow: median, filled: slowest", fontsize=10)
+    right.set_title("Seconds a request")
+    for inside, words in (("white", "median request"), ("black", "slowest request")):
+        mark = {"marker": "o", "linestyle": "none", "color": "black", "markerfacecolor": inside}
+        right.plot([], [], label=words, **mark)
+    right.legend()
     for ax in (left, right):
         ax.set_xlabel("requests in a batch")
         ax.set_xticks(sorted({each.batch for each in served}))

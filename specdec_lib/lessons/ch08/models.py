@@ -84,8 +84,8 @@ class WatchedModel:
         most: int | None = None,
         passes: list[Pass] | None = None,
     ) -> None:
-        self.table = torch.as_tensor(table)
-        self.vocab_size = self.table.shape[-1]
+        self.logits = torch.as_tensor(table).log()
+        self.vocab_size = self.logits.shape[-1]
         self.name, self.prompt, self.most = name, prompt, most
         self.passes: list[Pass] = [] if passes is None else passes
         self.again: list[list[int]] = []  # beginnings of the text that were read a second time
@@ -115,7 +115,7 @@ class WatchedModel:
         for end in range(start + 1, len(cache.tokens) + 1):
             self._note(cache.tokens[:end])
         known = torch.tensor([0, *cache.tokens])
-        return self.table[known[start:-1], known[start + 1 :]].log()[None]
+        return self.logits[known[start:-1], known[start + 1 :]][None]
 
     def _note(self, text: list[int]) -> None:
         if tuple(text) in self._known:

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Sequence
 from types import SimpleNamespace
 
+from specdec_lib.lessons.common.examples import Different, Unwritten
 from specdec_lib.lessons.common.hints import has_own_line
 from specdec_lib.lessons.common.kinds import ARRAYS
 
@@ -86,10 +87,13 @@ def _in_a_line(error: Exception) -> str:
 
 
 def _as_in_a_notebook(error: Exception) -> str:
-    """The error as a notebook shows it; of other errors than a check's, the student's own lines."""
-    if isinstance(error, Above):
+    """The error as a notebook shows it; of other errors than a check's, the student's own lines.
+
+    The page breaks the lines of a check's message itself, where the window ends.
+    """
+    if isinstance(error, Above | Different):
         return str(error)
-    if hasattr(error, "_render_traceback_"):
+    if isinstance(error, Unwritten):
         return "\n".join(error._render_traceback_())
     told = traceback.TracebackException.from_exception(error)
     own = [frame for frame in told.stack if frame.filename.startswith("<")]
