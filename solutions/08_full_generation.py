@@ -51,8 +51,8 @@ figures.two_caches()
 #
 # One rule covers both cases. It is the **invariant** of the loop:
 #
-# > Between two blocks each cache holds a beginning of the text. It never holds the text's last token.
-# > The next pass of a model reads all that its cache lacks.
+# > Between two blocks each cache holds a beginning of the text, without the text's last token. The next
+# > pass of a model reads all that its cache lacks.
 
 # %% [markdown]
 # ## The protocol: a model, and a cache that can go back
@@ -577,7 +577,7 @@ for run in beside("08 batches", batches.measure(our_decoder(), machine, best.tar
 # %% [markdown]
 # Compare the lines of the left panel at batch 1 and at your largest batch: is the gain over plain decoding
 # still there? The right panel shows the tail. Each row ends by its own luck, and the batch waits for the
-# slowest row.
+# slowest row. Each point is the middle of two rounds, so a small difference shows nothing.
 
 # %% [markdown]
 # ## An encoder-decoder
