@@ -377,7 +377,7 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 # %% [markdown]
 # The next cell runs your decoder with models whose caches make these mistakes. It measures alpha on the
 # built-in pair, with four texts of 48 tokens and `K = 4`: once with the target as its own draft, once
-# with the draft *base*. The distance of the texts is exact, on a lookup table over two tokens. (About 10
+# with the draft *base*. The distance of the texts is exact, on a lookup table over two tokens. (About 5
 # seconds.)
 
 # %% tags=["demo"]
@@ -567,7 +567,7 @@ charts.by_class(told.classes)
 #
 # Now several prompts share a pass, and the weights are read once for all rows. As long as there is spare
 # arithmetic, plain decoding gets more tokens a second for nothing. A verification needs the same spare
-# arithmetic: a batch of 8 with `K = 4` is a pass over 40 tokens. (About 25 seconds.)
+# arithmetic: a batch of 8 with `K = 4` is a pass over 40 tokens. (About 15 seconds.)
 
 # %% tags=["demo"]
 for run in beside("08 batches", batches.measure(our_decoder(), machine, best.target, best.draft)):
