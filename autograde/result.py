@@ -76,6 +76,10 @@ class Exercise:
         passed = sum(b.weight for b in self.behaviours if b.passed)
         return float(self.max_score) * passed / sum(b.weight for b in self.behaviours)
 
+    def worth(self, behaviour: Behaviour) -> float:
+        """The points of one of its behaviours, for whoever has it right."""
+        return float(self.max_score) * behaviour.weight / sum(b.weight for b in self.behaviours)
+
     @property
     def messages(self) -> list[str]:
         if self.note is not None:

@@ -224,7 +224,7 @@ paper_rows_simulator(settings, row=2)
 # %% [markdown]
 # For T5-large a `c` of 0.23 would do, twice the printed one. For T5-small no `c` does: at `c = 0`
 # the formula gives 2.64. Here is the `c` that each row would need. The reading grants each row the
-# rounding that suits it best.
+# rounding that suits it best. The column "limit" comes later.
 
 # %% tags=["demo"]
 print(lesson.readings(settings))
@@ -261,8 +261,9 @@ figures.three_orders(k=5)
 # cuts the long right stretch. No order beats this limit: **every wrong position ends a block, so a
 # block brings at most `1/(1 - alpha)` tokens.** At temperature 1 the limit holds on average.
 #
-# Read the table again. For T5-small on CNNDM the printed rates 0.65 and 0.53 allow 2.86 and 2.13
-# tokens a block, and the clock said 3.1 and 2.3 times as fast. No order explains these two rows.
+# This is the column "limit". Read the table again. For T5-small on CNNDM the printed rates 0.65 and
+# 0.53 allow 2.86 and 2.13 tokens a block, and the clock said 3.1 and 2.3 times as fast. No order
+# explains these two rows.
 # Then `alpha` and the clock belong to different texts, or the baseline was slower than a bare pass.
 # The paper measured `alpha` on 10,000 tokens that the target wrote, and does not say that these
 # texts were timed. Every number of a table can be right, and still one column does not follow from
@@ -501,7 +502,7 @@ figures.by_task(papers.table("spec_bench_tasks"))
 # other tasks depends on the method: prompt lookup copies, so it is best at summaries, 2.43, and
 # gains little in translation, 1.04. Now four kinds of text here, greedy as there: code, prose, a
 # copy of code with one name changed, and lists of names. A black line is the 95% interval from
-# drawing whole texts again.
+# drawing whole texts again. The cell takes about 20 s.
 
 # %% tags=["demo"]
 from specdec_lib.drafters.lookup import PromptLookup
@@ -632,11 +633,11 @@ figures.two_devices(papers.table("spec_bench_devices"))
 # %% tags=["demo"]
 from specdec_lib.lessons.common.style import display_page
 from specdec_lib.measure.speedbench.command import recorded
-from specdec_lib.measure.speedbench.picture import in_words, picture
+from specdec_lib.measure.speedbench.picture import in_words, page
 
 # %% tags=["demo"]
 served, about = recorded()
-display_page(picture(served, about), in_words(served))
+display_page(page(served, about), in_words(served))
 
 # %% [markdown]
 # The tokens a block are the same in every batch. But a pass over `K + 1` tokens of each of `B`

@@ -537,8 +537,9 @@ lesson.reveal("prediction_07_b", prediction_07_b)
 #
 # **What.** How many different experts a pass over `n_tokens` tokens reads in a layer, on average.
 # Each token chooses `active` different experts of `n_experts`, all choices equally likely, and the
-# tokens choose independently of each other. **Shapes.** Three integers, with `n_tokens` at least 0
-# and `active` from 1 to `n_experts`; a float comes back. No token reads nothing.
+# tokens choose independently of each other. Compute the mean exactly, without drawing. **Shapes.**
+# Three integers, with `n_tokens` at least 0 and `active` from 1 to `n_experts`; a float comes back.
+# With no token it is 0.
 #
 # **One worked number.** Two tokens, 8 experts, 2 active: 3.5.
 

@@ -39,8 +39,7 @@ def prediction(name: str, low: float, high: float) -> Callable[[Student], None]:
 
 def _truth_told(name: str, guess: float) -> str:
     """What the chapter of the prediction `name` says of a guess."""
-    chapter = import_module(f"specdec_lib.lessons.ch{name.split('_')[1]}.checks")
-    truth = chapter.TRUTHS[name]
+    truth = import_module(f"specdec_lib.lessons.ch{name.split('_')[1]}.checks").TRUTHS[name]
     if truth.value is None:
         return f"You said {guess:g}. The chapter measures it, in the cell below your guess."
     return told_of(guess, truth)

@@ -4,7 +4,7 @@ With `bubblewrap` or `namespaces`, a fork server runs in the outer sandbox that 
 and each of its copies, one a submission, enters an inner sandbox of its own. In a cold sandbox the
 worker is a new program in an outer sandbox of its own, with those steps of the inner one that need
 no namespace. `$SPECDEC_ISOLATION` names one way, or `none`; unset, the first that works is taken.
-`own` is for who marks their own notebook, on any system.
+Who marks their own notebook calls `trust_own_code`, on any system.
 """
 
 import os
@@ -82,6 +82,19 @@ def ways() -> list[str]:
     return [n for n in IN_ORDER if not n.startswith("bubblewrap") or mounts.find_bubblewrap()]
 
 
+_trusts_own_code = False
+
+
+def trust_own_code() -> None:
+    """Isolate nothing in this process: who started it wrote the code that it will run.
+
+    No variable does this: a class must not be graded so because one was left set.
+    """
+    global _trusts_own_code
+    _trusts_own_code = True
+    chosen.cache_clear()
+
+
 @cache
 def chosen() -> Isolation:
     """The isolation of this process: the one asked for, or the strongest that works.
@@ -89,8 +102,10 @@ def chosen() -> Isolation:
     Raises NoIsolation if none works or bubblewrap is asked for and not there, ValueError for an
     unknown name.
     """
+    if _trusts_own_code:
+        return Isolation(OWN)
     asked = os.environ.get(VARIABLE, "")
-    if asked and asked not in (*IN_ORDER, NONE, OWN):
+    if asked and asked not in (*IN_ORDER, NONE):
         raise ValueError(f"{VARIABLE} is {asked!r}; it can be {', '.join((*IN_ORDER, NONE))}")
     if asked.startswith("bubblewrap") and not mounts.find_bubblewrap():
         raise NoIsolation(f"{VARIABLE} asks for {asked}: {mounts.NO_BUBBLEWRAP}")

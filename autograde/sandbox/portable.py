@@ -50,7 +50,7 @@ class OwnProcess:
         self.alive: socket.socket | None = None
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
         copy = library.without(limits.blocklist)
-        settings = {"address": address, "token": token, "home": str(self.folder)}
+        settings = {"address": address, "token": token}
         settings |= {"library": str(copy) if copy else None, "preload": limits.preload}
         self.popen = subprocess.Popen(
             [sys.executable, "-X", "utf8", str(PROGRAM)], cwd=self.folder, env=_environment(),

@@ -12,8 +12,8 @@ from threading import Timer
 from autograde.chapter import ROOT, chapter_names
 from autograde.report.feedback import points
 from autograde.sandbox.workers import Limits
+from autograde.selfstudy.copies import FOLDER, Copy
 from autograde.selfstudy.mark import mark, stopped
-from autograde.selfstudy.marks import FOLDER, Copy
 from autograde.selfstudy.progress import CHANGED, UNMARKED, row_of, table, write_progress
 from autograde.submission import Refused
 

@@ -9,12 +9,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autograde.report.feedback import points, to_read
 from autograde.report.sections import Section, sections_of
 from autograde.result import Exercise, Result
-from autograde.selfstudy.marks import FOLDER, Copy, is_begun, title_of
+from autograde.selfstudy.copies import FOLDER, Copy, is_begun, title_of
 from autograde.submission import Refused
 
 TEMPLATES = Path(__file__).with_name("templates")
 NOT_BEGUN, UNMARKED, CHANGED = "not begun", "not marked yet", "changed since it was marked"
-LIMITED = "a time limit decided"
+LIMITED, GONE = "a time limit decided", "its notebook is gone"
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,11 @@ class Row:
         return self.result.exercises if self.result else {}
 
     @property
+    def next(self) -> str:
+        """The first exercise without an answer, "" if all have one."""
+        return next((name for name, each in self.exercises.items() if each.note), "")
+
+    @property
     def again(self) -> list[Section]:
         """The sections to read again, each once."""
         known = sections_of(self.chapter)
@@ -60,7 +65,7 @@ def row_of(copy: Copy) -> Row:
     try:
         notebook = copy.read()
     except FileNotFoundError:
-        return Row(copy.chapter, NOT_BEGUN, result)
+        return Row(copy.chapter, GONE if result else NOT_BEGUN, result)
     except (OSError, Refused) as error:
         return Row(copy.chapter, f"cannot be read: {error}", result)
     if result is None:
@@ -77,7 +82,7 @@ def table(rows: Iterable[Row]) -> list[str]:
         right, all_of_them = row.behaviours
         behaviours = f"{right} of {all_of_them}" if row.result else ""
         again = "; ".join(section.title for section in row.again)
-        notes = [row.state, f"read again: {again}" if again else ""]
+        notes = [row.state, row.next and f"next: {row.next}", again and f"read again: {again}"]
         cells.append((row.chapter, row.points, behaviours, ". ".join(filter(None, notes))))
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(map(str.ljust, line, widths)) for line in cells)

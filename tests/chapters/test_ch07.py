@@ -93,6 +93,12 @@ def test_typical_acceptance_of_the_pair_is_the_draft():
     assert strict == pytest.approx([0.3 + 0.25 * 0.45, 0.45 + 0.25 * 0.3, 0.0375, 0.025], abs=1e-12)
 
 
+def test_what_the_notebook_shares_with_the_lesson_cannot_be_changed():
+    for array in (P, Q, POOR, ch07.SMALL_DRAFT, ch07.TO_TARGET, ch07.WALK_R):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
 def test_certain_token_law():
     law = computed.one_hot_law(FUNCTIONS["one_hot_accept"], P, 1)
     assert law.sum(axis=0) == pytest.approx(P, abs=1e-12)

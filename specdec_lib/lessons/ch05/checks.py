@@ -37,8 +37,7 @@ TRUTHS = {
     ),
     "prediction_05_b": Truth(
         1.7,
-        "The formula says 2.5. The largest draft is accepted most often, and it is the slowest "
-        "choice of the three.",
+        "The largest draft is accepted most often, and it is the slowest choice of the three.",
         {
             2.5: "is what the formula says, and the clock has more to count.",
             4.42: "is the tokens that a block brings. The seven draft steps take time too.",
@@ -76,8 +75,7 @@ TRUTHS = {
         "The error must fall from 0.04 to 0.01, to a quarter. It falls with the root of the number "
         "of blocks, so 16 times as many are needed.",
         {
-            1600.0: "would be right if the error fell in proportion to the number of blocks. It "
-            "falls with the root.",
+            1600.0: "would be right if the error fell in proportion to the number of blocks.",
             800.0: "is twice as many blocks. Their error is 0.028.",
             3200.0: "is eight times as many blocks. Their error is 0.014.",
         },

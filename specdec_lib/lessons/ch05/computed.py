@@ -23,13 +23,7 @@ RIGHT = 18  # of them
 
 ABOVE, AGREES, BELOW = "above", "agrees", "below"
 NO_COST, NO_ORDER = "no cost", "no cost, no order"
-READINGS = {
-    ABOVE: "a block cost more than printed",
-    AGREES: "the formula holds",
-    BELOW: "a block cost less, or brought more tokens",
-    NO_COST: "even a free draft is too slow: more tokens",
-    NO_ORDER: "even a free draft and the best order are too slow",
-}
+READINGS = (ABOVE, AGREES, BELOW, NO_COST, NO_ORDER)
 
 
 def rounding_interval(alpha: float, c: float, k: int) -> tuple[float, float]:
@@ -81,13 +75,15 @@ def most_tokens(alpha: float, k: int) -> float:
 
 
 def readings(rows: Sequence[Any]) -> str:
-    """The c that each row of Table 2 would need, and what this tells, as text."""
-    lines = [f"{'row':22}{'c printed':>10}{'c needed':>10}   reading"]
+    """The c that each row of Table 2 would need, the most that its alpha allows, the reading."""
+    head = f"{'row':20}{'c printed':>10}{'c needed':>10}{'measured':>10}{'limit':>8}   reading"
+    lines = [head]
     for row in rows:
         needed = needed_cost(row.alpha, row.k, row.measured)
-        name = f"{row.task:6} {row.draft:9} T={row.temperature}"
-        kind = reading(row)
-        lines.append(f"{name:22}{row.c:10.2f}{needed:10.3f}   {kind}: {READINGS[kind]}")
+        name = f"{row.task:6} {row.draft:9}T={row.temperature}"
+        most = most_tokens(row.alpha, row.k)
+        numbers = f"{row.c:10.2f}{needed:10.3f}{row.measured:10.1f}{most:8.2f}"
+        lines.append(f"{name:20}{numbers}   {reading(row)}")
     return "\n".join(lines)
 
 

@@ -15,13 +15,14 @@ from specdec_lib.lessons.ch07.models import going_down, going_up, plus_one, sett
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import Different, expect, expect_value_error, visible_check
 from specdec_lib.lessons.common.hints import hints_from
+from specdec_lib.lessons.common.lending import fixed
 
 __all__ = ["committed", "two_back"]
 
 # The pair that the whole chapter works on, and a draft that fits the same target badly.
-P = np.array([0.45, 0.30, 0.15, 0.10])
-Q = np.array([0.30, 0.45, 0.20, 0.05])
-POOR = np.array([0.05, 0.15, 0.20, 0.60])
+P = fixed([0.45, 0.30, 0.15, 0.10])
+Q = fixed([0.30, 0.45, 0.20, 0.05])
+POOR = fixed([0.05, 0.15, 0.20, 0.60])
 # A pair of which a second candidate may pass or not.
 THREE_P, THREE_Q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
 
@@ -35,12 +36,12 @@ SHAPES = {
 }
 
 # A draft vocabulary of three tokens in a target vocabulary of four: token 1 is not shared.
-SMALL_DRAFT = np.array([0.5, 0.3, 0.2])
-TO_TARGET = np.array([2, -1, 0])
+SMALL_DRAFT = fixed([0.5, 0.3, 0.2])
+TO_TARGET = fixed([2, -1, 0])
 
 # The walk of the card: a token for each node of TREE, a coin, and what comes out with u = 0.5.
 WALK_TOKENS = [1, 3, 0, 2, 0, 1]
-WALK_R = np.array([0.7, 0.9, 0.5, 0.5, 0.4, 0.5])
+WALK_R = fixed([0.7, 0.9, 0.5, 0.5, 0.4, 0.5])
 WALKED = [3, 0, 1]
 
 # What the figure of Jacobi decoding is drawn from, with the target `two_back`.
@@ -64,7 +65,7 @@ TRUTHS = {
         "read with 0.763, and there are 8 of them.",
         {
             8: "gives every token new experts until there are none left. But tokens meet in one.",
-            7.5: "goes on from 4.62 in steps of the same size. Each further token finds fewer new "
+            6.875: "goes on from 4.62 in steps of 1.12. But each further token finds fewer new "
             "experts.",
             2: "is one token's.",
         },

@@ -165,7 +165,11 @@ def test_who_studies_alone_marks_with_the_bundle_alone(alone: Path, tmp_path: Pa
     nbformat.write(filled(nbformat.read(path, as_version=4), wrong), path)
     told = specdec(alone, "mark", "--no-browser", "--work", tmp_path)
     assert f"{CHAPTER}: 21 of 22 points" in told
-    assert (tmp_path / "marks" / f"{CHAPTER}.html").is_file()
+    before = {path: path.read_bytes() for path in (tmp_path / "marks").iterdir()}
+    assert tmp_path / "marks" / f"{CHAPTER}.html" in before
+    for command in ("start", "--no-lab"), ("update",):  # what comes after an update
+        specdec(alone, *command, "--work", tmp_path)
+    assert {path: path.read_bytes() for path in (tmp_path / "marks").iterdir()} == before
 
 
 def test_a_bundle_that_marks_quizzes_has_their_answers(tmp_path: Path, capsys):

@@ -1,27 +1,35 @@
 """`specdec mark`: one's own notebook, the page of a class, and how far one is."""
 
+import re
 import subprocess
-from dataclasses import replace
+import sys
+import tomllib
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from classes import any_system
-from classes.submitting import CHAPTER, right
+from classes.submitting import CHAPTER, cell_of, right, with_cell_source
 from nbformat import NotebookNode
+from pages.accessibility import faults
+from pages.browsing import Visitor
 
 from autograde import grade
-from autograde.chapter import chapter_names, notebook_path
-from autograde.result import Result
+from autograde.chapter import ROOT, chapter_names, notebook_path
+from autograde.result import Exercise, Result
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import OWN, Isolation
 from autograde.selfstudy import command
-from autograde.selfstudy.marks import FOLDER, Copy
-from autograde.submission import release_of
+from autograde.selfstudy.copies import FOLDER, UNWRITTEN, Copy, is_begun
+from autograde.selfstudy.progress import Row, progress_page, row_of, table
+from autograde.submission import is_answer, release_of
 from autograde.wrong import misconceptions_of
 from specdec_lib import cli
 
+ASKED = ("quiz_02", "quiz_02_b", "prediction_02")
 WRONG = "residual_distribution"
 TARGET_AGAIN = next(each.code for each in misconceptions_of(CHAPTER).of(WRONG))
 
@@ -40,10 +48,12 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
     folder = tmp_path_factory.mktemp("there")
     work = folder / "work"
     answers = {WRONG: TARGET_AGAIN, "quiz_02": 'quiz_02 = "a"', "why_residual": "Missing mass."}
-    path = save(work, right(**answers))
+    notebook = right(**answers)
+    notebook.cells.insert(3, nbformat.v4.new_code_cell("# mine\nwhile True:\n    pass"))
+    path = save(work, notebook)
     save(work, release_of("00_bottleneck"), "00_bottleneck")
     before = path.read_bytes()
-    start = any_system.command(folder, "--work", work, "--no-browser")
+    start = any_system.command(folder, "--work", work, "--no-browser", seconds=0.3)
     done = subprocess.run(start, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert path.read_bytes() == before
@@ -59,7 +69,10 @@ def test_it_says_what_it_does_and_where_the_pages_are(there):
     rows = {
         line.split()[0]: " ".join(line.split()[1:]) for line in done.stdout.splitlines() if line
     }
-    assert rows[CHAPTER] == "18 of 22 18 of 23 read again: What to write instead: the residual"
+    assert (
+        rows[CHAPTER]
+        == "18 of 22 18 of 23 a time limit decided. read again: What to write instead: the residual"
+    )
     assert rows["00_bottleneck"] == rows["01_draft_then_verify"] == "not begun"
     assert sorted(path.name for path in (work / FOLDER).iterdir()) == [
         f"{CHAPTER}.html", f"{CHAPTER}.json", "progress.html",
@@ -71,10 +84,17 @@ def test_the_page_is_that_of_a_class_with_the_courses_own_written_answer(there):
     text = " ".join(page.get_text(" ").split())
     assert page.header.get_text(strip=True) == f"{CHAPTER}: 18 of 22 points"
     assert "You might think" in page.find(id=f"test_{WRONG}").get_text()
-    assert "You chose a." in page.find(id="test_quiz_02").get_text()
     assert "The course's own answer, to compare yours with: Token 0 comes out too often." in text
     assert "marked by a person" not in text.lower() and page.find("script") is None
     assert page.find("math") is not None
+
+
+def test_quizzes_and_predictions_answer_on_the_page(there):
+    page = BeautifulSoup(Copy(there[0], CHAPTER).page.read_text(encoding="utf-8"), "html.parser")
+    told = {name: page.find(id=f"test_{name}").get_text(" ", strip=True) for name in ASKED}
+    assert "not yet: the right option You chose a. The target's favourite" in told["quiz_02"]
+    assert "right: the right option You chose c. " in told["quiz_02_b"]
+    assert "right: a guess was made You said 0, and it is 0. Token 0 has" in told["prediction_02"]
 
 
 def test_the_progress_page_leads_to_what_is_to_be_read_again(there):
@@ -94,18 +114,25 @@ def test_the_progress_page_leads_to_what_is_to_be_read_again(there):
         assert not place or other.find(id=place), link
     behaviours = page.find_all("li")
     assert len(behaviours) == 23 and len(page.find_all("li", class_="right")) == 18
+    told = [each.get_text() for each in behaviours]
+    assert told[0] == "right: a guess was made (1 of 1 points)"
+    assert sum("0 of 0.75 points" in each for each in told) == 4  # of residual_distribution
 
 
-@pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process marks as `specdec mark` does."""
-    monkeypatch.setattr(isolation, "chosen", lambda: Isolation(OWN))
+def test_a_cell_that_never_ends_is_stopped_and_named(there):
+    work, done = there
+    assert "stopped: the cell that begins with `# mine`: it took longer than 0.3 s" in done.stdout
+    page = Copy(work, CHAPTER).page.read_text(encoding="utf-8")
+    assert "A time limit decided:" in page and "it took longer than 0.3 s and was stopped" in page
 
 
-def limited(monkeypatch: pytest.MonkeyPatch, **seconds: float) -> None:
-    """Other limits than a minute."""
-    usual = grade.limits_of
-    monkeypatch.setattr(grade, "limits_of", lambda chapter: replace(usual(chapter), **seconds))
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_progress_page_is_open_to_everybody(there, browser, width: int):
+    page = there[0] / FOLDER / "progress.html"
+    with Visitor(browser, viewport={"width": width, "height": 900}).visit(page) as visitor:
+        assert faults(visitor.page) == []
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_only_what_was_changed_is_marked_again(tmp_path: Path, capsys, monkeypatch):
@@ -133,20 +160,82 @@ def test_only_what_was_changed_is_marked_again(tmp_path: Path, capsys, monkeypat
     assert counted == [CHAPTER] * 3  # who names it has it marked
 
 
-def test_a_cell_that_never_ends_is_stopped_and_named(own, tmp_path: Path, capsys, monkeypatch):
-    limited(monkeypatch, extra_cell_seconds=0.3)
-    notebook = right()
-    notebook.cells.insert(3, nbformat.v4.new_code_cell("# mine\nwhile True:\n    pass"))
-    save(tmp_path, notebook)
-    assert command.run(tmp_path, ["2"], opens=False) == 0
-    told = capsys.readouterr().out
-    assert "22 of 22 points" in told
-    assert "stopped: the cell that begins with `# mine`: it took longer than 0.3 s" in told
-    assert "a time limit decided" in told
-    assert "A time limit decided:" in Copy(tmp_path, CHAPTER).page.read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["own", "mine"])
+def test_a_class_is_not_graded_as_ones_own_code_is(name: str, monkeypatch):
+    monkeypatch.setenv(isolation.VARIABLE, name)
+    isolation.chosen.cache_clear()
+    with pytest.raises(ValueError, match=f"is '{name}'; it can be"):
+        isolation.chosen()
+    isolation.chosen.cache_clear()
 
 
-def test_a_notebook_that_cannot_be_read_is_named_and_left_alone(own, tmp_path: Path, capsys):
+def test_a_class_and_who_studies_alone_get_the_same_points_and_words(monkeypatch):
+    answers = {WRONG: TARGET_AGAIN, "quiz_02_b": "", "acceptance_probability": "def x(:"}
+    notebook = right(**answers)
+    of_a_class = grade.grade_now(notebook, CHAPTER)
+    monkeypatch.setattr(isolation, "chosen", lambda: Isolation(OWN))
+    assert grade.grade_now(notebook, CHAPTER).exercises == of_a_class.exercises
+    wrong = {name for name, e in of_a_class.exercises.items() if e.passed < len(e.behaviours)}
+    assert wrong == set(answers)
+
+
+IMPORTED = """
+import sys
+from autograde.selfstudy import command
+from autograde.chapter import Chapter
+Chapter("02_rejection_sampling").import_tests()
+print(*{each.partition(".")[0] for each in sys.modules})
+"""
+
+
+def test_what_marking_needs_comes_with_the_course():
+    """None of it is of an extra that authors and instructors have besides."""
+    done = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True)
+    packages = metadata.packages_distributions()
+    needed = {name for each in done.stdout.split() for name in packages.get(each, ())}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    ours = names_of([*project["dependencies"], *extras.pop("course")])
+    ours |= names_of(line for name in ours for line in metadata.requires(name) or ())
+    others = names_of(line for lines in extras.values() for line in lines) - ours
+    assert {"docutils", "nbconvert", "pytest"} <= needed and "jupytext" in others
+    assert needed & others == set()
+
+
+def names_of(requirements: Iterable[str]) -> set[str]:
+    """The packages of requirements, without those of extras."""
+    return {re.match(r"[\w.-]+", line)[0] for line in requirements if "extra ==" not in line}
+
+
+def test_a_copy_of_an_earlier_release_is_not_begun(tmp_path: Path):
+    """A function's stub may say more after an update."""
+    notebook = release_of(CHAPTER)
+    stub = cell_of(notebook, WRONG).source
+    earlier = with_cell_source(notebook, WRONG, stub.replace("# Your code", "# Yours"))
+    save(tmp_path, earlier)
+    assert stub != cell_of(earlier, WRONG).source
+    assert row_of(Copy(tmp_path, CHAPTER)).state == "not begun"
+    save(tmp_path, with_cell_source(earlier, "prediction_02", "prediction_02 = 0.3"))
+    assert row_of(Copy(tmp_path, CHAPTER)).state == "not marked yet"
+
+
+@pytest.mark.parametrize("chapter", chapter_names())
+def test_a_release_is_not_begun_and_every_stub_of_a_function_is_known(chapter: str):
+    answers = [cell for cell in release_of(chapter).cells if is_answer(cell)]
+    stubs = [cell.source for cell in answers if "def " in cell.source]
+    assert stubs and all(UNWRITTEN in source for source in stubs)
+    assert not is_begun(release_of(chapter), chapter)
+
+
+def test_the_next_exercise_is_the_first_without_an_answer():
+    exercises = {"f": Exercise(1.0), "g": Exercise(1.0, note="g: not written yet")}
+    exercises["h"] = Exercise(2.0, note="h: not written yet")
+    row = Row(CHAPTER, "", Result(exercises))
+    assert row.next == "g" and "next: g" in table([row])[1]
+    assert f'<a href="{CHAPTER}.html#test_g">g</a>' in progress_page([row])
+
+
+def test_a_notebook_that_cannot_be_read_is_named_and_left_alone(tmp_path: Path, capsys):
     path = notebook_path(tmp_path, CHAPTER)
     path.parent.mkdir()
     path.write_text("{")

@@ -35,17 +35,23 @@ sys.path[0] = {folder!r}
 runpy.run_path({program!r}, run_name="__main__")
 """
 _COMMAND = """{block}
-import importlib
+from dataclasses import replace
 from pathlib import Path
+from autograde import grade
 from autograde.sandbox import portable
 portable.PROGRAM = Path({program!r})
+usual = grade.limits_of
+grade.limits_of = lambda chapter: replace(usual(chapter), extra_cell_seconds={seconds})
 from autograde.selfstudy.__main__ import main
 sys.exit(main(sys.argv[1:]))
 """
 
 
-def command(folder: Path, *arguments: object) -> list[str]:
-    """The command line of `specdec mark`'s grader there; its programs lie in `folder`."""
+def command(folder: Path, *arguments: object, seconds: float) -> list[str]:
+    """The command line of `specdec mark`'s grader there; its programs lie in `folder`.
+
+    A cell of one's own has so many `seconds` of a processor.
+    """
     from autograde.sandbox import portable
 
     place = portable.PROGRAM
@@ -53,5 +59,5 @@ def command(folder: Path, *arguments: object) -> list[str]:
     texts = {"block": ONLY_LINUX, "folder": str(place.parent), "program": str(place)}
     worker.write_text(_PROGRAM.format(**texts))
     grader = folder / "grader.py"
-    grader.write_text(_COMMAND.format(block=ONLY_LINUX, program=str(worker)))
+    grader.write_text(_COMMAND.format(block=ONLY_LINUX, program=str(worker), seconds=seconds))
     return [sys.executable, "-X", "utf8", str(grader), *map(str, arguments)]
