@@ -29,6 +29,7 @@ as 02_rejection_sampling:
   nbgrader autograde CHAPTER             put the results into the gradebook
   make grader                            mark written answers, in formgrader
   nbgrader generate_feedback CHAPTER     write everybody's feedback page
+  autograde feedback                     put the pages into a zip that the LMS takes
   autograde report                       make a page about the class
   autograde export                       write the marks for the LMS
 `autograde COMMAND --help` has an example of each.
@@ -193,6 +194,20 @@ COMMANDS = (
         examples="  autograde receipt 02_rejection_sampling.ipynb --out ada.json",
     ),
     Command(
+        "feedback",
+        "lms.commands",
+        "put feedback pages into a zip for Canvas or Moodle",
+        "Read the pages that `nbgrader generate_feedback` wrote to DIR/feedback/, and the names "
+        "that `autograde collect` kept. Write a zip with everybody's page under the name by which "
+        "the LMS knows whose it is.",
+        word("--format", None, "the LMS that takes the zip", required=True, choices=LMS),
+        word("--chapter", "NAME", "the chapter", required=True),
+        path("--out", "FILE", "default: feedback-CHAPTER.zip in the class's folder"),
+        COURSE,
+        examples="  autograde feedback --format canvas --chapter 02_rejection_sampling",
+        look="somebody whose notebook was collected has no page",
+    ),
+    Command(
         "report",
         "commands",
         "the class on one page, as HTML",
@@ -246,6 +261,13 @@ COMMANDS = (
             "TEXT",
             "the header of the column to fill in that table, or a part that no other header has; "
             "default: the chapter's name, for moodle Grade",
+        ),
+        word(
+            "--points",
+            "HOW",
+            "if the LMS has another maximum than the chapter. scaled: multiply the marks; "
+            "as-they-are: write them unchanged; default: ask in a terminal, else write nothing",
+            choices=("scaled", "as-they-are"),
         ),
         examples="  autograde export grades.json --chapter 02_rejection_sampling --out marks.csv\n"
         "  autograde export course/gradebook.db --chapter 02_rejection_sampling \\\n"

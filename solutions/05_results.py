@@ -633,11 +633,11 @@ figures.two_devices(papers.table("spec_bench_devices"))
 # %% tags=["demo"]
 from specdec_lib.lessons.common.style import display_page
 from specdec_lib.measure.speedbench.command import recorded
-from specdec_lib.measure.speedbench.picture import in_words, picture
+from specdec_lib.measure.speedbench.picture import in_words, page
 
 # %% tags=["demo"]
 served, about = recorded()
-display_page(picture(served, about), in_words(served))
+display_page(page(served, about), in_words(served))
 
 # %% [markdown]
 # The tokens a block are the same in every batch. But a pass over `K + 1` tokens of each of `B`

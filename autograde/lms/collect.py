@@ -1,6 +1,7 @@
 """`autograde collect`: the zip of submissions that Canvas or Moodle gives, into the class's folder.
 
-Canvas writes  NAME[_LATE]_USER_SUBMISSION_FILE.ipynb, and FILE-1.ipynb for a second attempt;
+Canvas writes  NAME[_LATE]_USER_SUBMISSION_FILE.ipynb, and FILE-1.ipynb for a second attempt; if
+students are anonymous  [LATE_]anon_LETTERS_SUBMISSION_FILE.ipynb (its lib/content_zipper.rb).
 Moodle writes  FULL NAME_NUMBER_assignsubmission_file_/FILE.ipynb (or all of it in one name).
 A student's folder is called after both, NAME-USER: the number tells people of one name apart, and
 `autograde export` finds the row of the LMS's table by it.
@@ -9,7 +10,7 @@ Names of people and of files are the students' own. One that holds what the LMS 
 could be read as somebody else's too, so it is refused.
 
 A submission may hold several notebooks. One that is called after the chapter is graded before any
-other, however late the other is.
+other, however late the other is. A browser calls a second download FILE (1): it is the newer one.
 """
 
 import itertools
@@ -31,8 +32,13 @@ BETWEEN = {
     "canvas": re.compile(rf"(?<!_LATE)_(?P<late>LATE_)?(?P<user>{NUMBER})_(?P<order>{NUMBER})_"),
     "moodle": re.compile(rf"_(?P<user>{NUMBER})_assignsubmission_file(?:_|$)"),
 }
+# The letters are Canvas's own; a late submission of somebody who is called Anon has none.
+ANONYMOUS = re.compile(
+    rf"(?P<late>LATE_)?anon_(?!LATE_)(?P<user>[A-Za-z0-9]{{1,20}})_(?P<order>{NUMBER})_"
+)
 MAX_FOLDER = 200  # bytes of a student's folder; file systems take 255, and some of them fewer
 ATTEMPT = re.compile(r"-(\d{1,9})$")  # Canvas: the second attempt is FILE-1, the third FILE-2
+DOWNLOAD = re.compile(r" ?\((\d{1,3})\)$")  # a browser: the second download is FILE (1)
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,8 @@ class Attempt:
 
     student: str  # the name of the folder
     called: str  # the same if names had no end
-    name: str  # of the file, as the student called it, without .ipynb and Canvas's -N
-    order: tuple[int, int]  # grows with time
+    name: str  # of the file, as the student called it, without .ipynb, Canvas's -N and (N)
+    order: tuple[int, int, int]  # grows with time
     late: bool
     info: ZipInfo
 
@@ -62,6 +68,7 @@ class Collected:
     late: list[str] = field(default_factory=list)
     shortened: list[str] = field(default_factory=list)  # folders whose name would be too long
     one_number: list[str] = field(default_factory=list)  # folders that may be one person's
+    names: dict[str, str] = field(default_factory=dict)  # in the zip, of what is graded, by student
     refused: list[str] = field(default_factory=list)
 
 
@@ -136,14 +143,28 @@ def _readings(path: str, kind: str, chapter: str) -> list[dict[str, str]]:
     folder, slash, file = path.partition("/")
     if not path.endswith(".ipynb") or (slash and kind == "canvas"):
         return []
-    readings = []
+    readings = _anonymous(path) if kind == "canvas" else []
     # One may begin with the character that ends another.
     for start in [match.start() for match in re.finditer("_", folder)]:
         found = BETWEEN[kind].match(folder, start)
         name, rest = folder[:start], folder[found.end() :] if found else ""
         if name and found and (slash or rest != ".ipynb"):
             readings.append(found.groupdict() | {"name": name, "file": file if slash else rest})
-    return [each for each in readings if not _splits(each, chapter)]
+    once = {(each["user"], each.get("order"), each["file"]): each for each in reversed(readings)}
+    return [each for each in reversed(once.values()) if not _splits(each, chapter)]
+
+
+def name_before_file(path: str, kind: str, chapter: str) -> str:
+    """What the LMS wrote before the student's own file name in the zip: whose the file is."""
+    (reading,) = _readings(path, kind, chapter)
+    return path.removesuffix(reading["file"])
+
+
+def _anonymous(path: str) -> list[dict[str, str]]:
+    """A name read as one that Canvas gives the file of an anonymous student, if it can be."""
+    found = ANONYMOUS.match(path)
+    rest = path[found.end() :] if found else ".ipynb"
+    return [found.groupdict() | {"name": "anon", "file": rest}] if rest != ".ipynb" else []
 
 
 def _splits(reading: dict[str, str], chapter: str) -> bool:
@@ -156,10 +177,12 @@ def _attempt(parts: dict[str, str], canvas: bool, info: ZipInfo) -> Attempt:
     """The attempt with the `parts` of a file's name. Moodle itself adds no -N to a name."""
     name = PurePosixPath(parts["file"]).name.removesuffix(".ipynb")
     again = ATTEMPT.search(name)
-    order = (int(parts.get("order") or 0), int(again[1]) if again else 0)
+    name = ATTEMPT.sub("", name) if canvas else name
+    download = DOWNLOAD.search(name)
+    numbers = [int(found[1]) if found else 0 for found in (again, download)]
     person, number = _folder_name(parts["name"]), f"-{parts['user']}"
     student = cut(person, MAX_FOLDER - len(number)) + number
-    name = ATTEMPT.sub("", name) if canvas else name
+    order, name = (int(parts.get("order") or 0), *numbers), DOWNLOAD.sub("", name)
     return Attempt(student, person + number, name, order, bool(parts.get("late")), info)
 
 
@@ -197,10 +220,14 @@ def _place(
     latest, data = notebooks[-1]
     write_if_changed(target, data)
     result.students.append(student)
+    result.names[student] = latest.info.filename
     if latest.called != student:
         result.shortened.append(f"{student}: the name in the zip is {latest.called}")
     if latest.name != chapter:
         line = f"there is no readable {chapter}.ipynb, so {latest.file} is graded"
+        result.called_otherwise.append(f"{student}: {line}")
+    elif latest.order[-1] and len(notebooks) > 1:
+        line = f"{latest.file} is graded, since a browser numbers later downloads"
         result.called_otherwise.append(f"{student}: {line}")
     if latest.late:
         result.late.append(student)

@@ -1,6 +1,7 @@
-"""What `autograde collect` and `autograde export` do, and what they print."""
+"""What `autograde collect`, `feedback` and `export` do, and what they print."""
 
 import argparse
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from autograde.lms.export import (
     Merged,
     marks_in_gradebook,
     marks_of,
+    maximum,
     merge,
     plain_table,
     read_table,
     write_table,
 )
+from autograde.lms.give_back import pages_of, remember, remembered, write_pages
 from autograde.result import read_grades
 
 UNFINISHED = {
@@ -31,6 +34,7 @@ def run_collect(options: argparse.Namespace) -> int:
     course = options.course or course_dir()
     places = (course / "submitted", course / "attempts")
     result = collect(options.zip, options.format, options.chapter, *places)
+    remember(course, options.format, options.chapter, result.names)
     print(f"{len(result.students)} students' notebooks are in {places[0]}")
     _print("late", result.late)
     _print("graded, though not called after the chapter", result.called_otherwise)
@@ -39,6 +43,25 @@ def run_collect(options: argparse.Namespace) -> int:
     _print(f"kept apart, in {places[1]}", result.kept_apart)
     _print("refused", result.refused)
     return 1 if result.refused else 0
+
+
+def run_feedback(options: argparse.Namespace) -> int:
+    """Exit code 1 if somebody whose notebook was collected has no page."""
+    require_chapter(options.chapter)
+    course = options.course or course_dir()
+    names = remembered(course, options.format, options.chapter)
+    pages = pages_of(course, options.chapter, names)
+    if not pages:
+        raise ValueError(
+            f"{course / 'feedback'} has no page of {options.chapter} for those who were collected. "
+            f"`nbgrader generate_feedback {options.chapter}` writes the pages"
+        )
+    out = options.out or course / f"feedback-{options.chapter}.zip"
+    write_pages(out, options.format, options.chapter, pages)
+    print(f"{out}: {len(pages)} pages, under the names that {options.format.title()} knows")
+    without = [student for student in names if student not in {s for s, _, _ in pages}]
+    _print("collected, and without a page", without)
+    return 1 if without else 0
 
 
 def run_export(options: argparse.Namespace) -> int:
@@ -57,7 +80,9 @@ def run_export(options: argparse.Namespace) -> int:
         return 0
     if options.lms is None:
         raise ValueError(f"--format {options.format} needs --lms: the table that it exported")
-    merged = merge(read_table(options.lms), options.format, _column(options), marks)
+    table, column = read_table(options.lms), _column(options)
+    scale = _scale(options, maximum(table, options.format, column), marks)
+    merged = merge(table, options.format, column, marks, scale)
     write_table(merged.table, options.out)
     return _report(merged, marks, options.out)
 
@@ -85,6 +110,29 @@ def _column(options: argparse.Namespace) -> str:
     if options.column:
         return options.column
     return "Grade" if options.format == "moodle" else options.chapter
+
+
+def _scale(options: argparse.Namespace, most: float | None, marks: dict[str, Mark]) -> float:
+    """What marks are multiplied by. Asked for if the LMS counts to another maximum than we do.
+
+    Raises ValueError where nobody can answer, or nobody does.
+    """
+    ours = max(mark.max_score for mark in marks.values())
+    if most in (None, ours) or not ours or options.points == "as-they-are":
+        return 1.0
+    if options.points is None:
+        differ = (
+            f"{options.lms} gives at most {most:g} points for {options.chapter}, the chapter has "
+            f"{ours:g}."
+        )
+        if not sys.stdin.isatty():
+            raise ValueError(f"{differ} Pass --points scaled or --points as-they-are")
+        answer = input(f"{differ} Multiply every mark by {most / ours:.4g}? [yes/no/stop] ")
+        if answer.strip().lower() not in ("yes", "y", "no", "n"):
+            raise ValueError("stopped, and nothing is written")
+        if answer.strip().lower().startswith("n"):
+            return 1.0
+    return most / ours
 
 
 def _marks(path: Path, chapter: str) -> dict[str, Mark]:

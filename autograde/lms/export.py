@@ -41,6 +41,7 @@ FORMULA = re.compile(rf"^{_FIRST}|(?<=[,;\t\r\n\"]){_INSIDE}")
 INERT = re.compile(rf"^'{_FIRST}|(?<=[,;\t\r\n\"])'{_INSIDE}")
 PLAIN = re.compile(r"[+-]?[\d.,]*%?")  # numbers, and the - that Moodle writes for none
 NOT_A_STUDENT = ("points possible", "student, test")
+NUMBER_AFTER = re.compile(r" \(\d+\)$")  # Canvas writes an assignment's number after its name
 
 
 @dataclass(frozen=True)
@@ -154,12 +155,31 @@ def _as_read(cell: str) -> str:
     return plain if _as_written(plain) == cell else cell
 
 
-def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Merged:
+def maximum(table: Table, kind: str, column: str) -> float | None:
+    """The most points that the LMS gives in `column`; None if the table does not tell.
+
+    Canvas writes it in the row "Points Possible", Moodle in the column "Maximum Grade".
+    """
+    header, people = table.rows[0], table.rows[1:]
+    if kind == "canvas":
+        index = _column(header, column)
+        cells = [_cell(row, index) for row in people if _cell(row, 0).lower() == NOT_A_STUDENT[0]]
+    else:
+        index = header.index("Maximum Grade") if "Maximum Grade" in header else None
+        cells = [_cell(row, index) for row in people]
+    numbers = [cell.replace(",", ".") for cell in cells if re.fullmatch(r"\d+([.,]\d+)?", cell)]
+    return float(numbers[0]) if numbers else None
+
+
+def merge(
+    table: Table, kind: str, column: str, marks: Mapping[str, Mark], scale: float = 1.0
+) -> Merged:
     """A copy of the LMS's table with the marks in `column`; `kind` is "canvas" or "moodle".
 
-    `column` is the header's text, or a part that only one header has. A row that several students
-    fit is left as it is, and so are the rows of a student who fits several. Raises ValueError if
-    the column is not there or the table has no column that tells whose a row is.
+    `column` is the header's text, or a part that only one header has. Every mark is multiplied by
+    `scale` and, unless it is 1, rounded to two decimals. A row that several students fit is left as
+    it is, and so are the rows of a student who fits several. Raises ValueError if the column is not
+    there or the table has no column that tells whose a row is.
     """
     index = _column(table.rows[0], column)
     fits, claims = _fits(table, kind, marks)
@@ -167,7 +187,8 @@ def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Me
     rows = [list(row) for row in table.rows]
     comma = kind == "moodle" and _has_decimal_commas(table)
     for student, row in sure.items():
-        score = f"{marks[student].score:g}"
+        points = marks[student].score
+        score = f"{points if scale == 1.0 else round(scale * points, 2):g}"
         rows[row].extend([""] * (index + 1 - len(rows[row])))
         rows[row][index] = score.replace(".", ",") if comma else score
     left = set(range(1, len(rows))) - set(sure.values())
@@ -175,13 +196,14 @@ def merge(table: Table, kind: str, column: str, marks: Mapping[str, Mark]) -> Me
         Table(rows, table.separator, table.bom),
         len(sure),
         [printable(student) for student, fit in fits.items() if not fit],
-        [rows[row][0] for row in sorted(left) if _student(rows[row])],
+        [rows[row][0] for row in sorted(left) if rows[row] and _student(rows[row])],
         [printable(student) for student, fit in fits.items() if fit and student not in sure],
     )
 
 
 def _column(header: list[str], wanted: str) -> int:
     exact = [i for i, name in enumerate(header) if name == wanted]
+    exact = exact or [i for i, name in enumerate(header) if _plain(name) == _plain(wanted)]
     fits = exact or [i for i, name in enumerate(header) if wanted.lower() in name.lower()]
     if len(fits) != 1:
         how = "no column" if not fits else f"{len(fits)} columns"
@@ -190,6 +212,11 @@ def _column(header: list[str], wanted: str) -> int:
             "Name one with --column"
         )
     return fits[0]
+
+
+def _plain(header: str) -> str:
+    """A column's name as letters and digits: "02 Rejection sampling (8812)" is the chapter's."""
+    return re.sub(r"\W+|_", "", NUMBER_AFTER.sub("", header)).lower()
 
 
 def _fits(
@@ -204,7 +231,7 @@ def _fits(
     if not columns:
         raise ValueError(f"the table has none of the columns {', '.join(WHO[kind])}")
     number, name = columns.get(WHO[kind][0]), columns.pop(WHO[kind][-1], None)
-    people = [(i, row) for i, row in enumerate(table.rows) if i and _student(row)]
+    people = [(i, row) for i, row in enumerate(table.rows) if i and row and _student(row)]
     by_number = _rows_by(people, lambda row: NUMBER_IN_TABLE.findall(_cell(row, number)))
     by_text = _rows_by(people, lambda row: [_cell(row, column) for column in columns.values()])
     by_name = _rows_by(people, lambda row: [_cell(row, name)])
@@ -236,8 +263,13 @@ def _cell(row: list[str], column: int | None) -> str:
 
 
 def _student(row: list[str]) -> bool:
-    """Whether a row is a person's, and not Canvas's row of maximal points or its test student."""
-    return bool(row) and row[0].strip().lower() not in NOT_A_STUDENT
+    """Whether a row is a person's.
+
+    It is not if it holds Canvas's maximal points, its test student (whose names may have a column
+    each), or "Manual Posting" in an assignment's column, before which that row is empty.
+    """
+    first, both = row[0].strip().lower(), ", ".join(cell.strip().lower() for cell in row[:2])
+    return first not in NOT_A_STUDENT and both not in (", ", "", NOT_A_STUDENT[1])
 
 
 def _has_decimal_commas(table: Table) -> bool:

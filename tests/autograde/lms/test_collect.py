@@ -332,3 +332,45 @@ def test_the_command(tmp_path: Path, capsys):
     printed = capsys.readouterr().out
     assert "3 students' notebooks are in" in printed and "x.txt: it is no notebook" in printed
     assert main([*words, "--chapter", "99_none"]) == 2
+
+
+ANONYMOUS = {
+    f"anon_x3Bq9_990002_{CHAPTER}.ipynb": b"first",
+    f"LATE_anon_k9Tz2_990005_{CHAPTER}-1.ipynb": b"late",
+    f"LATE_anon_12345_990006_{CHAPTER}.ipynb": b"letters that are digits",
+}
+
+
+def test_canvas_anonymous_students_are_told_apart_by_their_letters(tmp_path: Path):
+    result = taken(tmp_path, ANONYMOUS)
+    assert result.students == ["anon-12345", "anon-k9Tz2", "anon-x3Bq9"]
+    assert result.late == ["anon-12345", "anon-k9Tz2"] and result.refused == []
+
+
+def test_somebody_who_is_called_like_an_anonymous_student_is_refused_by_name(tmp_path: Path):
+    result = taken(tmp_path, {**CANVAS, f"anon_x3Bq9_101_9001_{CHAPTER}.ipynb": b""})
+    (line,) = result.refused
+    assert "anon, number x3Bq9 or anon_x3Bq9, number 101" in line and len(result.students) == 3
+    late = taken(tmp_path, {f"anon_LATE_105_9005_{CHAPTER}.ipynb": b"named"})
+    assert late.students == late.late == ["anon-105"]
+
+
+@pytest.mark.parametrize(
+    "kind, names",
+    [
+        ("canvas", "ada_101_9001_{file}.ipynb"),
+        ("moodle", "Ada_101_assignsubmission_file_/{file}.ipynb"),
+    ],
+)
+def test_of_two_downloads_the_one_that_a_browser_numbered_is_the_newer(tmp_path, kind, names):
+    files = [f"{CHAPTER} (2)", CHAPTER, f"{CHAPTER} (1)", "notes (7)"]
+    result = taken(tmp_path, {names.format(file=file): file.encode() for file in files}, kind)
+    assert list(below(tmp_path / "submitted").values()) == [f"{CHAPTER} (2)".encode()]
+    assert len(result.kept_apart) == 3
+    (line,) = result.called_otherwise
+    assert f"{CHAPTER} (2).ipynb is graded, since a browser numbers later downloads" in line
+
+
+def test_a_single_download_with_a_number_is_graded_without_a_word(tmp_path: Path):
+    result = taken(tmp_path, {f"ada_101_9001_{CHAPTER} (1).ipynb": b"ada"})
+    assert result.students == ["ada-101"] and result.called_otherwise == []

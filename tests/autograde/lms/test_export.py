@@ -292,3 +292,69 @@ def test_a_class_of_very_many_is_merged_in_one_pass(tmp_path: Path, monkeypatch)
     monkeypatch.setattr(export, "_cell", lambda *given: cells.append(1) or look(*given))
     merged = merged_with(tmp_path, {f"Name-{i}": 1 for i in range(people)}, text)
     assert merged.filled == people and len(cells) < 10 * people
+
+
+REAL = (  # as Canvas' lib/gradebook_exporter.rb writes it, with an assignment that posts by hand
+    "Student,ID,SIS Login ID,Section,02 Rejection sampling (8812),Assignments Current Score\r\n"
+    ",,,,Manual Posting,\r\n"
+    "    Points Possible,,,,100.00,(read only)\r\n"
+    '"Lovelace, Ada",101,ada@x.org,A,,88.5\r\n'
+    '"Student, Test",199,,A,,\r\n'
+)
+
+
+def test_the_chapters_column_is_found_as_people_call_it_in_canvas(tmp_path: Path):
+    merged = merged_with(tmp_path, {"lovelaceada-101": 12}, REAL)
+    assert [row[4] for row in merged.table.rows[1:]] == ["Manual Posting", "100.00", "12", ""]
+    assert merged.not_graded == []
+
+
+def test_first_and_last_names_may_have_a_column_each(tmp_path: Path):
+    apart = REAL.replace("Student,ID", "LastName,FirstName,ID").replace(",,,,M", ",,,,,M")
+    apart = apart.replace("Possible,", "Possible,,").replace('"Lovelace, Ada"', ",Ada")
+    apart = apart.replace('"Student, Test"', "Student,Test")
+    merged = merged_with(tmp_path, {}, apart)
+    assert merged.not_graded == [""] and merged_with(tmp_path, {"x-101": 3}, apart).filled == 1
+
+
+@pytest.mark.parametrize(
+    "text, kind, column, most",
+    [
+        (REAL, "canvas", CHAPTER, 100.0),
+        (CANVAS, "canvas", "(555)", 24.0),
+        (MOODLE, "moodle", "Grade", 24.0),
+        (MOODLE.replace("Maximum Grade", "Bestwertung"), "moodle", "Grade", None),
+    ],
+)
+def test_the_lmss_maximum_is_read(tmp_path: Path, text, kind, column, most):
+    assert export.maximum(read_table(table(tmp_path, text)), kind, column) == most
+
+
+@pytest.mark.parametrize("points, written", [("scaled", "8.33"), ("as-they-are", "2")])
+def test_marks_are_scaled_only_if_asked(tmp_path: Path, points: str, written: str):
+    words = grades_file(tmp_path, **{"lovelaceada-101": "graded"})
+    words += ["--format", "canvas", "--lms", str(table(tmp_path, REAL)), "--points", points]
+    assert main(words) == 0
+    rows = read_table(tmp_path / "out.csv").rows
+    assert rows[3][4] == written and rows[2][4] == "100.00"
+
+
+def test_another_maximum_writes_nothing_where_nobody_can_be_asked(tmp_path, capsys, monkeypatch):
+    words = grades_file(tmp_path, **{"lovelaceada-101": "graded"})
+    words += ["--format", "canvas", "--lms", str(table(tmp_path, REAL))]
+    assert main(words) == 2 and not (tmp_path / "out.csv").exists()
+    said = capsys.readouterr().err
+    assert "at most 100 points" in said and "24" in said and "--points scaled" in said
+    monkeypatch.setattr("sys.stdin", Answers("what\n"))
+    assert main(words) == 2 and not (tmp_path / "out.csv").exists()
+    for answer, written in {"yes": "8.33", "no": "2"}.items():
+        monkeypatch.setattr("sys.stdin", Answers(f"{answer}\n"))
+        assert main(words) == 0
+        assert read_table(tmp_path / "out.csv").rows[3][4] == written
+
+
+class Answers(io.StringIO):
+    """A terminal in which somebody types."""
+
+    def isatty(self) -> bool:
+        return True
