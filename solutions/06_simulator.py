@@ -531,7 +531,7 @@ lesson.reveal("prediction_06_d", prediction_06_d)
 #
 # **What is graded.** The p99 latency in traffic that you do not see, and what your function answers:
 #
-# 1. In heavy traffic p99 is at most 3% above that of `K = 0`. In light traffic it is at most 0.9 of it.
+# 1. In heavy traffic p99 is at most 5% above that of `K = 0`. In light traffic it is at most 0.9 of it.
 # 2. A full server drafts less than one row alone, if the costs are those of short texts. Waiting
 #    requests count as rows.
 # 3. With long texts, whose costs hardly grow with `K`, a full server does draft. At `alpha = 0` nothing
