@@ -16,6 +16,7 @@ from autograde.result import Result
 from autograde.submission import is_answer, parse, rebuild, release_of
 
 FOLDER = "marks"
+UNWRITTEN = ': not written yet")'  # how the last line of every function's stub ends
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,10 @@ class Copy:
 
 
 def is_begun(notebook: NotebookNode, chapter: str) -> bool:
-    """Whether one answer at least is no longer the stub."""
+    """Whether one answer at least is no longer a stub: this release's, or one of before."""
     stubs = {cell.id: cell.source.strip() for cell in release_of(chapter).cells if is_answer(cell)}
     written = {cell.id: cell.source.strip() for cell in notebook.cells if cell.id in stubs}
-    return written != stubs
+    return any(text != stubs[name] and UNWRITTEN not in text for name, text in written.items())
 
 
 def title_of(chapter: str) -> str:

@@ -47,6 +47,11 @@ class Row:
         return self.result.exercises if self.result else {}
 
     @property
+    def next(self) -> str:
+        """The first exercise without an answer, "" if all have one."""
+        return next((name for name, each in self.exercises.items() if each.note), "")
+
+    @property
     def again(self) -> list[Section]:
         """The sections to read again, each once."""
         known = sections_of(self.chapter)
@@ -77,7 +82,7 @@ def table(rows: Iterable[Row]) -> list[str]:
         right, all_of_them = row.behaviours
         behaviours = f"{right} of {all_of_them}" if row.result else ""
         again = "; ".join(section.title for section in row.again)
-        notes = [row.state, f"read again: {again}" if again else ""]
+        notes = [row.state, row.next and f"next: {row.next}", again and f"read again: {again}"]
         cells.append((row.chapter, row.points, behaviours, ". ".join(filter(None, notes))))
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(map(str.ljust, line, widths)) for line in cells)

@@ -2,15 +2,16 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-from pages.npm_packages import npm
+from pages.npm_packages import PYODIDE, npm, package
 
-from autograde.chapter import chapter_names
+from autograde.chapter import ROOT, chapter_names
 from autograde.submission import is_answer, release_of
 from autograde.tools.browser import NEEDS_TORCH, page_data, payload
 from autograde.tools.editor import BUNDLED, bundled
@@ -136,6 +137,16 @@ def test_what_is_printed_without_end_is_cut():
     talks = TAUGHT.replace("'I am here'", "'x' * 100_000")
     cells = run_cells(CHAPTER, "speculative_accept", speculative_accept=talks)
     assert len(in_browser.check("02", "speculative_accept", cells)["text"]) < 21_000
+
+
+def test_the_guide_names_what_the_page_loads_and_how_long_it_waits():
+    guide = (ROOT / "docs" / "try.md").read_text()
+    sources = {file.name: file.read_text() for file in BUNDLED.parent.glob("python*.mjs")}
+    assert f"/pyodide/v{PYODIDE}/full/" in sources["python-worker.mjs"]
+    (seconds,) = re.findall(r"const SECONDS = (\d+);", sources["python.mjs"])
+    assert f"Pyodide {PYODIDE}" in guide and f"Code that runs for {seconds} s is stopped" in guide
+    lock = json.loads((package("pyodide", PYODIDE) / "pyodide-lock.json").read_text())
+    assert f"NumPy {lock['packages']['numpy']['version']}" in guide
 
 
 @pytest.mark.slow

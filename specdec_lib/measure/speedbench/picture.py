@@ -46,6 +46,14 @@ def picture(rows: Sequence[Row], title: str) -> str:
     )
 
 
+def page(rows: Sequence[Row], title: str) -> str:
+    """The picture as a part of a page; on a narrow one it is moved sideways and stays legible."""
+    inner = (
+        f'<div style="min-width:{WIDE * 3 // 4}px;max-width:{WIDE}px">{picture(rows, title)}</div>'
+    )
+    return f'<div style="overflow-x:auto" tabindex="0">{inner}</div>'
+
+
 def in_words(rows: Sequence[Row]) -> str:
     """The alternative text: the numbers of both panels."""
     curve = [

@@ -12,19 +12,20 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from classes import any_system
-from classes.submitting import CHAPTER, right
+from classes.submitting import CHAPTER, cell_of, right, with_cell_source
 from nbformat import NotebookNode
 from pages.accessibility import faults
 from pages.browsing import Visitor
 
 from autograde import grade
 from autograde.chapter import ROOT, chapter_names, notebook_path
-from autograde.result import Result
+from autograde.result import Exercise, Result
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import OWN, Isolation
 from autograde.selfstudy import command
-from autograde.selfstudy.copies import FOLDER, Copy
-from autograde.submission import release_of
+from autograde.selfstudy.copies import FOLDER, UNWRITTEN, Copy, is_begun
+from autograde.selfstudy.progress import Row, progress_page, row_of, table
+from autograde.submission import is_answer, release_of
 from autograde.wrong import misconceptions_of
 from specdec_lib import cli
 
@@ -206,6 +207,34 @@ def names_of(requirements: Iterable[str]) -> set[str]:
     return {re.match(r"[\w.-]+", line)[0] for line in requirements if "extra ==" not in line}
 
 
+def test_a_copy_of_an_earlier_release_is_not_begun(tmp_path: Path):
+    """A function's stub may say more after an update."""
+    notebook = release_of(CHAPTER)
+    stub = cell_of(notebook, WRONG).source
+    earlier = with_cell_source(notebook, WRONG, stub.replace("# Your code", "# Yours"))
+    save(tmp_path, earlier)
+    assert stub != cell_of(earlier, WRONG).source
+    assert row_of(Copy(tmp_path, CHAPTER)).state == "not begun"
+    save(tmp_path, with_cell_source(earlier, "prediction_02", "prediction_02 = 0.3"))
+    assert row_of(Copy(tmp_path, CHAPTER)).state == "not marked yet"
+
+
+@pytest.mark.parametrize("chapter", chapter_names())
+def test_a_release_is_not_begun_and_every_stub_of_a_function_is_known(chapter: str):
+    answers = [cell for cell in release_of(chapter).cells if is_answer(cell)]
+    stubs = [cell.source for cell in answers if "def " in cell.source]
+    assert stubs and all(UNWRITTEN in source for source in stubs)
+    assert not is_begun(release_of(chapter), chapter)
+
+
+def test_the_next_exercise_is_the_first_without_an_answer():
+    exercises = {"f": Exercise(1.0), "g": Exercise(1.0, note="g: not written yet")}
+    exercises["h"] = Exercise(2.0, note="h: not written yet")
+    row = Row(CHAPTER, "", Result(exercises))
+    assert row.next == "g" and "next: g" in table([row])[1]
+    assert f'<a href="{CHAPTER}.html#test_g">g</a>' in progress_page([row])
+
+
 def test_a_notebook_that_cannot_be_read_is_named_and_left_alone(tmp_path: Path, capsys):
     path = notebook_path(tmp_path, CHAPTER)
     path.parent.mkdir()
@@ -245,6 +274,12 @@ def test_a_page_is_shown_where_there_is_a_screen(
     command.show(tmp_path / "a b.html")
     assert opened == ([(tmp_path / "a b.html").as_uri()] if is_opened else [])
     assert ("Open this file in one" in capsys.readouterr().out) is not is_opened
+
+
+def test_a_grader_that_was_installed_without_the_chapters_says_so(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(command, "chapter_names", list)
+    with pytest.raises(ValueError, match="finds no chapters in .* Install the course from its"):
+        command.run(tmp_path, [], opens=False)
 
 
 def test_without_a_grader_it_says_who_marks(tmp_path: Path, monkeypatch, capsys):

@@ -9,7 +9,7 @@ import pytest
 from specdec_lib.decoding.state import Block, Generation
 from specdec_lib.measure.core.interval import of_ratios
 from specdec_lib.measure.speedbench import command
-from specdec_lib.measure.speedbench.picture import in_words, picture
+from specdec_lib.measure.speedbench.picture import in_words, page, picture
 from specdec_lib.measure.speedbench.serving import LEAST, MOST, Row, measure, row_of, served
 
 PAGE = Path(__file__).parents[4] / "docs" / "results.md"
@@ -128,6 +128,7 @@ def test_the_picture_has_a_mark_for_every_row_and_says_its_numbers():
     assert len(shapes) == 2 * len(batches) + len(rows) + 2 + len(kinds)
     told = in_words(rows)
     assert all(f"{row.kind}, batch {row.batch}: {row.speedup[0]:.2f}" in told for row in rows)
+    assert drawn in page(rows, "a title")
     assert told == next(each for each in root if each.tag.endswith("title")).text
 
 
