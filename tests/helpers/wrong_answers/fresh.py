@@ -904,6 +904,30 @@ def last_one_wins(q, draft_to_target, vocab_size):
     return out / out.sum()
 
 
+@CH07.at("expected_experts", "experts_never_shared")
+def new_ones_while_there_are(n_tokens, n_experts, active):
+    """Gives each token new experts until all are read."""
+    read = 0
+    for _ in range(n_tokens):
+        read = min(read + active, n_experts)
+    return float(read)
+
+
+@CH07.at("expected_experts", "experts_with_repeats")
+def balls_in_urns(n_tokens, n_experts, active):
+    """Throws active balls a token into n_experts urns, each ball by itself."""
+    empty = n_experts * ((n_experts - 1) / n_experts) ** (active * n_tokens)
+    return n_experts - empty
+
+
+@CH07.at("expected_experts")
+def second_token_again_and_again(n_tokens, n_experts, active):
+    """Lets each further token find as many new experts as the second one does."""
+    if n_tokens == 0:
+        return 0.0
+    return active + (n_tokens - 1) * active * (1 - active / n_experts)
+
+
 @CH07.at("map_draft", "mapped_to_the_last")
 def minus_one_is_an_index(q, draft_to_target, vocab_size):
     """Adds what is not shared to the last token, because -1 is an index."""
