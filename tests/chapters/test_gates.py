@@ -1,10 +1,12 @@
 """Three gates for every exercise of every chapter: the stub, the solution, the misconceptions.
 
 Each gate is shown to be able to fail. A worker starts for every notebook that is graded, so one
-notebook holds a wrong answer to each of several exercises (`wrong_rounds.py`).
+notebook holds a wrong answer to each of several exercises (`wrong_rounds.py`). A gate that fails
+names the cases and their numbers (`named_numbers.py`).
 """
 
 import pytest
+from classes.named_numbers import gave_away, lost_cases, uncaught
 from classes.regrading import grade_with
 from classes.submitting import CHAPTER
 from classes.wrong_rounds import answers_beside
@@ -73,13 +75,13 @@ def test_the_releases_own_cells_run_where_it_is_graded(chapter: str):
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_solution_earns_everything(chapter: str):
-    assert unearned(grade_with(chapter)) == []
+    assert unearned(grade_with(chapter)) == [], lost_cases(chapter)
 
 
 @pytest.mark.parametrize("chapter, wrong", WRONG, ids=lambda x: getattr(x, "name", x))
 def test_misconception_is_caught(chapter: str, wrong: Misconception):
     result = grade_with(chapter, **answers_beside(chapter, wrong))
-    assert is_caught(wrong, result.exercises[wrong.exercise])
+    assert is_caught(wrong, result.exercises[wrong.exercise]), uncaught(chapter, wrong, result)
 
 
 @pytest.mark.slow
@@ -96,7 +98,8 @@ def test_constants_and_copies_earn_nothing(chapter: str, value: str):
     names = list(dict.fromkeys(wrong.exercise for wrong in misconceptions_of(chapter).all))
     answers = {name: f"def {name}(*args):\n    return {value}" for name in names}
     result = grade_with(chapter, **answers)
-    assert {name: result.exercises[name].passed for name in names} == dict.fromkeys(names, 0)
+    passed = {name: result.exercises[name].passed for name in names}
+    assert passed == dict.fromkeys(names, 0), gave_away(chapter, result, names)
 
 
 @pytest.mark.parametrize("chapter", chapter_names())

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from autograde.chapters import ch02_wrong as wrong
-from autograde.chapters.ch02_tests import DRAFT, TARGET, P, Q
 from autograde.chapters.laws import Answers, autoregressive_law, pieces, step_law, token_law
+from autograde.chapters.numbers.ch02_numbers import DRAFT, TARGET, P, Q
 from specdec_lib.lessons.ch02.computed import exact_law
 from specdec_lib.sampling import sample_from
 

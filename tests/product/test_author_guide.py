@@ -63,20 +63,46 @@ def change(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+# By chapter: numbers of its file, and what a class's own fork may have in their place.
+CHANGES = {
+    CHAPTER: [
+        ("P = np.array([0.45, 0.30, 0.15, 0.10])", "P = np.array([0.40, 0.20, 0.16, 0.24])"),
+        ("Q = np.array([0.30, 0.45, 0.20, 0.05])", "Q = np.array([0.25, 0.40, 0.20, 0.15])"),
+        ("pairs(2, 5, 9, seed=11)", "pairs(3, 4, 8, seed=12)"),
+        ("([0.5, 0.1, 0.6], [0.4, 0.5, 0.3], [0.7,", "([0.6, 0.2, 0.5], [0.3, 0.4, 0.2], [0.8,"),
+        ("REPLACING = [0.0, 0.3, 0.45, 0.99]", "REPLACING = [0.0, 0.2, 0.55, 0.97]"),
+        ("TARGET = np.array([[0.5, 0.3, 0.2]", "TARGET = np.array([[0.6, 0.1, 0.3]"),
+    ],
+}
+
+
+def change_numbers(repository: Path, chapter: str) -> Path:
+    """Change the numbers of a chapter in a fork; returns their file."""
+    file = repository / f"autograde/chapters/numbers/ch{chapter[:2]}_numbers.py"
+    for old, new in CHANGES[chapter]:
+        change(file, old, new)
+    return file
+
+
+def commands_of_the_fork(chapter: str) -> list[str]:
+    """The commands that the instructor's guide gives after a change."""
+    commands = re.search(r"^```\n(autograde build\n.*?)^```$", INSTRUCTOR, re.M | re.S)[1]
+    return commands.replace("NN_topic", chapter).splitlines()
+
+
 @pytest.mark.slow
 def test_a_private_fork_has_numbers_and_points_of_its_own(repository: Path):
-    """The commands are those of the instructor's guide. A wrong number is seen by the gates."""
-    commands = re.search(r"^```\n(autograde build\n.*?)^```$", INSTRUCTOR, re.M | re.S)[1]
-    lines = commands.replace("NN_topic", CHAPTER).splitlines()
-    tests = repository / "autograde" / "chapters" / "ch02_tests.py"
-    change(tests, "pairs(2, 5, 9, seed=11)", "pairs(3, 4, 8, seed=12)")
+    """The gates pass with other numbers, and name a number that is none of what is allowed."""
+    numbers = change_numbers(repository, CHAPTER)
     change(
         repository / "solutions" / f"{CHAPTER}.py",
         'test="correct_token" points=4',
         'test="correct_token" points=6',
     )
+    lines = commands_of_the_fork(CHAPTER)
     for line in lines:
         run(line, repository)
-    change(tests, "[(1, 2 / 3), (2, 0.75)]", "[(1, 2 / 3), (2, 0.85)]")
-    with pytest.raises(AssertionError, match="test_ratio|solution"):
-        run(lines[-1], repository)
+    change(numbers, "TINY_BELOW_1 = [38, 39]", "TINY_BELOW_1 = [38, 2000]")
+    named = r"test_ratio_of_tiny_probabilities, case 1 \(ch02_numbers.py: TINY_BELOW_1\[1\], TINY\)"
+    with pytest.raises(AssertionError, match=named):
+        run(lines[-1] + " -x", repository)
