@@ -94,5 +94,5 @@ def test_chapter_07_prints_a_number_of_each_table(capsys: pytest.CaptureFixture)
     lines = capsys.readouterr().out.splitlines()
     for line, said in zip(lines, ("333 s plain, 144 s drafted; with experts 37 and 38 s",
                                   "accepted 0.50, draft masked too 0.85", "1.41 times plain",
-                                  "from 316 on", "1.57 passes"), strict=True):  # fmt: skip
+                                  "from 316 rollouts on", "1.57 target passes"), strict=True):  # fmt: skip
         assert said in line
