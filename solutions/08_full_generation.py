@@ -51,8 +51,8 @@ figures.two_caches()
 #
 # One rule covers both cases. It is the **invariant** of the loop:
 #
-# > Between two blocks each cache holds a beginning of the text. It never holds the text's last token.
-# > The next pass of a model reads all that its cache lacks.
+# > Between two blocks each cache holds a beginning of the text, without the text's last token. The next
+# > pass of a model reads all that its cache lacks.
 
 # %% [markdown]
 # ## The protocol: a model, and a cache that can go back
@@ -377,7 +377,7 @@ lesson.committed("prediction_08_b", prediction_08_b, 0, 3)
 # %% [markdown]
 # The next cell runs your decoder with models whose caches make these mistakes. It measures alpha on the
 # built-in pair, with four texts of 48 tokens and `K = 4`: once with the target as its own draft, once
-# with the draft *base*. The distance of the texts is exact, on a lookup table over two tokens. (About 10
+# with the draft *base*. The distance of the texts is exact, on a lookup table over two tokens. (About 5
 # seconds.)
 
 # %% tags=["demo"]
@@ -567,7 +567,7 @@ charts.by_class(told.classes)
 #
 # Now several prompts share a pass, and the weights are read once for all rows. As long as there is spare
 # arithmetic, plain decoding gets more tokens a second for nothing. A verification needs the same spare
-# arithmetic: a batch of 8 with `K = 4` is a pass over 40 tokens. (About 25 seconds.)
+# arithmetic: a batch of 8 with `K = 4` is a pass over 40 tokens. (About 15 seconds.)
 
 # %% tags=["demo"]
 for run in beside("08 batches", batches.measure(our_decoder(), machine, best.target, best.draft)):
@@ -577,7 +577,7 @@ for run in beside("08 batches", batches.measure(our_decoder(), machine, best.tar
 # %% [markdown]
 # Compare the lines of the left panel at batch 1 and at your largest batch: is the gain over plain decoding
 # still there? The right panel shows the tail. Each row ends by its own luck, and the batch waits for the
-# slowest row.
+# slowest row. Each point is the middle of two rounds, so a small difference shows nothing.
 
 # %% [markdown]
 # ## An encoder-decoder

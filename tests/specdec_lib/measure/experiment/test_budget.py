@@ -1,5 +1,9 @@
 """The budget of chapter 08's experiment, by a clock that only the work moves on."""
 
+import time
+from threading import Event
+from types import SimpleNamespace
+
 import pytest
 from decoders.built_in_machine import CPU, SMALL
 
@@ -207,6 +211,30 @@ def test_every_piece_of_a_part_is_shown(monkeypatch):
         list(work(clock, part.each(range(6), "turns"), 5))
     assert place.shown[0] == "a: turns, 2 of 6 (5 s of 100 s at most)"
     assert len(place.shown) == 6 and place.shown[-1] == ""
+
+
+def test_a_step_without_pieces_goes_on_saying_what_it_does():
+    """With a thread of its own: the step may be one long call."""
+    clock, place, enough = Clock(), Place(), Event()
+
+    def update(text: str) -> None:
+        place.shown.append(text)
+        if len(place.shown) == 3:
+            enough.set()
+
+    progress = Progress(lambda: SimpleNamespace(update=update), clock, after=0)
+
+    def words() -> str:
+        clock.now += EVERY
+        return f"loading, {clock.now:g} s"
+
+    with progress.beating(0.001):
+        progress.keep(words)
+        assert enough.wait(10)
+    shown = list(place.shown)
+    assert shown[:3] == ["loading, 1 s", "loading, 2 s", "loading, 3 s"] and shown[-1] == ""
+    time.sleep(0.01)
+    assert place.shown == shown
 
 
 def test_chapter_08_takes_three_minutes_at_most_and_eight_on_a_gpu():
