@@ -126,6 +126,5 @@ def brief() -> None:
     print(f"a recurrent state: {back[1]} times plain if read again, {back[3]} if inputs are kept")
     print(f"rollouts at lenience 0.9: the bias is larger than the noise from "
           f"{laws.rollouts_until_bias(lenient):.0f} rollouts on")  # fmt: skip
-    print(
-        f"another machine: pays up to a round trip of {speeds.largest_round_trip():.2f} target passes"
-    )
+    longest = speeds.largest_round_trip()
+    print(f"another machine: pays up to a round trip of {longest:.2f} target passes")
