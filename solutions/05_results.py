@@ -263,11 +263,10 @@ figures.three_orders(k=5)
 #
 # This is the column "limit". Read the table again. For T5-small on CNNDM the printed rates 0.65 and
 # 0.53 allow 2.86 and 2.13 tokens a block, and the clock said 3.1 and 2.3 times as fast. No order
-# explains these two rows.
-# Then `alpha` and the clock belong to different texts, or the baseline was slower than a bare pass.
-# The paper measured `alpha` on 10,000 tokens that the target wrote, and does not say that these
-# texts were timed. Every number of a table can be right, and still one column does not follow from
-# the others.
+# explains these two rows. Then `alpha` and the clock belong to different texts, or the baseline was
+# slower than a bare pass. The paper measured `alpha` on 10,000 tokens that the target wrote. Its
+# tables do not say on which texts the clock ran. Every number of a table can be right, and still
+# one column does not follow from the others.
 #
 # ## Backwards: the acceptance rate that a clock implies
 #

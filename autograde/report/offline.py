@@ -53,6 +53,10 @@ class Renderer(IPythonRenderer):
         # A wide formula scrolls by itself: by keyboard too, once it has the focus.
         return f'<div class="math" tabindex="0">{mathml(body, as_block=True)}</div>'
 
+    def table(self, text: str) -> str:
+        # So does a wide table.
+        return f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n'
+
     def inline_math(self, body: str) -> str:
         return f'<span class="formula">{mathml(body)}</span>'
 

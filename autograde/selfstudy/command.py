@@ -31,8 +31,14 @@ STILL = (
 def run(work: Path, asked: list[str], opens: bool) -> int:
     """Mark the chapters `asked` for, or all that were changed, and then show a page.
 
-    Returns 2 if one of them could not be marked, else 0. Raises ValueError for an unknown chapter.
+    Returns 2 if one of them could not be marked, else 0. Raises ValueError for an unknown
+    chapter, and if the grader lies where there are none.
     """
+    if not chapter_names():
+        raise ValueError(
+            f"the grader finds no chapters in {ROOT}. Install the course from its folder with "
+            "`pip install -e .[course]`."
+        )
     names = [chapter_of(name) for name in asked]
     if not (work / FOLDER).exists():
         print(NOT_ISOLATED)
@@ -52,13 +58,7 @@ def run(work: Path, asked: list[str], opens: bool) -> int:
 
 def chapter_of(name: str) -> str:
     """The chapter of a name, of its number, or of a path to its notebook. Raises ValueError."""
-    names = chapter_names()
-    if not names:
-        raise ValueError(
-            f"the grader finds no chapters in {ROOT}. Install the course from its folder with "
-            "`pip install -e .[course]`."
-        )
-    wanted = Path(name).stem
+    names, wanted = chapter_names(), Path(name).stem
     found = [each for each in names if wanted in (each, each[:2], str(int(each[:2])))]
     if not found:
         raise ValueError(f"there is no chapter {name}. There are: {', '.join(names)}")

@@ -70,7 +70,7 @@ def _places(given: NotebookNode, done: NotebookNode) -> Iterator[NotebookNode]:
         yield nbformat.v4.new_markdown_cell(TORCH.format(name=name) if kind == "torch" else place)
     for name in REVEAL.findall(given.source):
         alone = " data-instead" if done.outputs and REVEAL.fullmatch(given.source) else ""
-        place = PLACE.format(attributes=f'data-reveal="{name}" role="status"{alone}')
+        place = PLACE.format(attributes=f'data-reveal="{name}"{alone}')
         yield nbformat.v4.new_markdown_cell(place)
 
 

@@ -253,6 +253,7 @@ def fill_all(page: Any) -> None:
     page.get_by_role("button", name="Download").wait_for()
     places = page.locator(".own[data-answer]").all()
     assert len(places) >= 6
+    assert page.locator("[data-instead] + *:visible").count() == 0  # the stub is not there twice
     for each in places:
         each.scroll_into_view_if_needed()
         if each.locator(".own-result").count():

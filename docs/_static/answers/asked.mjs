@@ -26,6 +26,8 @@ export function showPrediction(place, cell, { close, reveals }) {
   place.append(ask, says);
   tell(`This waits for your guess of ${cell.name}.`);
   if (read(cell.name)) reveal(Number(read(cell.name)));
+  // From here on a screen reader says what changes there, and nothing as the page is opened.
+  for (const each of reveals) each.setAttribute("role", "status");
 }
 
 /** The number of a guess, or null if it is none in range. */

@@ -37,7 +37,7 @@ function showBar(place, data, isKept) {
 
 /** The cell after a place, which the place stands in for. */
 function hideNext(place) {
-  if (place.dataset.instead !== undefined) place.nextElementSibling.hidden = true;
+  place.nextElementSibling.hidden = true;
 }
 
 /** Keys that are pressed in an answer are no shortcuts of the page, such as "/" for its search. */

@@ -175,5 +175,7 @@ def style_sheet() -> str:
         " ".join(f"--sd-{name}: {colour};" for name, colour in (palette(theme) | plain).items())
         for theme, plain in (("light", LIGHT | BASE), ("dark", DARK | BASE))
     )
-    rules = f".sd-race {{ {light} }} [data-jp-theme-light='false'] .sd-race {{ {dark} }}\n"
+    # In the dark: JupyterLab's way to say so, and the site's.
+    in_dark = "[data-jp-theme-light='false'] .sd-race, [data-theme='dark'] .sd-race"
+    rules = f".sd-race {{ {light} }} {in_dark} {{ {dark} }}\n"
     return rules + (HERE / "race.css").read_text(encoding="utf-8")

@@ -1,10 +1,11 @@
-"""An exported page in a narrow window: everything is inside it, and words stay whole."""
+"""An exported page in a narrow window: no word is cut, and what is wide scrolls by itself."""
 
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from pages.accessibility import faults
 
 from autograde.report.offline import Page
 
@@ -25,7 +26,7 @@ CUT_WORDS = r"""pre => {
     if (/\w/.test(text.data[i - 1]) && /\w/.test(text.data[i]) && top(i) > top(i - 1) + 2)
       cut.push(text.data.slice(i - 5, i + 5));
   return cut; }"""
-OUTSIDE = """() => [...document.querySelectorAll('code, table')].filter(
+OUTSIDE = """() => [...document.querySelectorAll('code:not(td code), .wide')].filter(
   each => each.getBoundingClientRect().right > innerWidth).map(each => each.textContent)"""
 
 
@@ -41,4 +42,7 @@ def test_a_narrow_page_cuts_no_word_and_no_table(browser: Any, tmp_path: Path):
     assert output.evaluate("pre => pre.getClientRects()[0].height") > 40  # several lines
     assert output.evaluate(CUT_WORDS) == []
     assert page.evaluate(OUTSIDE) == []
+    table = page.locator(".wide")
+    assert table.evaluate("wide => wide.scrollWidth > wide.clientWidth")
+    assert not [fault for fault in faults(page) if "scrollable-region" in fault]
     page.close()

@@ -276,6 +276,12 @@ def test_a_page_is_shown_where_there_is_a_screen(
     assert ("Open this file in one" in capsys.readouterr().out) is not is_opened
 
 
+def test_a_grader_that_was_installed_without_the_chapters_says_so(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(command, "chapter_names", list)
+    with pytest.raises(ValueError, match="finds no chapters in .* Install the course from its"):
+        command.run(tmp_path, [], opens=False)
+
+
 def test_without_a_grader_it_says_who_marks(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
     assert cli.main(["mark", "--work", str(tmp_path)]) == 2

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from pages.accessibility import faults
 
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.common import race as shown
@@ -104,4 +105,14 @@ def test_who_wants_no_motion_sees_the_whole_text(browser):
     page = browser.new_page(reduced_motion="reduce")
     page.set_content(shown.as_page(of(Lane("plain", [[Pass(60.0, ["late"])]]))))
     assert page.get_by_text("late").is_visible()
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("around", ["data-theme='dark'", "data-jp-theme-light='false'", ""])
+def test_a_race_can_be_read_whatever_is_around_it(browser, around):
+    page = browser.new_page()
+    grey = f"<body {around} style='background: #ced6dd'><main>{shown.as_page(of(SLOW, FAST))}"
+    page.set_content(f"<!DOCTYPE html><html lang=en><title>x</title>{grey}</main></body></html>")
+    assert "color-contrast" not in " ".join(faults(page))
     page.close()
