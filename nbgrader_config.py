@@ -44,6 +44,10 @@ c.HTMLExporter.exclude_anchor_links = True
 # A page is written anew each time: nbgrader would keep one from before a later mark.
 c.GenerateFeedback.force = True
 c.GenerateFeedback.exporter_class = "autograde.report.feedback_page.FeedbackPage"
+c.GenerateFeedback.preprocessors = [
+    "autograde.nbgrader.plugin.MarksForPage",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
 offline.set_formgrader(c)
 
 # --------------------------------------------------------------------------------------- Grading

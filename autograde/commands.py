@@ -114,7 +114,7 @@ def run_receipt(options: argparse.Namespace) -> int:
 
 def run_report(options: argparse.Namespace) -> int:
     """Write the page about the class."""
-    from autograde.nbgrader.gradebook import overrides
+    from autograde.nbgrader.gradebook import overrides, written_marks
     from autograde.report.class_page import class_page
 
     grades = read_grades(options.grades)
@@ -125,7 +125,8 @@ def run_report(options: argparse.Namespace) -> int:
     if seconds is None:
         print(f"{times} is not there, so the page does not tell what was slowest")
     page = options.out or course / "report.html"
-    write_if_changed(page, class_page(grades, by_hand, seconds).encode("utf-8"))
+    html = class_page(grades, by_hand, seconds, written_marks(course))
+    write_if_changed(page, html.encode("utf-8"))
     print(f"the report: {page}")
     return 0
 

@@ -531,7 +531,8 @@ lesson.reveal("prediction_06_d", prediction_06_d)
 #
 # **What is graded.** The p99 latency in traffic that you do not see, and what your function answers:
 #
-# 1. In heavy traffic p99 is at most 5% above that of `K = 0`. In light traffic it is at most 0.9 of it.
+# 1. In heavy traffic p99 is at most 5% above that of `K = 0`. In light traffic p99 is at most 0.9 times
+#    that of `K = 0`.
 # 2. A full server drafts less than one row alone, if the costs are those of short texts. Waiting
 #    requests count as rows.
 # 3. With long texts, whose costs hardly grow with `K`, a full server does draft. At `alpha = 0` nothing
@@ -568,7 +569,8 @@ lesson.check_choose_k(choose_k)
 # - **No constant is right twice.** A `K` that is good in the calm drowns in the rush: the queue grows,
 #   and everybody waits. `K = 0` survives the rush, and its long answers are slow.
 # - **A good policy follows the load.** It drafts while few rows run, and stops when the server fills.
-#   The one of the hints has a p99 of 161 ms here. The best constant has 263 ms, and `K = 0` has 271 ms.
+#   The policy of the third hint has a p99 of 161 ms here. The best constant has 263 ms, and `K = 0` has
+#   271 ms.
 # - **The oracle** is told before each step how many draft tokens would pass in each row. It has 137 ms,
 #   with one `K` for all rows. A better guess could win what lies between.
 #

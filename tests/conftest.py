@@ -1,8 +1,8 @@
 """What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
 Tests marked `browser` are left out where there is no Chromium, those marked `cluster` where
-dask.distributed is not installed, those marked `peers` where llama.cpp is not, those marked `cuda`
-where there is no NVIDIA driver.
+dask.distributed is not installed, those marked `peers` where llama.cpp is not, those marked `hub`
+where no accounts can be made, those marked `cuda` where there is no NVIDIA driver.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
+from campus.machine import why_not as hub_is_missing
 
 # Two workers of two threads each, on two cores, would wait for one another most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -56,6 +57,8 @@ def _why_left_out() -> Iterator[tuple[str, str]]:
         yield "cluster", "distributed is not installed (pip install -e .[cluster])"
     if None in map(importlib.util.find_spec, ("llama_cpp", "gguf")):
         yield "peers", "llama.cpp is not installed (pip install -e .[peers])"
+    if missing := hub_is_missing():
+        yield "hub", missing
     if shutil.which("nvidia-smi") is None:
         yield "cuda", "no NVIDIA driver found (no nvidia-smi)"
 

@@ -1,5 +1,5 @@
 """Where nbgrader calls the grader: an exporter that takes submissions in, and preprocessors that
-grade them and save the marks. `nbgrader_config.py` names all three.
+grade them, save the marks and fetch them for the feedback page. `nbgrader_config.py` names them.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
-from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import is_grade, is_locked
 
 from autograde.grade import grade
@@ -104,7 +104,7 @@ class Grade(NbGraderPreprocessor):
         refuse_other_points(nb, chapter)
         result = grade(nb, chapter)
         receipt = make_receipt(Submission(nb), chapter, result.to_json())
-        add_marks(nb, chapter, result, below=f"\n\n{receipt_markdown(receipt)}")
+        add_marks(nb, chapter, result, end=receipt_markdown(receipt))
         for cell in nb.cells:
             if is_locked(cell):  # ours: nbgrader has put the hidden lines back in
                 cell.source = without_hidden(cell.source)
@@ -149,3 +149,17 @@ class SaveMarks(SaveAutoGrades):
             NbGraderPreprocessor.preprocess(self, nb, resources)
             gradebook.db.commit()
         return nb, resources
+
+
+class MarksForPage(GetGrades):
+    """Fetches marks and comments for the feedback page, and which answers wait for a person.
+
+    nbgrader gives such an answer the score 0, as if a person had marked it so.
+    """
+
+    def _get_score(self, cell: NotebookNode, resources: dict) -> None:
+        super()._get_score(cell, resources)
+        place = (self.notebook_id, self.assignment_id, self.student_id)
+        grade = self.gradebook.find_grade(cell.metadata.nbgrader.grade_id, *place)
+        waits = grade.manual_score is None and grade.auto_score is None
+        cell.metadata.nbgrader["to_be_marked"] = waits

@@ -8,18 +8,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autograde.files import printable
 from autograde.report.pictures import behaviours_met, scores_histogram
-from autograde.report.statistics import ChapterCount, ExerciseCount, counts_of
-from autograde.result import Grades, Override, Seconds
+from autograde.report.statistics import ChapterCount, counts_of
+from autograde.result import Grades, Override, Seconds, Written
 
 TEMPLATES = Path(__file__).with_name("templates")
 
 
 def class_page(
-    grades: Grades, overrides: Iterable[Override] = (), seconds: Seconds | None = None
+    grades: Grades,
+    overrides: Iterable[Override] = (),
+    seconds: Seconds | None = None,
+    written: Iterable[Written] = (),
 ) -> str:
     """The page, as HTML. `overrides` are manual marks that stand over other automatic ones.
 
     `seconds` tells how long grading took, by student and chapter; None if it is not known.
+    `written` are the marks that people gave to written answers.
     """
     jinja = Environment(
         autoescape=True, undefined=StrictUndefined, loader=FileSystemLoader(TEMPLATES)
@@ -29,11 +33,19 @@ def class_page(
     return jinja.get_template("class_page.html.j2").render(
         students=len(grades),
         chapters=[_shown(count) for count in counts_of(grades, seconds)],
+        written=[
+            (w.chapter, w.name, f"{w.most:g}", f"{len(w.marks)} of {w.answers}", _mean(w))
+            for w in written
+        ],
         overrides=[
             (o.student, o.chapter, o.exercise, f"{o.automatic:g}", f"{o.by_hand:g}")
             for o in overrides
         ],
     )
+
+
+def _mean(written: Written) -> str:
+    return f"{sum(written.marks) / len(written.marks):.2f}" if written.marks else ""
 
 
 def _shown(chapter: ChapterCount) -> dict[str, Any]:
@@ -51,7 +63,6 @@ def _shown(chapter: ChapterCount) -> dict[str, Any]:
                 e.name,
                 f"{e.max_score:g}",
                 f"{e.mean:.0%}",
-                _students_by_behaviours(e),
                 str(e.by_itself),
             )
             for e in chapter.exercises
@@ -64,8 +75,3 @@ def _shown(chapter: ChapterCount) -> dict[str, Any]:
         "limited": ", ".join(chapter.limited),
         "slowest": [(student, f"{seconds:.2f}") for student, seconds in chapter.slowest],
     }
-
-
-def _students_by_behaviours(exercise: ExerciseCount) -> str:
-    counts = exercise.students_by_passed.items()
-    return ", ".join(f"{passed} of {exercise.behaviours}: {n}" for passed, n in counts)

@@ -37,7 +37,7 @@ def points(number: float) -> str:
 def summary_markdown(result: Result, sections: Mapping[str, Section], words: Words = CLASS) -> str:
     """The first cell of a graded notebook: every exercise with its points and a link to it."""
     lines = [
-        f"- [{name}](#test_{name}): {_points(e)}{_behaviours(e)}"
+        f"- [{name}](#test_{name}): {_points(e)}{_behaviours(e)}{_first_reason(e)}"
         for name, e in result.exercises.items()
     ]
     by_hand = [f"- [{name}](#{name}): {words.written}" for name in result.pending]
@@ -48,6 +48,13 @@ def summary_markdown(result: Result, sections: Mapping[str, Section], words: Wor
 
 def _points(marked: Result | Exercise) -> str:
     return f"{points(marked.score)} of {points(marked.max_score)} points"
+
+
+def _first_reason(exercise: Exercise) -> str:
+    """The first behaviour that is missing, in our words; a message may hold a student's."""
+    if exercise.note is not None or exercise.passed == len(exercise.behaviours):
+        return ""
+    return f"; not yet: {next(b.name for b in exercise.behaviours if not b.passed)}"
 
 
 def _read_again(result: Result, sections: Mapping[str, Section]) -> list[str]:

@@ -13,19 +13,21 @@ from autograde.submission import is_ours
 
 
 def add_marks(
-    nb: NotebookNode, chapter: str, result: Result, words: Words = CLASS, below: str = ""
+    nb: NotebookNode, chapter: str, result: Result, words: Words = CLASS, end: str = ""
 ) -> None:
     """Put a result into the rebuilt notebook: a first cell about the whole, and every output.
 
-    `below` is Markdown to stand below the first cell's text.
+    `end` is Markdown for a last cell.
     """
     sections = sections_of(chapter)
     add_places(cell for cell in nb.cells if is_ours(cell))
     for cell in nb.cells:
         if cell.cell_type == "code":
             cell.outputs = _outputs(cell, result, sections)
-    summary = summary_markdown(result, sections, words) + below
+    summary = summary_markdown(result, sections, words)
     nb.cells.insert(0, nbformat.v4.new_markdown_cell(summary, id="result"))
+    if end:
+        nb.cells.append(nbformat.v4.new_markdown_cell(end, id="receipt"))
 
 
 def _outputs(

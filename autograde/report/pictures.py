@@ -5,13 +5,18 @@ import io
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
 from autograde.report.statistics import ChapterCount, ExerciseCount
 
-MET, SOME, NONE = "#0072b2", "#9cc7e0", "#d9d9d9"
+MET = "#0072b2"
+SHADES = LinearSegmentedColormap.from_list("met", ["#f0f0f0", "#9cc7e0", "#00466e"])
 WIDTH = 7.0  # inches
+NARROWEST = 0.03  # of the bar; a narrower part has no room for its number
 
 
 class Picture(NamedTuple):
@@ -38,28 +43,41 @@ def scores_histogram(chapter: ChapterCount) -> Picture:
 
 
 def behaviours_met(exercises: Sequence[ExerciseCount]) -> Picture:
-    """How many students met all, some and no behaviours of each exercise."""
+    """For each exercise, how many students met none, one, two, ... and all of its behaviours."""
     figure = Figure(figsize=(WIDTH, 1.1 + 0.32 * len(exercises)), layout="constrained")
     ax = figure.subplots()
-    names = [exercise.name for exercise in exercises]
-    left = [0.0] * len(names)
-    looks = {"all": (MET, ""), "some": (SOME, "//"), "none": (NONE, "..")}
-    for number, (kind, (colour, hatch)) in enumerate(looks.items()):
-        shares = [exercise.shares[number] for exercise in exercises]
-        ax.barh(names, shares, left=left, color=colour, hatch=hatch, edgecolor="white", label=kind)
-        left = [start + share for start, share in zip(left, shares, strict=True)]
+    for place, exercise in enumerate(exercises):
+        _distribution(ax, place, exercise)
+    ax.set_yticks(range(len(exercises)), [exercise.name for exercise in exercises])
     ax.invert_yaxis()
     ax.set_xlim(0, 1)
     ax.xaxis.set_major_formatter(PercentFormatter(1))
-    ax.set_xlabel("students who met all, some or no behaviours")
-    figure.legend(loc="outside upper right", ncols=3, frameon=False)
-    rows = "; ".join(map(_shares_text, exercises))
+    ax.set_xlabel("share of the students; in each part, how many they are")
+    looks = {"none met": SHADES(0.0), "some": SHADES(0.5), "all met": SHADES(1.0)}
+    parts = [Patch(facecolor=colour, edgecolor="black", label=k) for k, colour in looks.items()]
+    figure.legend(handles=parts, loc="outside upper right", ncols=3, frameon=False)
+    rows = "; ".join(map(_counts_text, exercises))
     return _picture(figure, f"Students by behaviours met. {rows}.")
 
 
-def _shares_text(exercise: ExerciseCount) -> str:
-    most, some, none = exercise.shares
-    return f"{exercise.name}: all {most:.0%}, some {some:.0%}, none {none:.0%}"
+def _distribution(ax: Axes, place: int, exercise: ExerciseCount) -> None:
+    """One bar of parts, from no behaviour met to all, each with its number of students."""
+    students, left = sum(exercise.students_by_passed.values()) or 1, 0.0
+    for passed, count in sorted(exercise.students_by_passed.items()):
+        met, share = passed / (exercise.behaviours or 1), count / students
+        ax.barh(place, share, left=left, color=SHADES(met), edgecolor="black", linewidth=0.5)
+        if share > NARROWEST:
+            colour = "white" if met > 0.5 else "black"
+            ax.text(left + share / 2, place, count, ha="center", va="center", color=colour)
+        left += share
+
+
+def _counts_text(exercise: ExerciseCount) -> str:
+    counts = ", ".join(
+        f"{passed} of {exercise.behaviours}: {count}"
+        for passed, count in sorted(exercise.students_by_passed.items())
+    )
+    return f"{exercise.name}: {counts}"
 
 
 def _picture(figure: Figure, alt: str) -> Picture:

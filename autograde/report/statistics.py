@@ -30,15 +30,6 @@ class ExerciseCount:
         met = sum(passed * count for passed, count in self.students_by_passed.items())
         return met / (students * self.behaviours) if students and self.behaviours else 0.0
 
-    @property
-    def shares(self) -> tuple[float, float, float]:
-        """The shares of the students who met all, some and none of its behaviours."""
-        counts = [0, 0, 0]
-        for passed, students in self.students_by_passed.items():
-            counts[0 if passed == self.behaviours else 2 if passed == 0 else 1] += students
-        most, some, none = (count / (sum(counts) or 1) for count in counts)
-        return most, some, none
-
 
 @dataclass(frozen=True)
 class MisconceptionCount:

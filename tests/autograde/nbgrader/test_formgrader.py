@@ -13,7 +13,8 @@ from classes.graded_class import STUDENTS
 from classes.submitting import CHAPTER
 from nbgrader.api import Gradebook
 from pages.accessibility import faults, pictures_without_words
-from pages.jupyter_lab import InstructorServer, Lab
+from pages.formgrader import Formgrader
+from pages.jupyter_lab import InstructorServer
 
 pytestmark = pytest.mark.browser
 
@@ -36,49 +37,6 @@ def server(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[I
     finally:
         code = server.stop()
     assert code == 0
-
-
-class Formgrader(Lab):
-    """JupyterLab with formgrader open in it."""
-
-    def start(self) -> None:
-        self.page.goto(f"{self.server.url}/lab")
-        self.choose("Nbgrader", "Formgrader")
-        self.frame = self.page.wait_for_selector("iframe[src*=formgrader]").content_frame()
-        self.frame.get_by_role("link", name="Manual Grading").wait_for()
-
-    def follow(self, link: str, leads_to: str) -> None:
-        """Press a link of the page, and wait for the page that it leads to."""
-        self.frame.get_by_role("link", name=link, exact=True).last.click()
-        self.frame.wait_for_url(f"**/formgrader/{leads_to}")
-
-    def open_submission(self, student: str) -> None:
-        """Walk from the list of chapters to the submission."""
-        self.follow("Manual Grading", "gradebook")
-        self.follow(CHAPTER, f"gradebook/{CHAPTER}")
-        self.list_submissions()
-        self.follow(student, "submissions/**")
-
-    def list_submissions(self) -> None:
-        """From a chapter's page on to its submissions, with the students' names."""
-        self.follow(CHAPTER, f"gradebook/{CHAPTER}/{CHAPTER}")
-        self.row("Submission #1")  # there are rows that the button can change
-        self.frame.get_by_role("button", name="Show All Names").click()
-
-    def row(self, link: str) -> list[str]:
-        """The texts of the table's row with that link, once it is there."""
-        row = self.frame.locator("tr", has=self.frame.get_by_role("link", name=link, exact=True))
-        return [text.strip() for text in row.inner_text().split("\t")]
-
-    def points(self) -> dict[str, float]:
-        """The points beside the tests of an open submission, once they are all there.
-
-        nbgrader shows an automatic mark as the placeholder of the box for one by hand.
-        """
-        boxes = "[...document.querySelectorAll('input.score[id^=test_]')]"
-        self.frame.wait_for_function(f"{boxes}.length && {boxes}.every(box => box.placeholder)")
-        pairs = f"{boxes}.map(box => [box.id.replace('test_', ''), Number(box.placeholder)])"
-        return dict(self.frame.evaluate(pairs))
 
 
 @pytest.fixture
@@ -116,11 +74,7 @@ def test_a_submission_is_opened_and_a_written_answer_marked(formgrader: Formgrad
     assert formgrader.points() == points_of(course, CLEO)
     text = formgrader.frame.locator("body").inner_text()
     assert "You might think: the ratio is draft over target." in text
-    with formgrader.page.expect_response("**/api/grade/**") as saved:
-        box = formgrader.frame.locator("input.score#why_residual")
-        box.fill("1.5")
-        box.press("Tab")
-    assert saved.value.ok
+    assert formgrader.mark("why_residual", "1.5")
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         marked = gradebook.find_grade("why_residual", CHAPTER, CHAPTER, CLEO)
         assert marked.manual_score == 1.5

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 from nbgrader.api import Gradebook, SubmittedNotebook
@@ -15,7 +16,8 @@ from autograde.chapter import ROOT, SOLUTIONS
 from autograde.cli import main
 from autograde.grade import grade
 from autograde.nbgrader.config import CONFIG_NAME
-from autograde.nbgrader.gradebook import overrides
+from autograde.nbgrader.gradebook import overrides, written_marks
+from autograde.nbgrader.plugin import MarksForPage
 from autograde.nbgrader.stamps import STAMP
 from autograde.receipt import of_file
 from autograde.result import Behaviour
@@ -108,6 +110,26 @@ def test_points_and_comments_by_hand_survive_and_wait_to_be_looked_at(gradebook:
     assert waiting == {written, tested}  # formgrader asks for attention to them again
     comment = gradebook.find_comment("why_residual", CHAPTER, CHAPTER, "cleo")
     assert comment.comment == "Well said."
+
+
+@pytest.mark.parametrize("student, waits", [("cleo", False), ("bob", True)])
+def test_the_page_is_told_which_answers_wait_for_a_person(course: Path, student: str, waits: bool):
+    path = course / "autograded" / student / CHAPTER / f"{CHAPTER}.ipynb"
+    told = {"notebook": CHAPTER, "assignment": CHAPTER, "student": student}
+    told["db_url"] = f"sqlite:///{course / 'gradebook.db'}"
+    notebook, _ = MarksForPage().preprocess(nbformat.read(path, 4), {"nbgrader": told})
+    waiting = {
+        cell.metadata.nbgrader.grade_id
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("to_be_marked")
+    }
+    assert waiting == ({"why_residual"} if waits else set())
+
+
+def test_the_report_has_the_marks_of_written_answers(course: Path, tmp_path: Path):
+    (written,) = written_marks(course)
+    assert (written.name, written.most, written.marks) == ("why_residual", 2.0, [2.0])
+    assert written.answers > 1 and written_marks(tmp_path) == []
 
 
 def test_grading_lists_marks_by_hand_that_hide_another(course: Path, monkeypatch, capsys):

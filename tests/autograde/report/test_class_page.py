@@ -11,7 +11,7 @@ from autograde.cli import main
 from autograde.report.class_page import class_page
 from autograde.report.statistics import MisconceptionCount, counts_of
 from autograde.report.table import print_table
-from autograde.result import Override
+from autograde.result import Override, Written
 
 
 def test_the_numbers_are_those_of_the_class():
@@ -20,7 +20,6 @@ def test_the_numbers_are_those_of_the_class():
     assert chapter.failed == {"dan": "<b>a link</b>"} and chapter.max_score == 8.0
     first, second = chapter.exercises
     assert first.students_by_passed == {1: 1, 3: 1, 4: 1} and first.mean == 8 / 12
-    assert first.shares == (1 / 3, 2 / 3, 0)
     assert second.students_by_passed == {2: 1, 4: 2} and second.mean == 10 / 12
     gone, known = chapter.misconceptions
     who = ("<script>cleo", "ben")
@@ -49,7 +48,7 @@ def test_who_is_right_by_themselves_is_counted(capsys):
     (chapter,) = counts_of(grades)
     assert [each.by_itself for each in chapter.exercises] == [0, 1]
     text = BeautifulSoup(class_page(grades), "html.parser").get_text(" ")
-    assert "speculative_accept 4 100% 4 of 4: 2 1" in text
+    assert "speculative_accept 4 100% 1" in text
     print_table(grades)
     assert "wrong answer that they call: speculative_accept (1)" in capsys.readouterr().out
 
@@ -68,11 +67,18 @@ def test_the_page_is_whole_and_nobodys_text_is_markup():
     pictures = soup.find_all("img")
     assert len(pictures) == 2 and all(p["src"].startswith("data:image/png") for p in pictures)
     assert "6.4 to 7.2 points: 1, 7.2 to 8 points: 1" in pictures[0]["alt"]
-    assert "speculative_accept: all 67%, some 33%, none 0%" in pictures[1]["alt"]
+    assert "speculative_accept: 2 of 4: 1, 4 of 4: 2" in pictures[1]["alt"]
     text = soup.get_text(" ")
     assert "3 graded, mean 6.0 of 8 points; 1 could not be graded" in text
     assert "Marks by hand that differ" in text and "<i>dan 2.50" in text
-    assert "speculative_accept 4 83% 2 of 4: 1, 4 of 4: 2 0" in text
+    assert "speculative_accept 4 83% 0" in text
+
+
+def test_written_marks_stand_in_the_report():
+    written = [Written(CHAPTER, "why_residual", 2.0, 3, [2.0, 0.5]), Written("x", "y", 1.0, 2, [])]
+    text = BeautifulSoup(class_page(a_class(), written=written), "html.parser").get_text(" ")
+    assert f"{CHAPTER} why_residual 2 2 of 3 1.25" in text and "x y 1 0 of 2" in text
+    assert "Written answers are marked in formgrader" not in text
 
 
 def test_a_name_with_odd_bytes_stops_nobodys_report():

@@ -109,6 +109,7 @@ def marked(notebook: NotebookNode, **by_hand: float) -> NotebookNode:
 
 def page_of(notebook: NotebookNode, late_penalty: float = 0.0) -> str:
     told = {"notebook": CHAPTER, "score": 9.5, "max_score": 24, "late_penalty": late_penalty}
+    told["student"] = "ada <b>-101"
     return FeedbackPage().from_notebook_node(notebook, {"nbgrader": told})[0]
 
 
@@ -133,6 +134,33 @@ def test_the_page_starts_with_the_score_and_every_exercise(page: BeautifulSoup):
     summary = page.find(class_="summary").get_text(" ", strip=True)
     assert all(f"{name} :" in summary for name in parameters_of(CHAPTER))
     assert summary.count("What to write instead: the residual") == 1
+    assert "ada <b>-101" in head and page.header.find("b") is None
+
+
+def test_the_index_says_the_first_reason_of_each_loss_and_nothing_of_what_is_right(page):
+    rows = {row.a.get_text(): row.get_text() for row in page.find(class_="summary").find_all("li")}
+    name = "acceptance_probability"
+    first = page.find(id=f"test_{name}").find(class_="wrong").strong.get_text()
+    assert rows[name].endswith(f"; {first}") and first.startswith("not yet: ")
+    assert "not yet" not in rows["speculative_step"]
+
+
+def test_the_hashes_stand_at_the_end(page: BeautifulSoup):
+    receipt = page.find(class_="receipt")
+    assert receipt.get_text().strip().startswith("Receipt, SHA-256 of your answers: ")
+    assert "SHA-256" not in page.find(class_="summary").get_text()
+    assert receipt.find_next(["section", "div"]) is None
+
+
+@pytest.mark.parametrize("waits, shown", [(True, "to be marked"), (False, "0 of 2 points")])
+def test_a_written_answer_is_to_be_marked_until_it_has_a_mark(waits: bool, shown: str):
+    notebook = marked(right(why_residual="The missing mass."), why_residual=0.0)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "why_residual":
+            cell.metadata.nbgrader["to_be_marked"] = waits
+    page = BeautifulSoup(page_of(notebook), "html.parser")
+    assert f"why_residual : {shown}" in page.header.get_text(" ", strip=True)
+    assert shown in page.find(id="why_residual").find(class_="label").get_text()
 
 
 def test_every_link_of_the_page_leads_to_a_place_in_it(page: BeautifulSoup):
