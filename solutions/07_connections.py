@@ -590,11 +590,11 @@ brief()
 # | use | what it changes in the frame |
 # | --- | --- |
 # | long contexts | a batch reads more cache than weights, so `v` stays near 1 (chapter 06) |
-# | reasoning | one long answer cannot be batched; a draft more than halves its time, and with experts does nothing |
-# | structured output | a grammar masks `p`; the law stays if `q` is masked too or not, the acceptance does not |
+# | reasoning | one long answer cannot be batched; a draft more than halves its time, but not with experts |
+# | structured output | a grammar masks `p`; masking `q` too keeps the law and raises the acceptance |
 # | recurrent and hybrid models | a state cannot be cut back like a KV cache; going back costs memory or a pass |
 # | rollouts for reinforcement learning | training needs texts from exactly `p`: a bias does not average out |
-# | the draft on another machine | the round trip stands beside `D` |
+# | the draft on another machine | the round trip is added to `D` |
 #
 # ### Who ships it
 #
