@@ -46,7 +46,7 @@ charts.blocks_as_recorded(k=5, rows=8)
 #
 # - **Coins of 0.5.** The first draft token passes in half of the blocks, and both pass in a
 #   quarter. A block writes 1 + 0.5 + 0.25 = 1.75 tokens on average.
-# - **Two kinds of text.** In one half of the text the draft is always right, and in the other half
+# - **Two kinds of blocks.** In half of the blocks the draft is always right, and in the other half
 #   it is always wrong. The mean rate is 0.5 again. A block writes 3 tokens or 1, on average 2.
 # - **Two such rows that wait for each other.** Both write 3 tokens only if both stand in easy text.
 #   A step writes (3 + 1 + 1 + 1) / 4 = 1.5 tokens for each row.
@@ -222,15 +222,17 @@ lesson.committed("prediction_06_b", prediction_06_b, 20, 200)
 lesson.reveal("prediction_06_b", prediction_06_b)
 
 # %% [markdown]
-# The mean looks better than with coins of 0.7. Easy blocks are long, and they win more than the hard
-# blocks lose:
+# A block of an easy request writes more tokens, and a block of a hard one fewer. Their average looks
+# better than coins of 0.7. But every request writes 128 tokens, so the hard ones take more of the
+# blocks. Over all blocks of the service, the mean is worse:
 
 # %% tags=["demo"]
 easy, hard, coins = ((1 - alpha**6) / (1 - alpha) for alpha in (0.95, 0.45, 0.7))
-print(f"easy {easy:.2f}, hard {hard:.2f}: {(easy + hard) / 2:.2f} tokens a block; 0.7: {coins:.2f}")
+print(f"tokens a block: easy {easy:.2f}, hard {hard:.2f}, their average {(easy + hard) / 2:.2f}")
+print(f"all blocks of the service: {2 / (1 / easy + 1 / hard):.2f}; coins of 0.7: {coins:.2f}")
 
 # %% [markdown]
-# The tail is worse. Count 1,000 requests, of which 500 are hard. The slowest 1% are 10 requests, and
+# The tail is much worse. Count 1,000 requests, of which 500 are hard. The slowest 1% are 10 requests, and
 # all 10 are hard. Which share of the hard requests is that?
 
 # %% [markdown]
@@ -272,8 +274,9 @@ lesson.check_mixture_quantile(mixture_quantile)
 # The slowest 1% of all requests are the slowest 2% of the hard ones. So p99 of the service is p98 of
 # the hard requests, however fast the easy ones are. For the mean it matters where the rates differ:
 #
-# - **From request to request, or from block to block**: more tokens than the formula says, and a
-#   longer tail.
+# - **From block to block**, half of them easy: 3.55 tokens a block, more than the 2.94 of the formula.
+# - **From request to request**, half of them easy: 2.69 tokens a block, since hard requests take more
+#   blocks, and a longer tail.
 # - **From token to token**, independently of the tokens before: no gain, 2.94 again.
 # - **With the position**, if a draft gets worse the further it looks ahead. Rates of 0.9 and then 0.5
 #   write 2.35 tokens a block. The first rate alone promises 2.71, and the mean rate 2.19.

@@ -124,6 +124,7 @@ def brief() -> None:
           f"{several[1]} s")  # fmt: skip
     print(f"a grammar of A and C: accepted {grammar[0]}, draft masked too {grammar[1]}")
     print(f"a recurrent state: {back[1]} times plain if read again, {back[3]} if inputs are kept")
-    print(f"rollouts at lenience 0.9: the bias exceeds the noise from "
-          f"{laws.rollouts_until_bias(lenient):.0f} on")  # fmt: skip
-    print(f"another machine: pays up to a round trip of {speeds.largest_round_trip():.2f} passes")
+    print(f"rollouts at lenience 0.9: the bias is larger than the noise from "
+          f"{laws.rollouts_until_bias(lenient):.0f} rollouts on")  # fmt: skip
+    longest = speeds.largest_round_trip()
+    print(f"another machine: pays up to a round trip of {longest:.2f} target passes")

@@ -283,6 +283,22 @@ def test_a_right_loop_with_a_careless_draft_writes_what_the_wrong_loop_writes():
         assert texts[0] == texts[1]
 
 
+def test_what_breaks_a_decoder_leaves_the_threads_as_they_were():
+    def ends(*_) -> list[int]:
+        assert torch.get_num_threads() == 1
+        raise KeyboardInterrupt
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model = WatchedModel(broken.TARGET)
+            broken.alpha(ends, (model, model), "nothing", [[0, 1]], 4)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_what_breaks_on_the_built_in_pair_is_what_the_text_says():
     target, draft = (Llama.from_folder(ASSETS / name) for name in ("target", "base"))
 

@@ -129,7 +129,7 @@ SAID_OF_WRONG = [
     ("07_connections", "walked_down", "walk_in_list_order", "Your walk writes [3, 0, 2, 0, 1, "),
     ("08_full_generation", "going_back", "one_too_many", "After your rollback to 11 it holds 10."),
     ("08_full_generation", "law_of_texts", "argmax_draft", "Total variation 2.5e-01."),
-    ("08_full_generation", "passes", "prompt_read_every_block", "reads positions 0 to 6"),
+    ("08_full_generation", "passes", "prompt_read_every_block", "reads positions 0 to 9"),
 ]
 
 

@@ -115,6 +115,7 @@ def test_what_the_browser_gets_is_python_only_and_always_the_same():
             "raised NameError: name 'brake' is not defined, at `brake()`;",
         ),
         (RIGHT.replace("= []", "= ["), False, 'File "<speculative_accept>", line 2'),
+        (RIGHT + "raise SystemExit\n", False, "line 8, in <module>\n    raise SystemExit"),
         (RIGHT + "1 / 0\n", False, 'File "<speculative_accept>", line 8, in <module>\n    1 / 0'),
     ],
 )

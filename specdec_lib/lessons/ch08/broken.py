@@ -5,6 +5,7 @@ what is in the cache is what the wrong loop would have there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,10 +148,25 @@ def alpha(
     for seed, prompt in enumerate(prompts):
         target, draft = careless(fault, *pair)
         rng = np.random.default_rng(seed)
-        new = generate(target, draft, list(prompt), K, tokens, 1.0, rng)
+        with one_thread():
+            new = generate(target, draft, list(prompt), K, tokens, 1.0, rng)
         found = counted(target.read, [*prompt, *new], len(prompt))
         accepted, judged = accepted + found[0], judged + found[1]
     return accepted / judged
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch compute in one thread: small models gain nothing by two.
+
+    On a busy machine each product would wait for the thread that has no core.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def tried(

@@ -34,7 +34,7 @@ def check(number: str, name: str, cells: Sequence[Sequence[str]]) -> dict:
             function = defined(cells, name)
             started = has_own_line(function)
             _visible_check(number, name)(function)
-        except Exception as error:  # whatever a student's code raises
+        except (Exception, SystemExit) as error:  # whatever a student's code raises
             told = _as_in_a_notebook(error)
     printed = seen.getvalue()
     if len(printed) > MOST:
@@ -68,7 +68,7 @@ def defined(cells: Sequence[Sequence[str]], name: str) -> object:
 def _run_above(label: str, source: str, names: dict) -> None:
     try:
         _run(label or "the chapter", source, names)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if label:
             raise Above(f"Your {label}, above, cannot run: {_in_a_line(error)}") from None
         if has_numpy():
@@ -82,11 +82,11 @@ def _run(label: str, source: str, names: dict) -> None:
     exec(compile(source, file, "exec"), names)
 
 
-def _in_a_line(error: Exception) -> str:
+def _in_a_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _as_in_a_notebook(error: Exception) -> str:
+def _as_in_a_notebook(error: BaseException) -> str:
     """The error as a notebook shows it; of other errors than a check's, the student's own lines.
 
     The page breaks the lines of a check's message itself, where the window ends.
