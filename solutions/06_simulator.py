@@ -12,8 +12,6 @@
 # **You come with** the rule that accepts. **You build** a simulator, and a policy that sets `K`.
 # **You leave with** three facts: tokens a pass are not speed, the mean is not the tail, and the
 # best `K` depends on the load.
-#
-# Nothing here needs your answers from another chapter.
 
 # %% [markdown]
 # ## A block is a row of coins
@@ -97,8 +95,7 @@ lesson.check_simulate_block(simulate_block)
 # ## Theory against Monte Carlo
 #
 # A right simulation gives the formula's number and some noise. The mean of `N` blocks is off by about
-# one **standard error**: the standard deviation of a block over the square root of `N`. Without the
-# standard error you cannot tell whether a difference of 0.02 is luck or a bug.
+# one **standard error**: the standard deviation of a block over the square root of `N`.
 
 # %% tags=["demo", "shown"]
 N, rng = 4000, np.random.default_rng(6)
@@ -184,8 +181,7 @@ figures.tails(simulate_decode, alpha=0.7, c=0.1, n_tokens=128)
 #
 # - **The tail runs away from the middle as `K` grows.** At `K = 1` the request at p99 takes 8% longer
 #   than the request at p50. At `K = 12` the request at p99 takes 31% longer.
-# - **The `K` that is best for the mean need not be best for p99**: here the two are 4 and 3. If two
-#   settings are equally fast, the smaller `K` has the shorter tail.
+# - **The `K` that is best for the mean need not be best for p99**: here the two are 4 and 3.
 
 # %% [markdown]
 # ## What the coins assume
@@ -290,13 +286,12 @@ print("recorded: {:.2f} tokens a block, standard error {:.2f}".format(*seen.toke
 # %% [markdown]
 # Accepted over judged is the estimate of chapter 05. This estimate gives the mean nearly right, because
 # it counts each position as often as blocks reach the position. Does the estimate also give the tail?
-# The same requests, one by one:
 
 # %% tags=["demo"]
 charts.requests_against_coins(k=8)
 
 # %% [markdown]
-# No. The recorded requests spread more than coins do, to both sides: their p99 is 95 blocks,
+# No. The recorded requests spread more than coins do: their p99 is 95 blocks,
 # and coins say 62. A request in text that the draft is bad at stays slow to its end.
 
 # %% [markdown]
@@ -355,7 +350,7 @@ lesson.check_lockstep_tokens(lockstep_tokens)
 
 # %% [markdown]
 # Eight rows in lock-step behave like one row whose coin is `alpha^8`. In transformers 5.23.0,
-# `generate` drafts for one row only. vLLM keeps its batch ragged.
+# `generate` drafts for one row only.
 #
 # ### Simulator: a batch
 #
@@ -735,8 +730,7 @@ print("in lock-step:", {rows: round(lockstep_tokens(0.8, 5, rows), 2) for rows i
 # %% [markdown]
 # ## The race again
 #
-# Now both sides write four texts at a time. Does drafting still gain on your processor? What would your
-# `choose_k` say?
+# Now both sides write four texts at a time. Does drafting still gain on your processor?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race

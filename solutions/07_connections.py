@@ -5,7 +5,7 @@
 # `alpha`, `c` and `v` (chapter 04), and what attention is
 #
 # - **Intuition**: four boxes. Every method changes one or two of them, in "The frame".
-# - **Mathematics**: tokens over time. Each exercise changes one term of it.
+# - **Mathematics**: the speed-up, tokens over time. Each method changes some of its terms.
 # - **Code**: seven short functions, from a draft without a model to a mixture of experts.
 # - **Demo**: a map of the whole field that you can click through, in "The map".
 #
@@ -13,8 +13,8 @@
 # **You build** six other parts for the same machine, and the price of a pass with experts.
 # **You leave with** four questions for any method: who drafts, in which shape, who verifies, when.
 #
-# The chapter has two halves, and "The map" begins the second one. Nothing needs your answers from
-# another chapter.
+# The chapter has two halves, and the second one begins at "The map". No cell needs your answers
+# from another chapter.
 
 # %%
 import numpy as np
@@ -37,7 +37,7 @@ from specdec_lib.lessons.ch07.frame import frame, static_map
 # %% [markdown]
 # ## The frame
 #
-# Speculative decoding is a machine with four parts. Each part can be replaced, and the others stay.
+# Speculative decoding is a machine with four parts. You can replace one part and keep the others.
 
 # %% tags=["demo"]
 frame("speculative decoding")
@@ -49,11 +49,11 @@ frame("speculative decoding")
 #
 # `E` is the mean number of tokens that a block writes. `D` is the time for drafting and `v` the
 # time of the pass that verifies, both in target passes over one token. A new drafter changes `E`
-# and `D`. It cannot change the law: the rule keeps `p` for every `q` that the tokens were really
-# drawn from.
+# and `D`. A new drafter cannot change the law: the rule keeps `p` for every `q`, if the draft
+# tokens were really drawn from this `q`.
 #
-# All exercises use one pair over the tokens A to D: `p = [0.45, 0.30, 0.15, 0.10]` and
-# `q = [0.30, 0.45, 0.20, 0.05]`. One token drawn from `q` is accepted with 0.80.
+# The chapter uses one pair over the tokens A to D: `p = [0.45, 0.30, 0.15, 0.10]` and
+# `q = [0.30, 0.45, 0.20, 0.05]`. One token drawn from `q` is accepted with probability 0.80.
 
 # %% [markdown]
 # ## A draft without a model
@@ -73,8 +73,8 @@ frame("a draft without a model")
 # ### Exercise: one_hot_accept
 #
 # **What.** The rule for a draft token that is certain. Accept the token exactly if `r` is strictly
-# below its acceptance probability, so that `r = 0` never accepts a token with `p = 0`. Else
-# `sample_from(rest, u)` takes its place, where `rest` is the residual. **Shapes.** `p` is `(V,)`
+# below its acceptance probability, so that `r = 0` never accepts a token with `p = 0`. Otherwise
+# `sample_from(rest, u)` gives the token, where `rest` is the residual. **Shapes.** `p` is `(V,)`
 # and stays as it is; `r` and `u` are in [0, 1). A tuple comes back: the token, and whether it is
 # the draft's.
 #
@@ -107,10 +107,12 @@ figures.certain_token(one_hot_accept, P, token=1)
 lesson.check_one_hot_accept(one_hot_accept)
 
 # %% [markdown]
-# The ratio is `p(x)/1`, so the acceptance probability is `p(x)`: 0.30 for a certain B, where a B
-# drawn from `q` had 0.667. A certain draft is accepted less often, but it costs almost no time.
+# The ratio is `p(x)/1`, so the acceptance probability is `p(x)`. A certain B is accepted with 0.30,
+# and a B drawn from `q` with 0.667. A certain draft is accepted less often, but drafting costs
+# almost no time.
 #
-# Three drafters on the built-in target, on eight held-out prompts with 48 tokens each and `K = 4`:
+# The next figure compares three drafters on the built-in target: eight held-out prompts, 48 tokens
+# each, `K = 4`.
 
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
@@ -124,8 +126,9 @@ measured = strategies.tokens_a_block(lab.target, strategies.three_drafters(lab.v
 charts.drafters(measured, k=4)
 
 # %% [markdown]
-# Look at the boxes. At temperature 0 so small a model repeats itself, and lookup needs repetition.
-# At temperature 1 hardly anything repeats, and lookup brings little.
+# The boxes show how much of the text repeats. At temperature 0 this small model repeats itself, and
+# lookup needs repetition. At temperature 1 the model hardly repeats itself, and lookup brings
+# little.
 #
 # ## No draft at all
 #
@@ -140,13 +143,13 @@ frame("no draft at all")
 # %% [markdown]
 # **Jacobi decoding** guesses `K` tokens, renews all of them with one pass, and repeats until a pass
 # changes nothing. The first place is right after one pass, because it depends on the text alone.
-# Each pass fixes at least one more place, from the left. So `K + 1` passes at most give the
-# target's greedy text. Time is saved only if a place is right before its turn.
+# Each pass fixes at least one more place, from the left. So the target's greedy text needs at most
+# `K + 1` passes. Jacobi decoding saves time only if a place is right before its turn.
 
 # %% [markdown]
 # ### Exercise: jacobi_decode
 #
-# **What.** The greedy tokens after `prompt`, found as above. Every pass calls
+# **What.** The greedy tokens after `prompt`, by Jacobi decoding. Every pass calls
 # `target_greedy(prompt + current)` exactly once and renews all places together, until a pass
 # changes nothing. That pass counts too, and an empty guess takes one pass. Set no limit to the
 # passes. **Shapes.** `target_greedy(tokens) -> list[int]` gives the argmax after every token.
@@ -182,7 +185,8 @@ figures.renewed_together(jacobi_decode, lesson.two_back, lesson.PROMPT, lesson.G
 lesson.check_jacobi_decode(jacobi_decode)
 
 # %% [markdown]
-# Now your function on the built-in target, 16 tokens a prompt. The guess repeats the prompt's end.
+# Now your function runs on the built-in target, with 16 tokens a prompt. The guess repeats the
+# prompt's end.
 
 # %% tags=["demo"]
 import torch
@@ -197,33 +201,34 @@ def target_greedy(tokens: list[int]) -> list[int]:
 figures.passes_on_prompts(jacobi_decode, target_greedy, texts[:4], 16)
 
 # %% [markdown]
-# Few places are right before their turn, and the pass that confirms comes on top. **Lookahead
-# decoding** (2023) keeps the n-grams that show up on the way and uses them as drafts.
+# Few places are right before their turn, and the last pass only confirms the result. **Lookahead
+# decoding** (2023) keeps the n-grams that the passes produce and uses them as drafts.
 #
 # ## The smallest example: a second try
 #
 # A pass has room for more than one draft token at a place. Take two tokens, `p = [0.5, 0.5]` and
 # `q = [0.75, 0.25]`, and 16 blocks. The target wants each token 8 times. The draft proposes token 0
-# twelve times and token 1 four times. The rule keeps 8 of the twelve and all four. Four blocks are
-# still empty, and only token 1 is wanted there.
+# twelve times and token 1 four times. The rule keeps token 0 eight times and token 1 all four
+# times. Four blocks are still empty, and the target wants token 1 in each of them.
 #
-# Now draw a second candidate from `q` in each of the four. Once the candidate is token 1, and
-# stays. Three times it is token 0, and is rejected. Then the residual writes token 1.
+# Now draw a second candidate from `q` in each of these four blocks. In one block the candidate is
+# token 1, and is accepted. In three blocks the candidate is token 0, and is rejected. There the
+# residual writes token 1.
 
 # %% tags=["demo"]
 frame("several candidates")
 
 # %% [markdown]
-# A second try is worth less than a first one: 1 of 4 here, and not 12 of 16. The first rejection
-# has changed what is wanted, from `p` to the residual.
+# The first try succeeds in 12 of 16 blocks, the second in 1 of 4. A rejection changes what the
+# target wants, from `p` to the residual.
 #
 # ## Several candidates for one place
 #
 # ### Commit first
 #
-# Back to the pair over A to D. One candidate is accepted with 0.80. You draw two candidates from
-# `q`, each independent of the other, and try the second one if the first is rejected. With which
-# probability is one of the two accepted? Write a number from 0 to 1.
+# Take the pair over A to D, where one candidate is accepted with 0.80. You draw two candidates from
+# `q`, independently, and try the second one if the first is rejected. With which probability is one
+# of the two accepted? Write a number from 0 to 1.
 
 # %% solution="prediction_07"
 ### BEGIN SOLUTION
@@ -275,15 +280,15 @@ figures.more_candidates(multi_candidate_accept, P, Q, most=3)
 lesson.check_multi_candidate_accept(multi_candidate_accept)
 
 # %% [markdown]
-# The left panel adds up all candidates, coins and draws: the law is `p` for every `n`. The right
-# panel also shows the best that any exact rule can reach. SpecTr (2023) approximates this best
-# rule. SpecInfer (2023) tries the candidates in turn, which is the rule that you wrote.
+# The left panel adds up all candidates, coins and draws: the law is `p` for every `n`. Your rule is
+# that of SpecInfer (2023). The right panel also shows the best that any exact rule can reach, which
+# SpecTr (2023) approximates.
 #
 # ## A tree
 #
 # Candidates at every depth make a tree. All of its nodes go through the target in one pass. In this
-# pass a node must see its own past, and nothing of the other branches. A **mask** says which tokens
-# a token may look at.
+# pass a node must see the nodes above it, and nothing of the other branches. A **mask** says which
+# tokens a token may look at.
 
 # %% tags=["demo"]
 frame("a tree")
@@ -322,9 +327,7 @@ figures.tree_and_mask(tree_attention_mask, TREE)
 lesson.check_tree_attention_mask(tree_attention_mask)
 
 # %% [markdown]
-# After the pass, one branch of the tree is kept. Walk down: at each node its children are
-# candidates for one place. If one of them is accepted, go on at *its* children. If none is, the
-# block ends.
+# After the pass, a walk down the tree decides which branch the block keeps.
 
 # %% [markdown]
 # ### Exercise: walk_tree
@@ -371,22 +374,22 @@ figures.walked_down(walk_tree, TREE, WALK_TOKENS, P, Q, WALK_R, 0.5)
 lesson.check_walk_tree(walk_tree)
 
 # %% [markdown]
-# Is a tree better than a chain? Take six draft tokens from `q`, and a pass over them that costs 1.
-# As a chain they bring 3.95 tokens a block. As a tree of two levels, with two children at each
-# node, they bring 2.63. The chain seems to win. But a draft model writes a chain of six in six
-# steps of `c` each, and the tree in two.
+# Is a tree better than a chain? Take six draft tokens from `q`. A chain of six writes 3.95 tokens a
+# block. A tree of two levels, with two children at each node, writes 2.63. The chain seems to win.
+# But a draft model needs six steps of `c` each for the chain, and two for the tree.
 #
-# In the next figure your `walk_tree` runs 1,000 blocks of each shape. The poor draft is
-# `[0.05, 0.15, 0.20, 0.60]`, and one of its tokens is accepted with 0.45.
+# In the next figure your `walk_tree` runs 1,000 blocks of each shape. The pass over any shape costs
+# the same. The poor draft is `[0.05, 0.15, 0.20, 0.60]`, and one of its tokens is accepted with
+# 0.45.
 
 # %% tags=["demo"]
 drafts = {"good draft": Q, "poor draft": POOR}
 charts.shapes_walked(walk_tree, P, drafts, SHAPES, c=0.2)
 
 # %% [markdown]
-# A chain spends its tokens on depth, and a tree also on second choices. Depth pays if the first
-# choice is mostly right and a draft step is cheap. Move `c` in the simulator: from which `c` on is
-# the tree faster with the good draft? For which draft does a tree win already at `c = 0`?
+# Depth pays if the first choice is mostly right and a draft step is cheap. Move `c` in the
+# simulator. From which `c` on is the tree faster with the good draft? For which draft does a tree
+# win already at `c = 0`?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
@@ -398,7 +401,8 @@ draft_tree_simulator(lesson.accepted_shares(multi_candidate_accept))
 # Real trees come from trained heads on the target's last **hidden state**, the numbers that its LM
 # head reads. **Medusa** (2024) has one head for each place ahead, which does not know the tokens
 # between. **EAGLE** (2024) has one layer that reads the target's state *and* the token before, so a
-# branch knows what it continues. Both, trained for the built-in target, draft chains of three:
+# branch knows what it continues. In the next figure both are trained for the built-in target and
+# draft chains of three.
 
 # %% tags=["demo"]
 heads = strategies.trained_heads(lab.target)
@@ -407,23 +411,24 @@ charts.drafters(strategies.tokens_a_block(lab.target, heads, texts, k=3), k=3)
 # %% [markdown]
 # ## The block as a whole
 #
-# Token by token, a ratio `p/q` above 1 is cut to 1, and the surplus is lost. **Block verification**
-# (2024) multiplies the ratios along the block and cuts the product at 1. So a surplus at one token
-# can pay for a deficit at the next one.
+# Token by token, the rule cuts a ratio `p/q` above 1 to 1, and the surplus is lost. **Block
+# verification** (2024) multiplies the ratios along the block and cuts the product at 1. So a
+# surplus at one token can pay for a deficit at the next one.
 
 # %% tags=["demo"]
 frame("block verification")
 charts.blocks_compared(P, Q, most=5)
 
 # %% [markdown]
-# All cases are added up: the law is the same, and a few more tokens are accepted.
+# The figure adds up all cases: the law is the same, and a few more tokens are accepted.
 #
 # ## Another tokenizer
 #
 # The rule compares `p` and `q` token by token. What if the draft has another vocabulary? Suppose
 # that its three tokens have `q = [0.5, 0.3, 0.2]`, and that the target knows the first and the
 # last. Drop the middle one, and the rest sums to 0.7. Divide by 0.7, and draw from *this*
-# distribution. Now the rule holds as it stands. What the draft cannot say, the residual supplies.
+# distribution. Now the rule needs no change. The residual supplies the tokens that the draft cannot
+# propose.
 
 # %% tags=["demo"]
 frame("another tokenizer")
@@ -466,14 +471,14 @@ lesson.check_map_draft(map_draft)
 # %% [markdown]
 # ## The map
 #
-# You now have one part for each box. This is what the field has made of them since 2018. A row says
-# who drafts, a column in which shape, a sign what becomes of the law. Choose a method for its card.
-# The figures are each paper's own, on its own models and machines, so they are no ranking.
+# The map shows what the field has put into the boxes since 2018. A row says who drafts, a column
+# says in which shape, and a sign says what becomes of the law. Choose a method to read its card.
+# Each speed-up is the paper's own, on its own models and machines, so the map is no ranking.
 #
-# The last box has two new parts. **DFlash** (2026) drafts a whole block in one step, so `D` is `c`
-# and not `c K`. Its draft tokens do not see each other, so the later ones can be accepted less
-# often. Speculative speculative decoding (2026) drafts the next block while the target verifies
-# this one.
+# Two new methods change the last box, "When". **DFlash** (2026) drafts a whole block in one step,
+# so `D` is `c` and not `c K`. The draft tokens do not see each other, so the later ones can be
+# accepted less often. Speculative speculative decoding (2026) drafts the next block while the
+# target verifies this one.
 #
 # Find in the map a method that differs from the first paper in one box, and one that differs in
 # three.
@@ -495,10 +500,10 @@ design_map()
 # %% [markdown]
 # ### What is lossless and what is not
 #
-# Medusa's **typical acceptance** has no coin and no `q`. It accepts `x` exactly if
-# `p(x) > min(epsilon, delta exp(-H))`, with the entropy `H` of `p`. Below are 0.09 and 0.3, the
-# defaults of Medusa's code. Every token of the pair passes, so the text follows the *draft*. The
-# paper says so: it relaxes the distribution on purpose.
+# Medusa's **typical acceptance** has no coin and no `q`. A token `x` is accepted exactly if
+# `p(x) > min(epsilon, delta exp(-H))`, with the entropy `H` of `p`. The figure uses 0.09 and 0.3,
+# the defaults of Medusa's code. Every token of the pair is accepted, so the text follows the
+# *draft*. Medusa's paper says that this is on purpose.
 
 # %% tags=["demo"]
 charts.typical(P, Q, epsilon=0.09, delta=0.3)
@@ -507,10 +512,10 @@ charts.typical(P, Q, epsilon=0.09, delta=0.3)
 # ## A mixture of experts
 #
 # So far a pass over five tokens cost about as much as a pass over one, since both read the same
-# weights. In a **mixture of experts** they do not. Each layer holds many small networks, the
-# **experts**. A **router** chooses a few of them for each token. Mixtral 8x7B has 8 experts in a
-# layer and chooses 2. So a pass over one token reads 2 of the 8. A pass over five tokens reads
-# every expert that at least one of the tokens chose. The next cell draws such choices.
+# weights. In a **mixture of experts** the two passes read different amounts. Each layer holds many
+# small networks, the **experts**. A **router** chooses a few of them for each token. Mixtral 8x7B
+# has 8 experts in a layer and chooses 2 for each token. A pass reads every expert that at least one
+# of its tokens chose. The next cell draws such choices.
 
 # %% tags=["demo"]
 experts.routed(n_experts=8, active=2, most=3)
@@ -568,18 +573,18 @@ lesson.check_expected_experts(expected_experts)
 #
 # $$ \text{experts} \cdot \left( 1 - \left( 1 - \frac{\text{active}}{\text{experts}} \right)^n \right) . $$
 #
-# The figure adds the weights that every token reads, and divides by one
-# token's. With Mixtral a pass over five tokens takes 2.8 times as long as a pass over one. A block
-# of four draft tokens at `alpha = 0.7` writes 2.77 tokens in 0.2 + 2.8 passes, so it is slower than
-# plain decoding. Cascade (2025) reports the same from vLLM: verification takes 2 to 3 times as
-# long, and decoding becomes up to 1.5 times slower.
+# The figure adds the weights that every pass reads, and divides by the pass over one token. With
+# Mixtral a pass over five tokens takes 2.8 times as long as a pass over one. A block of four draft
+# tokens, at `alpha = 0.7` and `c = 0.05`, writes 2.77 tokens in the time of 0.2 + 2.8 = 3.0 passes.
+# So the block is slower than plain decoding. Cascade (2025) reports the same from vLLM:
+# verification takes 2 to 3 times as long, and decoding becomes up to 1.5 times slower.
 #
-# Now the right panel: with 64 requests nearly all experts are read in any case, and the draft pays
-# again. MoESD (2025) reports up to 2.29 times plain decoding at medium batch sizes.
+# The right panel adds requests. With 64 of them a pass reads nearly all experts in any case, and
+# the draft pays again. MoESD (2025) reports up to 2.29 times plain decoding at medium batch sizes.
 #
 # ## What today's uses change
 #
-# The page docs/regimes.md computes a table for each use. Here is one number of each:
+# The page docs/regimes.md computes a table for each use. The next cell prints one number of each.
 
 # %% tags=["demo"]
 from specdec_lib.regimes.tables import brief
@@ -599,24 +604,23 @@ brief()
 # ### Who ships it
 #
 # The field guide, docs/field_guide.md, has a row for each method and each engine, with the version
-# in which we looked. Three facts from it, as of November 2026: vLLM removed its tree attention in
-# May 2026 (pull request 42121), so EAGLE drafts a chain there and a tree in SGLang. vLLM has block
-# verification since June 2026 (46781). Text Generation Inference, once the home of Medusa, was
-# archived in March 2026.
+# in which we looked. Two facts from it, as of November 2026: vLLM removed its tree attention in May
+# 2026 (pull request 42121), so EAGLE drafts a chain in vLLM and a tree in SGLang. vLLM has had
+# block verification since June 2026 (46781).
 #
 # ### What the original got right, and what it left open
 #
-# The first papers put the law first. So a new drafter needs no new proof. And nothing had to be
-# retrained. They left open what happens in a batch (chapter 06), where a draft comes from, and how
-# long a block should be.
+# The first papers proved that the rule keeps the law for any drafter, so a new drafter needs no new
+# proof. The target needs no retraining. The papers left open what happens in a batch (chapter 06),
+# where a draft comes from, and how long a block should be.
 #
 # ### What would settle a doubt
 #
 # A post says: "Our heads are lossless and 3x faster." Three steps settle it.
 #
 # 1. *Name the mechanism.* Which rule accepts, and from which `q` were the tokens drawn?
-# 2. *Name the prerequisite.* Here the further tokens of a pass must still be free.
-# 3. *Predict one perturbation, and run it.* Raise the batch. Say first which number moves.
+# 2. *Name the prerequisite.* Here a pass over more tokens must cost no more.
+# 3. *Predict one perturbation, and run it.* Say which number will move, then raise the batch.
 
 # %% [markdown]
 # ## Quiz
@@ -658,7 +662,7 @@ lesson.answered("quiz_07_b", quiz_07_b)
 #
 # Choose one method of the map. Say what drafts, what verifies, and one thing that must hold for the
 # method to pay. Predict one change of the setting that would take the gain away, with the reason.
-# Three to five sentences. A person marks this answer.
+# Write three to five sentences. A person marks this answer.
 
 # %% [markdown] written="settle_a_claim" points=2
 # Prompt lookup: what followed the same n-gram earlier in the text is the draft, and the target
@@ -706,8 +710,9 @@ lesson.look(measured)
 # %% [markdown]
 # ## The race again
 #
-# The draft model meets a copier without any model, and a tree of two candidates for each of the
-# first two places. The tree is accepted more often, and pays for more tokens in every pass.
+# The draft model meets a copier without any model, and a tree with two candidates for each of the
+# first two places. At these places the tree has a second chance, but each of its passes carries
+# more tokens.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -738,8 +743,7 @@ show_race(race("07", family))
 # - A. Saxena et al., *Cascade*, arXiv 2506.20675, and Z. Huang et al., *MoESD*, arXiv 2505.19645:
 #   speculation with experts, at one request and at medium batches. Sizes of the models: arXiv
 #   2401.04088, the model card of Qwen3-30B-A3B, arXiv 2412.19437.
-# - github.com/vllm-project/vllm, pull requests 42121 and 46781. The archived repository is
-#   github.com/huggingface/text-generation-inference.
+# - github.com/vllm-project/vllm, pull requests 42121 and 46781.
 #
 # They do not support a ranking of the methods, and none of the published figures was measured on
 # your machine.

@@ -47,7 +47,7 @@ class Student(Person):
     def press_button(self, name: str, then: str) -> None:
         """Press a button of the list, and wait until the list says `then`."""
         self.button(name).first.click()
-        self.page.get_by_text(then).filter(visible=True).first.wait_for()
+        self.page.get_by_text(then, exact=True).filter(visible=True).first.wait_for()
 
 
 class Instructor(Person, Formgrader):
