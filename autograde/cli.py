@@ -108,10 +108,30 @@ COMMANDS = (
         look="the text is wrong, a solution does not run or, with --check, a notebook is outdated",
     ),
     Command(
+        "gates",
+        "commands",
+        "prove that a chapter's tests tell right from wrong",
+        "Grade each chapter's release, its solution and its known wrong answers. Print the release "
+        "that earns points, the case that the solution fails, and the wrong answer that loses "
+        "nothing or is not told its words.",
+        word("chapters", "CHAPTER", "only these; default: all", nargs="*"),
+        examples="  autograde gates 02_rejection_sampling",
+        look="a gate does not hold",
+    ),
+    Command(
+        "new",
+        "commands",
+        "make the folder of a course in another subject",
+        "Write the grader's code and an empty course to the new folder COURSE. Its commands are "
+        "run in it, as `python -m autograde`.",
+        path("course", "COURSE", "the folder to make"),
+        examples="  autograde new temperatures",
+    ),
+    Command(
         "bundle",
         "commands",
         "make the zip that students get",
-        "Read notebooks/ and specdec_lib/, and write the zip that students get. It has no "
+        "Read notebooks/ and the library, and write the zip that students get. It has no "
         "solutions, no hidden tests and no grader. Made twice it has the same bytes.",
         path(
             "file",

@@ -1,4 +1,4 @@
-"""What `autograde build`, `bundle`, `grade`, `receipt`, `report`, `extend`, `sample`, `doctor` do.
+"""What the commands of `autograde` do, but for those of `autograde.lms`.
 
 Each imports what it needs when it is called. A function returns the exit code: 0 is done, 1 done
 with something to look at. It raises OSError, ValueError or NoIsolation if the command cannot be
@@ -15,6 +15,8 @@ from pathlib import Path
 
 from autograde.chapter import (
     BUILD,
+    LIBRARY,
+    ROOT,
     AuthorError,
     Chapter,
     chapter_names,
@@ -46,15 +48,38 @@ def run_build(options: argparse.Namespace) -> int:
     return 0
 
 
+def run_new(options: argparse.Namespace) -> int:
+    """Make the folder of a course, and say what to do in it."""
+    from autograde.build.new import new_course
+
+    count = new_course(options.course)
+    print(f"{options.course}: {count} files, the grader and an empty course")
+    print(f"next: cd {options.course}, write solutions/01_topic.py, python -m autograde build")
+    return 0
+
+
+def run_gates(options: argparse.Namespace) -> int:
+    """Exit code 1 if a chapter's tests do not tell right from wrong."""
+    from autograde.sandbox import selftest
+    from autograde.tools.proof import faults
+
+    for name in options.chapters:
+        require_chapter(name)
+    print(selftest.require(), file=sys.stderr)
+    names = options.chapters or chapter_names()
+    found = [fault for name in names for fault in faults(name)]
+    print("\n".join(found) or f"{', '.join(names)}: the gates hold")
+    return 1 if found else 0
+
+
 def run_bundle(options: argparse.Namespace) -> int:
     """Write the zip of notebooks and library."""
     from autograde.build.bundle import write_bundle
 
     for name in options.chapters or ():
         require_chapter(name)
-    file = options.file or BUILD / (
-        "self-study.zip" if options.self_study else "specdec-course.zip"
-    )
+    usual = "specdec-course.zip" if LIBRARY else f"{ROOT.name}.zip"
+    file = options.file or BUILD / ("self-study.zip" if options.self_study else usual)
     at_once = options.quizzes == "at-once"
     count = write_bundle(file, options.chapters, at_once, options.self_study)
     print(f"{file}: {count} files, {file.stat().st_size / 2**20:.1f} MiB")

@@ -160,7 +160,15 @@ class HiddenTests:
 
 
 def collected(chapter: Chapter, exercises: Collection[str]) -> HiddenTests:
-    """The hidden tests of a chapter that grades `exercises`. Raises AuthorError for bad ones."""
+    """The hidden tests of a chapter that grades `exercises`.
+
+    Raises AuthorError for bad ones, and for missing ones by the names that they would grade.
+    """
+    if not chapter.tests.is_file():
+        raise AuthorError(
+            f"{chapter.name}: nothing grades {', '.join(exercises)}: there is no "
+            f"autograde/chapters/{chapter.tests.name}. Write it, with a test for each."
+        )
     try:
         module = chapter.import_tests()
     except Exception as error:

@@ -126,5 +126,6 @@ def _names(code: CodeType) -> list[str]:
 
 @cache
 def misconceptions_of(chapter: str) -> Misconceptions:
-    """The registry `WRONG` of the chapter's wrong answers, `autograde/chapters/chNN_wrong.py`."""
-    return Chapter(chapter).import_wrong().WRONG
+    """The registry `WRONG` of `autograde/chapters/chNN_wrong.py`, empty if that is not there."""
+    known = Chapter(chapter)
+    return known.import_wrong().WRONG if known.wrong.is_file() else Misconceptions()

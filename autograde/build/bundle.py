@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from autograde.chapter import NOTEBOOKS, ROOT, SOLUTIONS
+from autograde.chapter import LIBRARY, NOTEBOOKS, ROOT, SOLUTIONS
 from autograde.files import files_below, write_if_changed, zip_of
 
 FOLDER, SELF_STUDY_FOLDER = "specdec-course", "specdec-self-study"
@@ -20,6 +20,12 @@ SELF_STUDY_README = """\
 This copy is for who studies alone: `specdec mark` marks your notebooks with it. So it holds the
 answers, in `solutions/` and in the tests of `autograde/chapters/`. Look there last.
 
+"""
+# The whole text of a course whose notebooks import no library.
+PLAIN_README = """\
+# {name}
+
+Unpack this folder, and open the notebooks in it with Jupyter: `jupyter lab notebooks`.
 """
 # What of autograde/ makes notebooks, or grades and reports on a class.
 OF_A_CLASS = ("__main__.py", "build", "cli.py", "grading", "jupyter", "lms", "nbgrader", "pool.py")
@@ -70,15 +76,27 @@ def write_bundle(
 
     Of the notebooks, those of `chapters` go into it; None is all of them. Without `quizzes` the
     library holds no answers to them: a quiz is then answered by grading only. With `self_study`
-    the grader and the answers are in it. Raises ValueError if that is to answer no quizzes.
+    the grader and the answers are in it. A course without a library gives notebooks alone. Raises
+    ValueError for self-study that is to answer no quizzes, or in a course without a library.
     """
     if self_study and not quizzes:
         raise ValueError("a bundle for self-study marks the quizzes, so it needs their answers")
-    folder = SELF_STUDY_FOLDER if self_study else FOLDER
-    parts = [*contents(chapters, quizzes), *(grader(chapters) if self_study else ())]
+    if LIBRARY is None:
+        if self_study:
+            raise ValueError("a bundle for self-study is marked by a library, and there is none")
+        folder, parts = ROOT.name, list(plain_contents(chapters))
+    else:
+        folder = SELF_STUDY_FOLDER if self_study else FOLDER
+        parts = [*contents(chapters, quizzes), *(grader(chapters) if self_study else ())]
     files = {f"{folder}/{name}": data for name, data in parts}
     write_if_changed(target, zip_of(files))
     return len(files)
+
+
+def plain_contents(chapters: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+    """Every file of the bundle of a course without a library: its notebooks and a text."""
+    yield "README.md", PLAIN_README.format(name=ROOT.name).encode()
+    yield from _named(_of_chapters(NOTEBOOKS, chapters))
 
 
 def contents(

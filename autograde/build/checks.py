@@ -17,6 +17,7 @@ from autograde.nbgrader.regions import (
 # nbgrader acts on these words wherever they stand; the builder alone writes the first two.
 RESERVED_WORDS = (*HIDDEN_WORDS, "BEGIN MARK SCHEME", "END MARK SCHEME", "AUTOTEST")
 REGION = [BEGIN_SOLUTION, END_SOLUTION]
+MOVE_TESTS = "Hidden tests stand in autograde/chapters/chNN_tests.py: move these there"
 MAX_ID = 64  # nbformat's limit on the id of a cell
 
 
@@ -104,7 +105,8 @@ def _check_line(cell: TextCell, line: str, number: int) -> None:
     """nbgrader takes any line with these words for a marker, and drops the rest of the line."""
     for word in RESERVED_WORDS:
         if word in line:
-            raise cell.error(f"nbgrader acts on `{word}`", "Take it out of the text", number)
+            remedy = MOVE_TESTS if word in HIDDEN_WORDS else "Take it out of the text"
+            raise cell.error(f"nbgrader acts on `{word}`", remedy, number)
     if any(word in line for word in SOLUTION_WORDS) and line.strip() not in REGION:
         raise cell.error(
             "a line that nbgrader would take for a solution marker",

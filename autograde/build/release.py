@@ -25,12 +25,15 @@ from autograde.chapter import (
     NOTEBOOKS,
     SOLUTIONS,
     AuthorError,
+    Chapter,
     chapter_names,
     notebook_path,
     require_chapter,
 )
 from autograde.files import write_if_changed
 from autograde.nbgrader.config import load_config, set_folders
+from autograde.nbgrader.stubs import require_built
+from autograde.runner import collected
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,15 @@ def build(
 ) -> list[Built]:
     """Build `chapters`, or all. A file is written only if its bytes change.
 
-    Raises ValueError for an unknown chapter, and an AuthorError for what is wrong in a text; then
-    nothing has been written. A notebook that holds answers is never overwritten.
+    Raises ValueError for an unknown chapter, and an AuthorError for what is wrong in a text, for a
+    hidden test that is missing, and for a notebook of nbgrader's without a text; then nothing has
+    been written. A notebook that holds answers is never overwritten.
     """
+    _refuse_notebooks_without_text(solutions)
     staged = _stage(solutions, _chosen(solutions, chapters))
     for chapter in staged:
+        if solutions == SOLUTIONS:  # the hidden tests belong to the texts there
+            _require_tests(chapter)
         _refuse_to_overwrite_answers(notebook_path(notebooks, chapter.name), chapter.release)
     return [_install(chapter, solutions, notebooks) for chapter in staged]
 
@@ -185,6 +192,22 @@ def _install(staged: Staged, solutions: Path, notebooks: Path) -> Built:
 
 def _read(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
+
+
+def _require_tests(staged: Staged) -> None:
+    """Raise AuthorError if a graded cell of code has no hidden test."""
+    cells = [cell for cell in staged.notebook.cells if cell.cell_type == "code"]
+    names = [cell.metadata.nbgrader.grade_id for cell in cells if utils.is_grade(cell)]
+    if names:
+        collected(Chapter(staged.name), [name.removeprefix("test_") for name in names])
+
+
+def _refuse_notebooks_without_text(solutions: Path) -> None:
+    """Raise AuthorError for a notebook of nbgrader's own making, whose tests we would not run."""
+    known = chapter_names(solutions)
+    for path in sorted(solutions.glob("*/*.ipynb")):
+        if path.stem not in known:
+            require_built(nbformat.read(path, as_version=4), str(path))
 
 
 def _refuse_to_overwrite_answers(target: Path, release: bytes) -> None:

@@ -19,6 +19,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograde.build import colab, looks
 from autograde.build.checks import MAX_ID, check_cells
 from autograde.build.text import TextCell, text_cells
+from autograde.chapter import LIBRARY
 from autograde.nbgrader.regions import HIDDEN_TESTS
 
 METADATA = {
@@ -34,7 +35,8 @@ METADATA = {
 def read_chapter(path: Path) -> NotebookNode:
     """The nbgrader source notebook of one chapter: solutions in it, hidden regions appended.
 
-    Below its title stand a link and a cell for Colab, which no chapter's text has. The same text
+    Below its title stand a link and, if the course has a library, a cell for Colab that installs
+    it, which no chapter's text has. The same text
     gives the same notebook: ids come from names and headings, outputs are empty.
     Raises AuthorError for anything that nbgrader would refuse, or take silently for granted.
     """
@@ -44,8 +46,8 @@ def read_chapter(path: Path) -> NotebookNode:
     title, *built = [_build_cell(cell, cell_id) for cell, cell_id in zip(cells, ids, strict=True)]
     title.source += colab.link(path.stem)
     metadata = {"tags": ["demo"], **looks.FOLDED}
-    install = new_code_cell(colab.cell(), id="colab", metadata=metadata)
-    return new_notebook(cells=[title, install, *built], metadata=METADATA)
+    install = [new_code_cell(colab.cell(), id="colab", metadata=metadata)] if LIBRARY else []
+    return new_notebook(cells=[title, *install, *built], metadata=METADATA)
 
 
 def _cell_ids(cells: list[TextCell]) -> Iterator[str]:

@@ -2,15 +2,38 @@
 
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import ClearSolutions
+from nbgrader.utils import is_grade
 
-from autograde.nbgrader.regions import code_lines, split_at_region
+from autograde.chapter import AuthorError
+from autograde.nbgrader.regions import HIDDEN_TESTS, code_lines, split_at_region
+
+
+def require_built(notebook: NotebookNode, place: str) -> None:
+    """Raise AuthorError if a source notebook has graded code that the builder did not make.
+
+    nbgrader would run the tests in such a cell; the grader here runs those of
+    `autograde/chapters/` and no others, so nobody's answer would be graded.
+    """
+    code = [cell for cell in notebook.cells if cell.cell_type == "code" and is_grade(cell)]
+    foreign = [c.metadata.nbgrader.grade_id for c in code if HIDDEN_TESTS not in c.source]
+    if foreign:
+        raise AuthorError(
+            f"{place}: its tests stand in its own cells ({', '.join(foreign)}), where this grader "
+            "does not run them. Move the notebook's text to solutions/NN_topic.py and its tests to "
+            "autograde/chapters/chNN_tests.py, delete the notebook, and run: autograde build"
+        )
 
 
 class Stubs(ClearSolutions):
     """nbgrader's ClearSolutions, with a stub that names the exercise and how long ours is.
 
-    Written answers keep nbgrader's own "YOUR ANSWER HERE".
+    Written answers keep nbgrader's own "YOUR ANSWER HERE". A notebook that the builder did not
+    make is refused here, where `nbgrader generate_assignment` begins.
     """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        require_built(nb, resources["nbgrader"]["notebook"])
+        return super().preprocess(nb, resources)
 
     def _replace_solution_region(self, cell: NotebookNode, language: str) -> bool:
         if cell.cell_type == "code" and "nbgrader" in cell.metadata:

@@ -252,7 +252,7 @@ MISTAKES = {
     "a hidden region by hand": (
         changed("\ncheck(square)", f"\ncheck(square)\n### BEGIN HIDDEN TESTS{HERE}"),
         "nbgrader acts on `BEGIN HIDDEN TESTS`",
-        "Take it out of the text",
+        "Hidden tests stand in autograde/chapters/chNN_tests.py: move these there",
     ),
     "a raw cell": (
         changed('# %% tags=["demo"]', f"# %% [raw]{HERE}"),
