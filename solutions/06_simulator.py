@@ -12,15 +12,13 @@
 # **You come with** the rule that accepts. **You build** a simulator, and a policy that sets `K`.
 # **You leave with** three facts: tokens a pass are not speed, the mean is not the tail, and the
 # best `K` depends on the load.
-#
-# Run the cells from top to bottom. Nothing here needs your answers from another chapter.
 
 # %% [markdown]
 # ## A block is a row of coins
 #
-# Here are blocks that were really drafted and judged. The built-in draft wrote five tokens at a
-# time, and the built-in target accepted a part of each five. The text is Python source. A `·` is a
-# space, `·8` is eight spaces, and `↵` is the end of a line.
+# Here are recorded blocks. The built-in draft wrote five tokens at a time, and the built-in target
+# accepted a part of each five. The text is Python source. A `·` is a space, `·8` is eight spaces, and
+# `↵` is the end of a line.
 
 # %%
 import numpy as np
@@ -35,10 +33,10 @@ from specdec_lib.lessons.ch06 import figures, measured as charts
 charts.blocks_as_recorded(k=5, rows=8)
 
 # %% [markdown]
-# Leave the words out. Each row is a run of successes that ends with the first failure. The simplest
-# model of such a row has one number, the acceptance rate `alpha`: **every draft token is accepted
-# with probability `alpha`, whatever happened to the others.** That is a row of coins. Chapters 04 and
-# 05 assume such coins. This chapter first uses the assumption and then tests it.
+# Each row is a run of successes that ends with the first failure. The simplest model of such a row
+# has one number, the acceptance rate `alpha`: **every draft token is accepted with probability
+# `alpha`, whatever happened to the others.** Such a block is a row of coins. Chapters 04 and 05 assume
+# coins. This chapter tests the assumption.
 #
 # ## The smallest example that makes it click
 #
@@ -96,10 +94,8 @@ lesson.check_simulate_block(simulate_block)
 #
 # ## Theory against Monte Carlo
 #
-# A right simulation gives the formula's number and some noise. The simulation can also tell how
-# large the noise is. The mean of `N` blocks is off by about one **standard error**: the standard
-# deviation of a block over the square root of `N`. Without the standard error you cannot tell
-# whether a difference of 0.02 is luck or a bug.
+# A right simulation gives the formula's number and some noise. The mean of `N` blocks is off by about
+# one **standard error**: the standard deviation of a block over the square root of `N`.
 
 # %% tags=["demo", "shown"]
 N, rng = 4000, np.random.default_rng(6)
@@ -115,17 +111,13 @@ for alpha in (0.3, 0.6, 0.85):
 
 # %% [markdown]
 # About two rows in three should lie within one standard error, and hardly any row beyond three.
-# Nine rows that are all off by 0.0 would be as suspicious as one row that is off by 6. Delete the
-# `+ 1` in the cell and run it again: every row is off by twenty standard errors or more.
-#
-# The standard error grows with `alpha` and `K`: long blocks vary more. This will matter for slow
-# requests.
+# Delete the `+ 1` in the cell and run the cell again: every row is off by twenty standard errors or
+# more.
 #
 # ## From blocks to a request
 #
-# A user waits for an answer of, say, 128 tokens. The clock of this chapter counts in **target
-# passes**. A draft step takes `c` of them and a verification takes 1. Plain decoding takes 1 for
-# each token.
+# The clock of this chapter counts in **target passes**. A draft step takes `c` target passes, and a
+# verification takes 1. Plain decoding takes 1 for each token.
 
 # %% [markdown]
 # ### Exercise: simulate_decode
@@ -176,26 +168,20 @@ lesson.check_simulate_decode(simulate_decode)
 #
 # $$ \text{speed} = \frac{\text{tokens written}}{\text{blocks} \times (cK + 1)} $$
 #
-# What a verification really takes, `v(K+1)`, is measured further down.
-#
 # ## The slow requests
 #
-# One user in a hundred waits longest. **p50** is the time that half of the requests do not exceed.
-# **p95** and **p99** are the times that 95 and 99 in a hundred requests do not exceed. A service
-# promises p99.
+# **p50** is the time that half of the requests do not exceed. **p95** and **p99** are the times that 95
+# and 99 in a hundred requests do not exceed. A service promises p99.
 
 # %% tags=["demo"]
 figures.tails(simulate_decode, alpha=0.7, c=0.1, n_tokens=128)
 
 # %% [markdown]
-# The lines are exact: under coins, the law of the number of blocks can be computed. Look for two
-# things:
+# The lines are exact. Look for two things:
 #
 # - **The tail runs away from the middle as `K` grows.** At `K = 1` the request at p99 takes 8% longer
-#   than the one at p50. At `K = 12` it takes 31% longer. Chen et al. saw the time of a request vary
-#   more with `K`, too.
-# - **The `K` that is best for the mean need not be best for p99**: here the two are 4 and 3. If two
-#   settings are equally fast, the smaller `K` has the shorter tail.
+#   than the request at p50. At `K = 12` the request at p99 takes 31% longer.
+# - **The `K` that is best for the mean need not be best for p99**: here the two are 4 and 3.
 
 # %% [markdown]
 # ## What the coins assume
@@ -222,9 +208,9 @@ lesson.committed("prediction_06_b", prediction_06_b, 20, 200)
 lesson.reveal("prediction_06_b", prediction_06_b)
 
 # %% [markdown]
-# A block of an easy request writes more tokens, and a block of a hard one fewer. Their average looks
-# better than coins of 0.7. But every request writes 128 tokens, so the hard ones take more of the
-# blocks. Over all blocks of the service, the mean is worse:
+# The average of an easy and a hard block is longer than a block of coins of 0.7. But every request
+# writes 128 tokens, so the hard requests take more blocks. Over all blocks of the service, the mean is
+# shorter:
 
 # %% tags=["demo"]
 easy, hard, coins = ((1 - alpha**6) / (1 - alpha) for alpha in (0.95, 0.45, 0.7))
@@ -272,23 +258,23 @@ lesson.check_mixture_quantile(mixture_quantile)
 
 # %% [markdown]
 # The slowest 1% of all requests are the slowest 2% of the hard ones. So p99 of the service is p98 of
-# the hard requests, however fast the easy ones are. For the mean it matters where the rates differ:
+# the hard requests, however fast the easy ones are. For the mean it matters where the rates differ.
+# The formula for coins of 0.7 gives 2.94 tokens a block:
 #
-# - **From block to block**, half of them easy: 3.55 tokens a block, more than the 2.94 of the formula.
-# - **From request to request**, half of them easy: 2.69 tokens a block, since hard requests take more
-#   blocks, and a longer tail.
-# - **From token to token**, independently of the tokens before: no gain, 2.94 again.
-# - **With the position**, if a draft gets worse the further it looks ahead. Rates of 0.9 and then 0.5
-#   write 2.35 tokens a block. The first rate alone promises 2.71, and the mean rate 2.19.
+# - **From block to block**, half of them easy: 3.55 tokens a block.
+# - **From request to request**, half of them easy: 2.69 tokens a block.
+# - **From token to token**, independently of the tokens before: 2.94 again.
+# - **With the position**: at `K = 2`, rates of 0.9 and then 0.5 write 2.35 tokens a block. The formula
+#   with 0.9 promises 2.71.
 #
-# Which of the three is real text? Here are recorded blocks, counted over 192 requests of 128 tokens:
+# Which of the four is real text? Here are recorded blocks, counted over 192 requests of 128 tokens:
 
 # %% tags=["demo"]
 charts.acceptance_by_position(k=8)
 
 # %% [markdown]
 # The first position is the worst. A block that gets to the second position is likely to stand in easy
-# text. So it depends on **which acceptance rate** you put into the formula:
+# text. So the formula's number depends on **which acceptance rate** you put in:
 
 # %% tags=["demo"]
 seen = recorded.requests()[8]
@@ -298,14 +284,14 @@ for name, alpha in {"first position": first, "accepted over judged": seen.alpha}
 print("recorded: {:.2f} tokens a block, standard error {:.2f}".format(*seen.tokens))
 
 # %% [markdown]
-# Accepted over judged is the estimate of chapter 05. It gives the mean nearly right, because it counts
-# each position as often as blocks reach it. Does it also give the tail? The same requests, one by one:
+# Accepted over judged is the estimate of chapter 05. This estimate gives the mean nearly right, because
+# it counts each position as often as blocks reach the position. Does the estimate also give the tail?
 
 # %% tags=["demo"]
 charts.requests_against_coins(k=8)
 
 # %% [markdown]
-# It does not. The recorded requests spread more than coins do, to both sides: their p99 is 95 blocks,
+# No. The recorded requests spread more than coins do: their p99 is 95 blocks,
 # and coins say 62. A request in text that the draft is bad at stays slow to its end.
 
 # %% [markdown]
@@ -364,14 +350,13 @@ lesson.check_lockstep_tokens(lockstep_tokens)
 
 # %% [markdown]
 # Eight rows in lock-step behave like one row whose coin is `alpha^8`. In transformers 5.23.0,
-# `generate` refuses to draft for more than one row: "assisted generate is only supported for
-# batch_size = 1". vLLM keeps its batch ragged.
+# `generate` drafts for one row only.
 #
 # ### Simulator: a batch
 #
 # The same coins, twice: above in lock-step, below ragged. Every box is one row in one target pass.
-# Which of the two has idle rows at the end, and why? Say so before you move a slider. Then set `alpha`
-# to 0.95 and the rows to eight. Does lock-step recover?
+# Which of the two has idle rows at the end, and why? Then set `alpha` to 0.95 and the rows to eight.
+# Does lock-step recover?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.batch import batch_simulator
@@ -387,21 +372,28 @@ figures.two_batches(simulate_block, alpha=0.8, k=5, rows=4)
 # %% [markdown]
 # ## The oracle
 #
-# Suppose that somebody tells you before each block how many draft tokens the target is going to
-# accept. You draft just these: no draft step is wasted, and no block ends too early. No choice of `K`
-# is faster with this draft (for `c` up to 1). With coins, such a block drafts
-# $\alpha/(1 - \alpha)$ tokens on average and writes $1/(1 - \alpha)$. So
-#
-# $$ \text{speed of the oracle} = \frac{1}{1 - \alpha (1 - c)}. $$
+# Suppose that an oracle tells you before each block how many draft tokens the target is going to
+# accept. You draft exactly these tokens. No draft step is wasted, and no block ends too early. If `c`
+# is at most 1, no choice of `K` is faster.
 
 # %% tags=["demo"]
 charts.oracle(c=0.1)
 
 # %% [markdown]
-# The distance between the fixed `K` and the oracle is all that a clever schedule can win. The library
-# transformers (version 5.23.0) has two schedules: `K` grows by 2 after a block that was accepted whole
-# and shrinks by 1 after any other, or the draft stops where it is unsure. Both guess what the oracle
-# knows.
+# The distance between the best fixed `K` and the oracle is all that a clever schedule can win.
+#
+# <details><summary>The oracle's speed under coins, and two schedules that guess</summary>
+#
+# With coins, a block of the oracle drafts $\alpha/(1 - \alpha)$ tokens on average and writes
+# $1/(1 - \alpha)$. So
+#
+# $$ \text{speed of the oracle} = \frac{1}{1 - \alpha (1 - c)}. $$
+#
+# The library transformers (version 5.23.0) has two schedules. In the first, `K` grows by 2 after a
+# block that was accepted whole and shrinks by 1 after any other block. In the second, the draft stops
+# where the draft is unsure. Both schedules guess what the oracle knows.
+#
+# </details>
 #
 # ## Simulator: real text, and a clock
 #
@@ -444,15 +436,14 @@ lesson.committed("prediction_06_c", prediction_06_c, 0, 6)
 lesson.reveal("prediction_06_c", prediction_06_c)
 
 # %% [markdown]
-# The button **Generate** plays the next of twelve recorded runs at the `K` of the slider. The models
-# drafted and judged every token in the run. Read the counter like this:
+# The button **Generate** plays the next of twelve recorded runs at the `K` of the slider. Read the
+# counter like this:
 #
-# 1. **Speed** is tokens over `blocks x (c K + v)`. It moves with `c` and `v`, although the text stays.
-# 2. **Tokens a pass** has no clock in it. On average this number only grows with `K`, so it never tells
-#    you to stop.
-# 3. **Predicted** is the formula, with the acceptance rate of all recorded blocks. A run of forty
-#    tokens may be far from it. The lower panel has the mean of all requests.
-# 4. **The dashed boxes** are tokens that were drafted, paid for, and never judged. They grow with `K`.
+# - **Speed** is tokens over `blocks x (c K + v)`. It changes with `c` and `v`, although the text stays.
+# - **Tokens a pass** grows with `K` on average, so this number never tells you to stop.
+# - **Predicted** is the formula, with the acceptance rate of all recorded blocks. One run may be far
+#   from the prediction. The lower panel has the mean of all requests.
+# - **The dashed boxes** are tokens that were drafted and never judged.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.generation import generation_simulator
@@ -468,8 +459,8 @@ charts.past_the_optimum(c=0.1, costs=costs)
 # %% [markdown]
 # ## A service, not a batch
 #
-# In a service, requests come when they like. **Poisson arrivals** are the simplest model: in every
-# millisecond a request arrives with the same small probability, whatever came before. Our server has
+# **Poisson arrivals** are the simplest model of the requests to a service: in every millisecond a
+# request arrives with the same small probability, whatever came before. Our server has
 # room for 16 rows. Before each step the server takes in waiting requests while there is room. Then every
 # row writes one block of the same `K`, ragged. A row that has all of its tokens leaves. The **latency**
 # of a request is the time from its arrival to its last token, so waiting counts.
@@ -567,7 +558,6 @@ lesson.check_choose_k(choose_k)
 
 # %% [markdown]
 # All policies met the same requests: few long answers in the calm, many short ones in the rush, twice.
-# Every request is served, so the throughput is the same. Only the waiting differs.
 #
 # - **No constant is right twice.** A `K` that is good in the calm drowns in the rush: the queue grows,
 #   and everybody waits. `K = 0` survives the rush, and its long answers are slow.
@@ -575,23 +565,21 @@ lesson.check_choose_k(choose_k)
 #   The policy of the third hint has a p99 of 161 ms here. The best constant has 263 ms, and `K = 0` has
 #   271 ms.
 # - **The oracle** is told before each step how many draft tokens would pass in each row. It has 137 ms,
-#   with one `K` for all rows. A better guess could win what lies between.
+#   with one `K` for all rows.
 #
 # ## Long texts turn the verdict round
 #
-# Does drafting never pay at a large batch? A full batch has no free tokens, unless the caches are long.
-# Then every pass waits for the caches, and meanwhile there is time to check drafts (chapter 00). The map
-# asks your `choose_k` about Llama 2 7B on a whole H100, with costs by `pass_time`. The draft has a
-# twentieth of the target's parameters and of its cache.
+# Does drafting never pay at a large batch? A pass that waits for long caches has time to check drafts
+# (chapter 00). The map asks your `choose_k` about Llama 2 7B on a whole H100, with costs by `pass_time`.
+# The draft has a twentieth of the target's parameters and of its cache.
 
 # %% tags=["demo"]
 figures.verdict_by_context(choose_k)
 
 # %% [markdown]
 # In the left column, drafting stops at 256 rows. To the right drafting starts again: with 125
-# tokens of text in each cache, 256 rows draft two tokens each. Sadhukhan et al. (MagicDec) report on real
-# GPUs that drafting pays at large batches if the texts are long. Their draft reads only a part of its
-# cache, because a draft that reads a long cache of its own would be slow too.
+# tokens of text in each cache, 256 rows draft two tokens each. Sadhukhan et al. (MagicDec) report such
+# gains on real GPUs.
 #
 # Do the measured passes agree? Here are those with 448 tokens in each cache. For eight rows, compare
 # `K = 1` with `K = 0` in both measured tables: are 1.7 times the tokens worth the time?
@@ -610,11 +598,11 @@ lesson.show_steps("processor, measured, 448 tokens of text", service.measured(co
 # %% [markdown]
 # ## Optional: spend the verification budget
 #
-# This exercise has no points. Eight rows have drafted six tokens each, and some rows are easier than
-# others. The draft says how sure it is: `confidences[i][j]` is the probability that token `j` of row `i`
-# passes, if the row's tokens before it pass. `pass_ms[n]` is the time of a target pass over `n` tokens in
-# all: one for each row, and the draft tokens that you let the target check. About 14 are free.
-# Replace the last line of `spend`. Which of the 48 draft tokens would you check first?
+# This exercise has no points. Eight rows have drafted six tokens each. `confidences[i][j]` is the
+# draft's own probability that token `j` of row `i` passes, if the row's tokens before it pass.
+# `pass_ms[n]` is the time of a target pass over `n` tokens in all: one for each row, and the draft
+# tokens that you let the target check. About 14 tokens are free. Replace the last line of `spend`. Which
+# of the 48 draft tokens would you check first?
 
 
 # %% tags=["demo", "shown"]
@@ -637,13 +625,16 @@ budget.try_spend(spend)
 # %% [markdown]
 # ## Evidence to inspect
 #
-# You need not believe this chapter. Four things to look at:
+# The next cell judges all recorded tokens again.
 #
-# 1. `specdec_lib/lessons/common/recorded.json` has `p`, `q` and coin of every judged token. The next
-#    cell judges all of them again.
-# 2. `specdec_lib/training/recording.py` made the file. A test computes a sample anew.
+# <details><summary>Four things to look at</summary>
+#
+# 1. `specdec_lib/lessons/common/recorded.json` has `p`, `q` and coin of every judged token.
+# 2. `specdec_lib/training/recording.py` made this file. A test computes a sample anew.
 # 3. The table of theory and Monte Carlo has standard errors. Change the seed.
 # 4. `c` and `v` are measured in this notebook. Measure again, and see how much they move.
+#
+# </details>
 
 # %% tags=["demo"]
 blocks = [block for k in recorded.requests() for run in recorded.runs(k) for block in run]
@@ -739,8 +730,7 @@ print("in lock-step:", {rows: round(lockstep_tokens(0.8, 5, rows), 2) for rows i
 # %% [markdown]
 # ## The race again
 #
-# Now both sides write four texts at a time. A block of four rows holds four times as many tokens. Does
-# drafting still gain on your processor? What would your `choose_k` say?
+# Now both sides write four texts at a time. Does drafting still gain on your processor?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
