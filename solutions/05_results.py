@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 05 Results: read a table of speed-ups, then measure your own
 #
-# 85 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (tokens
+# 100 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (tokens
 # a block, `c` and `v`), mean and standard deviation
 #
 # - **Intuition**: the same tokens at three speeds, in the first table.
@@ -223,8 +223,9 @@ paper_rows_simulator(settings, row=2)
 
 # %% [markdown]
 # For T5-large a `c` of 0.23 would do, twice the printed one. For T5-small no `c` does: at `c = 0`
-# the formula gives 2.64. Here is the `c` that each row would need. The reading grants each row the
-# rounding that suits it best. The column "limit" comes later.
+# the formula gives 2.64. Here is the `c` that each row would need. The last column, "reading", says
+# whether it is above or below the printed `c`. Within its rounding, each row gets the better value.
+# The column "limit" is explained below.
 
 # %% tags=["demo"]
 print(lesson.readings(settings))
@@ -257,8 +258,8 @@ lesson.reveal("prediction_05_c", prediction_05_c)
 figures.three_orders(k=5)
 
 # %% [markdown]
-# Wrong positions that are spread evenly waste nothing. In one run they cost a block each, and `K`
-# cuts the long right stretch. No order beats this limit: **every wrong position ends a block, so a
+# Wrong positions that are spread evenly waste nothing. If all of them stand together, each costs a block,
+# and `K` also cuts the long stretch of right ones. No order beats this limit: **every wrong position ends a block, so a
 # block brings at most `1/(1 - alpha)` tokens.** At temperature 1 the limit holds on average.
 #
 # This is the column "limit". Read the table again. For T5-small on CNNDM the printed rates 0.65 and
@@ -500,8 +501,8 @@ figures.by_task(papers.table("spec_bench_tasks"))
 # For the draft model translation is lowest, 1.13, and it is lowest on average. The order of the
 # other tasks depends on the method: prompt lookup copies, so it is best at summaries, 2.43, and
 # gains little in translation, 1.04. Now four kinds of text here, greedy as there: code, prose, a
-# copy of code with one name changed, and lists of names. A black line is the 95% interval from
-# drawing whole texts again. The cell takes about 20 s.
+# copy of code with one name changed, and lists of names. A black line is the 95% interval. It
+# comes from drawing the texts many times with replacement. The cell takes about 20 s.
 
 # %% tags=["demo"]
 from specdec_lib.drafters.lookup import PromptLookup
@@ -530,8 +531,8 @@ charts.by_kind(found)
 # A processor gets warm and slows down; another program wakes up. If all plain runs come first and
 # all speculative runs after them, two different machines are timed. So run the two **by turns**,
 # divide **pair by pair**, and average the ratios. Which average? Say that one run was twice as fast
-# and one half as fast. The cell shows three means as both sides report them. If both sides agree,
-# the product of their numbers is 1.
+# and one half as fast. One side reports plain over speculative, the other speculative over plain.
+# The cell shows three means of each. If both sides agree, the product of their numbers is 1.
 
 # %% tags=["demo"]
 lesson.three_means([2, 0.5])
@@ -617,16 +618,17 @@ for run in beside("05 pairs", {("small", 2): clock}):
 figures.two_devices(papers.table("spec_bench_devices"))
 
 # %% [markdown]
-# Tokens over speed-up is the time of a block in plain tokens. The draft model's block takes 1.25 of
-# them on the RTX 3090 and 1.53 on the A100. The third row and the draft model even change places:
-# 1.44 and 1.83 times as fast on one card, 1.78 and 1.49 on the other. The cards differ, and so do
+# Divide the tokens of a block by the speed-up: that is how long a block takes, in plain tokens. The
+# draft model's block takes 1.25 of them on the RTX 3090 and 1.53 on the A100. The third row and the
+# draft model even change places: 1.44 and 1.83 times as fast on one card, 1.78 and 1.49 on the other. The
+# cards differ, and so do
 # the processors beside them and the CUDA versions. `c` and `v` have changed, `alpha` has not.
 #
 # ## One request, or many
 #
 # A server answers several requests in one pass. The next picture was recorded on a quiet machine,
-# with the pair that you timed and the four kinds of text. On the left each mark is a size of batch:
-# higher is more tokens a second for all requests together, further left is sooner for each of them.
+# with the pair that you timed and the four kinds of text. On the left each mark is one size of batch.
+# Higher: more tokens a second for all requests together. Further left: each request is served sooner.
 # On the right are the speed-ups with their 95% intervals. From which batch on does drafting lose?
 
 # %% tags=["demo"]

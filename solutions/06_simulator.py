@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 06 Simulator: from one block to a service
 #
-# 90 minutes · difficulty 3 of 5 · you need: the rule of chapter 02 (accept draft tokens up to the
+# 110 minutes · difficulty 3 of 5 · you need: the rule of chapter 02 (accept draft tokens up to the
 # first rejection, then write one token more), mean and standard deviation
 #
 # - **Intuition**: a block is a row of coins, in the first two sections.
@@ -187,8 +187,8 @@ figures.tails(simulate_decode, alpha=0.7, c=0.1, n_tokens=128)
 # ## What the coins assume
 #
 # Real text is not equally hard everywhere. Take a service in which half of the requests are easy: all
-# of their coins pass with 0.95. The other half are hard: their coins pass with 0.45. On average a
-# first draft token passes with 0.70.
+# of their coins pass with 0.95. The other half are hard: their coins pass with 0.45. The mean of
+# the two rates is 0.70.
 #
 # ### Commit first
 #
@@ -502,7 +502,7 @@ lesson.reveal("prediction_06_d", prediction_06_d)
 # **What.** The policy of a service: how many tokens each row drafts in the next step. The server calls
 # your function before every step, and *you* choose the rule. **Shapes.**
 #
-# - `queue_length` counts the requests that wait, and `running` the rows that go on. One of the two is
+# - `queue_length` counts the requests that wait, and `running` the rows that are not finished. One of the two is
 #   above 0. `running` is at most `B`.
 # - `costs` is an array `(B + 1, K_max + 1)` in milliseconds. `costs[b, k]` is the time of a step in which
 #   `b` rows draft `k` tokens each; drafting and verifying are both in it. Row 0 is all zeros: without
@@ -527,8 +527,8 @@ lesson.reveal("prediction_06_d", prediction_06_d)
 #
 # 1. In heavy traffic p99 is at most 5% above that of `K = 0`. In light traffic p99 is at most 0.9 times
 #    that of `K = 0`.
-# 2. A full server drafts less than one row alone, if the costs are those of short texts. Waiting
-#    requests count as rows.
+# 2. A full server drafts less than one row alone, if the costs are those of short texts. A waiting
+#    request that finds room is a row: `choose_k(12, 4, ...)` is `choose_k(0, 16, ...)`.
 # 3. With long texts, whose costs hardly grow with `K`, a full server does draft. At `alpha = 0` nothing
 #    is drafted.
 # 4. In traffic with calm and rush, p99 is below that of the best constant `K`. This counts twice.

@@ -463,8 +463,22 @@ def test_policy_at_full_load(student, costs, waiting, free):
     table = COSTS[costs]
     running = len(table) - 1 - free
     alone = lesson.choice(student.choose_k, 0, 1, 0.7, table)
+    if alone == 0:
+        call = format_call(student.choose_k, (0, 1, 0.7, table))
+        raise Different(f"{call} returned 0, though drafts make one row alone faster.", lesson.ASK)
     hint = f"One row alone drafts {alone}. After the waiting requests are taken in, all rows run."
     check_choice(student, waiting, running, 0.7, table, range(alone), hint)
+
+
+@reacts
+@pytest.mark.parametrize("waiting, running", [(12, 4), (1, 1), (7, 2), (15, 1)])
+def test_policy_counts_who_is_taken_in(student, waiting, running):
+    rows = waiting + running
+    same = lesson.choice(student.choose_k, 0, rows, 0.7, COSTS["no text"])
+    hint = (
+        f"{waiting} waiting requests are taken in, so {rows} rows run, as if {rows} had run before."
+    )
+    check_choice(student, waiting, running, 0.7, COSTS["no text"], [same], hint)
 
 
 @reads_costs
