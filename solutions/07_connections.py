@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 07 Connections: one frame, and what people have put into it
 #
-# 90 minutes · difficulty 4 of 5 · you need: the acceptance rule and its residual (chapter 02),
-# `alpha`, `c` and `v` (chapter 04), and what attention is
+# 140 minutes, best in two sittings · difficulty 4 of 5 · you need: the acceptance rule and its
+# residual (chapter 02), `alpha`, `c` and `v` (chapter 04), and what attention is
 #
 # - **Intuition**: four boxes. Every method changes one or two of them, in "The frame".
 # - **Mathematics**: the speed-up, tokens over time. Each method changes some of its terms.
@@ -108,8 +108,8 @@ lesson.check_one_hot_accept(one_hot_accept)
 
 # %% [markdown]
 # The ratio is `p(x)/1`, so the acceptance probability is `p(x)`. A certain B is accepted with 0.30,
-# and a B drawn from `q` with 0.667. A certain draft is accepted less often, but drafting costs
-# almost no time.
+# and a B drawn from `q` with 0.667. The same token is accepted less often if the draft was certain of
+# it, but such a draft costs almost no time.
 #
 # The next figure compares three drafters on the built-in target: eight held-out prompts, 48 tokens
 # each, `K = 4`.

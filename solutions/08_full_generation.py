@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 08 Full generation: your own decoder on real models, measured
 #
-# 90 minutes · difficulty 5 of 5 · you need: chapters 01 and 02 for the algorithm, 04 and 05 for the
-# numbers, and PyTorch tensors: indexing, `gather`, broadcasting
+# 150 minutes, best in two sittings · difficulty 5 of 5 · you need: chapters 01 and 02 for the
+# algorithm, 04 and 05 for the numbers, and PyTorch tensors: indexing, `gather`, broadcasting
 #
 # - **Intuition**: two caches and five letters, in "The smallest example".
 # - **Mathematics**: the rule of chapter 02 without a division and without a loop, in "A verdict for

@@ -340,3 +340,29 @@ def test_a_boundary_costs_one_behaviour(name: str):
     code = right.replace("r < p[", "r <= p[").replace("q[token] < ", "q[token] <= ")
     exercise = graded(name, code)
     assert code != right and [each.passed for each in exercise.behaviours].count(False) == 1
+
+
+def walked(row=lambda node: node + 1, in_order=False):
+    """The walk, with rows by `row` and coins by node or in the order of use."""
+    judge = FUNCTIONS["multi_candidate_accept"]
+
+    def walk_tree(parents, tokens, p, q, r, u):
+        written, node, used = [], -1, 0
+        while True:
+            children = [i for i, parent in enumerate(parents) if parent == node]
+            drawn = [tokens[i] for i in children]
+            coins = r[used : used + len(drawn)] if in_order else r[children]
+            written.append(judge(drawn, p[row(node)], q[row(node)], coins, u))
+            if written[-1] not in drawn:
+                return written
+            place = drawn.index(written[-1])
+            node, used = children[place], used + place + 1
+
+    return walk_tree
+
+
+def test_a_walk_by_rows_or_coins_of_other_nodes_does_not_pass_the_check():
+    ch07.check_walk_tree(walked())
+    for wrong in (walked(row=lambda node: 0), walked(in_order=True)):
+        with pytest.raises(Different):
+            ch07.check_walk_tree(wrong)

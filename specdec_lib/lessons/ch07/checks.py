@@ -204,7 +204,7 @@ def _first_wrong_row(returned: list, wanted: np.ndarray) -> str:
 
 @visible_check
 def check_walk_tree(function: Callable) -> None:
-    """The card's walk, a chain to its end, both children rejected, twins, and no tree."""
+    """The card's walk, a chain to its end, rows and coins by node, rejected children, no tree."""
     function = going_down(function)
     rows = [np.tile(each, (len(TREE) + 1, 1)) for each in (P, Q)]
     hint = "Node 0 is rejected, node 1 accepted; its child, node 4, is judged against p again."
@@ -213,12 +213,19 @@ def check_walk_tree(function: Callable) -> None:
     hint = "At a leaf the last token comes from the leaf's own row of p, row node + 1."
     arguments = ([-1, 0, 1], [0, 0, 3], p, q, np.array([0.5, 0.5, 0.5]), 0.7)
     expect(function, *arguments, gives=[0, 0, 3, 1], hint=hint)
+    hint = "The children of node 0 are judged by row 1 of p and q: there node 1 is rejected."
+    arguments = ([-1, 0], [0, 0], p[:3], q[:3], np.array([0.5, 0.8]), 0.8)
+    expect(function, *arguments, gives=[0, 2], hint=hint)
     hint = "Both are rejected: the draw is from what is left, [0.692, 0, 0, 0.308]."
     arguments = ([-1, -1, 0], [1, 2, 0], p, q, np.array([0.7, 0.5, 0.0]), 0.7)
     expect(function, *arguments, gives=[3], hint=hint)
     hint = "The coin belongs to the node: r[2] judges node 2, whatever its level is."
     arguments = ([-1, -1, 1], [1, 0, 1], p, np.array([Q, P, Q, P]), np.array([0.9, 0.9, 0.6]), 0.1)
     expect(function, *arguments, gives=[0, 1, 0], hint=hint)
+    hint = "Node 3 is the child of node 1, and r[3] judges it; node 2 is never reached."
+    five = np.array([P, Q, Q, Q, P]), np.array([Q, P, P, P, Q])
+    arguments = ([-1, -1, 0, 1], [1, 0, 2, 0], *five, np.array([0.9, 0.9, 0.1, 0.9]), 0.8)
+    expect(function, *arguments, gives=[0, 2], hint=hint)
     hint = "A tree without nodes writes one token, drawn from p[0]."
     expect(function, [], [], P[None], Q[None], np.array([]), 0.5, gives=[1], hint=hint)
 

@@ -38,7 +38,7 @@ CHANGES: dict[str, tuple[Mapping[int, str], Mapping[int, str]]] = {
     ),
     "several candidates": (
         {1: "n candidates\nfor one place", 2: "in turn, against\nwhat is left"},
-        {0: "E: 1 + a1 + ... + an", 2: "v: v(n + 1)"},
+        {0: "E: 1 + a1 + ... + an", 1: "D: c", 2: "v: v(n + 1)"},
     ),
     "a tree": (
         {1: "candidates\nat every depth", 2: "in turn,\ndown the tree"},

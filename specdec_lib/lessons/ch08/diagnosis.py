@@ -174,10 +174,15 @@ def _astray(each: Pass, text: list[int]) -> str:
 
 
 def _in_verdict(request: Request, got: list[int]) -> str:
-    """What is left if numbers and passes are right."""
+    """What is left if passes are right, and numbers as many as there should be."""
     place = _shared(request.text, got)
+    drawn = (
+        "As many numbers were drawn as there should be; their order is first those of the draft "
+        "tokens, then r, then u. "
+    )
     return (
-        f"The texts part at new token {place}; up to there the right numbers were drawn and the "
-        "right tokens read. p and q are softmax(logits / temperature), p the last n + 1 rows of "
-        "the target's pass, and q judges what was drawn from it."
+        f"The texts part at new token {place}; up to there the right tokens were read. "
+        f"{drawn if request.temperature else ''}p and q are softmax(logits / temperature), p the "
+        "last n + 1 rows of the target's pass, and "
+        "q judges what was drawn from it."
     )
