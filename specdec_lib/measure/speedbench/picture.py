@@ -41,8 +41,9 @@ def picture(rows: Sequence[Row], title: str) -> str:
     parts.append(text(LEFT[0] - 50, 20, title, "start", bold=True))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {HIGH}" role="img" '
-        f'font-family="sans-serif" font-size="12" fill="{INK}"><title>{escape(in_words(rows))}'
-        f'</title><rect width="{WIDE}" height="{HIGH}" fill="white"/>{"".join(parts)}</svg>\n'
+        f'font-family="sans-serif" font-size="12" fill="{INK}" '
+        f'aria-label="{escape(in_words(rows))}">'
+        f'<rect width="{WIDE}" height="{HIGH}" fill="white"/>{"".join(parts)}</svg>\n'
     )
 
 
