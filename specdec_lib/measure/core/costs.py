@@ -30,12 +30,13 @@ PassTasks = Callable[[Llama, Sequence[int], int], dict[int, Task]]
 
 
 def pass_tasks(
-    model: Model, widths: Sequence[int], batch: int = 1, context: int = CONTEXT
+    model: Model, widths: Sequence[int], batch: int = 1, context: int | None = None
 ) -> dict[int, Task]:
-    """Passes over so many tokens in every row after `context` others, each time the same.
+    """Passes over so many tokens in every row after `context` others (CONTEXT), always the same.
 
     They share one cache: the context is read once, which takes longer than many of the passes.
     """
+    context = CONTEXT if context is None else context
     most = context + max(widths)
     text, cache = random_text(model, batch, most), model.new_cache(batch, most)
     model.forward(text[:, :context], cache)
