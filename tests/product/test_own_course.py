@@ -96,24 +96,27 @@ def test_the_bundle_holds_notebooks_and_no_model(followed: Shell):
     assert "HIDDEN TESTS" not in text and "specdec" not in text
 
 
+def gates_after(followed: Shell, file: str, old: str, new: str) -> subprocess.CompletedProcess:
+    """What the gates say with the only `old` in a file of the course replaced; it is put back."""
+    path = followed.course / file
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, old
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    done = followed.run("python -m autograde gates")
+    path.write_text(text, encoding="utf-8")
+    return done
+
+
 @pytest.mark.slow
 def test_a_wrong_case_is_named_by_the_gates(followed: Shell):
-    tests = followed.course / TESTS
-    right = tests.read_text(encoding="utf-8")
-    tests.write_text(right.replace("(50.0, 10.0)", "(50.0, 11.0)"), encoding="utf-8")
-    done = followed.run("python -m autograde gates")
-    tests.write_text(right, encoding="utf-8")
+    done = gates_after(followed, TESTS, "(50.0, 10.0)", "(50.0, 11.0)")
     (shown,) = (text for _, kind, text in BLOCK.findall(PAGE) if text.startswith("ch01_tests.py:"))
     assert done.returncode == 1 and done.stdout.startswith(shown)
 
 
 @pytest.mark.slow
 def test_a_wrong_answer_that_no_case_sees_is_named(followed: Shell):
-    wrong = followed.course / WRONG
-    text = wrong.read_text(encoding="utf-8")
-    wrong.write_text(text.replace("return f - 32.0", "return (f - 32) * 5 / 9"), encoding="utf-8")
-    done = followed.run("python -m autograde gates")
-    wrong.write_text(text, encoding="utf-8")
+    done = gates_after(followed, WRONG, "return f - 32.0", "return (f - 32) * 5 / 9")
     name = "ch01_wrong.py: shifted_only, a wrong answer to celsius, loses no point"
     assert (done.returncode, done.stdout.startswith(name)) == (1, True)
 
