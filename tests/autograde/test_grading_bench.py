@@ -73,14 +73,14 @@ def test_the_headline_is_the_smaller_ratio():
     assert all(any(name in line for line in bench.lines(figures)) for name in bench.GOALS)
 
 
-BURN = "import time\nwhile time.process_time() < 2.5: pass"
+BURN = "import time\nwhile time.process_time() < 1: pass"
 CHILD = f"import subprocess, sys\nsubprocess.{{how}}([sys.executable, '-c', {BURN!r}])"
 
 
 @pytest.mark.parametrize("how", ["run", "Popen"], ids=["waited for", "left alone"])
 def test_the_cpu_of_children_counts(how: str):
     cpu, _ = run(("-c", CHILD.format(how=how)))
-    assert cpu > 2.5
+    assert cpu > 1
 
 
 def test_the_cpu_of_a_students_process_counts():
@@ -90,8 +90,8 @@ from autograde.sandbox.session import Cell, Session
 with Session([Cell("a", {BURN!r}, 10.0)], limits_of({CHAPTER!r})):
     pass
 """
-    cpu, _ = run(("-c", code)) - run(("-c", code.replace("2.5", "0")))
-    assert cpu > 1  # two starts differ by less
+    cpu, _ = run(("-c", code)) - run(("-c", code.replace("< 1:", "< 0:")))
+    assert cpu > 0.5  # two starts differ by less
 
 
 def test_a_failing_command_shows_its_end():

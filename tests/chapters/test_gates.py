@@ -5,6 +5,8 @@ notebook holds a wrong answer to each of several exercises (`wrong_rounds.py`). 
 names the cases and their numbers (`named_numbers.py`).
 """
 
+from collections.abc import Iterator
+
 import pytest
 from classes.named_numbers import gave_away, lost_cases, uncaught
 from classes.regrading import grade_with
@@ -18,7 +20,19 @@ from autograde.result import Exercise, Result
 from autograde.submission import release_of
 from autograde.wrong import Misconception, Misconceptions, misconceptions_of
 
-WRONG = [(name, wrong) for name in chapter_names() for wrong in misconceptions_of(name).all]
+# A wrong loop of chapter 08 takes as long as twenty other wrong answers: most are slow tests.
+LOOP, FEW = "speculative_generate", 3
+
+
+def wrong_answers(chapter: str) -> Iterator:
+    """Every known wrong answer of the chapter as a case of a test."""
+    loops = [wrong for wrong in misconceptions_of(chapter).all if wrong.exercise == LOOP]
+    for wrong in misconceptions_of(chapter).all:
+        marks = [pytest.mark.slow] if wrong in loops[FEW:] else []
+        yield pytest.param(chapter, wrong, marks=marks)
+
+
+WRONG = [case for chapter in chapter_names() for case in wrong_answers(chapter)]
 # What somebody might return without reading the question: constants, and copies of arguments.
 EMPTY_ANSWERS = [
     *("[]", "{}", "True", "0", "1", "1.0", "None", "np.eye(3)", "int('x')"),

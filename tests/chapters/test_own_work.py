@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 from classes.chapter_cases import CHAPTERS
-from classes.regrading import grade_with
 from classes.sessions import call, session
 
 from autograde.chapters.own_work import OWN_WORK
+from autograde.grade import grade
 from autograde.sandbox import isolation, library
 from autograde.sandbox.isolation import Isolation
 from autograde.sandbox.library import split_name
 from autograde.sandbox.session import NotDefined, StudentError
 from autograde.sandbox.workers import Limits
+from autograde.submission import release_of
+from autograde.tools.samples import filled
 from specdec_lib import theory
 
 NAME = "specdec_lib.theory.expected_tokens"
@@ -269,10 +271,24 @@ BORROWED = [
 ]
 
 
-@pytest.mark.parametrize(("chapter", "call", "body"), BORROWED, ids=[c for _, c, _ in BORROWED])
-def test_the_librarys_own_function_earns_nothing_and_says_why(chapter: str, call: str, body: str):
-    name, lines = call.partition("(")[0], body.splitlines()
+def code_of(call: str, body: str) -> str:
+    """The function `call` with this body, whose imports go above it."""
+    lines = body.splitlines()
     above = [line for line in lines if line.startswith(("import", "from"))]
-    code = "\n".join([*above, f"def {call}:", *(f"    {each}" for each in lines[len(above) :])])
-    exercise = grade_with(chapter, **{name: code}).exercises[name]
+    return "\n".join([*above, f"def {call}:", *(f"    {each}" for each in lines[len(above) :])])
+
+
+def beside(row: tuple[str, str, str]) -> dict[str, str]:
+    """The answers of a notebook that holds this one, and one to each other exercise in BORROWED."""
+    chapter, *_ = row
+    others = [each for each in BORROWED if each[0] == chapter]
+    return {call.partition("(")[0]: code_of(call, body) for _, call, body in [*others, row]}
+
+
+@pytest.mark.parametrize("row", BORROWED, ids=[call for _, call, _ in BORROWED])
+def test_the_librarys_own_function_earns_nothing_and_says_why(row: tuple[str, str, str]):
+    """Nothing else is answered in the notebook, so a chapter's borrowed answers share one."""
+    chapter, call, _ = row
+    exercise = grade(filled(release_of(chapter), beside(row)), chapter).exercises
+    exercise = exercise[call.partition("(")[0]]
     assert exercise.score == 0 and "your own work" in exercise.messages[0]

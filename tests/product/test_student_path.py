@@ -1,12 +1,14 @@
-"""A student's whole path through chapter 02 in JupyterLab, by keyboard alone: prediction, a
-mistake in an exercise, its correction, simulator; at the end a click on Validate.
+"""A student's whole path through chapter 02 in JupyterLab, as `specdec start` opens it.
+
+They read it, and then work by keyboard alone: prediction, a mistake in an exercise, its correction,
+simulator; at the end a click on Validate.
 """
 
 import re
 
 import pytest
 from classes.submitting import CHAPTER
-from pages.jupyter_lab import RUN, Lab, StudentServer
+from pages.jupyter_lab import RUN, Lab
 
 from autograde.submission import release_of
 from autograde.tools.samples import solutions_of
@@ -14,6 +16,12 @@ from autograde.wrong import misconceptions_of
 
 pytestmark = pytest.mark.browser
 
+RELEASE = release_of(CHAPTER)
+TABLE, FORMULA = r"^\| ---", r"\$\$.+?\$\$"
+BOX = '<div class="alert'
+BOXES = r"""boxes => boxes.map(box => {
+  const [own, around] = [box, box.parentElement].map(each => getComputedStyle(each));
+  return own.color === around.color && own.backgroundColor.startsWith("rgba(") })"""
 SIMULATOR = "import linked_simulator"  # what the folded cell shows
 REVEAL = 'lesson.reveal("prediction_02",'
 EXERCISE = "acceptance_probability"
@@ -25,6 +33,25 @@ SAID = (
     "token=1) returned 1, expected 0.66667. Is it the target over the draft?"
 )
 MESSAGE = re.compile(r"\s+".join(map(re.escape, SAID.split())))  # it may be broken into lines
+
+
+def in_release(pattern: str) -> int:
+    """How often `pattern` occurs in the chapter."""
+    flags = re.MULTILINE | re.DOTALL
+    return sum(len(re.findall(pattern, cell.source, flags)) for cell in RELEASE.cells)
+
+
+def read_the_chapter(lab: Lab) -> None:
+    lab.read()
+    tables, formulas = in_release(TABLE), in_release(FORMULA)
+    assert lab.count(".jp-RenderedMarkdown table", tables) == tables > 0
+    assert lab.count("mjx-container[display=true]", formulas) == formulas > 0
+    assert lab.panel.locator("mjx-merror, [data-mjx-error]").count() == 0
+    # JupyterLab keeps the boxes' tint, on which its own text can be read in the dark too.
+    assert lab.panel.locator(".alert").evaluate_all(BOXES) == [True] * in_release(BOX)
+    # No question about news, and none of nbgrader's tools for instructors.
+    assert lab.page.locator(".Toastify__toast, .jp-Dialog").count() == 0
+    assert lab.page.get_by_text("Create Assignment").count() == 0
 
 
 def answer(lab: Lab, key: str, old: str, new: str, last: str) -> None:
@@ -64,13 +91,16 @@ def err_and_correct(lab: Lab) -> None:
     lab.wait_for_output(CHECK, f"{EXERCISE}: all 7 examples agree.")
 
 
-def test_a_student_goes_from_a_prediction_to_validate(lab: Lab, student_server: StudentServer):
-    lab.open(student_server.put("path", release_of(CHAPTER)))
+def test_a_student_goes_from_a_prediction_to_validate(lab: Lab):
+    lab.open(f"{CHAPTER}/{CHAPTER}.ipynb")
+    read_the_chapter(lab)
     commit_a_prediction(lab)
     err_and_correct(lab)
     move_the_simulator(lab)
     said = lab.validate()
     assert len(OTHERS) == 4 and all(f"{name}: not written yet" in said for name in OTHERS)
-    assert "prediction_02_b: no guess yet" in said and "Success" not in said
+    assert "The following cell failed" in said and "Success" not in said
+    assert all(f"lesson.check_{name}({name})" in said for name in OTHERS)
+    assert "quiz_02: no answer yet" in said and "prediction_02_b: no guess yet" in said
     assert CHECK not in said and f"{EXERCISE}: not written yet" not in said
     assert "prediction_02: no guess yet" not in said

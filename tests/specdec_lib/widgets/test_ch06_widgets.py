@@ -111,8 +111,11 @@ def test_a_block_is_drafted_in_grey_and_then_judged(reader):
 
 def test_it_plays_by_itself_where_motion_is_wanted(reader):
     page = reader(generation_simulator(k=16), motion="no-preference")
+    page.hold_clock()
     page.press("Generate")
-    page.frame.get_by_text("tokens in").wait_for(timeout=30_000)
+    assert page.frame.get_by_text("tokens in").count() == 0
+    page.page.clock.run_for(30_000)
+    page.frame.get_by_text("tokens in").wait_for()
     want = speed_of(recorded.runs(16)[0], 16, 0.1, 1.0)[0]
     assert float(page.numbers()[0]) == pytest.approx(want, abs=ROUNDED)
 
