@@ -29,17 +29,26 @@ if sys.platform != "linux":
 # A fork server for each chapter: one that loads torch takes more than a second of the processor.
 Servers.MAX = 12
 
+# Files that one worker takes, since they share what is long in the making: the right answers' cases
+# and the outcomes of wrong ones, which a process keeps for each chapter; a JupyterLab.
+_GRADING = (
+    *("test_gates.py", "test_fair_marks.py", "test_ch08.py", "test_own_work.py", "test_causes.py"),
+    *("test_underneath.py", "test_runner.py"),
+)
+_LAB = ("test_lab_browser.py", "test_student_path.py")
+
 # The files that take longest, whatever their number of tests, the longest first: they are begun in
 # this order, for a worker that met one at the end would be alone with it. pytest-xdist keeps the
 # order with --no-loadscope-reorder.
 _LONG = (
-    *("test_lab_browser.py", "test_gates.py", "test_chapters.py", "test_simulators.py"),
-    *("test_student_path.py", "test_attacks.py", "test_causes.py", "test_crashes.py"),
-    *("test_bad_submissions.py", "test_ch08.py", "test_exactness.py", "test_nbgrader_marks.py"),
-    *("test_course.py", "test_formgrader.py", "test_own_work.py", "test_page_answers.py"),
-    *("test_greedy_identity.py", "test_remote.py", "test_grading_bench.py", "test_bounds.py"),
-    *("test_exported_simulators.py", "test_runner.py", "test_published.py", "test_toy_course.py"),
-    *("test_builder_release.py", "test_fair_marks.py", "test_cluster.py", "test_distant.py"),
+    *_GRADING,
+    *_LAB,
+    *("test_chapters.py", "test_simulators.py", "test_attacks.py", "test_exactness.py"),
+    *("test_bad_submissions.py", "test_course.py", "test_formgrader.py", "test_crashes.py"),
+    *("test_nbgrader_marks.py", "test_remote.py", "test_hostile_pages.py", "test_page_answers.py"),
+    *("test_published.py", "test_distant.py", "test_time_limits.py", "test_toy_course.py"),
+    *("test_exported_simulators.py", "test_session.py", "test_greedy_identity.py", "test_pipes.py"),
+    *("test_bounds.py", "test_assets.py", "test_mark.py", "test_cluster.py"),
 )
 _PLACE = {name: place for place, name in enumerate(_LONG)}
 
@@ -69,6 +78,20 @@ def _why_left_out() -> Iterator[tuple[str, str]]:
 
 
 LEFT_OUT = dict(_why_left_out())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """With `--dist loadfile`: a file goes to one worker whole, and so do _GRADING and _LAB."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            name = file.rpartition("/")[2]
+            return next((group[0] for group in (_GRADING, _LAB) if name in group), file)
+
+    return Together(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -102,8 +102,8 @@ def warped(warp: Warp) -> TableModel:
 
 @pytest.mark.parametrize("prompt", [[0], [2, 0], [1, 2, 0, 1, 2]])
 def test_the_distribution_is_the_targets_for_prompts_of_every_length(prompt: list[int]):
-    found = distribution(decoder(ModelDrafter(DRAFT), 3, prompt=prompt))
-    assert distance(found, autoregressive(TARGET, prompt, N)) < EXACT
+    found = distribution(decoder(ModelDrafter(DRAFT), 2, prompt=prompt, count=3))
+    assert distance(found, autoregressive(TARGET, prompt, 3)) < EXACT
 
 
 @pytest.mark.parametrize("name", ["model", "bigram", "prompt lookup"])

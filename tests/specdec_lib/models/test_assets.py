@@ -139,11 +139,11 @@ def test_the_scaled_target_has_the_same_distribution():
     assert (p - q).abs().sum(-1).max() / 2 < 3e-5
 
 
-def identical(prompts: list[list[int]], ks: list[int], tokens: int) -> None:
+def identical(prompts: list[list[int]], ks: list[int], tokens: int, apart: int = 1) -> None:
     """Compare with the greedy text of transformers, in float64."""
     expected = greedy_text(transformers_model("target"), prompts, tokens)
     target, draft = (model(name, torch.float64) for name in ("target", "base"))
-    require_identical(target, draft, prompts, expected, ks)
+    require_identical(target, draft, prompts, expected, ks, apart)
 
 
 def test_greedy_text_is_that_of_transformers():
@@ -153,7 +153,7 @@ def test_greedy_text_is_that_of_transformers():
 @pytest.mark.slow
 @pytest.mark.parametrize("ks", [[1, 3, 5, 7], [2, 4, 6, 8]], ids=["odd K", "even K"])
 def test_greedy_text_is_that_of_transformers_for_50_prompts(ks: list[int]):
-    identical(held_out.prompts(50), ks, tokens=24)
+    identical(held_out.prompts(50), ks, tokens=24, apart=8)
 
 
 def test_the_pair_loads_by_name():
