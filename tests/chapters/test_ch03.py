@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import functions_of, random_pairs, text_of, unwritten
-from classes.regrading import grade_with
+from classes.regrading import grade_alone
 
 from autograde.chapters import ch03_tests as hidden
 from autograde.chapters.expected import ch03_expected
@@ -27,7 +27,7 @@ def test_messages_show_a_rule_by_its_name():
     with pytest.raises(Different, match=r"\(rule=right_rule, p=np.array\(\[0.375.*returned False"):
         ch03.check_is_lossless(lambda rule, p, q: False)
     wrong = "def is_lossless(rule, p, q):\n    return bool(len(p))"
-    exercise = grade_with(CHAPTER, is_lossless=wrong).exercises["is_lossless"]
+    exercise = grade_alone(CHAPTER, is_lossless=wrong).exercises["is_lossless"]
     messages = " ".join(exercise.messages)
     assert "is_lossless(rule=from_target, p=np.array([0.375" in messages and "0x" not in messages
 

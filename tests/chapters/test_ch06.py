@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
-from classes.regrading import grade_with
+from classes.regrading import grade_alone
 
 from autograde.chapters.ch06_tests import RemoteCoins, Seeded, law_of_slowest
 from autograde.tools.samples import solutions_of
@@ -200,7 +200,7 @@ def test_a_wrong_count_costs_no_time_and_a_wrong_time_no_count():
     free = right.replace("passes * (c * k + 1)", "float(passes)")
     lost = {}
     for name, code in (("count", NO_BONUS), ("time", free)):
-        exercise = grade_with(CHAPTER, simulate_decode=code).exercises["simulate_decode"]
+        exercise = grade_alone(CHAPTER, simulate_decode=code).exercises["simulate_decode"]
         lost[name] = [each.name for each in exercise.behaviours if not each.passed]
     edges = "the edges: nothing wanted, alpha 0 and 1"
     assert lost["time"] == ["the time of every block is c k + 1", edges]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, random_pairs, unwritten
-from classes.regrading import grade_with
+from classes.regrading import grade_alone
 
 from autograde.chapter import ROOT
 from autograde.chapters import ch07_tests, ch07_wrong
@@ -305,7 +305,7 @@ OFF_BY_ONE = """
 
 def graded(name: str, code: str):
     """One exercise of the solution with another answer in it."""
-    return grade_with(CHAPTER, **{name: code}).exercises[name]
+    return grade_alone(CHAPTER, **{name: code}).exercises[name]
 
 
 @pytest.mark.parametrize("cap", [8, 15, 16, 32])

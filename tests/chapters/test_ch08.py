@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import BLOCKS, functions_of, text_of
-from classes.regrading import grade_with
+from classes.regrading import grade_alone
 from decoders import random_models
 from decoders.distant import DISTANT, Crossings, llama_on
 from wrong_answers import fresh, held_out, tuned
@@ -111,8 +111,8 @@ def verify_block(p, q, drafted, r, u):
 
 
 def graded(**answers: str):
-    """The exercises of the solution with other answers in it."""
-    return grade_with(CHAPTER, **answers).exercises
+    """The exercises of a notebook with these answers, and the solution's where they call them."""
+    return grade_alone(CHAPTER, **answers).exercises
 
 
 def test_a_right_verdict_that_waits_for_the_device_loses_a_tenth_and_is_told_so():
@@ -204,7 +204,8 @@ BROKEN = "def verify_block(p, q, drafted, r, u):\n    return p[:, 0, 0].long(), 
 
 
 def test_a_right_loop_of_wrong_parts_loses_a_small_share():
-    exercise = graded(verify_block=BROKEN)["speculative_generate"]
+    loop = solutions_of(CHAPTER)["speculative_generate"]
+    exercise = graded(verify_block=BROKEN, speculative_generate=loop)["speculative_generate"]
     lost, words = exercise.max_score - exercise.score, "With your own verify_block: "
     (message,) = exercise.messages
     assert 0 < lost < 0.1 * exercise.max_score

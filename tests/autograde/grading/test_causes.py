@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from classes.regrading import grade_with
+from classes.regrading import grade_alone
 from tqdm import tqdm
 from wrong_answers import fresh, held_out, tuned
 from wrong_answers.attempts import Attempt
@@ -27,7 +27,7 @@ ONCE_WRONG = (
 
 def told(chapter: str, attempt: Attempt) -> set[str]:
     """The causes that the author of an attempt reads of, by name."""
-    result = grade_with(chapter, **{attempt.exercise: attempt.code})
+    result = grade_alone(chapter, **{attempt.exercise: attempt.code})
     exercise = result.exercises[attempt.exercise]
     assert exercise.messages, f"{attempt.name} is taken for right"
     return {behaviour.cause for behaviour in exercise.behaviours if behaviour.cause}
@@ -251,7 +251,7 @@ def test_a_form_of_nothing_is_refused():
 
 def test_two_causes_are_refuted_each_in_its_own_words():
     ((attempt),) = [a for a in tuned.CH02.all if a.name == "filter_of_all"]
-    exercise = grade_with(tuned.CH02.chapter, **{attempt.exercise: attempt.code}).exercises
+    exercise = grade_alone(tuned.CH02.chapter, **{attempt.exercise: attempt.code}).exercises
     messages = "\n".join(exercise[attempt.exercise].messages)
     known = misconceptions_of(tuned.CH02.chapter).of(attempt.exercise)
     words = [w.think for w in known if w.name in attempt.causes]

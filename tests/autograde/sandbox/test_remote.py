@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from classes.regrading import grade_with
+from classes.regrading import grade_alone
 from classes.sessions import call, session, value_of
 
 from autograde.chapters.ch03_tests import Bounded
@@ -186,9 +186,9 @@ def test_what_a_use_may_be_given_is_bounded(given: str):
 
 
 def messages_on(chapter: str, **answer: str) -> str:
-    """The messages on one exercise, answered with this code and everything else right."""
+    """The messages on one exercise, answered with this code."""
     (name,) = answer
-    exercise = grade_with(chapter, **answer).exercises[name]
+    exercise = grade_alone(chapter, **answer).exercises[name]
     assert exercise.score == 0
     return " ".join([exercise.note or "", *exercise.messages])
 

@@ -15,15 +15,20 @@ UNWRITTEN = "def {name}(*args):\n    raise NotImplementedError('{name}: not writ
 
 
 def answers_beside(chapter: str, wrong: Misconception) -> dict[str, str]:
-    """The answers other than the solution's, by exercise, of the notebook that `wrong` stands in.
-
-    What hangs on a wrong answer is left unwritten: it could only fail, and slowly.
-    """
+    """The answers, by exercise, that are not the solution's in the notebook with `wrong`."""
     shared = next(group for group in rounds_of(chapter) if wrong in group)
-    spoilt = {each.exercise for each in shared}
-    hanging = [name for name, near in needs_of(chapter).items() if near & spoilt]
-    unwritten = {name: UNWRITTEN.format(name=name) for name in hanging}
-    return unwritten | {each.exercise: each.code for each in shared}
+    return without_others(chapter, {each.exercise: each.code for each in shared})
+
+
+def without_others(chapter: str, answers: dict[str, str]) -> dict[str, str]:
+    """These answers, and every other that none of them calls unwritten.
+
+    It could tell nothing about them: what hangs on a wrong one would only fail, and slowly.
+    """
+    needs = needs_of(chapter)
+    near = set().union(*(needs[name] | needs.keys() & used(answers[name]) for name in answers))
+    kept = near.union(*(needs[name] for name in near), answers)
+    return {name: UNWRITTEN.format(name=name) for name in needs.keys() - kept} | answers
 
 
 @cache
