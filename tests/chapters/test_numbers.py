@@ -98,7 +98,7 @@ def test_eos_stands_where_it_is_wanted():
     seed, eos = ch01_expected.with_eos_at(31, 6, [1, 3], 2)
     assert ch01_expected.alone(ch01_expected.hashed(seed, 6), [1, 3], 9, eos)[2:] == [eos]
     with pytest.raises(ValueError, match="take an earlier place"):
-        ch01_expected.with_eos_at(31, 2, [1], 4)
+        ch01_expected.with_eos_at(31, 2, [1], 30)
 
 
 def test_what_is_expected_is_what_chapter_02_says():
