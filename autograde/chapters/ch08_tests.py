@@ -47,9 +47,9 @@ class RemoteModel(WatchedModel, RemoteObject):
     """A model as an argument; its caches are lent as well."""
 
     def __init__(
-        self, table: np.ndarray, name: str, prompt: int, most: int | None, passes: list[Pass]
+        self, table: np.ndarray, name: str, prompt: int, passes: list[Pass], **bounds: int
     ) -> None:
-        WatchedModel.__init__(self, table, name, prompt, most, passes)
+        WatchedModel.__init__(self, table, name, prompt, passes, **bounds)
         names = ("vocab_size", "new_cache()", "forward()")
         RemoteObject.__init__(self, self, *names, max_given=2 * LONGEST)
 
@@ -205,7 +205,9 @@ def edge(p: list, q: list, drafted: list, r: list, u: float) -> tuple[Tensor, ..
 
 
 LARGEST = float(np.nextafter(1, 0))
-EVEN, TINY, TINIEST = [0.5, 0.25, 0.25], 2.0**-13, 2.0**-30
+EVEN, TINY, TINIEST = [0.5, 0.25, 0.25], 2.0**-13, 2.0**-48
+# Token 1 is rejected, and the residual is TINIEST times [1, 0, 2]: its cut is at 1/3.
+FINE = ([0.5 + TINIEST, 0.25 - 3 * TINIEST, 0.25 + 2 * TINIEST], EVEN), 1 - 4 * TINIEST
 EDGES = {
     "both sides equal: rejected": edge([[0.25, 0.5, 0.25], EVEN], [EVEN], [0], [0.5], 0.5),
     "p is 0 and r is 0": edge([[0.0, 0.5, 0.5], EVEN], [EVEN], [0], [0.0], 0.75),
@@ -224,13 +226,11 @@ EDGES = {
     "a small residual": edge(
         [[0.5 + TINY, 0.25 - 3 * TINY, 0.25 + 2 * TINY], EVEN], [EVEN], [1], [1 - 2**-12], 0.4
     ),
-    "a residual too fine for single precision": edge(
-        [[0.5 + TINIEST, 0.25 - 3 * TINIEST, 0.25 + 2 * TINIEST], EVEN],
-        [EVEN],
-        [1],
-        [1 - 4 * TINIEST],
-        0.4,
-    ),  # fmt: skip
+    "a residual too fine for single precision": edge([*FINE[0]], [EVEN], [1], [FINE[1]], 0.4),
+    "u just below a cut: nothing was added": edge([*FINE[0]], [EVEN], [1], [FINE[1]], 0.3333333),
+    "u just above a cut: a law in double precision": edge(
+        [*FINE[0]], [EVEN], [1], [FINE[1]], 0.33333334
+    ),
     "a rejected token behind an accepted one": edge(
         [[0.5, 0.25, 0.25], [0.0, 0.5, 0.5], [0.0, 1.0, 0.0]], [EVEN, EVEN], [0, 0], [0.9, 0.9], 0.2
     ),
@@ -240,7 +240,10 @@ EDGES = {
 @block_edges
 @pytest.mark.parametrize("args", EDGES.values(), ids=EDGES)
 def test_block_edges(student, args):
-    hint = "Accept iff r q < p, strictly. Keep the dtype, and take p where the residual is empty."
+    hint = (
+        "Accept iff r q < p, strictly. Keep the dtype, add nothing, and take p only where the "
+        "residual is exactly 0."
+    )
     check_block(student, args, hint, form=True)
     untouched(student)
 
@@ -312,11 +315,9 @@ def asked(seed, prompt, k, tokens, temperature, eos) -> Request:
 def generated(student, strict=False, **request):
     """Let the student write, and hold the text against ours; the request and the two models."""
     seed, right = request["seed"], asked(**request)
-    # One pass more, to read the prompt apart; for 0 tokens there is none.
-    most = (len(right.blocks) + 1, None) if right.most else (0, 0)
     passes: list[Pass] = []
-    lent = zip(tables_of(seed), ("target", "draft"), most, strict=True)
-    models = [RemoteModel(each, name, len(right.prompt), n, passes) for each, name, n in lent]
+    lent = zip(tables_of(seed), ("target", "draft"), right.bounds, strict=True)
+    models = [RemoteModel(t, name, len(right.prompt), passes, **most) for t, name, most in lent]
     expect_text(student.speculative_generate, right, models, WatchedGenerator(seed), strict)
     return right, models
 
