@@ -241,7 +241,9 @@ def test_the_refusal_of_an_underscored_number_names_the_places_to_choose_from(tm
     result = taken(tmp_path, {f"jane_12_77_34_501_{CHAPTER}.ipynb": b"x"} | HONEST_FILE, "canvas")
     (line,) = result.refused
     end = f"{CHAPTER}/{CHAPTER}.ipynb"
-    assert f"by hand, as course/submitted/jane-12/{end} or course/submitted/jane_12-77/{end}" in line
+    assert (
+        f"by hand, as course/submitted/jane-12/{end} or course/submitted/jane_12-77/{end}" in line
+    )
 
 
 def test_a_zip_of_nothing_but_such_names_is_refused_name_by_name(tmp_path: Path):
