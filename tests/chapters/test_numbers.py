@@ -13,7 +13,7 @@ from classes.typed_numbers import typed_in
 
 from autograde import grade
 from autograde.chapter import TESTS, Chapter, chapter_names
-from autograde.chapters.expected import ch00_expected, ch01_expected, ch02_expected
+from autograde.chapters.expected import ch00_expected, ch01_expected, ch02_expected, ch07_expected
 from autograde.chapters.laws import LARGEST, reference_residual
 from autograde.chapters.numbers import ch00_numbers, ch01_numbers, ch02_numbers
 from autograde.wrong import misconceptions_of
@@ -99,6 +99,26 @@ def test_eos_stands_where_it_is_wanted():
     assert ch01_expected.alone(ch01_expected.hashed(seed, 6), [1, 3], 9, eos)[2:] == [eos]
     with pytest.raises(ValueError, match="take an earlier place"):
         ch01_expected.with_eos_at(31, 2, [1], 30)
+
+
+def test_what_is_expected_is_what_chapter_07_says():
+    coins = np.array([0.7, 0.9])
+    assert ch07_expected.one_hot(1, P, 0.5, 0.7) == (2, False)
+    assert ch07_expected.one_hot(1, np.array([0, LARGEST, 0]), LARGEST, 0.5) == (1, True)
+    assert ch07_expected.candidate([1, 3], P, Q, coins, 0.5) == 3
+    assert ch07_expected.candidate([1, 2], P, Q, coins, 0.7) == 3
+    steps = ch07_expected.trajectory(lambda text: [t + 1 for t in text], [0], [5, 5, 3])
+    assert steps == [[5, 5, 3], [1, 6, 6], [1, 2, 7], [1, 2, 3], [1, 2, 3]]
+    assert ch07_expected.ancestors([-1, -1, 0, 0, 1, 2])[5] == [0, 2, 5]
+    rows = [np.tile(each, (7, 1)) for each in (P, Q)]
+    tree, r = ([-1, -1, 0, 0, 1, 2], [1, 3, 0, 2, 0, 1]), [0.7, 0.9, 0.5, 0.5, 0.4, 0.5]
+    assert ch07_expected.walk(*tree, *rows, np.array(r), 0.5) == [3, 0, 1]
+    assert ch07_expected.mapped([0.25, 0.2, 0.25, 0.3], [1, -1, 1, 2], 3).tolist() == [
+        0,
+        0.625,
+        0.375,
+    ]
+    assert ch07_expected.mean_experts(2, 8, 2) == 3.5
 
 
 def test_what_is_expected_is_what_chapter_02_says():
