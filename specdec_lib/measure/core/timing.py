@@ -27,6 +27,8 @@ class Spread:
     high: float
 
     def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.median:.2f} (one turn: no quartiles)"
         return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
