@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 06 Simulator: from one block to a service
 #
-# 110 minutes · difficulty 3 of 5 · you need: the rule of chapter 02 (accept draft tokens up to the
+# 90 minutes · difficulty 3 of 5 · you need: the rule of chapter 02 (accept draft tokens up to the
 # first rejection, then write one token more), mean and standard deviation
 #
 # - **Intuition**: a block is a row of coins, in the first two sections.
@@ -10,15 +10,15 @@
 # - **Demo**: recorded text with a clock, and a service that is run by your policy.
 #
 # **You come with** the rule that accepts. **You build** a simulator, and a policy that sets `K`.
-# **You leave with** three facts: tokens a pass are not speed, the mean is not the tail, and the
-# best `K` depends on the load.
+# **You leave with** three facts: more tokens a pass need not be faster, a good mean can hide slow
+# requests, and the best `K` depends on the load.
 
 # %% [markdown]
 # ## A block is a row of coins
 #
-# Here are recorded blocks. The built-in draft wrote five tokens at a time, and the built-in target
-# accepted a part of each five. The text is Python source. A `·` is a space, `·8` is eight spaces, and
-# `↵` is the end of a line.
+# These blocks are recorded. The built-in draft wrote five tokens at a time, and the built-in target
+# accepted some of them. The text is Python source. A `·` is a space, `·8` is eight spaces, and `↵`
+# is the end of a line.
 
 # %%
 import numpy as np
@@ -33,31 +33,30 @@ from specdec_lib.lessons.ch06 import figures, measured as charts
 charts.blocks_as_recorded(k=5, rows=8)
 
 # %% [markdown]
-# Each row is a run of successes that ends with the first failure. The simplest model of such a row
-# has one number, the acceptance rate `alpha`: **every draft token is accepted with probability
-# `alpha`, whatever happened to the others.** Such a block is a row of coins. Chapters 04 and 05 assume
-# coins. This chapter tests the assumption.
+# Each row is a run of accepted tokens that ends with the first rejection. The simplest model is a row
+# of coins: **every draft token is accepted with probability `alpha`, whatever happened to the others.**
+# Chapters 04 and 05 assume coins. This chapter tests the assumption.
 #
 # ## The smallest example that makes it click
 #
-# Blocks of `K = 2`.
+# A block has two draft tokens: `K = 2`.
 #
 # - **Coins of 0.5.** The first draft token passes in half of the blocks, and both pass in a
 #   quarter. A block writes 1 + 0.5 + 0.25 = 1.75 tokens on average.
-# - **Two kinds of blocks.** In half of the blocks the draft is always right, and in the other half
-#   it is always wrong. The mean rate is 0.5 again. A block writes 3 tokens or 1, on average 2.
-# - **Two such rows that wait for each other.** Both write 3 tokens only if both stand in easy text.
-#   A step writes (3 + 1 + 1 + 1) / 4 = 1.5 tokens for each row.
+# - **Two kinds of blocks.** In half of the blocks the draft is right, and in the other half it is
+#   wrong. A block writes 3 tokens or 1, on average 2.
+# - **Two such rows that wait for each other.** Both write 3 tokens only if the draft is right in
+#   both. A step writes (3 + 1 + 1 + 1) / 4 = 1.5 tokens for each row.
 #
-# The rate is 0.5 in all three cases, and the results differ. You now simulate each case.
+# The acceptance rate is 0.5 in all three cases, and the results differ.
 
 # %% [markdown]
 # ### Exercise: simulate_block
 #
 # **What.** How many draft tokens of one block are accepted. **Shapes.** `r` is `(k,)`, one uniform
-# number in [0, 1) for each draft token. An int from 0 to `k` comes back. Token `i` passes exactly
-# if `r[i] < alpha`, so that a coin of 0 does not pass at `alpha = 0`. The first token that does not
-# pass ends the block. Count draft tokens only. `alpha` may be 0 or 1, and `k` may be 0.
+# number in [0, 1) for each draft token. The function returns an int from 0 to `k`. Token `i` passes
+# exactly if `r[i] < alpha`. So at `alpha = 0` no coin passes, not even a coin of 0. The first token
+# that does not pass ends the block. Count draft tokens only. `alpha` may be 0 or 1, and `k` may be 0.
 #
 # **One worked number.** `alpha = 0.7` and `r = [0.2, 0.6, 0.9, 0.1, 0.3]`: two coins pass, and the
 # third does not. The last two are not looked at. The answer is 2.
@@ -84,18 +83,18 @@ figures.rows_of_coins(simulate_block, alpha=0.7, k=5)
 lesson.check_simulate_block(simulate_block)
 
 # %% [markdown]
-# The crosses are computed. The walk ends at draft token `i + 1` if `i` coins pass and the next one
-# fails; the whole block passes if all `K` coins do. So the number `n` of accepted tokens has the law
+# The crosses are computed. Exactly `i` tokens are accepted if `i` coins pass and the next coin fails.
+# All `K` tokens are accepted if all coins pass. So the number `n` of accepted tokens has the law
 #
 # $$ P(n = i) = \alpha^i (1 - \alpha) \;\text{ for } i < K, \qquad P(n = K) = \alpha^K. $$
 #
-# A block writes $n + 1$ tokens, on average $1 + \alpha + \cdots + \alpha^K$. This is Equation 1 of
-# Leviathan et al.
+# A block writes $n + 1$ tokens, on average $1 + \alpha + \cdots + \alpha^K$ (Leviathan et al.,
+# Equation 1).
 #
 # ## Theory against Monte Carlo
 #
-# A right simulation gives the formula's number and some noise. The mean of `N` blocks is off by about
-# one **standard error**: the standard deviation of a block over the square root of `N`.
+# The mean of `N` simulated blocks is off by about one **standard error**: the standard deviation of a
+# block over the square root of `N`.
 
 # %% tags=["demo", "shown"]
 N, rng = 4000, np.random.default_rng(6)
@@ -110,23 +109,28 @@ for alpha in (0.3, 0.6, 0.85):
         print(f"{row} {off:+8.1f} standard errors")
 
 # %% [markdown]
-# About two rows in three should lie within one standard error, and hardly any row beyond three.
-# Delete the `+ 1` in the cell and run the cell again: every row is off by twenty standard errors or
-# more.
+# About two rows in three lie within one standard error, and hardly any row beyond three. Delete the
+# `+ 1` in the cell and run the cell again. How far off is every row now?
 #
 # ## From blocks to a request
 #
-# The clock of this chapter counts in **target passes**. A draft step takes `c` target passes, and a
-# verification takes 1. Plain decoding takes 1 for each token.
+# The clock of this chapter counts in **target passes**. A draft step takes `c` target passes. The pass
+# that checks a block takes 1, and plain decoding takes 1 for each token.
 
 # %% [markdown]
 # ### Exercise: simulate_decode
 #
 # **What.** One request: whole blocks until at least `n_tokens` tokens are written. Your function may
-# call `simulate_block`. **Shapes.** `rng` is a `numpy.random.Generator`, and each block takes one
-# `rng.random(k)`. A dict comes back: `"tokens"`, an int that counts every correction and bonus token
-# and is not cut off at the end; `"target_passes"`, an int; `"time"`, a float in target passes. `k`
-# may be 0, which is plain decoding. `n_tokens` may be 0, which takes no block. `alpha` may be 0 or 1.
+# call `simulate_block`. **Shapes.** `rng` is a `numpy.random.Generator`. Each block draws its coins
+# by one `rng.random(k)`. The function returns a dict:
+#
+# - `"tokens"`, an int: all tokens of all blocks, with every correction and bonus token. The last
+#   block is not cut.
+# - `"target_passes"`, an int.
+# - `"time"`, a float in target passes.
+#
+# `k` may be 0, which is plain decoding. `n_tokens` may be 0, which takes no block. `alpha` may be 0
+# or 1.
 #
 # **One worked number.** `alpha = 0.7`, `c = 0.1`, `k = 4`, `n_tokens = 8`:
 #
@@ -171,30 +175,26 @@ lesson.check_simulate_decode(simulate_decode)
 # ## The slow requests
 #
 # **p50** is the time that half of the requests do not exceed. **p95** and **p99** are the times that 95
-# and 99 in a hundred requests do not exceed. A service promises p99.
+# and 99 in a hundred requests do not exceed. A service promises its p99.
 
 # %% tags=["demo"]
 figures.tails(simulate_decode, alpha=0.7, c=0.1, n_tokens=128)
 
 # %% [markdown]
-# The lines are exact. Look for two things:
-#
-# - **The tail runs away from the middle as `K` grows.** At `K = 1` the request at p99 takes 8% longer
-#   than the request at p50. At `K = 12` the request at p99 takes 31% longer.
-# - **The `K` that is best for the mean need not be best for p99**: here the two are 4 and 3.
+# The lines are exact. At `K = 1` p99 is 8% above p50. At `K = 12` p99 is 31% above p50. So the best `K`
+# depends on what you promise: the mean is best at `K = 4`, and p99 is best at `K = 3`.
 
 # %% [markdown]
 # ## What the coins assume
 #
-# Real text is not equally hard everywhere. Take a service in which half of the requests are easy: all
-# of their coins pass with 0.95. The other half are hard: their coins pass with 0.45. The mean of
-# the two rates is 0.70.
+# Real text is not equally hard everywhere. Take a service in which half of the requests are easy: their
+# coins pass with 0.95. The other half are hard: their coins pass with 0.45. The mean rate is 0.70.
 #
 # ### Commit first
 #
-# Requests write 128 tokens with `K = 5`. If all coins were 0.7, the request at p50 would take 44
-# blocks, and the one at p99 would take 54. How many blocks does the request at p99 take in the service
-# with easy and hard requests? Write a number from 20 to 200.
+# Each request writes 128 tokens with `K = 5`. If all coins were 0.7, p50 would be 44 blocks, and p99
+# would be 54 blocks. How many blocks is p99 in the service with easy and hard requests? Write a
+# number from 20 to 200.
 
 # %% solution="prediction_06_b"
 ### BEGIN SOLUTION
@@ -208,28 +208,22 @@ lesson.committed("prediction_06_b", prediction_06_b, 20, 200)
 lesson.reveal("prediction_06_b", prediction_06_b)
 
 # %% [markdown]
-# The average of an easy and a hard block is longer than a block of coins of 0.7. But every request
-# writes 128 tokens, so the hard requests take more blocks. Over all blocks of the service, the mean is
-# shorter:
-
-# %% tags=["demo"]
-easy, hard, coins = ((1 - alpha**6) / (1 - alpha) for alpha in (0.95, 0.45, 0.7))
-print(f"tokens a block: easy {easy:.2f}, hard {hard:.2f}, their average {(easy + hard) / 2:.2f}")
-print(f"all blocks of the service: {2 / (1 / easy + 1 / hard):.2f}; coins of 0.7: {coins:.2f}")
-
-# %% [markdown]
-# The tail is much worse. Count 1,000 requests, of which 500 are hard. The slowest 1% are 10 requests, and
-# all 10 are hard. Which share of the hard requests is that?
+# Count 1,000 requests, of which 500 are hard. The slowest 1% are 10 requests, and all 10 are hard.
+# Which share of the hard requests are these 10?
 
 # %% [markdown]
 # ### Exercise: mixture_quantile
 #
 # **What.** The number of blocks that a share of *all* requests does not exceed, if there are several
-# kinds of requests. **Shapes.** `laws` is a list of arrays, one for each kind: `laws[i][n]` is the
-# probability that a request of kind `i` takes `n` blocks. The arrays may differ in length.
-# `weights` is a list of floats: the share of each kind among the requests; they sum to 1. `share` is
-# above 0 and below 1. The smallest `n` comes back, an int, for which at least `share` of all requests
-# take `n` blocks or fewer. If exactly `share` of them do, `n` is the answer.
+# kinds of requests. **Shapes.**
+#
+# - `laws` is a list of arrays, one for each kind: `laws[i][n]` is the probability that a request of
+#   kind `i` takes `n` blocks. The arrays may differ in length.
+# - `weights` is a list of floats, the share of each kind among the requests. They sum to 1.
+# - `share` is above 0 and below 1.
+#
+# The function returns an int: the smallest `n` for which at least `share` of all requests take `n`
+# blocks or fewer. Exactly `share` is enough.
 #
 # **One worked number.** Half of the requests take 1 block. The other half take 2 blocks or 4, with
 # probability 0.5 each. `mixture_quantile([np.array([0, 1.0]), np.array([0, 0, 0.5, 0, 0.5])],
@@ -257,24 +251,27 @@ figures.mixed_requests(mixture_quantile, rates=(0.95, 0.45), k=5, n_tokens=128)
 lesson.check_mixture_quantile(mixture_quantile)
 
 # %% [markdown]
-# The slowest 1% of all requests are the slowest 2% of the hard ones. So p99 of the service is p98 of
-# the hard requests, however fast the easy ones are. For the mean it matters where the rates differ.
-# The formula for coins of 0.7 gives 2.94 tokens a block:
+# The slowest 1% of all requests are the slowest 2% of the hard requests. So p99 of the service is p98
+# of the hard requests, however fast the easy requests are.
 #
-# - **From block to block**, half of them easy: 3.55 tokens a block.
-# - **From request to request**, half of them easy: 2.69 tokens a block.
-# - **From token to token**, independently of the tokens before: 2.94 again.
-# - **With the position**: at `K = 2`, rates of 0.9 and then 0.5 write 2.35 tokens a block. The formula
-#   with 0.9 promises 2.71.
-#
-# Which of the four is real text? Here are recorded blocks, counted over 192 requests of 128 tokens:
+# The mean changes too. It depends on where the easy text is:
+
+# %% tags=["demo"]
+easy, hard, coins = ((1 - alpha**6) / (1 - alpha) for alpha in (0.95, 0.45, 0.7))
+print(f"every coin is 0.7:          {coins:.2f} tokens a block")
+print(f"half of the blocks easy:    {(easy + hard) / 2:.2f} tokens a block")
+print(f"half of the requests easy:  {2 / (1 / easy + 1 / hard):.2f} tokens a block")
+
+# %% [markdown]
+# The two last numbers differ because hard requests take more blocks for their 128 tokens. How is real
+# text? These are the recorded blocks of 192 requests of 128 tokens:
 
 # %% tags=["demo"]
 charts.acceptance_by_position(k=8)
 
 # %% [markdown]
-# The first position is the worst. A block that gets to the second position is likely to stand in easy
-# text. So the formula's number depends on **which acceptance rate** you put in:
+# The first position is the worst. A block that reaches the second position probably stands in easy
+# text. So two ways to measure the acceptance rate give the formula two numbers:
 
 # %% tags=["demo"]
 seen = recorded.requests()[8]
@@ -284,28 +281,28 @@ for name, alpha in {"first position": first, "accepted over judged": seen.alpha}
 print("recorded: {:.2f} tokens a block, standard error {:.2f}".format(*seen.tokens))
 
 # %% [markdown]
-# Accepted over judged is the estimate of chapter 05. This estimate gives the mean nearly right, because
-# it counts each position as often as blocks reach the position. Does the estimate also give the tail?
+# The second way is the estimate of chapter 05. It counts each position as often as blocks reach the
+# position, so the mean is nearly right. Does it also give the tail?
 
 # %% tags=["demo"]
 charts.requests_against_coins(k=8)
 
 # %% [markdown]
-# No. The recorded requests spread more than coins do: their p99 is 95 blocks,
-# and coins say 62. A request in text that the draft is bad at stays slow to its end.
+# No. The recorded requests differ more than coins do: their p99 is 95 blocks, and coins say 62. If the
+# draft is bad at a text, the request stays slow to its end.
 
 # %% [markdown]
 # ## A batch: in lock-step, or each row for itself
 #
 # A server decodes many requests at once, one in each row of a batch. After a block, row 1 may have
-# four accepted tokens and row 2 none. A **ragged** batch lets every row keep its own tokens, and the
-# rows differ in length from then on. A batch in **lock-step** has one length: the slowest row decides,
-# and the other rows throw their surplus away. The law of the text stays the same, but time is lost.
+# four accepted tokens, and row 2 may have none. In a **ragged** batch every row keeps its own tokens,
+# so the rows soon differ in length. In **lock-step** every row keeps only as many tokens as the slowest
+# row wrote. The law of the text stays the same, but time is lost.
 #
 # ### Commit first
 #
-# One row with `alpha = 0.8` and `K = 5` writes 3.69 tokens a step. How many tokens does each row write
-# a step, on average, when eight such rows go in lock-step? Write a number from 0.1 to 6.
+# One row with `alpha = 0.8` and `K = 5` writes 3.69 tokens a step. Now eight such rows go in lock-step.
+# How many tokens does each row write a step, on average? Write a number from 0.1 to 6.
 
 # %% solution="prediction_06"
 ### BEGIN SOLUTION
@@ -321,9 +318,9 @@ lesson.reveal("prediction_06", prediction_06)
 # %% [markdown]
 # ### Exercise: lockstep_tokens
 #
-# **What.** The expected number of tokens that each row writes in a step, when `batch_size` rows of
-# independent coins advance by the slowest row. The correction or bonus token counts. **Shapes.** Three
-# numbers in, a float out. No random numbers: the answer is exact. `alpha` may be 0 or 1, `k` may be 0,
+# **What.** The expected number of tokens that each row writes in a step, if `batch_size` rows of
+# independent coins go in lock-step. The correction or bonus token counts. **Shapes.** Three numbers
+# in, a float out. The answer is exact and uses no random numbers. `alpha` may be 0 or 1, `k` may be 0,
 # and `batch_size` is at least 1.
 #
 # **One worked number.** `alpha = 0.5`, `k = 1`, `batch_size = 2`: both rows pass with probability
@@ -354,9 +351,9 @@ lesson.check_lockstep_tokens(lockstep_tokens)
 #
 # ### Simulator: a batch
 #
-# The same coins, twice: above in lock-step, below ragged. Every box is one row in one target pass.
-# Which of the two has idle rows at the end, and why? Then set `alpha` to 0.95 and the rows to eight.
-# Does lock-step recover?
+# The simulator runs the same coins twice: above in lock-step, below ragged. Every box is one row in one
+# target pass. Which batch has idle rows at the end, and why? Set `alpha` to 0.95 and the rows to eight.
+# Is lock-step better now?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.batch import batch_simulator
@@ -364,7 +361,7 @@ from specdec_lib.lessons.widgets.batch import batch_simulator
 batch_simulator(alpha=0.8, k=5, rows=4)
 
 # %% [markdown]
-# The same as a still picture, from your own `simulate_block`:
+# This picture shows the same by your own `simulate_block`:
 
 # %% tags=["demo"]
 figures.two_batches(simulate_block, alpha=0.8, k=5, rows=4)
@@ -374,13 +371,14 @@ figures.two_batches(simulate_block, alpha=0.8, k=5, rows=4)
 #
 # Suppose that an oracle tells you before each block how many draft tokens the target is going to
 # accept. You draft exactly these tokens. No draft step is wasted, and no block ends too early. If `c`
-# is at most 1, no choice of `K` is faster.
+# is at most 1, no other choice of `K` is faster.
 
 # %% tags=["demo"]
 charts.oracle(c=0.1)
 
 # %% [markdown]
-# The distance between the best fixed `K` and the oracle is all that a clever schedule can win.
+# A rule that changes `K` from block to block can win at most the distance between the best fixed `K`
+# and the oracle.
 #
 # <details><summary>The oracle's speed under coins, and two schedules that guess</summary>
 #
@@ -397,8 +395,10 @@ charts.oracle(c=0.1)
 #
 # ## Simulator: real text, and a clock
 #
-# First the two costs, measured on this machine: bare passes of the built-in pair, whose target is made
-# as slow as a model five times its size.
+# Until here, checking a block took 1. In truth the check is a pass over `K + 1` tokens. It takes
+# `v(K+1)` times as long as a pass over one token, so a block takes `c K + v(K+1)`. The next cell
+# measures `c` and `v` on your machine, with the built-in pair, whose target is made as slow as a model
+# five times its size.
 
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores
@@ -421,8 +421,8 @@ for run in beside("06 costs", {"40M cost": within(passes, seconds=4, most=20)}):
 # %% [markdown]
 # ### Commit first
 #
-# At `c = 0.1` and `v = 1` the recorded blocks are fastest at `K = 3`: 1.73 times plain decoding.
-# How many times plain decoding is `K = 16`, on average? Write a number from 0 to 6.
+# At `c = 0.1` and `v = 1` the recorded blocks are fastest at `K = 3`: 1.73 times plain decoding. What is
+# the speed at `K = 16`, on average, in times plain decoding? Write a number from 0 to 6.
 
 # %% solution="prediction_06_c"
 ### BEGIN SOLUTION
@@ -439,11 +439,9 @@ lesson.reveal("prediction_06_c", prediction_06_c)
 # The button **Generate** plays the next of twelve recorded runs at the `K` of the slider. Read the
 # counter like this:
 #
-# - **Speed** is tokens over `blocks x (c K + v)`. It changes with `c` and `v`, although the text stays.
+# - **Speed** is tokens over `blocks x (c K + v)`.
 # - **Tokens a pass** grows with `K` on average, so this number never tells you to stop.
-# - **Predicted** is the formula, with the acceptance rate of all recorded blocks. One run may be far
-#   from the prediction. The lower panel has the mean of all requests.
-# - **The dashed boxes** are tokens that were drafted and never judged.
+# - **Predicted** is the formula for the acceptance rate of all recorded blocks. One run may be far off.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.generation import generation_simulator
@@ -451,7 +449,7 @@ from specdec_lib.lessons.widgets.generation import generation_simulator
 generation_simulator(k=5, c=0.1, v=1.0, costs=costs)
 
 # %% [markdown]
-# The lower panel as a still picture, for `c = 0.1`, `v = 1` and for the times measured above:
+# The simulator's lower panel as a picture, for `c = 0.1` and `v = 1`, and for the times measured above:
 
 # %% tags=["demo"]
 charts.past_the_optimum(c=0.1, costs=costs)
@@ -460,29 +458,32 @@ charts.past_the_optimum(c=0.1, costs=costs)
 # ## A service, not a batch
 #
 # **Poisson arrivals** are the simplest model of the requests to a service: in every millisecond a
-# request arrives with the same small probability, whatever came before. Our server has
-# room for 16 rows. Before each step the server takes in waiting requests while there is room. Then every
-# row writes one block of the same `K`, ragged. A row that has all of its tokens leaves. The **latency**
-# of a request is the time from its arrival to its last token, so waiting counts.
+# request arrives with the same small probability, whatever came before. Our server has room for 16
+# rows. Before each step, the server takes in waiting requests while there is room. Then every row
+# writes one block of the same `K`, ragged. A request that has all of its tokens leaves. The
+# **latency** of a request is the time from its arrival to its last token, so waiting counts.
 #
-# What does a step cost? The first table is computed as in `pass_time` of chapter 00: Llama 2 7B, with
-# short texts, on a GPU with the bandwidth of an H100 and a twentieth of its FLOP/s. On this GPU 16 rows
-# use up all free tokens. The draft has a twentieth of the target's parameters. The second table is
-# measured: the built-in pair, its target as slow as a model of 234 million parameters, on one thread of
-# a processor, with 64 tokens of text in each row's cache.
+# How long does a step take? In a pass the GPU reads all weights once. During the reading, the GPU has
+# time to compute on some tokens: these are the **free tokens** of chapter 00. Each token more makes the
+# pass longer. One row leaves most free tokens to draft tokens, and a full server leaves none.
+#
+# The first table is computed by this rule (`pass_time` in chapter 00) for Llama 2 7B with short texts.
+# Its GPU reads 3.35 TB a second, as an H100 does, but computes at a twentieth of the speed of an H100.
+# So 14 tokens are free. A draft step takes a twentieth of a target pass.
+#
+# The second table is measured on one thread of a processor: the built-in pair, its target made as slow
+# as a model of 234 million parameters, with 64 tokens of text in each row's cache.
 
 # %% tags=["demo"]
 lesson.show_steps("GPU, computed", service.gpu(context=0))
 lesson.show_steps("processor, measured", service.measured(context=64))
 
 # %% [markdown]
-# For one row, drafts cost little time. For a full server they cost a lot.
-#
 # ### Commit first
 #
 # One request alone is 2.3 times as fast with `K = 4` as without drafts, if `alpha = 0.7`. Now take a
 # rush: requests come almost as fast as the GPU can serve them without drafts. The server always drafts
-# `K = 4`. How many times as long is its p99 latency as that of plain decoding? Write a number from 0.1
+# `K = 4`. What is its p99 latency, in times the p99 latency of plain decoding? Write a number from 0.1
 # to 20.
 
 # %% solution="prediction_06_d"
@@ -502,15 +503,15 @@ lesson.reveal("prediction_06_d", prediction_06_d)
 # **What.** The policy of a service: how many tokens each row drafts in the next step. The server calls
 # your function before every step, and *you* choose the rule. **Shapes.**
 #
-# - `queue_length` counts the requests that wait, and `running` the rows that are not finished. One of the two is
-#   above 0. `running` is at most `B`.
-# - `costs` is an array `(B + 1, K_max + 1)` in milliseconds. `costs[b, k]` is the time of a step in which
-#   `b` rows draft `k` tokens each; drafting and verifying are both in it. Row 0 is all zeros: without
-#   rows there is no step. `B` is the number of rows that the server has room for.
-# - After your answer, the server takes in waiting requests until `B` rows run. Then the step begins.
+# - `queue_length` requests wait, and `running` rows still write. At least one of the two numbers is above
+#   0. The server has room for `B` rows, so `running` is at most `B`.
 # - `alpha` is the mean acceptance rate of the service, from 0 to 1.
-# - An int from 0 to `K_max` comes back. 0 is plain decoding. The same arguments always give the same
-#   `K`: the grader asks once and remembers.
+# - `costs` is an array `(B + 1, K_max + 1)` in milliseconds. `costs[b, k]` is the time of a whole step in
+#   which `b` rows draft `k` tokens each. Row 0 is all zeros. A larger `k` need not take longer.
+#
+# The function returns an int from 0 to `K_max`. Then the server takes in waiting requests until `B` rows
+# run, and the step begins. The same arguments must always give the same `K`: the grader asks once and
+# remembers.
 #
 # **One worked number.** `alpha = 0.5`, and `costs` has room for two rows:
 #
@@ -523,15 +524,14 @@ lesson.reveal("prediction_06_d", prediction_06_d)
 # is 1. Now one request waits and one runs. The step has two rows, and each waits 12, 14.7 or 18.3 ms for
 # a token. So `choose_k(1, 1, ...)` is 0.
 #
-# **What is graded.** The p99 latency in traffic that you do not see, and what your function answers:
+# **What is graded.** The p99 latency in traffic that you do not see, and what your function returns:
 #
-# 1. In heavy traffic p99 is at most 5% above that of `K = 0`. In light traffic p99 is at most 0.9 times
-#    that of `K = 0`.
-# 2. A full server drafts less than one row alone, if the costs are those of short texts. A waiting
-#    request that finds room is a row: `choose_k(12, 4, ...)` is `choose_k(0, 16, ...)`.
-# 3. With long texts, whose costs hardly grow with `K`, a full server does draft. At `alpha = 0` nothing
-#    is drafted.
-# 4. In traffic with calm and rush, p99 is below that of the best constant `K`. This counts twice.
+# 1. In heavy traffic p99 is at most 1.05 times the p99 of `K = 0`, and in light traffic at most 0.9 times.
+# 2. With the costs of short texts, a full server drafts less than one row alone. A waiting request that
+#    finds room is a row: `choose_k(12, 4, ...)` is `choose_k(0, 16, ...)`.
+# 3. With the costs of long texts, which grow little with the first draft tokens, a full server drafts.
+#    At `alpha = 0` nothing is drafted.
+# 4. In traffic with calm and rush, p99 is below the p99 of the best constant `K`. This counts twice.
 
 
 # %% solution="choose_k"
@@ -557,32 +557,35 @@ figures.policies(choose_k)
 lesson.check_choose_k(choose_k)
 
 # %% [markdown]
-# All policies met the same requests: few long answers in the calm, many short ones in the rush, twice.
+# On the left, all policies met the same requests: few long answers in the calm, many short answers in
+# the rush, twice.
 #
-# - **No constant is right twice.** A `K` that is good in the calm drowns in the rush: the queue grows,
-#   and everybody waits. `K = 0` survives the rush, and its long answers are slow.
-# - **A good policy follows the load.** It drafts while few rows run, and stops when the server fills.
-#   The policy of the third hint has a p99 of 161 ms here. The best constant has 263 ms, and `K = 0` has
-#   271 ms.
+# - **No constant is right twice.** If `K` is good in the calm, the queue grows in the rush. If `K` is 0,
+#   the queue stays short, but the long answers are slow.
+# - **A good policy follows the load.** The policy of the third hint has a p99 of 161 ms here. The best
+#   constant has 263 ms, and `K = 0` has 271 ms.
 # - **The oracle** is told before each step how many draft tokens would pass in each row. It has 137 ms,
 #   with one `K` for all rows.
 #
+# On the right, your function was asked twice: for short texts, and for 4,000 tokens of text in each
+# row's cache. Why do the answers differ?
+#
 # ## Long texts turn the verdict round
 #
-# Does drafting never pay at a large batch? A pass that waits for long caches has time to check drafts
-# (chapter 00). The map asks your `choose_k` about Llama 2 7B on a whole H100, with costs by `pass_time`.
-# The draft has a twentieth of the target's parameters and of its cache.
+# In each pass the GPU also reads the caches of all rows. Long texts make the reading longer, so more
+# tokens are free. The map asks your `choose_k` about Llama 2 7B on a whole H100, with costs computed as
+# above.
 
 # %% tags=["demo"]
 figures.verdict_by_context(choose_k)
 
 # %% [markdown]
-# In the left column, drafting stops at 256 rows. To the right drafting starts again: with 125
+# In the left column, drafting stops at 256 rows. To the right, drafting starts again: with 125
 # tokens of text in each cache, 256 rows draft two tokens each. Sadhukhan et al. (MagicDec) report such
 # gains on real GPUs.
 #
-# Do the measured passes agree? Here are those with 448 tokens in each cache. For eight rows, compare
-# `K = 1` with `K = 0` in both measured tables: are 1.7 times the tokens worth the time?
+# Do the measured passes agree? At `alpha = 0.7`, `K = 1` writes 1.7 times the tokens. How many times as
+# long does a step of eight rows take, here and in the measured table above?
 
 # %% tags=["demo"]
 lesson.show_steps("processor, measured, 448 tokens of text", service.measured(context=448))
@@ -591,18 +594,24 @@ lesson.show_steps("processor, measured, 448 tokens of text", service.measured(co
 # <details><summary>Answer</summary>
 #
 # With 64 tokens of text, the step of eight rows takes 1.78 times as long with `K = 1`: no. With 448
-# tokens it takes 1.50 times as long: yes. Even on one thread of a processor the verdict turns round.
+# tokens of text, the step takes 1.50 times as long: yes.
 #
 # </details>
 
 # %% [markdown]
 # ## Optional: spend the verification budget
 #
-# This exercise has no points. Eight rows have drafted six tokens each. `confidences[i][j]` is the
-# draft's own probability that token `j` of row `i` passes, if the row's tokens before it pass.
-# `pass_ms[n]` is the time of a target pass over `n` tokens in all: one for each row, and the draft
-# tokens that you let the target check. About 14 tokens are free. Replace the last line of `spend`. Which
-# of the 48 draft tokens would you check first?
+# This exercise has no points. Eight rows have drafted six tokens each. Which of the 48 draft tokens
+# should the target check?
+#
+# <details><summary>What <code>spend</code> is given, and what it returns</summary>
+#
+# `confidences[i][j]` is the draft's own probability that token `j` of row `i` passes, if the row's
+# tokens before it pass. `pass_ms[n]` is the time of a target pass over `n` tokens: one for each row, and
+# the draft tokens that are checked. `spend` returns how many draft tokens of each row are checked.
+# Replace its last line.
+#
+# </details>
 
 
 # %% tags=["demo", "shown"]
@@ -616,9 +625,9 @@ budget.try_spend(spend)
 # %% [markdown]
 # <details><summary>One good rule</summary>
 #
-# Token `j` of a row is accepted with the product of the confidences up to `j`. Sort all 48 products, and
-# take the largest as long as the tokens in a millisecond grow. Within a row the products fall, so you
-# take tokens from its front only. This rule writes 3.21 tokens in a millisecond.
+# Token `j` of a row is accepted with a probability that is the product of the confidences up to `j`.
+# Sort all 48 products. Take the largest ones, while the tokens in a millisecond grow. Within a row the
+# products fall, so you take tokens from its front only. This rule writes 3.21 tokens in a millisecond.
 #
 # </details>
 
@@ -645,7 +654,7 @@ print(f"{len(blocks)} blocks, {judged} judged tokens; verdicts that differ: {dif
 # %% [markdown]
 # ## Quiz
 #
-# **Question 1.** A simulation runs at its best `K`. Somebody doubles `K` from there. What happens?
+# **Question 1.** A simulation runs at its best `K`. Somebody doubles this `K`. What happens?
 #
 # - a: nothing changes, as the target stops at the first rejection anyway
 # - b: tokens a pass fall, because longer blocks are rejected more often
@@ -681,9 +690,9 @@ lesson.answered("quiz_06_b", quiz_06_b)
 # ### In your own words
 #
 # A server's log says: `K = 5`, 70% of the first draft tokens of a block accepted, 3.55 tokens a block.
-# "The formula gives 2.94, so the counter is wrong." Is it? Say what else explains the numbers, how the
-# accepted counts would show it, and what you expect of p99. Write three to five sentences. A person
-# marks this answer.
+# A colleague says: "The formula gives 2.94, so the counter is wrong." What else explains the numbers?
+# How would the counts of accepted tokens show your explanation? What do you expect of p99? Write three
+# to five sentences. A person marks this answer.
 
 # %% [markdown] written="why_not_coins" points=2
 # The counter may be right. The formula holds for coins, for one rate everywhere. If some blocks
@@ -707,8 +716,9 @@ lesson.readiness(simulate_block, simulate_decode, mixture_quantile, lockstep_tok
 #
 # <details><summary>Answer</summary>
 #
-# The block also writes a fourth token, and it takes longer than one pass. *Look:* with `K = 5`, three
-# accepted tokens give 4.00 at `c = 0` and 2.67 at `c = 0.1`. No accepted token gives 0.67, not 0.
+# The block also writes a fourth token, and the block takes longer than one pass. *Look:* with `K = 5`,
+# a block with three accepted tokens is 4.00 times as fast at `c = 0`, and 2.67 times at `c = 0.1`. At
+# `c = 0.1`, a block with no accepted token is 0.67 times as fast, not 0 times.
 #
 # </details>
 #
@@ -717,8 +727,8 @@ lesson.readiness(simulate_block, simulate_decode, mixture_quantile, lockstep_tok
 # <details><summary>Answer</summary>
 #
 # In lock-step, the slowest of many rows is nearly always slow. *Look:* at `alpha = 0.8` and `K = 5` a row
-# writes 3.69 tokens a step alone, 2.59 in a pair, and 1.20 among eight. In a ragged batch the tokens stay,
-# but a pass over more tokens takes longer.
+# writes 3.69 tokens a step alone, 2.59 in a pair, and 1.20 among eight. In a ragged batch every row keeps
+# its tokens, but a pass over more tokens takes longer.
 #
 # </details>
 
@@ -743,6 +753,8 @@ show_race(race("06", contestants, tokens=32, rows=4))
 # %% [markdown]
 # ## Sources
 #
+# <details><summary>Six sources, and what each supports</summary>
+#
 # - Y. Leviathan, M. Kalman, Y. Matias, *Fast Inference from Transformers via Speculative Decoding*,
 #   ICML 2023, arXiv 2211.17192: Equation 1 and the cost `c K + 1` of a block. Independent
 #   acceptances are a simplification there, and called one. It says nothing on batches or on p99.
@@ -756,5 +768,7 @@ show_race(race("06", contestants, tokens=32, rows=4))
 #   They show that coins can fail in this way, and not how far they fail for your models.
 # - The recorded passes, `specdec_lib/lessons/ch06/passes.json`: one thread of one processor. They show
 #   what a full server can cost, and not what yours costs.
+#
+# </details>
 #
 # **Next.** Chapter 07: trees of draft tokens, drafts without a model, and decoding without a draft.

@@ -156,7 +156,7 @@ lesson.check_rollback(rollback)
 # rejected and the count is 0. The residual is `[0, 1, 0]`: the next token is 1.
 #
 # **What is graded, too.** Compare strictly: an equal product rejects. Calculate in the dtype of `p` and
-# `q`, float32 or float64, and add no tiny number to either. Change no argument. Use no loop over rows and no `item()` or `tolist()`: the
+# `q`, float32 or float64, and add no tiny number to `p`, `q`, the residual or its sum. Change no argument. Use no loop over rows and no `item()` or `tolist()`: the
 # number of operations must not depend on `B`. (The check cannot count operations. Grading does, for a
 # tenth of the points.)
 #

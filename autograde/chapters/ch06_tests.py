@@ -15,6 +15,7 @@ from specdec_lib.lessons.ch06.checks import Coins, run_of
 from specdec_lib.lessons.common.comparing import difference, in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call
 from specdec_lib.lessons.common.examples import Different
+from specdec_lib.lessons.common.lending import fixed
 
 
 class RemoteCoins(Coins, RemoteObject):
@@ -396,8 +397,10 @@ COSTS = {
     "short": service.measured(service.SHORT),
     "long": service.measured(service.LONG),
     "no text": service.gpu(0),
-    "much text": service.gpu(20_000),
+    "much text": service.gpu(4000),
 }
+# One row: the step with one draft token is the shortest, and with many it takes little longer.
+UNEVEN = fixed([[0.0] * 7, [10.0, 9.8, 10.2, 10.4, 10.6, 10.8, 11.0]])
 # Other requests than the notebook's.
 LOADS = {
     "heavy": service.traffic(21, [(120, 261, 32)]),
@@ -484,9 +487,19 @@ def test_policy_counts_who_is_taken_in(student, waiting, running):
 @reads_costs
 @pytest.mark.parametrize("queue_length, running", [(0, 16), (12, 4), (30, 16)])
 def test_policy_with_long_texts(student, queue_length, running):
-    hint = "With these costs a step of 16 rows takes hardly longer with drafts than without."
     table = COSTS["much text"]
+    plain, drafted = table[-1, :2]
+    hint = (
+        f"A step of 16 rows takes {drafted:.1f} ms with one draft token for each row, and "
+        f"{plain:.1f} ms without."
+    )
     check_choice(student, queue_length, running, 0.8, table, range(1, table.shape[1]), hint)
+
+
+@reads_costs
+def test_policy_where_the_shortest_step_is_not_the_best(student):
+    hint = f"Three draft tokens take {UNEVEN[1, 3]:g} ms, and none {UNEVEN[1, 0]:g} ms."
+    check_choice(student, 0, 1, 0.9, UNEVEN, range(3, 7), hint)
 
 
 @reads_costs

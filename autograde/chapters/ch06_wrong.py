@@ -427,6 +427,47 @@ def never_drafts(queue_length, running, alpha, costs):
 
 
 @choose_k.wrong(
+    think="the shortest step is the best.",
+    because="a step with drafts takes a little longer and writes more: compare ms a token, not ms.",
+)
+def shortest_step(queue_length, running, alpha, costs):
+    return int(np.argmin(costs[min(queue_length + running, len(costs) - 1)]))
+
+
+@choose_k.wrong(
+    think="one K is right for every load.",
+    because="what a draft token costs depends on the rows of the step; read costs for these rows.",
+)
+def always_four(queue_length, running, alpha, costs):
+    return 4
+
+
+@choose_k.form_of(always_four)
+def always_one(queue_length, running, alpha, costs):
+    return 1
+
+
+@choose_k.form_of(always_four)
+def always_two(queue_length, running, alpha, costs):
+    return 2
+
+
+@choose_k.form_of(always_four)
+def always_three(queue_length, running, alpha, costs):
+    return 3
+
+
+@choose_k.form_of(always_four)
+def always_five(queue_length, running, alpha, costs):
+    return 5
+
+
+@choose_k.form_of(always_four)
+def always_six(queue_length, running, alpha, costs):
+    return 6
+
+
+@choose_k.wrong(
     think="all waiting requests join the next step.",
     because="the server has room for len(costs) - 1 rows; the others go on waiting.",
 )

@@ -205,7 +205,9 @@ def edge(p: list, q: list, drafted: list, r: list, u: float) -> tuple[Tensor, ..
 
 
 LARGEST = float(np.nextafter(1, 0))
-EVEN, TINY, TINIEST = [0.5, 0.25, 0.25], 2.0**-13, 2.0**-30
+EVEN, TINY, TINIEST = [0.5, 0.25, 0.25], 2.0**-13, 2.0**-48
+# Token 1 is rejected, and the residual is TINIEST times [1, 0, 2]: its cut is at 1/3.
+FINE = ([0.5 + TINIEST, 0.25 - 3 * TINIEST, 0.25 + 2 * TINIEST], EVEN), 1 - 4 * TINIEST
 EDGES = {
     "both sides equal: rejected": edge([[0.25, 0.5, 0.25], EVEN], [EVEN], [0], [0.5], 0.5),
     "p is 0 and r is 0": edge([[0.0, 0.5, 0.5], EVEN], [EVEN], [0], [0.0], 0.75),
@@ -224,13 +226,11 @@ EDGES = {
     "a small residual": edge(
         [[0.5 + TINY, 0.25 - 3 * TINY, 0.25 + 2 * TINY], EVEN], [EVEN], [1], [1 - 2**-12], 0.4
     ),
-    "a residual too fine for single precision": edge(
-        [[0.5 + TINIEST, 0.25 - 3 * TINIEST, 0.25 + 2 * TINIEST], EVEN],
-        [EVEN],
-        [1],
-        [1 - 4 * TINIEST],
-        0.4,
-    ),  # fmt: skip
+    "a residual too fine for single precision": edge([*FINE[0]], [EVEN], [1], [FINE[1]], 0.4),
+    "u just below a cut: nothing was added": edge([*FINE[0]], [EVEN], [1], [FINE[1]], 0.3333333),
+    "u just above a cut: a law in double precision": edge(
+        [*FINE[0]], [EVEN], [1], [FINE[1]], 0.33333334
+    ),
     "a rejected token behind an accepted one": edge(
         [[0.5, 0.25, 0.25], [0.0, 0.5, 0.5], [0.0, 1.0, 0.0]], [EVEN, EVEN], [0, 0], [0.9, 0.9], 0.2
     ),
@@ -240,7 +240,10 @@ EDGES = {
 @block_edges
 @pytest.mark.parametrize("args", EDGES.values(), ids=EDGES)
 def test_block_edges(student, args):
-    hint = "Accept iff r q < p, strictly. Keep the dtype, and take p where the residual is empty."
+    hint = (
+        "Accept iff r q < p, strictly. Keep the dtype, add nothing, and take p only where the "
+        "residual is exactly 0."
+    )
     check_block(student, args, hint, form=True)
     untouched(student)
 

@@ -335,6 +335,65 @@ def small_residual_dropped(p, q, drafted, r, u):
     return count, sample_rows(torch.where(mass > 1e-3, rest / mass, p_next), u)
 
 
+@verify_block.form_of(small_residual_dropped)
+def residual_below_rounding_dropped(p, q, drafted, r, u):
+    count = _right_count(p, q, drafted, r)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0)
+    mass = rest.sum(-1, keepdim=True)
+    return count, sample_rows(torch.where(mass > 1e-8, rest / mass, p_next), u)
+
+
+@verify_block.form_of(small_residual_dropped)
+def residual_within_rounding_dropped(p, q, drafted, r, u):
+    count = _right_count(p, q, drafted, r)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0)
+    mass = rest.sum(-1, keepdim=True)
+    return count, sample_rows(torch.where(mass > 1e-12, rest / mass, p_next), u)
+
+
+@verify_block.wrong(
+    think="a tiny number added to the residual's sum saves the division and changes nothing.",
+    because="a residual can be as small as the number that was added, and then its law no longer "
+    "sums to 1: the last token would get what is missing.",
+)
+def added_to_the_sum(p, q, drafted, r, u):
+    count = _right_count(p, q, drafted, r)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0)
+    mass = rest.sum(-1, keepdim=True)
+    return count, sample_rows(torch.where(mass > 0, rest / (mass + 1e-12), p_next), u)
+
+
+@verify_block.form_of(added_to_the_sum)
+def sum_of_a_least_size(p, q, drafted, r, u):
+    count = _right_count(p, q, drafted, r)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0)
+    mass = rest.sum(-1, keepdim=True)
+    return count, sample_rows(torch.where(mass > 0, rest / mass.clamp(min=1e-8), p_next), u)
+
+
+@verify_block.wrong(
+    think="a tiny number added to every entry of the residual keeps it from being empty.",
+    because="every token would get a part of it, and one that p excludes could be drawn.",
+)
+def added_to_every_entry(p, q, drafted, r, u):
+    count = _right_count(p, q, drafted, r)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=0) + 1e-12
+    return count, sample_rows(rest / rest.sum(-1, keepdim=True), u)
+
+
+@verify_block.form_of(added_to_every_entry)
+def entries_of_a_least_size(p, q, drafted, r, u):
+    count = _right_count(p, q, drafted, r)
+    p_next, q_next = _next(p, q, count)
+    rest = (p_next - q_next).clamp(min=1e-12)
+    return count, sample_rows(rest / rest.sum(-1, keepdim=True), u)
+
+
 @verify_block.wrong(
     think="where the residual is empty, any token is as good.",
     because="an empty residual means that p and q are equal, and then every token of p is as good; "
@@ -413,6 +472,19 @@ def residual_in_half_precision(p, q, drafted, r, u):
 )
 def in_single_precision(p, q, drafted, r, u):
     p, q = p.float(), q.float()
+    count = _right_count(p, q, drafted, r)
+    return count, sample_rows(_residual(*_next(p, q, count)), u)
+
+
+@verify_block.form_of(in_single_precision)
+def law_in_single_precision(p, q, drafted, r, u):
+    count = _right_count(p, q, drafted, r)
+    return count, sample_rows(_residual(*_next(p, q, count)).float(), u)
+
+
+@verify_block.form_of(in_single_precision)
+def all_in_single_precision(p, q, drafted, r, u):
+    p, q, r, u = p.float(), q.float(), r.float(), u.float()
     count = _right_count(p, q, drafted, r)
     return count, sample_rows(_residual(*_next(p, q, count)), u)
 

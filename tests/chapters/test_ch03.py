@@ -11,6 +11,8 @@ from classes.chapter_cases import functions_of, random_pairs, text_of, unwritten
 from classes.regrading import grade_with
 
 from autograde.chapters import ch03_tests as hidden
+from autograde.chapters.expected import ch03_expected
+from autograde.chapters.numbers import ch03_numbers
 from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch03 import computed, figures, forgery, library, measured, rules
 from specdec_lib.lessons.common.examples import Different
@@ -47,12 +49,28 @@ def test_rules_as_students_meet_them():
 
 @pytest.mark.parametrize("name", ["GRID", "ODD", "SPLIT", "QUIET", "TWO", "SAME"])
 def test_pairs_of_the_hidden_tests_are_counted_exactly(name: str):
-    p, q = getattr(hidden, name)
+    p, q = getattr(ch03_numbers, name)
     ratios = np.minimum(1, np.divide(p, q, out=np.ones(len(p)), where=q > 0))
     sums = np.cumsum(rules.residual(p, q))
     for values in (64 * ratios, 64 * sums):
         assert np.array_equal(values, np.round(values))
     assert p.sum() == q.sum() == 1
+
+
+def test_a_pair_off_the_grid_is_told_to_who_changes_the_numbers():
+    assert ch03_expected.lossless(rules.right_rule, *ch03_numbers.ODD)
+    with pytest.raises(ValueError, match="right_rule decides inside a square .* multiples of 1/64"):
+        ch03_expected.lossless(rules.right_rule, P, Q)
+
+
+def test_what_is_expected_of_warp_is_what_the_card_says():
+    probs = [0.5, 0.25, 0.125, 0.125]
+    np.testing.assert_allclose(ch03_expected.warped(np.log(probs), 1, 3), probs)
+    law = ch03_expected.warped(np.log(probs), 1, 2, 0.7)
+    np.testing.assert_allclose(law, [2 / 3, 1 / 3, 0, 0])
+    assert ch03_expected.warped(np.log(probs), 1, 2, 0.6).tolist() == [1, 0, 0, 0]
+    assert ch03_expected.warped(np.zeros(4), 1, None, 0.5).tolist() == [0.5, 0.5, 0, 0]
+    assert ch03_expected.warped(np.array([1.0, 3, 3]), 0).tolist() == [0, 1, 0]
 
 
 def test_grid_and_formula_agree_on_mixed_up_drafts():

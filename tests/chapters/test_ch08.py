@@ -527,6 +527,14 @@ def test_a_wrong_row_is_shown_as_a_call_that_can_be_pasted():
         assert all(map(torch.equal, out, eval(call[group], names)))
 
 
+def test_the_hint_of_a_row_speaks_of_that_row_alone_and_its_coins_are_short():
+    """An equal product that passes is told at the row that is shown, not by the whole block."""
+    with pytest.raises(Different) as told:
+        ch08.check_verify_block(made_verdict(verdict("r * q_drafted <", "r * q_drafted <=")))
+    assert "0.5 x 0.5 equals its p, and an equal product rejects" in told.value.hint
+    assert "Row 0" not in str(told.value) and "r=torch.tensor([[0.9, 0.5]]" in told.value.seen
+
+
 def made_verdict(code: str):
     names = dict(FUNCTIONS)
     exec(code, names)

@@ -1,18 +1,62 @@
 """The numbers of the hidden tests: what is expected follows them, and a gate names a bad one."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
+from classes import named_numbers
 from classes.named_numbers import gave_away, lost_cases, numbers_of, place, uncaught
 from classes.regrading import grade_with
 from classes.submitting import CHAPTER
+from classes.typed_numbers import typed_in
 
 from autograde import grade
+from autograde.chapter import TESTS, Chapter, chapter_names
 from autograde.chapters.expected import ch02_expected
 from autograde.chapters.laws import reference_residual
 from autograde.chapters.numbers import ch02_numbers
 from autograde.wrong import misconceptions_of
 
 P, Q = ch02_numbers.P, ch02_numbers.Q
+
+WITH_NUMBERS = [name for name in chapter_names() if numbers_of(name)]
+
+
+@pytest.mark.parametrize("chapter", WITH_NUMBERS)
+def test_hidden_tests_type_no_argument_and_no_expected_value(chapter: str):
+    assert typed_in(Chapter(chapter).tests) == []
+
+
+@pytest.mark.parametrize("kind", ["numbers", "expected"])
+def test_expected_values_are_computed_without_tests_and_solutions(kind: str):
+    """Of the grader these files read the shared laws, and one another."""
+    for file in sorted((TESTS / kind).glob("ch*.py")):
+        nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        read = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+        read |= {each.name for node in nodes if isinstance(node, ast.Import) for each in node.names}
+        allowed = ("laws", "expected", "numbers")
+        graders = {name for name in read if name.startswith("autograde")}
+        assert {n for n in graders if n.split(".")[2:3] not in [[a] for a in allowed]} == set()
+
+
+TYPED = '''"""Tests, whose K is the length of a block."""
+K = 4
+MANY = [5]
+@pytest.mark.parametrize("n, gives", [(1, 2)])
+def test_some(student, n, gives):
+    tokens = [3, *numbers.MORE]
+    low = -0.5
+    expect(student.answer, 7, tokens[0], n + 1, gives=8)
+    expect(student.answer, numbers.N, gives=gives, hint=f"{n:.2f}")
+    assert np.abs(in_form_of([0], n)).sum(axis=0) <= 1e-12
+'''
+
+
+def test_typed_numbers_are_seen(tmp_path: Path):
+    (tmp_path / "typed.py").write_text(TYPED, encoding="utf-8")
+    seen = ["3: MANY = [5]", "4: 1", "4: 2", "6: 3", "7: -0.5", "8: 7", "8: 8"]
+    assert typed_in(tmp_path / "typed.py") == seen
 
 
 def test_what_is_expected_is_what_chapter_02_says():
@@ -69,10 +113,11 @@ def test_the_gates_of_wrong_answers_name_the_cases_and_the_numbers():
     assert "test_ratio_of_random_pairs, case 2 (ch02_numbers.py: RATIO_PAIRS[2])" in told
     passed = gave_away(CHAPTER, right, ["correct_token"])
     assert "correct_token, accepts by the coin: passes." in passed
-    assert "test_correct_keeps, case 0 (ch02_numbers.py: P, Q)" in passed
+    assert "test_correct_keeps, case 0 (ch02_numbers.py: P, Q, UNUSED_U)" in passed
 
 
-def test_a_chapter_without_a_file_of_numbers_has_cases_all_the_same():
-    assert numbers_of("08_full_generation") is None
-    trials = grade.hidden_tests_of("08_full_generation").trials
-    assert place("08_full_generation", trials, 0) == f"{trials[0].name}, case 0"
+def test_a_chapter_without_a_file_of_numbers_has_cases_all_the_same(monkeypatch):
+    assert numbers_of("09_example") is None
+    monkeypatch.setattr(named_numbers, "numbers_of", lambda chapter: None)
+    trials = grade.hidden_tests_of(CHAPTER).trials
+    assert place(CHAPTER, trials, 0) == f"{trials[0].name}, case 0"

@@ -80,10 +80,13 @@ RESIDUAL_EDGES = [
 ]
 RESIDUAL_FORMS = [(P, P.copy()), (P, Q)]
 
-# correct_token: a coin that rejects the token of the smallest ratio of P and Q, and uniform numbers
-# for its replacement.
+# correct_token: a uniform number that is given where the coin alone should decide; a coin that
+# rejects the token of the smallest ratio of P and Q, uniform numbers for its replacement, and how
+# far others are from the first cut of the residual, on both sides.
+UNUSED_U = 0.9
 REJECTING = 0.9
 REPLACING = [0.0, 0.3, 0.45, 0.99]
+BESIDE_A_CUT = [-0.01, 0.01]
 CORRECT_PAIRS = [(P, Q), (Q, P), (P, P), *pairs(2, 3, 5, seed=23)]
 CORRECT_EDGES = [  # p, q, the draft token, r, u
     (np.array([0.0, 0.5, 0.5]), HALF, 0, 0.0, 0.9),  # p = 0, r = 0
@@ -105,14 +108,19 @@ STEP_CORRECTS = [
     ([0, 0, 1], [P, Q, P, FLAT], [Q, P, Q], [0.9, 0.7, 0.1], 0.1),
     ([0, 0, 1], [P, Q, P, FLAT], [Q, P, Q], [0.9, 0.7, 0.1], 0.8),
 ]
-STEP_BONUS = [  # row K of p, the coins of the draft tokens 0 and 1, u; the last is rejected
+BONUS_BLOCK = [0, 1]
+STEP_BONUS = [  # row K of p, the coins of BONUS_BLOCK, u; in the last case a token is rejected
     ([0.0, 0.0, 1.0, 0.0], [0.5, 0.5], 0.5),
     ([0.0, 0.5, 0.0, 0.5], [0.5, 0.5], 0.6),
     (FLAT, [0.5, 0.5], 0.3),
     (Q, [0.5, 0.5], 0.96),
     (FLAT, [0.5, 0.9], 0.8),
 ]
+# How many tokens of LONGEST_BLOCK are drafted, at most all of it; its tokens are accepted by the
+# coin, and u picks from a last row that makes one token certain.
 LONGER_BLOCKS = [3, 5]
+LONGEST_BLOCK = [0, 3, 0, 3, 0]
+ACCEPTING, CERTAIN_LAST, LAST_U = 0.9, [0.0, 0.0, 1.0, 0.0], 0.5
 # Models of three tokens: row t follows token t, the last row follows the empty text.
 TARGET = np.array([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
 DRAFT = np.array([[0.3, 0.3, 0.4], [0.4, 0.2, 0.4], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]])

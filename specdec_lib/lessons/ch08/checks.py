@@ -57,7 +57,7 @@ reveal = revealing(TRUTHS)
 P = torch.tensor([[0.25, 0.5, 0.25], [0.5, 0.25, 0.25], [0.125, 0.25, 0.625]]).double()
 Q = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]]).double()
 DRAFTED = torch.tensor([[0, 1], [1, 2], [1, 0]])
-R = torch.tensor([[0.75, 0.1], [0.9, 0.5], [0.9, 0.6]]).double()
+R = torch.tensor([[0.75, 0.1], [0.9, 0.5], [0.9, 0.6]], dtype=torch.float64)
 U = torch.tensor([0.5, 0.5, 0.5]).double()
 BLOCK = (P.expand(3, 3, 3), Q.expand(3, 2, 3), DRAFTED, R, U)
 
@@ -77,28 +77,45 @@ MORE = (
         ]
     ).double(),
     torch.tensor([[0, 2], [2, 0]]),
-    torch.tensor([[0.8, 0.1], [0.5, 0.9]]).double(),
-    torch.tensor([0.6, 0.2]).double(),
+    torch.tensor([[0.8, 0.1], [0.5, 0.9]], dtype=torch.float64),
+    torch.tensor([0.6, 0.2], dtype=torch.float64),
 )
 
 # Rows of one. An impossible token where p is q: nothing is left, and p takes its place. A residual
-# of [T, 0, 2T], so small that float32 loses it. A coin just below 1 where p is q: whoever adds a
-# little to q rejects the token.
-T = 2.0**-30
+# of [T, 0, 2T], so small that float32 loses it, with u above its cut at 1/3, just below the cut and
+# just above it. A coin just below 1 where p is q: whoever adds a little to q rejects the token.
+T = 2.0**-48
 LARGEST = 1 - 2.0**-53
+FINE = [[0.5 + T, 0.25 - 3 * T, 0.25 + 2 * T], [0.5, 0.25, 0.25]]
 EDGES = (
     torch.tensor(
         [
             [[0.0, 0.5, 0.5], [0.5, 0.25, 0.25]],
-            [[0.5 + T, 0.25 - 3 * T, 0.25 + 2 * T], [0.5, 0.25, 0.25]],
+            *(FINE, FINE, FINE),
             [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]],
         ],
         dtype=torch.float64,
     ),
-    torch.tensor([[[0.0, 0.5, 0.5]], [[0.5, 0.25, 0.25]], [[0.5, 0.25, 0.25]]]).double(),
-    torch.tensor([[0], [1], [0]]),
-    torch.tensor([[0.5], [1 - 4 * T], [LARGEST]], dtype=torch.float64),
-    torch.tensor([0.6, 0.4, 0.6]).double(),
+    torch.tensor([[[0.0, 0.5, 0.5]], *([[0.5, 0.25, 0.25]],) * 4]).double(),
+    torch.tensor([[0], [1], [1], [1], [0]]),
+    torch.tensor([[0.5], *([1 - 4 * T],) * 3, [LARGEST]], dtype=torch.float64),
+    torch.tensor([0.6, 0.4, 0.3333333, 0.33333334, 0.6], dtype=torch.float64),
+)
+# What to say of each row of BLOCK and of EDGES if it is wrong by itself.
+FINE_HINT = (
+    "The residual is [1/3, 0, 2/3] after its division, though its sum is tiny. Calculate in the "
+    "dtype of p, add nothing, and take p only where the sum is exactly 0."
+)
+HINTS_OF_BLOCK = (
+    "The first token is rejected: 0.75 x 0.5 is not below 0.25.",
+    "The first token is accepted and the second rejected: 0.5 x 0.5 equals its p, and an equal "
+    "product rejects.",
+    "Both tokens are accepted, so the next one comes from row 2 of p.",
+)
+HINTS_OF_EDGES = (
+    "A token of p = 0 is rejected. Here p is q, so nothing is left, and p takes its place.",
+    *(FINE_HINT,) * 3,
+    "Here p is q, and r is below 1: the token is accepted. Add nothing to p or q.",
 )
 
 # Texts of the example models: the generator's seed, and what is asked and written, block by block.
@@ -170,10 +187,8 @@ def check_rollback(function: Callable) -> None:
 def check_verify_block(function: Callable) -> None:
     """The block of the card and its rows alone; other rows, and a block without draft tokens."""
     gives = (torch.tensor([0, 1, 2]), torch.tensor([1, 0, 2]))
-    hint = "Row 0 is rejected at once, row 1 after one token, row 2 not at all."
-    expect_verdict(function, *BLOCK, gives=gives, hint=hint)
-    hint = "Each row has its own tokens, coins and u."
-    for row in range(3):
+    expect_verdict(function, *BLOCK, gives=gives, hint=HINTS_OF_BLOCK)
+    for row, hint in enumerate(HINTS_OF_BLOCK):
         expect_verdict(function, *_alone(BLOCK, row), gives=_alone(gives, row), hint=hint)
     gives = (torch.tensor([2, 0]), torch.tensor([0, 0]))
     hint = (
@@ -181,9 +196,8 @@ def check_verify_block(function: Callable) -> None:
         "is divided by its sum."
     )
     expect_verdict(function, *MORE, gives=gives, hint=hint)
-    hint = "Where p is q nothing is left, and p takes its place. Keep the dtype, and add nothing."
-    gives = (torch.tensor([0, 0, 1]), torch.tensor([2, 2, 2]))
-    expect_verdict(function, *EDGES, gives=gives, hint=hint)
+    gives = (torch.tensor([0, 0, 0, 0, 1]), torch.tensor([2, 2, 0, 2, 2]))
+    expect_verdict(function, *EDGES, gives=gives, hint=HINTS_OF_EDGES)
     p, q, drafted, r, u = BLOCK
     empty = (p[:, :1], q[:, :0], drafted[:, :0], r[:, :0], u)
     gives = (torch.tensor([0, 0, 0]), torch.tensor([1, 1, 1]))
@@ -193,20 +207,28 @@ def check_verify_block(function: Callable) -> None:
 
 
 def expect_verdict(
-    function: Callable, *block: torch.Tensor, gives: tuple, hint: str, form: bool = True
+    function: Callable,
+    *block: torch.Tensor,
+    gives: tuple,
+    hint: str | Sequence[str],
+    form: bool = True,
 ) -> None:
     """Raise Different unless `function(*block)` returns the two tensors `gives`, both long.
 
-    The message is about one row that is wrong by itself, if there is one.
+    The message is about one row that is wrong by itself, if there is one. `hint` is for the block,
+    or one for each of its rows.
     """
     returned: list = []
+    hints = [hint] * len(block[0]) if isinstance(hint, str) else hint
     try:
-        expect(heard(function, returned), *block, gives=gives, hint=hint, form=form)
+        whole = hint if isinstance(hint, str) else ""
+        expect(heard(function, returned), *block, gives=gives, hint=whole, form=form)
     except Different as wrong:
         if len(block[0]) == 1:
             raise
         row = _first_wrong(returned, gives)
-        expect(function, *_alone(block, row), gives=_alone(gives, row), hint=hint, form=form)
+        alone = _alone(block, row), _alone(gives, row)
+        expect(function, *alone[0], gives=alone[1], hint=hints[row], form=form)
         raise Different(
             f"{wrong} Alone, row {row} is judged right: is something of another row used for it?"
         ) from None

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 NOT_HERE = "Recorded {where}, since {why}."
 DISTURBED = "This run was disturbed: {why}. Close other programs and run it again."
 BESIDE = "A quiet run, recorded {where}."
+OTHER = "Its target is another one, so its times do not compare with those above."
 
 
 def race(name: str, contestants: Mapping[str, "Contestant"], **how: Any) -> list[Race]:
     """Let `contestants` race plain decoding; `how` goes to `run`.
 
     What comes back is the race; if the machine was disturbed, the recorded race called `name` after
-    it; and if this machine cannot run the race, the recorded one alone, with the reason.
+    it, which says if its target is another; and if this machine cannot run the race, the recorded
+    one alone, with the reason.
     """
     try:
         found = run(contestants, **how)
@@ -38,7 +40,8 @@ def race(name: str, contestants: Mapping[str, "Contestant"], **how: Any) -> list
     if why is None:
         return [found]
     told = replace(found, remarks=(*found.remarks, DISTURBED.format(why=why)))
-    return [told, _recorded(name, BESIDE)]
+    same = found.pair == recorded(name).pair
+    return [told, _recorded(name, BESIDE if same else f"{BESIDE} {OTHER}")]
 
 
 def run(

@@ -1,6 +1,7 @@
 """The race: turns on one clock each, the same text, a budget that is kept, and what is recorded."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -181,8 +182,15 @@ def test_a_disturbed_race_has_the_recorded_one_beside_it(monkeypatch):
     monkeypatch.setattr(racing, "run", lambda contestants: of(("plain", ends), ("fast", ends)))
     found, beside = race("00", {})
     assert "This run was disturbed" in found.remarks[0]
-    assert "A quiet run, recorded on" in beside.remarks[0]
+    assert "A quiet run, recorded on" in beside.remarks[0] and racing.OTHER in beside.remarks[0]
     assert beside.lanes == recorded("00").lanes
+
+
+def test_the_recorded_race_says_nothing_of_its_target_if_both_are_of_one(monkeypatch):
+    ends = [*range(1, 41), *range(42, 122, 2)]
+    found = replace(of(("plain", ends), ("fast", ends)), pair=recorded("00").pair)
+    monkeypatch.setattr(racing, "run", lambda contestants: found)
+    assert racing.OTHER not in race("00", {})[1].remarks[0]
 
 
 def test_an_even_race_stands_alone(monkeypatch):
