@@ -20,7 +20,7 @@ Prompt = TypeVar("Prompt")
 
 @dataclass(frozen=True)
 class Spread:
-    """A median and the quartiles beside it."""
+    """A median and the quartiles beside it; of a single value all three are this value."""
 
     median: float
     low: float
