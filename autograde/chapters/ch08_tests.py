@@ -231,7 +231,8 @@ def test_block_work(student):
     if replies[0].operators != replies[1].operators:
         raise Different(
             f"verify_block used {replies[0].operators} functions of torch for "
-            f"{numbers.WORK_ROWS[0]} rows and {replies[1].operators} for {rows}. Is there a loop over rows?"
+            f"{numbers.WORK_ROWS[0]} rows and {replies[1].operators} for {rows}. Is there a loop "
+            "over rows?"
         )
 
 
