@@ -248,7 +248,8 @@ lesson.check_puzzle(order, blank_g, blank_c)
 # bonus. At temperature 0 nothing is drawn, and zeros serve.
 #
 # **How often a model reads.** No model reads a token twice, unless the token was rolled back. The target
-# is called once a block; one more call may read the prompt. For 0 tokens no model is called.
+# is called once a block, the draft once for each draft token; one more call of each may read the
+# prompt. For 0 tokens no model is called.
 #
 # **One worked number.** `k = 4`, 10 tokens. If nothing is accepted, the blocks draft 4, 4, 4, 4, 4, 4, 3,
 # 2, 1 and 0 tokens. If everything is accepted, they draft 4 and 4, and the text is complete.
@@ -689,15 +690,7 @@ lesson.answered("quiz_08_b", quiz_08_b)
 # </details>
 
 # %% tags=["demo"]
-slower = [r for r in rows if r.expected < 1]
-print(
-    f"{len(slower)} of {len(rows)} settings promise less than plain decoding, even at the best K above 0:"
-)
-print(
-    ", ".join(
-        f"{r.draft} on {r.target}, T = {r.temperature} ({r.expected:.2f})" for r in slower[:3]
-    )
-)
+print(grid.losing(rows))
 for batch in (1, max(each.batch for each in served)):
     gain = max(s.gain for s in served if s.batch == batch)
     print(f"batch {batch}: at its best K {gain:.2f} times the tokens a second of plain decoding")

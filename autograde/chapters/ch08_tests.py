@@ -47,9 +47,9 @@ class RemoteModel(WatchedModel, RemoteObject):
     """A model as an argument; its caches are lent as well."""
 
     def __init__(
-        self, table: np.ndarray, name: str, prompt: int, most: int | None, passes: list[Pass]
+        self, table: np.ndarray, name: str, prompt: int, passes: list[Pass], **bounds: int
     ) -> None:
-        WatchedModel.__init__(self, table, name, prompt, most, passes)
+        WatchedModel.__init__(self, table, name, prompt, passes, **bounds)
         names = ("vocab_size", "new_cache()", "forward()")
         RemoteObject.__init__(self, self, *names, max_given=2 * LONGEST)
 
@@ -315,11 +315,9 @@ def asked(seed, prompt, k, tokens, temperature, eos) -> Request:
 def generated(student, strict=False, **request):
     """Let the student write, and hold the text against ours; the request and the two models."""
     seed, right = request["seed"], asked(**request)
-    # One pass more, to read the prompt apart; for 0 tokens there is none.
-    most = (len(right.blocks) + 1, None) if right.most else (0, 0)
     passes: list[Pass] = []
-    lent = zip(tables_of(seed), ("target", "draft"), most, strict=True)
-    models = [RemoteModel(each, name, len(right.prompt), n, passes) for each, name, n in lent]
+    lent = zip(tables_of(seed), ("target", "draft"), right.bounds, strict=True)
+    models = [RemoteModel(t, name, len(right.prompt), passes, **most) for t, name, most in lent]
     expect_text(student.speculative_generate, right, models, WatchedGenerator(seed), strict)
     return right, models
 

@@ -608,6 +608,21 @@ def rollback_too_far(*request):
 
 
 @speculative_generate.wrong(
+    think="the draft reads its last token as well, so that both caches go back alike.",
+    because="that pass helps only after a block that was accepted whole, and there the draft can "
+    "read this token together with the bonus. In every block it costs a draft step.",
+)
+def draft_reads_its_last_token(*request):
+    def propose(model, cache, text, uniforms, warp):
+        drafted, q = _draft(model, cache, text, uniforms, warp)
+        if drafted:
+            _feed(model, cache, text + drafted)
+        return drafted, q
+
+    return _write(*request, propose=propose)
+
+
+@speculative_generate.wrong(
     think="the caches take care of themselves.",
     because="without a rollback the rejected tokens stay in them, and every later pass sees them.",
 )

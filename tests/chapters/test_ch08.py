@@ -51,6 +51,18 @@ def test_the_check_sees_what_is_read_twice():
         ch08.check_speculative_generate(ch08_wrong.prompt_read_every_block)
 
 
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        (ch08_wrong.rollback_too_far, "the target had this: rolled back too far. A token of the"),
+        (ch08_wrong.draft_reads_its_last_token, "the draft had this: too many passes. The target"),
+    ],
+)
+def test_the_check_names_a_rollback_too_far_and_a_pass_too_many(wrong, told):
+    with pytest.raises(Different, match=told):
+        ch08.check_speculative_generate(wrong)
+
+
 def test_the_texts_of_the_check_are_the_decoders():
     for numbers, request in ch08.EXAMPLES:
         settings = Settings(request.most, Warp(request.temperature), request.eos_id)
@@ -329,8 +341,7 @@ def test_the_visible_check_refuses_what_loses_points(attempt):
 def test_a_copy_of_a_pair_shares_its_passes_and_changes_nothing_in_the_first():
     passes: list = []
     pair = [
-        ch08_tests.RemoteModel(t, n, 1, None, passes)
-        for n, t in zip("ab", ch08.tables(1), strict=True)
+        ch08_tests.RemoteModel(t, n, 1, passes) for n, t in zip("ab", ch08.tables(1), strict=True)
     ]
     first, second = copy.deepcopy(pair)
     cache = first.new_cache()
@@ -389,15 +400,11 @@ def test_figures_of_an_interrupted_experiment_say_what_is_missing():
         measured.against_hugging_face([])
 
 
-def test_rows_without_hugging_face_are_drawn_and_said(monkeypatch):
-    row = SimpleNamespace(
-        target="40m", draft="base", task="code", temperature=1, hugging=None, assisted=None,
-        empirical={"median": 1.5, "low": 1.4, "high": 1.6}, over_hugging=None, over_assisted=None,
-    )  # fmt: skip
-    told: list[str] = []
-    monkeypatch.setattr(measured, "show", lambda figure, alt: told.append(alt))
+def test_without_hugging_face_a_line_stands_in_place_of_its_figure(monkeypatch, capsys):
+    row = SimpleNamespace(empirical={"median": 1.5, "low": 1.4, "high": 1.6}, over_hugging=None)
+    monkeypatch.setattr(measured, "show", lambda figure, alt: pytest.fail(alt))
     measured.against_hugging_face([row])
-    assert "over our plain decoding: 1.50; over Hugging Face generate: not run" in told[0]
+    assert "Hugging Face was not run beside your decoder" in capsys.readouterr().out
 
 
 def test_fates_of_a_block():

@@ -13,9 +13,9 @@ from classes.typed_numbers import typed_in
 
 from autograde import grade
 from autograde.chapter import TESTS, Chapter, chapter_names
-from autograde.chapters.expected import ch02_expected
+from autograde.chapters.expected import ch00_expected, ch02_expected
 from autograde.chapters.laws import reference_residual
-from autograde.chapters.numbers import ch02_numbers
+from autograde.chapters.numbers import ch00_numbers, ch02_numbers
 from autograde.wrong import misconceptions_of
 
 P, Q = ch02_numbers.P, ch02_numbers.Q
@@ -57,6 +57,18 @@ def test_typed_numbers_are_seen(tmp_path: Path):
     (tmp_path / "typed.py").write_text(TYPED, encoding="utf-8")
     seen = ["3: MANY = [5]", "4: 1", "4: 2", "6: 3", "7: -0.5", "8: 7", "8: 8"]
     assert typed_in(tmp_path / "typed.py") == seen
+
+
+def test_what_is_expected_is_what_chapter_00_says():
+    a100 = ch00_numbers.A100
+    assert ch00_expected.intensity(5, 4) == 2.5
+    assert ch00_expected.time(1, 7e9, 2, a100) == pytest.approx(14e9 / 2.039e12)
+    assert ch00_expected.time(4096, 7e9, 2, a100) == pytest.approx(2 * 4096 * 7e9 / 312e12)
+    assert [ch00_expected.free_tokens(size, a100) for size in (2, 4, 1, 0.5)] == [153, 306, 76, 38]
+    assert ch00_expected.free_tokens(2, (1, 8)) == 8 and ch00_expected.free_tokens(2, (3, 2)) == 1
+    assert ch00_expected.cache_bytes(1, 80, 8, 128, 2, 64) == 20_971_520
+    assert ch00_expected.pass_time(2, 3, 50, (100, 0.5, 4), (50, 4000)) == 13.0
+    assert ch00_expected.pass_time(9, 4, 10, (100, 2, 3), (100, 500)) == 14.4
 
 
 def test_what_is_expected_is_what_chapter_02_says():

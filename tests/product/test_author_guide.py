@@ -63,8 +63,17 @@ def change(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
+NEW_RIDGE = "RIDGE = (96, 2, (64, 384))\nRIDGE_TOKENS = [2, 5, 6, 7, 9]"
 # By chapter: numbers of its file, and what a class's own fork may have in their place.
 CHANGES = {
+    "00_bottleneck": [
+        ("LAPTOP = (5e10, 4e11)", "LAPTOP = (8e10, 9e11)"),
+        ("LLAMA_7B = (7e9, 2, 524_288)", "LLAMA_7B = (6e9, 2, 600_000)"),
+        ("[(2, 4), (5, 2), (7, 4),", "[(3, 4), (6, 2), (9, 4),"),
+        ("RIDGE = (64, 2, (128, 512))\nRIDGE_TOKENS = [1, 3, 4, 5, 6, 8]", NEW_RIDGE),
+        ("(1, (4, 128))", "(1, (4, 256))"),
+        ("(7, 2, 3, 4, 1)", "(9, 3, 5, 2, 1)"),
+    ],
     "02_rejection_sampling": [
         ("P = np.array([0.45, 0.30, 0.15, 0.10])", "P = np.array([0.40, 0.20, 0.16, 0.24])"),
         ("Q = np.array([0.30, 0.45, 0.20, 0.05])", "Q = np.array([0.25, 0.40, 0.20, 0.15])"),

@@ -132,14 +132,14 @@ EXAMPLES = (
 
 
 def models(
-    seed: int = 1, prompt: int = len(PROMPT), most: int | None = None
+    seed: int = 1, prompt: int = len(PROMPT), bounds: tuple[dict, dict] = ({}, {})
 ) -> tuple[WatchedModel, WatchedModel]:
-    """A target and its draft, which note their passes in one list; the target takes `most`."""
+    """A target and its draft, which note their passes in one list, with `bounds` on these."""
     target, draft = tables(seed)
     passes: list = []
     return (
-        WatchedModel(target, "target", prompt, most, passes),
-        WatchedModel(draft, "draft", prompt, None, passes),
+        WatchedModel(target, "target", prompt, passes, **bounds[0]),
+        WatchedModel(draft, "draft", prompt, passes, **bounds[1]),
     )
 
 
@@ -263,7 +263,7 @@ def _first_wrong(returned: list, gives: tuple) -> int:
 def check_speculative_generate(function: Callable) -> None:
     """Texts of the example models, what was drawn and read for them, and 0 tokens."""
     for numbers, request in EXAMPLES:
-        pair = models(request.models, len(request.prompt), len(request.blocks) + 1)
+        pair = models(request.models, len(request.prompt), request.bounds)
         expect_text(function, request, pair, WatchedGenerator(numbers))
         for model in pair:
             for fault in model.faults:
@@ -314,9 +314,12 @@ def _why(request: Request, written: list | None, sizes: Sequence[int], passes: S
 
 
 FAULTS = {
+    "rolled back too far": "A token of the text had to be read again after it: a cache that holds "
+    "more goes back to len(text) - 1 positions, not to fewer.",
     "read the prompt again": "What a cache holds is never fed a second time.",
-    "read a token of the text again": "Roll back to what has been read of the text, no further.",
-    "too many passes": "One pass reads a whole block; one more may read the prompt.",
+    "read a token of the text again": "What a cache holds is never fed a second time.",
+    "too many passes": "The target reads a block in one pass, and the draft has one pass for each "
+    "draft token; one more pass of each may read the prompt.",
 }
 
 

@@ -4,6 +4,7 @@ The models keep the protocol of specdec_lib/models/protocol.py, for one row.
 """
 
 import copy
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -69,8 +70,10 @@ class WatchedModel:
     """The next token's distribution by the last two tokens: `table` (V, V, V).
 
     Before the text's first token stands a 0. `passes` are the Passes so far; two models may share
-    the list. What a careful loop never does is among its `faults`: a part of the first `prompt`
-    tokens is read twice, or a part of the text after them, or there are more than `most` passes.
+    the list. What a careful loop never does is among its `faults`: a token is read again that a
+    rollback took from the cache too early, a part of the first `prompt` tokens is read twice, or a
+    part of the text after them, or there are more than `most` passes, or, but for one, more than
+    `in_a_block` between two passes of another model.
     """
 
     device = torch.device("cpu")
@@ -81,16 +84,18 @@ class WatchedModel:
         table: np.ndarray,
         name: str = "model",
         prompt: int = 0,
-        most: int | None = None,
         passes: list[Pass] | None = None,
+        most: float = math.inf,
+        in_a_block: float = math.inf,
     ) -> None:
         self.logits = torch.as_tensor(table).log()
         self.vocab_size = self.logits.shape[-1]
-        self.name, self.prompt, self.most = name, prompt, most
+        self.name, self.prompt, self.most, self.in_a_block = name, prompt, most, in_a_block
         self.passes: list[Pass] = [] if passes is None else passes
         self.again: list[list[int]] = []  # beginnings of the text that were read a second time
+        self.cut_too_far: list[list[int]] = []  # those of them that a rollback had taken away
         self._known: set[tuple[int, ...]] = set()
-        self._count = 0
+        self._count = self._in_this_block = self._above = 0
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> WatchedCache:
         """An empty cache of one row. ValueError for more rows."""
@@ -110,16 +115,24 @@ class WatchedModel:
             )
         start, new = len(cache.tokens), tokens[0].tolist()
         cache.tokens += new
+        self._count_pass()
         self.passes.append(Pass(self.name, new, list(cache.tokens)))
-        self._count += 1
+        cut = cache.cuts[-1:] == [start]  # the last thing that was done to the cache
         for end in range(start + 1, len(cache.tokens) + 1):
-            self._note(cache.tokens[:end])
+            self._note(cache.tokens[:end], cut)
         known = torch.tensor([0, *cache.tokens])
         return self.logits[known[start:-1], known[start + 1 :]][None]
 
-    def _note(self, text: list[int]) -> None:
+    def _count_pass(self) -> None:
+        goes_on = self.passes and self.passes[-1].name == self.name
+        self._in_this_block = self._in_this_block + 1 if goes_on else 1
+        self._above += self._in_this_block > self.in_a_block
+        self._count += 1
+
+    def _note(self, text: list[int], cut: bool) -> None:
         if tuple(text) in self._known:
             self.again.append(text)
+            self.cut_too_far += [text] * cut
         self._known.add(tuple(text))
 
     @property
@@ -130,18 +143,20 @@ class WatchedModel:
     @property
     def faults(self) -> list[str]:
         """What was done wrong with it."""
-        lengths = [len(text) for text in self.again]
+        lengths = [len(text) for text in self.again if text not in self.cut_too_far]
         found = {
+            "rolled back too far": bool(self.cut_too_far),
             "read the prompt again": any(length <= self.prompt for length in lengths),
             "read a token of the text again": any(length > self.prompt for length in lengths),
-            "too many passes": self.most is not None and self._count > self.most,
+            "too many passes": self._count > self.most or self._above > 1,
         }
         return [name for name, is_so in found.items() if is_so]
 
     def __deepcopy__(self, memo: dict) -> "WatchedModel":
         # The table is nobody's to change. Two models that share their passes share the copy.
         passes = memo.setdefault(id(self.passes), list(self.passes))
-        return _copied(self, passes=passes, again=list(self.again), _known=set(self._known))
+        known, cut = set(self._known), list(self.cut_too_far)
+        return _copied(self, passes=passes, again=list(self.again), cut_too_far=cut, _known=known)
 
     def __repr__(self) -> str:
         return self.name

@@ -1,11 +1,11 @@
 // Chapter 06: a batch of rows of coins, in lock-step and ragged, with the same coins in both.
 // State: alpha, k, rows, seed of the coins, and how many target passes are shown.
 
-import { html, say } from "./elements.js";
-import { addPatterns, area, axisBelow, dashed, key, keyItem, keys, picture, words } from "./charts.js";
-import { button, chartBox, controls, pair, panel, player, readout, slider, verdictLine } from "./controls.js";
-import { change, mount } from "./stage.js";
-import { expectedTokens, sum, uniforms, whole } from "./formulas.js";
+import { html, say } from "./parts/elements.js";
+import { addPatterns, area, axisBelow, dashed, key, keyItem, keys, picture, words } from "./parts/charts.js";
+import { button, chartBox, controls, pair, panel, player, readout, slider, verdictLine } from "./parts/controls.js";
+import { change, mount } from "./parts/stage.js";
+import { expectedTokens, sum, uniforms, whole } from "./parts/formulas.js";
 
 const TOKENS = 24; // that every row writes
 const TICK = 450; // milliseconds a pass, while it plays

@@ -1,6 +1,6 @@
 """Chapter 06: a batch of rows of coins, in lock-step and ragged."""
 
-from specdec_lib.lessons.widgets.fields import probability, whole
+from specdec_lib.lessons.widgets.parts.fields import probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 _FIELDS = {

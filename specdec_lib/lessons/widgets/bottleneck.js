@@ -1,13 +1,13 @@
 // Chapter 00: why checking tokens is cheap where writing them is slow. State: bandwidth (bytes/s), peak_flops
 // (FLOP/s), n_params, bytes_per_param, tokens. Every time is the roofline's: the longer of reading and calculating.
 
-import { html, say } from "./elements.js";
+import { html, say } from "./parts/elements.js";
 import {
   addPatterns, area, axis, axisBelow, curve, dot, keyItem, keys, line, picture, scale, square, words,
-} from "./charts.js";
-import { button, buttons, chartBox, controls, pair, panel, readout, slider, verdictLine } from "./controls.js";
-import { change, mount } from "./stage.js";
-import { whole } from "./formulas.js";
+} from "./parts/charts.js";
+import { button, buttons, chartBox, controls, pair, panel, readout, slider, verdictLine } from "./parts/controls.js";
+import { change, mount } from "./parts/stage.js";
+import { whole } from "./parts/formulas.js";
 
 /** The data sheets of the chapter: bytes/s and FLOP/s in bfloat16. */
 export const MACHINES = [["A100", 2.039e12, 312e12], ["H100", 3.35e12, 989.5e12], ["TPU v4", 1.2e12, 275e12]];

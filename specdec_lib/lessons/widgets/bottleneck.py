@@ -1,6 +1,6 @@
 """Chapter 00: writing tokens one by one, checking them in one pass, and the roofline of both."""
 
-from specdec_lib.lessons.widgets.fields import number, whole
+from specdec_lib.lessons.widgets.parts.fields import number, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 _FIELDS = {

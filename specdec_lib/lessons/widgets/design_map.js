@@ -1,10 +1,10 @@
 // Chapter 07: the map of the design space. A row is a drafter, a column a shape; verifier and timing are chosen above.
 // State: entries and frame (from ch07/family.py, entries in order of time), at (the chosen one), verifier, timing.
 
-import { fill, html, say, svg } from "./elements.js";
-import { line, picture, scale, words } from "./charts.js";
-import { button, buttons, chartBox, controls, panel, select, slider, verdictLine } from "./controls.js";
-import { change, mount } from "./stage.js";
+import { fill, html, say, svg } from "./parts/elements.js";
+import { line, picture, scale, words } from "./parts/charts.js";
+import { button, buttons, chartBox, controls, panel, select, slider, verdictLine } from "./parts/controls.js";
+import { change, mount } from "./parts/stage.js";
 
 const SIGNS = { law: "●", greedy: "■", choice: "▲", lossy: "◆" };
 const BOXES = { drafter: "who drafts", shape: "in which shape", verifier: "who verifies", timing: "when" };

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from specdec_lib.lessons.ch07.family import FRAME, as_data
-from specdec_lib.lessons.widgets.fields import one_of, unchecked, whole
+from specdec_lib.lessons.widgets.parts.fields import one_of, unchecked, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 EVERY = "every"

@@ -2,10 +2,10 @@
 // State: drafts [{name, shares}], shapes [{name, parents}], which draft, shape and node is chosen, and c, the
 // time of a draft step over that of a target pass.
 
-import { fill, freshId, html, say, show, svg } from "./elements.js";
-import { area, line, picture, words } from "./charts.js";
-import { chartBox, controls, pair, panel, readout, slider, verdictLine } from "./controls.js";
-import { change, mount } from "./stage.js";
+import { fill, freshId, html, say, show, svg } from "./parts/elements.js";
+import { area, line, picture, words } from "./parts/charts.js";
+import { chartBox, controls, pair, panel, readout, slider, verdictLine } from "./parts/controls.js";
+import { change, mount } from "./parts/stage.js";
 
 /** The node itself and its ancestors, the node first. */
 export function lineage(parents, node) {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specdec_lib.lessons.ch07.checks import SHAPES
-from specdec_lib.lessons.widgets.fields import number, probability, whole
+from specdec_lib.lessons.widgets.parts.fields import number, probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 

@@ -2,11 +2,11 @@
 // and coins are recorded, and every verdict is worked out again. `reset` holds the record and measured costs.
 // State: k; c and v as set, and whether the measured ones count; the run, and how many half blocks are shown.
 
-import { freshId, html, say, svg } from "./elements.js";
-import { addPatterns, area, axis, axisBelow, curve, dashed, key, keys, line, picture, scale, words } from "./charts.js";
-import { button, buttons, chartBox, controls, pair, panel, player, readout, slider, verdictLine } from "./controls.js";
-import { change, mount } from "./stage.js";
-import { expectedTokens, sum } from "./formulas.js";
+import { freshId, html, say, svg } from "./parts/elements.js";
+import { addPatterns, area, axis, axisBelow, curve, dashed, key, keys, line, picture, scale, words } from "./parts/charts.js";
+import { button, buttons, chartBox, controls, pair, panel, player, readout, slider, verdictLine } from "./parts/controls.js";
+import { change, mount } from "./parts/stage.js";
+import { expectedTokens, sum } from "./parts/formulas.js";
 
 const TICK = 420; // milliseconds a half block, while it plays
 const CHARACTER = 7.83; // pixels, in 13 px monospace

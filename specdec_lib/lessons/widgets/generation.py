@@ -3,7 +3,7 @@
 from typing import Any
 
 from specdec_lib.lessons.common import recorded
-from specdec_lib.lessons.widgets.fields import number, one_of, unchecked, whole
+from specdec_lib.lessons.widgets.parts.fields import number, one_of, unchecked, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 from specdec_lib.theory import Costs
 

@@ -2,16 +2,16 @@
 // State: the view; the distributions (target, draft) and the token touched last; K; what times are computed from: c, s or
 // a measured v, ms of a target pass, and where these come from (source). The paths view has a sample's state as well.
 
-import { html, say, show } from "./elements.js";
-import { keyItem, keys } from "./charts.js";
-import { button, buttons, chartBox, panel, readout, slider, verdictLine } from "./controls.js";
-import { change, mount } from "./stage.js";
-import { expectedTokens, sum } from "./formulas.js";
-import { bestK, blockTime, overlap, speedup, straight } from "./linked_formulas.js";
-import { draggableBars } from "./linked_bars.js";
-import { pathsView, residualView } from "./linked_views.js";
-import { milliseconds, speedView } from "./linked_speed.js";
-import { FRESH, samplePanel } from "./linked_sample.js";
+import { html, say, show } from "./parts/elements.js";
+import { keyItem, keys } from "./parts/charts.js";
+import { button, buttons, chartBox, panel, readout, slider, verdictLine } from "./parts/controls.js";
+import { change, mount } from "./parts/stage.js";
+import { expectedTokens, sum } from "./parts/formulas.js";
+import { bestK, blockTime, overlap, speedup, straight } from "./linked_parts/formulas.js";
+import { draggableBars } from "./linked_parts/bars.js";
+import { pathsView, residualView } from "./linked_parts/views.js";
+import { milliseconds, speedView } from "./linked_parts/speed.js";
+import { FRESH, samplePanel } from "./linked_parts/sample.js";
 
 const VIEWS = { residual: residualView, paths: pathsView, speed: speedView };
 const TWO_COLUMNS = 760; // pixels

@@ -6,7 +6,8 @@ One simulator with three views: the residual, the two paths into each token, and
 from collections.abc import Sequence
 from typing import Any
 
-from specdec_lib.lessons.widgets.fields import (
+from specdec_lib.lessons.widgets.linked_parts.still import still
+from specdec_lib.lessons.widgets.parts.fields import (
     Field,
     distribution,
     number,
@@ -16,7 +17,6 @@ from specdec_lib.lessons.widgets.fields import (
     unchecked,
     whole,
 )
-from specdec_lib.lessons.widgets.linked_still import still
 from specdec_lib.lessons.widgets.simulator import Simulator
 from specdec_lib.theory import Costs
 

@@ -1,11 +1,11 @@
 // Chapter 05: expected speed-up over the block length for a row of the paper, with the interval that the
 // rounding of its numbers leaves, and the printed and the measured value. State: rows, row, alpha, c, k.
 
-import { say, show, svg } from "./elements.js";
-import { axis, axisBelow, curve, dot, key, keys, line, picture, scale, square, words } from "./charts.js";
-import { button, chartBox, controls, pair, panel, readout, select, slider, verdictLine } from "./controls.js";
-import { change, mount } from "./stage.js";
-import { expectedTokens, whole } from "./formulas.js";
+import { say, show, svg } from "./parts/elements.js";
+import { axis, axisBelow, curve, dot, key, keys, line, picture, scale, square, words } from "./parts/charts.js";
+import { button, chartBox, controls, pair, panel, readout, select, slider, verdictLine } from "./parts/controls.js";
+import { change, mount } from "./parts/stage.js";
+import { expectedTokens, whole } from "./parts/formulas.js";
 
 const K_MAX = 12;
 const HALF = 0.005; // alpha and c are printed with two places

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from specdec_lib.lessons.widgets.fields import probability, unchecked, whole
+from specdec_lib.lessons.widgets.parts.fields import probability, unchecked, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 K_MAX = 12

@@ -1,10 +1,10 @@
 // Chapter 01: recorded blocks, step by step. p is the target, q the draft, r the coin of a draft token.
 // State: the prompt, the blocks (drafted, p, q, r, token) and the frame that is shown.
 
-import { fill, html, say, svg } from "./elements.js";
-import { addPatterns, key, keys, line, picture, words } from "./charts.js";
-import { button, buttons, chartBox, panel, player, readout, verdictLine } from "./controls.js";
-import { change, mount } from "./stage.js";
+import { fill, html, say, svg } from "./parts/elements.js";
+import { addPatterns, key, keys, line, picture, words } from "./parts/charts.js";
+import { button, buttons, chartBox, panel, player, readout, verdictLine } from "./parts/controls.js";
+import { change, mount } from "./parts/stage.js";
 
 const PACE = 1100; // milliseconds a frame, while it plays
 

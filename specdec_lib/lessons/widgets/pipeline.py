@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from specdec_lib.lessons.widgets.fields import probability, text, whole
+from specdec_lib.lessons.widgets.parts.fields import probability, text, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 

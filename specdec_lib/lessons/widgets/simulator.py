@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_lib.lessons.widgets.bundle import bundle
-from specdec_lib.lessons.widgets.fields import Field
+from specdec_lib.lessons.widgets.parts.bundle import bundle
+from specdec_lib.lessons.widgets.parts.fields import Field
 
 HERE = Path(__file__).parent
 PALETTE: dict[str, dict[str, str]] = json.loads(
@@ -42,7 +42,7 @@ def style_sheet() -> str:
         f".sd-sim {{ {light} }}\n"
         f"[data-jp-theme-light='false'] .sd-sim {{ {dark} }}\n"
         f"@media (prefers-color-scheme: dark) {{ html.sd-page .sd-sim {{ {dark} }} }}\n"
-    ) + (HERE / "shared.css").read_text(encoding="utf-8")
+    ) + (HERE / "parts" / "shared.css").read_text(encoding="utf-8")
 
 
 # Stands in for the widget's model inside the frame: the same four methods, no kernel.

@@ -1,10 +1,10 @@
 // Chapter 08: a generated text, every token in the dress of its fate, with p, q and their ratio.
 // State: prompt, blocks [{drafted, p, q, accepted, token}], and the chosen token of the text.
 
-import { fill, html, say, svg } from "./elements.js";
-import { addPatterns, key, keys, picture } from "./charts.js";
-import { chartBox, controls, pair, panel, readout, slider, verdictLine } from "./controls.js";
-import { change, mount } from "./stage.js";
+import { fill, html, say, svg } from "./parts/elements.js";
+import { addPatterns, key, keys, picture } from "./parts/charts.js";
+import { chartBox, controls, pair, panel, readout, slider, verdictLine } from "./parts/controls.js";
+import { change, mount } from "./parts/stage.js";
 
 /** The tokens of the text: [{kind, text, block, place, p, q, draft}]; place counts from 1 in the block. */
 export function tokensOf(blocks) {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specdec_lib.lessons.common.recorded import visible
-from specdec_lib.lessons.widgets.fields import probability, whole
+from specdec_lib.lessons.widgets.parts.fields import probability, whole
 from specdec_lib.lessons.widgets.simulator import Simulator
 
 

@@ -20,13 +20,15 @@ Prompt = TypeVar("Prompt")
 
 @dataclass(frozen=True)
 class Spread:
-    """A median and the quartiles beside it."""
+    """A median and the quartiles beside it; of a single value all three are this value."""
 
     median: float
     low: float
     high: float
 
     def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.median:.2f} (one turn: no quartiles)"
         return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 

@@ -1,4 +1,4 @@
-"""Chapter 08's clock: plain decoding, a loop and Hugging Face's two, interleaved on the prompts."""
+"""Chapter 08's clock: plain decoding and a loop take turns, then a loop and Hugging Face's two."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
@@ -24,6 +24,7 @@ CHEN_K = 4  # Chen et al. (2023), Table 1
 AT_4 = "loop at 4"
 SIDES = ("hugging", "assisted")
 TURNS = "turns on the prompts"
+HUGGING_TURNS = "turns beside Hugging Face"
 # Plain generations that loading Hugging Face's target takes, and finding its best settings.
 LOADING, CHOOSING = 12, 8
 
@@ -74,6 +75,17 @@ def outcome_of(
         *(theirs[name].settings if name in theirs else None for name in SIDES),
         disturbance(steady),
     )  # fmt: skip
+
+
+def with_hugging(
+    outcome: Outcome, loop: Decoder, theirs: Mapping[str, Side], turns: Iterable
+) -> Outcome:
+    """`outcome`, and the loop over Hugging Face's two, in `turns` of these three alone."""
+    seconds = on_turns({"loop": loop} | {n: side.decoder for n, side in theirs.items()}, turns)
+    over = (ratios(seconds[name], seconds["loop"]) for name in SIDES)
+    disturbed = outcome.disturbed or disturbance({"hugging": seconds["hugging"]})
+    settings = (theirs[name].settings for name in SIDES)
+    return Outcome(outcome.empirical, outcome.at_4, *over, *settings, disturbed)
 
 
 def contestants(
@@ -131,15 +143,25 @@ class Contest:
     size: str
     loop: Loop
 
-    def outcome(self, setting: Setting, sides: Mapping[str, Side], part: Part) -> Outcome:
-        """The loop beside plain decoding and `sides`, in as many turns as fit."""
+    def outcome(self, setting: Setting, part: Part, where: str = "the loop") -> Outcome:
+        """The loop beside plain decoding in as many turns as fit; then, if there is time, beside
+        Hugging Face.
+
+        Loading Hugging Face's model takes longer than several turns, so the turns come first.
+        `where` is what Hugging Face is run beside, for the line that says that it was left out.
+        """
         draft, k, ending, warp = setting
         part.note("the prompts are chosen")
         chosen, effort = self.prompts(ending, warp), self.machine.effort
         target, small = self.machine.targets[self.size], self.machine.drafts[draft]
         best = self.machine.best_plain(self.size)
         ours = contestants(best, target, small, self.loop, k, warp, effort.tokens)
-        return outcome_of(ours, sides, part.each(chosen * effort.rounds, TURNS))
+        turns = chosen * effort.rounds
+        outcome = outcome_of(ours, {}, part.each(turns, TURNS))
+        if not part.fits(self.hugging_seconds(), f"Hugging Face beside {where}"):
+            return outcome
+        theirs = self.sides(setting, part)
+        return with_hugging(outcome, ours["loop"], theirs, part.each(turns, HUGGING_TURNS))
 
     def sides(self, setting: Setting, part: Part) -> dict[str, Side]:
         """Hugging Face's two decoders, each in the settings that are fastest for it here."""
@@ -157,17 +179,21 @@ class Contest:
             sides[name] = Side(best, decoders[best])
         return sides
 
-    def least_seconds(self, hugging: bool = False) -> float:
-        """About how long the first turn takes at most, with a round before it that warms up.
+    def least_seconds(self) -> float:
+        """About how long the first turn takes at most, with a round before it that warms up."""
+        return 2 * 3 * self._generation
 
-        With `hugging`, of Hugging Face's two alone: they have to be loaded and chosen, too.
-        """
+    def hugging_seconds(self) -> float:
+        """As `least_seconds`, for the loop and Hugging Face's two, which are loaded and chosen."""
+        loaded = "hugging" in self.__dict__ or self.machine.device.type != "cpu"
+        first = CHOOSING if loaded else LOADING + CHOOSING
+        return (first + 2 * (1 + len(SIDES))) * self._generation
+
+    @property
+    def _generation(self) -> float:
+        """The seconds of a plain generation, the prompt with it."""
         found = self.machine.costs[self.size]
-        one = found.seconds * (found.prompt + self.machine.effort.tokens)
-        if not hugging:
-            return 2 * 3 * one
-        first = 0 if "hugging" in self.__dict__ else LOADING
-        return (first + CHOOSING + 2 * len(SIDES)) * one
+        return found.seconds * (found.prompt + self.machine.effort.tokens)
 
     @cached_property
     def hugging(self) -> dict[str, hugging.Counted]:

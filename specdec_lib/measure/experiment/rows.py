@@ -112,6 +112,18 @@ def best(rows: Sequence[Row], temperature: int | None = None) -> Row:
     return max(measured, key=lambda row: row.empirical["median"])
 
 
+def losing(rows: Sequence[Row]) -> str:
+    """How many rows promise less than plain decoding, and the three that promise least."""
+    below = sorted((row.expected, place) for place, row in enumerate(rows))
+    below = [(each, rows[place]) for each, place in below if round(each, 2) < 1]
+    head = f"{len(below)} of {len(rows)} settings promise less than plain decoding (1.00), even"
+    lines = [f"{head}\nwith the best K above 0." + (" The lowest promises:" if below else "")]
+    for expected, row in below[:3]:
+        where = f"{row.draft} on {row.target}, {row.task}, T = {row.temperature}"
+        lines.append(f"  {expected:.2f}  {where}")
+    return "\n".join(lines)
+
+
 def table(rows: Sequence[Row]) -> str:
     """The rows as text, a line each, and one more below a row whose run was disturbed.
 

@@ -1,6 +1,7 @@
 """The JavaScript that is written by hand: linted, bundled, and extended by following a page."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pages.simulators import NAMES
 
 from autograde.chapter import ROOT
 from specdec_lib.lessons.widgets import simulator
-from specdec_lib.lessons.widgets.bundle import bundle
+from specdec_lib.lessons.widgets.parts.bundle import bundle
 
 HERE = simulator.HERE
 OXLINT = Path(sys.executable).with_name("oxlint")
@@ -62,9 +63,11 @@ PART = "export const show = 1;\nconst inner = 2;\nconsole.log(inner);\n"
 
 
 def test_each_file_is_bundled_once_after_those_that_it_needs(tmp_path: Path):
-    top = 'import { middle } from "./b.js";\nimport { show } from "./c.js";\nmiddle(show);\n'
-    middle = 'import {\n  show,\n} from "./c.js";\nexport const middle = () => show;\n'
-    text = bundle(write(tmp_path, a=top, b=middle, c=PART) / "a.js")
+    top = 'import { middle } from "./parts/b.js";\nimport { show } from "./c.js";\nmiddle(show);\n'
+    middle = 'import {\n  show,\n} from "../c.js";\nexport const middle = () => show;\n'
+    (tmp_path / "parts").mkdir()
+    write(tmp_path / "parts", b=middle)
+    text = bundle(write(tmp_path, a=top, c=PART) / "a.js")
     assert text.split("\n\n") == [
         PART.strip(),
         "export const middle = () => show;",
@@ -75,15 +78,21 @@ def test_each_file_is_bundled_once_after_those_that_it_needs(tmp_path: Path):
 @pytest.mark.parametrize(
     ("source", "fault"),
     [
-        ('import { inner } from "./b.js";', "a.js imports inner from b.js, which exports no such"),
-        ('import { show } from "./gone.js";', "a.js imports from gone.js, which is not in"),
+        (
+            'import { inner } from "./b.js";',
+            "a.js imports inner from ./b.js, which exports no such",
+        ),
+        (
+            'import { show } from "./gone.js";',
+            "a.js imports from ./gone.js, which is no file beside it",
+        ),
         ('import { show as print } from "./b.js";', "a.js: .* is not understood here"),
         ('import * as b from "./b.js";', "a.js: `import .*` is not understood here"),
         ('import { show } from "https://a.b/c.js";', "a.js: `import .*` is not understood here"),
         ("export { show };", "a.js: `export { show };` is not understood here"),
         (
             'import { show } from "./b.js";\nconst inner = show;',
-            "inner is defined in b.js and in a",
+            r"inner is defined in \S+/b.js and in \S+/a",
         ),
     ],
 )
@@ -97,8 +106,7 @@ def test_a_simulator_is_added_by_following_its_page(tmp_path, monkeypatch, reade
     readme = (HERE / "README.md").read_text(encoding="utf-8")
     assert len(readme.splitlines()) <= 40
     blocks = dict(re.findall(r"```(\w+)\n(.*?)```", readme, re.DOTALL))
-    for file in [*HERE.glob("*.js"), HERE / "shared.css"]:
-        (tmp_path / file.name).write_text(file.read_text())
+    shutil.copytree(HERE / "parts", tmp_path / "parts")
     write(tmp_path, coin=blocks["js"])
     monkeypatch.setattr(simulator, "HERE", tmp_path)
     names: dict = {}

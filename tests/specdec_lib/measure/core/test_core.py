@@ -71,6 +71,7 @@ def test_ratios_are_taken_pair_by_pair():
     assert timing.ratios([2.0, 30.0, 4.0], [1.0, 10.0, 4.0]) == Spread(2.0, 1.5, 2.5)
     assert timing.spread([3.0]) == Spread(3.0, 3.0, 3.0)
     assert str(Spread(2.0, 1.5, 2.5)) == "2.00 (1.50 to 2.50)"
+    assert str(timing.spread([3.0])) == "3.00 (one turn: no quartiles)"
 
 
 TEXT = Document("x.py", "import os\ny = 2\nimport os\n", frozenset({0, 2}))

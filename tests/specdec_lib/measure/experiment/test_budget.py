@@ -10,11 +10,19 @@ from decoders.built_in_machine import CPU, SMALL
 from specdec_lib.measure.core.interval import Rate
 from specdec_lib.measure.core.progress import AFTER, EVERY, Progress
 from specdec_lib.measure.core.timing import Spread
-from specdec_lib.measure.experiment import batches, budget, engineering, grid, identity, traces
-from specdec_lib.measure.experiment.budget import ON_CPU, ON_GPU, Budget
+from specdec_lib.measure.experiment import (
+    batches,
+    budget,
+    contest,
+    engineering,
+    grid,
+    identity,
+    traces,
+)
+from specdec_lib.measure.experiment.budget import ON_CPU, ON_GPU, Budget, Part
 from specdec_lib.measure.experiment.contest import Outcome
 from specdec_lib.measure.experiment.loops import LIBRARY
-from specdec_lib.measure.experiment.machine import Machine
+from specdec_lib.measure.experiment.machine import Effort, Machine
 
 
 class Clock:
@@ -166,8 +174,53 @@ def test_runs_that_do_not_fit_are_named_and_come_as_promised(short, monkeypatch)
     with machine.budget.part(budget.RUNS) as part:
         done = list(grid.run_rows(machine, LIBRARY, rows, part))
     assert done[0].empirical and done[0].over_hugging is None and done[1] == rows[1]
-    assert "Hugging Face beside small on built-in, code, T = 1" in said[0]
     assert "the run of small on built-in, code, T = 0" in said[0]
+
+
+@pytest.fixture
+def generations(monkeypatch):
+    """A contest in which a plain generation takes a second, and what was done, in its order.
+
+    Three decoders take six turns, 21 s with the round that warms up; loading Hugging Face takes 22.
+    """
+    clock, done = Clock(), []
+
+    def taking(seconds: float, name: str):
+        return lambda *given: done.append(name) or clock.work(seconds)
+
+    sides = {name: contest.Side("float32", taking(1, name)) for name in contest.SIDES}
+    ours = {name: taking(1, name) for name in ("plain", "loop", contest.AT_4)}
+    monkeypatch.setattr(contest, "contestants", lambda *given: ours)
+    monkeypatch.setattr(contest.Contest, "prompts", lambda *given: ["a", "b", "c"])
+    monkeypatch.setattr(contest.Contest, "sides", lambda *given: taking(22, "loading")() or sides)
+    found = SimpleNamespace(seconds=1 / 29, prompt=5.0)
+    machine = SimpleNamespace(
+        targets={"40m": None}, drafts={"small": None}, plain={}, costs={"40m": found},
+        effort=Effort(), device=CPU, best_plain=lambda name: None,
+    )  # fmt: skip
+    held = contest.Contest(machine, "40m", LIBRARY)
+
+    def outcome(seconds: float):
+        part = Part("runs", seconds, clock, Progress(lambda: None, clock))
+        setting = contest.Setting("small", 3, ".py", contest.GREEDY)
+        return held.outcome(setting, part, "small on 40m"), part.left_out, done
+
+    return outcome
+
+
+def test_turns_have_their_seconds_before_hugging_face_is_loaded(generations):
+    outcome, left_out, done = generations(26)
+    assert done.count("plain") == 1 + 6 and "loading" not in done
+    assert left_out == ["Hugging Face beside small on 40m"] and outcome.over_hugging is None
+
+
+def test_hugging_face_is_run_beside_the_loop_with_the_seconds_that_turns_leave(generations):
+    outcome, left_out, done = generations(60)
+    before = done[: done.index("loading")]
+    assert before.count("plain") == 1 + 6 and done.count("plain") == 1 + 6
+    assert done.count("hugging") == done.count("assisted") == 1 + 4
+    assert left_out == ["2 of 6 turns beside Hugging Face"]
+    assert outcome.over_hugging and outcome.hugging == "float32"
 
 
 class Place:

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -175,3 +176,15 @@ def test_the_command_measures_prints_and_leaves_a_file(quick, tmp_path, monkeypa
     assert grid.main(["--json", str(path / "b.json")]) == 2
     errors = capsys.readouterr().err.splitlines()
     assert "is there already" in errors[0] and "cannot be written" in errors[1]
+
+
+def test_settings_that_lose_are_told_from_the_lowest_on():
+    promises = {"lookup": 0.996, "small": 0.994, "pairs": 0.7, "base": 1.5}
+    rows = [
+        SimpleNamespace(draft=draft, target="40m", task="code", temperature=1, expected=promise)
+        for draft, promise in promises.items()
+    ]
+    said = grid.losing(rows).splitlines()
+    assert said[0].startswith("2 of 4 settings promise less than plain decoding (1.00)")
+    assert said[2:] == ["  0.70  pairs on 40m, code, T = 1", "  0.99  small on 40m, code, T = 1"]
+    assert grid.losing(rows[:1]).endswith("with the best K above 0.")

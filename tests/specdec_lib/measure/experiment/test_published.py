@@ -200,7 +200,7 @@ def test_a_captured_pair_drafts_as_many_tokens_as_its_replayed_steps_allow(group
     assert found["captured_c"] == pytest.approx(0.02) and asked == [found["captured_k"]]
     assert launched.best_k(0.7) < found["captured_k"]
     row = replace(row_of("a", "b", "c", 1, Rate(0.7, 60), launched), **found)
-    assert f"1.00 (1.00 to 1.00), K {row.captured_k}, c 0.020" in cells(row)
+    assert f"1.00 (one turn: no quartiles), K {row.captured_k}, c 0.020" in cells(row)
 
 
 def test_a_captured_t5_reads_every_text_and_plain_decoding_without_the_draft_s_encoder(

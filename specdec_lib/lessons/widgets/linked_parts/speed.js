@@ -1,9 +1,9 @@
 // The view of chapter 04: tokens a block and milliseconds a token over K.
 
-import { html, show, svg } from "./elements.js";
-import { axis, axisBelow, curve, dot, line, picture, scale, square, words } from "./charts.js";
-import { expectedTokens, whole } from "./formulas.js";
-import { bestK, blockTime, speedup } from "./linked_formulas.js";
+import { html, show, svg } from "../parts/elements.js";
+import { axis, axisBelow, curve, dot, line, picture, scale, square, words } from "../parts/charts.js";
+import { expectedTokens, whole } from "../parts/formulas.js";
+import { bestK, blockTime, speedup } from "./formulas.js";
 
 const ROUND = [1, 2, 5, 10];
 

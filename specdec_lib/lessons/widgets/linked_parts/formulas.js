@@ -1,7 +1,7 @@
 // The formulas of the linked picture; a test holds each against the library's. p is the target's distribution over the
 // tokens, q the draft's. Times are in target passes over one token, and v has v(1), v(2), ...: v[k] is v(k + 1).
 
-import { expectedTokens, sum, whole } from "./formulas.js";
+import { expectedTokens, sum, whole } from "../parts/formulas.js";
 
 /** Probability that a drafted token is accepted: min(1, p/q); 0 where p is 0, 1 where only q is 0. */
 export function acceptance(p, q) {

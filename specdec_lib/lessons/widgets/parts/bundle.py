@@ -1,12 +1,12 @@
 """One ES module of a simulator's file and of the files that it imports, without an import line.
 
-A file imports by name, `import { svg, html } from "./elements.js";`, what the other file exports.
+A file imports by name, `import { svg, html } from "./parts/elements.js";`, what the other exports.
 """
 
 import re
 from pathlib import Path
 
-_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+\.js)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.\.?/[\w/]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
 _AT_THE_TOP = re.compile(
     r"^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+|\[[^\]]*\]|\{[^}]*\})",
@@ -20,22 +20,22 @@ def bundle(file: Path) -> str:
     ValueError, naming the file, for an import of what the other file does not export, for a line
     of import or export in another form, and for a name that two files define.
     """
-    texts: dict[str, str] = {}
-    _collect(file, texts)
+    texts: dict[Path, str] = {}
+    _collect(file.resolve(), texts)
     _require_one_home(texts)
     return "\n".join(_IMPORT.sub("", text) for text in texts.values())
 
 
-def _collect(file: Path, texts: dict[str, str], above: tuple[str, ...] = ()) -> None:
+def _collect(file: Path, texts: dict[Path, str], above: tuple[Path, ...] = ()) -> None:
     """Add `file` to `texts` after the files that it imports. `above` are those that need it."""
-    if file.name in texts or file.name in above:
+    if file in texts or file in above:
         return
     text = file.read_text(encoding="utf-8")
     _require_known_forms(file.name, text)
     for names, other in _IMPORT.findall(text):
-        source = file.with_name(other)
+        source = (file.parent / other).resolve()
         if not source.is_file():
-            raise ValueError(f"{file.name} imports from {other}, which is not in {file.parent}")
+            raise ValueError(f"{file.name} imports from {other}, which is no file beside it")
         exported = _EXPORT.findall(source.read_text(encoding="utf-8"))
         missing = [name for name in re.findall(r"\w+", names) if name not in exported]
         if missing:
@@ -43,8 +43,8 @@ def _collect(file: Path, texts: dict[str, str], above: tuple[str, ...] = ()) -> 
                 f"{file.name} imports {', '.join(missing)} from {other}, which exports no such "
                 f"name: write `export` before it there, or correct the name"
             )
-        _collect(source, texts, (*above, file.name))
-    texts[file.name] = text
+        _collect(source, texts, (*above, file))
+    texts[file] = text
 
 
 def _require_known_forms(name: str, text: str) -> None:
@@ -58,11 +58,12 @@ def _require_known_forms(name: str, text: str) -> None:
         )
 
 
-def _require_one_home(texts: dict[str, str]) -> None:
+def _require_one_home(texts: dict[Path, str]) -> None:
     """ValueError if two files define the same name at their top level."""
-    home: dict[str, str] = {}
+    home: dict[str, Path] = {}
     for file, text in texts.items():
         for declared in _AT_THE_TOP.findall(text):
             for name in re.findall(r"\w+", declared):
                 if home.setdefault(name, file) != file:
-                    raise ValueError(f"{name} is defined in {home[name]} and in {file}: rename one")
+                    one, other = (f"{path.parent.name}/{path.name}" for path in (home[name], file))
+                    raise ValueError(f"{name} is defined in {one} and in {other}: rename one")

@@ -1,10 +1,10 @@
 // Two views of the linked picture: the residual (chapter 02), and the two paths into each token (chapter 03).
 
-import { html, show } from "./elements.js";
-import { area, keyItem, keys, mark, picture, words } from "./charts.js";
-import { sum } from "./formulas.js";
-import { acceptance, excess, overlap, paths, residual } from "./linked_formulas.js";
-import { byToken, filled, fullHeight, LETTERS, tokenChart } from "./linked_bars.js";
+import { html, show } from "../parts/elements.js";
+import { area, keyItem, keys, mark, picture, words } from "../parts/charts.js";
+import { sum } from "../parts/formulas.js";
+import { acceptance, excess, overlap, paths, residual } from "./formulas.js";
+import { byToken, filled, fullHeight, LETTERS, tokenChart } from "./bars.js";
 
 /** What is to be said of a whole pair that has no two sides; null of any other. */
 function extreme(p, q) {

@@ -1,13 +1,13 @@
 // Below the paths of chapter 03: a sample from p and q beside its sampler's exact distribution. State: the sampler, its
 // counts, the distances measured so far as [draws, total variation], and the seed of the next draw.
 
-import { html, say } from "./elements.js";
-import { area, axis, dot, line, mark, picture, scale, words } from "./charts.js";
-import { button, chartBox, controls, pair, panel, readout, select, verdictLine } from "./controls.js";
-import { change } from "./stage.js";
-import { sum, uniform, whole } from "./formulas.js";
-import { acceptance, residual, totalVariation } from "./linked_formulas.js";
-import { byToken, fullHeight, LETTERS, tokenChart } from "./linked_bars.js";
+import { html, say } from "../parts/elements.js";
+import { area, axis, dot, line, mark, picture, scale, words } from "../parts/charts.js";
+import { button, chartBox, controls, pair, panel, readout, select, verdictLine } from "../parts/controls.js";
+import { change } from "../parts/stage.js";
+import { sum, uniform, whole } from "../parts/formulas.js";
+import { acceptance, residual, totalVariation } from "./formulas.js";
+import { byToken, fullHeight, LETTERS, tokenChart } from "./bars.js";
 
 /** A sample before anything is drawn. */
 export const FRESH = { counts: [0, 0, 0, 0], history: [] };

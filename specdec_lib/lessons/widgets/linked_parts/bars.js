@@ -1,10 +1,10 @@
 // The bars of p and q, which the reader drags, and charts over the same tokens.
 
-import { freshId, html, show } from "./elements.js";
-import { addPatterns, area, axis, mark, picture, scale, words } from "./charts.js";
-import { change } from "./stage.js";
-import { whole } from "./formulas.js";
-import { withMass } from "./linked_formulas.js";
+import { freshId, html, show } from "../parts/elements.js";
+import { addPatterns, area, axis, mark, picture, scale, words } from "../parts/charts.js";
+import { change } from "../parts/stage.js";
+import { whole } from "../parts/formulas.js";
+import { withMass } from "./formulas.js";
 
 export const LETTERS = ["A", "B", "C", "D"];
 const LETTER_OF = { target: "p", draft: "q" };

@@ -1,0 +1,1 @@
+"""The parts of the linked picture of chapters 02 to 04."""

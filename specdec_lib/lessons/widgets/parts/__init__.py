@@ -1,0 +1,1 @@
+"""What all simulators are made of: charts, controls, checked fields, and one module of it all."""
