@@ -82,6 +82,15 @@ CHANGES = {
         ("REPLACING = [0.0, 0.3, 0.45, 0.99]", "REPLACING = [0.0, 0.2, 0.55, 0.97]"),
         ("TARGET = np.array([[0.5, 0.3, 0.2]", "TARGET = np.array([[0.6, 0.1, 0.3]"),
     ],
+    "06_simulator": [
+        ("STOPS_ALPHA = 0.7", "STOPS_ALPHA = 0.65"),
+        ("*(0.25, 0.5, 0.875, 0.125),  # 2 are accepted", "*(0.25, 0.875, 0.5, 0.125),"),
+        ("COUNTS = [1, 3, 4, 9, 11, 15]", "COUNTS = [1, 2, 3, 8, 10, 14]"),
+        ("UNCUT = [2, 5, 8, 10, 12]", "UNCUT = [4, 5, 6, 9, 12]"),
+        ("EASY, HARD, SLOW = [0, 0.5, 0.25, 0.25],", "EASY, HARD, SLOW = [0, 0.25, 0.5, 0.25],"),
+        ("(0.5, 1, 2), (0.8, 5, 2)", "(0.6, 1, 2), (0.75, 6, 2)"),
+        ("(25, [(30, 900, 64)", "(35, [(30, 950, 60)"),
+    ],
 }
 # These let a small number in a denominator pass.
 NOT_TINY = "TINY = 3\nTINY_BELOW_1 = [1, 2]\nTINY_AROUND_1 = [4, 2]"
