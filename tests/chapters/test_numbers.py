@@ -13,9 +13,9 @@ from classes.typed_numbers import typed_in
 
 from autograde import grade
 from autograde.chapter import TESTS, Chapter, chapter_names
-from autograde.chapters.expected import ch00_expected, ch02_expected
-from autograde.chapters.laws import reference_residual
-from autograde.chapters.numbers import ch00_numbers, ch02_numbers
+from autograde.chapters.expected import ch00_expected, ch01_expected, ch02_expected
+from autograde.chapters.laws import LARGEST, reference_residual
+from autograde.chapters.numbers import ch00_numbers, ch01_numbers, ch02_numbers
 from autograde.wrong import misconceptions_of
 
 P, Q = ch02_numbers.P, ch02_numbers.Q
@@ -69,6 +69,36 @@ def test_what_is_expected_is_what_chapter_00_says():
     assert ch00_expected.cache_bytes(1, 80, 8, 128, 2, 64) == 20_971_520
     assert ch00_expected.pass_time(2, 3, 50, (100, 0.5, 4), (50, 4000)) == 13.0
     assert ch00_expected.pass_time(9, 4, 10, (100, 2, 3), (100, 500)) == 14.4
+
+
+def test_what_is_expected_is_what_chapter_01_says():
+    row = ch01_expected.zero_after(4)
+    assert ch01_expected.alone(row, [1, 2], 8, 0) == [1, 1, 0]
+    assert ch01_expected.alone(row, [2, 0], 8, 2) == [1, 1, 0, 1, 1, 1, 1, 1]
+    assert ch01_expected.agreeing([2, 3, 0, 1], np.eye(6)[[2, 4, 0, 1, 5]]) == 1
+    assert [ch01_expected.agreeing(t, ch01_numbers.TIE) for t in ([1, 0], [2, 0], [1, 3])] == [
+        2,
+        0,
+        1,
+    ]
+    assert ch01_expected.picked(np.array([0.0, 0.5, 0.5]), 0.0) == 1
+    assert ch01_expected.picked(np.array([0.25, 0.25, 0.5]), 0.5) == 2
+    assert ch01_expected.picked(np.array([0.5, 0.5 - 2**-40, 0.0]), LARGEST) == 1
+
+
+def test_the_passes_of_a_text_are_counted_by_its_draft():
+    """Five tokens: a draft that is always right gives k + 1 a pass, one that is never right 1."""
+    row = ch01_expected.hashed(5, 4)
+    never = ch01_expected.off_at(row, range(100))
+    passes = [ch01_expected.blocks_needed(row, draft, [0], 3, 5) for draft in (row, never)]
+    assert passes == [2, 5]
+
+
+def test_eos_stands_where_it_is_wanted():
+    seed, eos = ch01_expected.with_eos_at(31, 6, [1, 3], 2)
+    assert ch01_expected.alone(ch01_expected.hashed(seed, 6), [1, 3], 9, eos)[2:] == [eos]
+    with pytest.raises(ValueError, match="take an earlier place"):
+        ch01_expected.with_eos_at(31, 2, [1], 30)
 
 
 def test_what_is_expected_is_what_chapter_02_says():
