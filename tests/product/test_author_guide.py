@@ -133,6 +133,16 @@ CHANGES = {
         ("(0.5, 1, 2), (0.8, 5, 2)", "(0.6, 1, 2), (0.75, 6, 2)"),
         ("(25, [(30, 900, 64)", "(35, [(30, 950, 60)"),
     ],
+    "08_full_generation": [
+        ("CUTS = [(14, 11), (9, 2),", "CUTS = [(12, 7), (10, 3),"),
+        ("REFUSED = [(5, 6), (5, 12),", "REFUSED = [(4, 5), (4, 9),"),
+        ("[(0, 1, 1), (1, 1, 4), (2, 6, 2),", "[(20, 1, 1), (21, 1, 3), (22, 7, 2),"),
+        ("EVEN], [EVEN], [0], [0.5], 0.5),", "EVEN], [EVEN], [0], [0.5], 0.3),"),
+        ("SAMPLED = list(range(22))", "SAMPLED = list(range(60, 84))"),
+        ('30, "prompt": [2], "eos": 2,', '36, "prompt": [1], "eos": 1,'),
+        ("READING = [40, 41, 42, 43, 44, 45]", "READING = [50, 51, 52, 53, 54, 55]"),
+        ("READING_TOKENS = 14", "READING_TOKENS = 16"),
+    ],
 }
 # These let a small number in a denominator pass.
 NOT_TINY = "TINY = 3\nTINY_BELOW_1 = [1, 2]\nTINY_AROUND_1 = [4, 2]"
@@ -166,7 +176,9 @@ def test_a_private_fork_has_numbers_and_points_of_its_own(repository: Path):
     )
     build, gates = commands_of_the_fork()
     run(build, repository)
-    run(gates.replace("NN_topic", f'"{" or ".join(CHANGES)}"'), repository)
+    # Of the gates the two that read numbers: the others took most of the time, and see no change.
+    two = f'"({" or ".join(CHANGES)}) and (earns_everything or is_caught)"'
+    run(gates.replace("NN_topic", two), repository)
     change(files[CHAPTER], "TINY = 40\nTINY_BELOW_1 = [38, 39]\nTINY_AROUND_1 = [42, 38]", NOT_TINY)
     named = r"test_ratio_of_tiny_probabilities, case 1 \(ch02_numbers.py: TINY_BELOW_1\[1\], TINY\)"
     with pytest.raises(AssertionError, match=named):
