@@ -229,6 +229,22 @@ def test_smallest_example_counts_as_told():
     assert law.tolist() == [pytest.approx([8, 5]), pytest.approx([0, 3])]
 
 
+def test_what_the_hidden_tests_expect_is_what_the_cards_say():
+    certain, coins = np.array([0, computed.LARGEST, 0]), np.array([0.7, 0.9])
+    assert ch07_expected.one_hot(1, P, 0.5, 0.7) == (2, False)
+    assert ch07_expected.one_hot(1, certain, computed.LARGEST, 0.5) == (1, True)
+    assert ch07_expected.candidate([1, 3], P, Q, coins, 0.5) == 3
+    assert ch07_expected.candidate([1, 2], P, Q, coins, 0.7) == 3
+    steps = ch07_expected.trajectory(lambda text: [t + 1 for t in text], [0], [5, 5, 3])
+    assert steps == [[5, 5, 3], [1, 6, 6], [1, 2, 7], [1, 2, 3], [1, 2, 3]]
+    assert ch07_expected.ancestors(ch07.TREE)[5] == [0, 2, 5]
+    rows = [np.tile(each, (7, 1)) for each in (P, Q)]
+    assert ch07_expected.walk(ch07.TREE, ch07.WALK_TOKENS, *rows, ch07.WALK_R, 0.5) == [3, 0, 1]
+    mapped = ch07_expected.mapped([0.25, 0.2, 0.25, 0.3], [1, -1, 1, 2], 3)
+    assert mapped.tolist() == [0, 0.625, 0.375]
+    assert ch07_expected.mean_experts(2, 8, 2) == 3.5
+
+
 def test_trajectories_of_the_hidden_tests_end_in_greedy_text():
     for target, prompt, guess in ch07_numbers.JACOBI:
         written: list[int] = []

@@ -13,9 +13,19 @@ from classes.typed_numbers import typed_in
 
 from autograde import grade
 from autograde.chapter import TESTS, Chapter, chapter_names
-from autograde.chapters.expected import ch00_expected, ch01_expected, ch02_expected, ch07_expected
+from autograde.chapters.expected import (
+    ch00_expected,
+    ch01_expected,
+    ch02_expected,
+    ch05_expected,
+)
 from autograde.chapters.laws import LARGEST, reference_residual
-from autograde.chapters.numbers import ch00_numbers, ch01_numbers, ch02_numbers
+from autograde.chapters.numbers import (
+    ch00_numbers,
+    ch01_numbers,
+    ch02_numbers,
+    ch05_numbers,
+)
 from autograde.wrong import misconceptions_of
 
 P, Q = ch02_numbers.P, ch02_numbers.Q
@@ -101,26 +111,6 @@ def test_eos_stands_where_it_is_wanted():
         ch01_expected.with_eos_at(31, 2, [1], 30)
 
 
-def test_what_is_expected_is_what_chapter_07_says():
-    coins = np.array([0.7, 0.9])
-    assert ch07_expected.one_hot(1, P, 0.5, 0.7) == (2, False)
-    assert ch07_expected.one_hot(1, np.array([0, LARGEST, 0]), LARGEST, 0.5) == (1, True)
-    assert ch07_expected.candidate([1, 3], P, Q, coins, 0.5) == 3
-    assert ch07_expected.candidate([1, 2], P, Q, coins, 0.7) == 3
-    steps = ch07_expected.trajectory(lambda text: [t + 1 for t in text], [0], [5, 5, 3])
-    assert steps == [[5, 5, 3], [1, 6, 6], [1, 2, 7], [1, 2, 3], [1, 2, 3]]
-    assert ch07_expected.ancestors([-1, -1, 0, 0, 1, 2])[5] == [0, 2, 5]
-    rows = [np.tile(each, (7, 1)) for each in (P, Q)]
-    tree, r = ([-1, -1, 0, 0, 1, 2], [1, 3, 0, 2, 0, 1]), [0.7, 0.9, 0.5, 0.5, 0.4, 0.5]
-    assert ch07_expected.walk(*tree, *rows, np.array(r), 0.5) == [3, 0, 1]
-    assert ch07_expected.mapped([0.25, 0.2, 0.25, 0.3], [1, -1, 1, 2], 3).tolist() == [
-        0,
-        0.625,
-        0.375,
-    ]
-    assert ch07_expected.mean_experts(2, 8, 2) == 3.5
-
-
 def test_what_is_expected_is_what_chapter_02_says():
     np.testing.assert_allclose(reference_residual(P, Q), [0.75, 0, 0, 0.25])
     assert ch02_expected.corrected(P, Q, 1, 0.6, 0.9) == (1, True)
@@ -128,6 +118,21 @@ def test_what_is_expected_is_what_chapter_02_says():
     rows = np.array([P, P, ch02_numbers.FLAT]), np.array([Q, Q])
     assert ch02_expected.step([0, 1], *rows, np.array([0.5, 0.9]), 0.8) == [0, 3]
     assert ch02_expected.step([0, 1], *rows, np.array([0.5, 0.5]), 0.3) == [0, 1, 1]
+
+
+def test_what_is_expected_is_what_chapter_05_says():
+    blocks, k = ch05_numbers.BLOCKS[0]
+    assert ch05_expected.rate(blocks, k) == 14 / 18
+    assert ch05_expected.verdicts([2, 0, 3], 3) == [1, 1, 0, 0, 1, 1, 1]
+    assert ch05_expected.operations(0.6, 0, 2) == pytest.approx(3 / 1.96)
+    assert ch05_expected.operations(1.0, 0.25, 4) == 1.2
+    assert ch05_expected.seconds_a_token(0.5, 5.0, 1.0, 2) == 4.0
+    assert ch05_expected.root(4.0, 5.0, 1.0, 2) == pytest.approx(0.5, abs=1e-12)
+    assert ch05_expected.root(7.52, 14.1, 1.8, 4) == pytest.approx(0.711, abs=5e-4)
+    assert ch05_expected.share_of_each([1, 1, 0], ["x", "y", "x"]) == {"x": 0.5, "y": 1.0}
+    assert ch05_expected.geometric([2, 8], [1, 1]) == pytest.approx(4)
+    many = ch05_expected.runs_of_one_ratio(8.0, 2000)
+    assert ch05_expected.geometric(*many) == pytest.approx(8, rel=1e-12)
 
 
 @pytest.mark.parametrize(
