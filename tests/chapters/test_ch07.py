@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, random_pairs, unwritten
-from classes.regrading import grade_with
 
 from autograde.chapter import ROOT
 from autograde.chapters import ch07_tests, ch07_wrong
+from autograde.tools.proof import grade_with
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed, experts, family, figures, measured
