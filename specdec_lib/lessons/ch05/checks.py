@@ -146,7 +146,7 @@ def check_implied_alpha(function: Callable) -> None:
     expect(function, 7.0, 5.0, 1.0, 2, gives=0.0, hint="One token a block: nothing accepted.")
     expect(function, 7 / 3, 5.0, 1.0, 2, gives=1.0, hint="K + 1 tokens a block: all accepted.")
     hint = "Here E is 1 - 5e-11: that is within 1e-9 of 1."
-    expect(function, 7 / (1 - 5e-11), 5.0, 1.0, 2, gives=0.0, hint=hint)
+    expect(function, 21.3 / (1 - 5e-11), 14.1, 1.8, 4, gives=0.0, hint=hint)
     expect_value_error(function, 8.0, 5.0, 1.0, 2, why="even alpha = 0 takes only 7 s a token")
 
 
