@@ -8,7 +8,7 @@ several exercises (wrong_rounds.py).
 from collections.abc import Iterator
 
 from autograde.chapter import Chapter
-from autograde.grade import grade, right_cases_of
+from autograde.grade import cases_of, grade, right_cases_of
 from autograde.result import Exercise, Result
 from autograde.submission import release_of
 from autograde.tools.named_numbers import place, places
@@ -50,8 +50,10 @@ def of_solution(chapter: str) -> Iterator[str]:
 
 def of_stub(chapter: str) -> Iterator[str]:
     """The behaviours that nobody's work shows."""
-    exercises = grade(release_of(chapter), chapter).exercises
-    yield from _given_away(chapter, exercises, "the release as it is")
+    for name, exercise in grade(release_of(chapter), chapter).exercises.items():
+        for behaviour in exercise.behaviours:
+            if behaviour.passed:
+                yield _given_away(chapter, name, behaviour.name, "stubs")
 
 
 def of_wrong_answer(chapter: str, wrong: Misconception) -> Iterator[str]:
@@ -72,21 +74,25 @@ def _is_told(exercise: Exercise, wrong: Misconception) -> bool:
 
 
 def of_empty_answer(chapter: str, value: str) -> Iterator[str]:
-    """The behaviours that a function which returns `value` shows, whatever its arguments `args`."""
+    """The behaviours that functions which return `value` show, whatever their arguments `args`.
+
+    Such functions call no other, so each case is run once and no cause is looked for.
+    """
     names = functions_of(chapter)
     answers = {name: f"def {name}(*args):\n    return {value}" for name in names}
-    exercises = grade_with(chapter, **answers).exercises
-    written = {name: exercises[name] for name in names}
-    yield from _given_away(chapter, written, f"a function that returns {value}")
+    cases = cases_of(filled(release_of(chapter), answers), chapter)
+    failed = {case.behaviour for case in cases if case.error is not None}
+    shown = {case.behaviour for case in cases if case.exercise in names} - failed
+    for each in sorted(shown, key=lambda behaviour: behaviour.name):
+        yield _given_away(chapter, each.exercise.name, each.name, f"functions that return {value}")
 
 
-def _given_away(chapter: str, exercises: dict[str, Exercise], what: str) -> Iterator[str]:
-    """The behaviours that passed, each with its cases: at least one must fail."""
-    for name, exercise in exercises.items():
-        for behaviour in exercise.behaviours:
-            if behaviour.passed:
-                where = f"{Chapter(chapter).tests.name}: {name}: {what} passes {behaviour.name!r}"
-                yield f"{where}. Its cases:{_listed(places(chapter, name, behaviour.name))}"
+def _given_away(chapter: str, exercise: str, behaviour: str, what: str) -> str:
+    """That `what` shows a behaviour, with the cases of it, of which one should fail."""
+    cases = _listed(places(chapter, exercise, behaviour))
+    return (
+        f"{Chapter(chapter).tests.name}: {exercise}: {what} show {behaviour!r}. Its cases:{cases}"
+    )
 
 
 def _listed(cases: Iterator[str]) -> str:

@@ -10,9 +10,19 @@ from classes.typed_numbers import typed_in
 
 from autograde import grade
 from autograde.chapter import TESTS, Chapter, chapter_names
-from autograde.chapters.expected import ch00_expected, ch01_expected, ch02_expected
+from autograde.chapters.expected import (
+    ch00_expected,
+    ch01_expected,
+    ch02_expected,
+    ch05_expected,
+)
 from autograde.chapters.laws import LARGEST, reference_residual
-from autograde.chapters.numbers import ch00_numbers, ch01_numbers, ch02_numbers
+from autograde.chapters.numbers import (
+    ch00_numbers,
+    ch01_numbers,
+    ch02_numbers,
+    ch05_numbers,
+)
 from autograde.tools import named_numbers
 from autograde.tools.named_numbers import numbers_of, place
 from autograde.tools.proof import of_solution, of_wrong_answer
@@ -108,6 +118,21 @@ def test_what_is_expected_is_what_chapter_02_says():
     rows = np.array([P, P, ch02_numbers.FLAT]), np.array([Q, Q])
     assert ch02_expected.step([0, 1], *rows, np.array([0.5, 0.9]), 0.8) == [0, 3]
     assert ch02_expected.step([0, 1], *rows, np.array([0.5, 0.5]), 0.3) == [0, 1, 1]
+
+
+def test_what_is_expected_is_what_chapter_05_says():
+    blocks, k = ch05_numbers.BLOCKS[0]
+    assert ch05_expected.rate(blocks, k) == 14 / 18
+    assert ch05_expected.verdicts([2, 0, 3], 3) == [1, 1, 0, 0, 1, 1, 1]
+    assert ch05_expected.operations(0.6, 0, 2) == pytest.approx(3 / 1.96)
+    assert ch05_expected.operations(1.0, 0.25, 4) == 1.2
+    assert ch05_expected.seconds_a_token(0.5, 5.0, 1.0, 2) == 4.0
+    assert ch05_expected.root(4.0, 5.0, 1.0, 2) == pytest.approx(0.5, abs=1e-12)
+    assert ch05_expected.root(7.52, 14.1, 1.8, 4) == pytest.approx(0.711, abs=5e-4)
+    assert ch05_expected.share_of_each([1, 1, 0], ["x", "y", "x"]) == {"x": 0.5, "y": 1.0}
+    assert ch05_expected.geometric([2, 8], [1, 1]) == pytest.approx(4)
+    many = ch05_expected.runs_of_one_ratio(8.0, 2000)
+    assert ch05_expected.geometric(*many) == pytest.approx(8, rel=1e-12)
 
 
 @pytest.mark.parametrize(
