@@ -6,12 +6,12 @@ import re
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, random_pairs, unwritten
-from classes.regrading import grade_with
 
 from autograde.chapter import ROOT
 from autograde.chapters import ch07_tests, ch07_wrong
 from autograde.chapters.expected import ch07_expected
 from autograde.chapters.numbers import ch07_numbers
+from autograde.tools.proof import grade_with
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed, experts, family, figures, measured
