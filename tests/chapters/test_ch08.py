@@ -2,24 +2,28 @@
 
 import copy
 import re
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import BLOCKS, functions_of, text_of
-from classes.regrading import grade_with
 from decoders import random_models
 from decoders.distant import DISTANT, Crossings, llama_on
 from wrong_answers import fresh, held_out, tuned
 
 from autograde.chapters import ch08_tests, ch08_wrong
+from autograde.chapters.expected import ch08_expected as expected
+from autograde.chapters.numbers import ch08_numbers as numbers
+from autograde.tools.proof import grade_with
 from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 from specdec_lib import exact
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.lessons.ch08 import broken, computed, measured, puzzle
 from specdec_lib.lessons.ch08 import checks as ch08
@@ -63,14 +67,42 @@ def test_the_check_names_a_rollback_too_far_and_a_pass_too_many(wrong, told):
         ch08.check_speculative_generate(wrong)
 
 
+def written_by_the_decoder(request: ch08.Request, seed: int) -> list[list[int]]:
+    """The tokens that each block of specdec_lib.decoding adds."""
+    settings = Settings(request.most, Warp(request.temperature), request.eos_id)
+    choices = choices_for(settings.warp, [np.random.default_rng(seed)])
+    target, draft = ch08.models(request.models)
+    drafter = ModelDrafter(draft)
+    out = speculative_generate(target, drafter, [request.prompt], request.k, settings, choices)
+    return [[*block.path, block.token][: block.kept] for block in out.blocks[0]]
+
+
 def test_the_texts_of_the_check_are_the_decoders():
-    for numbers, request in ch08.EXAMPLES:
-        settings = Settings(request.most, Warp(request.temperature), request.eos_id)
-        choices = choices_for(settings.warp, [np.random.default_rng(numbers)])
-        target, draft = ch08.models(request.models)
-        drafter = ModelDrafter(draft)
-        out = speculative_generate(target, drafter, [PROMPT], request.k, settings, choices)
-        assert ch08_tests.blocks_of(out) == request.blocks
+    for seed, request in ch08.EXAMPLES:
+        assert written_by_the_decoder(request, seed) == request.blocks
+
+
+def hidden_settings() -> Iterator[dict]:
+    """What the hidden tests of speculative_generate ask for."""
+    yield from map(ch08_tests.setting, numbers.SAMPLED + numbers.WHOLE)
+    yield from (ch08_tests.setting(seed, temperature=0.0) for seed in numbers.GREEDY)
+    for seed, temperature in numbers.TEMPERATURES:
+        yield ch08_tests.setting(seed, temperature=temperature)
+    yield from (ch08_tests.setting(**changes) for changes in numbers.ENDS)
+    yield from (ch08_tests.setting(s, tokens=numbers.READING_TOKENS) for s in numbers.READING)
+
+
+def test_what_the_hidden_tests_expect_is_what_the_decoder_writes():
+    for request in map(lambda each: ch08_tests.asked(**each), hidden_settings()):
+        assert written_by_the_decoder(request, request.models) == request.blocks
+
+
+def test_what_the_hidden_tests_expect_of_a_verdict_is_the_decoders():
+    args = [ch08_tests.edge(*each) for each in numbers.EDGES]
+    args += [ch08_tests.block(*each) for each in numbers.BLOCKS + numbers.TOKEN_BLOCKS]
+    for block in (*args, ch08_tests.block(*numbers.FLOAT32, torch.float32)):
+        for ours, told in zip(expected.verdict(*block), verify_block(*block), strict=True):
+            assert torch.equal(ours, told)
 
 
 def test_what_is_measured_waits_for_its_check(monkeypatch):
@@ -182,7 +214,7 @@ def test_temperatures_tell_the_law_that_judges_from_another():
                 *(request[name] for name in ("prompt", "k", "tokens", "temperature")),
                 np.random.default_rng(seed),
             )
-            for seed, temperature in ch08_tests.TEMPERATURES
+            for seed, temperature in numbers.TEMPERATURES
             for request in [ch08_tests.setting(seed, temperature=temperature)]
         ]
 
@@ -247,9 +279,9 @@ def test_puzzle_solved_is_a_decoder(order: str):
         f"{body}\n    return text",
         names,
     )
-    numbers, request = ch08.EXAMPLES[1]
+    seed, request = ch08.EXAMPLES[1]
     length = len(PROMPT)
-    args = list(PROMPT), 3, length + ch08.TOKENS, Warp(1.0), np.random.default_rng(numbers)
+    args = list(PROMPT), 3, length + ch08.TOKENS, Warp(1.0), np.random.default_rng(seed)
     out = names["write"](*ch08.models(request.models), *args)
     assert out[length:] == request.text[: len(out) - length] and len(out) > 9
     assert set(puzzle.LINES) - set(order) == {"E"}
