@@ -243,6 +243,19 @@ def test_a_right_loop_of_wrong_parts_loses_a_small_share():
     assert message.startswith("the whole decoder, with your own parts: ") and words in message
 
 
+def test_the_call_of_a_rollback_shows_the_cache_as_it_was():
+    code = "def rollback(cache, length):\n    cache.truncate(length)\n    return cache"
+    first, *_ = graded(rollback=code)["rollback"].messages
+    assert "rollback(cache=a cache of 14 positions, length=11) returned" in first
+
+
+def test_the_check_sees_an_error_that_is_left_to_the_cache():
+    with pytest.raises(Different, match=r"positions, 4\) called truncate\(4\) first"):
+        ch08.check_rollback(ch08_wrong.left_to_the_cache)
+    with pytest.raises(Different, match=r"positions, -1\) called truncate\(-1\) first"):
+        ch08.check_rollback(ch08_wrong.too_short_left_to_the_cache)
+
+
 RAISES_LATE = """
 def rollback(cache, length):
     if length < 0:
@@ -257,7 +270,7 @@ def rollback(cache, length):
 
 def test_a_refusal_behind_a_cut_is_not_taken_for_another_mistake():
     (message,) = graded(rollback=RAISES_LATE)["rollback"].messages
-    assert "raised ValueError, but behind truncate(0)" in message
+    assert "raised ValueError, but only after truncate(0)" in message
     assert "You might think" not in message
 
 
