@@ -60,9 +60,10 @@ def test_the_check_sees_what_is_read_twice():
     [
         (ch08_wrong.rollback_too_far, "the target had this: rolled back too far. A token of the"),
         (ch08_wrong.draft_reads_its_last_token, "the draft had this: too many passes. The target"),
+        (ch08_wrong.bonus_dropped, "Block 3 was accepted whole, so the bonus token follows it"),
     ],
 )
-def test_the_check_names_a_rollback_too_far_and_a_pass_too_many(wrong, told):
+def test_the_check_names_what_a_loop_reads_or_leaves_out(wrong, told):
     with pytest.raises(Different, match=told):
         ch08.check_speculative_generate(wrong)
 
@@ -510,6 +511,10 @@ SLIPS = {
     "the text does not grow": (
         {"written": "pass"},
         "the draft was called more than 400 times: does every block add its tokens to the text",
+    ),
+    "the draft is rolled back to what it never held": (
+        {"draft_back": "rollback(draft_cache, len(text) - 1)"},
+        "The error came after block 5, in which no draft token was rejected. There the draft's",
     ),
     "the draft is not rolled back": (
         {"draft_back": "pass"},
