@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import BLOCKS, functions_of, text_of
-from classes.regrading import grade_with
 from decoders import random_models
 from decoders.distant import DISTANT, Crossings, llama_on
 from wrong_answers import fresh, held_out, tuned
@@ -17,6 +16,7 @@ from wrong_answers import fresh, held_out, tuned
 from autograde.chapters import ch08_tests, ch08_wrong
 from autograde.chapters.expected import ch08_expected as expected
 from autograde.chapters.numbers import ch08_numbers as numbers
+from autograde.tools.proof import grade_with
 from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 from specdec_lib import exact
