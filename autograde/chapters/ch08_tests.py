@@ -80,7 +80,11 @@ def require_cuts(student, held: int, length: int) -> None:
     """Raise Different unless rollback returns None and calls truncate as it should, if at all."""
     cache, cuts = RemoteCache(held), expected.cuts(held, length)
     call = format_call(student.rollback, (cache, length))
-    expect(student.rollback, cache, length, gives=None, hint="Nothing is returned.")
+    try:
+        expect(student.rollback, cache, length, gives=None, hint="Nothing is returned.")
+    except Different as wrong:  # its call shows the cache as it is now
+        now = format_call(student.rollback, (cache, length))
+        raise Different(str(wrong).replace(now, call, 1)) from None
     if cache.cuts != cuts:
         raise Different(
             f"{call} called truncate with {describe(cache.cuts)}, expected {describe(cuts)}."
@@ -94,7 +98,10 @@ def require_refusal(student, held: int, length: int) -> None:
     why = f"it cannot go back to {length} of {held} positions"
     expect_value_error(student.rollback, cache, length, why=why)
     if cache.cuts:
-        raise Different(f"{call} raised ValueError, but behind truncate({cache.cuts[0]}).")
+        raise Different(
+            f"{call} raised ValueError, but only after truncate({cache.cuts[0]}). Find the mistake "
+            "before any call: another cache may not notice it."
+        )
 
 
 @rollback.behaviour("back to the length")
@@ -186,7 +193,10 @@ def test_counts(student, seed, rows, k):
 @next_tokens
 @pytest.mark.parametrize("seed, rows, k", numbers.TOKEN_BLOCKS)
 def test_tokens(student, seed, rows, k):
-    hint = "Row `count` of p and q: the residual there, and behind a whole block p itself."
+    hint = (
+        "It is drawn with u from row `count` of p, less row `count` of q, clamped at 0 and divided "
+        "by its sum; after a whole block from row K of p."
+    )
     check_block(student, block(seed, rows, k), hint)
 
 

@@ -60,9 +60,10 @@ def test_the_check_sees_what_is_read_twice():
     [
         (ch08_wrong.rollback_too_far, "the target had this: rolled back too far. A token of the"),
         (ch08_wrong.draft_reads_its_last_token, "the draft had this: too many passes. The target"),
+        (ch08_wrong.bonus_dropped, "Block 3 was accepted whole, so the bonus token follows it"),
     ],
 )
-def test_the_check_names_a_rollback_too_far_and_a_pass_too_many(wrong, told):
+def test_the_check_names_what_a_loop_reads_or_leaves_out(wrong, told):
     with pytest.raises(Different, match=told):
         ch08.check_speculative_generate(wrong)
 
@@ -243,6 +244,19 @@ def test_a_right_loop_of_wrong_parts_loses_a_small_share():
     assert message.startswith("the whole decoder, with your own parts: ") and words in message
 
 
+def test_the_call_of_a_rollback_shows_the_cache_as_it_was():
+    code = "def rollback(cache, length):\n    cache.truncate(length)\n    return cache"
+    first, *_ = graded(rollback=code)["rollback"].messages
+    assert "rollback(cache=a cache of 14 positions, length=11) returned" in first
+
+
+def test_the_check_sees_an_error_that_is_left_to_the_cache():
+    with pytest.raises(Different, match=r"positions, 4\) called truncate\(4\) first"):
+        ch08.check_rollback(ch08_wrong.left_to_the_cache)
+    with pytest.raises(Different, match=r"positions, -1\) called truncate\(-1\) first"):
+        ch08.check_rollback(ch08_wrong.too_short_left_to_the_cache)
+
+
 RAISES_LATE = """
 def rollback(cache, length):
     if length < 0:
@@ -257,7 +271,7 @@ def rollback(cache, length):
 
 def test_a_refusal_behind_a_cut_is_not_taken_for_another_mistake():
     (message,) = graded(rollback=RAISES_LATE)["rollback"].messages
-    assert "raised ValueError, but behind truncate(0)" in message
+    assert "raised ValueError, but only after truncate(0)" in message
     assert "You might think" not in message
 
 
@@ -497,6 +511,10 @@ SLIPS = {
     "the text does not grow": (
         {"written": "pass"},
         "the draft was called more than 400 times: does every block add its tokens to the text",
+    ),
+    "the draft is rolled back to what it never held": (
+        {"draft_back": "rollback(draft_cache, len(text) - 1)"},
+        "The error came after block 5, in which no draft token was rejected. There the draft's",
     ),
     "the draft is not rolled back": (
         {"draft_back": "pass"},
