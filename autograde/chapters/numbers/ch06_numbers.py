@@ -73,6 +73,7 @@ EDGES_C = 0.25
 # first have quantiles of their own at most shares. Where a share is met exactly, all numbers are
 # sums of powers of 2, so that no sum is rounded.
 EASY, HARD, SLOW = [0, 0.5, 0.25, 0.25], [0, 0, 0, 0.5, 0.25, 0.25], [0, 0, 0, 0, 0, 0, 0.5, 0.5]
+LIKE_EASY = [0, 0.25, 0.5, 0.25]  # at 2 blocks as many are finished as of EASY
 CERTAIN = [0, 1.0]
 EVEN = [0.5, 0.5]
 TOGETHER = [  # two laws, with the weights EVEN, and a share
@@ -82,6 +83,7 @@ TOGETHER = [  # two laws, with the weights EVEN, and a share
     ([EASY, SLOW], 0.8),
     ([HARD, EASY], 0.9),
     ([HARD, SLOW], 0.6),
+    ([EASY, LIKE_EASY], 0.7),  # that both kinds are finished is less likely than the share
 ]
 WEIGHED = [  # laws, weights that are not equal, and a share
     ([EASY, HARD], [0.75, 0.25], 0.7),
