@@ -513,14 +513,6 @@ def any_row_passes(alpha, k, batch_size):
     return float(sum((1 - (1 - alpha) ** batch_size) ** i for i in range(k + 1)))
 
 
-@lockstep_tokens.wrong(
-    think="the rows wait for each other at the first position only.",
-    because="a row can stop at any position, and then the others stop there too.",
-)
-def waits_at_the_first(alpha, k, batch_size):
-    return float(1 + alpha**batch_size * sum(alpha**i for i in range(k)))
-
-
 choose_k = WRONG.exercise("choose_k")
 
 
