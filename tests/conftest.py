@@ -18,11 +18,16 @@ from functools import partial
 import pytest
 from campus.machine import why_not as hub_is_missing
 
+import autograde  # noqa: F401  before nbformat, which then starts faster
+from autograde.sandbox.workers import Servers
+
 # Two workers of two threads each, on two cores, would wait for one another most of the time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Only Linux has the sandboxes; elsewhere the tests' own submissions are graded without.
 if sys.platform != "linux":
     os.environ.setdefault("SPECDEC_ISOLATION", "none")
+# A fork server for each chapter: one that loads torch takes more than a second of the processor.
+Servers.MAX = 12
 
 # The files that take longest, whatever their number of tests, the longest first: they are begun in
 # this order, for a worker that met one at the end would be alone with it. pytest-xdist keeps the

@@ -74,11 +74,8 @@ def build(
     hidden test that is missing, and for a notebook of nbgrader's without a text; then nothing has
     been written. A notebook that holds answers is never overwritten.
     """
-    _refuse_notebooks_without_text(solutions)
-    staged = _stage(solutions, _chosen(solutions, chapters))
+    staged = _accepted(solutions, chapters)
     for chapter in staged:
-        if solutions == SOLUTIONS:  # the hidden tests belong to the texts there
-            _require_tests(chapter)
         _refuse_to_overwrite_answers(notebook_path(notebooks, chapter.name), chapter.release)
     return [_install(chapter, solutions, notebooks) for chapter in staged]
 
@@ -88,10 +85,14 @@ def check(
     notebooks: Path = NOTEBOOKS,
     chapters: list[str] | None = None,
 ) -> list[str]:
-    """What a build would change, one line a file; empty if all is up to date."""
+    """What a build would change, one line a file; empty if all is up to date.
+
+    Raises what `build` raises for a text, a hidden test and a notebook without a text.
+    """
+    staged = _accepted(solutions, chapters)
     stale = [
         f"{target}: out of date"
-        for chapter in _stage(solutions, _chosen(solutions, chapters))
+        for chapter in staged
         for target, data in chapter.targets(solutions, notebooks)
         if _read(target) != data
     ]
@@ -113,6 +114,15 @@ def _chosen(solutions: Path, chapters: list[str] | None) -> list[str]:
     for name in chapters or ():
         require_chapter(name, solutions)
     return chapter_names(solutions) if chapters is None else chapters
+
+
+def _accepted(solutions: Path, chapters: list[str] | None) -> list[Staged]:
+    """The chapters' notebooks, or an AuthorError for what cannot be built or graded."""
+    _refuse_notebooks_without_text(solutions)
+    staged = _stage(solutions, _chosen(solutions, chapters))
+    for chapter in staged if solutions == SOLUTIONS else ():  # the hidden tests belong there
+        _require_tests(chapter)
+    return staged
 
 
 def _orphans(solutions: Path, notebooks: Path) -> list[str]:

@@ -66,6 +66,11 @@ class Limits:
         """The limit that the kernel holds a process to, on this machine."""
         return math.ceil(self.cpu_seconds * self.slowness)
 
+    @property
+    def of_server(self) -> tuple:
+        """What a fork server is started with: limits that differ in other seconds share one."""
+        return self.memory_mib, self.process_seconds, self.blocklist, self.preload
+
 
 class Stopwatch:
     """What is left of a limit of `seconds` for one request to a worker.
@@ -128,6 +133,10 @@ class Worker:
     def seconds_used(self) -> float:
         """The seconds of processors that it has used, of which differences count."""
         return processor_seconds(self.pid)
+
+    def is_full(self) -> bool:
+        """Whether it was ended because it had too much memory; the kernel's limit ends nothing."""
+        return False
 
     def exchange(self, request: dict | None, limit: Stopwatch) -> dict | None:
         """Send a request, if there is one, and read an answer; None if the worker has ended.
@@ -293,8 +302,9 @@ class Servers:
         with self.lock:
             if self.owner != os.getpid():  # a fork has the parent's list, but not its servers
                 self.by_key, self.owner = {}, os.getpid()
-            server = self.by_key.pop((command, limits), None) or Server(command, limits)
-            self.by_key[command, limits] = server  # the last used is the last to be stopped
+            key = command, limits.of_server
+            server = self.by_key.pop(key, None) or Server(command, limits)
+            self.by_key[key] = server  # the last used is the last to be stopped
             while len(self.by_key) > self.MAX:
                 self.by_key.pop(next(iter(self.by_key))).stop()
             return server

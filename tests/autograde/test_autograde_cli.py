@@ -1,6 +1,8 @@
 """`autograde` as an instructor types it: results, messages and exit codes."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,10 @@ def test_a_fault_of_the_grader_is_reported_and_stops_nobody(submitted: Path, mon
     result = classroom.grade_class(submitted).grades["ada"][CHAPTER]
     assert result["status"] == "failed" and "OSError: disk full" in result["reason"]
     assert result["score"] == 0 and result["max_score"] == 22.0
+
+
+def test_no_start_waits_for_the_grammar_of_addresses():
+    """jsonschema would have lark make a parser of it at every import of nbformat."""
+    code = "import sys, autograde.grade; print({'lark', 'nbformat'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("{'nbformat'}\n", "")

@@ -250,6 +250,14 @@ def test_a_server_that_was_killed_is_started_again(name: str):
     assert workers.SERVERS.get(COMMANDS[name], TRIAL) is not server
 
 
+def test_limits_of_requests_alone_have_one_server():
+    """What a request may take is counted outside; a server that loads torch takes a second."""
+    command, servers = COMMANDS["namespaces"], workers.SERVERS
+    server = servers.get(command, TRIAL)
+    assert servers.get(command, replace(TRIAL, call_seconds=0.1, total_seconds=9.0)) is server
+    assert servers.get(command, replace(TRIAL, slowness=2.0)) is not server
+
+
 @pytest.mark.parametrize("name", FORKING)
 def test_a_server_ends_with_its_socket(name: str):
     server = workers.Server(COMMANDS[name], TRIAL)

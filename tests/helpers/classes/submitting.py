@@ -50,7 +50,7 @@ def hand_in(submitted: Path, student: str, content: str | bytes, chapter: str = 
 
 # nbgrader takes seconds to import: its commands are forked from a process that has imported it.
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["nbgrader.apps", "autograde.nbgrader.plugin"])
+_FORKS.set_forkserver_preload(["autograde", "nbgrader.apps", "autograde.nbgrader.plugin"])
 
 
 def run_nbgrader(course: Path, *arguments: str, code: int = 0) -> str:
