@@ -147,6 +147,26 @@ def certain_told_the_other_way(draft_token, p, r, u):
 
 
 @one_hot_accept.wrong(
+    think="a large r accepts.",
+    because="r is below p(token) with probability p(token): a small r accepts.",
+)
+def certain_coin_reversed(draft_token, p, r, u):
+    if r > p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    return sample_from(_without(p, draft_token), u), False
+
+
+@one_hot_accept.wrong(
+    think="u is the coin, and r draws the replacement.",
+    because="r is held against p(token), and u draws.",
+)
+def certain_uniforms_swapped(draft_token, p, r, u):
+    if u < p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    return sample_from(_without(p, draft_token), r), False
+
+
+@one_hot_accept.wrong(
     think="the token can be deleted from p before the draw.",
     because="the tokens after it would move down by one: the draw gives a place in a shorter list.",
 )
@@ -324,6 +344,15 @@ def jacobi_at_most_the_places_or_none(target_greedy, prompt, guess):
 
 
 @jacobi_decode.wrong(
+    think="the prompt belongs to the answer.",
+    because="the greedy tokens after the prompt are asked for: as many as the guess has places.",
+)
+def jacobi_with_the_prompt(target_greedy, prompt, guess):
+    tokens, passes = _until_unchanged(lambda c: _renewed(target_greedy, prompt, c), guess)
+    return [*prompt, *tokens], passes
+
+
+@jacobi_decode.wrong(
     think="the target reads the guess alone.",
     because="the text before the guess decides what follows: every pass reads prompt + current.",
 )
@@ -452,6 +481,32 @@ def candidates_place_in_the_list(candidates, p, q, r, u):
     for i, token in enumerate(candidates):
         if r[i] * q[token] < residual[token]:
             return i
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="the draft over the residual is the ratio.",
+    because="a token that the draft overstates is the one to reject: r q < residual accepts.",
+)
+def candidates_ratio_inverted(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * residual[token] < q[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="u is the coin of every candidate.",
+    because="candidate i has the coin r[i]; u draws a token where all are rejected.",
+)
+def candidates_u_is_the_coin(candidates, p, q, r, u):
+    residual = p
+    for token in candidates:
+        if u * q[token] < residual[token]:
+            return token
         residual = _wanted(residual, q)
     return sample_from(residual, u)
 
@@ -909,6 +964,19 @@ def walk_coins_of_whole_levels_in_order(parents, tokens, p, q, r, u):
         return r[used[-1] + siblings.index(child)], rest[tokens[child]]
 
     return _walk(parents, tokens, p, q, r, u, judge=judge)
+
+
+@walk_tree.wrong(
+    think="the row of the first child judges the children.",
+    because="row i + 1 stands after node i; the children of node i are judged there, wherever they "
+    "are listed.",
+)
+def walk_row_of_the_first_child(parents, tokens, p, q, r, u):
+    def row(node):
+        below = _below(parents, node)
+        return below[0] if below else node + 1
+
+    return _walk(parents, tokens, p, q, r, u, row=row)
 
 
 @walk_tree.wrong(
