@@ -15,8 +15,9 @@ from autograde.chapters.expected import (
     ch01_expected,
     ch02_expected,
     ch05_expected,
+    rejection,
 )
-from autograde.chapters.laws import LARGEST, reference_residual
+from autograde.chapters.laws import LARGEST
 from autograde.chapters.numbers import (
     ch00_numbers,
     ch01_numbers,
@@ -111,7 +112,7 @@ def test_eos_stands_where_it_is_wanted():
 
 
 def test_what_is_expected_is_what_chapter_02_says():
-    np.testing.assert_allclose(reference_residual(P, Q), [0.75, 0, 0, 0.25])
+    np.testing.assert_allclose(rejection.residual(P, Q), [0.75, 0, 0, 0.25])
     assert ch02_expected.corrected(P, Q, 1, 0.6, 0.9) == (1, True)
     assert ch02_expected.corrected(P, Q, 1, 0.7, 0.9) == (3, False)
     rows = np.array([P, P, ch02_numbers.FLAT]), np.array([Q, Q])
