@@ -232,8 +232,13 @@ def known_of(chapter: str, exercise: str) -> Known:
 @cache
 def right_cases_of(chapter: str) -> list[Case]:
     """The cases of the hidden tests on the chapter's own solution. Raises RuntimeError."""
+    return cases_of(solution_of(chapter), chapter)
+
+
+def cases_of(notebook: NotebookNode, chapter: str) -> list[Case]:
+    """The cases of the hidden tests on a notebook's own answers. Raises RuntimeError."""
     limits = limits_of(chapter)
-    with Session(code_cells(solution_of(chapter), limits), limits) as session:
+    with Session(code_cells(notebook, limits), limits) as session:
         return hidden_tests_of(chapter).run(Student(session, parameters_of(chapter)))
 
 

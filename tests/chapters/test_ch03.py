@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import functions_of, random_pairs, text_of, unwritten
-from classes.regrading import grade_with
 
 from autograde.chapters import ch03_tests as hidden
 from autograde.chapters.expected import ch03_expected
 from autograde.chapters.numbers import ch03_numbers
+from autograde.tools.proof import grade_with
 from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch03 import computed, figures, forgery, library, measured, rules
 from specdec_lib.lessons.common.examples import Different

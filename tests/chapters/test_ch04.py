@@ -9,11 +9,11 @@ import pytest
 import torch
 import transformers
 from classes.chapter_cases import ROW, functions_of, text_of, unwritten
-from classes.regrading import grade_with
 from transformers.generation import configuration_utils
 
 from autograde.chapter import SOLUTIONS
 from autograde.chapters import ch04_wrong
+from autograde.tools.proof import grade_with
 from specdec_lib import theory
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.lookup import lookup

@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
-from classes.regrading import grade_with
 
 from autograde.chapters.ch06_tests import RemoteCoins, Seeded
 from autograde.chapters.expected import ch06_expected
+from autograde.tools.proof import grade_with
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch00.checks import KV_BYTES, MODELS
 from specdec_lib.lessons.ch06 import budget, computed, figures, service

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from classes.chapter_cases import CHAPTERS
-from classes.regrading import grade_with
 from classes.sessions import call, session
 
 from autograde.chapters.own_work import OWN_WORK
@@ -15,6 +14,7 @@ from autograde.sandbox.isolation import Isolation
 from autograde.sandbox.library import split_name
 from autograde.sandbox.session import NotDefined, StudentError
 from autograde.sandbox.workers import Limits
+from autograde.tools.proof import grade_with
 from specdec_lib import theory
 
 NAME = "specdec_lib.theory.expected_tokens"

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from classes.regrading import grade_with
 from tqdm import tqdm
 from wrong_answers import fresh, held_out, tuned
 from wrong_answers.attempts import Attempt
@@ -14,6 +13,7 @@ from autograde.grade import known_of
 from autograde.runner import Case
 from autograde.sandbox.session import Reply
 from autograde.sandbox.student import Call
+from autograde.tools.proof import grade_with
 from autograde.wrong import Misconceptions, misconceptions_of
 
 SETS = {"tuned": tuned.CHAPTERS, "held_out": held_out.CHAPTERS, "fresh": fresh.CHAPTERS}
