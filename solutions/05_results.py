@@ -405,9 +405,9 @@ lesson.committed("prediction_05_e", prediction_05_e, 0, 1)
 # ### Exercise: acceptance_by_class
 #
 # **What.** The share of accepted tokens for each label. **Shapes.** `accepted` holds a 0 or a 1 for
-# every judged token, and `classes` holds its label. Return a dictionary. A label of which nothing
-# was accepted is in it, with 0. Two empty lists give an empty dictionary. Raise ValueError if the
-# lengths differ.
+# every judged token, and `classes` holds its label, any string. Return a dictionary. A label of
+# which nothing was accepted is in it, with 0. Two empty lists give an empty dictionary. Raise
+# ValueError if the lengths differ.
 #
 # **One worked number.** `[1, 1, 0]`, `["name", "space", "name"]`: `{"name": 0.5, "space": 1.0}`.
 

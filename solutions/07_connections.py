@@ -70,7 +70,7 @@ frame("a draft without a model")
 # %% [markdown]
 # What is `q` if nothing is drawn? Then `q` is one-hot: 1 on B, and 0 on every other token. Put this
 # `q` into the rule of chapter 02. With which probability is B accepted? Which distribution replaces
-# B after a rejection? Write down both answers, then read the card.
+# B after a rejection? Write both down, then read the card.
 
 # %% [markdown]
 # ### Exercise: one_hot_accept
@@ -206,8 +206,8 @@ def target_greedy(tokens: list[int]) -> list[int]:
 figures.passes_on_prompts(jacobi_decode, target_greedy, texts[:4], 16)
 
 # %% [markdown]
-# Few places are right early here, and the last pass only confirms the result. The passes also produce
-# n-grams on their way. **Lookahead decoding** (2023) keeps these n-grams and uses them as drafts.
+# Few places are right early here, and the last pass only confirms. The passes also produce n-grams.
+# **Lookahead decoding** (2023) keeps them and uses them as drafts.
 #
 # ## The smallest example: a second try
 #
@@ -386,8 +386,8 @@ lesson.check_walk_tree(walk_tree)
 
 # %% [markdown]
 # Is a tree better than a chain? With six draft tokens from `q`, a chain writes 3.95 tokens a block. A
-# tree of two levels, with two children at each node, writes 2.63. The chain seems to win. But a draft
-# model needs six steps of `c` each for the chain, and two for the tree.
+# tree of two levels, with two children at each node, writes 2.63. But a draft model needs six steps of
+# `c` each for the chain, and two for the tree.
 #
 # In the next figure your `walk_tree` runs 1,000 blocks of each shape. A pass costs the same for all.
 # The good draft is `q`. The poor draft is `[0.05, 0.15, 0.20, 0.60]`: one of its tokens is
@@ -599,7 +599,7 @@ lesson.check_expected_experts(expected_experts)
 #
 # ## What today's uses change
 #
-# The page docs/regimes.md computes a table for each use. The next cell prints one number of each.
+# The page docs/regimes.md has a table for each use. The next cell prints one number of each.
 
 # %% tags=["demo"]
 from specdec_lib.regimes.tables import brief
@@ -623,7 +623,9 @@ brief()
 # so EAGLE drafts a chain in vLLM and a tree in SGLang. vLLM has had block verification since
 # June (46781).
 #
-# <details><summary>What the first papers got right, and what they left open</summary>
+# ### What the original got right, and what it left open
+#
+# <details><summary>What the first papers proved, and what they did not ask</summary>
 #
 # The first papers proved that the rule keeps the law for any drafter, so a new drafter needs no new
 # proof. The target needs no retraining. The papers left open what happens in a batch (chapter 06),
@@ -631,13 +633,15 @@ brief()
 #
 # </details>
 #
-# A post says: "Our heads are lossless and 3x faster." How would you test this?
+# ### What would settle a doubt
 #
-# <details><summary>Three steps</summary>
+# A post says: "Our heads are lossless and 3x faster."
+#
+# <details><summary>Three steps settle it</summary>
 #
 # 1. *Name the mechanism.* Which rule accepts, and from which `q` were the tokens drawn?
 # 2. *Name what must hold.* Here a pass over more tokens must cost no more.
-# 3. *Change one thing.* Say first which number will change. Then raise the batch and look.
+# 3. *Change one thing.* Say first which number will change. Then raise the batch, and look at it.
 #
 # </details>
 
@@ -679,9 +683,9 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # %% [markdown]
 # ### In your own words
 #
-# Choose one method of the map. Say what drafts, what verifies, and one thing that must hold if the
-# method is to pay. Then name one change of the setting that would take the gain away, and give the
-# reason. Write three to five sentences. A person marks this answer.
+# Choose one method of the map. Say what drafts, what verifies, and what must hold if the method is to
+# pay. Name one change of the setting that would take the gain away, with the reason. Write three to
+# five sentences. A person marks this answer.
 
 # %% [markdown] written="settle_a_claim" points=2
 # Prompt lookup: what followed the same n-gram earlier in the text is the draft, and the target

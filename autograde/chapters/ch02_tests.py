@@ -33,8 +33,11 @@ from specdec_lib.lessons.common.examples import Different
 
 
 def row(token: int, probability: float, vocab_size: int = 6) -> np.ndarray:
-    """A distribution with `probability` on `token` and the rest spread evenly."""
-    probs = np.full(vocab_size, (1 - probability) / (vocab_size - 1))
+    """A distribution with `probability` on `token` and the rest spread evenly.
+
+    Rounded, because students read these numbers: 0.14 and not 0.13999999999999999.
+    """
+    probs = np.full(vocab_size, round((1 - probability) / (vocab_size - 1), 12))
     probs[token] = probability
     return probs
 

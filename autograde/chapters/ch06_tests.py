@@ -362,11 +362,14 @@ def test_policy_with_long_texts(student, queue_length, running):
 
 
 @reads_costs
-def test_policy_where_the_shortest_step_is_not_the_best(student):
-    alpha, times = numbers.UNEVEN_ALPHA, numbers.UNEVEN
+@pytest.mark.parametrize("times, alpha", numbers.ONE_ROW_COSTS)
+def test_policy_of_one_row(student, times, alpha):
     good = expected.worth_drafting(alpha, times)
     table = fixed(np.array([np.zeros_like(times), times]).tolist())
-    hint = f"K = {good[0]} takes {times[good[0]]:g} ms, and K = 0 takes {times[0]:g} ms."
+    hint = (
+        f"K = {good[-1]} takes {times[good[-1]]:g} ms, and K = 0 takes {times[0]:g} ms. Which step "
+        "writes the most tokens in a millisecond?"
+    )
     check_choice(student, *ONE_ROW, alpha, table, good, hint)
 
 

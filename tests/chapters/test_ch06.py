@@ -93,7 +93,8 @@ def test_what_is_expected_is_what_the_cards_say():
     laws = [[0, 1.0], [0, 0, 0.5, 0, 0.5]]
     assert [ch06_expected.quantile(laws, [0.5, 0.5], share) for share in (0.75, 0.8)] == [2, 4]
     assert ch06_expected.slowest(0.5, 1, 2) == 1.25
-    assert ch06_expected.worth_drafting(0.5, ch06.TWO_ROWS[1]) == [0, 1, 2]
+    assert ch06_expected.worth_drafting(0.5, ch06.TWO_ROWS[1]) == [1, 2]
+    assert f"at least {ch06_expected.ENOUGH} times the most tokens in a millisecond" in TEXT
     with pytest.raises(ValueError, match="12 coins are too few for 10 tokens with k = 4"):
         ch06_expected.decoded(0.7, 0.1, 4, 10, ch06.THREE_BLOCKS)
 

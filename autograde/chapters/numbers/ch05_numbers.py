@@ -56,10 +56,10 @@ END_STEPS = [(5.0, 1.0, 2), (14.1, 1.8, 4), (1.0, 0.11, 7)]  # target, draft, k:
 NEAR_STEPS = (14.1, 1.8, 4)
 NEAR = 5e-11  # tokens beyond an end: below 1e-9, and more than rounding
 # Target, draft and k; times a token that are too long (the first two) and too short for them; and
-# an alpha next to each end.
+# some alpha next to each end, of which the nearest is 5 to 20 millionths from it.
 REFUSED_STEPS = (5.0, 1.0, 2)
 REFUSED_TIMES = [8.0, 7.1, 2.0, 2.3]
-NEXT_TO_ENDS = [0.01, 0.99]
+NEXT_TO_ENDS = [0.01, 0.99, 5e-6, 1 - 5e-6]
 
 # acceptance_by_class: a label for each token, of two tokens, of four, of eight: with a power of 2
 # every mean is exact. Equal labels do not all stand together.

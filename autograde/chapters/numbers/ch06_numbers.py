@@ -73,6 +73,7 @@ EDGES_C = 0.25
 # first have quantiles of their own at most shares. Where a share is met exactly, all numbers are
 # sums of powers of 2, so that no sum is rounded.
 EASY, HARD, SLOW = [0, 0.5, 0.25, 0.25], [0, 0, 0, 0.5, 0.25, 0.25], [0, 0, 0, 0, 0, 0, 0.5, 0.5]
+LIKE_EASY = [0, 0.25, 0.5, 0.25]  # at 2 blocks as many are finished as of EASY
 CERTAIN = [0, 1.0]
 EVEN = [0.5, 0.5]
 TOGETHER = [  # two laws, with the weights EVEN, and a share
@@ -82,6 +83,7 @@ TOGETHER = [  # two laws, with the weights EVEN, and a share
     ([EASY, SLOW], 0.8),
     ([HARD, EASY], 0.9),
     ([HARD, SLOW], 0.6),
+    ([EASY, LIKE_EASY], 0.7),  # that both kinds are finished is less likely than the share
 ]
 WEIGHED = [  # laws, weights that are not equal, and a share
     ([EASY, HARD], [0.75, 0.25], 0.7),
@@ -136,6 +138,9 @@ TAKEN_IN = [(12, 4), (1, 1), (7, 2), (15, 1)]  # who wait and who run: 16 at mos
 MUCH_TEXT, LONG_ALPHA = 4000, 0.8
 LONG_FULL = [(0, 16), (12, 4), (30, 16)]
 NEVER_RIGHT = [("long", 0, 1), ("much text", 4, 4)]  # the costs, who wait and who run; alpha is 0
-# The ms of one row by K, from 0 to 6. The shortest step is one with drafts, and has less than
-# three quarters of the best tokens in a ms at UNEVEN_ALPHA.
-UNEVEN, UNEVEN_ALPHA = [10.0, 9.8, 10.2, 10.4, 10.6, 10.8, 11.0], 0.9
+# The ms of one row by K, from 0 on, and alpha. The shortest step, and the step of the most tokens
+# in a ms if only whole blocks counted, have less than 0.85 times the most tokens in a ms.
+ONE_ROW_COSTS = [
+    ([10.0, 9.8, 10.2, 10.4, 10.6, 10.8, 11.0], 0.9),  # the shortest step has a draft token
+    ([10.0, 10.1, 10.2, 10.3, 10.4, 10.5, 10.6, 10.7, 10.8], 0.6),  # draft tokens take little time
+]

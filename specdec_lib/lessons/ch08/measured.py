@@ -182,7 +182,12 @@ def _intervals(ax: Axes, pairs: Sequence[tuple[Any, Any]]) -> None:
 
 
 def launches(found: Sequence[Any]) -> None:
-    """c of four drafts, their kernels started one by one and replayed, beside what they are."""
+    """c of four drafts, their kernels started one by one and replayed, beside what they are.
+
+    Nothing is drawn if the card had room for none.
+    """
+    if not found:
+        return
     ax = picture("A draft's step, in steps of its target", size=(7.6, 3.4))
     x = np.arange(len(found))
     kind = {"color": "black", "linestyle": "none", "markersize": 11}
