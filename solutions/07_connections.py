@@ -70,7 +70,7 @@ frame("a draft without a model")
 # %% [markdown]
 # What is `q` if nothing is drawn? Then `q` is one-hot: 1 on B, and 0 on every other token. Put this
 # `q` into the rule of chapter 02. With which probability is B accepted? Which distribution replaces
-# B after a rejection? Write down both answers, then read the card.
+# B after a rejection? Write both down, then read the card.
 
 # %% [markdown]
 # ### Exercise: one_hot_accept
@@ -386,8 +386,8 @@ lesson.check_walk_tree(walk_tree)
 
 # %% [markdown]
 # Is a tree better than a chain? With six draft tokens from `q`, a chain writes 3.95 tokens a block. A
-# tree of two levels, with two children at each node, writes 2.63. The chain seems to win. But a draft
-# model needs six steps of `c` each for the chain, and two for the tree.
+# tree of two levels, with two children at each node, writes 2.63. But a draft model needs six steps of
+# `c` each for the chain, and two for the tree.
 #
 # In the next figure your `walk_tree` runs 1,000 blocks of each shape. A pass costs the same for all.
 # The good draft is `q`. The poor draft is `[0.05, 0.15, 0.20, 0.60]`: one of its tokens is
@@ -635,9 +635,9 @@ brief()
 #
 # ### What would settle a doubt
 #
-# A post says: "Our heads are lossless and 3x faster." How do you test this?
+# A post says: "Our heads are lossless and 3x faster."
 #
-# <details><summary>Three steps</summary>
+# <details><summary>Three steps settle it</summary>
 #
 # 1. *Name the mechanism.* Which rule accepts, and from which `q` were the tokens drawn?
 # 2. *Name what must hold.* Here a pass over more tokens must cost no more.
