@@ -17,9 +17,19 @@ Answers = Callable[[list[tuple]], Iterable[Any]]
 
 
 def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """One pair of random distributions of each size, from a fixed seed."""
+    """One pair of random distributions of each size below 1000, from a fixed seed.
+
+    Probabilities are whole thousandths above 0, so that a student can read them in a message.
+    """
     rng = np.random.default_rng(seed)
-    return [(rng.dirichlet(np.ones(v)), rng.dirichlet(np.ones(v))) for v in sizes]
+    return [(thousandths(v, rng), thousandths(v, rng)) for v in sizes]
+
+
+def thousandths(size: int, rng: np.random.Generator) -> np.ndarray:
+    """A random distribution (V,) of whole thousandths above 0."""
+    parts = 1 + np.floor((1000 - size) * rng.dirichlet(np.ones(size)))
+    parts[np.argmax(parts)] += 1000 - parts.sum()
+    return parts / 1000
 
 
 def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
