@@ -333,8 +333,10 @@ def _right_by_itself(cases: list[Case], faults: list[str]) -> str:
 
 def _plain(case: Case, shown: Shown) -> str:
     """What the student reads under a failed behaviour without a known cause."""
-    if first := [each.name for each in case.behaviour.after if each in shown]:
-        return f"not checked: first {first[0]}. Seen here: {case.error}"
+    if first := [each for each in case.behaviour.after if each in shown]:
+        again = case.error == shown[first[0]][0].error
+        seen = "" if again else f" Seen here: {case.error}"
+        return f"not checked: first {first[0].name}.{seen}"
     return _ended(case, shown) or case.error
 
 
