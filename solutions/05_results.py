@@ -148,7 +148,7 @@ lesson.reveal("prediction_05", prediction_05)
 #
 # ### Exercise: operations_factor
 #
-# **What.** The operations of target and draft for one token, divided by those of plain decoding. The
+# **What.** The operations of target and draft for one token, over those of plain decoding. The
 # target computes all positions of its pass, also those whose tokens are dropped. **Shapes.** Three
 # numbers in, a float out. `alpha` is from 0 to 1 and `k` at least 0. `c_hat`, at least 0, is the
 # draft's operations for a token over the target's. `expected_tokens(alpha, k)` is given.
@@ -230,8 +230,8 @@ paper_rows_simulator(settings, row=2)
 print(lesson.readings(settings))
 
 # %% [markdown]
-# - **above**, three rows: a block cost more than `cK + 1`. The formula assumes that a pass over `K
-#   + 1` tokens takes as long as a plain pass, and that the loop takes no time.
+# - **above**, three rows: a block cost more than `cK + 1`. The formula assumes that a pass over
+#   many tokens takes as long as a plain pass, and that the loop takes no time.
 # - **agrees**, one row.
 # - **below**, five rows: a block cost less than printed, or it brought more than `E` tokens.
 # - **no cost**, three rows: even with a free draft the formula promises less than was measured.
@@ -278,8 +278,8 @@ figures.three_orders(k=5)
 # ### Exercise: implied_alpha
 #
 # **What.** The `alpha` for which `seconds_per_token x E = k draft_seconds + target_seconds`.
-# **Shapes.** Three times in the same unit and `k`. Return a float, right to 1e-9: halve an interval,
-# because a grid is too coarse. If `E` is within 1e-9 of 1, return 0.0; if `E` is within 1e-9 of
+# **Shapes.** Three times in the same unit and `k`. Return a float, right to 1e-9: halve an
+# interval, a grid is too coarse. If `E` is within 1e-9 of 1, return 0.0; if `E` is within 1e-9 of
 # `k + 1`, return 1.0. Raise ValueError if no `alpha` from 0 to 1 fits.
 #
 # **One worked number.** 7.52, 14.1, 1.8 and `k = 4` give 0.711.
@@ -355,8 +355,8 @@ print(lesson.circulating(target_ms=10))
 #
 # Now the built-in models: a target of 7.9 million parameters that writes Python, and three drafts
 # of 1.9, 1.0 and 0.5 million. Two more drafts only count: the **unigram** counts single tokens, the
-# **bigram** counts pairs. All read held-out text. Acceptance at temperature 1 is the mean of `sum_x
-# min(p, q)` over the positions. At temperature 0 it is the share of positions where both models
+# **bigram** counts pairs. All read held-out text. Acceptance at temperature 1 is the mean over the
+# positions of `sum_x min(p, q)`. At temperature 0 it is the share of positions where both models
 # have the same most probable token. The cell takes 20 s.
 
 # %% tags=["demo"]
@@ -441,10 +441,10 @@ lesson.check_acceptance_by_class(acceptance_by_class)
 # %% [markdown]
 # ## Acceptance by position in the block
 #
-# The formula says that position 5 of a block, *if it is reached*, is accepted as often as position
-# 1. Are later positions accepted more often? A share counted in `n` trials is off by chance. The
-# typical size of this error is the **standard error**, `sqrt(share (1 - share)/n)`. It falls with
-# the root of `n`. A difference within two standard errors is no evidence.
+# The formula says that the fifth token of a block, *if it is reached*, is accepted as often as the
+# first. Are later positions accepted more often? A share counted in `n` trials is off by chance.
+# The typical size of this error is the **standard error**, `sqrt(share (1 - share)/n)`. It falls
+# with the root of `n`. A difference within two standard errors is no evidence.
 #
 # ### Commit first
 #
@@ -464,8 +464,8 @@ lesson.committed("prediction_05_f", prediction_05_f, 0, 100_000)
 lesson.reveal("prediction_05_f", prediction_05_f)
 
 # %% [markdown]
-# Now a decoder runs, and you count. The crosses are what vLLM's log shows. It divides by all blocks,
-# so its numbers must fall from position to position, whatever the draft is.
+# Now a decoder runs, and you count. The crosses are what vLLM's log shows. It divides by all
+# blocks, so its numbers must fall from position to position, whatever the draft is.
 
 # %% tags=["demo"]
 from specdec_lib.measure.core.progress import watched
@@ -539,8 +539,8 @@ charts.by_kind(found)
 # A processor gets warm and slows down; another program starts. So run the two decoders **by
 # turns**, divide **pair by pair**, and average the ratios. Which average? Say that one run was
 # twice as fast and one half as fast. One side reports plain over speculative, the other speculative
-# over plain. The cell shows three means of each. If both sides agree, the product of their means is
-# 1.
+# over plain. The cell shows three means of each. Where both sides agree, the product of their two
+# means is 1.
 
 # %% tags=["demo"]
 lesson.three_means([2, 0.5])
@@ -749,8 +749,8 @@ lesson.look(settings, papers.table("t5_sizes"))
 # %% [markdown]
 # ## The race again
 #
-# One race is one number. Sixteen texts are sixteen pairs of times: your `paired_speedup` gives their
-# mean, and the spread says how far to trust it.
+# One race is one number. Sixteen texts are sixteen pairs of times: your `paired_speedup` gives
+# their mean, and the spread says how far to trust it.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race

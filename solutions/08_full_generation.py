@@ -158,9 +158,9 @@ lesson.check_rollback(rollback)
 # rejected and the count is 0. The residual is `[0, 1, 0]`: the next token is 1.
 #
 # **What is graded, too.** Compare strictly: an equal product rejects. Calculate in the dtype of `p` and
-# `q`, float32 or float64, and add no tiny number to `p`, `q`, the residual or its sum. Change no argument. Use no loop over rows and no `item()` or `tolist()`: the
-# number of operations must not depend on `B`. (The check cannot count operations. Grading does, for a
-# tenth of the points.)
+# `q`, float32 or float64. Add no tiny number to `p`, `q`, the residual or its sum. Change no argument.
+# Use no loop over rows and no `item()` or `tolist()`: the number of operations must not depend on `B`.
+# (The check cannot count operations. Grading does, for a tenth of the points.)
 #
 # The figure makes one call with 3,456 rows: every block of two draft tokens over a vocabulary of three,
 # with every coin of a grid. On this grid all sums are exact. Each bar should end at its cross, which is
@@ -507,7 +507,7 @@ lesson.reveal("prediction_08_c", prediction_08_c, grid.best(rows, 1).empirical["
 # | formula | the best speed-up with `v = 1`, as in the paper, and its K |
 # | K, with v | the best K and speed-up by the measured cost: no run on this machine can gain more |
 # | and prompt | what is left of *with v* if both decoders also read a prompt of 64 tokens |
-# | measured | your decoder over the fastest plain decoding of the library: the median of pairs that took turns, and quartiles |
+# | measured | your decoder over the fastest plain decoding of the library: the median of the turns, and quartiles if there was more than one turn |
 # | at K = 4 | the same at the setting of Chen et al. |
 #
 # Without a GPU only the best draft is measured, on the costlier target.

@@ -106,6 +106,22 @@ def last_coin_unread(alpha, k, r):
     return k if all(coin < alpha for coin in r[:-1]) else _run_length(alpha, r)
 
 
+@simulate_block.wrong(
+    think="the rejected draft tokens are counted.",
+    because="asked for are the accepted ones: those before the first coin that fails.",
+)
+def rejections_counted(alpha, k, r):
+    return int(np.sum(np.asarray(r) >= alpha))
+
+
+@simulate_block.wrong(
+    think="a block reaches to its last coin that passes.",
+    because="it ends at the first coin that fails; what passes after that one is dropped.",
+)
+def up_to_the_last_pass(alpha, k, r):
+    return max((i + 1 for i, coin in enumerate(r) if coin < alpha), default=0)
+
+
 simulate_decode = WRONG.exercise("simulate_decode")
 
 
@@ -300,6 +316,30 @@ def draft_steps_counted(alpha, c, k, n_tokens, rng):
     return _result(tokens, blocks * (k + 1), blocks * (c * k + 1))
 
 
+@simulate_decode.wrong(
+    think="the draft is paid for every token that is written.",
+    because="it takes k steps in each block, however many of its tokens are written.",
+)
+def written_ones_paid(alpha, c, k, n_tokens, rng):
+    tokens = passes = 0
+    while tokens < n_tokens:
+        tokens += _run_length(alpha, rng.random(k)) + 1
+        passes += 1
+    return _result(tokens, passes, c * tokens + passes)
+
+
+@simulate_decode.wrong(
+    think="draft and target work at the same time.",
+    because="the target checks tokens that are drafted already, so the times add up: c k + 1.",
+)
+def side_by_side(alpha, c, k, n_tokens, rng):
+    tokens = passes = 0
+    while tokens < n_tokens:
+        tokens += _run_length(alpha, rng.random(k)) + 1
+        passes += 1
+    return _result(tokens, passes, passes * max(c * k, 1))
+
+
 mixture_quantile = WRONG.exercise("mixture_quantile")
 
 
@@ -413,6 +453,14 @@ def most_frequent_kind(laws, weights, share):
     return _first_above(laws[int(np.argmax(weights))], share)
 
 
+@mixture_quantile.wrong(
+    think="the most frequent number of blocks is asked for.",
+    because="the share decides: add the probabilities from the fewest blocks up to it.",
+)
+def most_frequent_number(laws, weights, share):
+    return int(np.argmax(_added(laws, weights)))
+
+
 lockstep_tokens = WRONG.exercise("lockstep_tokens")
 
 
@@ -511,6 +559,14 @@ def coin_divided(alpha, k, batch_size):
 )
 def any_row_passes(alpha, k, batch_size):
     return float(sum((1 - (1 - alpha) ** batch_size) ** i for i in range(k + 1)))
+
+
+@lockstep_tokens.wrong(
+    think="each position adds alpha^B, whatever happened before it.",
+    because="the step ends where some row first fails: position i needs alpha^(i B).",
+)
+def no_stop_at_a_failure(alpha, k, batch_size):
+    return float(1 + k * alpha**batch_size)
 
 
 choose_k = WRONG.exercise("choose_k")

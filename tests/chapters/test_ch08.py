@@ -25,7 +25,7 @@ from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.lessons.ch08 import broken, computed, measured, puzzle
+from specdec_lib.lessons.ch08 import broken, computed, diagnosis, measured, puzzle
 from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, dyadic_table
 from specdec_lib.lessons.common.describing import describe
@@ -534,6 +534,25 @@ def made(code: str):
 def test_the_visible_check_sees_a_slip_of_the_loop_and_says_what_it_is(parts, told):
     with pytest.raises(Different, match=rf"{told}.*\(?target, draft = lesson.models\(\d\)"):
         ch08.check_speculative_generate(made(loop(**parts)))
+
+
+ALIASED = solutions_of(CHAPTER)["speculative_generate"].replace("list(prompt_ids)", "prompt_ids")
+
+
+def test_a_right_text_with_a_changed_argument_is_told_nothing_else():
+    code = ALIASED.replace(LINES["returned"], "return text[-max_new_tokens:]")
+    with pytest.raises(Different, match=r"still needs the old one. \(target, draft = lesson.mod"):
+        ch08.check_speculative_generate(made(code))
+
+
+def test_a_text_that_ends_too_soon_is_not_ended_by_the_prompt():
+    request = ch08.Request(1, [1, 2], 3, 6, 1.0, 1, [[3, 2], [0], [3, 0, 2]])
+    for got, told in (
+        ([3, 2, 0, 3, 0], "ends after 5 of 6 tokens"),
+        ([3, 2], "eos_id stands in the prompt"),
+        ([], "eos_id stands in the prompt"),
+    ):
+        assert told in diagnosis.cause(request, got, [3, 3, 1, 3, 3, 1, 2, 2, 1], [])
 
 
 ONE_USE = "m = rng.random(2 * n + 1); u_draft, r, u = m[:n], m[n:-1], m[-1]"

@@ -241,11 +241,15 @@ def expect_verdict(
 
 
 def heard(function: Callable, returned: list) -> Callable:
-    """`function`, which notes what it returns."""
+    """`function`, which notes what it returns, or what a check says of how it was returned."""
 
     @functools.wraps(function)
     def call(*args: object) -> object:
-        returned.append(function(*args))
+        try:
+            returned.append(function(*args))
+        except Different as fault:  # a changed argument, a warning
+            returned.append(fault)
+            raise
         return returned[-1]
 
     return call
@@ -305,7 +309,8 @@ def expect_text(
         written = list(got) if isinstance(got, list | tuple) else None
         if not strict and written is not None and request.is_begun_by(written):
             return
-        why = _why(request, written, rng.sizes, pair[0].passes)
+        own = isinstance(got, Different)
+        why = "" if own else _why(request, written, rng.sizes, pair[0].passes)
         where = f"(target, draft = lesson.models({request.models}))"
         raise Different(" ".join(filter(None, [str(wrong), why, where]))) from None
     if request.temperature == 0 and rng.sizes:
@@ -314,8 +319,10 @@ def expect_text(
 
 def _why(request: Request, written: list | None, sizes: Sequence[int], passes: Sequence) -> str:
     """What is told of a text beside its difference; None stands for a loop that wrote none."""
-    if written in (None, request.text):
+    if written is None:
         return astray(request, passes)
+    if written == request.text:  # its form is wrong
+        return ""
     return cause(request, written, sizes, passes)
 
 

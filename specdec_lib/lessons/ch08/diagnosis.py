@@ -121,7 +121,7 @@ def _in_ends(request: Request, got: list[int]) -> str | None:
         return f"The new token {eos} is eos_id: the text ends with it, and keeps it."
     if ended and got[: len(right)] == right:
         return f"The new token {eos} is eos_id: the text ends with it, inside a block as well."
-    if eos in request.prompt and got == right[: len(got)]:
+    if eos in request.prompt and got in ([], right[: len(request.blocks[0])]) and got != right:
         return "eos_id stands in the prompt. Only a new token ends the text."
     return None
 

@@ -76,7 +76,7 @@ class Captured:
         for run in decoders.values():
             for text in texts:
                 run(text)
-        seconds = on_turns(decoders, part.each(list(texts) * effort.rounds, TURNS))
+        seconds = on_turns(decoders, part.each(list(texts) * effort.rounds, TURNS, first=2))
         return ratios(seconds["plain"], seconds["speculative"])
 
     def _prompt(self, text: str, *models: FixedModel) -> list[int]:

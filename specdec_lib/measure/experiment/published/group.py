@@ -153,7 +153,7 @@ class Group:
             for side, ((settings, decode),) in zip(SIDES, map(dict.items, found), strict=True)
         }
         turns = list(texts) * self.machine.effort.rounds
-        return outcome_of(ours, theirs, part.each(turns, TURNS))
+        return outcome_of(ours, theirs, part.each(turns, TURNS, first=2))
 
     def captured(
         self, draft: str, texts: Sequence[str], alpha: float, warp: Warp, part: Part
