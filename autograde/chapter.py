@@ -92,6 +92,11 @@ class Chapter:
         """The file of its known wrong answers."""
         return TESTS / f"ch{self.number}_wrong.py"
 
+    @property
+    def numbers(self) -> Path:
+        """The file of the numbers of its hidden tests, which a chapter need not have."""
+        return TESTS / "numbers" / f"ch{self.number}_numbers.py"
+
     def import_tests(self) -> ModuleType:
         """The module of its hidden tests."""
         return import_module(f"autograde.chapters.{self.tests.stem}")

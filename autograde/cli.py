@@ -99,7 +99,7 @@ COMMANDS = (
         "solutions/NN_topic/NN_topic.ipynb, which nbgrader reads, and "
         "notebooks/NN_topic/NN_topic.ipynb, which students get. A file is written only if its "
         "bytes change, and none if a check fails.",
-        flag("--check", "only say what is out of date; write nothing"),
+        flag("--check", "only say what is out of date; change nothing"),
         flag(
             "--solutions", "also execute the solutions, as notebooks and HTML in build/solutions/"
         ),
@@ -111,9 +111,9 @@ COMMANDS = (
         "gates",
         "commands",
         "prove that a chapter's tests tell right from wrong",
-        "Grade each chapter's release, its solution and its known wrong answers. Print the release "
-        "that earns points, the case that the solution fails, and the wrong answer that loses "
-        "nothing or is not told its words.",
+        "Grade each chapter's release, its solution, its known wrong answers, and constants and "
+        "copies of arguments. Print the case that the solution fails, the wrong answer that loses "
+        "nothing or is not told its words, and what the release or a constant earns.",
         word("chapters", "CHAPTER", "only these; default: all", nargs="*"),
         examples="  autograde gates 02_rejection_sampling",
         look="a gate does not hold",

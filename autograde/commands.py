@@ -60,6 +60,8 @@ def run_new(options: argparse.Namespace) -> int:
 
 def run_gates(options: argparse.Namespace) -> int:
     """Exit code 1 if a chapter's tests do not tell right from wrong."""
+    from tqdm import tqdm
+
     from autograde.sandbox import selftest
     from autograde.tools.proof import faults
 
@@ -67,8 +69,13 @@ def run_gates(options: argparse.Namespace) -> int:
         require_chapter(name)
     print(selftest.require(), file=sys.stderr)
     names = options.chapters or chapter_names()
-    found = [fault for name in names for fault in faults(name)]
-    print("\n".join(found) or f"{', '.join(names)}: the gates hold")
+    found = 0
+    for name in tqdm(names, desc="gates", unit="chapter", disable=None):
+        for fault in faults(name):
+            found += 1
+            tqdm.write(fault)
+    if not found:
+        print(f"{', '.join(names)}: the gates hold")
     return 1 if found else 0
 
 

@@ -1,18 +1,18 @@
 # %% [markdown]
 # # 05 Results: read a table of speed-ups, then measure your own
 #
-# 100 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (tokens
+# 85 minutes · difficulty 3 of 5 · you need: chapter 02 (how a block is judged), chapter 04 (tokens
 # a block, `c` and `v`), mean and standard deviation
 #
-# - **Intuition**: the same tokens at three speeds, in the first table.
-# - **Mathematics**: the most likely `alpha`, the `alpha` that a clock implies, the right mean of
-#   ratios, and how many blocks a claim needs.
-# - **Code**: five short functions. Three read published tables, two evaluate your own runs.
-# - **Demo**: twelve published rows read one by one, then the same table for this course's models.
+# - **Intuition**: one pair of models on three machines, in the first table.
+# - **Mathematics**: the most likely `alpha`, the `alpha` behind a measured time, the right mean of
+#   ratios, and how many blocks prove a difference.
+# - **Code**: five short functions. Three read published tables. Two evaluate your own runs.
+# - **Demo**: twelve published rows, read one by one, then a table of this course's own models.
 #
-# **You come with** a formula: tokens a block over the time of a block. **You build** the tools to
-# hold it against a clock. **You leave with** the questions that take a claim such as "2.5 times as
-# fast" apart: which tokens, which text, which machine, against what, timed how.
+# **You come with** a formula: the tokens of a block over its time. **You build** five functions
+# that hold the formula against measured times. **You leave with** five questions for every claim
+# such as "2.5 times as fast": which tokens, which text, which machine, against what, and timed how?
 #
 # The cells that measure take about two minutes together on a quiet machine.
 
@@ -30,8 +30,8 @@ from specdec_lib.measure import papers
 # %% [markdown]
 # ## The smallest example: the same tokens, three speeds
 #
-# One pair of models, `K = 1`, and every second draft token is accepted. A block writes 1.5 tokens.
-# Three machines run this pair. They differ in the time of a draft step:
+# Take one pair of models and `K = 1`. Every second draft token is accepted, so a block writes 1.5
+# tokens on average. On three machines a draft step takes a different time:
 #
 # | draft step, in target passes | one block | times as fast |
 # | --- | --- | --- |
@@ -39,11 +39,11 @@ from specdec_lib.measure import papers
 # | 0.5 | 1 + 0.5 = 1.5 | 1.5/1.5 = 1.00 |
 # | 1 | 1 + 1 = 2 | 1.5/2 = 0.75 |
 #
-# The tokens are the same three times. A speed-up mixes two things:
+# All three machines write the same tokens. So a speed-up has two parts:
 #
-# - How many **tokens** a block brings. It depends on the models, the text, `K` and the sampling
-#   settings. Up to rounding, the machine does not matter.
-# - What a block **costs**. This is a property of the machine.
+# - **How many tokens** a block brings depends on the models, the text, `K` and the sampling
+#   settings.
+# - **What a block costs** depends on the machine.
 #
 # ## Six blocks
 #
@@ -56,8 +56,8 @@ figures.six_blocks(lesson.BLOCKS, lesson.K)
 # %% [markdown]
 # ### Commit first
 #
-# Suppose that each draft token that is judged passes with the same probability `alpha`. What is
-# `alpha`, from these six blocks? Write a number from 0 to 1.
+# Suppose that every judged draft token is accepted with the same probability `alpha`. Estimate
+# `alpha` from these six blocks. Write a number from 0 to 1.
 
 # %% solution="prediction_05"
 ### BEGIN SOLUTION
@@ -68,8 +68,8 @@ prediction_05 = 0.6
 lesson.committed("prediction_05", prediction_05, 0, 1)
 
 # %% [markdown]
-# The next picture shows how probable each `alpha` makes these six blocks. Where is the top? Which
-# two counts of the first picture give this number?
+# The next picture shows for each `alpha` how probable these six blocks are. Where is the top? Which
+# two counts of the first picture give this `alpha`?
 
 # %% tags=["demo"]
 figures.how_likely(lesson.BLOCKS, lesson.K)
@@ -78,15 +78,17 @@ figures.how_likely(lesson.BLOCKS, lesson.K)
 # ### Exercise: alpha_from_blocks
 #
 # **What.** The most likely `alpha`. **Shapes.** `accepted` is a list with the number of accepted
-# tokens of every block, `k` is the length of the blocks; a float comes back. Raise ValueError if a
-# number is not from 0 to `k`, and if no token was judged (no block, or `k = 0`).
+# tokens of each block. All blocks have the length `k`. Return a float. Raise ValueError if a number
+# is not from 0 to `k`, and if no token was judged (no block, or `k = 0`).
 #
 # **One worked number.** `[4, 0, 2, 4, 1, 3]` with `k = 4` give 0.778. A block that was accepted
 # whole judged 4 tokens. How many did a block with 2 accepted tokens judge?
 #
-# **In production.** `transformers.generation.candidate_generator.AssistedCandidateGenerator` of
-# version 5.23.0 keeps this record, if scikit-learn is installed and a confidence threshold is set.
-# A 1 stands for every accepted token and a 0 for the first rejected one:
+# <details><summary>How a library keeps this record</summary>
+#
+# `transformers.generation.candidate_generator.AssistedCandidateGenerator` of version 5.23.0 keeps a
+# record, if scikit-learn is installed and a confidence threshold is set. A 1 stands for every
+# accepted token and a 0 for the first rejected one. The draft tokens after it get no entry:
 #
 # ```python
 # self.matches.extend([1] * num_matches)
@@ -94,7 +96,7 @@ figures.how_likely(lesson.BLOCKS, lesson.K)
 #     self.matches.append(0)
 # ```
 #
-# The draft tokens after the rejection get no entry.
+# </details>
 
 
 # %% solution="alpha_from_blocks"
@@ -121,7 +123,7 @@ lesson.check_alpha_from_blocks(alpha_from_blocks)
 lesson.reveal("prediction_05", prediction_05)
 
 # %% [markdown]
-# The six blocks hold 14 passes and 4 rejections. Their probability is
+# The six blocks hold 14 accepted and 4 rejected tokens. Their probability is
 #
 # $$ \alpha^{14} (1 - \alpha)^{4}, \qquad\text{largest if}\qquad
 # \frac{14}{\alpha} = \frac{4}{1 - \alpha}, \qquad\text{so}\qquad \alpha = \frac{14}{14 + 4}. $$
@@ -136,21 +138,19 @@ lesson.reveal("prediction_05", prediction_05)
 # | the mean of `sum_x min(p, q)` over a text that the target wrote | needs both models | Leviathan et al., as alpha |
 #
 # The first number falls if `K` grows, because more tokens stand after a rejection. The last two
-# agree if acceptance at a position does not depend on what happened before. They look at different
-# positions: a decoder never judges the position of its bonus token.
+# agree only if acceptance does not depend on the earlier positions.
 #
 # ## The price in arithmetic: Table 1
 #
-# Count one block by hand: `alpha = 0.6`, `K = 2`, and the draft costs nothing. Over how many
-# positions does the target compute? How many tokens does the block bring, on average? So one token
-# needs 1.53 times the arithmetic of a token of plain decoding. If each draft token costs a quarter
-# of a target token, the answer becomes 1.79. Why?
+# Count the arithmetic of one block by hand: `alpha = 0.6`, `K = 2`, and a draft that costs nothing.
+# For how many positions does the target compute? How many tokens does the block bring, on average?
+# The ratio is 1.53. If a draft token costs a quarter of a target token, the ratio is 1.79. Why?
 #
 # ### Exercise: operations_factor
 #
-# **What.** The target's and the draft's operations for a token, over those of plain decoding. The
+# **What.** The operations of target and draft for one token, over those of plain decoding. The
 # target computes all positions of its pass, also those whose tokens are dropped. **Shapes.** Three
-# numbers in, a float out; `alpha` is from 0 to 1, `k` at least 0. `c_hat`, at least 0, is the
+# numbers in, a float out. `alpha` is from 0 to 1 and `k` at least 0. `c_hat`, at least 0, is the
 # draft's operations for a token over the target's. `expected_tokens(alpha, k)` is given.
 #
 # **One worked number.** `alpha = 0.8`, `c_hat = 0`, `k = 5`: 1.63.
@@ -174,17 +174,17 @@ figures.operations_against_speed(operations_factor, papers.table("leviathan_1"))
 lesson.check_operations_factor(operations_factor)
 
 # %% [markdown]
-# With `E` for the tokens of a block this is Theorem 3.11 of Leviathan et al.:
+# Let `E` be the mean number of tokens of a block. Then this is Theorem 3.11 of Leviathan et al.:
 #
 # $$ \frac{\hat c K + K + 1}{E}, \qquad E = 1 + \alpha + \cdots + \alpha^K. $$
 #
-# Speculative decoding saves time and spends arithmetic: 1.11 to 1.63 times as much in Table 1.
+# Speculative decoding saves time and needs more arithmetic: 1.11 to 1.63 times as much in Table 1.
 #
 # ## What the clock said: Tables 2 and 4
 #
-# T5-XXL (11 billion parameters) translates English to German (EnDe) and summarises news (CNNDM).
-# Three smaller T5 models are its drafts. Table 4 prints `alpha` and `c` as measured, and the
-# speed-up `E/(cK + 1)` that they make one expect. Table 2 prints what the clock said.
+# T5-XXL has 11 billion parameters. It translates English to German (EnDe) and summarises news
+# (CNNDM). Three smaller T5 models are its drafts. Table 4 prints the measured `alpha` and `c`, and
+# the speed-up `E/(cK + 1)` that they promise. Table 2 prints the speed-up that was measured.
 #
 # ### Commit first
 #
@@ -206,15 +206,14 @@ settings = papers.table("leviathan_2_4")
 figures.expected_and_measured(settings)
 
 # %% [markdown]
-# The paper rounds. The grey bar holds every speed-up that its rounded `alpha` and `c` allow. All
-# twelve printed expectations lie inside their bars, but only one measured value lies inside its
-# bar.
+# The paper rounds `alpha` and `c`. A grey bar holds every speed-up that the rounded values allow.
+# All twelve printed expectations lie inside their bars, but only one measured value lies inside.
 #
 # ## Simulator: a row of the paper
 #
-# The square and the diamond are the paper's two numbers. First T5-large, EnDe, temperature 0: how
-# far must `c` go to bring the curve down to the measured 1.7? Then choose T5-small, CNNDM,
-# temperature 0, measured 3.1: can `c` do it?
+# The square is the printed expectation, the diamond is the measured speed-up. At which `c` does the
+# curve of T5-large, EnDe, temperature 0 come down to the measured 1.7? Then choose T5-small, CNNDM,
+# temperature 0, measured 3.1. Can any `c` explain this value?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
@@ -222,28 +221,29 @@ from specdec_lib.lessons.widgets.paper_rows import paper_rows_simulator
 paper_rows_simulator(settings, row=2)
 
 # %% [markdown]
-# For T5-large a `c` of 0.23 would do, twice the printed one. For T5-small no `c` does: at `c = 0`
-# the formula gives 2.64. Here is the `c` that each row would need. The last column, "reading", says
-# whether it is above or below the printed `c`. Within its rounding, each row gets the better value.
-# The column "limit" is explained below.
+# For T5-large a `c` of 0.23 would do, twice the printed one. For T5-small even `c = 0` gives only
+# 2.64. The next cell prints the `c` that each row needs. The column "reading" compares it with the
+# printed `c`: a difference that rounding can explain "agrees". The column "limit" is explained
+# below.
 
 # %% tags=["demo"]
 print(lesson.readings(settings))
 
 # %% [markdown]
-# - **above**, three rows: a block cost more than `cK + 1`. The formula lets a pass over `K + 1`
-#   tokens cost one plain pass, and the loop itself nothing. Both are candidates.
+# - **above**, three rows: a block cost more than `cK + 1`. The formula assumes that a pass over
+#   many tokens takes as long as a plain pass, and that the loop takes no time.
 # - **agrees**, one row.
-# - **below**, five rows: a block cost less than printed, or it brought more tokens than `E`.
-# - **no cost**, three rows: even a free draft is too slow. The blocks brought more than `E` tokens.
+# - **below**, five rows: a block cost less than printed, or it brought more than `E` tokens.
+# - **no cost**, three rows: even with a free draft the formula promises less than was measured.
 #
-# Can blocks bring more than `E` tokens at the same `alpha`? `E` comes from coins.
+# Can blocks bring more than `E` tokens at the same `alpha`? The formula tosses a coin for every
+# token.
 #
 # ### Commit first
 #
-# A greedy decoder with `K = 5` writes 24 positions. The draft is right at 18 of them, a share of
-# 0.75, and wrong at 6. You may choose which 6. How many tokens does a block bring at most? Write a
-# number from 1 to 6. The formula says 3.29.
+# A greedy decoder with `K = 5` writes 24 tokens. The draft is right at 18 of these positions, a
+# share of 0.75. You may choose which 6 are wrong. How many tokens does a block bring at most, on
+# average? Write a number from 1 to 6. The formula says 3.29.
 
 # %% solution="prediction_05_c"
 ### BEGIN SOLUTION
@@ -258,30 +258,29 @@ lesson.reveal("prediction_05_c", prediction_05_c)
 figures.three_orders(k=5)
 
 # %% [markdown]
-# Wrong positions that are spread evenly waste nothing. If all of them stand together, each costs a block,
-# and `K` also cuts the long stretch of right ones. No order beats this limit: **every wrong position ends a block, so a
-# block brings at most `1/(1 - alpha)` tokens.** At temperature 1 the limit holds on average.
+# Spread evenly, the wrong positions need the fewest blocks. If they all stand together, each costs
+# a block that writes one token. **Every wrong position ends a block, so a block brings at most
+# `1/(1 - alpha)` tokens, in any order.** At temperature 1 the limit holds on average.
 #
 # This is the column "limit". Read the table again. For T5-small on CNNDM the printed rates 0.65 and
-# 0.53 allow 2.86 and 2.13 tokens a block, and the clock said 3.1 and 2.3 times as fast. No order
-# explains these two rows. Then `alpha` and the clock belong to different texts, or the baseline was
-# slower than a bare pass. The paper measured `alpha` on 10,000 tokens that the target wrote. Its
-# tables do not say on which texts the clock ran. Every number of a table can be right, and still
-# one column does not follow from the others.
+# 0.53 allow 2.86 and 2.13 tokens a block, but 3.1 and 2.3 times as fast was measured. No order
+# explains these two rows. Either `alpha` and the time belong to different texts, or the baseline
+# was slower than a bare pass. The paper does not say which texts were timed. Each number of a table
+# can be right although its columns do not fit together.
 #
 # ## Backwards: the acceptance rate that a clock implies
 #
-# Chen et al. print milliseconds and no `alpha`: 14.1 for a token of their target with 70 billion
-# parameters, 1.8 for one of the draft, `K = 4`, and 7.52 for a token of speculative decoding. A
-# block took `4 x 1.8 + 14.1 = 21.3` ms, so it brought `21.3/7.52 = 2.83` tokens. With `alpha = 0.7`
-# the sum `1 + alpha + ... + alpha^4` is 2.77, and with 0.75 it is 3.05. How do you go on?
+# Chen et al. print times and no `alpha`. A token takes 14.1 ms with their target of 70 billion
+# parameters, 1.8 ms with the draft, and 7.52 ms with speculative decoding at `K = 4`. A block took
+# `4 x 1.8 + 14.1 = 21.3` ms, so it brought `21.3/7.52 = 2.83` tokens. The sum
+# `1 + alpha + ... + alpha^4` is 2.77 for `alpha = 0.7` and 3.05 for 0.75. How do you go on?
 #
 # ### Exercise: implied_alpha
 #
 # **What.** The `alpha` for which `seconds_per_token x E = k draft_seconds + target_seconds`.
-# **Shapes.** Three times in the same unit and `k`; a float comes back, right to 1e-9: halve an
-# interval, a grid is too coarse. If `E` is within 1e-9 of 1 or of `k + 1`, return 0.0 or 1.0.
-# Raise ValueError if no `alpha` from 0 to 1 fits.
+# **Shapes.** Three times in the same unit and `k`. Return a float, right to 1e-9: halve an
+# interval, a grid is too coarse. If `E` is within 1e-9 of 1, return 0.0; if `E` is within 1e-9 of
+# `k + 1`, return 1.0. Raise ValueError if no `alpha` from 0 to 1 fits.
 #
 # **One worked number.** 7.52, 14.1, 1.8 and `k = 4` give 0.711.
 
@@ -317,12 +316,12 @@ figures.implied_rates(implied_alpha, settings, papers.table("chen_1"))
 lesson.check_implied_alpha(implied_alpha)
 
 # %% [markdown]
-# For Chen et al. `v = 1` is assumed. A slower verification would raise the implied rates, so they
-# are lower limits. Code has the highest one.
+# For Chen et al. the figure assumes `v = 1`. A slower verification would imply higher rates, so
+# these rates are lower limits. Code has the highest one.
 #
 # ## Which of these rows can be true?
 #
-# This table is passed around without a source. The target's pass takes 10 ms.
+# This table is passed around without a source. One pass of its target takes 10 ms.
 #
 # | draft | draft tokens a second | acceptance | speed-up |
 # | --- | --- | --- | --- |
@@ -333,8 +332,8 @@ lesson.check_implied_alpha(implied_alpha)
 #
 # ### Commit first
 #
-# Work out `c` for each row. `K` is not given, so take the best one, with `v = 1`. For how many of
-# the four rows is the speed-up within reach? Write a whole number from 0 to 4.
+# Work out `c` for each row. `K` is not given, so take the best one, with `v = 1`. How many of the
+# four speed-ups are within reach? Write a whole number from 0 to 4.
 
 # %% solution="prediction_05_d"
 ### BEGIN SOLUTION
@@ -349,15 +348,16 @@ lesson.reveal("prediction_05_d", prediction_05_d)
 print(lesson.circulating(target_ms=10))
 
 # %% [markdown]
-# With 20 ms all four rows would be possible. So somebody mixed two machines, or nothing was
-# measured. This test needs no model: the columns of a table must fit each other.
+# With a target pass of 20 ms all four rows would be possible. So somebody mixed two machines, or
+# nothing was measured. This test needs no model: the columns of a table must fit each other.
 #
 # ## Your own table
 #
-# Now the built-in models: a target of 7.9 million parameters that writes Python, and drafts of 1.9,
-# 1.0 and 0.5 million. **Unigram** and **bigram** are counts of single tokens and of pairs. All read
-# held-out text. At each position `sum_x min(p, q)` is the acceptance at temperature 1. Whether both
-# have the same most probable token is the acceptance at temperature 0. The cell takes 20 s.
+# Now the built-in models: a target of 7.9 million parameters that writes Python, and three drafts
+# of 1.9, 1.0 and 0.5 million. Two more drafts only count: the **unigram** counts single tokens, the
+# **bigram** counts pairs. All read held-out text. Acceptance at temperature 1 is the mean over the
+# positions of `sum_x min(p, q)`. At temperature 0 it is the share of positions where both models
+# have the same most probable token. The cell takes 20 s.
 
 # %% tags=["demo"]
 from specdec_lib import assets
@@ -377,16 +377,16 @@ for kind, documents in texts.items():
 charts.acceptance_table(measured, papers.table("leviathan_3"))
 
 # %% [markdown]
-# Acceptance falls far more slowly than the draft's size. The bigram, which costs next to nothing,
-# passes about as often as in the paper's T5 rows. One thing is the other way round: in the paper
-# every T5 draft is accepted more often at temperature 0, here every draft at temperature 1. A
-# likely reason is that small models spread their probability. Spread distributions overlap although
-# their favourites differ.
+# Acceptance falls far more slowly than the size of the draft. The bigram costs next to nothing and
+# is accepted about as often as the drafts in the paper's T5 rows. One thing is the other way round:
+# the paper's T5 drafts are accepted more often at temperature 0, the drafts here at temperature 1.
+# A likely reason: small models spread their probability, and spread distributions overlap even if
+# their most probable tokens differ.
 #
 # ## Acceptance by kind of token
 #
 # Python's own `tokenize` tells keywords, identifiers, literals, operators and comments (with
-# docstrings) apart. What is left is whitespace: line ends and indentation.
+# docstrings) apart. The rest is whitespace: line ends and indentation.
 #
 # ### Commit first
 #
@@ -405,8 +405,9 @@ lesson.committed("prediction_05_e", prediction_05_e, 0, 1)
 # ### Exercise: acceptance_by_class
 #
 # **What.** The share of accepted tokens for each label. **Shapes.** `accepted` holds a 0 or a 1 for
-# every judged token, `classes` its label; a dictionary comes back. A label of which nothing was
-# accepted is in it, with 0. Two empty lists give an empty one. Raise ValueError on unequal lengths.
+# every judged token, and `classes` holds its label, any string. Return a dictionary. A label of
+# which nothing was accepted is in it, with 0. Two empty lists give an empty dictionary. Raise
+# ValueError if the lengths differ.
 #
 # **One worked number.** `[1, 1, 0]`, `["name", "space", "name"]`: `{"name": 0.5, "space": 1.0}`.
 
@@ -440,15 +441,15 @@ lesson.check_acceptance_by_class(acceptance_by_class)
 # %% [markdown]
 # ## Acceptance by position in the block
 #
-# The formula says that position 5 of a block, *if it is reached*, passes as often as position 1. Do
-# later positions pass more often? A share counted in `n` trials is off by chance. The typical size
-# of this error is the **standard error**, `sqrt(share (1 - share)/n)`: it falls with the root of
-# `n`. A difference within two standard errors is no evidence.
+# The formula says that the fifth token of a block, *if it is reached*, is accepted as often as the
+# first. Are later positions accepted more often? A share counted in `n` trials is off by chance.
+# The typical size of this error is the **standard error**, `sqrt(share (1 - share)/n)`. It falls
+# with the root of `n`. A difference within two standard errors is no evidence.
 #
 # ### Commit first
 #
-# In 400 blocks the later positions pass more often by 0.02, and the standard error of this
-# difference is 0.04. Suppose the difference is really 0.02. How many blocks make it two standard
+# In 400 blocks the later positions are accepted more often by 0.02. The standard error of this
+# difference is 0.04. Suppose that the difference is real. How many blocks make it two standard
 # errors? Write a number from 0 to 100,000.
 
 # %% solution="prediction_05_f"
@@ -463,8 +464,8 @@ lesson.committed("prediction_05_f", prediction_05_f, 0, 100_000)
 lesson.reveal("prediction_05_f", prediction_05_f)
 
 # %% [markdown]
-# Now let a decoder run and count. Crosses are what vLLM's log shows: it divides by all blocks, so
-# its numbers must fall from position to position, whatever the draft is.
+# Now a decoder runs, and you count. The crosses are what vLLM's log shows. It divides by all
+# blocks, so its numbers must fall from position to position, whatever the draft is.
 
 # %% tags=["demo"]
 from specdec_lib.measure.core.progress import watched
@@ -482,27 +483,34 @@ blocks = {
 charts.by_position(alpha_from_blocks, blocks, k=5)
 
 # %% [markdown]
-# Read the last two lines before you say what you see. Published drafters go both ways. On chat, one
-# study reports 0.53 rising to 0.74 for EAGLE-3, a one-layer drafter that reads the target's states
-# (chapter 07), and 0.72 falling to 0.63 for DFlash, which fills a whole block at once (chapter 07).
+# Read the last two lines before you say what you see.
 #
-# The label also has `alpha` after random tokens. It is not the number for your text. SPEED-Bench
-# reports that random tokens overestimate throughput by about 23%. Benchmark on your own text.
+# <details><summary>What others report</summary>
+#
+# Published drafters differ: on chat, one study reports that acceptance rises from 0.53 to 0.74
+# for EAGLE-3, a one-layer drafter that reads the target's states, and falls from 0.72 to 0.63 for
+# DFlash, which drafts a whole block at once (both in chapter 07). SPEED-Bench reports that random
+# tokens overestimate throughput by about 23%. The label of the figure has your own `alpha` after
+# random tokens. Use text of your own task.
+#
+# </details>
 #
 # ## Acceptance by kind of text
 #
 # Spec-Bench runs seven methods on six tasks. The diamond is a draft model, the square is prompt
-# lookup; the section on two machines below names the others.
+# lookup. The section on two machines below names the other five.
 
 # %% tags=["demo"]
 figures.by_task(papers.table("spec_bench_tasks"))
 
 # %% [markdown]
-# For the draft model translation is lowest, 1.13, and it is lowest on average. The order of the
-# other tasks depends on the method: prompt lookup copies, so it is best at summaries, 2.43, and
-# gains little in translation, 1.04. Now four kinds of text here, greedy as there: code, prose, a
-# copy of code with one name changed, and lists of names. A black line is the 95% interval. It
-# comes from drawing the texts many times with replacement. The cell takes about 20 s.
+# For the draft model translation is lowest, 1.13, and it is lowest on average over the methods. The
+# order of the other tasks depends on the method. Prompt lookup copies: it gains most at summaries,
+# 2.43, and little in translation, 1.04.
+#
+# The next cell measures four kinds of text, also greedy: code, prose, a copy of code with one name
+# changed, and lists of names. A black line is the 95% interval, from drawing the texts many times
+# with replacement. The cell takes about 20 s.
 
 # %% tags=["demo"]
 from specdec_lib.drafters.lookup import PromptLookup
@@ -522,17 +530,17 @@ for name, drafter in watched(drafters.items(), "drafters on four kinds of text")
 charts.by_kind(found)
 
 # %% [markdown]
-# Which of these differences are larger than their intervals? This target is small. It hardly
-# copies, but its greedy text often runs in circles, and circles a lookup can copy. What is easy to
-# draft depends on the target as much as on the topic.
+# Which of these differences are larger than their intervals? This small target hardly copies its
+# prompt. But its greedy text often runs in circles, which a lookup can copy. What is easy to draft
+# depends on the target as much as on the topic.
 #
 # ## Time: by turns, and as ratios
 #
-# A processor gets warm and slows down; another program wakes up. If all plain runs come first and
-# all speculative runs after them, two different machines are timed. So run the two **by turns**,
-# divide **pair by pair**, and average the ratios. Which average? Say that one run was twice as fast
-# and one half as fast. One side reports plain over speculative, the other speculative over plain.
-# The cell shows three means of each. If both sides agree, the product of their numbers is 1.
+# A processor gets warm and slows down; another program starts. So run the two decoders **by
+# turns**, divide **pair by pair**, and average the ratios. Which average? Say that one run was
+# twice as fast and one half as fast. One side reports plain over speculative, the other speculative
+# over plain. The cell shows three means of each. Where both sides agree, the product of their two
+# means is 1.
 
 # %% tags=["demo"]
 lesson.three_means([2, 0.5])
@@ -541,7 +549,7 @@ lesson.three_means([2, 0.5])
 # ### Exercise: paired_speedup
 #
 # **What.** The mean of baseline over speculative, pair by pair, on which both sides agree.
-# **Shapes.** Two lists of as many times; a float comes back, also for thousands of pairs. Raise
+# **Shapes.** Two lists of as many times. Return a float, also for thousands of pairs. Raise
 # ValueError if the lists are empty or differ in length.
 #
 # **One worked number.** `[2, 8]` and `[1, 1]`: the ratios are 2 and 8, the answer is 4.
@@ -562,8 +570,8 @@ def paired_speedup(baseline_seconds: list[float], speculative_seconds: list[floa
 hints(paired_speedup)
 
 # %% [markdown]
-# A machine that gets slower by half over twenty runs, and a method that is 1.25 times as fast. Only
-# the order of the runs differs between the two pictures.
+# Now a machine that gets slower by half over twenty runs, and a method that is 1.25 times as fast.
+# Only the order of the runs differs between the two pictures.
 
 # %% tags=["demo"]
 figures.two_orders(paired_speedup)
@@ -579,9 +587,9 @@ lesson.check_paired_speedup(paired_speedup)
 #
 # ## Expected and measured on your machine
 #
-# Now your clock. The target is slowed down to the cost of 38 million parameters, without a change
-# to its distribution: the cost is that of a larger pair, and the acceptance stays that of this
-# pair. The cell takes about 20 s.
+# Now your clock. The built-in target is slowed down to the cost of 38 million parameters, without a
+# change to its distribution. So the times are those of a larger pair, but the acceptance is that of
+# the built-in pair. The cell takes about 20 s.
 
 # %% tags=["demo"]
 from specdec_lib.measure import gap, strategies
@@ -601,35 +609,34 @@ for run in beside("05 pairs", {("small", 2): clock}):
         charts.from_formula_to_clock(*account)
 
 # %% [markdown]
-# The first bar of the second picture is what a paper would print as expected, the last one is your
-# clock. The bars between are the measured parts of chapter 04: the longer verification, the cold
-# cache of the first draft step, Python between the passes, and the luck of the text. Which part is
-# the largest?
+# The first bar of the second picture is what a paper would expect, the last bar is your clock. The
+# bars between add the measured costs of chapter 04, one by one, and the luck of the text. Which one
+# is the largest?
 #
 # ## The same tokens, another machine
 #
-# Spec-Bench runs the same methods on the same prompts on two cards. Beside the draft model, prompt
-# lookup and **REST** copy: from the text so far, and from a collection of texts. **Medusa**,
-# **Hydra** and **EAGLE** are small networks that are trained on the target's states, and
-# **Lookahead** collects short runs of tokens from guesses of the target itself (chapter 07 has most
-# of them).
+# Spec-Bench runs the same methods on the same prompts on two cards. Prompt lookup copies from the
+# text so far, **REST** from a collection of texts. **Lookahead** collects short runs of tokens from
+# the target's own guesses. **Medusa**, **Hydra** and **EAGLE** are small networks trained on the
+# target's states (chapter 07).
 
 # %% tags=["demo"]
 figures.two_devices(papers.table("spec_bench_devices"))
 
 # %% [markdown]
-# Divide the tokens of a block by the speed-up: that is how long a block takes, in plain tokens. The
-# draft model's block takes 1.25 of them on the RTX 3090 and 1.53 on the A100. The third row and the
-# draft model even change places: 1.44 and 1.83 times as fast on one card, 1.78 and 1.49 on the other. The
-# cards differ, and so do
-# the processors beside them and the CUDA versions. `c` and `v` have changed, `alpha` has not.
+# Divide the tokens of a block by the speed-up: this is how long a block takes, in plain tokens. The
+# draft model's block takes 1.25 of them on the RTX 3090 and 1.53 on the A100. Medusa (chapter 07)
+# and the draft model even change places: 1.44 and 1.83 times as fast on the RTX 3090, 1.78 and 1.49
+# times on the A100. Cards, processors and CUDA versions differ. `c` and `v` have changed, `alpha`
+# has not.
 #
 # ## One request, or many
 #
 # A server answers several requests in one pass. The next picture was recorded on a quiet machine,
-# with the pair that you timed and the four kinds of text. On the left each mark is one size of batch.
-# Higher: more tokens a second for all requests together. Further left: each request is served sooner.
-# On the right are the speed-ups with their 95% intervals. From which batch on does drafting lose?
+# with your pair and the four kinds of text. On the left, each mark is one size of batch: higher
+# means more tokens a second for all requests, further left means that each request is served
+# sooner. On the right are the speed-ups with their 95% intervals. From which batch on does drafting
+# lose?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.style import display_page
@@ -641,22 +648,22 @@ served, about = recorded()
 display_page(page(served, about), in_words(served))
 
 # %% [markdown]
-# The tokens a block are the same in every batch. But a pass over `K + 1` tokens of each of `B`
-# requests is a pass over `B(K + 1)` tokens, and the free tokens of chapter 00 are soon used up: on
-# this processor early, on a GPU at larger batches. `python -m specdec_lib.measure.speedbench` draws
-# this picture for your machine in six minutes. Chapter 06 chooses `K` by the load.
+# A block brings the same tokens in every batch. But `B` requests with `K + 1` tokens each make a
+# pass over `B(K + 1)` tokens, and the free tokens of chapter 00 are soon used up: on this processor
+# early, on a GPU at larger batches. `python -m specdec_lib.measure.speedbench` draws this picture
+# for your machine in six minutes. Chapter 06 chooses `K` by the load.
 
 # %% [markdown]
 # ## Quiz
 #
 # **Question 1.** "Translation is accepted more than creative writing, because it is more
-# predictable." Spec-Bench has translation lowest. In Table 3 a model that writes freely has an
-# `alpha` of 0.88, and translation with T5-small 0.75. What decides `alpha`?
+# predictable." But Spec-Bench has translation lowest. In Table 3 a model that writes freely has an
+# `alpha` of 0.88, translation with T5-small 0.75. What decides `alpha`?
 #
-# - a: how predictable the text is to a reader, so at least one of the two tables is misprinted
+# - a: how predictable the text is to a reader; one of the two tables is misprinted
 # - b: how close the draft's distribution is to the target's
-# - c: the size of the target: the smaller the target is, the more of the draft is accepted
-# - d: the length of the block, which was larger for translation than for the other tasks
+# - c: the size of the target: a smaller target accepts more of the draft
+# - d: the length of the block, which was larger for translation
 
 # %% solution="quiz_05"
 ### BEGIN SOLUTION
@@ -669,9 +676,9 @@ lesson.answered("quiz_05", quiz_05)
 # %% [markdown]
 # **Question 2.** A vendor reports "3.6 tokens a step, so 3.6 times as fast". What is missing?
 #
-# - a: nothing, since the target's passes take all the time and there are 3.6 times fewer of them
-# - b: the acceptance rate, since without the acceptance rate nobody can check the 3.6
-# - c: the number of runs, since with enough of them tokens a step and speed-up become equal
+# - a: nothing, since there are 3.6 times fewer passes of the target
+# - b: the acceptance rate, which nobody can work out from the 3.6
+# - c: the number of runs, since many runs turn tokens a step into speed
 # - d: what a step costs, on a named machine
 
 # %% solution="quiz_05_b"
@@ -742,8 +749,8 @@ lesson.look(settings, papers.table("t5_sizes"))
 # %% [markdown]
 # ## The race again
 #
-# One race is one number. Sixteen texts are sixteen pairs of times, so your `paired_speedup` can say
-# what the ratio is, and the spread says how far to trust it.
+# One race is one number. Sixteen texts are sixteen pairs of times: your `paired_speedup` gives
+# their mean, and the spread says how far to trust it.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race

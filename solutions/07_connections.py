@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 07 Connections: one frame, and what people have put into it
 #
-# 140 minutes, best in two sittings · difficulty 4 of 5 · you need: the acceptance rule and its
-# residual (chapter 02), `alpha`, `c` and `v` (chapter 04), and what attention is
+# 130 minutes, in two sittings: 60 and 70 · difficulty 4 of 5 · you need: the acceptance rule and its
+# residual (chapter 02), `alpha`, `c` and `v` (chapter 04)
 #
 # - **Intuition**: four boxes. Every method changes one or two of them, in "The frame".
 # - **Mathematics**: the speed-up, tokens over time. Each method changes some of its terms.
@@ -13,8 +13,9 @@
 # **You build** six other parts for the same machine, and the price of a pass with experts.
 # **You leave with** four questions for any method: who drafts, in which shape, who verifies, when.
 #
-# The chapter has two halves, and the second one begins at "The map". No cell needs your answers
-# from another chapter.
+# **First sitting**, 60 minutes: the frame and three functions. **Second sitting**, 70 minutes, from
+# "A tree" on: four functions, the map and today's uses. It needs your `multi_candidate_accept` and
+# what attention is. No cell needs your answers from another chapter.
 
 # %%
 import numpy as np
@@ -37,7 +38,8 @@ from specdec_lib.lessons.ch07.frame import frame, static_map
 # %% [markdown]
 # ## The frame
 #
-# Speculative decoding is a machine with four parts. You can replace one part and keep the others.
+# Speculative decoding is a machine with four parts. A method replaces one part or more, and keeps
+# the others.
 
 # %% tags=["demo"]
 frame("speculative decoding")
@@ -47,10 +49,10 @@ frame("speculative decoding")
 #
 # $$ \text{speed-up} = \frac{E}{D + v} $$
 #
-# `E` is the mean number of tokens that a block writes. `D` is the time for drafting and `v` the
-# time of the pass that verifies, both in target passes over one token. A new drafter changes `E`
-# and `D`. A new drafter cannot change the law: the rule keeps `p` for every `q`, if the draft
-# tokens were really drawn from this `q`.
+# `E` is the mean number of tokens that a block writes. `D` is the time for drafting, and `v` is the
+# time of the pass that verifies. The unit of both times is a target pass over one token. A new
+# drafter changes `E` and `D`, but not the law. The rule keeps `p` for every `q`, if the draft tokens
+# were drawn from this `q`.
 #
 # The chapter uses one pair over the tokens A to D: `p = [0.45, 0.30, 0.15, 0.10]` and
 # `q = [0.30, 0.45, 0.20, 0.05]`. One token drawn from `q` is accepted with probability 0.80.
@@ -58,31 +60,33 @@ frame("speculative decoding")
 # %% [markdown]
 # ## A draft without a model
 #
-# **Prompt lookup** (chapter 04) searches the text for the last words and proposes what followed
-# them there. It proposes one token for certain, say B.
+# **Prompt lookup** (chapter 04) takes the last words of the text and looks for the same words
+# further up. It proposes the token that followed them there, for example B. Nothing is drawn: B is
+# proposed for certain.
 
 # %% tags=["demo"]
 frame("a draft without a model")
 
 # %% [markdown]
-# No token was drawn, so what is `q`? It is one-hot: 1 on B and 0 elsewhere. Put this `q` into the
-# rule that you know. With which probability is B accepted, and which distribution replaces B after
-# a rejection? Write down both, then read the card.
+# What is `q` if nothing is drawn? Then `q` is one-hot: 1 on B, and 0 on every other token. Put this
+# `q` into the rule of chapter 02. With which probability is B accepted? Which distribution replaces
+# B after a rejection? Write both down, then read the card.
 
 # %% [markdown]
 # ### Exercise: one_hot_accept
 #
-# **What.** The rule for a draft token that is certain. Accept the token exactly if `r` is strictly
-# below its acceptance probability, so that `r = 0` never accepts a token with `p = 0`. Otherwise
+# **What.** The rule for a draft token that is certain. Accept the token if `r` is strictly below its
+# acceptance probability. So `r = 0` never accepts a token with `p = 0`. After a rejection
 # `sample_from(rest, u)` gives the token, where `rest` is the residual. **Shapes.** `p` is `(V,)`
-# and stays as it is; `r` and `u` are in [0, 1). A tuple comes back: the token, and whether it is
-# the draft's.
+# and stays as it is. `r` and `u` are in [0, 1). The function returns a tuple: the token, and whether
+# it is the draft's.
 #
 # **One worked number.** Token 1 (B) with `r = 0.5` is rejected. The residual is
 # `[0.643, 0, 0.214, 0.143]`, and `u = 0.7` picks token 2: `(2, False)`.
 #
-# **An edge.** If no token but the draft's has a probability above 0, accept it for every `r`:
-# rounding can make the `p` of a certain token a hair less than 1.
+# **Edges.** If every other token has probability 0, accept the draft token for every `r`, because
+# rounding can leave its `p` a little below 1. This means exactly 0: a token that is only nearly
+# certain is judged by its coin. Add no tiny number to a sum.
 
 
 # %% solution="one_hot_accept"
@@ -107,9 +111,9 @@ figures.certain_token(one_hot_accept, P, token=1)
 lesson.check_one_hot_accept(one_hot_accept)
 
 # %% [markdown]
-# The ratio is `p(x)/1`, so the acceptance probability is `p(x)`. A certain B is accepted with 0.30,
-# and a B drawn from `q` with 0.667. The same token is accepted less often if the draft was certain of
-# it, but such a draft costs almost no time.
+# The ratio is `p(x)/1`, so the token is accepted with probability `p(x)`. A certain B is accepted
+# with probability 0.30, and a B drawn from `q` with probability 0.667. So a certain token is
+# accepted less often. But a draft by lookup costs almost no time.
 #
 # The next figure compares three drafters on the built-in target: eight held-out prompts, 48 tokens
 # each, `K = 4`.
@@ -126,16 +130,15 @@ measured = strategies.tokens_a_block(lab.target, strategies.three_drafters(lab.v
 charts.drafters(measured, k=4)
 
 # %% [markdown]
-# The boxes show how much of the text repeats. At temperature 0 this small model repeats itself, and
-# lookup needs repetition. At temperature 1 the model hardly repeats itself, and lookup brings
-# little.
+# The boxes show how much of the text repeats. Lookup needs repetition. This small model hardly
+# repeats itself at temperature 1, so lookup brings little there.
 #
 # ## No draft at all
 #
-# Here is a target that counts: after 7 it writes 8. The text is `[0]`, and we guess the next three
-# tokens: `[5, 5, 3]`. One pass over `[0, 5, 5, 3]` gives the argmax after every token, so the
-# first three of them are a new guess: `[1, 6, 6]`. The next passes give `[1, 2, 7]`, `[1, 2, 3]`
-# and again `[1, 2, 3]`.
+# Take a target that counts: after 7 it writes 8. The text is `[0]`, and a guess for the next three
+# tokens is `[5, 5, 3]`. One pass over `[0, 5, 5, 3]` gives the argmax after each of the four tokens:
+# `[1, 6, 6, 4]`. The first three are the new guess. The next passes give the guesses `[1, 2, 7]`,
+# `[1, 2, 3]` and `[1, 2, 3]` again.
 
 # %% tags=["demo"]
 frame("no draft at all")
@@ -143,18 +146,20 @@ frame("no draft at all")
 # %% [markdown]
 # **Jacobi decoding** guesses `K` tokens, renews all of them with one pass, and repeats until a pass
 # changes nothing. The first place is right after one pass, because it depends on the text alone.
-# Each pass fixes at least one more place, from the left. So the target's greedy text needs at most
-# `K + 1` passes. Jacobi decoding saves time only if a place is right before its turn.
+# Each further pass makes at least one more place right, from the left. So after `K` passes all places
+# are right, and one more pass shows that nothing changes. The method saves time only if some places
+# are right earlier.
 
 # %% [markdown]
 # ### Exercise: jacobi_decode
 #
 # **What.** The greedy tokens after `prompt`, by Jacobi decoding. Every pass calls
-# `target_greedy(prompt + current)` exactly once and renews all places together, until a pass
-# changes nothing. That pass counts too, and an empty guess takes one pass. Set no limit to the
-# passes. **Shapes.** `target_greedy(tokens) -> list[int]` gives the argmax after every token.
-# `prompt` is a list that is not empty, `guess` a list of any length. Both stay as they are. A tuple
-# comes back: the list of `len(guess)` tokens, and the number of passes.
+# `target_greedy(prompt + current)` exactly once and renews all places together. The loop ends after a
+# pass that changes nothing. This pass counts too, so `K` places can take `K + 1` passes, and an empty
+# guess takes one. Set no limit to the passes. **Shapes.** `target_greedy(tokens) -> list[int]` gives
+# the argmax after every token. `prompt` is a list that is not empty, and `guess` is a list of any
+# length. Both stay as they are. The function returns a tuple: the list of `len(guess)` tokens, and
+# the number of passes.
 #
 # **One worked number.** The counting target, `prompt = [0]`, `guess = [5, 5, 3]`: `([1, 2, 3], 4)`.
 
@@ -201,8 +206,8 @@ def target_greedy(tokens: list[int]) -> list[int]:
 figures.passes_on_prompts(jacobi_decode, target_greedy, texts[:4], 16)
 
 # %% [markdown]
-# Few places are right before their turn, and the last pass only confirms the result. **Lookahead
-# decoding** (2023) keeps the n-grams that the passes produce and uses them as drafts.
+# Few places are right early here, and the last pass only confirms. The passes also produce n-grams.
+# **Lookahead decoding** (2023) keeps them and uses them as drafts.
 #
 # ## The smallest example: a second try
 #
@@ -219,15 +224,15 @@ figures.passes_on_prompts(jacobi_decode, target_greedy, texts[:4], 16)
 frame("several candidates")
 
 # %% [markdown]
-# The first try succeeds in 12 of 16 blocks, the second in 1 of 4. A rejection changes what the
-# target wants, from `p` to the residual.
+# The first try succeeds in 12 of 16 blocks, and the second in 1 of 4. The second candidate is judged
+# against the residual: after a rejection the target no longer wants `p`.
 #
 # ## Several candidates for one place
 #
 # ### Commit first
 #
-# Take the pair over A to D, where one candidate is accepted with 0.80. You draw two candidates from
-# `q`, independently, and try the second one if the first is rejected. With which probability is one
+# Take the pair over A to D. One candidate is accepted with probability 0.80. Now draw two candidates
+# from `q`, independently. Try the second one if the first is rejected. With which probability is one
 # of the two accepted? Write a number from 0 to 1.
 
 # %% solution="prediction_07"
@@ -244,11 +249,12 @@ lesson.reveal("prediction_07", prediction_07)
 # %% [markdown]
 # ### Exercise: multi_candidate_accept
 #
-# **What.** The token that comes out of `n` candidates, tried in order. The residual starts as `p`.
-# Candidate `x = candidates[i]` is accepted exactly if `r[i] q(x) < residual(x)`, which is strict.
-# After a rejection the residual becomes `residual_distribution(residual, q)`. If all are rejected,
-# `sample_from(residual, u)` gives the token. **Shapes.** `candidates` is a list of `n`, `p` and `q`
-# are `(V,)`, `r` is `(n,)`; a token comes back. With `n = 0` it is a draw from `p`.
+# **What.** Try `n` candidates in order, and return the token that comes out. The residual starts as
+# `p`. Candidate `x = candidates[i]` is accepted if `r[i] q(x) < residual(x)`, strictly. After a
+# rejection the residual becomes `residual_distribution(residual, q)`, also if the same token comes
+# again. If all are rejected, `sample_from(residual, u)` gives the token. **Shapes.** `candidates` is
+# a list of `n` tokens. `p` and `q` are `(V,)`, and `r` is `(n,)`. The function returns a token. With
+# `n = 0` the token is drawn from `p`.
 #
 # **One worked number.** `candidates = [1, 3]`, `r = [0.7, 0.9]`: for B `0.7 x 0.45 = 0.315` is not
 # below 0.30. The residual is `[0.75, 0, 0, 0.25]`. For D `0.9 x 0.05 = 0.045` is below 0.25, so the
@@ -280,15 +286,22 @@ figures.more_candidates(multi_candidate_accept, P, Q, most=3)
 lesson.check_multi_candidate_accept(multi_candidate_accept)
 
 # %% [markdown]
-# The left panel adds up all candidates, coins and draws: the law is `p` for every `n`. Your rule is
-# that of SpecInfer (2023). The right panel also shows the best that any exact rule can reach, which
-# SpecTr (2023) approximates.
+# The left panel adds up all candidates, coins and draws: the law is `p` for every `n`. This is the
+# rule of SpecInfer (2023). The right panel also shows the best that any exact rule can reach. SpecTr
+# (2023) comes near it.
+
+# %% [markdown]
+# ## A rest
 #
+# The first sitting ends here. When you come back, click on this cell and choose "Run All Above
+# Selected Cell" in the menu Run. The cells above take less than a minute.
+
+# %% [markdown]
 # ## A tree
 #
-# Candidates at every depth make a tree. All of its nodes go through the target in one pass. In this
-# pass a node must see the nodes above it, and nothing of the other branches. A **mask** says which
-# tokens a token may look at.
+# Several candidates for the next place, and several after each of them, make a tree. All nodes of
+# the tree go through the target in one pass. In this pass a node must see the nodes above it, and
+# nothing of the other branches. A **mask** says which tokens a token may look at.
 
 # %% tags=["demo"]
 frame("a tree")
@@ -296,13 +309,13 @@ frame("a tree")
 # %% [markdown]
 # ### Exercise: tree_attention_mask
 #
-# **What.** Who sees whom: node `i` sees itself and its ancestors. The text before the tree, which
-# every node sees, is no part of the mask. **Shapes.** `parents` is a list of `N` with
-# `parents[i] < i`, and -1 if the parent is the text; it stays as it is. A boolean array `(N, N)`
-# comes back, row `i` for node `i`. `N` may be 0.
+# **What.** Who sees whom: node `i` sees itself and its ancestors. Every node also sees the text before
+# the tree, which is no part of the mask. **Shapes.** `parents` is a list of `N` numbers with
+# `parents[i] < i`. A parent of -1 is the text. The list stays as it is. The function returns a
+# boolean array `(N, N)`, with row `i` for node `i`. `N` may be 0.
 #
-# **One worked number.** `parents = [-1, -1, 0, 0, 1, 2]`: node 5 hangs on 2, and 2 on 0, so row 5
-# is true at 0, 2 and 5. A chain gives the causal mask.
+# **One worked number.** `parents = [-1, -1, 0, 0, 1, 2]`: the parent of node 5 is node 2, and the
+# parent of node 2 is node 0. So row 5 is true at 0, 2 and 5. A chain gives the causal mask.
 
 
 # %% solution="tree_attention_mask"
@@ -327,23 +340,23 @@ figures.tree_and_mask(tree_attention_mask, TREE)
 lesson.check_tree_attention_mask(tree_attention_mask)
 
 # %% [markdown]
-# After the pass, a walk down the tree decides which branch the block keeps.
+# After the pass, a walk down the tree decides which branch stays.
 
 # %% [markdown]
 # ### Exercise: walk_tree
 #
-# **What.** The tokens that a tree's block writes. Start at the text. The children of the present
-# node, in the order of the list, are candidates for one place, judged as in
-# `multi_candidate_accept` with coin `r[i]` for node `i`. If a child is accepted, its token is
-# written and the walk goes on at this child, with a new `p`. If all are rejected, or there are no
-# children, one last token is drawn with `u` from what is left of `p`, and the walk ends.
-# **Shapes.** `parents` and `tokens` are lists of `N`, `p` and `q` are `(N + 1, V)`, `r` is `(N,)`.
-# Row 0 is for the children of the text, row `i + 1` for the children of node `i`. A list of tokens
-# comes back. `N` may be 0, and siblings may have the same token. The arguments stay as they are.
+# **What.** The tokens that a block with a tree writes. The walk starts at the text. At each node its
+# children are candidates for one place. Judge them in the order of the list, as in
+# `multi_candidate_accept`, with coin `r[i]` for node `i`. If a child is accepted, write its token and
+# go on at this child, with a new `p`. If all children are rejected, or if there are none, draw one
+# last token with `u` from what is left of `p`. Then the walk ends. **Shapes.** `parents` and `tokens`
+# are lists of `N`. `p` and `q` are `(N + 1, V)`, and `r` is `(N,)`. Row 0 is for the children of the
+# text, and row `i + 1` is for the children of node `i`. The function returns a list of tokens. `N` may
+# be 0, and siblings may have the same token. The arguments stay as they are.
 #
 # **One worked number.** The tree above with the tokens `[1, 3, 0, 2, 0, 1]`, the pair in every row,
 # `r = [0.7, 0.9, 0.5, 0.5, 0.4, 0.5]` and `u = 0.5`. Node 0 (B) is rejected, and node 1 (D) is
-# accepted, as on the last card. Its child is node 4 (A): `0.4 x 0.30` is below 0.45. Node 4 has no
+# accepted, as with `multi_candidate_accept`. Its child is node 4 (A): `0.4 x 0.30` is below 0.45. Node 4 has no
 # children, so `u` draws from `p`: B. The answer is `[3, 0, 1]`.
 
 
@@ -374,22 +387,22 @@ figures.walked_down(walk_tree, TREE, WALK_TOKENS, P, Q, WALK_R, 0.5)
 lesson.check_walk_tree(walk_tree)
 
 # %% [markdown]
-# Is a tree better than a chain? Take six draft tokens from `q`. A chain of six writes 3.95 tokens a
-# block. A tree of two levels, with two children at each node, writes 2.63. The chain seems to win.
-# But a draft model needs six steps of `c` each for the chain, and two for the tree.
+# Is a tree better than a chain? With six draft tokens from `q`, a chain writes 3.95 tokens a block. A
+# tree of two levels, with two children at each node, writes 2.63. But a draft model needs six steps of
+# `c` each for the chain, and two for the tree.
 #
-# In the next figure your `walk_tree` runs 1,000 blocks of each shape. The pass over any shape costs
-# the same. The poor draft is `[0.05, 0.15, 0.20, 0.60]`, and one of its tokens is accepted with
-# 0.45.
+# In the next figure your `walk_tree` runs 1,000 blocks of each shape. A pass costs the same for all.
+# The good draft is `q`. The poor draft is `[0.05, 0.15, 0.20, 0.60]`: one of its tokens is
+# accepted with probability 0.45.
 
 # %% tags=["demo"]
 drafts = {"good draft": Q, "poor draft": POOR}
 charts.shapes_walked(walk_tree, P, drafts, SHAPES, c=0.2)
 
 # %% [markdown]
-# Depth pays if the first choice is mostly right and a draft step is cheap. Move `c` in the
-# simulator. From which `c` on is the tree faster with the good draft? For which draft does a tree
-# win already at `c = 0`?
+# A deep shape pays if the first choice is mostly right and a draft step is cheap. Move `c` in the
+# simulator. Above which `c` is the tree faster with the good draft? With which draft is a tree
+# faster even at `c = 0`?
 
 # %% tags=["demo"]
 from specdec_lib.lessons.widgets.draft_tree import draft_tree_simulator
@@ -411,16 +424,16 @@ charts.drafters(strategies.tokens_a_block(lab.target, heads, texts, k=3), k=3)
 # %% [markdown]
 # ## The block as a whole
 #
-# Token by token, the rule cuts a ratio `p/q` above 1 to 1, and the surplus is lost. **Block
-# verification** (2024) multiplies the ratios along the block and cuts the product at 1. So a
-# surplus at one token can pay for a deficit at the next one.
+# The rule judges token by token. It cuts a ratio `p/q` above 1 to 1, and what is above 1 is lost.
+# **Block verification** (2024) multiplies the ratios along the block and cuts the product at 1. So a
+# high ratio at one token can pay for a low ratio at the next one.
 
 # %% tags=["demo"]
 frame("block verification")
 charts.blocks_compared(P, Q, most=5)
 
 # %% [markdown]
-# The figure adds up all cases: the law is the same, and a few more tokens are accepted.
+# The figure adds up all cases. The law is the same, and a few more tokens are accepted.
 #
 # ## Another tokenizer
 #
@@ -437,10 +450,11 @@ frame("another tokenizer")
 # ### Exercise: map_draft
 #
 # **What.** The draft's distribution over the target's vocabulary, restricted to the shared tokens
-# and normalised again. **Shapes.** `q` is `(W,)`; `draft_to_target` is an integer array `(W,)` of
-# target ids, -1 for a token that is not shared. A new `(vocab_size,)` array comes back. If two
-# draft tokens have one target id, their probabilities add. **Error.** ValueError if the shared
-# tokens have no probability at all.
+# and normalised again. **Shapes.** `q` is `(W,)`. `draft_to_target` is an integer array `(W,)`: it has
+# the target id of each draft token, and -1 for a token that is not shared. The function returns a new
+# array `(vocab_size,)`. If two draft tokens have one target id, their probabilities add. **Error.**
+# ValueError if the shared tokens have probability 0 together, also if some have an id. However little
+# is shared otherwise, it is enough.
 #
 # **One worked number.** `q = [0.5, 0.3, 0.2]`, `draft_to_target = [2, -1, 0]`, four target tokens:
 # `[0.286, 0, 0.714, 0]`.
@@ -471,17 +485,18 @@ lesson.check_map_draft(map_draft)
 # %% [markdown]
 # ## The map
 #
-# The map shows what the field has put into the boxes since 2018. A row says who drafts, a column
-# says in which shape, and a sign says what becomes of the law. Choose a method to read its card.
-# Each speed-up is the paper's own, on its own models and machines, so the map is no ranking.
+# The map shows what the field has put into the boxes since 2018. The row of a method says who drafts,
+# and its column says in which shape. Its sign says whether the method keeps the law. Choose a method
+# to read its card. Each speed-up is the paper's own, on its own models and machines. So the map is no
+# ranking.
 #
-# Two new methods change the last box, "When". **DFlash** (2026) drafts a whole block in one step,
-# so `D` is `c` and not `c K`. The draft tokens do not see each other, so the later ones can be
-# accepted less often. Speculative speculative decoding (2026) drafts the next block while the
-# target verifies this one.
+# Two new methods change the last box, "When". **DFlash** (2026) drafts a whole block in one step, so
+# `D` is `c` and not `c K`. Its draft tokens do not see each other, so the later ones can be accepted
+# less often. Speculative speculative decoding (2026) drafts the next block while the target verifies
+# this one.
 #
-# Find in the map a method that differs from the first paper in one box, and one that differs in
-# three.
+# Find two methods in the map: one that differs from the first paper in one box, and one in three
+# boxes.
 #
 # <details><summary>What you may find</summary>
 #
@@ -500,10 +515,10 @@ design_map()
 # %% [markdown]
 # ### What is lossless and what is not
 #
-# Medusa's **typical acceptance** has no coin and no `q`. A token `x` is accepted exactly if
-# `p(x) > min(epsilon, delta exp(-H))`, with the entropy `H` of `p`. The figure uses 0.09 and 0.3,
-# the defaults of Medusa's code. Every token of the pair is accepted, so the text follows the
-# *draft*. Medusa's paper says that this is on purpose.
+# Medusa's **typical acceptance** has no coin and no `q`. A token `x` is accepted if
+# `p(x) > min(epsilon, delta exp(-H))`, where `H` is the entropy of `p`. The figure uses 0.09 and 0.3,
+# the defaults of Medusa's code. So every token of the pair is accepted, and the text
+# follows the *draft*. Medusa's paper says that this is on purpose.
 
 # %% tags=["demo"]
 charts.typical(P, Q, epsilon=0.09, delta=0.3)
@@ -511,11 +526,11 @@ charts.typical(P, Q, epsilon=0.09, delta=0.3)
 # %% [markdown]
 # ## A mixture of experts
 #
-# So far a pass over five tokens cost about as much as a pass over one, since both read the same
-# weights. In a **mixture of experts** the two passes read different amounts. Each layer holds many
-# small networks, the **experts**. A **router** chooses a few of them for each token. Mixtral 8x7B
-# has 8 experts in a layer and chooses 2 for each token. A pass reads every expert that at least one
-# of its tokens chose. The next cell draws such choices.
+# So far a pass over five tokens cost about as much as a pass over one, because both read the same
+# weights. In a **mixture of experts** the longer pass reads more. Each layer holds many small
+# networks, the **experts**. A **router** chooses a few of them for each token. Mixtral 8x7B has 8
+# experts in a layer, and the router chooses 2 of them for each token. A pass reads every expert that
+# at least one of its tokens chose. The next cell draws such choices.
 
 # %% tags=["demo"]
 experts.routed(n_experts=8, active=2, most=3)
@@ -541,10 +556,10 @@ lesson.reveal("prediction_07_b", prediction_07_b)
 # ### Exercise: expected_experts
 #
 # **What.** How many different experts a pass over `n_tokens` tokens reads in a layer, on average.
-# Each token chooses `active` different experts of `n_experts`, all choices equally likely, and the
-# tokens choose independently of each other. Compute the mean exactly, without drawing. **Shapes.**
-# Three integers, with `n_tokens` at least 0 and `active` from 1 to `n_experts`; a float comes back.
-# With no token it is 0.
+# Each token chooses `active` different experts of `n_experts`. All choices are equally likely, and
+# the tokens choose independently of each other. Compute the mean exactly, without drawing.
+# **Shapes.** The arguments are three integers, with `n_tokens` at least 0 and `active` from 1 to
+# `n_experts`. The function returns a float. For 0 tokens it is 0.
 #
 # **One worked number.** Two tokens, 8 experts, 2 active: 3.5.
 
@@ -568,8 +583,9 @@ experts.experts_read(expected_experts)
 lesson.check_expected_experts(expected_experts)
 
 # %% [markdown]
-# One token leaves an expert out with probability `1 - active/experts`. All `n` tokens leave it out
-# with the `n`-th power of this. So a pass over `n` tokens reads, on average,
+# One token leaves an expert out with probability `1 - active/experts`. The tokens choose
+# independently, so all `n` tokens leave it out with the `n`-th power of this probability. A pass over
+# `n` tokens then reads, on average,
 #
 # $$ \text{experts} \cdot \left( 1 - \left( 1 - \frac{\text{active}}{\text{experts}} \right)^n \right) . $$
 #
@@ -579,12 +595,13 @@ lesson.check_expected_experts(expected_experts)
 # So the block is slower than plain decoding. Cascade (2025) reports the same from vLLM:
 # verification takes 2 to 3 times as long, and decoding becomes up to 1.5 times slower.
 #
-# The right panel adds requests. With 64 of them a pass reads nearly all experts in any case, and
-# the draft pays again. MoESD (2025) reports up to 2.29 times plain decoding at medium batch sizes.
+# The right panel adds requests. With 64 requests a pass reads nearly all experts even without a draft.
+# Draft tokens then add little time, and the draft pays again. MoESD (2025) reports up to 2.29 times
+# plain decoding at medium batch sizes.
 #
 # ## What today's uses change
 #
-# The page docs/regimes.md computes a table for each use. The next cell prints one number of each.
+# The page docs/regimes.md has a table for each use. The next cell prints one number of each.
 
 # %% tags=["demo"]
 from specdec_lib.regimes.tables import brief
@@ -604,23 +621,31 @@ brief()
 # ### Who ships it
 #
 # The field guide, docs/field_guide.md, has a row for each method and each engine, with the version
-# in which we looked. Two facts from it, as of November 2026: vLLM removed its tree attention in May
-# 2026 (pull request 42121), so EAGLE drafts a chain in vLLM and a tree in SGLang. vLLM has had
-# block verification since June 2026 (46781).
+# in which we looked. Two facts of 2026: vLLM removed its tree attention in May (pull request 42121),
+# so EAGLE drafts a chain in vLLM and a tree in SGLang. vLLM has had block verification since
+# June (46781).
 #
 # ### What the original got right, and what it left open
+#
+# <details><summary>What the first papers proved, and what they did not ask</summary>
 #
 # The first papers proved that the rule keeps the law for any drafter, so a new drafter needs no new
 # proof. The target needs no retraining. The papers left open what happens in a batch (chapter 06),
 # where a draft comes from, and how long a block should be.
 #
+# </details>
+#
 # ### What would settle a doubt
 #
-# A post says: "Our heads are lossless and 3x faster." Three steps settle it.
+# A post says: "Our heads are lossless and 3x faster."
+#
+# <details><summary>Three steps settle it</summary>
 #
 # 1. *Name the mechanism.* Which rule accepts, and from which `q` were the tokens drawn?
-# 2. *Name the prerequisite.* Here a pass over more tokens must cost no more.
-# 3. *Predict one perturbation, and run it.* Say which number will move, then raise the batch.
+# 2. *Name what must hold.* Here a pass over more tokens must cost no more.
+# 3. *Change one thing.* Say first which number will change. Then raise the batch, and look at it.
+#
+# </details>
 
 # %% [markdown]
 # ## Quiz
@@ -660,9 +685,9 @@ lesson.answered("quiz_07_b", quiz_07_b)
 # %% [markdown]
 # ### In your own words
 #
-# Choose one method of the map. Say what drafts, what verifies, and one thing that must hold for the
-# method to pay. Predict one change of the setting that would take the gain away, with the reason.
-# Write three to five sentences. A person marks this answer.
+# Choose one method of the map. Say what drafts, what verifies, and what must hold if the method is to
+# pay. Name one change of the setting that would take the gain away, with the reason. Write three to
+# five sentences. A person marks this answer.
 
 # %% [markdown] written="settle_a_claim" points=2
 # Prompt lookup: what followed the same n-gram earlier in the text is the draft, and the target
@@ -710,9 +735,8 @@ lesson.look(measured)
 # %% [markdown]
 # ## The race again
 #
-# The draft model meets a copier without any model, and a tree with two candidates for each of the
-# first two places. At these places the tree has a second chance, but each of its passes carries
-# more tokens.
+# The draft model meets a copier without a model, and a tree with two candidates for each of the first
+# two places. Each pass of the tree carries more tokens.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race

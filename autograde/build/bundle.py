@@ -9,9 +9,10 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from autograde.chapter import LIBRARY, NOTEBOOKS, ROOT, SOLUTIONS
+from autograde.chapter import LIBRARY, NOTEBOOKS, ROOT, SOLUTIONS, library_folders
 from autograde.files import files_below, write_if_changed, zip_of
 
+OURS = "specdec_lib"  # the library of this course
 FOLDER, SELF_STUDY_FOLDER = "specdec-course", "specdec-self-study"
 COPIED = ("LICENSE", "LICENSE-text.md", "constraints.txt", "environment.yml")
 QUIZZES = "quizzes.py"  # of each chapter: the right letters, and what each option is told
@@ -21,11 +22,28 @@ This copy is for who studies alone: `specdec mark` marks your notebooks with it.
 answers, in `solutions/` and in the tests of `autograde/chapters/`. Look there last.
 
 """
-# The whole text of a course whose notebooks import no library.
-PLAIN_README = """\
+# The whole text of another course's bundle, and its project if that course has a library.
+OTHER_README = """\
 # {name}
 
-Unpack this folder, and open the notebooks in it with Jupyter: `jupyter lab notebooks`.
+Unpack this folder, {install}and open the notebooks in it with Jupyter: `jupyter lab notebooks`.
+"""
+OTHER_PROJECT = """\
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = {name}
+version = {version}
+requires-python = {python}
+dependencies = {needed}
+
+[tool.setuptools.packages.find]
+include = [{packages}]
+
+[tool.setuptools.package-data]
+{library} = ["**/*"]
 """
 # What of autograde/ makes notebooks, or grades and reports on a class.
 OF_A_CLASS = ("__main__.py", "build", "cli.py", "grading", "jupyter", "lms", "nbgrader", "pool.py")
@@ -76,15 +94,16 @@ def write_bundle(
 
     Of the notebooks, those of `chapters` go into it; None is all of them. Without `quizzes` the
     library holds no answers to them: a quiz is then answered by grading only. With `self_study`
-    the grader and the answers are in it. A course without a library gives notebooks alone. Raises
-    ValueError for self-study that is to answer no quizzes, or in a course without a library.
+    the grader and the answers are in it. Another course's holds its notebooks, and its library if
+    that stands in its folder. Raises ValueError for self-study that is to answer no quizzes, or in
+    another course.
     """
     if self_study and not quizzes:
         raise ValueError("a bundle for self-study marks the quizzes, so it needs their answers")
-    if LIBRARY is None:
+    if LIBRARY != OURS:
         if self_study:
-            raise ValueError("a bundle for self-study is marked by a library, and there is none")
-        folder, parts = ROOT.name, list(plain_contents(chapters))
+            raise ValueError(f"{OURS} marks a bundle for self-study: only its course has one")
+        folder, parts = ROOT.name, list(other_contents(chapters))
     else:
         folder = SELF_STUDY_FOLDER if self_study else FOLDER
         parts = [*contents(chapters, quizzes), *(grader(chapters) if self_study else ())]
@@ -93,10 +112,32 @@ def write_bundle(
     return len(files)
 
 
-def plain_contents(chapters: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
-    """Every file of the bundle of a course without a library: its notebooks and a text."""
-    yield "README.md", PLAIN_README.format(name=ROOT.name).encode()
-    yield from _named(_of_chapters(NOTEBOOKS, chapters))
+def other_contents(chapters: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+    """Every file of another course's bundle: notebooks, a text, and a library that it can bring.
+
+    A library that is installed from elsewhere is not the course's to give.
+    """
+    library = [path for path in library_folders() if path.resolve() == ROOT / LIBRARY]
+    install = "run `pip install .` in it, " if library else ""
+    yield "README.md", OTHER_README.format(name=ROOT.name, install=install).encode()
+    if library:
+        yield "pyproject.toml", _other_project().encode()
+    files = [path for folder in library for path in files_below(folder)]
+    yield from _named([*_of_chapters(NOTEBOOKS, chapters), *files])
+
+
+def _other_project() -> str:
+    """The pyproject.toml of another course's library: it asks for the course's extra `course`."""
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    values = {
+        "name": ours["name"],
+        "version": ours["version"],
+        "python": ours["requires-python"],
+        "needed": ours.get("optional-dependencies", {}).get("course", []),
+        "packages": f"{LIBRARY}*",
+    }
+    text = {name: json.dumps(value) for name, value in values.items()}
+    return OTHER_PROJECT.format(**text, library=LIBRARY)
 
 
 def contents(

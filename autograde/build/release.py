@@ -22,18 +22,22 @@ from traitlets.config import Config
 from autograde.build import gates
 from autograde.build.source import read_chapter
 from autograde.chapter import (
+    BUILD,
     NOTEBOOKS,
     SOLUTIONS,
+    TESTS,
     AuthorError,
     Chapter,
     chapter_names,
     notebook_path,
     require_chapter,
 )
-from autograde.files import write_if_changed
+from autograde.files import digest_of, files_below, write_if_changed
 from autograde.nbgrader.config import load_config, set_folders
 from autograde.nbgrader.stubs import require_built
 from autograde.runner import collected
+
+FOUND = BUILD / "tests-found"  # by chapter, what its hidden tests were found in
 
 
 @dataclass(frozen=True)
@@ -74,11 +78,8 @@ def build(
     hidden test that is missing, and for a notebook of nbgrader's without a text; then nothing has
     been written. A notebook that holds answers is never overwritten.
     """
-    _refuse_notebooks_without_text(solutions)
-    staged = _stage(solutions, _chosen(solutions, chapters))
+    staged = _accepted(solutions, chapters)
     for chapter in staged:
-        if solutions == SOLUTIONS:  # the hidden tests belong to the texts there
-            _require_tests(chapter)
         _refuse_to_overwrite_answers(notebook_path(notebooks, chapter.name), chapter.release)
     return [_install(chapter, solutions, notebooks) for chapter in staged]
 
@@ -88,10 +89,14 @@ def check(
     notebooks: Path = NOTEBOOKS,
     chapters: list[str] | None = None,
 ) -> list[str]:
-    """What a build would change, one line a file; empty if all is up to date."""
+    """What a build would change, one line a file; empty if all is up to date.
+
+    Raises what `build` raises for a text, a hidden test and a notebook without a text.
+    """
+    staged = _accepted(solutions, chapters)
     stale = [
         f"{target}: out of date"
-        for chapter in _stage(solutions, _chosen(solutions, chapters))
+        for chapter in staged
         for target, data in chapter.targets(solutions, notebooks)
         if _read(target) != data
     ]
@@ -113,6 +118,15 @@ def _chosen(solutions: Path, chapters: list[str] | None) -> list[str]:
     for name in chapters or ():
         require_chapter(name, solutions)
     return chapter_names(solutions) if chapters is None else chapters
+
+
+def _accepted(solutions: Path, chapters: list[str] | None) -> list[Staged]:
+    """The chapters' notebooks, or an AuthorError for what cannot be built or graded."""
+    _refuse_notebooks_without_text(solutions)
+    staged = _stage(solutions, _chosen(solutions, chapters))
+    for chapter in staged if solutions == SOLUTIONS else ():  # the hidden tests belong there
+        _require_tests(chapter)
+    return staged
 
 
 def _orphans(solutions: Path, notebooks: Path) -> list[str]:
@@ -195,11 +209,17 @@ def _read(path: Path) -> bytes | None:
 
 
 def _require_tests(staged: Staged) -> None:
-    """Raise AuthorError if a graded cell of code has no hidden test."""
+    """Raise AuthorError if a graded cell of code has no hidden test.
+
+    Some tests import torch, which takes longer than a build. So this is looked at again only if the
+    names have changed, or a file of the tests.
+    """
     cells = [cell for cell in staged.notebook.cells if cell.cell_type == "code"]
     names = [cell.metadata.nbgrader.grade_id for cell in cells if utils.is_grade(cell)]
-    if names:
+    seen, stamp = digest_of(files_below(TESTS), *names).encode(), FOUND / staged.name
+    if names and _read(stamp) != seen:
         collected(Chapter(staged.name), [name.removeprefix("test_") for name in names])
+        write_if_changed(stamp, seen)
 
 
 def _refuse_notebooks_without_text(solutions: Path) -> None:

@@ -102,6 +102,53 @@ def counts_unchecked(accepted, k):
     return sum(accepted) / judged
 
 
+@alpha_from_blocks.wrong(
+    think="a block without a rejection tells nothing.",
+    because="it tells of K tokens that passed. Without whole blocks the rate comes out too low.",
+)
+def whole_blocks_left_out(accepted, k):
+    _refuse(accepted, k)
+    stopped = [n for n in accepted if n < k]
+    return sum(stopped) / sum(n + 1 for n in stopped) if stopped else 1.0
+
+
+@alpha_from_blocks.wrong(
+    think="every position has a rate, and alpha is their average.",
+    because="few blocks reach the last position, and it then counts as much as the first.",
+)
+def mean_of_position_rates(accepted, k):
+    _refuse(accepted, k)
+    reached = [[n for n in accepted if n >= i] for i in range(k)]
+    rates = [sum(n > i for n in each) / len(each) for i, each in enumerate(reached) if each]
+    return sum(rates) / len(rates)
+
+
+@alpha_from_blocks.wrong(
+    think="if nothing was accepted, there is no rate.",
+    because="tokens were judged and all were rejected: this is the rate 0.",
+)
+def nothing_accepted_refused(accepted, k):
+    _refuse(accepted, k)
+    if sum(accepted) == 0:
+        raise ValueError("nothing was accepted")
+    return sum(accepted) / sum(min(n + 1, k) for n in accepted)
+
+
+@alpha_from_blocks.wrong(
+    think="two decimals are enough.",
+    because="tables are rounded when they are printed; a function that others use is not.",
+)
+def two_decimals(accepted, k):
+    _refuse(accepted, k)
+    return round(sum(accepted) / sum(min(n + 1, k) for n in accepted), 2)
+
+
+@alpha_from_blocks.form_of(two_decimals)
+def three_decimals(accepted, k):
+    _refuse(accepted, k)
+    return round(sum(accepted) / sum(min(n + 1, k) for n in accepted), 3)
+
+
 operations_factor = WRONG.exercise("operations_factor")
 
 
@@ -180,6 +227,56 @@ def draft_runs_once_more(alpha, c_hat, k):
 )
 def closed_formula(alpha, c_hat, k):
     return (1 - alpha) * (c_hat * k + k + 1) / (1 - alpha ** (k + 1))
+
+
+@operations_factor.wrong(
+    think="a block brings 1 + K alpha tokens.",
+    because="token i of a block counts only if all before it passed: alpha to the power of i.",
+)
+def tokens_on_a_line(alpha, c_hat, k):
+    return (c_hat * k + k + 1) / (1 + k * alpha)
+
+
+@operations_factor.wrong(
+    think="a block brings 1 / (1 - alpha) tokens.",
+    because="that is the limit of an endless block; a block of K brings fewer.",
+)
+def tokens_of_an_endless_block(alpha, c_hat, k):
+    tokens = k + 1 if alpha == 1 else 1 / (1 - alpha)
+    return (c_hat * k + k + 1) / tokens
+
+
+@operations_factor.wrong(
+    think="the draft computes once a block.",
+    because="it computes once for each of its K tokens, one after the other.",
+)
+def one_draft_token(alpha, c_hat, k):
+    return (c_hat + k + 1) / _tokens(alpha, k)
+
+
+@operations_factor.wrong(
+    think="asked is what comes on top of plain decoding.",
+    because="it is the whole over plain decoding: equal amounts give 1 and not 0.",
+)
+def only_what_is_more(alpha, c_hat, k):
+    return (c_hat * k + k + 1) / _tokens(alpha, k) - 1
+
+
+@operations_factor.wrong(
+    think="the sum of the tokens ends at alpha to the power of K - 1.",
+    because="the bonus token comes with alpha to the power of K: the sum has K + 1 terms.",
+)
+def one_term_short(alpha, c_hat, k):
+    return (c_hat * k + k + 1) / _tokens(alpha, max(k - 1, 0))
+
+
+@operations_factor.wrong(
+    think="two decimals are enough, as in the paper's table.",
+    because="tables are rounded when they are printed; a function that others use is not.",
+    same_as=two_decimals,
+)
+def as_printed(alpha, c_hat, k):
+    return round((c_hat * k + k + 1) / _tokens(alpha, k), 2)
 
 
 implied_alpha = WRONG.exercise("implied_alpha")
@@ -291,6 +388,74 @@ def ends_by_rounding(seconds_per_token, target_seconds, draft_seconds, k):
     return _solve(lambda alpha: sum(alpha**i for i in range(k + 1)), wanted)
 
 
+@implied_alpha.wrong(
+    think="a pass over K + 1 tokens takes K + 1 times as long.",
+    because="the target reads the block in one pass, which here takes one target step.",
+)
+def a_pass_for_every_position(seconds_per_token, target_seconds, draft_seconds, k):
+    return _implied((k * draft_seconds + (k + 1) * target_seconds) / seconds_per_token, k)
+
+
+@implied_alpha.wrong(
+    think="the draft makes K + 1 steps.",
+    because="it makes one for each of the K draft tokens; the last token is the target's.",
+    same_as=draft_runs_once_more,
+)
+def one_draft_step_more(seconds_per_token, target_seconds, draft_seconds, k):
+    return _implied(((k + 1) * draft_seconds + target_seconds) / seconds_per_token, k)
+
+
+@implied_alpha.wrong(
+    think="twenty halvings are enough.",
+    because="they leave an error of 1e-6, and 1e-9 is asked: every halving saves a factor of 2.",
+)
+def too_few_halvings(seconds_per_token, target_seconds, draft_seconds, k):
+    wanted = (k * draft_seconds + target_seconds) / seconds_per_token
+    alpha = _implied(wanted, k)
+    return alpha if alpha in (0.0, 1.0) else (int(alpha * 2**20) + 0.5) / 2**20
+
+
+@implied_alpha.wrong(
+    think="a larger alpha is needed if E is too large.",
+    because="E grows with alpha: where E is too small, the upper half is kept.",
+)
+def the_wrong_half(seconds_per_token, target_seconds, draft_seconds, k):
+    wanted = (k * draft_seconds + target_seconds) / seconds_per_token
+    if _implied(wanted, k) in (0.0, 1.0):
+        return _implied(wanted, k)
+    return _solve(lambda alpha: -sum(alpha**i for i in range(k + 1)), -wanted)
+
+
+@implied_alpha.wrong(
+    think="near an end is at the end.",
+    because="only within 1e-9 it may be rounding; further inside E has an alpha of its own.",
+)
+def wide_ends(seconds_per_token, target_seconds, draft_seconds, k):
+    wanted = (k * draft_seconds + target_seconds) / seconds_per_token
+    if abs(wanted - 1) <= 1e-3 or abs(wanted - (k + 1)) <= 1e-3:
+        return 0.0 if abs(wanted - 1) <= 1e-3 else 1.0
+    return _implied(wanted, k)
+
+
+@implied_alpha.wrong(
+    think="a clock that is too slow means alpha 0.",
+    because="even alpha = 0 would be faster, so something else takes time: that is an error.",
+    same_as=clipped,
+)
+def slow_is_zero(seconds_per_token, target_seconds, draft_seconds, k):
+    return _implied(max((k * draft_seconds + target_seconds) / seconds_per_token, 1.0), k)
+
+
+@implied_alpha.wrong(
+    think="where no rate fits the answer is NaN.",
+    because="NaN spreads through what is computed from it without a word: raise ValueError.",
+)
+def nan_for_none(seconds_per_token, target_seconds, draft_seconds, k):
+    wanted = (k * draft_seconds + target_seconds) / seconds_per_token
+    inside = 1 - 1e-9 <= wanted <= k + 1 + 1e-9
+    return _implied(wanted, k) if inside else float("nan")
+
+
 acceptance_by_class = WRONG.exercise("acceptance_by_class")
 
 
@@ -381,6 +546,64 @@ def smoothed(accepted, classes):
     return {label: (sum(each) + 1) / (len(each) + 2) for label, each in lists.items()}
 
 
+@acceptance_by_class.wrong(
+    think="the mean can go on as the middle of the old mean and the new verdict.",
+    because="the last verdict then counts as much as all before it; each must count alike.",
+)
+def middle_of_old_and_new(accepted, classes):
+    _by_label(accepted, classes)
+    means = {}
+    for verdict, label in zip(accepted, classes, strict=True):
+        means[label] = (means[label] + verdict) / 2 if label in means else float(verdict)
+    return means
+
+
+@acceptance_by_class.wrong(
+    think="the last verdict of a label is its result.",
+    because="a dictionary keeps the last value of a key; asked is the mean of all.",
+)
+def last_verdict(accepted, classes):
+    return {label: float(each[-1]) for label, each in _by_label(accepted, classes).items()}
+
+
+@acceptance_by_class.wrong(
+    think="a rate is accepted over rejected.",
+    because="these are the odds, which may be above 1; a rate is over all judged tokens.",
+)
+def odds(accepted, classes):
+    lists = _by_label(accepted, classes)
+    return {label: sum(each) / max(len(each) - sum(each), 1) for label, each in lists.items()}
+
+
+@acceptance_by_class.wrong(
+    think="an empty string is no label.",
+    because="the labels are whatever stands in classes: a token without a name is a kind, too.",
+)
+def empty_label_skipped(accepted, classes):
+    lists = _by_label(accepted, classes)
+    return {label: sum(each) / len(each) for label, each in lists.items() if label}
+
+
+@acceptance_by_class.wrong(
+    think="two empty lists are an error.",
+    because="their lengths are equal. No token has no label, so the dictionary is empty.",
+)
+def empty_refused(accepted, classes):
+    if not accepted:
+        raise ValueError("nothing to judge")
+    return {label: sum(each) / len(each) for label, each in _by_label(accepted, classes).items()}
+
+
+@acceptance_by_class.wrong(
+    think="two decimals are enough.",
+    because="tables are rounded when they are printed; a function that others use is not.",
+    same_as=two_decimals,
+)
+def rounded_shares(accepted, classes):
+    lists = _by_label(accepted, classes)
+    return {label: round(sum(each) / len(each), 2) for label, each in lists.items()}
+
+
 paired_speedup = WRONG.exercise("paired_speedup")
 
 
@@ -459,3 +682,77 @@ def without_the_root(baseline_seconds, speculative_seconds):
 def partners_unchecked(baseline_seconds, speculative_seconds):
     pairs = list(zip(baseline_seconds, speculative_seconds, strict=False))
     return float(np.exp(np.mean([np.log(b / s) for b, s in pairs])))
+
+
+def _log_mean(baseline, speculative):
+    return float(np.mean(np.log(_ratios(baseline, speculative))))
+
+
+@paired_speedup.wrong(
+    think="the mean of the logarithms is the answer.",
+    because="it is the logarithm of the answer: exp leads back from it.",
+)
+def exp_forgotten(baseline_seconds, speculative_seconds):
+    return _log_mean(baseline_seconds, speculative_seconds)
+
+
+@paired_speedup.wrong(
+    think="the root is always the square root.",
+    because="the square root belongs to two pairs; n pairs need the root of degree n.",
+)
+def square_root(baseline_seconds, speculative_seconds):
+    n = len(baseline_seconds)
+    return float(np.exp(_log_mean(baseline_seconds, speculative_seconds) * n / 2))
+
+
+@paired_speedup.wrong(
+    think="the first pair only warms up.",
+    because="who times leaves the warm-up out; every pair in the lists counts.",
+)
+def first_pair_left_out(baseline_seconds, speculative_seconds):
+    ratios = _ratios(baseline_seconds, speculative_seconds)
+    return float(np.exp(np.mean(np.log(ratios[1:] if len(ratios) > 1 else ratios))))
+
+
+@paired_speedup.wrong(
+    think="the slowest and the fastest pair are outliers.",
+    because="nobody asked to leave pairs out: every pair in the lists counts alike.",
+)
+def ends_left_out(baseline_seconds, speculative_seconds):
+    ratios = np.sort(_ratios(baseline_seconds, speculative_seconds))
+    return float(np.exp(np.mean(np.log(ratios[1:-1] if len(ratios) > 2 else ratios))))
+
+
+@paired_speedup.wrong(
+    think="a speed-up is never below 1.",
+    because="drafting can lose: below 1 the speculative runs took longer.",
+)
+def never_below_1(baseline_seconds, speculative_seconds):
+    return max(1.0, float(np.exp(_log_mean(baseline_seconds, speculative_seconds))))
+
+
+@paired_speedup.wrong(
+    think="a speed-up is what is gained, so equal times give 0.",
+    because="it is a ratio: equal times give 1.",
+)
+def gain_alone(baseline_seconds, speculative_seconds):
+    return float(np.exp(_log_mean(baseline_seconds, speculative_seconds))) - 1
+
+
+@paired_speedup.wrong(
+    think="without pairs nothing changes: the answer is 1.",
+    because="nothing was measured, so there is no answer: raise ValueError.",
+)
+def one_without_pairs(baseline_seconds, speculative_seconds):
+    if len(baseline_seconds) == len(speculative_seconds) == 0:
+        return 1.0
+    return float(np.exp(_log_mean(baseline_seconds, speculative_seconds)))
+
+
+@paired_speedup.wrong(
+    think="two decimals are enough.",
+    because="tables are rounded when they are printed; a function that others use is not.",
+    same_as=two_decimals,
+)
+def rounded_speedup(baseline_seconds, speculative_seconds):
+    return round(float(np.exp(_log_mean(baseline_seconds, speculative_seconds))), 2)

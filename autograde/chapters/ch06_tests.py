@@ -1,13 +1,20 @@
-"""Hidden tests of chapter 06. Points attach to behaviours; see autograde/check.py."""
+"""Hidden tests of chapter 06. Points attach to behaviours; see autograde/check.py.
+
+Their numbers stand in numbers/ch06_numbers.py. What cannot be changed stands here: the shares in
+UNDER_LOAD of the p99 of K = 0, which the card promises, and the costs, which are recorded passes or
+follow from the data sheet of a GPU, as the chapter says. ROWS_ALONE are the rows that wait for
+nobody, and in ONE_ROW nobody waits and one row runs. At an alpha of NEVER nothing is drafted: K is
+PLAIN. NO_TEXT is the length of the chapter's short texts.
+"""
 
 import functools
-from typing import Any
 
 import numpy as np
 import pytest
 
 from autograde.chapters.common import expect, expect_form, no_warning, prediction, quiz
-from autograde.chapters.laws import LARGEST
+from autograde.chapters.expected import ch06_expected as expected
+from autograde.chapters.numbers import ch06_numbers as numbers
 from autograde.check import Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch06 import checks as lesson
 from specdec_lib.lessons.ch06 import quizzes, service
@@ -16,6 +23,9 @@ from specdec_lib.lessons.common.comparing import difference, in_form_of
 from specdec_lib.lessons.common.describing import describe, format_call
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.common.lending import fixed
+
+ROWS_ALONE, ONE_ROW = 1, (0, 1)
+NEVER, PLAIN, NO_TEXT = 0.0, 0, 0
 
 
 class RemoteCoins(Coins, RemoteObject):
@@ -62,64 +72,41 @@ test_quiz_b = quiz(quizzes.quiz_06_b)
 simulate_block = Exercise("simulate_block")
 
 
-def check_block(student, alpha, r, gives, hint, compare=expect):
-    coins = np.array(r, dtype=float)
-    compare(student.simulate_block, alpha, len(r), coins, gives=gives, hint=hint)
+def check_block(student, alpha, r, hint, compare=expect):
+    gives = expected.accepted(alpha, r)
+    compare(student.simulate_block, alpha, len(r), np.array(r, dtype=float), gives=gives, hint=hint)
 
 
 @simulate_block.behaviour("stops at the first coin that fails")
-@pytest.mark.parametrize(
-    "r, gives",
-    [
-        ([0.2, 0.6, 0.9, 0.1, 0.3], 2),
-        ([0.9, 0.1, 0.1, 0.1], 0),
-        ([0.1, 0.9, 0.1, 0.1], 1),
-        ([0.1, 0.2, 0.3, 0.9], 3),
-        ([0.9, 0.9, 0.9], 0),
-        ([0.1, 0.8, 0.1, 0.8, 0.1, 0.1, 0.1], 1),
-    ],
-)
-def test_block_stops(student, r, gives):
+@pytest.mark.parametrize("r", numbers.STOPS)
+def test_block_stops(student, r):
     hint = (
         "Count the coins before the first that fails: not that one, none behind it, and no "
         "correction token."
     )
-    check_block(student, 0.7, r, gives, hint)
+    check_block(student, numbers.STOPS_ALPHA, r, hint)
 
 
 @simulate_block.behaviour("accepts below alpha, for any alpha")
-@pytest.mark.parametrize(
-    "alpha, gives", [(0.05, 0), (0.15, 1), (0.25, 2), (0.35, 3), (0.45, 4), (0.95, 5)]
-)
-def test_block_by_alpha(student, alpha, gives):
-    hint = "A coin passes where it is below alpha."
-    check_block(student, alpha, [0.1, 0.2, 0.3, 0.4, 0.9], gives, hint)
+@pytest.mark.parametrize("alpha", numbers.ALPHAS)
+def test_block_by_alpha(student, alpha):
+    check_block(student, alpha, numbers.RISING, "A coin passes where it is below alpha.")
 
 
 @simulate_block.behaviour("a block accepted whole gives k, without the bonus")
-@pytest.mark.parametrize("k, alpha", [(1, 0.5), (2, 0.5), (5, 0.5), (9, 0.5), (9, 0.41)])
+@pytest.mark.parametrize("k, alpha", numbers.WHOLE)
 def test_block_whole(student, k, alpha):
     hint = "Counted are accepted draft tokens: all of them here, and no bonus token."
-    check_block(student, alpha, [0.4] * k, k, hint)
-    check_block(student, alpha, [0.4] * (k - 1) + [0.99], k - 1, hint)
+    check_block(student, alpha, [numbers.PASSING] * k, hint)
+    hint = "Counted are accepted draft tokens: here the last one fails."
+    check_block(student, alpha, [numbers.PASSING] * (k - 1) + [numbers.FAILING], hint)
 
 
 @simulate_block.behaviour("the edges: alpha 0 and 1, a coin on alpha, an empty block")
-@pytest.mark.parametrize(
-    "alpha, r, gives",
-    [
-        (0.5, [0.25, 0.5, 0.25], 1),
-        (0.0, [0.0, 0.0], 0),
-        (1.0, [LARGEST, LARGEST, 0.0], 3),
-        (0.5, [0.0, 0.0, LARGEST], 2),
-        (0.7, [], 0),
-        (np.float64(0.5), [0.25, 0.75], 1),
-    ],
-    ids=["on alpha", "alpha=0", "alpha=1", "r=0", "k=0", "NumPy scalar"],
-)
-def test_block_edges(student, alpha, r, gives):
+@pytest.mark.parametrize("alpha, r", numbers.BLOCK_EDGES)
+def test_block_edges(student, alpha, r):
     hint = "Accepted is r < alpha, so that a coin of 0 is rejected at alpha = 0."
-    check_block(student, alpha, r, gives, hint, expect_form)
+    check_block(student, alpha, r, hint, expect_form)
     no_warning(student)
     untouched(student)
 
@@ -128,23 +115,8 @@ simulate_decode = Exercise("simulate_decode")
 every_token = simulate_decode.behaviour("counts every token, the last one of each block too")
 fresh_numbers = simulate_decode.behaviour("k new numbers of the given generator for each block")
 
-# Three blocks of four: 2 + 1, 0 + 1 and 4 + 1 tokens at alpha = 0.75; then 1 + 1 and 3 + 1.
-STREAM = [
-    *(0.25, 0.5, 0.875, 0.125),
-    *(0.8, 0.1, 0.2, 0.3),
-    *(0.5, 0.1, 0.6, 0.4),
-    *(0.7, 0.9, 0.0, 0.0),
-    *(0.1, 0.2, 0.3, 0.9),
-]
 
-
-def check_decode(student, alpha, c, k, n_tokens, numbers, gives, hint, compare=expect):
-    """One run on written-down numbers; `gives` is (tokens, target_passes, time)."""
-    args = (alpha, c, k, n_tokens, RemoteCoins(numbers))
-    compare(student.simulate_decode, *args, gives=run_of(*gives), hint=hint)
-
-
-def check_counts(student, alpha, c, k, n_tokens, rng, gives, hint):
+def check_counts(student, alpha, c, k, n_tokens, rng, coins, hint):
     """Tokens and target passes alone: the time has a behaviour of its own."""
 
     @functools.wraps(student.simulate_decode)
@@ -152,8 +124,15 @@ def check_counts(student, alpha, c, k, n_tokens, rng, gives, hint):
         run = student.simulate_decode(*args)
         return {n: run.get(n) for n in ("tokens", "target_passes")} if type(run) is dict else run
 
-    gives = {"tokens": gives[0], "target_passes": gives[1]}
+    tokens, passes, _ = expected.decoded(alpha, c, k, n_tokens, coins)
+    gives = {"tokens": tokens, "target_passes": passes}
     expect(counts, alpha, c, k, n_tokens, rng, gives=gives, hint=hint)
+
+
+def check_stream(student, n_tokens, hint):
+    """The counts of a run on the written-down numbers."""
+    how = numbers.DECODE_ALPHA, numbers.DECODE_C, numbers.DECODE_K
+    check_counts(student, *how, n_tokens, RemoteCoins(numbers.STREAM), numbers.STREAM, hint)
 
 
 def passes_of(student, *args):
@@ -167,47 +146,35 @@ def passes_of(student, *args):
 
 
 @every_token
-@pytest.mark.parametrize(
-    "n_tokens, gives",
-    [
-        (1, (3, 1, 1.5)),
-        (3, (3, 1, 1.5)),
-        (4, (4, 2, 3.0)),
-        (9, (9, 3, 4.5)),
-        (11, (11, 4, 6.0)),
-        (15, (15, 5, 7.5)),
-    ],
-)
-def test_decode_counts(student, n_tokens, gives):
+@pytest.mark.parametrize("n_tokens", numbers.COUNTS)
+def test_decode_counts(student, n_tokens):
     hint = (
         "A block writes its accepted tokens and one more: the correction after a rejection, the "
         "bonus after none."
     )
-    check_counts(student, 0.75, 0.125, 4, n_tokens, RemoteCoins(STREAM), gives, hint)
+    check_stream(student, n_tokens, hint)
 
 
 @every_token
-@pytest.mark.parametrize("seed, alpha, k", [(1, 0.6, 3), (2, 0.9, 8), (3, 0.3, 5)])
+@pytest.mark.parametrize("seed, alpha, k", numbers.SEEDED)
 def test_decode_with_a_real_generator(student, seed, alpha, k):
-    gives = reference(alpha, 0.25, k, 50, np.random.default_rng(seed))
+    c, n_tokens = numbers.SEEDED_C, numbers.SEEDED_TOKENS
+    coins = np.random.default_rng(seed).random(k * n_tokens).tolist()
     hint = "Did you draw from the generator that was given, and only rng.random(k) a block?"
-    check_counts(student, alpha, 0.25, k, 50, Seeded(seed), gives, hint)
+    check_counts(student, alpha, c, k, n_tokens, Seeded(seed), coins, hint)
 
 
 @simulate_decode.behaviour("whole blocks until there are enough")
-@pytest.mark.parametrize(
-    "n_tokens, gives",
-    [(2, (3, 1, 1.5)), (5, (9, 3, 4.5)), (8, (9, 3, 4.5)), (10, (11, 4, 6.0)), (12, (15, 5, 7.5))],
-)
-def test_decode_is_uncut(student, n_tokens, gives):
+@pytest.mark.parametrize("n_tokens", numbers.UNCUT)
+def test_decode_is_uncut(student, n_tokens):
     hint = "The last block counts with all of its tokens, and there is none after it."
-    check_counts(student, 0.75, 0.125, 4, n_tokens, RemoteCoins(STREAM), gives, hint)
+    check_stream(student, n_tokens, hint)
 
 
 @simulate_decode.behaviour("the time of every block is c k + 1")
-@pytest.mark.parametrize("c, k", [(0.0, 4), (0.125, 4), (0.5, 4), (0.25, 2), (1.0, 1)])
+@pytest.mark.parametrize("c, k", numbers.TIMES)
 def test_decode_time(student, c, k):
-    args = (0.75, c, k, 9, RemoteCoins(STREAM))
+    args = (numbers.DECODE_ALPHA, c, k, numbers.TIME_TOKENS, RemoteCoins(numbers.STREAM))
     run, passes = passes_of(student, *args)
     if difference(run.get("time"), passes * (c * k + 1), form=False) is not None:
         call = format_call(student.simulate_decode, args)
@@ -218,10 +185,10 @@ def test_decode_time(student, c, k):
 
 
 @fresh_numbers
-@pytest.mark.parametrize("k, n_tokens", [(4, 9), (2, 9), (4, 3), (5, 12)])
+@pytest.mark.parametrize("k, n_tokens", numbers.DRAWS)
 def test_decode_draws(student, k, n_tokens):
-    coins = RemoteCoins(STREAM)
-    args = (0.75, 0.25, k, n_tokens, coins)
+    coins = RemoteCoins(numbers.STREAM)
+    args = (numbers.DECODE_ALPHA, numbers.DRAWS_C, k, n_tokens, coins)
     _, blocks = passes_of(student, *args)
     if coins.used != k * blocks:
         raise Different(
@@ -232,101 +199,40 @@ def test_decode_draws(student, k, n_tokens):
 
 
 @simulate_decode.behaviour("the edges: nothing wanted, alpha 0 and 1")
-@pytest.mark.parametrize(
-    "alpha, k, n_tokens, numbers, gives",
-    [
-        (0.75, 4, 0, [], (0, 0, 0.0)),
-        (0.0, 4, 3, [0.1] * 12, (3, 3, 6.0)),
-        (1.0, 4, 10, [LARGEST] * 8, (10, 2, 4.0)),
-        (1.0, 4, 11, [LARGEST] * 12, (15, 3, 6.0)),
-        (0.75, 0, 9, [], (9, 9, 9.0)),
-        (np.float64(0.5), np.int64(2), np.int64(3), [0.1, 0.2], (3, 1, 1.5)),
-    ],
-    ids=["n=0", "alpha=0", "alpha=1, full", "alpha=1, one more", "k=0", "NumPy scalars"],
-)
-def test_decode_edges(student, alpha, k, n_tokens, numbers, gives):
+@pytest.mark.parametrize("alpha, k, n_tokens, coins", numbers.DECODE_EDGES)
+def test_decode_edges(student, alpha, k, n_tokens, coins):
     hint = "At alpha = 0 a block writes its correction, at alpha = 1 k tokens and the bonus."
-    check_decode(student, alpha, 0.25, k, n_tokens, numbers, gives, hint, expect_form)
+    args = (alpha, numbers.EDGES_C, k, n_tokens)
+    gives = run_of(*expected.decoded(*args, coins))
+    expect_form(student.simulate_decode, *args, RemoteCoins(coins), gives=gives, hint=hint)
     no_warning(student)
 
 
-def reference(alpha: float, c: float, k: int, n_tokens: int, rng: Any) -> tuple:
-    """(tokens, target_passes, time) by another route: the coins of each block as a run length."""
-    tokens = passes = 0
-    while tokens < n_tokens:
-        passed = np.append(rng.random(k) < alpha, False)
-        tokens += int(np.argmin(passed)) + 1
-        passes += 1
-    return tokens, passes, passes * (c * k + 1)
-
-
 mixture_quantile = Exercise("mixture_quantile")
-EASY, HARD, SLOW = [0, 0.5, 0.25, 0.25], [0, 0, 0, 0.5, 0.25, 0.25], [0, 0, 0, 0, 0, 0, 0.5, 0.5]
-NEVER = [0, 1.0]
-
-
-def quantile_by_hand(laws, weights, share):
-    """By another route: from the largest number down, while enough requests are left below it."""
-    n = max(map(len, laws)) - 1
-    while sum(w * sum(law[:n]) for w, law in zip(weights, laws, strict=True)) >= share:
-        n -= 1
-    return n
 
 
 def check_mixture(student, laws, weights, share, hint, compare=expect):
-    gives = quantile_by_hand(laws, weights, share)
+    gives = expected.quantile(laws, weights, share)
     laws = [np.array(law, dtype=float) for law in laws]
     compare(student.mixture_quantile, laws, weights, share, gives=gives, hint=hint)
 
 
 @mixture_quantile.behaviour("of all requests together, not of each kind")
-@pytest.mark.parametrize(
-    "laws, share",
-    [
-        ([EASY, HARD], 0.99),
-        ([EASY, HARD], 0.7),
-        ([EASY, HARD], 0.3),
-        ([EASY, SLOW], 0.8),
-        ([HARD, EASY], 0.9),
-        ([HARD, SLOW], 0.6),
-    ],
-)
+@pytest.mark.parametrize("laws, share", numbers.TOGETHER)
 def test_mixture_together(student, laws, share):
     hint = "Add the kinds first, each by its weight. Then look for the number of blocks."
-    check_mixture(student, laws, [0.5, 0.5], share, hint)
+    check_mixture(student, laws, numbers.EVEN, share, hint)
 
 
 @mixture_quantile.behaviour("weighs every kind")
-@pytest.mark.parametrize(
-    "laws, weights, share",
-    [
-        ([EASY, HARD], [0.75, 0.25], 0.7),
-        ([EASY, HARD], [0.25, 0.75], 0.7),
-        ([EASY, HARD, SLOW], [0.5, 0.375, 0.125], 0.9),
-        ([EASY, HARD, SLOW], [0.96875, 0.0, 0.03125], 0.95),
-        ([SLOW, EASY], [0.0078125, 0.9921875], 0.99),
-        ([EASY, SLOW], [0.9375, 0.0625], 0.99),
-    ],
-)
+@pytest.mark.parametrize("laws, weights, share", numbers.WEIGHED)
 def test_mixture_weighs(student, laws, weights, share):
     hint = "A kind with a small weight makes few of all requests, also of the slow ones."
     check_mixture(student, laws, weights, share, hint)
 
 
 @mixture_quantile.behaviour("the edges: exactly the share, one kind, laws of other lengths")
-@pytest.mark.parametrize(
-    "laws, weights, share",
-    [
-        ([EASY, HARD], [0.5, 0.5], 0.5),
-        ([EASY, HARD], [0.5, 0.5], 0.75),
-        ([EASY, SLOW], [0.5, 0.5], 0.75),
-        ([HARD], [1.0], 0.75),
-        ([HARD], [1.0], 0.76),
-        ([NEVER, HARD], [0.25, 0.75], 0.25),
-        ([HARD, NEVER], [0.25, 0.75], 0.99),
-        ([[0.5, 0.5], NEVER], [0.5, 0.5], 0.25),
-    ],
-)
+@pytest.mark.parametrize("laws, weights, share", numbers.MIXTURE_EDGES)
 def test_mixture_edges(student, laws, weights, share):
     hint = "The smallest n that at least `share` of all requests do not exceed."
     check_mixture(student, laws, weights, share, hint, expect_form)
@@ -337,51 +243,27 @@ def test_mixture_edges(student, laws, weights, share):
 lockstep_tokens = Exercise("lockstep_tokens")
 
 
-def law_of_slowest(alpha: float, k: int, batch_size: int) -> float:
-    """By another route: the distribution of the smallest of batch_size counts, from that of one."""
-    reached = [alpha**n for n in range(k + 1)] + [0.0]
-    at_least = [share**batch_size for share in reached]
-    return sum((n + 1) * (at_least[n] - at_least[n + 1]) for n in range(k + 1))
-
-
 def check_lockstep(student, alpha, k, batch_size, hint, compare=expect):
-    gives = float(law_of_slowest(alpha, k, batch_size))
+    gives = expected.slowest(alpha, k, batch_size)
     compare(student.lockstep_tokens, alpha, k, batch_size, gives=gives, hint=hint)
 
 
 @lockstep_tokens.behaviour("waits for the slowest row")
-@pytest.mark.parametrize(
-    "alpha, k, batch_size",
-    [
-        (0.5, 1, 2),
-        (0.8, 5, 2),
-        (0.8, 5, 8),
-        (0.8, 2, 4),
-        (0.95, 10, 16),
-        (0.3, 3, 3),
-        (0.99, 4, 64),
-    ],
-)
+@pytest.mark.parametrize("alpha, k, batch_size", numbers.WAITS)
 def test_lockstep_waits(student, alpha, k, batch_size):
     hint = "The batch gets past position i where every one of its rows does: alpha^(i batch_size)."
     check_lockstep(student, alpha, k, batch_size, hint)
 
 
 @lockstep_tokens.behaviour("one row waits for nobody")
-@pytest.mark.parametrize("alpha, k", [(0.8, 5), (0.6, 2), (0.3, 8), (0.95, 20), (0.5, 1)])
+@pytest.mark.parametrize("alpha, k", numbers.ALONE)
 def test_lockstep_of_one(student, alpha, k):
     hint = "With one row it is the mean block: 1 + alpha + ... + alpha^k."
-    check_lockstep(student, alpha, k, 1, hint)
+    check_lockstep(student, alpha, k, ROWS_ALONE, hint)
 
 
 @lockstep_tokens.behaviour("the edges: alpha 0 and 1, an empty block, one coin")
-@pytest.mark.parametrize(
-    "alpha, k, batch_size",
-    [
-        *((0.0, 5, 4), (1.0, 5, 4), (1.0, 3, 1), (0.7, 0, 4), (0.0, 0, 1), (0.7, 1, 3)),
-        (np.float64(0.5), np.int64(2), np.int64(2)),
-    ],
-)
+@pytest.mark.parametrize("alpha, k, batch_size", numbers.LOCKSTEP_EDGES)
 def test_lockstep_edges(student, alpha, k, batch_size):
     hint = "At alpha = 1 everything passes, k + 1 tokens; at alpha = 0 or k = 0 it is 1."
     check_lockstep(student, alpha, k, batch_size, hint, expect_form)
@@ -396,28 +278,18 @@ reads_costs = choose_k.behaviour("reads the costs and alpha")
 COSTS = {
     "short": service.measured(service.SHORT),
     "long": service.measured(service.LONG),
-    "no text": service.gpu(0),
-    "much text": service.gpu(4000),
+    "no text": service.gpu(NO_TEXT),
+    "much text": service.gpu(numbers.MUCH_TEXT),
 }
-# One row: the step with one draft token is the shortest, and with many it takes little longer.
-UNEVEN = fixed([[0.0] * 7, [10.0, 9.8, 10.2, 10.4, 10.6, 10.8, 11.0]])
 # Other requests than the notebook's.
-LOADS = {
-    "heavy": service.traffic(21, [(120, 261, 32)]),
-    "poor": service.traffic(22, [(120, 261, 32)], alpha=0.3),
-    "light": service.traffic(23, [(60, 4000, 32)]),
-    "rush": service.traffic(24, [(200, 5.5, 16)]),
-    "waves": service.traffic(25, [(30, 900, 64), (120, 5, 16)] * 2),
-    "other waves": service.traffic(26, [(40, 900, 80), (200, 5.2, 16)]),
-}
-
-
-TOLD = {
-    "heavy": "heavy traffic",
-    "poor": "heavy traffic with poor drafts",
-    "light": "light traffic",
-    "rush": "a rush",
-}
+LOADS = {name: service.traffic(*how) for name, how in numbers.LOADS.items()}
+# The load, the costs, p99 at most over that of K = 0, and what a student reads.
+UNDER_LOAD = [
+    ("heavy", "short", 1.05, "heavy traffic"),
+    ("poor", "short", 1.05, "heavy traffic with poor drafts"),
+    ("rush", "no text", 1.05, "a rush"),
+    ("light", "short", 0.9, "light traffic"),
+]
 
 
 @functools.cache
@@ -433,20 +305,12 @@ def best_of(load, costs):
 
 
 @under_load
-@pytest.mark.parametrize(
-    "load, costs, most",
-    [
-        ("heavy", "short", 1.05),
-        ("poor", "short", 1.05),
-        ("rush", "no text", 1.05),
-        ("light", "short", 0.9),
-    ],
-)
-def test_policy_under_load(student, load, costs, most):
+@pytest.mark.parametrize("load, costs, most, told", UNDER_LOAD)
+def test_policy_under_load(student, load, costs, most, told):
     yours, plain = lesson.p99_of(student.choose_k, LOADS[load], COSTS[costs]), plain_of(load, costs)
     if yours > most * plain:
-        told = f"a p99 of {yours:.0f} ms, and K = 0 has {plain:.0f} ms"
-        raise Different(f"In {TOLD[load]} your choose_k gives {told}.", lesson.ASK)
+        found = f"a p99 of {yours:.0f} ms, and K = 0 has {plain:.0f} ms"
+        raise Different(f"In {told} your choose_k gives {found}.", lesson.ASK)
 
 
 def check_choice(student, queue_length, running, alpha, costs, allowed, hint):
@@ -461,52 +325,60 @@ def check_choice(student, queue_length, running, alpha, costs, allowed, hint):
 
 @reacts
 @pytest.mark.parametrize("costs", ["short", "no text"])
-@pytest.mark.parametrize("waiting, free", [(0, 0), (1, 1), (9, 0), (4, 2), (40, 7)])
+@pytest.mark.parametrize("waiting, free", numbers.FULL)
 def test_policy_at_full_load(student, costs, waiting, free):
-    table = COSTS[costs]
-    running = len(table) - 1 - free
-    alone = lesson.choice(student.choose_k, 0, 1, 0.7, table)
+    table, alpha = COSTS[costs], numbers.FULL_ALPHA
+    running, one_row = len(table) - 1 - free, (*ONE_ROW, alpha, table)
+    alone = lesson.choice(student.choose_k, *one_row)
     if alone == 0:
-        call = format_call(student.choose_k, (0, 1, 0.7, table))
+        call = format_call(student.choose_k, one_row)
         raise Different(f"{call} returned 0, though drafts make one row alone faster.", lesson.ASK)
     hint = f"One row alone drafts {alone}. After the waiting requests are taken in, all rows run."
-    check_choice(student, waiting, running, 0.7, table, range(alone), hint)
+    check_choice(student, waiting, running, alpha, table, range(alone), hint)
 
 
 @reacts
-@pytest.mark.parametrize("waiting, running", [(12, 4), (1, 1), (7, 2), (15, 1)])
+@pytest.mark.parametrize("waiting, running", numbers.TAKEN_IN)
 def test_policy_counts_who_is_taken_in(student, waiting, running):
-    rows = waiting + running
-    same = lesson.choice(student.choose_k, 0, rows, 0.7, COSTS["no text"])
+    rows, alpha, table = waiting + running, numbers.FULL_ALPHA, COSTS["no text"]
+    same = lesson.choice(student.choose_k, 0, rows, alpha, table)
     hint = (
         f"{waiting} waiting requests are taken in, so {rows} rows run, as if {rows} had run before."
     )
-    check_choice(student, waiting, running, 0.7, COSTS["no text"], [same], hint)
+    check_choice(student, waiting, running, alpha, table, [same], hint)
 
 
 @reads_costs
-@pytest.mark.parametrize("queue_length, running", [(0, 16), (12, 4), (30, 16)])
+@pytest.mark.parametrize("queue_length, running", numbers.LONG_FULL)
 def test_policy_with_long_texts(student, queue_length, running):
     table = COSTS["much text"]
-    plain, drafted = table[-1, :2]
+    full = table[-1]
     hint = (
-        f"A step of 16 rows takes {drafted:.1f} ms with one draft token for each row, and "
-        f"{plain:.1f} ms without."
+        f"A step of {len(table) - 1} rows takes {full[1]:.1f} ms with one draft token for each "
+        f"row, and {full[0]:.1f} ms without."
     )
-    check_choice(student, queue_length, running, 0.8, table, range(1, table.shape[1]), hint)
+    drafts = range(1, table.shape[1])
+    check_choice(student, queue_length, running, numbers.LONG_ALPHA, table, drafts, hint)
 
 
 @reads_costs
-def test_policy_where_the_shortest_step_is_not_the_best(student):
-    hint = f"Three draft tokens take {UNEVEN[1, 3]:g} ms, and none {UNEVEN[1, 0]:g} ms."
-    check_choice(student, 0, 1, 0.9, UNEVEN, range(3, 7), hint)
+@pytest.mark.parametrize("times, alpha", numbers.ONE_ROW_COSTS)
+def test_policy_of_one_row(student, times, alpha):
+    good = expected.worth_drafting(alpha, times)
+    table = fixed(np.array([np.zeros_like(times), times]).tolist())
+    hint = (
+        f"K = {good[-1]} takes {times[good[-1]]:g} ms, and K = 0 takes {times[0]:g} ms. Which step "
+        "writes the most tokens in a millisecond?"
+    )
+    check_choice(student, *ONE_ROW, alpha, table, good, hint)
 
 
 @reads_costs
-@pytest.mark.parametrize("costs, queue_length, running", [("long", 0, 1), ("much text", 4, 4)])
+@pytest.mark.parametrize("costs, queue_length, running", numbers.NEVER_RIGHT)
 def test_policy_of_a_draft_that_is_never_right(student, costs, queue_length, running):
     hint = "At alpha = 0 every draft step is wasted."
-    expect_form(student.choose_k, queue_length, running, 0.0, COSTS[costs], gives=0, hint=hint)
+    args = (queue_length, running, NEVER, COSTS[costs])
+    expect_form(student.choose_k, *args, gives=PLAIN, hint=hint)
     untouched(student)
     no_warning(student)
 

@@ -86,6 +86,42 @@ def power_counted_twice(alpha, k, r):
     return [*passed, False].index(False)
 
 
+@simulate_block.wrong(
+    think="the longest run of coins that pass is the accepted part.",
+    because="a block is kept from its first token on; what follows the first rejection is dropped.",
+)
+def longest_run(alpha, k, r):
+    best = run = 0
+    for coin in r:
+        run = run + 1 if coin < alpha else 0
+        best = max(best, run)
+    return best
+
+
+@simulate_block.wrong(
+    think="the last coin need not be looked at.",
+    because="each of the k draft tokens has a coin, and the last one can fail too.",
+)
+def last_coin_unread(alpha, k, r):
+    return k if all(coin < alpha for coin in r[:-1]) else _run_length(alpha, r)
+
+
+@simulate_block.wrong(
+    think="the rejected draft tokens are counted.",
+    because="asked for are the accepted ones: those before the first coin that fails.",
+)
+def rejections_counted(alpha, k, r):
+    return int(np.sum(np.asarray(r) >= alpha))
+
+
+@simulate_block.wrong(
+    think="a block reaches to its last coin that passes.",
+    because="it ends at the first coin that fails; what passes after that one is dropped.",
+)
+def up_to_the_last_pass(alpha, k, r):
+    return max((i + 1 for i, coin in enumerate(r) if coin < alpha), default=0)
+
+
 simulate_decode = WRONG.exercise("simulate_decode")
 
 
@@ -231,6 +267,79 @@ def pass_for_each_token(alpha, c, k, n_tokens, rng):
     return _result(tokens, blocks, blocks * (c * k + k + 1))
 
 
+@simulate_decode.wrong(
+    think="the token on top is drafted too.",
+    because="the correction or bonus comes from the target's pass; the draft takes k steps.",
+)
+def one_step_too_many(alpha, c, k, n_tokens, rng):
+    tokens = passes = 0
+    while tokens < n_tokens:
+        tokens += _run_length(alpha, rng.random(k)) + 1
+        passes += 1
+    return _result(tokens, passes, passes * (c * (k + 1) + 1))
+
+
+@simulate_decode.wrong(
+    think="the last block drafts only what is still missing.",
+    because="here every block drafts k tokens and draws rng.random(k), and the last is not cut.",
+)
+def shorter_last_block(alpha, c, k, n_tokens, rng):
+    tokens = passes = steps = 0
+    while tokens < n_tokens:
+        short = min(k, n_tokens - tokens - 1)
+        tokens += _run_length(alpha, rng.random(short)) + 1
+        passes, steps = passes + 1, steps + short
+    return _result(tokens, passes, c * steps + passes)
+
+
+@simulate_decode.wrong(
+    think="the correction takes a target pass of its own.",
+    because="the pass that judges the block also gives what the correction is drawn from.",
+)
+def correction_takes_a_pass(alpha, c, k, n_tokens, rng):
+    tokens = passes = blocks = 0
+    while tokens < n_tokens:
+        n = _run_length(alpha, rng.random(k))
+        tokens, blocks, passes = tokens + n + 1, blocks + 1, passes + 1 + (n < k)
+    return _result(tokens, passes, c * k * blocks + passes)
+
+
+@simulate_decode.wrong(
+    think="each draft step is a target pass too.",
+    because="target_passes counts one pass a block; the draft's steps are in the time, c each.",
+)
+def draft_steps_counted(alpha, c, k, n_tokens, rng):
+    tokens = blocks = 0
+    while tokens < n_tokens:
+        tokens += _run_length(alpha, rng.random(k)) + 1
+        blocks += 1
+    return _result(tokens, blocks * (k + 1), blocks * (c * k + 1))
+
+
+@simulate_decode.wrong(
+    think="the draft is paid for every token that is written.",
+    because="it takes k steps in each block, however many of its tokens are written.",
+)
+def written_ones_paid(alpha, c, k, n_tokens, rng):
+    tokens = passes = 0
+    while tokens < n_tokens:
+        tokens += _run_length(alpha, rng.random(k)) + 1
+        passes += 1
+    return _result(tokens, passes, c * tokens + passes)
+
+
+@simulate_decode.wrong(
+    think="draft and target work at the same time.",
+    because="the target checks tokens that are drafted already, so the times add up: c k + 1.",
+)
+def side_by_side(alpha, c, k, n_tokens, rng):
+    tokens = passes = 0
+    while tokens < n_tokens:
+        tokens += _run_length(alpha, rng.random(k)) + 1
+        passes += 1
+    return _result(tokens, passes, passes * max(c * k, 1))
+
+
 mixture_quantile = WRONG.exercise("mixture_quantile")
 
 
@@ -309,6 +418,49 @@ def mean_blocks(laws, weights, share):
     return int(np.ceil(mixed @ np.arange(len(mixed))))
 
 
+@mixture_quantile.wrong(
+    think="the first entry of a law stands for 1 block.",
+    because="laws[i][n] is the probability of n blocks, and n begins at 0.",
+)
+def counts_from_one(laws, weights, share):
+    return _first_above(_added(laws, weights), share) + 1
+
+
+@mixture_quantile.wrong(
+    think="the share is counted from the slow requests.",
+    because="p99 is what 99 in a hundred do not exceed: count from the fewest blocks up.",
+)
+def counted_from_the_slow(laws, weights, share):
+    return _first_above(_added(laws, weights), 1 - share)
+
+
+@mixture_quantile.wrong(
+    think="one request of every kind must be finished.",
+    because="each request is of one kind: add the kinds by their weights, do not multiply them.",
+)
+def all_kinds_done(laws, weights, share):
+    done = np.ones(max(len(law) for law in laws))
+    for law in laws:
+        done *= np.cumsum(np.pad(law, (0, len(done) - len(law))))
+    return int(np.argmax(done >= share - 1e-12))
+
+
+@mixture_quantile.wrong(
+    think="the most frequent kind stands for all requests.",
+    because="the slowest requests may all be of a rare kind; add every kind by its weight.",
+)
+def most_frequent_kind(laws, weights, share):
+    return _first_above(laws[int(np.argmax(weights))], share)
+
+
+@mixture_quantile.wrong(
+    think="the most frequent number of blocks is asked for.",
+    because="the share decides: add the probabilities from the fewest blocks up to it.",
+)
+def most_frequent_number(laws, weights, share):
+    return int(np.argmax(_added(laws, weights)))
+
+
 lockstep_tokens = WRONG.exercise("lockstep_tokens")
 
 
@@ -375,6 +527,46 @@ def closed_form_alone(alpha, k, batch_size):
 )
 def mean_over_rows(alpha, k, batch_size):
     return float(sum(alpha**i for i in range(k + 1)) / batch_size)
+
+
+@lockstep_tokens.wrong(
+    think="the sum over positions ends before k.",
+    because="it runs from 0 to k: the last term is the block that all rows accept whole.",
+)
+def last_position_missing(alpha, k, batch_size):
+    return float(sum(alpha ** (batch_size * i) for i in range(max(k, 1))))
+
+
+@lockstep_tokens.wrong(
+    think="the rows share the accepted tokens.",
+    because="every row writes tokens of its own; it loses those that the slowest row lacks.",
+)
+def accepted_shared(alpha, k, batch_size):
+    return float(1 + sum(alpha**i for i in range(1, k + 1)) / batch_size)
+
+
+@lockstep_tokens.wrong(
+    think="with B rows the coin of a position passes with alpha / B.",
+    because="all rows must pass: the probabilities of B rows multiply to alpha^B.",
+)
+def coin_divided(alpha, k, batch_size):
+    return float(sum((alpha / batch_size) ** i for i in range(k + 1)))
+
+
+@lockstep_tokens.wrong(
+    think="a position passes if some row passes it.",
+    because="every row must pass it; one row that fails stops the whole batch there.",
+)
+def any_row_passes(alpha, k, batch_size):
+    return float(sum((1 - (1 - alpha) ** batch_size) ** i for i in range(k + 1)))
+
+
+@lockstep_tokens.wrong(
+    think="each position adds alpha^B, whatever happened before it.",
+    because="the step ends where some row first fails: position i needs alpha^(i B).",
+)
+def no_stop_at_a_failure(alpha, k, batch_size):
+    return float(1 + k * alpha**batch_size)
 
 
 choose_k = WRONG.exercise("choose_k")
@@ -501,3 +693,55 @@ def correction_forgotten(queue_length, running, alpha, costs):
 def no_stop_in_a_block(queue_length, running, alpha, costs):
     rows = min(queue_length + running, len(costs) - 1)
     return int(np.argmax([(1 + k * alpha) / costs[rows, k] for k in range(costs.shape[1])]))
+
+
+@choose_k.wrong(
+    think="all draft tokens pass.",
+    because="token i passes with alpha^i only, so a row writes 1 + alpha + ... + alpha^k tokens.",
+)
+def all_pass(queue_length, running, alpha, costs):
+    rows = min(queue_length + running, len(costs) - 1)
+    each = costs[rows] / np.arange(1, costs.shape[1] + 1)
+    return int(np.argmin(each)) if alpha > 0 else 0
+
+
+@choose_k.wrong(
+    think="a block is accepted whole or not at all.",
+    because="the tokens before the first rejection are kept too: 1 + alpha + ... + alpha^k.",
+)
+def whole_blocks_only(queue_length, running, alpha, costs):
+    rows = min(queue_length + running, len(costs) - 1)
+    ks = range(costs.shape[1])
+    return int(np.argmax([(1 + k * alpha**k) / costs[rows, k] for k in ks]))
+
+
+@choose_k.wrong(
+    think="nothing should be drafted while somebody waits.",
+    because="more tokens in a millisecond shorten the queue too; read costs for the rows.",
+)
+def no_drafts_while_one_waits(queue_length, running, alpha, costs):
+    return 0 if queue_length else _best_for(running, alpha, costs)
+
+
+@choose_k.wrong(
+    think="the rows of costs begin with one row.",
+    because="costs[0] is a step without rows, so costs[b] is the step of b rows.",
+)
+def one_row_less(queue_length, running, alpha, costs):
+    return _best_for(max(min(queue_length + running, len(costs) - 1) - 1, 1), alpha, costs)
+
+
+@choose_k.wrong(
+    think="the requests that wait are all the rows of the step.",
+    because="the rows that run are in the step too: add both, up to the room.",
+)
+def queue_alone(queue_length, running, alpha, costs):
+    return _best_for(min(max(queue_length, 1), len(costs) - 1), alpha, costs)
+
+
+@choose_k.wrong(
+    think="alpha alone says how much to draft.",
+    because="alpha says how far a block gets; costs says what a longer step takes.",
+)
+def costs_unread(queue_length, running, alpha, costs):
+    return int(min(1 / max(1 - alpha, 1e-9), costs.shape[1] - 1)) if alpha > 0 else 0

@@ -1,4 +1,8 @@
-"""Hidden tests of chapter 07. Points attach to behaviours; see autograde/check.py."""
+"""Hidden tests of chapter 07. Points attach to behaviours; see autograde/check.py.
+
+What stays here and not among the numbers: how many calls a lent target answers, and the three
+tokens of the law of a walk, for which its sums are written.
+"""
 
 import functools
 from collections.abc import Callable
@@ -16,8 +20,11 @@ from autograde.chapters.common import (
     prediction,
     quiz,
 )
-from autograde.chapters.laws import LARGEST, answered, pieces, reference_residual
-from autograde.check import Exercise, RemoteObject, untouched
+from autograde.chapters.expected import ch07_expected as expected
+from autograde.chapters.expected import rejection
+from autograde.chapters.laws import answered, pieces
+from autograde.chapters.numbers import ch07_numbers as numbers
+from autograde.check import Exercise, RemoteObject, by_cause, untouched
 from specdec_lib.lessons.ch07 import quizzes
 from specdec_lib.lessons.ch07.checks import expect_mask
 from specdec_lib.lessons.ch07.computed import candidate_ways
@@ -25,17 +32,6 @@ from specdec_lib.lessons.ch07.models import TargetGreedy, plus_one, settling
 from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe, type_name
 from specdec_lib.lessons.common.examples import Different, expect_value_error
-
-P = np.array([0.45, 0.30, 0.15, 0.10])
-Q = np.array([0.30, 0.45, 0.20, 0.05])
-HALF = np.array([0.5, 0.25, 0.25])
-
-
-def random_distributions(sizes: tuple[int, ...], seed: int) -> list[np.ndarray]:
-    """Random distributions, one of each size, from a fixed seed."""
-    rng = np.random.default_rng(seed)
-    return [rng.dirichlet(np.ones(v)) for v in sizes]
-
 
 test_prediction = prediction("prediction_07", 0, 1)
 test_prediction_b = prediction("prediction_07_b", 0, 8)
@@ -48,27 +44,15 @@ target_probability = one_hot_accept.behaviour("accepts with the target's own pro
 
 
 @target_probability
-@pytest.mark.parametrize(
-    "token, r, accepted",
-    [
-        (0, 0.0, True),
-        (0, 0.44, True),
-        (0, 0.46, False),
-        (1, 0.29, True),
-        (1, 0.31, False),
-        (2, 0.14, True),
-        (2, 0.16, False),
-        (3, 0.09, True),
-        (3, 0.11, False),
-        (3, 0.99, False),
-    ],
-)
-def test_one_hot_coin(student, token, r, accepted):
-    out, said = token_and_verdict(student.one_hot_accept(token, P, r, 0.5), len(P))
+@pytest.mark.parametrize("token, r", numbers.ONE_HOT_COINS)
+def test_one_hot_coin(student, token, r):
+    p, u = numbers.P, numbers.ONE_HOT_COINS_U
+    out, said = token_and_verdict(student.one_hot_accept(token, p, r, u), len(p))
+    accepted = expected.one_hot(token, p, r, u)[1]
     if said is not accepted or (accepted and out != token):
         raise Different(
-            f"one_hot_accept(draft_token={token}, p=np.array({P.tolist()}), r={r}, u=0.5) returned "
-            f"{(out, said)}; here p of the token is {P[token]:g}, so it is "
+            f"one_hot_accept(draft_token={token}, p=np.array({p.tolist()}), r={r}, u={u}) returned "
+            f"{(out, said)}; here p of the token is {p[token]:g}, so it is "
             f"{'accepted' if accepted else 'replaced'}."
         )
 
@@ -85,25 +69,19 @@ def token_and_verdict(out: object, vocab_size: int) -> tuple[int, bool]:
 
 
 @one_hot_accept.behaviour("replaces from the target without that token", after=[target_probability])
-@pytest.mark.parametrize(
-    "token, u, gives",
-    [(0, 0.5, 1), (0, 0.6, 2), (0, 0.9, 3), (1, 0.6, 0), (1, 0.7, 2), (1, 0.9, 3), (1, 0.0, 0)]
-    + [(2, 0.5, 0), (2, 0.6, 1), (2, 0.95, 3), (3, 0.49, 0), (3, 0.51, 1), (3, 0.99, 2)],
-)
-def test_one_hot_replaces(student, token, u, gives):
-    rest = P.copy()
-    rest[token] = 0
-    hint = f"Without token {token} the target is {describe(rest / rest.sum())}."
-    expect(student.one_hot_accept, token, P, 0.95, u, gives=(gives, False), hint=hint)
+@pytest.mark.parametrize("token, u", numbers.ONE_HOT_REPLACES)
+def test_one_hot_replaces(student, token, u):
+    p, r = numbers.P, numbers.ONE_HOT_REJECTS
+    hint = f"Without token {token} the target is {describe(expected.others(p, token))}."
+    gives = expected.one_hot(token, p, r, u)
+    expect(student.one_hot_accept, token, p, r, u, gives=gives, hint=hint)
 
 
 @one_hot_accept.behaviour("the law is the target's", after=[target_probability])
-@pytest.mark.parametrize("p", [P, Q, HALF, *random_distributions((2, 3, 5, 9), seed=31)])
+@pytest.mark.parametrize("p", numbers.ONE_HOT_LAWS)
 def test_one_hot_law(student, p):
     for token in range(len(p)):
-        rest = p.copy()
-        rest[token] = 0
-        cuts = np.concatenate([np.cumsum(rest / rest.sum()), np.cumsum(p)])
+        cuts = np.concatenate([np.cumsum(expected.others(p, token)), np.cumsum(p)])
         ways = [
             ((token, p, r, u), r_length * u_length)
             for r, r_length in pieces(p[token : token + 1])
@@ -122,26 +100,13 @@ def test_one_hot_law(student, p):
 @one_hot_accept.behaviour(
     "the edges: no other mass, no mass, the boundary", after=[target_probability]
 )
-@pytest.mark.parametrize(
-    "token, p, r, u, gives",
-    [
-        (1, [0.0, 1.0, 0.0], 0.9, 0.5, (1, True)),
-        (1, [0.0, 1.0, 0.0], LARGEST, 0.5, (1, True)),
-        (1, [0.0, LARGEST, 0.0], LARGEST, 0.5, (1, True)),
-        (0, [0.0, 1.0, 0.0], 0.0, 0.5, (1, False)),
-        (2, [0.5, 0.5, 0.0], 0.0, 0.75, (1, False)),
-        (0, [0.5, 0.25, 0.25], 0.5, 0.25, (1, False)),
-        (0, [0.5, 0.25, 0.25], 0.5, 0.75, (2, False)),
-        (1, [0.5, 0.25, 0.25], 0.25, 0.0, (0, False)),
-        (0, [0.5, 0.0, 0.5], 0.75, 0.0, (2, False)),
-    ],
-    ids=[
-        *("certain", "certain, largest coin", "nearly 1 and alone", "p=0, r=0", "p=0 at the end"),
-        *("r equals p", "r equals p, other u", "r equals p, u=0", "u=0 before a zero"),
-    ],
-)
-def test_one_hot_edges(student, token, p, r, u, gives):
-    hint = "Accepted is r < p(token), strictly, and whatever has no other mass beside it."
+@pytest.mark.parametrize("token, p, r, u", numbers.ONE_HOT_EDGES)
+def test_one_hot_edges(student, token, p, r, u):
+    hint = (
+        "Accepted is r < p(token), strictly, and a token beside which no other has any "
+        "probability: exactly 0, and not nearly."
+    )
+    gives = expected.one_hot(token, p, r, u)
     expect_form(student.one_hot_accept, token, np.array(p), r, u, gives=gives, hint=hint)
     no_warning(student)
     untouched(student)
@@ -151,67 +116,45 @@ jacobi_decode = Exercise("jacobi_decode")
 greedy_tokens = jacobi_decode.behaviour("the target's greedy tokens")
 
 
-def two_back(seed: int, vocab_size: int = 5) -> Callable[[list[int]], list[int]]:
-    """A target that looks at the last two tokens, from a random table."""
-    after = np.random.default_rng(seed).integers(0, vocab_size, (vocab_size, vocab_size)).tolist()
-
-    def target_greedy(tokens: list[int]) -> list[int]:
-        return [after[b][t] for b, t in zip([0, *tokens], tokens, strict=False)]
-
-    return target_greedy
-
-
-def summed(tokens: list[int]) -> list[int]:
-    """A target that looks at the whole text: the sum of it, plus one, modulo 7."""
-    return [int(s + 1) % 7 for s in np.cumsum(tokens)]
-
-
 class Lent(RemoteObject):
-    """A target as an argument, for a guess of `places` tokens; it ends a loop that cannot end.
+    """A target as an argument, for a prompt and a guess; it ends a loop that cannot end.
 
     A copy begins again: known wrong answers are called with a copy of what the student was given.
     """
 
-    def __init__(self, target: TargetGreedy, places: int) -> None:
+    def __init__(self, target: TargetGreedy, *text: list[int]) -> None:
         # So much room that a second call in a pass is wrong in what it costs and in nothing else.
-        super().__init__(Asked(settling(target, places, extra=places + 5)), call=True)
-        self.target, self.places = target, places
+        prompt, guess = text
+        lent = settling(target, prompt, guess, extra=len(guess) + 5)
+        super().__init__(Asked(lent), call=True)
+        self.target, self.text = target, text
 
     def __deepcopy__(self, memo: dict) -> "Lent":
-        return Lent(self.target, self.places)
+        return Lent(self.target, *self.text)
 
     def __repr__(self) -> str:
         return self.target.__name__
 
 
-def trajectory(target: Callable, prompt: list[int], guess: list[int]) -> list[list[int]]:
-    """The guess and what every pass makes of it, until nothing changes."""
-    steps = [list(guess)]
-    while len(steps) < 2 or steps[-1] != steps[-2]:
-        after = target([*prompt, *steps[-1]])
-        steps.append(after[len(prompt) - 1 : len(prompt) - 1 + len(guess)])
-    return steps
-
-
-JACOBI = [
-    (two_back(8), [1], [0, 0, 0, 0, 0, 0, 0]),
-    (two_back(19), [1], [2, 4, 1, 3, 0, 2, 4]),
-    (two_back(10), [3, 2], [1, 1, 1, 1]),
-    (two_back(49), [2, 0, 4, 1], [1, 2, 3, 4, 0, 1, 2, 3]),
-    (two_back(12), [4, 4, 4], [3, 0]),
-    (summed, [3], [0, 0, 0, 0, 0]),
-    (summed, [1, 5], [6, 5, 4, 3, 2, 1]),
-    (plus_one, [0], [5, 5, 3]),
-]
-
-
 @greedy_tokens
-@pytest.mark.parametrize("target, prompt, guess", JACOBI)
+@pytest.mark.parametrize("target, prompt, guess", numbers.JACOBI)
 def test_jacobi_tokens(student, target, prompt, guess):
-    gives = trajectory(target, prompt, guess)[-1]
-    hint = "The token of place i is the argmax behind the place before it."
-    lent, tokens = Lent(target, len(guess)), first_part(student.jacobi_decode)
-    expect(tokens, lent, prompt, guess, gives=gives, hint=hint)
+    gives = expected.trajectory(target, prompt, guess)[-1]
+    hint = "The token of place i is the argmax after the prompt and the places before it."
+    lent, tokens = Lent(target, prompt, guess), first_part(student.jacobi_decode)
+    try:
+        expect(tokens, lent, prompt, guess, gives=gives, hint=hint)
+    except Different as wrong:
+        raise by_reading(wrong, prompt, guess, lent.thing.trace) from None
+
+
+def by_reading(wrong: Different, prompt: list, guess: list, asked: list[list]) -> Different:
+    """`wrong` with its cause, if the first pass read the guess without the prompt."""
+    if not asked or asked[0] == [*prompt, *guess]:
+        return wrong
+    told = {tuple(guess): "jacobi_without_prompt", (prompt[-1], *guess): "jacobi_last_token_only"}
+    cause = told.get(tuple(asked[0]))
+    return by_cause(wrong, cause) if cause else wrong
 
 
 def first_part(function: Callable) -> Callable:
@@ -227,34 +170,33 @@ def first_part(function: Callable) -> Callable:
 
 def check_jacobi(student, target, prompt, guess, compare=expect):
     """Raise Different unless tokens and passes are right, by `expect` or `expect_form`."""
-    steps = trajectory(target, prompt, guess)
+    steps = expected.trajectory(target, prompt, guess)
     shown = steps[1:] if len(steps) < 7 else [*steps[1:4], "...", *steps[-2:]]
     hint = f"The passes give {', '.join(map(str, shown))}; the one that changes nothing counts."
-    gives, lent = (steps[-1], len(steps) - 1), Lent(target, len(guess))
+    gives, lent = (steps[-1], len(steps) - 1), Lent(target, prompt, guess)
     compare(student.jacobi_decode, lent, prompt, guess, gives=gives, hint=hint)
 
 
 @jacobi_decode.behaviour("all places at once, and the last pass counts", after=[greedy_tokens])
-@pytest.mark.parametrize("target, prompt, guess", JACOBI)
+@pytest.mark.parametrize("target, prompt, guess", numbers.JACOBI)
 def test_jacobi_passes(student, target, prompt, guess):
     check_jacobi(student, target, prompt, guess)
 
 
 @jacobi_decode.behaviour("as many passes as it takes", after=[greedy_tokens])
-@pytest.mark.parametrize(
-    "prompt, guess", [([0], [50] * 20), ([7, 2], [0] * 33), ([3], list(range(40, 0, -1)))]
-)
+@pytest.mark.parametrize("prompt, guess", numbers.JACOBI_LONG)
 def test_jacobi_of_long_guesses(student, prompt, guess):
     check_jacobi(student, plus_one, prompt, guess)
 
 
 @jacobi_decode.behaviour("one call a pass, over prompt and guess", after=[greedy_tokens])
-@pytest.mark.parametrize("target, prompt, guess", JACOBI)
+@pytest.mark.parametrize("target, prompt, guess", numbers.JACOBI)
 def test_jacobi_calls(student, target, prompt, guess):
-    lent = Lent(target, len(guess))
+    lent = Lent(target, prompt, guess)
     student.jacobi_decode(lent, prompt, guess)
     asked = lent.thing.trace
-    wanted = [[*prompt, *step] for step in trajectory(target, prompt, guess)[:-1]]
+    steps = expected.trajectory(target, prompt, guess)[:-1]
+    wanted = [[*prompt, *step] for step in steps]
     if asked != wanted:
         raise Different(
             f"jacobi_decode behind prompt={prompt} from guess={guess} called target_greedy with "
@@ -263,17 +205,7 @@ def test_jacobi_calls(student, target, prompt, guess):
 
 
 @jacobi_decode.behaviour("the edges: an empty guess, a right one", after=[greedy_tokens])
-@pytest.mark.parametrize(
-    "prompt, guess",
-    [
-        *(([4], []), ([4, 9], []), ([4, 9], [10, 11, 12]), ([4, 9], [10]), ([4, 9], [0])),
-        *(([0], [1, 2, 9]), ([0], [9, 2, 3])),
-    ],
-    ids=[
-        *("empty", "empty, longer prompt", "right", "one right", "one wrong", "last wrong"),
-        "first wrong",
-    ],
-)
+@pytest.mark.parametrize("prompt, guess", numbers.JACOBI_EDGES)
 def test_jacobi_edges(student, prompt, guess):
     check_jacobi(student, plus_one, prompt, guess, expect_form)
     untouched(student)
@@ -283,110 +215,43 @@ multi_candidate_accept = Exercise("multi_candidate_accept")
 in_turn = multi_candidate_accept.behaviour("each candidate against what is still wanted")
 
 
-def check_candidates(student, candidates, p, q, r, u, gives, hint="", compare=expect):
-    residuals = [np.asarray(p, dtype=float)]
-    for _ in candidates:
-        residuals.append(reference_residual(residuals[-1], np.asarray(q, dtype=float)))
-    shown = [residual.tolist() for residual in residuals]
+def check_candidates(student, candidates, p, q, r, u, hint="", compare=expect):
+    residuals = expected.residuals(p, q, len(candidates))
+    shown = [list(map(float, residual)) for residual in residuals]
     hint = f"The residuals in turn are {describe(shown)}. {hint}"
     arguments = (candidates, np.array(p), np.array(q), np.array(r, dtype=float), u)
+    gives = expected.candidate(*arguments)
     compare(student.multi_candidate_accept, *arguments, gives=gives, hint=hint)
 
 
 @in_turn
-@pytest.mark.parametrize(
-    "candidates, r, gives",
-    [
-        ([0], [0.99], 0),
-        ([1], [0.6], 1),
-        ([2], [0.7], 2),
-        ([1, 2], [0.6, 0.1], 1),
-        ([1, 0], [0.9, 0.99], 0),
-        ([1, 3], [0.7, 0.9], 3),
-        ([1, 1, 0], [0.7, 0.1, 0.9], 0),
-        ([2, 1, 3], [0.9, 0.2, 0.5], 3),
-        ([1, 2, 2, 3], [0.7, 0.1, 0.1, 0.99], 3),
-    ],
-)
-def test_candidates_in_turn(student, candidates, r, gives):
-    # u is the end that no accepted token stands at, so that a draw in its place is seen.
-    u = 0.99 if gives == 0 else 0.0
-    check_candidates(student, candidates, P, Q, r, u, gives)
-
-
-POOR = np.array([0.05, 0.15, 0.20, 0.60])
+@pytest.mark.parametrize("candidates, r, u", numbers.IN_TURN)
+def test_candidates_in_turn(student, candidates, r, u):
+    check_candidates(student, candidates, numbers.P, numbers.Q, r, u)
 
 
 @in_turn
-@pytest.mark.parametrize(
-    "candidates, r, gives",
-    [
-        ([3, 3, 1], [0.5, 0.5, 0.9], 1),
-        ([3, 2, 1], [0.5, 0.5, 0.9], 1),
-        ([3, 2], [0.1, 0.9], 3),
-        ([2, 0], [0.8, 0.9], 0),
-        ([2, 2, 3], [0.7, 0.1, 0.1], 2),
-    ],
-)
-def test_candidates_of_a_poor_draft(student, candidates, r, gives):
-    check_candidates(student, candidates, P, POOR, r, 0.0 if gives else 0.99, gives)
-
-
-# A pair whose second candidate may pass or not: after a rejection token 0 has a ratio of 0.77.
-WIDE, FAR = np.array([0.30, 0.60, 0.10]), np.array([0.20, 0.05, 0.75])
+@pytest.mark.parametrize("candidates, r, u", numbers.IN_TURN_POOR)
+def test_candidates_of_a_poor_draft(student, candidates, r, u):
+    check_candidates(student, candidates, numbers.P, numbers.POOR, r, u)
 
 
 @in_turn
-@pytest.mark.parametrize(
-    "candidates, r, u, gives",
-    [
-        ([2, 0], [0.9, 0.5], 0.5, 0),
-        ([2, 0], [0.5, 0.9], 0.5, 1),
-        ([2, 2, 0], [0.9, 0.1, 0.5], 0.5, 1),
-        ([2, 0, 0], [0.9, 0.8, 0.1], 0.5, 1),
-        ([0, 2], [0.99, 0.99], 0.5, 0),
-    ],
-)
-def test_candidates_have_coins_of_their_own(student, candidates, r, u, gives):
-    check_candidates(student, candidates, WIDE, FAR, r, u, gives, "Candidate i has coin r[i].")
+@pytest.mark.parametrize("candidates, r, u", numbers.OWN_COINS)
+def test_candidates_have_coins_of_their_own(student, candidates, r, u):
+    hint = "Candidate i has coin r[i]."
+    check_candidates(student, candidates, numbers.WIDE, numbers.FAR, r, u, hint)
 
 
 @multi_candidate_accept.behaviour("the draw where all are rejected", after=[in_turn])
-@pytest.mark.parametrize(
-    "candidates, r, u, gives",
-    [
-        ([1], [0.7], 0.74, 0),
-        ([1], [0.7], 0.76, 3),
-        ([1, 2], [0.7, 0.5], 0.68, 0),
-        ([1, 2], [0.7, 0.5], 0.70, 3),
-        ([1, 1], [0.9, 0.1], 0.72, 3),
-        ([2, 1, 1], [0.9, 0.5, 0.5], 0.60, 0),
-        ([2, 1, 1], [0.9, 0.5, 0.5], 0.65, 3),
-        ([2, 1, 1, 2], [0.9, 0.5, 0.5, 0.5], 0.53, 3),
-    ],
-)
-def test_candidates_all_refused(student, candidates, r, u, gives):
+@pytest.mark.parametrize("candidates, r, u", numbers.ALL_REJECTED)
+def test_candidates_all_refused(student, candidates, r, u):
     hint = "Every rejection takes q off once more, and the draw is from the last residual."
-    check_candidates(student, candidates, P, Q, r, u, gives, hint)
+    check_candidates(student, candidates, numbers.P, numbers.Q, r, u, hint)
 
 
 @multi_candidate_accept.behaviour("the law is the target's", after=[in_turn])
-@pytest.mark.parametrize(
-    "p, q, n",
-    [
-        (P, Q, 1),
-        (P, Q, 2),
-        (P, POOR, 2),
-        (Q, P, 2),
-        (P, P, 2),
-        (P, Q, 3),
-        (HALF, np.array([0.25, 0.75, 0.0]), 3),
-        (WIDE, FAR, 2),
-        (WIDE, FAR, 3),
-        (*random_distributions((3, 3), seed=41), 2),
-        (*random_distributions((3, 3), seed=43), 3),
-    ],
-)
+@pytest.mark.parametrize("p, q, n", numbers.CANDIDATE_LAWS)
 def test_candidates_law(student, p, q, n):
     ways = [
         ((list(drawn), p, q, coins, u), weight)
@@ -407,29 +272,10 @@ def test_candidates_law(student, p, q, n):
 
 
 @multi_candidate_accept.behaviour("the edges: no candidate, zeros, the boundary", after=[in_turn])
-@pytest.mark.parametrize(
-    "candidates, p, q, r, u, gives",
-    [
-        ([], P, Q, [], 0.5, 1),
-        ([], P, Q, [], 0.95, 3),
-        ([0], [0.0, 0.5, 0.5], HALF, [0.0], 0.9, 2),
-        ([0, 0], [0.0, 0.5, 0.5], HALF, [0.0, 0.0], 0.0, 1),
-        ([2], HALF, HALF, [LARGEST], 0.0, 2),
-        ([2, 0], HALF, HALF, [LARGEST, 0.0], 0.0, 2),
-        ([1], HALF, [0.25, 0.5, 0.25], [0.5], 0.5, 0),
-        ([1], HALF, [0.25, 0.5, 0.25], [0.4999999], 0.99, 1),
-        ([1, 0], [0.25, 0.75], [0.75, 0.25], [0.99, 0.99], 0.0, 1),
-        ([0, 0], [0.25, 0.75], [0.75, 0.25], [0.9, 0.0], 0.0, 1),
-        ([0], [1.0, 0.0], [0.0, 1.0], [0.99], 0.5, 0),
-    ],
-    ids=[
-        *("n=0", "n=0, other u", "p=0, r=0", "p=0 twice", "equal models", "equal, second unused"),
-        *("r q equals the residual", "just below", "first accepted", "residual 0, r=0", "q=0"),
-    ],
-)
-def test_candidates_edges(student, candidates, p, q, r, u, gives):
+@pytest.mark.parametrize("candidates, p, q, r, u", numbers.CANDIDATE_EDGES)
+def test_candidates_edges(student, candidates, p, q, r, u):
     hint = "Accepted is r q < residual, strictly."
-    check_candidates(student, candidates, p, q, r, u, gives, hint, expect_form)
+    check_candidates(student, candidates, p, q, r, u, hint, expect_form)
     no_warning(student)
     untouched(student)
 
@@ -438,61 +284,29 @@ tree_attention_mask = Exercise("tree_attention_mask")
 upwards = tree_attention_mask.behaviour("itself and every ancestor")
 
 
-def ancestors(parents: list[int]) -> list[list[int]]:
-    """What each node sees: itself and whom one meets from it towards the prefix, in order."""
-    sees = []
-    for node in range(len(parents)):
-        sees.append([])
-        while node >= 0:
-            sees[-1].insert(0, node)
-            node = parents[node]
-    return sees
-
-
 @upwards
-@pytest.mark.parametrize(
-    "parents",
-    [[-1, 0, 1], [-1, 0, 1, 2, 3, 4], [-1, -1, 0, 0, 1, 2], [-1, 0, 0, 2, 3], [-1, -1, 1, 2, 3]],
-)
+@pytest.mark.parametrize("parents", numbers.UPWARDS)
 def test_mask_sees_upwards(student, parents):
-    expect_mask(
-        student.tree_attention_mask,
-        parents,
-        ancestors(parents),
-        "A node sees itself, its parent, that one's parent, and so on.",
-        form=False,
-    )
+    hint = "A node sees itself, its parent, that one's parent, and so on."
+    sees = expected.ancestors(parents)
+    expect_mask(student.tree_attention_mask, parents, sees, hint, form=False)
 
 
 @tree_attention_mask.behaviour("no other branch, whatever the order", after=[upwards])
-@pytest.mark.parametrize(
-    "parents",
-    [
-        [-1, -1, -1, -1],
-        [-1, -1, 0, 1, 0, 1],
-        [-1, 0, 0, 0],
-        [-1, -1, 1, 0, 2, 3, 2],
-        [-1, 0, -1, 2, 1, 3, 5, 4],
-        *([int(np.random.default_rng(seed).integers(-1, i)) for i in range(12)] for seed in (3, 4)),
-    ],
-)
+@pytest.mark.parametrize("parents", numbers.OTHER_BRANCHES)
 def test_mask_hides_other_branches(student, parents):
-    expect_mask(
-        student.tree_attention_mask,
-        parents,
-        ancestors(parents),
-        "Siblings and cousins are hidden, also those listed before.",
-        form=False,
-    )
+    hint = "Siblings and cousins are hidden, also those listed before."
+    sees = expected.ancestors(parents)
+    expect_mask(student.tree_attention_mask, parents, sees, hint, form=False)
 
 
 @tree_attention_mask.behaviour(
     "the edges: one node, none, many; the argument as it was", after=[upwards]
 )
-@pytest.mark.parametrize("parents", [[], [-1], [-1, -1], [-1, *range(63)]])
+@pytest.mark.parametrize("parents", numbers.MASK_EDGES)
 def test_mask_edges(student, parents):
     hint = "N nodes make an N by N mask of True and False, also for N = 0."
-    expect_mask(student.tree_attention_mask, parents, ancestors(parents), hint)
+    expect_mask(student.tree_attention_mask, parents, expected.ancestors(parents), hint)
     untouched(student)
 
 
@@ -500,84 +314,39 @@ walk_tree = Exercise("walk_tree")
 one_level = walk_tree.behaviour("children of the text, in turn")
 downwards = walk_tree.behaviour("on to the children of the accepted node", after=[one_level])
 
-# Three rows for three tokens, all different, so that a row too far is seen.
-ROWS_P = np.array([[0.3, 0.6, 0.1], [0.5, 0.2, 0.3], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3]])
-ROWS_Q = np.array([[0.2, 0.05, 0.75], [0.3, 0.6, 0.1], [0.6, 0.3, 0.1], [0.3, 0.2, 0.5]])
-
 
 def rows_of(rows: np.ndarray, nodes: int) -> np.ndarray:
     """One row after the text and one after every node, taken from `rows` in turn."""
     return rows[np.arange(nodes + 1) % len(rows)]
 
 
-def reference_walk(parents, tokens, p, q, r, u) -> list[int]:
-    """What the walk writes, by the rule of the card."""
-    written, node, rest = [], -1, p[0]
-    while True:
-        for child in [i for i, parent in enumerate(parents) if parent == node]:
-            token = tokens[child]
-            if r[child] * q[node + 1][token] < rest[token]:
-                written, node, rest = [*written, token], child, p[child + 1]
-                break
-            rest = reference_residual(rest, q[node + 1])
-        else:
-            low = np.searchsorted(np.cumsum(rest), u, side="right")
-            return [*written, int(min(low, np.flatnonzero(rest)[-1]))]
-
-
-def check_walk(student, parents, tokens, r, u, hint="", compare=expect, p=ROWS_P, q=ROWS_Q):
-    arguments = (parents, tokens, rows_of(p, len(parents)), rows_of(q, len(parents)))
-    arguments = (*arguments, np.array(r, dtype=float), u)
-    gives = reference_walk(*arguments)
-    compare(student.walk_tree, *arguments, gives=gives, hint=hint)
+def check_walk(student, parents, tokens, r, u, hint="", compare=expect):
+    rows = (rows_of(each, len(parents)) for each in (numbers.ROWS_P, numbers.ROWS_Q))
+    arguments = (parents, tokens, *rows, np.array(r, dtype=float), u)
+    compare(student.walk_tree, *arguments, gives=expected.walk(*arguments), hint=hint)
 
 
 @one_level
-@pytest.mark.parametrize(
-    "tokens, r, u",
-    [
-        ([0], [0.5], 0.1),
-        ([2], [0.1], 0.5),
-        ([2], [0.9], 0.5),
-        ([2, 0], [0.9, 0.5], 0.5),
-        ([2, 0], [0.5, 0.9], 0.5),
-        ([2, 2, 0], [0.9, 0.1, 0.5], 0.3),
-        ([2, 0, 1], [0.9, 0.99, 0.9], 0.3),
-        ([2, 2], [0.9, 0.2], 0.1),
-        ([0, 2], [0.99, 0.1], 0.95),
-    ],
-)
+@pytest.mark.parametrize("tokens, r, u", numbers.ONE_LEVEL)
 def test_walk_of_one_level(student, tokens, r, u):
     hint = "Each child is judged against what the ones before it have left, with its own coin."
-    check_walk(student, [-1] * len(tokens), tokens, r, u, hint)
+    check_walk(student, expected.one_level(len(tokens)), tokens, r, u, hint)
 
 
 @downwards
-@pytest.mark.parametrize(
-    "parents, tokens, r, u",
-    [
-        ([-1, 0, 1], [0, 0, 2], [0.5, 0.5, 0.5], 0.4),
-        ([-1, 0, 1], [0, 1, 2], [0.5, 0.9, 0.1], 0.4),
-        ([-1, 0, 1], [2, 0, 2], [0.9, 0.1, 0.1], 0.4),
-        ([-1, -1, 0, 1], [2, 1, 0, 2], [0.9, 0.5, 0.1, 0.2], 0.6),
-        ([-1, -1, 0, 0, 1, 1], [0, 1, 1, 0, 2, 2], [0.9, 0.9, 0.9, 0.9, 0.1, 0.1], 0.2),
-        ([-1, -1, 0, 0, 1, 1], [2, 0, 1, 0, 1, 0], [0.9, 0.6, 0.1, 0.1, 0.9, 0.2], 0.7),
-        ([-1, 0, 0, 2, 1], [1, 1, 0, 2, 0], [0.9, 0.9, 0.2, 0.4, 0.1], 0.9),
-        ([-1, -1, 1, 0, 2, 3], [2, 0, 0, 1, 2, 1], [0.9, 0.2, 0.5, 0.1, 0.3, 0.1], 0.5),
-    ],
-)
+@pytest.mark.parametrize("parents, tokens, r, u", numbers.DOWNWARDS)
 def test_walk_goes_down(student, parents, tokens, r, u):
-    hint = "The children of node i are judged by row i + 1 of p and q, from p anew."
+    hint = "The children of node i are judged by row i + 1 of p and q, from p anew, with own coins."
     check_walk(student, parents, tokens, r, u, hint)
 
 
 @walk_tree.behaviour("the law is the target's", after=[one_level])
-@pytest.mark.parametrize("parents", [[-1, -1], [-1, 0], [-1, -1, 0], [-1, 0, 0]])
+@pytest.mark.parametrize("parents", numbers.WALK_LAWS)
 def test_walk_law(student, parents):
-    law = np.zeros((3, 3))
+    wanted = numbers.ROWS_P[0][:, None] * numbers.ROWS_P[1:4]
+    law = np.zeros_like(wanted)
     for out, weight in answered(student.walk_tree.each, list(walk_ways(parents))):
         law += weight * first_two(out)
-    wanted = ROWS_P[0][:, None] * ROWS_P[1:4]
     if not np.abs(law - wanted).max() <= 1e-12:
         raise Different(
             f"over all drafts, coins and draws on the tree {parents} the law of the first two "
@@ -592,7 +361,7 @@ def first_two(out: object) -> np.ndarray:
     if not tokens or not all(type(token) is int and 0 <= token < 3 for token in tokens):
         raise Different(f"walk_tree returned {describe(out)}, not a list of tokens below 3.")
     law = np.zeros((3, 3))
-    law[tokens[0]] = ROWS_P[1 + tokens[0]] if len(tokens) == 1 else np.eye(3)[tokens[1]]
+    law[tokens[0]] = numbers.ROWS_P[1 + tokens[0]] if len(tokens) == 1 else np.eye(3)[tokens[1]]
     return law
 
 
@@ -602,7 +371,7 @@ def walk_ways(parents: list[int]):
     for drawn in np.ndindex(*(3,) * nodes):
         tokens = [int(token) for token in drawn]
         after = np.array([0, *(1 + token for token in tokens)])
-        p, q = ROWS_P[after], ROWS_Q[after]
+        p, q = numbers.ROWS_P[after], numbers.ROWS_Q[after]
         weight = float(
             np.prod([q[parent + 1][t] for parent, t in zip(parents, tokens, strict=True)])
         )
@@ -611,9 +380,9 @@ def walk_ways(parents: list[int]):
             rest = p[parent + 1]
             for child in range(node):
                 if parents[child] == parent:
-                    rest = reference_residual(rest, q[parent + 1])
+                    rest = rejection.residual(rest, q[parent + 1])
             cuts.append(min(1.0, rest[tokens[node]] / q[parent + 1][tokens[node]]))
-            lasts += [reference_residual(rest, q[parent + 1]), p[node + 1]]
+            lasts += [rejection.residual(rest, q[parent + 1]), p[node + 1]]
         u_pieces = list(pieces(np.concatenate([np.cumsum(last) for last in lasts])))
         sides = [list(pieces(np.array([cut]))) for cut in cuts]
         for choice in product(*sides, u_pieces):
@@ -623,18 +392,7 @@ def walk_ways(parents: list[int]):
 
 
 @walk_tree.behaviour("the edges: no node, a leaf, twins, the boundary", after=[one_level])
-@pytest.mark.parametrize(
-    "parents, tokens, r, u",
-    [
-        ([], [], [], 0.1),
-        ([], [], [], 0.5),
-        ([-1], [0], [0.1], 0.6),
-        ([-1, 0, 1, 2], [1, 0, 2, 1], [0.5, 0.1, 0.1, 0.1], 0.9),
-        ([-1, -1, 0, 1], [1, 1, 0, 2], [0.5, 0.5, 0.1, 0.1], 0.1),
-        ([-1, -1, 0, 1], [2, 2, 0, 2], [0.9, 0.0, 0.1, 0.1], 0.2),
-    ],
-    ids=["none", "none, other u", "a leaf", "a long chain", "twins accepted", "twins rejected"],
-)
+@pytest.mark.parametrize("parents, tokens, r, u", numbers.WALK_EDGES)
 def test_walk_edges(student, parents, tokens, r, u):
     hint = "A node without children ends the walk with a draw from its own row of p."
     check_walk(student, parents, tokens, r, u, hint, expect_form)
@@ -647,67 +405,37 @@ target_ids = map_draft.behaviour("mass goes to the target's ids")
 nothing_shared = map_draft.behaviour("an error where nothing is shared", after=[target_ids])
 
 
-def check_map(student, q, ids, size, gives, hint="", compare=expect):
+def check_map(student, q, ids, size, hint="", compare=expect):
+    gives = expected.mapped(q, ids, size)
     arguments = (np.array(q, dtype=float), np.array(ids), size)
-    compare(student.map_draft, *arguments, gives=np.array(gives, dtype=float), hint=hint)
+    compare(student.map_draft, *arguments, gives=gives, hint=hint)
 
 
 @target_ids
-@pytest.mark.parametrize(
-    "q, ids, size, gives",
-    [
-        ([0.5, 0.3, 0.2], [2, 0, 1], 3, [0.3, 0.2, 0.5]),
-        ([0.5, 0.3, 0.2], [1, 2, 0], 3, [0.2, 0.5, 0.3]),
-        ([0.1, 0.9], [3, 1], 5, [0, 0.9, 0, 0.1, 0]),
-        ([0.25, 0.75], [5, 0], 6, [0.75, 0, 0, 0, 0, 0.25]),
-        ([0.1, 0.2, 0.3, 0.4], [0, 1, 2, 3], 4, [0.1, 0.2, 0.3, 0.4]),
-    ],
-)
-def test_map_moves_mass(student, q, ids, size, gives):
+@pytest.mark.parametrize("q, ids, size", numbers.MOVED)
+def test_map_moves_mass(student, q, ids, size):
     hint = "Entry i of draft_to_target is the target id of draft token i."
-    check_map(student, q, ids, size, gives, hint)
+    check_map(student, q, ids, size, hint)
 
 
 @map_draft.behaviour("only what is shared, renormalised", after=[target_ids])
-@pytest.mark.parametrize(
-    "q, ids, size, gives",
-    [
-        ([0.5, 0.3, 0.2], [2, -1, 0], 4, [2 / 7, 0, 5 / 7, 0]),
-        ([0.5, 0.25, 0.25], [-1, 1, 2], 3, [0, 0.5, 0.5]),
-        ([0.9, 0.1], [-1, 0], 3, [1, 0, 0]),
-        ([0.2, 0.2, 0.2, 0.4], [3, -1, -1, 1], 4, [0, 2 / 3, 0, 1 / 3]),
-        ([0.5, 0.125, 0.375], [-1, 4, 0], 5, [0.75, 0, 0, 0, 0.25]),
-        ([0.999, 0.001], [-1, 1], 2, [0, 1]),
-    ],
-)
-def test_map_renormalises(student, q, ids, size, gives):
+@pytest.mark.parametrize("q, ids, size", numbers.SHARED)
+def test_map_renormalises(student, q, ids, size):
     hint = "A token with -1 has no place in the target; what is left is divided by its sum."
-    check_map(student, q, ids, size, gives, hint)
+    check_map(student, q, ids, size, hint)
 
 
 @map_draft.behaviour("masses on one id add", after=[target_ids])
-@pytest.mark.parametrize(
-    "q, ids, size, gives",
-    [
-        ([0.25, 0.25, 0.5], [1, 1, 0], 2, [0.5, 0.5]),
-        ([0.1, 0.2, 0.3, 0.4], [2, 2, 2, 0], 3, [0.4, 0, 0.6]),
-        ([0.25, 0.2, 0.25, 0.3], [1, -1, 1, 2], 3, [0, 0.625, 0.375]),
-        ([0.2, 0.3, 0.1, 0.4], [0, -1, 0, -1], 2, [1, 0]),
-    ],
-)
-def test_map_adds(student, q, ids, size, gives):
+@pytest.mark.parametrize("q, ids, size", numbers.ADDED)
+def test_map_adds(student, q, ids, size):
     hint = (
         "Two draft tokens may stand for one target token; NumPy's += with ids counts one of them."
     )
-    check_map(student, q, ids, size, gives, hint)
+    check_map(student, q, ids, size, hint)
 
 
 @nothing_shared
-@pytest.mark.parametrize(
-    "q, ids, size",
-    [([0.5, 0.5], [-1, -1], 3), ([1.0, 0.0], [-1, 2], 4), ([0.0, 0.6, 0.4], [1, -1, -1], 2)],
-    ids=["no id", "an id without mass", "an id without mass, first"],
-)
+@pytest.mark.parametrize("q, ids, size", numbers.NOTHING_SHARED)
 def test_map_error(student, q, ids, size):
     why = "no mass is shared, so nothing can be drafted"
     expect_value_error(student.map_draft, np.array(q), np.array(ids), size, why=why)
@@ -715,21 +443,15 @@ def test_map_error(student, q, ids, size):
 
 
 @nothing_shared
-@pytest.mark.parametrize(
-    "q, ids, size, gives",
-    [([1.0, 0.0], [2, -1], 4, [0, 0, 1, 0]), ([0.0, 0.6, 0.4], [-1, 1, -1], 2, [0, 1])],
-)
-def test_map_of_one_shared_id(student, q, ids, size, gives):
-    check_map(student, q, ids, size, gives, "One id with mass is enough: that is no error.")
+@pytest.mark.parametrize("q, ids, size", numbers.ONE_SHARED)
+def test_map_of_one_shared_id(student, q, ids, size):
+    check_map(student, q, ids, size, "One id with mass is enough: that is no error.")
 
 
 @map_draft.behaviour("a new array, the arguments as they were", after=[target_ids])
-@pytest.mark.parametrize(
-    "q, ids, gives",
-    [([0.25, 0.75], [0, 1], [0.25, 0.75]), ([0.5, 0.25, 0.25], [0, -1, 2], [2 / 3, 0, 1 / 3])],
-)
-def test_map_is_new(student, q, ids, gives):
-    check_map(student, q, ids, len(gives), gives, compare=expect_form)
+@pytest.mark.parametrize("q, ids, size", numbers.MAP_FORMS)
+def test_map_is_new(student, q, ids, size):
+    check_map(student, q, ids, size, compare=expect_form)
     own_array(student)
     untouched(student)
     no_warning(student)
@@ -741,33 +463,18 @@ read_once = expected_experts.behaviour(
 )
 
 
-def mean_experts(n_tokens: int, n_experts: int, active: int) -> float:
-    """Experts read on average: one more token finds the share that is left over new."""
-    read = 0.0
-    for _ in range(n_tokens):
-        read += active * (1 - read / n_experts)
-    return read
-
-
 @read_once
-@pytest.mark.parametrize(
-    "n_tokens, n_experts, active",
-    [(2, 8, 2), (3, 8, 2), (5, 8, 2), (4, 128, 8), (5, 256, 8), (64, 64, 6), (9, 4, 1), (2, 4, 3)],
-)
+@pytest.mark.parametrize("n_tokens, n_experts, active", numbers.EXPERTS)
 def test_experts_of_several_tokens(student, n_tokens, n_experts, active):
-    gives = mean_experts(n_tokens, n_experts, active)
+    gives = expected.mean_experts(n_tokens, n_experts, active)
     hint = f"One token leaves an expert out with probability {1 - active / n_experts:.3g}."
     expect(student.expected_experts, n_tokens, n_experts, active, gives=gives, hint=hint)
 
 
 @expected_experts.behaviour("the edges: no token, one, all experts active; a number")
-@pytest.mark.parametrize(
-    "n_tokens, n_experts, active",
-    [(0, 8, 2), (0, 4, 4), (1, 8, 2), (1, 256, 8), (6, 5, 5), (3, 1, 1), (400, 8, 2)],
-    ids=["none", "none, all active", "one", "one of many", "all active", "one expert", "many"],
-)
+@pytest.mark.parametrize("n_tokens, n_experts, active", numbers.EXPERTS_EDGES)
 def test_experts_at_the_edges(student, n_tokens, n_experts, active):
-    gives = mean_experts(n_tokens, n_experts, active)
+    gives = expected.mean_experts(n_tokens, n_experts, active)
     hint = "No token reads nothing, one token reads `active` experts, and many read all of them."
     expect_form(student.expected_experts, n_tokens, n_experts, active, gives=gives, hint=hint)
     no_warning(student)

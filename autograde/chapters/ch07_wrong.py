@@ -71,6 +71,122 @@ def certain_if_likely(draft_token, p, r, u):
 
 
 @one_hot_accept.wrong(
+    think="a token that is nearly certain is certain.",
+    because="the others still have a little probability, and a rejection gives it to them: the "
+    "token is accepted for every r only if the others have exactly 0.",
+)
+def certain_if_nearly(draft_token, p, r, u):
+    if r < p[draft_token] or p[draft_token] > 0.999:
+        return draft_token, True
+    return sample_from(_without(p, draft_token), u), False
+
+
+@one_hot_accept.form_of(certain_if_nearly)
+def certain_if_little_is_left(draft_token, p, r, u):
+    rest = p.copy()
+    rest[draft_token] = 0
+    if r < p[draft_token] or rest.sum() < 1e-12:
+        return draft_token, True
+    return sample_from(rest / rest.sum(), u), False
+
+
+@one_hot_accept.wrong(
+    think="a token is certain only if its p is exactly 1.",
+    because="rounding can make p a hair less than 1 although no other token has any probability, "
+    "and 0 over 0 is not a number.",
+)
+def certain_only_at_1(draft_token, p, r, u):
+    rest = p.copy()
+    rest[draft_token] = 0
+    if r < p[draft_token] or p[draft_token] == 1:
+        return draft_token, True
+    return sample_from(rest / rest.sum(), u), False
+
+
+@one_hot_accept.wrong(
+    think="a tiny number added to the sum of the rest saves the division and changes nothing.",
+    because="the rest can be as small as the number that was added, and then it no longer sums to "
+    "1: the last token would get what is missing.",
+)
+def certain_with_a_little_added(draft_token, p, r, u):
+    rest = p.copy()
+    rest[draft_token] = 0
+    if r < p[draft_token] or rest.sum() == 0:
+        return draft_token, True
+    return sample_from(rest / (rest.sum() + 1e-12), u), False
+
+
+@one_hot_accept.wrong(
+    think="the replacement is the most probable of the other tokens.",
+    because="the others are owed their shares of p, each in proportion; u draws one of them.",
+)
+def certain_replaced_by_the_best(draft_token, p, r, u):
+    if r < p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    return int(np.argmax(_without(p, draft_token))), False
+
+
+@one_hot_accept.wrong(
+    think="each of the other tokens is an equally good replacement.",
+    because="the others are owed their shares of p, and these differ.",
+)
+def certain_replaced_evenly(draft_token, p, r, u):
+    if r < p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    return sample_from(_without(np.ones(len(p)), draft_token), u), False
+
+
+@one_hot_accept.wrong(
+    think="the truth value says whether the token was replaced.",
+    because="it says whether the token is the draft's: True after an acceptance.",
+)
+def certain_told_the_other_way(draft_token, p, r, u):
+    if r < p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, False
+    return sample_from(_without(p, draft_token), u), True
+
+
+@one_hot_accept.wrong(
+    think="a large r accepts.",
+    because="r is below p(token) with probability p(token): a small r accepts.",
+)
+def certain_coin_reversed(draft_token, p, r, u):
+    if r > p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    return sample_from(_without(p, draft_token), u), False
+
+
+@one_hot_accept.wrong(
+    think="u is the coin, and r draws the replacement.",
+    because="r is held against p(token), and u draws.",
+)
+def certain_uniforms_swapped(draft_token, p, r, u):
+    if u < p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    return sample_from(_without(p, draft_token), r), False
+
+
+@one_hot_accept.wrong(
+    think="the token can be deleted from p before the draw.",
+    because="the tokens after it would move down by one: the draw gives a place in a shorter list.",
+)
+def certain_deleted(draft_token, p, r, u):
+    if r < p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    rest = np.delete(p, draft_token)
+    return sample_from(rest / rest.sum(), u), False
+
+
+@one_hot_accept.wrong(
+    think="the target draws its own token with u, and the draft's is accepted if both are equal.",
+    because="that keeps the law, but the verdict belongs to r, and u only draws a replacement.",
+)
+def certain_matched(draft_token, p, r, u):
+    token = sample_from(p, u)
+    return token, token == draft_token
+
+
+@one_hot_accept.wrong(
     think="r equal to p still accepts.",
     because="here the rule is strict, so that r = 0 never accepts a token of p = 0.",
 )
@@ -180,6 +296,78 @@ def jacobi_one_place_a_pass(target_greedy, prompt, guess):
     return _until_unchanged(step, guess)
 
 
+@jacobi_decode.form_of(jacobi_one_place_a_pass)
+def jacobi_place_after_place(target_greedy, prompt, guess):
+    current = list(guess)
+    for i in range(len(guess)):
+        current[i] = target_greedy([*prompt, *current])[len(prompt) - 1 + i]
+    return current, len(guess)
+
+
+@jacobi_decode.form_of(jacobi_one_place_a_pass)
+def jacobi_place_after_place_in_one_pass_at_least(target_greedy, prompt, guess):
+    current = list(guess)
+    for i in range(len(guess)):
+        current[i] = target_greedy([*prompt, *current])[len(prompt) - 1 + i]
+    return current, max(len(guess), 1)
+
+
+@jacobi_decode.form_of(jacobi_one_place_a_pass)
+def jacobi_place_after_place_and_once_more(target_greedy, prompt, guess):
+    current = list(guess)
+    for i in range(len(guess)):
+        current[i] = target_greedy([*prompt, *current])[len(prompt) - 1 + i]
+    return current, len(guess) + 1
+
+
+@jacobi_decode.form_of(jacobi_one_place_a_pass)
+def jacobi_plain_decoding(target_greedy, prompt, guess):
+    written = []
+    for _ in guess:
+        written.append(target_greedy([*prompt, *written])[-1])
+    return written, len(guess)
+
+
+@jacobi_decode.wrong(
+    think="K places need at most K passes.",
+    because="pass K may change the last place, and only one more pass shows that nothing changes.",
+)
+def jacobi_at_most_the_places(target_greedy, prompt, guess):
+    return _until_unchanged(
+        lambda c: _renewed(target_greedy, prompt, c), guess, most=max(len(guess), 1)
+    )
+
+
+@jacobi_decode.form_of(jacobi_at_most_the_places)
+def jacobi_at_most_the_places_or_none(target_greedy, prompt, guess):
+    return _until_unchanged(lambda c: _renewed(target_greedy, prompt, c), guess, most=len(guess))
+
+
+@jacobi_decode.wrong(
+    think="the prompt belongs to the answer.",
+    because="the greedy tokens after the prompt are asked for: as many as the guess has places.",
+)
+def jacobi_with_the_prompt(target_greedy, prompt, guess):
+    tokens, passes = _until_unchanged(lambda c: _renewed(target_greedy, prompt, c), guess)
+    return [*prompt, *tokens], passes
+
+
+@jacobi_decode.wrong(
+    think="the target reads the guess alone.",
+    because="the text before the guess decides what follows: every pass reads prompt + current.",
+)
+def jacobi_without_prompt(target_greedy, prompt, guess):
+    return _until_unchanged(lambda c: list(target_greedy(c)[: len(c)]), guess)
+
+
+@jacobi_decode.wrong(
+    think="the last token of the prompt is enough to go on from.",
+    because="the target may look at the whole text: every pass reads all of the prompt.",
+)
+def jacobi_last_token_only(target_greedy, prompt, guess):
+    return _until_unchanged(lambda c: _renewed(target_greedy, prompt[-1:], c), guess)
+
+
 @jacobi_decode.wrong(
     think="one pass over the guess corrects it.",
     because="a place that was renewed behind a wrong token is only right by luck.",
@@ -272,6 +460,134 @@ def candidates_one_coin(candidates, p, q, r, u):
             return token
         residual = _wanted(residual, q)
     return sample_from(residual, u)
+
+
+@multi_candidate_accept.form_of(candidates_one_coin)
+def candidates_last_coin(candidates, p, q, r, u):
+    residual = p
+    for token in candidates:
+        if r[-1] * q[token] < residual[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="the place of the accepted candidate in the list is the answer.",
+    because="a token is asked for: candidates[i], and not i.",
+)
+def candidates_place_in_the_list(candidates, p, q, r, u):
+    residual = p
+    for i, token in enumerate(candidates):
+        if r[i] * q[token] < residual[token]:
+            return i
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="the draft over the residual is the ratio.",
+    because="a token that the draft overstates is the one to reject: r q < residual accepts.",
+)
+def candidates_ratio_inverted(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * residual[token] < q[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="u is the coin of every candidate.",
+    because="candidate i has the coin r[i]; u draws a token where all are rejected.",
+)
+def candidates_u_is_the_coin(candidates, p, q, r, u):
+    residual = p
+    for token in candidates:
+        if u * q[token] < residual[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="a rejected token is struck out of what is wanted, and the rest stays.",
+    because="a rejection takes q off every token, and not the rejected token alone.",
+)
+def candidates_struck_out(candidates, p, q, r, u):
+    residual = p.copy()
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * q[token] < residual[token]:
+            return token
+        residual = _without(residual, token)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.form_of(candidates_struck_out)
+def candidates_struck_out_divided_at_the_end(candidates, p, q, r, u):
+    residual = p.copy()
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * q[token] < residual[token]:
+            return token
+        residual[token] = 0
+    return sample_from(residual / residual.sum(), u)
+
+
+@multi_candidate_accept.wrong(
+    think="a token that was rejected once need not be tried again.",
+    because="a second draw of it is a candidate like the others: its rejection takes q off again.",
+)
+def candidates_each_token_once(candidates, p, q, r, u):
+    residual, tried = p, []
+    for token, coin in zip(candidates, r, strict=True):
+        if token in tried:
+            continue
+        if coin * q[token] < residual[token]:
+            return token
+        tried.append(token)
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="a candidate is judged against what is left without it.",
+    because="q comes off after a rejection only: the first candidate is judged against p.",
+)
+def candidates_residual_too_early(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        residual = _wanted(residual, q)
+        if coin * q[token] < residual[token]:
+            return token
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="where all are rejected the last candidate is kept.",
+    because="it was rejected: the target has had its share of it, and wants a token of the "
+    "residual.",
+)
+def candidates_last_is_kept(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * q[token] < residual[token]:
+            return token
+        residual = _wanted(residual, q)
+    return candidates[-1] if candidates else sample_from(p, u)
+
+
+@multi_candidate_accept.wrong(
+    think="where all are rejected the most probable token of the residual comes out.",
+    because="every token of the residual is owed its share, so u draws one of them.",
+)
+def candidates_best_of_the_residual(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * q[token] < residual[token]:
+            return token
+        residual = _wanted(residual, q)
+    return int(np.argmax(residual))
 
 
 @multi_candidate_accept.wrong(
@@ -382,6 +698,60 @@ def mask_parent_only(parents):
         if parent >= 0:
             mask[node, parent] = True
     return mask
+
+
+@tree_attention_mask.wrong(
+    think="a node sees itself, its parent and its parent's parent.",
+    because="its past goes on beyond them, up to the text, however deep the tree is.",
+)
+def mask_two_levels(parents):
+    mask = np.eye(len(parents), dtype=bool)
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            mask[node, parent] = True
+            if parents[parent] >= 0:
+                mask[node, parents[parent]] = True
+    return mask
+
+
+@tree_attention_mask.wrong(
+    think="the way up ends at node 0.",
+    because="node 0 is a draft token as the others; the text is -1.",
+)
+def mask_stops_at_node_0(parents):
+    mask = np.eye(len(parents), dtype=bool)
+    for node, parent in enumerate(parents):
+        if parent > 0:
+            mask[node] |= mask[parent]
+    return mask
+
+
+@tree_attention_mask.wrong(
+    think="a node sees all nodes of the levels above its own.",
+    because="of each level above only one node is on its branch.",
+)
+def mask_levels_above(parents):
+    nodes, depth = range(len(parents)), []
+    for parent in parents:
+        depth.append(0 if parent < 0 else depth[parent] + 1)
+    sees = [[i == j or depth[j] < depth[i] for j in nodes] for i in nodes]
+    return np.array(sees, dtype=bool).reshape(len(parents), len(parents))
+
+
+@tree_attention_mask.wrong(
+    think="who is seen sees back: a node sees its descendants, too.",
+    because="a token never sees what comes after it, and its descendants come after it.",
+)
+def mask_both_ways(parents):
+    return _mask(parents) | _mask(parents).T
+
+
+@tree_attention_mask.wrong(
+    think="True marks what is masked out.",
+    because="here True says that the node of the row sees the node of the column.",
+)
+def mask_of_the_hidden(parents):
+    return ~_mask(parents)
 
 
 @tree_attention_mask.wrong(
@@ -569,6 +939,128 @@ def walk_to_the_first_of_the_token(parents, tokens, p, q, r, u):
     return written
 
 
+@walk_tree.wrong(
+    think="the coins are used in the order in which they are needed.",
+    because="coin i belongs to node i, also if nodes before it were never judged.",
+)
+def walk_coins_in_order_of_use(parents, tokens, p, q, r, u):
+    used = iter(r)
+
+    def judge(child, depth, rest, whole):
+        return next(used), rest[tokens[child]]
+
+    return _walk(parents, tokens, p, q, r, u, judge=judge)
+
+
+@walk_tree.form_of(walk_coins_in_order_of_use)
+def walk_coins_of_whole_levels_in_order(parents, tokens, p, q, r, u):
+    used, asked = [], []
+
+    def judge(child, depth, rest, whole):
+        siblings = _below(parents, parents[child])
+        if siblings not in asked:
+            used.append(sum(map(len, asked)))
+            asked.append(siblings)
+        return r[used[-1] + siblings.index(child)], rest[tokens[child]]
+
+    return _walk(parents, tokens, p, q, r, u, judge=judge)
+
+
+@walk_tree.wrong(
+    think="the row of the first child judges the children.",
+    because="row i + 1 stands after node i; the children of node i are judged there, wherever they "
+    "are listed.",
+)
+def walk_row_of_the_first_child(parents, tokens, p, q, r, u):
+    def row(node):
+        below = _below(parents, node)
+        return below[0] if below else node + 1
+
+    return _walk(parents, tokens, p, q, r, u, row=row)
+
+
+@walk_tree.wrong(
+    think="the coins of a level are the first ones of r.",
+    because="coin i belongs to node i: the children's coins are r[children].",
+)
+def walk_first_coins(parents, tokens, p, q, r, u):
+    def judge(child, depth, rest, whole):
+        return r[_below(parents, parents[child]).index(child)], rest[tokens[child]]
+
+    return _walk(parents, tokens, p, q, r, u, judge=judge)
+
+
+@walk_tree.wrong(
+    think="where all children are rejected nothing more is written.",
+    because="what is left of p gives one more token: no pass of the target writes none.",
+)
+def walk_nothing_after_a_rejection(parents, tokens, p, q, r, u):
+    node, written = -1, _walk(parents, tokens, p, q, r, u)
+    for token in written[:-1]:
+        node = next(i for i in _below(parents, node) if tokens[i] == token)
+    return written[:-1] if _below(parents, node) else written
+
+
+@walk_tree.wrong(
+    think="row 0 serves the whole walk.",
+    because="row 0 is what follows the text; what follows node i is in row i + 1.",
+)
+def walk_in_row_0(parents, tokens, p, q, r, u):
+    return _walk(parents, tokens, p, q, r, u, row=lambda node: 0)
+
+
+@walk_tree.wrong(
+    think="what rejections left of p is carried on to the next level.",
+    because="the accepted token has its own next distribution: its children meet a new p.",
+)
+def walk_residual_carried_down(parents, tokens, p, q, r, u):
+    written, node, rest = [], -1, p[0]
+    while True:
+        for child in _below(parents, node):
+            if r[child] * q[node + 1][tokens[child]] < rest[tokens[child]]:
+                written, node = [*written, tokens[child]], child
+                break
+            rest = _wanted(rest, q[node + 1])
+        else:
+            return [*written, sample_from(rest, u)]
+
+
+@walk_tree.wrong(
+    think="the child that the target likes best is tried first.",
+    because="the order is part of the law: sorted by p the children are no longer draws from q.",
+    same_as=candidates_sorted,
+)
+def walk_sorted(parents, tokens, p, q, r, u):
+    written, node = [], -1
+    while True:
+        rest, at = p[node + 1], node + 1
+        for child in sorted(_below(parents, node), key=lambda i: -p[at][tokens[i]]):
+            if r[child] * q[at][tokens[child]] < rest[tokens[child]]:
+                written, node = [*written, tokens[child]], child
+                break
+            rest = _wanted(rest, q[at])
+        else:
+            return [*written, sample_from(rest, u)]
+
+
+@walk_tree.wrong(
+    think="of two children with the accepted token the walk goes on at the last one.",
+    because="the child that was judged and accepted is the first of them that its coin accepts.",
+)
+def walk_to_the_last_twin(parents, tokens, p, q, r, u):
+    written, node = [], -1
+    while True:
+        rest, below = p[node + 1], _below(parents, node)
+        for child in below:
+            if r[child] * q[node + 1][tokens[child]] < rest[tokens[child]]:
+                written = [*written, tokens[child]]
+                node = [i for i in below if tokens[i] == tokens[child]][-1]
+                break
+            rest = _wanted(rest, q[node + 1])
+        else:
+            return [*written, sample_from(rest, u)]
+
+
 map_draft = WRONG.exercise("map_draft")
 
 
@@ -679,6 +1171,48 @@ def mapped_uniform_without_overlap(q, draft_to_target, vocab_size):
     return mapped / mapped.sum() if mapped.sum() > 0 else np.full(vocab_size, 1 / vocab_size)
 
 
+@map_draft.wrong(
+    think="an error is due only if no token has an id.",
+    because="an id helps nothing if its draft token has no probability: the sum decides.",
+)
+def mapped_error_by_ids(q, draft_to_target, vocab_size):
+    if max(draft_to_target) < 0:
+        raise ValueError("no token is shared")
+    mapped = np.zeros(vocab_size)
+    np.add.at(mapped, draft_to_target[draft_to_target >= 0], q[draft_to_target >= 0])
+    return mapped / mapped.sum() if mapped.sum() > 0 else mapped
+
+
+@map_draft.wrong(
+    think="a draft that has tokens of its own cannot serve this target.",
+    because="the shared tokens are enough; it is an error only if they have no probability at all.",
+)
+def mapped_error_if_any_is_missing(q, draft_to_target, vocab_size):
+    if min(draft_to_target) < 0:
+        raise ValueError("a token is not shared")
+    return _moved(q, draft_to_target, vocab_size)
+
+
+@map_draft.wrong(
+    think="a target id of 0 means that a token is not shared.",
+    because="0 is the target's first token; -1 says that a token is not shared.",
+)
+def mapped_without_token_0(q, draft_to_target, vocab_size):
+    mapped = _moved(q, np.where(draft_to_target > 0, draft_to_target, -1), vocab_size)
+    return mapped / mapped.sum()
+
+
+@map_draft.wrong(
+    think="a small share is rounding, so nothing is shared.",
+    because="however little is shared, divided by its sum it is a distribution.",
+)
+def mapped_little_refused(q, draft_to_target, vocab_size):
+    mapped = _moved(q, draft_to_target, vocab_size)
+    if mapped.sum() < 0.01:
+        raise ValueError("too little is shared")
+    return mapped / mapped.sum()
+
+
 expected_experts = WRONG.exercise("expected_experts")
 
 
@@ -733,3 +1267,42 @@ def experts_as_a_share(n_tokens, n_experts, active):
 )
 def experts_rounded(n_tokens, n_experts, active):
     return float(round(n_experts * (1 - (1 - active / n_experts) ** n_tokens)))
+
+
+@expected_experts.form_of(experts_rounded)
+def experts_rounded_down(n_tokens, n_experts, active):
+    return int(n_experts * (1 - (1 - active / n_experts) ** n_tokens))
+
+
+@expected_experts.wrong(
+    think="each further token finds as many new experts as the second one.",
+    because="every token leaves fewer experts that are still new for the next one.",
+)
+def experts_in_equal_steps(n_tokens, n_experts, active):
+    if n_tokens == 0:
+        return 0.0
+    return float(active + (n_tokens - 1) * active * (1 - active / n_experts))
+
+
+@expected_experts.form_of(experts_in_equal_steps)
+def experts_in_equal_steps_up_to_all(n_tokens, n_experts, active):
+    if n_tokens == 0:
+        return 0.0
+    steps = active + (n_tokens - 1) * active * (1 - active / n_experts)
+    return float(min(steps, n_experts))
+
+
+@expected_experts.wrong(
+    think="n_experts (1 - active/n_experts)^n_tokens experts are read.",
+    because="this is the number that no token chooses; the others are read.",
+)
+def experts_left_out(n_tokens, n_experts, active):
+    return n_experts * (1 - active / n_experts) ** n_tokens
+
+
+@expected_experts.wrong(
+    think="a read share of `active` experts is the answer.",
+    because="all n_experts can be read, each with the same probability.",
+)
+def experts_of_the_active_ones(n_tokens, n_experts, active):
+    return active * (1 - (1 - active / n_experts) ** n_tokens)

@@ -69,6 +69,25 @@ def always_called(cache, length):
 
 
 @rollback.wrong(
+    think="the cache raises ValueError itself.",
+    because="this one does, but the protocol does not say so: another cache may hold what was "
+    "never read, and nothing would tell.",
+)
+def left_to_the_cache(cache, length):
+    if int(cache.length[0]) != length:
+        cache.truncate(length)
+
+
+@rollback.form_of(left_to_the_cache)
+def too_short_left_to_the_cache(cache, length):
+    held = int(cache.length[0])
+    if length > held:
+        raise ValueError("no such length")
+    if length < held:
+        cache.truncate(length)
+
+
+@rollback.wrong(
     think="a length that is too large means that all stays.",
     because="the caller believes that those positions are there, and nothing would tell it.",
 )
@@ -292,11 +311,36 @@ def coin_used_again(p, q, drafted, r, u):
 
 @verify_block.wrong(
     think="after a rejection the target is simply asked again.",
-    because="tokens that the draft proposed often enough would be paid twice.",
+    because="tokens that the draft proposed often enough would be paid twice. (If you did take q "
+    "off: without the clamp p - q sums to 0, and p takes its place all the same.)",
 )
 def from_the_target(p, q, drafted, r, u):
     count = _right_count(p, q, drafted, r)
     return count, sample_rows(_next(p, q, count)[0], u)
+
+
+@verify_block.form_of(from_the_target)
+def not_clamped(p, q, drafted, r, u):
+    count = _right_count(p, q, drafted, r)
+    p_next, q_next = _next(p, q, count)
+    rest = p_next - q_next
+    mass = rest.sum(-1, keepdim=True)
+    return count, sample_rows(torch.where(mass > 0, rest / mass, p_next), u)
+
+
+@verify_block.wrong(
+    think="what a rejection leaves is p without the rejected token.",
+    because="that is the rule for a draft that always proposes the same token. This one was drawn "
+    "from q, so q is taken off every token.",
+)
+def rejected_token_taken_out(p, q, drafted, r, u):
+    count = _right_count(p, q, drafted, r)
+    law = _next(p, q, count)[0].clone()
+    if q.shape[1]:
+        rows, at = torch.arange(len(p)), count.clamp(max=q.shape[1] - 1)
+        law[rows, drafted[rows, at]] *= (count == q.shape[1]).to(p.dtype)
+    mass = law.sum(-1, keepdim=True)
+    return count, sample_rows(torch.where(mass > 0, law / mass, p[:, 0]), u)
 
 
 @verify_block.wrong(

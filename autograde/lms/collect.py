@@ -120,18 +120,24 @@ def _attempts(
         if len(readings) == 1 and not why:
             yield _attempt(readings[0], kind == "canvas", info)
         else:
-            why = why or (_whose(readings) if readings else _NO_NAME)
+            why = why or (_whose(readings, chapter) if readings else _NO_NAME)
             result.refused.append(f"{printable(info.filename)}: {why}")
 
 
 _NO_NAME = "it is no notebook with a name as the LMS writes them"
 
 
-def _whose(readings: list[dict[str, str]]) -> str:
+def _whose(readings: list[dict[str, str]], chapter: str) -> str:
+    """Who the file may be of, and how the person who looked it up goes on by hand."""
     people = " or ".join(f"{each['name']}, number {each['user']}" for each in readings)
+    places = " or ".join(
+        str(notebook_path(Path("course", "submitted", _student(each)), chapter))
+        for each in readings
+    )
     return (
-        f"its name can be read as that of {printable(people)}; look in the LMS whose it is, and "
-        "put it into the student's folder by hand"
+        f"its name can be read as that of {printable(people)}. Look in the LMS whose it is, and "
+        f"put the file there by hand, as {places}. It is then graded like the others; give its "
+        "feedback page back by hand too"
     )
 
 
@@ -180,10 +186,15 @@ def _attempt(parts: dict[str, str], canvas: bool, info: ZipInfo) -> Attempt:
     name = ATTEMPT.sub("", name) if canvas else name
     download = DOWNLOAD.search(name)
     numbers = [int(found[1]) if found else 0 for found in (again, download)]
-    person, number = _folder_name(parts["name"]), f"-{parts['user']}"
-    student = cut(person, MAX_FOLDER - len(number)) + number
+    called = f"{_folder_name(parts['name'])}-{parts['user']}"
     order, name = (int(parts.get("order") or 0), *numbers), DOWNLOAD.sub("", name)
-    return Attempt(student, person + number, name, order, bool(parts.get("late")), info)
+    return Attempt(_student(parts), called, name, order, bool(parts.get("late")), info)
+
+
+def _student(parts: dict[str, str]) -> str:
+    """The name of a student's folder; the number at its end stays if the name is too long."""
+    number = f"-{parts['user']}"
+    return cut(_folder_name(parts["name"]), MAX_FOLDER - len(number)) + number
 
 
 def _by_student(attempts: Iterable[Attempt], chapter: str) -> dict[str, list[Attempt]]:

@@ -20,7 +20,7 @@ class Words(NamedTuple):
 
 
 CLASS = Words(
-    "marked by a person",
+    "a person marks it",
     "**A time limit decided:** a cell or a call was stopped, also when everything was run again "
     "alone. What was stopped is named below. This result is not stored: grading again tries again.",
 )
@@ -37,7 +37,8 @@ def points(number: float) -> str:
 def summary_markdown(result: Result, sections: Mapping[str, Section], words: Words = CLASS) -> str:
     """The first cell of a graded notebook: every exercise with its points and a link to it."""
     lines = [
-        f"- [{name}](#test_{name}): {_points(e)}{_behaviours(e)}{_first_reason(e)}"
+        f"- [{name}](#test_{name}): {', '.join(filter(None, (_points(e), _behaviours(e))))}"
+        f"{_first_reason(e)}"
         for name, e in result.exercises.items()
     ]
     by_hand = [f"- [{name}](#{name}): {words.written}" for name in result.pending]
@@ -52,7 +53,9 @@ def _points(marked: Result | Exercise) -> str:
 
 def _first_reason(exercise: Exercise) -> str:
     """The first behaviour that is missing, in our words; a message may hold a student's."""
-    if exercise.note is not None or exercise.passed == len(exercise.behaviours):
+    if exercise.note is not None:
+        return "; no answer yet"
+    if exercise.passed == len(exercise.behaviours):
         return ""
     return f"; not yet: {next(b.name for b in exercise.behaviours if not b.passed)}"
 
@@ -79,16 +82,16 @@ def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
     """A list of the exercise's behaviours by name, with what is to be said of each.
 
     Below it a link to `section`, which is to be read again. MathJax leaves the class
-    tex2jax_ignore alone: a student's value may look like a formula.
+    tex2jax_ignore alone: a student's value may look like a formula. The page does not show the
+    points of the class from-tests, since its label has the mark.
     """
-    if exercise.note is not None:
-        details = f": {escape(exercise.note)}</div>"
-    else:
-        rows = "".join(map(_row, exercise.behaviours))
-        details = f"{_behaviours(exercise)}</div><ul>{rows}</ul>"
+    told = exercise.note if exercise.note is not None else _behaviours(exercise)
+    line = f"<div>{escape(told)}</div>" if told else ""
+    rows = "".join(map(_row, exercise.behaviours)) if exercise.note is None else ""
     return (
-        f'<div class="feedback tex2jax_ignore"><div><strong>{_points(exercise)}</strong>{details}'
-        f"{_link(exercise, section)}</div>"
+        f'<div class="feedback tex2jax_ignore">'
+        f'<div class="from-tests"><strong>{_points(exercise)}</strong></div>{line}'
+        f"{rows and f'<ul>{rows}</ul>'}{_link(exercise, section)}</div>"
     )
 
 
@@ -103,8 +106,10 @@ def _link(exercise: Exercise, section: Section | None) -> str:
 
 
 def _behaviours(exercise: Exercise) -> str:
+    """How many are right, of an answer that has several."""
     total, alone = len(exercise.behaviours), " by themselves" if exercise.remarks else ""
-    return f", {exercise.passed} of {total} behaviours right{alone}" if total > 1 else ""
+    several = total > 1 and exercise.note is None
+    return f"{exercise.passed} of {total} behaviours right{alone}" if several else ""
 
 
 def _row(behaviour: Behaviour) -> str:

@@ -1,8 +1,9 @@
 """A worker for who marks their own notebook: on any system, and without isolation.
 
 It is a program like any other of the account. It speaks through a loopback connection, as a
-notebook's kernel does, and needs nothing that only one system has. Of the limits it knows those of
-time: its processor's seconds lie in a file that both map.
+notebook's kernel does, and needs nothing that only one system has. Its processor's seconds lie in
+a file that both map. Its memory is limited by the kernel on Linux; on every system the grader looks
+at it too, if psutil is there, which Jupyter's kernels need.
 """
 
 import contextlib
@@ -16,20 +17,29 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograde.sandbox import library, mounts
 from autograde.sandbox.inside.portable import ARRAYS, CLOCK, CLOCK_SIZE, LOOPBACK, TOKEN
 from autograde.sandbox.memory import SIZE, Memory
 from autograde.sandbox.workers import START_SECONDS, Limits, SandboxError, Worker, last_words
 
+if TYPE_CHECKING:
+    import psutil
+
 PROGRAM = mounts.PROGRAM / "portable.py"
-LOOK_SECONDS, TOKEN_SECONDS = 0.2, 2.0
+LOOK_SECONDS, TOKEN_SECONDS, MEMORY_SECONDS = 0.2, 2.0, 0.1
 
 
 class OwnWorker(Worker):
     """A worker whose process tells the time that it has used."""
+
+    def is_full(self) -> bool:
+        """Whether it was ended because it had too much memory."""
+        return self.process.full
 
     def seconds_used(self) -> float:
         """The seconds of processors that it has used, as it wrote down last."""
@@ -48,10 +58,12 @@ class OwnProcess:
         self.folder = Path(tempfile.mkdtemp(prefix="specdec-"))
         self.arrays, self.clock = _new(self.folder / ARRAYS, SIZE), self._mapped_clock()
         self.alive: socket.socket | None = None
+        self.full, self.ended = False, threading.Event()
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
         copy = library.without(limits.blocklist)
         settings = {"address": address, "token": token}
         settings |= {"library": str(copy) if copy else None, "preload": limits.preload}
+        settings |= {"memory_mib": limits.memory_mib}
         self.popen = subprocess.Popen(
             [sys.executable, "-X", "utf8", str(PROGRAM)], cwd=self.folder, env=_environment(),
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self.errors,
@@ -74,8 +86,26 @@ class OwnProcess:
         """The seconds of processors that the program has used; what it wrote down stays."""
         return struct.unpack("d", self.clock[:CLOCK_SIZE])[0]
 
+    def watch(self, mib: int) -> None:
+        """Kill it, from now on, once it has so much more memory; nothing happens without psutil."""
+        with contextlib.suppress(ImportError):
+            import psutil
+
+            args = (psutil.Process(self.popen.pid), psutil.Error, mib * 2**20)
+            threading.Thread(target=self._watch, args=args, daemon=True).start()
+
+    def _watch(self, program: "psutil.Process", gone: type[Exception], more: int) -> None:
+        with contextlib.suppress(gone):
+            most = _bytes_of(program) + more
+            while not self.ended.wait(MEMORY_SECONDS):
+                if _bytes_of(program) > most:
+                    self.full = True
+                    self.popen.kill()
+                    return
+
     def end(self) -> None:
         """Kill it. A second call does nothing."""
+        self.ended.set()
         self.popen.kill()
         self.popen.wait()
         self.errors.close()
@@ -104,7 +134,9 @@ def start(limits: Limits) -> Worker:
             process.remove_folder()
             raise
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # many small messages
-    return OwnWorker(link, process, memory)
+    worker = OwnWorker(link, process, memory)
+    process.watch(limits.memory_mib)
+    return worker
 
 
 def _connection(server: socket.socket, process: OwnProcess, token: str) -> socket.socket:
@@ -117,6 +149,12 @@ def _connection(server: socket.socket, process: OwnProcess, token: str) -> socke
                 return link
             link.close()
     raise SandboxError(f"the worker did not start: {last_words(process.errors)}")
+
+
+def _bytes_of(program: "psutil.Process") -> int:
+    """The memory that it has; on Windows the program of an environment starts another one."""
+    others = program.children() if sys.platform == "win32" else []
+    return sum(each.memory_info().rss for each in (program, *others))
 
 
 def _token_of(link: socket.socket) -> bytes:

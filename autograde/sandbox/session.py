@@ -273,7 +273,12 @@ class Session:
         return f"{why}{name} is not defined in the notebook"
 
     def _explained(self, error: dict | None) -> dict | None:
-        """A NameError with the cell that should have defined the name, and did not end well."""
+        """A NameError with the cell that should have defined the name, and did not end well.
+
+        A MemoryError, of which Python says nothing, with what there is.
+        """
+        if error and (error["name"], error["text"]) == ("MemoryError", ""):
+            return error | {"text": f"a notebook may use {self._memory}"}
         found = UNDEFINED.match(error["text"]) if error and error["name"] == "NameError" else None
         why = self._why_undefined(found[1]) if found else ""
         return error | {"text": why + error["text"]} if why else error
@@ -326,6 +331,8 @@ class Session:
         """Run a cell; how many characters its report has, which are about `left` at most."""
         answer = self._ask({"do": "cell", "source": cell.source}, cell.seconds)
         report = report_of(answer, left, self._explained)
+        if report["error"] and report["error"]["name"] == "MemoryError":
+            raise self._out_of_memory()  # what it has filled would be missing for all other cells
         self.reports[cell.key] = report
         self.unset[cell.key] = _names(answer) if report["error"] else frozenset()
         return _length(report)
@@ -367,11 +374,20 @@ class Session:
         return answer
 
     def _end_of_process(self) -> ProcessEnded:
-        """Why the process is gone: the kernel's limit, which it counts in ticks, or by itself."""
+        """Why the process is gone: a limit, of which the kernel counts time in ticks, or itself."""
+        if self.worker.is_full():
+            return self._out_of_memory()
         if self.worker.seconds_used() < self.limits.process_seconds - 1:
             return ProcessEnded("it ended the Python process, which no answer needs to do")
         used = f"{self.limits.cpu_seconds} s of the processors"
         return self._at_limit(f"it was stopped when its process had used {used}")
+
+    def _out_of_memory(self) -> ProcessEnded:
+        return ProcessEnded(f"it needed more than {self._memory} of memory")
+
+    @property
+    def _memory(self) -> str:
+        return f"{self.limits.memory_mib / 1024:g} GiB"
 
     def _at_limit(self, reason: str = "") -> CallTimedOut:
         """The error of a request that was stopped at a limit; no reason: at the submission's."""

@@ -134,6 +134,10 @@ class Worker:
         """The seconds of processors that it has used, of which differences count."""
         return processor_seconds(self.pid)
 
+    def is_full(self) -> bool:
+        """Whether it was ended because it had too much memory; the kernel's limit ends nothing."""
+        return False
+
     def exchange(self, request: dict | None, limit: Stopwatch) -> dict | None:
         """Send a request, if there is one, and read an answer; None if the worker has ended.
 

@@ -1,52 +1,107 @@
-"""The gates of a chapter: its hidden tests tell the solution from a stub and from wrong answers."""
+"""The gates of a chapter: its hidden tests tell the solution from stubs and from wrong answers.
+
+`faults` is what `autograde gates` prints. Each fault names the file, the cases and their numbers.
+A worker starts for every notebook that is graded, so one notebook holds a wrong answer to each of
+several exercises (wrong_rounds.py).
+"""
 
 from collections.abc import Iterator
 
 from autograde.chapter import Chapter
-from autograde.grade import grade, hidden_tests_of, right_cases_of
-from autograde.result import Exercise
+from autograde.grade import cases_of, grade, right_cases_of
+from autograde.result import Exercise, Result
 from autograde.submission import release_of
-from autograde.tools.samples import filled, solutions_of
+from autograde.tools.named_numbers import place, places
+from autograde.tools.samples import filled, functions_of, solutions_of
+from autograde.tools.wrong_rounds import answers_beside, without_others
 from autograde.wrong import Misconception, misconceptions_of
+
+# What somebody might return without reading the question: constants, and copies of arguments.
+EMPTY_ANSWERS = (
+    *("[]", "{}", "True", "0", "1", "1.0", "None", "np.eye(3)", "int('x')"),
+    *(f"args[{i}]" for i in range(5)),
+    *("(args[0], True)", "(args[2], True)", "max(args)", "args[1] + 1", "args[0].mean()"),
+    "args[0][-args[1]:]",
+)
 
 
 def faults(chapter: str) -> Iterator[str]:
     """What does not hold in a built chapter, each with the file, the test and the case."""
-    yield from _of_solution(chapter)
-    yield from _of_stub(chapter)
+    yield from of_solution(chapter)
+    yield from of_stub(chapter)
     for wrong in misconceptions_of(chapter).all:
-        yield from _of_wrong_answer(chapter, wrong)
+        yield from of_wrong_answer(chapter, wrong)
+    for value in EMPTY_ANSWERS if functions_of(chapter) else ():
+        yield from of_empty_answer(chapter, value)
 
 
-def _of_solution(chapter: str) -> Iterator[str]:
+def grade_with(chapter: str, **answers: str) -> Result:
+    """The solution's result with other `answers` in it."""
+    return grade(filled(release_of(chapter), solutions_of(chapter) | answers), chapter)
+
+
+def grade_alone(chapter: str, **answers: str) -> Result:
+    """The result of these `answers`, with the solution's where they call them, and no others.
+
+    Their exercises get what they get in `grade_with`, and no time goes into the others.
+    """
+    return grade_with(chapter, **without_others(chapter, answers))
+
+
+def of_solution(chapter: str) -> Iterator[str]:
     """The cases that the chapter's own solution fails."""
-    trials = hidden_tests_of(chapter).trials
-    for trial, case in zip(trials, right_cases_of(chapter), strict=True):
+    for i, case in enumerate(right_cases_of(chapter)):
         if case.error is not None:
-            given = ", ".join(f"{name}={value!r}" for name, value in trial.arguments.items())
-            where = f"{Chapter(chapter).tests.name}: {trial.name}({given})"
+            where = f"{Chapter(chapter).tests.name}: {place(chapter, i)}"
             yield f"{where}: the solution fails this case: {case.error}"
 
 
-def _of_stub(chapter: str) -> Iterator[str]:
+def of_stub(chapter: str) -> Iterator[str]:
     """The behaviours that nobody's work shows."""
     for name, exercise in grade(release_of(chapter), chapter).exercises.items():
         for behaviour in exercise.behaviours:
             if behaviour.passed:
-                where = f"{Chapter(chapter).tests.name}: {name}"
-                yield f"{where}: the release as it is passes {behaviour.name!r}"
+                yield _given_away(chapter, name, behaviour.name, "stubs")
 
 
-def _of_wrong_answer(chapter: str, wrong: Misconception) -> Iterator[str]:
-    """A wrong answer that loses nothing, or whose author does not read why."""
-    answers = solutions_of(chapter) | {wrong.exercise: wrong.code}
-    exercise = grade(filled(release_of(chapter), answers), chapter).exercises[wrong.exercise]
-    where = f"{Chapter(chapter).wrong.name}: {wrong.name}, a wrong answer to {wrong.exercise},"
+def of_wrong_answer(chapter: str, wrong: Misconception) -> Iterator[str]:
+    """That a wrong answer loses nothing, or that its author does not read why."""
+    result = grade_with(chapter, **answers_beside(chapter, wrong))
+    exercise = result.exercises[wrong.exercise]
+    file, name = Chapter(chapter).wrong.name, wrong.function.__name__  # of a form, its own
+    where = f"{file}: {name}, a wrong answer to {wrong.exercise},"
     if exercise.score == exercise.max_score:
-        yield f"{where} loses no point: write a case that it fails"
+        cases = _listed(places(chapter, wrong.exercise))
+        yield f"{where} loses no point: write a case that it fails. Its cases:{cases}"
     elif not _is_told(exercise, wrong):
         yield f"{where} does not read its words, but: {' '.join(exercise.messages)}"
 
 
 def _is_told(exercise: Exercise, wrong: Misconception) -> bool:
     return any(wrong.think in text and wrong.because in text for text in exercise.messages)
+
+
+def of_empty_answer(chapter: str, value: str) -> Iterator[str]:
+    """The behaviours that functions which return `value` show, whatever their arguments `args`.
+
+    Such functions call no other, so each case is run once and no cause is looked for.
+    """
+    names = functions_of(chapter)
+    answers = {name: f"def {name}(*args):\n    return {value}" for name in names}
+    cases = cases_of(filled(release_of(chapter), answers), chapter)
+    failed = {case.behaviour for case in cases if case.error is not None}
+    shown = {case.behaviour for case in cases if case.exercise in names} - failed
+    for each in sorted(shown, key=lambda behaviour: behaviour.name):
+        yield _given_away(chapter, each.exercise.name, each.name, f"functions that return {value}")
+
+
+def _given_away(chapter: str, exercise: str, behaviour: str, what: str) -> str:
+    """That `what` shows a behaviour, with the cases of it, of which one should fail."""
+    cases = _listed(places(chapter, exercise, behaviour))
+    return (
+        f"{Chapter(chapter).tests.name}: {exercise}: {what} show {behaviour!r}. Its cases:{cases}"
+    )
+
+
+def _listed(cases: Iterator[str]) -> str:
+    return "".join(f"\n  {case}" for case in cases)

@@ -106,6 +106,6 @@ def cost_label(cost: str, *drafts: str) -> str:
     small = [read_shape(ASSETS / draft) for draft in drafts]
     before, after = (" or ".join(ratio(each, s) for s in small) for each in (plain, grown))
     return (
-        f"acceptance of {before} pair, cost of {after} pair: the built-in target was slowed down, "
-        "so its acceptance stays what it was"
+        f"acceptance of {before} pair, cost of {after} pair (target to draft, by parameters): the "
+        "built-in target was slowed down, so its acceptance stays what it was"
     )

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from classes import record_ch01
 from classes.chapter_cases import draw, functions_of, text_of
-from classes.regrading import grade_with
 
+from autograde.tools.proof import grade_with
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.ch01 import puzzle, storyboard
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, Calls, greedy_decode, pair

@@ -10,7 +10,7 @@ from classes.chapter_cases import SETTINGS, functions_of, text_of
 from transformers.generation import candidate_generator
 
 from specdec_lib.lessons.ch05 import checks as ch05
-from specdec_lib.lessons.ch05 import computed
+from specdec_lib.lessons.ch05 import computed, measured
 from specdec_lib.lessons.ch05.checks import conditional_rates, drifting_seconds
 from specdec_lib.lessons.ch05.computed import rounding_interval
 from specdec_lib.lessons.common.examples import Different, expect_value_error
@@ -132,6 +132,17 @@ def test_one_clock_two_orders():
     turns, after = drifting_seconds(True), drifting_seconds(False)
     assert turns[0][0] == after[0][0] == 1.0
     assert turns[1][-1] == after[1][-1] == pytest.approx(1.2)
+
+
+@pytest.mark.parametrize("plain, told", [([1.21], "no quartiles"), ([1, 3], "1.50 and 2.50")])
+def test_one_text_has_no_quartiles(monkeypatch, plain, told):
+    said = []
+    monkeypatch.setattr(measured, "show", lambda figure, text: said.append((figure, text)))
+    measured.pairs(FUNCTIONS["paired_speedup"], plain, [1.0] * len(plain))
+    ((figure, text),) = said
+    (axes,) = figure.axes
+    assert told in axes.get_xlabel() and told in text
+    assert list(axes.get_xticks()) == list(range(1, len(plain) + 1))
 
 
 def test_rates_by_position_are_conditional():

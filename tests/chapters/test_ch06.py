@@ -6,9 +6,10 @@ import re
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
-from classes.regrading import grade_alone
 
-from autograde.chapters.ch06_tests import RemoteCoins, Seeded, law_of_slowest
+from autograde.chapters.ch06_tests import RemoteCoins, Seeded
+from autograde.chapters.expected import ch06_expected
+from autograde.tools.proof import grade_alone
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch00.checks import KV_BYTES, MODELS
 from specdec_lib.lessons.ch06 import budget, computed, figures, service
@@ -83,7 +84,19 @@ def test_quantiles_do_not_depend_on_rounding():
     ("alpha", "k", "rows"), [(0.8, 5, 1), (0.8, 5, 8), (0.5, 2, 3), (1.0, 3, 4)]
 )
 def test_lockstep_is_the_mean_block_of_a_rarer_coin(alpha: float, k: int, rows: int):
-    assert law_of_slowest(alpha, k, rows) == pytest.approx(expected_tokens(alpha**rows, k))
+    assert ch06_expected.slowest(alpha, k, rows) == pytest.approx(expected_tokens(alpha**rows, k))
+
+
+def test_what_is_expected_is_what_the_cards_say():
+    assert ch06_expected.accepted(0.7, ch06.COINS) == 2
+    assert ch06_expected.decoded(0.7, 0.1, 4, 8, ch06.THREE_BLOCKS) == (9, 3, pytest.approx(4.2))
+    laws = [[0, 1.0], [0, 0, 0.5, 0, 0.5]]
+    assert [ch06_expected.quantile(laws, [0.5, 0.5], share) for share in (0.75, 0.8)] == [2, 4]
+    assert ch06_expected.slowest(0.5, 1, 2) == 1.25
+    assert ch06_expected.worth_drafting(0.5, ch06.TWO_ROWS[1]) == [1, 2]
+    assert f"at least {ch06_expected.ENOUGH} times the most tokens in a millisecond" in TEXT
+    with pytest.raises(ValueError, match="12 coins are too few for 10 tokens with k = 4"):
+        ch06_expected.decoded(0.7, 0.1, 4, 10, ch06.THREE_BLOCKS)
 
 
 def test_numbers_in_the_text_are_right():

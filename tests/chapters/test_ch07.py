@@ -1,14 +1,17 @@
 """Chapter 07: its visible side, its exact numbers, and its family."""
 
+import inspect
 import re
 
 import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, random_pairs, unwritten
-from classes.regrading import grade_alone
 
 from autograde.chapter import ROOT
 from autograde.chapters import ch07_tests, ch07_wrong
+from autograde.chapters.expected import ch07_expected
+from autograde.chapters.numbers import ch07_numbers
+from autograde.tools.proof import grade_alone
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed, experts, family, figures, measured
@@ -192,10 +195,10 @@ def test_a_walk_that_never_moves_is_ended_and_told_why(capsys):
 def test_hidden_walks_are_those_of_the_solution():
     for parents, tokens in (([-1, -1, 0, 1], [1, 1, 0, 2]), ([-1, 0, 1], [2, 0, 2])):
         rows = [ch07_tests.rows_of(each, len(parents)) for each in
-                (ch07_tests.ROWS_P, ch07_tests.ROWS_Q)]  # fmt: skip
+                (ch07_numbers.ROWS_P, ch07_numbers.ROWS_Q)]  # fmt: skip
         for r in np.random.default_rng(1).random((20, len(parents))):
             arguments = (parents, tokens, *rows, r, 0.3)
-            assert FUNCTIONS["walk_tree"](*arguments) == ch07_tests.reference_walk(*arguments)
+            assert FUNCTIONS["walk_tree"](*arguments) == ch07_expected.walk(*arguments)
 
 
 def test_the_ways_of_a_hidden_walk_are_all_of_them():
@@ -226,12 +229,28 @@ def test_smallest_example_counts_as_told():
     assert law.tolist() == [pytest.approx([8, 5]), pytest.approx([0, 3])]
 
 
+def test_what_the_hidden_tests_expect_is_what_the_cards_say():
+    certain, coins = np.array([0, computed.LARGEST, 0]), np.array([0.7, 0.9])
+    assert ch07_expected.one_hot(1, P, 0.5, 0.7) == (2, False)
+    assert ch07_expected.one_hot(1, certain, computed.LARGEST, 0.5) == (1, True)
+    assert ch07_expected.candidate([1, 3], P, Q, coins, 0.5) == 3
+    assert ch07_expected.candidate([1, 2], P, Q, coins, 0.7) == 3
+    steps = ch07_expected.trajectory(lambda text: [t + 1 for t in text], [0], [5, 5, 3])
+    assert steps == [[5, 5, 3], [1, 6, 6], [1, 2, 7], [1, 2, 3], [1, 2, 3]]
+    assert ch07_expected.ancestors(ch07.TREE)[5] == [0, 2, 5]
+    rows = [np.tile(each, (7, 1)) for each in (P, Q)]
+    assert ch07_expected.walk(ch07.TREE, ch07.WALK_TOKENS, *rows, ch07.WALK_R, 0.5) == [3, 0, 1]
+    mapped = ch07_expected.mapped([0.25, 0.2, 0.25, 0.3], [1, -1, 1, 2], 3)
+    assert mapped.tolist() == [0, 0.625, 0.375]
+    assert ch07_expected.mean_experts(2, 8, 2) == 3.5
+
+
 def test_trajectories_of_the_hidden_tests_end_in_greedy_text():
-    for target, prompt, guess in ch07_tests.JACOBI:
+    for target, prompt, guess in ch07_numbers.JACOBI:
         written: list[int] = []
         for _ in guess:
             written.append(target([*prompt, *written])[-1])
-        steps = ch07_tests.trajectory(target, prompt, guess)
+        steps = ch07_expected.trajectory(target, prompt, guess)
         assert steps[-1] == written and len(steps) <= len(guess) + 2
 
 
@@ -331,6 +350,58 @@ def test_a_loop_of_passes_that_cannot_end_is_ended_and_told_why(capsys):
                           capsys.readouterr().out)) == 2  # fmt: skip
     message = graded("jacobi_decode", jacobi(OFF_BY_ONE)).messages[0]
     assert "called target_greedy more than 20 times: 7 places settle in 8 passes" in message
+
+
+def without_prompt(target_greedy, prompt, guess):
+    current, passes = list(guess), 0
+    while True:
+        renewed = target_greedy(current)[: len(guess)]
+        passes += 1
+        if renewed == current:
+            return current, passes
+        current = renewed
+
+
+def called_for_every_place(target_greedy, prompt, guess):
+    current, passes = list(guess), 0
+    while True:
+        renewed = [target_greedy(prompt + current[:i])[-1] for i in range(len(guess))]
+        passes += 1
+        if renewed == current:
+            return current, passes
+        current = renewed
+
+
+def called_twice(target_greedy, prompt, guess):
+    current, passes, first = list(guess), 0, len(prompt) - 1
+    while True:
+        passes += 1
+        if target_greedy(prompt + current)[first : first + len(guess)] == current:
+            return current, passes
+        current = target_greedy(prompt + current)[first : first + len(guess)]
+
+
+@pytest.mark.parametrize(
+    "loop, why",
+    [
+        (
+            without_prompt,
+            r"first call read \[5, 5, 3\]; a pass reads prompt \+ current, \[0, 5, 5, 3",
+        ),
+        (called_for_every_place, r"first call read \[0\]; a pass reads prompt \+ current"),
+        (called_twice, "Two calls in a row read the same tokens: keep what one call returns"),
+    ],
+)
+def test_a_loop_that_reads_something_else_is_told_what_it_reads(loop, why: str):
+    with pytest.raises(Different, match=why) as told:
+        ch07.check_jacobi_decode(loop)
+    assert "slice" not in str(told.value)
+
+
+def test_a_loop_without_the_prompt_is_told_so_after_grading():
+    code = inspect.getsource(without_prompt).replace("def without_prompt", "def jacobi_decode")
+    exercise = graded("jacobi_decode", code)
+    assert exercise.score == 0 and exercise.behaviours[0].cause == "jacobi_without_prompt"
 
 
 @pytest.mark.parametrize("name", ["one_hot_accept", "multi_candidate_accept"])

@@ -2,26 +2,30 @@
 
 import copy
 import re
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from classes.chapter_cases import BLOCKS, functions_of, text_of
-from classes.regrading import grade_alone
 from decoders import random_models
 from decoders.distant import DISTANT, Crossings, llama_on
 from wrong_answers import fresh, held_out, tuned
 
 from autograde.chapters import ch08_tests, ch08_wrong
+from autograde.chapters.expected import ch08_expected as expected
+from autograde.chapters.numbers import ch08_numbers as numbers
+from autograde.tools.proof import grade_alone
 from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 from specdec_lib import exact
 from specdec_lib.assets import ASSETS
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Settings
+from specdec_lib.decoding.verify import verify_block
 from specdec_lib.drafters.model import ModelDrafter
-from specdec_lib.lessons.ch08 import broken, computed, measured, puzzle
+from specdec_lib.lessons.ch08 import broken, computed, diagnosis, measured, puzzle
 from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, dyadic_table
 from specdec_lib.lessons.common.describing import describe
@@ -56,21 +60,50 @@ def test_the_check_sees_what_is_read_twice():
     [
         (ch08_wrong.rollback_too_far, "the target had this: rolled back too far. A token of the"),
         (ch08_wrong.draft_reads_its_last_token, "the draft had this: too many passes. The target"),
+        (ch08_wrong.bonus_dropped, "Block 3 was accepted whole, so the bonus token follows it"),
     ],
 )
-def test_the_check_names_a_rollback_too_far_and_a_pass_too_many(wrong, told):
+def test_the_check_names_what_a_loop_reads_or_leaves_out(wrong, told):
     with pytest.raises(Different, match=told):
         ch08.check_speculative_generate(wrong)
 
 
+def written_by_the_decoder(request: ch08.Request, seed: int) -> list[list[int]]:
+    """The tokens that each block of specdec_lib.decoding adds."""
+    settings = Settings(request.most, Warp(request.temperature), request.eos_id)
+    choices = choices_for(settings.warp, [np.random.default_rng(seed)])
+    target, draft = ch08.models(request.models)
+    drafter = ModelDrafter(draft)
+    out = speculative_generate(target, drafter, [request.prompt], request.k, settings, choices)
+    return [[*block.path, block.token][: block.kept] for block in out.blocks[0]]
+
+
 def test_the_texts_of_the_check_are_the_decoders():
-    for numbers, request in ch08.EXAMPLES:
-        settings = Settings(request.most, Warp(request.temperature), request.eos_id)
-        choices = choices_for(settings.warp, [np.random.default_rng(numbers)])
-        target, draft = ch08.models(request.models)
-        drafter = ModelDrafter(draft)
-        out = speculative_generate(target, drafter, [PROMPT], request.k, settings, choices)
-        assert ch08_tests.blocks_of(out) == request.blocks
+    for seed, request in ch08.EXAMPLES:
+        assert written_by_the_decoder(request, seed) == request.blocks
+
+
+def hidden_settings() -> Iterator[dict]:
+    """What the hidden tests of speculative_generate ask for."""
+    yield from map(ch08_tests.setting, numbers.SAMPLED + numbers.WHOLE)
+    yield from (ch08_tests.setting(seed, temperature=0.0) for seed in numbers.GREEDY)
+    for seed, temperature in numbers.TEMPERATURES:
+        yield ch08_tests.setting(seed, temperature=temperature)
+    yield from (ch08_tests.setting(**changes) for changes in numbers.ENDS)
+    yield from (ch08_tests.setting(s, tokens=numbers.READING_TOKENS) for s in numbers.READING)
+
+
+def test_what_the_hidden_tests_expect_is_what_the_decoder_writes():
+    for request in map(lambda each: ch08_tests.asked(**each), hidden_settings()):
+        assert written_by_the_decoder(request, request.models) == request.blocks
+
+
+def test_what_the_hidden_tests_expect_of_a_verdict_is_the_decoders():
+    args = [ch08_tests.edge(*each) for each in numbers.EDGES]
+    args += [ch08_tests.block(*each) for each in numbers.BLOCKS + numbers.TOKEN_BLOCKS]
+    for block in (*args, ch08_tests.block(*numbers.FLOAT32, torch.float32)):
+        for ours, told in zip(expected.verdict(*block), verify_block(*block), strict=True):
+            assert torch.equal(ours, told)
 
 
 def test_what_is_measured_waits_for_its_check(monkeypatch):
@@ -182,7 +215,7 @@ def test_temperatures_tell_the_law_that_judges_from_another():
                 *(request[name] for name in ("prompt", "k", "tokens", "temperature")),
                 np.random.default_rng(seed),
             )
-            for seed, temperature in ch08_tests.TEMPERATURES
+            for seed, temperature in numbers.TEMPERATURES
             for request in [ch08_tests.setting(seed, temperature=temperature)]
         ]
 
@@ -212,6 +245,19 @@ def test_a_right_loop_of_wrong_parts_loses_a_small_share():
     assert message.startswith("the whole decoder, with your own parts: ") and words in message
 
 
+def test_the_call_of_a_rollback_shows_the_cache_as_it_was():
+    code = "def rollback(cache, length):\n    cache.truncate(length)\n    return cache"
+    first, *_ = graded(rollback=code)["rollback"].messages
+    assert "rollback(cache=a cache of 14 positions, length=11) returned" in first
+
+
+def test_the_check_sees_an_error_that_is_left_to_the_cache():
+    with pytest.raises(Different, match=r"positions, 4\) called truncate\(4\) first"):
+        ch08.check_rollback(ch08_wrong.left_to_the_cache)
+    with pytest.raises(Different, match=r"positions, -1\) called truncate\(-1\) first"):
+        ch08.check_rollback(ch08_wrong.too_short_left_to_the_cache)
+
+
 RAISES_LATE = """
 def rollback(cache, length):
     if length < 0:
@@ -226,7 +272,7 @@ def rollback(cache, length):
 
 def test_a_refusal_behind_a_cut_is_not_taken_for_another_mistake():
     (message,) = graded(rollback=RAISES_LATE)["rollback"].messages
-    assert "raised ValueError, but behind truncate(0)" in message
+    assert "raised ValueError, but only after truncate(0)" in message
     assert "You might think" not in message
 
 
@@ -248,9 +294,9 @@ def test_puzzle_solved_is_a_decoder(order: str):
         f"{body}\n    return text",
         names,
     )
-    numbers, request = ch08.EXAMPLES[1]
+    seed, request = ch08.EXAMPLES[1]
     length = len(PROMPT)
-    args = list(PROMPT), 3, length + ch08.TOKENS, Warp(1.0), np.random.default_rng(numbers)
+    args = list(PROMPT), 3, length + ch08.TOKENS, Warp(1.0), np.random.default_rng(seed)
     out = names["write"](*ch08.models(request.models), *args)
     assert out[length:] == request.text[: len(out) - length] and len(out) > 9
     assert set(puzzle.LINES) - set(order) == {"E"}
@@ -467,6 +513,10 @@ SLIPS = {
         {"written": "pass"},
         "the draft was called more than 400 times: does every block add its tokens to the text",
     ),
+    "the draft is rolled back to what it never held": (
+        {"draft_back": "rollback(draft_cache, len(text) - 1)"},
+        "The error came after block 5, in which no draft token was rejected. There the draft's",
+    ),
     "the draft is not rolled back": (
         {"draft_back": "pass"},
         "is the draft's. Its cache held 2 at position 3, where the text has 3",
@@ -485,6 +535,25 @@ def made(code: str):
 def test_the_visible_check_sees_a_slip_of_the_loop_and_says_what_it_is(parts, told):
     with pytest.raises(Different, match=rf"{told}.*\(?target, draft = lesson.models\(\d\)"):
         ch08.check_speculative_generate(made(loop(**parts)))
+
+
+ALIASED = solutions_of(CHAPTER)["speculative_generate"].replace("list(prompt_ids)", "prompt_ids")
+
+
+def test_a_right_text_with_a_changed_argument_is_told_nothing_else():
+    code = ALIASED.replace(LINES["returned"], "return text[-max_new_tokens:]")
+    with pytest.raises(Different, match=r"still needs the old one. \(target, draft = lesson.mod"):
+        ch08.check_speculative_generate(made(code))
+
+
+def test_a_text_that_ends_too_soon_is_not_ended_by_the_prompt():
+    request = ch08.Request(1, [1, 2], 3, 6, 1.0, 1, [[3, 2], [0], [3, 0, 2]])
+    for got, told in (
+        ([3, 2, 0, 3, 0], "ends after 5 of 6 tokens"),
+        ([3, 2], "eos_id stands in the prompt"),
+        ([], "eos_id stands in the prompt"),
+    ):
+        assert told in diagnosis.cause(request, got, [3, 3, 1, 3, 3, 1, 2, 2, 1], [])
 
 
 ONE_USE = "m = rng.random(2 * n + 1); u_draft, r, u = m[:n], m[n:-1], m[-1]"

@@ -121,7 +121,7 @@ SAID_OF_WRONG = [
     ("03_lossless", "line_up", lambda *args: True, "coarse_coin 0.007812, lossless"),
     ("03_lossless", "stacked_paths", lambda p, q: (q, p - p), "by acceptance A 0.3, B 0.45"),
     ("05_results", "pairs", lambda *times: 7.0, "geometric mean by your function is 7.000"),
-    ("05_results", "two_orders", lambda *times: 3.0, "after the other, your function gives 3.000"),
+    ("05_results", "two_orders", lambda *times: 3.0, "plain runs first, your function gives 3.000"),
     ("05_results", "implied_rates", refuses, "T5-small, T = 0: 0.75 printed, nan implied"),
     ("06_simulator", "rows_of_coins", lambda *args: 1, "returned [1, 1, 1, 1, 1, 1, 1, 1]"),
     ("07_connections", "more_candidates", "candidates_against_p", "n = 2: A 0.36"),

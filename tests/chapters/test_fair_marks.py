@@ -1,10 +1,10 @@
 """What costs little: another container or kind of number, and what a card leaves open."""
 
 import pytest
-from classes.regrading import grade_alone, grade_with
 
 from autograde.chapter import chapter_names
 from autograde.result import Exercise
+from autograde.tools.proof import grade_alone, grade_with
 from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 

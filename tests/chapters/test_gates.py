@@ -1,24 +1,30 @@
 """Three gates for every exercise of every chapter: the stub, the solution, the misconceptions.
 
-Each gate is shown to be able to fail. A worker starts for every notebook that is graded, so one
-notebook holds a wrong answer to each of several exercises (`wrong_rounds.py`). A gate that fails
-names the cases and their numbers (`named_numbers.py`).
+They are those of `autograde gates` (`autograde/tools/proof.py`). Each is shown to be able to fail.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
-from classes.named_numbers import gave_away, lost_cases, uncaught
-from classes.regrading import grade_with
 from classes.submitting import CHAPTER
-from classes.wrong_rounds import answers_beside
 from tqdm import tqdm
 
 from autograde.chapter import chapter_names
 from autograde.grade import grade
-from autograde.result import Exercise, Result
+from autograde.result import Result
 from autograde.submission import release_of
-from autograde.wrong import Misconception, Misconceptions, misconceptions_of
+from autograde.tools import proof
+from autograde.tools.proof import (
+    EMPTY_ANSWERS,
+    grade_with,
+    of_empty_answer,
+    of_solution,
+    of_wrong_answer,
+)
+from autograde.tools.samples import solutions_of
+from autograde.tools.wrong_rounds import answers_beside
+from autograde.wrong import Misconception, misconceptions_of
 
 # A wrong loop of chapter 08 takes as long as twenty other wrong answers: most are slow tests.
 LOOP, FEW = "speculative_generate", 3
@@ -33,14 +39,7 @@ def wrong_answers(chapter: str) -> Iterator:
 
 
 WRONG = [case for chapter in chapter_names() for case in wrong_answers(chapter)]
-# What somebody might return without reading the question: constants, and copies of arguments.
-EMPTY_ANSWERS = [
-    *("[]", "{}", "True", "0", "1", "1.0", "None", "np.eye(3)", "int('x')"),
-    *(f"args[{i}]" for i in range(5)),
-    *("(args[0], True)", "(args[2], True)", "max(args)", "args[1] + 1", "args[0].mean()"),
-    "args[0][-args[1]:]",
-]
-# And for simulate_decode, which returns a dict.
+# What somebody might return for simulate_decode, which returns a dict.
 EMPTY_RUNS = [
     '{"tokens": 0, "target_passes": 0, "time": 0.0}',
     '{"tokens": args[3], "target_passes": args[3], "time": float(args[3])}',
@@ -69,12 +68,6 @@ def unearned(result: Result) -> list[str]:
     return [name for name, e in result.exercises.items() if e.score != e.max_score]
 
 
-def is_caught(wrong: Misconception, exercise: Exercise) -> bool:
-    """Whether a misconception loses points, and its own words say why."""
-    told = any(wrong.think in m and wrong.because in m for m in exercise.messages)
-    return exercise.score < exercise.max_score and told
-
-
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_stub_earns_nothing_and_says_one_thing(chapter: str):
     assert stub_problems(grade(release_of(chapter), chapter)) == []
@@ -89,13 +82,12 @@ def test_the_releases_own_cells_run_where_it_is_graded(chapter: str):
 
 @pytest.mark.parametrize("chapter", chapter_names())
 def test_solution_earns_everything(chapter: str):
-    assert unearned(grade_with(chapter)) == [], lost_cases(chapter)
+    assert unearned(grade_with(chapter)) == [], "\n".join(of_solution(chapter))
 
 
 @pytest.mark.parametrize("chapter, wrong", WRONG, ids=lambda x: getattr(x, "name", x))
 def test_misconception_is_caught(chapter: str, wrong: Misconception):
-    result = grade_with(chapter, **answers_beside(chapter, wrong))
-    assert is_caught(wrong, result.exercises[wrong.exercise]), uncaught(chapter, wrong, result)
+    assert list(of_wrong_answer(chapter, wrong)) == []
 
 
 @pytest.mark.slow
@@ -109,11 +101,7 @@ def test_a_misconception_is_graded_beside_others_as_it_is_alone(chapter: str):
 
 @pytest.mark.parametrize("chapter, value", EMPTY)
 def test_constants_and_copies_earn_nothing(chapter: str, value: str):
-    names = list(dict.fromkeys(wrong.exercise for wrong in misconceptions_of(chapter).all))
-    answers = {name: f"def {name}(*args):\n    return {value}" for name in names}
-    result = grade_with(chapter, **answers)
-    passed = {name: result.exercises[name].passed for name in names}
-    assert passed == dict.fromkeys(names, 0), gave_away(chapter, result, names)
+    assert list(of_empty_answer(chapter, value)) == []
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
@@ -144,14 +132,26 @@ def test_solution_gate_can_fail():
     assert "quiz_02" in unearned(grade_with(CHAPTER, quiz_02='quiz_02 = "a"'))
 
 
-def test_misconception_gate_can_fail():
-    registry = Misconceptions()
+def test_misconception_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
+    """A right answer among the wrong ones, and a wrong one that is told something else."""
+    known = {wrong.name: wrong for wrong in misconceptions_of(CHAPTER).all}
+    right = replace(known["inverted"], code=solutions_of(CHAPTER)["acceptance_probability"])
+    other = replace(known["inverted"], think="something else.")
+    answers = {right: {right.exercise: right.code}, other: {other.exercise: other.code}}
+    monkeypatch.setattr(proof, "answers_beside", lambda chapter, wrong: answers[wrong])
+    (lost,) = of_wrong_answer(CHAPTER, right)
+    start = "ch02_wrong.py: inverted, a wrong answer to acceptance_probability, "
+    assert lost.startswith(f"{start}loses no point: write a case that it fails. Its cases:\n  ")
+    assert "  test_ratio_of_random_pairs, case 2 (ch02_numbers.py: RATIO_PAIRS[2])\n" in lost
+    (untold,) = of_wrong_answer(CHAPTER, other)
+    assert untold.startswith(f"{start}does not read its words, but: ")
 
-    @registry.exercise("residual_distribution").wrong(think="this is right.", because="it is.")
-    def not_wrong_at_all(p, q):
-        missing = (p - q).clip(0)
-        return missing / missing.sum() if missing.sum() > 0 else p.copy()
 
-    (wrong,) = registry.all
-    result = grade_with(CHAPTER, residual_distribution=wrong.code)
-    assert not is_caught(wrong, result.exercises["residual_distribution"])
+def test_empty_answer_gate_can_fail():
+    """What is returned without a look at the arguments may be an answer all the same."""
+    p, q = "args[0][args[2]]", "args[1][args[2]]"
+    given = list(of_empty_answer(CHAPTER, f"float(min(1, {p} / {q}))"))
+    start = "ch02_tests.py: acceptance_probability: functions that return float(min(1, "
+    assert len(given) == 2 and all(each.startswith(start) for each in given)
+    case = "test_cap, case 0 (ch02_numbers.py: P, Q)"
+    assert f" show 'never above 1'. Its cases:\n  {case}\n" in given[0]

@@ -5,26 +5,36 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from classes import named_numbers
-from classes.named_numbers import gave_away, lost_cases, numbers_of, place, uncaught
-from classes.regrading import grade_with
 from classes.submitting import CHAPTER
 from classes.typed_numbers import typed_in
 
 from autograde import grade
 from autograde.chapter import TESTS, Chapter, chapter_names
-from autograde.chapters.expected import ch00_expected, ch01_expected, ch02_expected
-from autograde.chapters.laws import LARGEST, reference_residual
-from autograde.chapters.numbers import ch00_numbers, ch01_numbers, ch02_numbers
+from autograde.chapters.expected import (
+    ch00_expected,
+    ch01_expected,
+    ch02_expected,
+    ch05_expected,
+    rejection,
+)
+from autograde.chapters.laws import LARGEST
+from autograde.chapters.numbers import (
+    ch00_numbers,
+    ch01_numbers,
+    ch02_numbers,
+    ch05_numbers,
+)
+from autograde.tools import named_numbers
+from autograde.tools.named_numbers import numbers_of, place
+from autograde.tools.proof import of_solution, of_wrong_answer
 from autograde.wrong import misconceptions_of
 
 P, Q = ch02_numbers.P, ch02_numbers.Q
 
-WITH_NUMBERS = [name for name in chapter_names() if numbers_of(name)]
 
-
-@pytest.mark.parametrize("chapter", WITH_NUMBERS)
+@pytest.mark.parametrize("chapter", chapter_names())
 def test_hidden_tests_type_no_argument_and_no_expected_value(chapter: str):
+    assert Chapter(chapter).numbers.is_file()
     assert typed_in(Chapter(chapter).tests) == []
 
 
@@ -42,7 +52,7 @@ def test_expected_values_are_computed_without_tests_and_solutions(kind: str):
 
 TYPED = '''"""Tests, whose K is the length of a block."""
 K = 4
-MANY = [5]
+MANY, K = [5], 6
 @pytest.mark.parametrize("n, gives", [(1, 2)])
 def test_some(student, n, gives):
     tokens = [3, *numbers.MORE]
@@ -55,7 +65,7 @@ def test_some(student, n, gives):
 
 def test_typed_numbers_are_seen(tmp_path: Path):
     (tmp_path / "typed.py").write_text(TYPED, encoding="utf-8")
-    seen = ["3: MANY = [5]", "4: 1", "4: 2", "6: 3", "7: -0.5", "8: 7", "8: 8"]
+    seen = ["3: MANY, K = ([5], 6)", "4: 1", "4: 2", "6: 3", "7: -0.5", "8: 7", "8: 8"]
     assert typed_in(tmp_path / "typed.py") == seen
 
 
@@ -98,16 +108,31 @@ def test_eos_stands_where_it_is_wanted():
     seed, eos = ch01_expected.with_eos_at(31, 6, [1, 3], 2)
     assert ch01_expected.alone(ch01_expected.hashed(seed, 6), [1, 3], 9, eos)[2:] == [eos]
     with pytest.raises(ValueError, match="take an earlier place"):
-        ch01_expected.with_eos_at(31, 2, [1], 4)
+        ch01_expected.with_eos_at(31, 2, [1], 30)
 
 
 def test_what_is_expected_is_what_chapter_02_says():
-    np.testing.assert_allclose(reference_residual(P, Q), [0.75, 0, 0, 0.25])
+    np.testing.assert_allclose(rejection.residual(P, Q), [0.75, 0, 0, 0.25])
     assert ch02_expected.corrected(P, Q, 1, 0.6, 0.9) == (1, True)
     assert ch02_expected.corrected(P, Q, 1, 0.7, 0.9) == (3, False)
     rows = np.array([P, P, ch02_numbers.FLAT]), np.array([Q, Q])
     assert ch02_expected.step([0, 1], *rows, np.array([0.5, 0.9]), 0.8) == [0, 3]
     assert ch02_expected.step([0, 1], *rows, np.array([0.5, 0.5]), 0.3) == [0, 1, 1]
+
+
+def test_what_is_expected_is_what_chapter_05_says():
+    blocks, k = ch05_numbers.BLOCKS[0]
+    assert ch05_expected.rate(blocks, k) == 14 / 18
+    assert ch05_expected.verdicts([2, 0, 3], 3) == [1, 1, 0, 0, 1, 1, 1]
+    assert ch05_expected.operations(0.6, 0, 2) == pytest.approx(3 / 1.96)
+    assert ch05_expected.operations(1.0, 0.25, 4) == 1.2
+    assert ch05_expected.seconds_a_token(0.5, 5.0, 1.0, 2) == 4.0
+    assert ch05_expected.root(4.0, 5.0, 1.0, 2) == pytest.approx(0.5, abs=1e-12)
+    assert ch05_expected.root(7.52, 14.1, 1.8, 4) == pytest.approx(0.711, abs=5e-4)
+    assert ch05_expected.share_of_each([1, 1, 0], ["x", "y", "x"]) == {"x": 0.5, "y": 1.0}
+    assert ch05_expected.geometric([2, 8], [1, 1]) == pytest.approx(4)
+    many = ch05_expected.runs_of_one_ratio(8.0, 2000)
+    assert ch05_expected.geometric(*many) == pytest.approx(8, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -133,33 +158,54 @@ def spoilt(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_the_solution_gate_names_the_case_and_the_number(spoilt: None):
-    lines = lost_cases(CHAPTER).split("\n")
-    assert any(
-        line.startswith("test_step_corrects, case 2 (ch02_numbers.py: STEP_CORRECTS[2]): ")
-        and "speculative_step(draft_tokens=[0, 2, 1]" in line
-        for line in lines
-    )
+    where = "ch02_tests.py: test_step_corrects, case 2 (ch02_numbers.py: STEP_CORRECTS[2]): "
+    (line,) = (each for each in of_solution(CHAPTER) if each.startswith(where))
+    assert "the solution fails this case: speculative_step(draft_tokens=[0, 2, 1]" in line
+
+
+def first_case_of(test: str) -> int:
+    """Its place among the cases of the chapter."""
+    trials = grade.hidden_tests_of(CHAPTER).trials
+    return next(i for i, trial in enumerate(trials) if trial.name == test)
 
 
 def test_a_case_names_what_its_helpers_read():
-    trials = grade.hidden_tests_of(CHAPTER).trials
-    number = next(i for i, trial in enumerate(trials) if trial.name == "test_correct_replaces")
     where = "test_correct_replaces, case 1 (ch02_numbers.py: REPLACING[1], P, Q, REJECTING)"
-    assert place(CHAPTER, trials, number + 1) == where
+    assert place(CHAPTER, first_case_of("test_correct_replaces") + 1) == where
 
 
-def test_the_gates_of_wrong_answers_name_the_cases_and_the_numbers():
-    wrong, right = misconceptions_of(CHAPTER).all[0], grade_with(CHAPTER)
-    told = uncaught(CHAPTER, wrong, right)
-    assert told.startswith("acceptance_probability: no case tells inverted from a right answer.")
-    assert "test_ratio_of_random_pairs, case 2 (ch02_numbers.py: RATIO_PAIRS[2])" in told
-    passed = gave_away(CHAPTER, right, ["correct_token"])
-    assert "correct_token, accepts by the coin: passes." in passed
-    assert "test_correct_keeps, case 0 (ch02_numbers.py: P, Q, UNUSED_U)" in passed
+@pytest.fixture
+def not_tiny(monkeypatch: pytest.MonkeyPatch):
+    """Chapter 02 with numbers that let a small number in a denominator pass."""
+    caches = (grade.hidden_tests_of, grade.right_cases_of, grade.known_of)
+    forget = [cache.cache_clear for cache in caches]
+    monkeypatch.setattr(grade.result_cache, "load", lambda key: None)
+    monkeypatch.setattr(grade.result_cache, "store", lambda key, result: None)
+    monkeypatch.setattr(ch02_numbers, "TINY", 3)
+    exponents = (ch02_numbers.TINY_BELOW_1, ch02_numbers.TINY_AROUND_1)
+    before = [each[:] for each in exponents]
+    for each, new in zip(exponents, ([1, 2], [4, 2]), strict=True):
+        each[:] = new
+    [each() for each in forget]
+    yield
+    for each, old in zip(exponents, before, strict=True):
+        each[:] = old
+    [each() for each in forget]
 
 
-def test_a_chapter_without_a_file_of_numbers_has_cases_all_the_same(monkeypatch):
+def test_the_gate_of_a_wrong_answer_names_the_number_that_lets_it_pass(not_tiny: None):
+    known = misconceptions_of(CHAPTER).of("acceptance_probability")
+    wrong = next(each for each in known if each.function.__name__ == "epsilon_of_ten_digits")
+    (told,) = of_wrong_answer(CHAPTER, wrong)
+    where = "ch02_wrong.py: epsilon_of_ten_digits, a wrong answer to acceptance_probability, "
+    assert told.startswith(f"{where}loses no point")
+    case = "test_ratio_of_tiny_probabilities, case 1 (ch02_numbers.py: TINY_BELOW_1[1], TINY)"
+    assert f"\n  {case}\n" in told
+
+
+def test_a_chapter_without_a_file_of_numbers_names_the_arguments(monkeypatch: pytest.MonkeyPatch):
     assert numbers_of("09_example") is None
     monkeypatch.setattr(named_numbers, "numbers_of", lambda chapter: None)
-    trials = grade.hidden_tests_of(CHAPTER).trials
-    assert place(CHAPTER, trials, 0) == f"{trials[0].name}, case 0"
+    where = "test_correct_replaces, case 1 (u=0.3)"
+    assert place(CHAPTER, first_case_of("test_correct_replaces") + 1) == where
+    assert place(CHAPTER, first_case_of("test_ratio")) == "test_ratio, case 0"

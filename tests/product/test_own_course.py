@@ -6,8 +6,10 @@ The page's commands run in one order, once; the tests look at what came out of i
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,6 +98,35 @@ def test_the_bundle_holds_notebooks_and_no_model(followed: Shell):
     assert "HIDDEN TESTS" not in text and "specdec" not in text
 
 
+@pytest.mark.slow
+def test_a_library_of_the_course_is_packed_with_what_it_needs(followed: Shell):
+    project, library = followed.course / "pyproject.toml", followed.course / "thermometer"
+    before = project.read_text(encoding="utf-8")
+    settings = re.findall(r"^    ([\[\w].*)$", PAGE.partition("an extra `course`")[2], re.M)[:4]
+    project.write_text("\n".join([before, *settings]), encoding="utf-8")
+    library.mkdir()
+    (library / "__init__.py").write_text("ZERO = 32\n")
+    (library / "scale.txt").write_text("Fahrenheit\n")
+    done = followed.run("python -m autograde bundle library.zip")
+    project.write_text(before, encoding="utf-8")
+    shutil.rmtree(library)
+    assert done.returncode == 0, said(done)
+    with zipfile.ZipFile(followed.course / "library.zip") as bundle:
+        files = {name: bundle.read(name).decode() for name in bundle.namelist()}
+    packed = {name.removeprefix("temperatures/thermometer/") for name in files}
+    assert {"__init__.py", "scale.txt"} < packed
+    needs = tomllib.loads(files["temperatures/pyproject.toml"])
+    assert needs["project"]["dependencies"] == ["numpy"]
+    assert needs["tool"]["setuptools"]["packages"]["find"]["include"] == ["thermometer*"]
+    assert "`pip install .`" in files["temperatures/README.md"]
+    assert not [name for name in files if "autograde" in name]
+
+
+def test_no_command_of_the_page_is_gnus_alone():
+    """`sed -i` without a suffix means another thing on macOS."""
+    assert "sed -i" not in PAGE
+
+
 def gates_after(followed: Shell, file: str, old: str, new: str) -> subprocess.CompletedProcess:
     """What the gates say with the only `old` in a file of the course replaced; it is put back."""
     path = followed.course / file
@@ -135,12 +166,13 @@ def test_wrong_answers_may_be_left_out(followed: Shell):
 
 
 @pytest.mark.slow
-def test_an_exercise_without_a_test_is_refused_by_name(followed: Shell):
+@pytest.mark.parametrize("command", ["build", "build --check"])
+def test_an_exercise_without_a_test_is_refused_by_name(followed: Shell, command: str):
     text = followed.course / "solutions" / f"{CHAPTER}.py"
     before = text.read_text(encoding="utf-8")
     more = before[before.index('# %% solution="celsius"') : before.index("# %% [markdown] written")]
     text.write_text(before + "\n" + more.replace("celsius", "kelvin"), encoding="utf-8")
-    done = followed.run("python -m autograde build")
+    done = followed.run(f"python -m autograde {command}")
     text.write_text(before, encoding="utf-8")
     assert done.returncode == 1
     assert said(done) == "ch01_tests.py: kelvin has points and no test. Write one for it.\n"
@@ -154,7 +186,8 @@ def nbgraders_own() -> nbformat.NotebookNode:
     return new_notebook(cells=[new_code_cell(source, metadata=metadata)])
 
 
-REFUSING = ["python -m autograde build", "nbgrader generate_assignment old"]
+REFUSING = ["python -m autograde build", "python -m autograde build --check"]
+REFUSING += ["nbgrader generate_assignment old"]
 
 
 @pytest.mark.slow

@@ -157,6 +157,15 @@ OFF_CENTRE = """formulas => formulas.map(formula => {
   return Math.abs((own.left + own.right) - (room.left + room.right)); })"""
 
 
+# The colours behind a figure: its own, and those of what holds it in its cell.
+BEHIND = """figures => figures.map(figure => {
+  const colours = [];
+  for (let e = figure; !e.classList.contains("cell_output"); e = e.parentElement)
+    colours.push(getComputedStyle(e).backgroundColor);
+  return colours; })"""
+WHITE, CLEAR = "rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 def test_boxes_can_be_read_in_the_dark_and_formulas_stand_in_the_middle(browser):
@@ -166,6 +175,8 @@ def test_boxes_can_be_read_in_the_dark_and_formulas_stand_in_the_middle(browser)
     assert boxes and all(own and tint < 0.2 for own, tint in boxes)
     off = page.eval_on_selector_all("div.math > math", OFF_CENTRE)
     assert off and max(off) < 4
+    behind = page.eval_on_selector_all("div.cell_output img", BEHIND)
+    assert behind and all(own == WHITE and {*rest} <= {CLEAR} for own, *rest in behind)
     page.close()
 
 

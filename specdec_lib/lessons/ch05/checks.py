@@ -121,6 +121,7 @@ def check_alpha_from_blocks(function: Callable) -> None:
     expect(function, [1, 0, 1, 1], 1, gives=0.75, hint=hint)
     expect(function, [0, 0], 3, gives=0.0, hint="Nothing was accepted.")
     expect_value_error(function, [2, 5], 4, why="a block of 4 cannot have 5 accepted tokens")
+    expect_value_error(function, [-1, 3], 4, why="no block has -1 accepted tokens")
     expect_value_error(function, [], 4, why="without a block nothing was judged")
 
 
@@ -138,7 +139,7 @@ def check_operations_factor(function: Callable) -> None:
 
 @visible_check
 def check_implied_alpha(function: Callable) -> None:
-    """Two rates to find, both ends and one with rounding, and a clock that no rate explains."""
+    """Rates to find, both ends, next to one of them, and clocks that no rate explains."""
     hint = "1.75 tokens a block of 2 are 1 + alpha + alpha^2 at alpha = 0.5."
     expect(function, 4.0, 5.0, 1.0, 2, gives=0.5, hint=hint)
     hint = "Numbers are compared to 1e-9: two or three decimals are not enough."
@@ -146,32 +147,41 @@ def check_implied_alpha(function: Callable) -> None:
     expect(function, 7.0, 5.0, 1.0, 2, gives=0.0, hint="One token a block: nothing accepted.")
     expect(function, 7 / 3, 5.0, 1.0, 2, gives=1.0, hint="K + 1 tokens a block: all accepted.")
     hint = "Here E is 1 - 5e-11: that is within 1e-9 of 1."
-    expect(function, 7 / (1 - 5e-11), 5.0, 1.0, 2, gives=0.0, hint=hint)
+    expect(function, 21.3 / (1 - 5e-11), 14.1, 1.8, 4, gives=0.0, hint=hint)
+    hint = "Here E is 1.000005: that is not within 1e-9 of 1."
+    expect(function, 7 / (1 + 5e-6 + 25e-12), 5.0, 1.0, 2, gives=5e-6, hint=hint)
     expect_value_error(function, 8.0, 5.0, 1.0, 2, why="even alpha = 0 takes only 7 s a token")
+    expect_value_error(function, 2.0, 5.0, 1.0, 2, why="a block of 2 brings at most 3 tokens")
 
 
 @visible_check
 def check_acceptance_by_class(function: Callable) -> None:
-    """Two labels of unequal weight, one label alone, and lists that do not fit together."""
+    """Labels of unequal weight, a label alone, empty ones, lists that do not fit together."""
     labels = ["name", "space", "name", "space", "space", "space"]
     hint = "Each label has a mean of its own, over its own tokens."
     expect(function, [1, 1, 0, 1, 1, 0], labels, gives={"name": 0.5, "space": 0.75}, hint=hint)
     hint = "A label of which nothing was accepted has the mean 0, and is in the result."
     expect(function, [0, 0], ["name", "name"], gives={"name": 0.0}, hint=hint)
+    hint = "A share is not rounded, and an empty string is a label, too."
+    expect(function, [1, 0, 0], ["", "", ""], gives={"": 1 / 3}, hint=hint)
+    expect(function, [], [], gives={}, hint="Equal lengths are no error, not even 0.")
     expect_value_error(function, [1, 0], ["name"], why="two verdicts and one label")
 
 
 @visible_check
 def check_paired_speedup(function: Callable) -> None:
-    """Ratios 2 and 8, ratios that cancel, a slow-down, 2000 pairs, and runs without a partner."""
+    """Ratios 2 and 8, ratios that cancel, a slow-down, 2000 pairs, runs without a partner, none."""
     hint = "The ratios are 2 and 8; the geometric mean of two is the root of their product."
     expect(function, [2.0, 8.0], [1.0, 1.0], gives=4.0, hint=hint)
-    hint = "Twice as fast and half as fast cancel."
-    expect(function, [2.0, 1.0], [1.0, 2.0], gives=1.0, hint=hint)
-    expect(function, [1.0], [1.25], gives=0.8, hint="Baseline over speculative: below 1 is slower.")
+    hint = "The ratios are 1/2, 8 and 1/4, whose product is 1: they cancel."
+    expect(function, [1.0, 8.0, 1.0], [2.0, 1.0, 4.0], gives=1.0, hint=hint)
+    expect(
+        function, [1.0], [1.6], gives=0.625, hint="Baseline over speculative: below 1 is slower."
+    )
     hint = "Each of the 2000 ratios is 8. Their product overflows; the sum of their logarithms not."
     expect(function, [8.0] * 2000, [1.0] * 2000, gives=8.0, hint=hint)
     expect_value_error(function, [1.0, 2.0], [1.0], why="the second run has no partner")
+    expect_value_error(function, [], [], why="there is no pair")
 
 
 HINTS = {

@@ -137,26 +137,29 @@ def by_position(alpha_from_blocks: Callable, blocks: Mapping[str, Sequence[int]]
 
 @drawn_from("paired_speedup")
 def pairs(paired_speedup: Callable, plain: Sequence[float], fast: Sequence[float]) -> None:
-    """The ratio of every timed pair, their geometric mean by the student, and the quartiles."""
+    """The ratio of every timed text, their geometric mean by the student, and the quartiles."""
     mean = float(paired_speedup(list(plain), list(fast)))
     ratios = np.array(plain) / np.array(fast)
-    low, high = np.quantile(ratios, (0.25, 0.75))
-    title = f"{len(ratios)} pairs, timed by turns: {mean:.2f} times as fast"
-    ax = picture(title, "plain over speculative")
-    x = np.arange(1, len(ratios) + 1)
-    ax.axhspan(low, high, color=BAND, label="middle half of the pairs")
-    ax.plot(x, ratios, "o", color="black", label="a pair")
+    texts = f"{len(ratios)} text{'s' * (len(ratios) > 1)}"
+    ax = picture(f"{texts}, each timed with both decoders", "plain over speculative")
+    x, spread = np.arange(1, len(ratios) + 1), "one text: no quartiles"
+    if len(ratios) > 1:
+        low, high = np.quantile(ratios, (0.25, 0.75))
+        ax.axhspan(low, high, color=BAND, label="middle half of the texts")
+        spread = f"quartiles {low:.2f} and {high:.2f}"
+    ax.plot(x, ratios, "o", color="black", label="one text")
     look = {"color": ACCEPTED, "linestyle": "--", "linewidth": 2}
-    ax.axhline(mean, label="geometric mean, by your function", **look)
+    ax.axhline(mean, label=f"geometric mean, by your function: {mean:.2f}", **look)
     ax.axhline(1, color="black", linewidth=1)
-    ax.set_xlabel(f"pair; quartiles {low:.2f} and {high:.2f}")
+    ax.set_xticks(x)
+    ax.set_xlabel(f"number of the text; {spread}")
     ax.set_ylim(0, 1.15 * max(*ratios, mean, 1))
     legend_below(ax)
     listed = ", ".join(f"{ratio:.2f}" for ratio in ratios)
     show(
         ax.figure,
-        f"Plain over speculative seconds, pair by pair: {listed}. Their geometric mean by your "
-        f"function is {mean:.3f}, the quartiles are {low:.2f} and {high:.2f}.",
+        f"Plain over speculative seconds, text by text: {listed}. Their geometric mean by your "
+        f"function is {mean:.3f}; {spread}.",
     )
 
 

@@ -275,7 +275,10 @@ def policies(choose_k: Callable) -> None:
     left.set_xticks(range(len(found)), [name.replace("K = ", "") for name in found])
     left.set_title("p99 latency by policy")
     left.set(xlabel="always this K, or a policy", ylabel="ms", ylim=(0, 1.15 * max(found.values())))
-    rows, texts = range(1, len(costs)), ("short texts", f"{MUCH_TEXT:,} tokens of text in a cache")
+    rows, texts = (
+        range(1, len(costs)),
+        ("short texts", f"{MUCH_TEXT:,} tokens of text in each cache"),
+    )
     drafted = [[choose_k(0, row, load.alpha, service.gpu(text)) for row in rows]
                for text in (0, MUCH_TEXT)]  # fmt: skip
     for ks, text, (colour, dash, marker) in zip(drafted, texts, LINES, strict=False):

@@ -26,6 +26,11 @@ POOR = fixed([0.05, 0.15, 0.20, 0.60])
 # A pair of which a second candidate may pass or not.
 THREE_P, THREE_Q = np.array([0.3, 0.6, 0.1]), np.array([0.2, 0.05, 0.75])
 
+# The largest number below 1. A token that is nearly certain, and two that share what is left.
+ALMOST_1 = 1 - 2.0**-53
+TINY = 2.0**-48
+NEARLY = fixed([TINY, 1 - 3 * TINY, 2 * TINY])
+
 # Trees of six draft tokens, by the parent of each; -1 is the text before.
 TREE = [-1, -1, 0, 0, 1, 2]
 SHAPES = {
@@ -110,10 +115,17 @@ def check_one_hot_accept(function: Callable) -> None:
     expect(function, 1, P, 0.25, 0.7, gives=(1, True), hint="q is 1 on this token, so p/q is p.")
     hint = "Without B the target is [0.643, 0, 0.214, 0.143]."
     expect(function, 1, P, 0.5, 0.7, gives=(2, False), hint=hint)
-    expect(function, 1, P, 0.5, 0.1, gives=(0, False), hint=hint)
+    expect(function, 1, P, 0.5, 0.5, gives=(0, False), hint=hint)
     certain = np.array([0.0, 1.0, 0.0])
     hint = "A token that is certain is always accepted."
     expect(function, 1, certain, 0.9, 0.5, gives=(1, True), hint=hint)
+    hint = "No other token has any probability: p is a hair less than 1 by rounding."
+    expect(function, 1, certain * ALMOST_1, ALMOST_1, 0.5, gives=(1, True), hint=hint)
+    hint = (
+        "Token 1 is only nearly certain, and r is not below its p. The others have a little, in "
+        "the ratio 1 to 2: divide by their sum and add nothing."
+    )
+    expect(function, 1, NEARLY, 1 - 2 * TINY, 0.3, gives=(0, False), hint=hint)
     hint = "r < p is strict: p of token 0 is 0, and r may be 0."
     expect(function, 0, certain, 0.0, 0.5, gives=(1, False), hint=hint)
 
@@ -121,16 +133,24 @@ def check_one_hot_accept(function: Callable) -> None:
 @visible_check
 def check_jacobi_decode(function: Callable) -> None:
     """A counting target after a wrong guess, a right one, none and a long one; the figure's."""
+    passes = (
+        "The passes give [1, 6, 6], [1, 2, 7], [1, 2, 3] and once more [1, 2, 3]; the one that "
+        "changes nothing counts."
+    )
     for prompt, guess, gives, hint in (
-        ([0], [5, 5, 3], ([1, 2, 3], 4), "The pass that changes nothing counts too."),
+        ([0], [5, 5, 3], ([1, 2, 3], 4), passes),
         ([0], [1, 2, 3], ([1, 2, 3], 1), "One pass confirms it."),
         ([3, 7], [], ([], 1), "An empty guess takes one pass."),
         ([0], [50] * 20, (list(range(1, 21)), 21), "One place a pass: 20 places, 21 passes."),
     ):
-        expect(function, settling(plus_one, len(guess)), prompt, guess, gives=gives, hint=hint)
-    target, gives = settling(two_back, len(GUESS)), ([2, 0, 0, 2, 1, 3, 2], 4)
-    hint = "All positions are renewed from the same pass."
+        target = settling(plus_one, prompt, guess)
+        expect(function, target, prompt, guess, gives=gives, hint=hint)
+    target, gives = settling(two_back, PROMPT, GUESS), ([2, 0, 0, 2, 1, 3, 2], 4)
+    hint = "All places are renewed from the same pass."
     expect(function, target, PROMPT, GUESS, gives=gives, hint=hint)
+    hint = "This target looks at the last two tokens: every pass reads the whole prompt."
+    target = settling(two_back, [1, 2], [4, 4])
+    expect(function, target, [1, 2], [4, 4], gives=([0, 0], 3), hint=hint)
 
 
 @visible_check
@@ -144,6 +164,10 @@ def check_multi_candidate_accept(function: Callable) -> None:
     expect(function, [1, 3], P, Q, coins, 0.5, gives=3, hint=hint)
     hint = "Both rejected: the residual of [0.75, 0, 0, 0.25] and q is [0.692, 0, 0, 0.308]."
     expect(function, [1, 2], P, Q, coins, 0.7, gives=3, hint=hint)
+    hint = "Each candidate has its own coin: 0.7 x 0.45 rejects B. Then A is accepted."
+    expect(function, [1, 0], P, Q, np.array([0.7, 0.5]), 0.9, gives=0, hint=hint)
+    hint = "B is rejected twice, and q comes off twice: [0.75, 0, 0, 0.25], [0.692, 0, 0, 0.308]."
+    expect(function, [1, 1], P, Q, np.array([0.9, 0.1]), 0.72, gives=3, hint=hint)
     hint = "The residuals are [0.727, 0.273, 0, 0] and then [0.847, 0.153, 0, 0]."
     coins = np.array([0.5, 0.5])
     expect(function, [3, 2], P, POOR, coins, 0.9, gives=1, hint=hint)
@@ -157,12 +181,14 @@ def check_multi_candidate_accept(function: Callable) -> None:
 
 @visible_check
 def check_tree_attention_mask(function: Callable) -> None:
-    """A chain, one level, and the tree of the figure."""
+    """A chain, one level, the tree of the figure, and no node."""
     function = going_up(function)
-    expect_mask(function, [-1, 0, 1], [[0], [0, 1], [0, 1, 2]], "A chain is the causal mask.")
+    chain = [list(range(i + 1)) for i in range(4)]
+    expect_mask(function, [-1, 0, 1, 2], chain, "A chain is the causal mask.")
     expect_mask(function, [-1, -1], [[0], [1]], "Siblings do not see each other.")
     sees = [[0], [1], [0, 2], [0, 3], [1, 4], [0, 2, 5]]
     expect_mask(function, TREE, sees, "Node 5 sees its parent 2, and that one's parent 0.")
+    expect_mask(function, [], [], "Without nodes the mask has the shape (0, 0).")
 
 
 def expect_mask(
@@ -223,9 +249,17 @@ def check_walk_tree(function: Callable) -> None:
     arguments = ([-1, -1, 1], [1, 0, 1], p, np.array([Q, P, Q, P]), np.array([0.9, 0.9, 0.6]), 0.1)
     expect(function, *arguments, gives=[0, 1, 0], hint=hint)
     hint = "Node 3 is the child of node 1, and r[3] judges it; node 2 is never reached."
-    five = np.array([P, Q, Q, Q, P]), np.array([Q, P, P, P, Q])
+    five = np.array([P, Q, Q, P, P]), np.array([Q, P, P, Q, Q])
     arguments = ([-1, -1, 0, 1], [1, 0, 2, 0], *five, np.array([0.9, 0.9, 0.1, 0.9]), 0.8)
     expect(function, *arguments, gives=[0, 2], hint=hint)
+    hint = "Node 0 is rejected and node 1 accepted, its twin: the walk goes on at node 1, not 2."
+    arguments = ([-1, -1, -1, 0, 1, 2], [2, 0, 0, 1, 1, 2])
+    rows = [np.tile(each, (7, 1)) for each in (THREE_P, THREE_Q)]
+    arguments = (*arguments, *rows, np.array([0.9, 0.5, 0.1, 0.1, 0.9, 0.9]), 0.5)
+    expect(function, *arguments, gives=[0, 1, 1], hint=hint)
+    hint = "The children are tried in the order of the list, whichever the target likes best."
+    arguments = ([-1, -1], [3, 0], p, q, np.array([0.5, 0.5]), 0.5)
+    expect(function, *arguments, gives=[3, 1], hint=hint)
     hint = "A tree without nodes writes one token, drawn from p[0]."
     expect(function, [], [], P[None], Q[None], np.array([]), 0.5, gives=[1], hint=hint)
 
@@ -241,7 +275,13 @@ def check_map_draft(function: Callable) -> None:
     arguments = (np.array([0.25, 0.2, 0.25, 0.3]), np.array([1, -1, 1, 2]), 3)
     expect(function, *arguments, gives=gives, hint=hint)
     arguments = (np.array([0.5, 0.5]), np.array([-1, -1]), 3)
-    expect_value_error(function, *arguments, why="no mass is shared, so nothing can be drafted")
+    why = "no mass is shared, so nothing can be drafted"
+    expect_value_error(function, *arguments, why=why)
+    arguments = (np.array([1.0, 0.0]), np.array([-1, 2]), 4)
+    expect_value_error(function, *arguments, why=why)
+    hint = "A little is shared: divided by its sum it is 1."
+    arguments = (np.array([0.999, 0.001]), np.array([-1, 1]), 2)
+    expect(function, *arguments, gives=np.array([0.0, 1.0]), hint=hint)
 
 
 @visible_check

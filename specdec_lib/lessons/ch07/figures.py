@@ -57,7 +57,7 @@ def renewed_together(
         asked.append(list(tokens[len(prompt) :]))
         return target_greedy(list(tokens))
 
-    out, passes = decode(settling(watched, len(guess)), list(prompt), list(guess))
+    out, passes = decode(settling(watched, prompt, guess), list(prompt), list(guess))
     rows = [*asked, list(out)]
     ax = picture("What each pass reads, by your function", size=(7.0, 0.45 * len(rows) + 1.4))
     for number, row in enumerate(rows):
@@ -90,7 +90,7 @@ def passes_on_prompts(
 ) -> None:
     """Passes that the student's function takes for `count` tokens after every prompt."""
     passes = [
-        decode(settling(target_greedy, count), list(text), list(text[-count:]))[1]
+        decode(settling(target_greedy, text, text[-count:]), list(text), list(text[-count:]))[1]
         for text in prompts
     ]
     ax = picture(f"Passes for {count} tokens on the built-in target", "passes")

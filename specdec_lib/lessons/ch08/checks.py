@@ -103,13 +103,13 @@ EDGES = (
 )
 # What to say of each row of BLOCK and of EDGES if it is wrong by itself.
 FINE_HINT = (
-    "The residual is [1/3, 0, 2/3] after its division, though its sum is tiny. Calculate in the "
-    "dtype of p, add nothing, and take p only where the sum is exactly 0."
+    "What is left of p, less q, is [1/3, 0, 2/3] after its division, though its sum is tiny. "
+    "Calculate in the dtype of p, add nothing, and take p only where the sum is exactly 0."
 )
 HINTS_OF_BLOCK = (
-    "The first token is rejected: 0.75 x 0.5 is not below 0.25.",
+    "The first token is rejected: 0.75 x 0.5 is not below 0.25. The residual is [0, 1, 0].",
     "The first token is accepted and the second rejected: 0.5 x 0.5 equals its p, and an equal "
-    "product rejects.",
+    "product rejects. What p has above q in row 1 is [1, 0, 0] after its division.",
     "Both tokens are accepted, so the next one comes from row 2 of p.",
 )
 HINTS_OF_EDGES = (
@@ -178,8 +178,14 @@ def check_rollback(function: Callable) -> None:
                 f"{call} called truncate with {describe(cache.cuts)}, expected {describe(cuts)}."
             )
     for held, length in ((3, 4), (3, -1)):
-        why = f"it cannot go back to {length} of {held} positions"
-        expect_value_error(function, WatchedCache(range(held)), length, why=why)
+        why, cache = f"it cannot go back to {length} of {held} positions", WatchedCache(range(held))
+        expect_value_error(function, cache, length, why=why)
+        if cache.cuts:
+            raise Different(
+                f"{function.__name__}(a cache of {held} positions, {length}) called truncate"
+                f"({cache.cuts[0]}) first. Find the mistake yourself, before any call: another "
+                "cache may not notice it."
+            )
     _remember(function)
 
 
@@ -235,11 +241,15 @@ def expect_verdict(
 
 
 def heard(function: Callable, returned: list) -> Callable:
-    """`function`, which notes what it returns."""
+    """`function`, which notes what it returns, or what a check says of how it was returned."""
 
     @functools.wraps(function)
     def call(*args: object) -> object:
-        returned.append(function(*args))
+        try:
+            returned.append(function(*args))
+        except Different as fault:  # a changed argument, a warning
+            returned.append(fault)
+            raise
         return returned[-1]
 
     return call
@@ -299,7 +309,8 @@ def expect_text(
         written = list(got) if isinstance(got, list | tuple) else None
         if not strict and written is not None and request.is_begun_by(written):
             return
-        why = _why(request, written, rng.sizes, pair[0].passes)
+        own = isinstance(got, Different)
+        why = "" if own else _why(request, written, rng.sizes, pair[0].passes)
         where = f"(target, draft = lesson.models({request.models}))"
         raise Different(" ".join(filter(None, [str(wrong), why, where]))) from None
     if request.temperature == 0 and rng.sizes:
@@ -308,8 +319,10 @@ def expect_text(
 
 def _why(request: Request, written: list | None, sizes: Sequence[int], passes: Sequence) -> str:
     """What is told of a text beside its difference; None stands for a loop that wrote none."""
-    if written in (None, request.text):
+    if written is None:
         return astray(request, passes)
+    if written == request.text:  # its form is wrong
+        return ""
     return cause(request, written, sizes, passes)
 
 

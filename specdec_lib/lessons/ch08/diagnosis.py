@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, takewhile
+from itertools import accumulate, pairwise, takewhile
 
 from specdec_lib.lessons.ch08.models import Pass
 
@@ -63,6 +63,7 @@ def cause(
     got = list(got)
     return (
         _in_ends(request, got)
+        or _in_bonus(request, passes)
         or _in_draws(request, got, sizes)
         or _in_length(request, got)
         or _in_reading(request, got, passes)
@@ -71,8 +72,43 @@ def cause(
 
 
 def astray(request: Request, passes: Sequence[Pass]) -> str:
-    """What `cause` says of the passes of a loop that raised an error; empty if all are right."""
-    return _in_reading(request, request.text, passes) or ""
+    """What `cause` says of the passes of a loop that raised an error.
+
+    If all are right, what the draft's cache holds after a block without a rejection; else empty.
+    """
+    return _in_reading(request, request.text, passes) or _after_a_whole_block(request, passes)
+
+
+def _after_a_whole_block(request: Request, passes: Sequence[Pass]) -> str:
+    """What the draft's cache holds, if the last pass is the target's and nothing was rejected."""
+    for number, _, read in _whole_blocks(request):
+        if passes and passes[-1].name == "target" and passes[-1].held == read:
+            return (
+                f"The error came after block {number}, in which no draft token was rejected. There "
+                "the draft's cache holds fewer than len(text) - 1 positions: it has nothing to "
+                "forget."
+            )
+    return ""
+
+
+def _whole_blocks(request: Request) -> Iterator[tuple[int, int, list[int]]]:
+    """The number and n of each block without a rejection, and all tokens up to its last draft."""
+    parts = zip(request.starts, request.drafts, request.blocks, strict=True)
+    for number, (start, n, block) in enumerate(parts, 1):
+        if len(block) == n + 1:
+            yield number, n, request.prompt + request.text[: start + n]
+
+
+def _in_bonus(request: Request, passes: Sequence[Pass]) -> str | None:
+    """The first whole block after which a loop goes on without the bonus token."""
+    for number, n, read in _whole_blocks(request):
+        for one, after in pairwise(passes):
+            if n and one.name == "target" and one.held == after.held == read:
+                return (
+                    f"Block {number} was accepted whole, so the bonus token follows it: row n of p "
+                    "gives it, and it is a part of the text. Yours went on without it."
+                )
+    return None
 
 
 def _in_ends(request: Request, got: list[int]) -> str | None:
@@ -85,7 +121,7 @@ def _in_ends(request: Request, got: list[int]) -> str | None:
         return f"The new token {eos} is eos_id: the text ends with it, and keeps it."
     if ended and got[: len(right)] == right:
         return f"The new token {eos} is eos_id: the text ends with it, inside a block as well."
-    if eos in request.prompt and got == right[: len(got)]:
+    if eos in request.prompt and got in ([], right[: len(request.blocks[0])]) and got != right:
         return "eos_id stands in the prompt. Only a new token ends the text."
     return None
 

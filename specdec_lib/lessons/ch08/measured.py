@@ -103,11 +103,12 @@ def against_hugging_face(rows: Sequence[Any]) -> None:
     if not mine:
         print(NO_HUGGING)
         return
-    ax = picture("One decoder, three baselines", "times as fast", size=(8.2, 4.0))
+    size = (max(8.2, 1.9 * len(mine)), 4.0)
+    ax = picture("One decoder, three baselines", "times as fast", size=size)
     parts = [_over(ax, mine, number, *each) for number, each in enumerate(BASELINES)]
     ax.axhline(1, color="black", linewidth=1)
     ax.set_xticks(range(len(mine)), [_name(row, settings=True) for row in mine], fontsize=9)
-    ax.set_xlim(-1, len(mine))
+    ax.set_xlim(-0.8, len(mine) - 0.2)
     legend_below(ax)
     show(ax.figure, f"Measured rows {', '.join(map(_name, mine))}: {'; '.join(parts)}.")
 
@@ -181,7 +182,12 @@ def _intervals(ax: Axes, pairs: Sequence[tuple[Any, Any]]) -> None:
 
 
 def launches(found: Sequence[Any]) -> None:
-    """c of four drafts, their kernels started one by one and replayed, beside what they are."""
+    """c of four drafts, their kernels started one by one and replayed, beside what they are.
+
+    Nothing is drawn if the card had room for none.
+    """
+    if not found:
+        return
     ax = picture("A draft's step, in steps of its target", size=(7.6, 3.4))
     x = np.arange(len(found))
     kind = {"color": "black", "linestyle": "none", "markersize": 11}

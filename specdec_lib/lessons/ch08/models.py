@@ -18,7 +18,7 @@ MOST_PASSES = 400  # of one model for one text; no right loop of a check or a te
 
 
 class WatchedCache:
-    """The tokens that one row holds; `cuts` are the lengths that it was cut back to."""
+    """The tokens that one row holds; `cuts` are the lengths that truncate was called with."""
 
     def __init__(self, tokens: Sequence[int] = ()) -> None:
         self.tokens = list(tokens)
@@ -37,12 +37,12 @@ class WatchedCache:
     def truncate(self, length: Tensor | Sequence[int] | int) -> None:
         """Forget every token from `length` on. ValueError if it does not hold so many."""
         new = int(torch.as_tensor(length).reshape(()))
+        self.cuts.append(new)
         if not 0 <= new <= len(self.tokens):
             raise ValueError(
                 f"row 0 holds {len(self.tokens)} positions and cannot be cut to {new}; a draft has "
                 "not read the last token that it drafted"
             )
-        self.cuts.append(new)
         del self.tokens[new:]
 
     def __deepcopy__(self, memo: dict) -> "WatchedCache":

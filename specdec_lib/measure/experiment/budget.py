@@ -55,10 +55,13 @@ class Part:
             lambda: f"{self.name}: {doing} ({self.used:.0f} s of {self.seconds:.0f} s at most)"
         )
 
-    def each(self, items: Sequence[Item], what: str, grows: float = 1) -> Iterator[Item]:
+    def each(
+        self, items: Sequence[Item], what: str, grows: float = 1, first: float = 1
+    ) -> Iterator[Item]:
         """The `items`, which are called `what`: the first one, and those that still fit.
 
-        One takes at most `grows` times as long as the one before it.
+        One takes at most `grows` times as long as the one before it. The first takes `first` times
+        as long as it would take later, as with a round that warms up.
         """
         last = 0.0
         for done, item in enumerate(items):
@@ -68,7 +71,7 @@ class Part:
             self.note(f"{what}, {done + 1} of {len(items)}")
             start = self._clock()
             yield item
-            last = self._clock() - start
+            last = (self._clock() - start) / (1 if done else first)
 
     def fits(self, seconds: float, what: str) -> bool:
         """Whether `what`, which takes about `seconds`, still fits; if it does not, that is said."""

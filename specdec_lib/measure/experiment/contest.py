@@ -157,11 +157,11 @@ class Contest:
         best = self.machine.best_plain(self.size)
         ours = contestants(best, target, small, self.loop, k, warp, effort.tokens)
         turns = chosen * effort.rounds
-        outcome = outcome_of(ours, {}, part.each(turns, TURNS))
+        outcome = outcome_of(ours, {}, part.each(turns, TURNS, first=2))
         if not part.fits(self.hugging_seconds(), f"Hugging Face beside {where}"):
             return outcome
         theirs = self.sides(setting, part)
-        return with_hugging(outcome, ours["loop"], theirs, part.each(turns, HUGGING_TURNS))
+        return with_hugging(outcome, ours["loop"], theirs, part.each(turns, HUGGING_TURNS, first=2))
 
     def sides(self, setting: Setting, part: Part) -> dict[str, Side]:
         """Hugging Face's two decoders, each in the settings that are fastest for it here."""

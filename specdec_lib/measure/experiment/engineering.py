@@ -79,7 +79,7 @@ def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Ru
     }
     turns = prompts(machine.effort.prompts) * machine.effort.rounds
     with machine.budget.part(ENGINEERING) as part:
-        seconds = on_turns_that_fit(decoders, part.each(turns, TURNS))
+        seconds = on_turns_that_fit(decoders, part.each(turns, TURNS, first=2))
     return {f"target {target}, draft {draft}, K = {k}": seconds}
 
 

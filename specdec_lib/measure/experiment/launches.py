@@ -8,8 +8,9 @@ sizes times two depths, are timed both ways. Their weights are random: only thei
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from statistics import median
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from specdec_lib.device import default_device, default_dtype
 from specdec_lib.measure.core.costs import REPLAYS, graph_task, pass_task
 from specdec_lib.measure.core.kernels import kernels_a_layer
 from specdec_lib.measure.core.limits import weights_read
+from specdec_lib.measure.core.memory import Say, attempt
 from specdec_lib.measure.core.timing import interleaved
 from specdec_lib.measure.experiment.budget import LAUNCHES
 from specdec_lib.measure.experiment.machine import Machine
@@ -31,6 +33,8 @@ from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights
 from specdec_lib.models.hf import EncoderDecoder
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import scaled
+
+Tasks = Mapping[str, Callable[[], None]]  # by way
 
 SIZES = {"a tenth": 0.1, "a hundredth": 0.01}  # of the weights that the target reads
 DEPTHS = {"deep": 0.75, "shallow": 0.1}  # of its layers; Qwen2.5: 24 of 28
@@ -56,29 +60,42 @@ class Launched(NamedTuple):
 
 
 def on(machine: Machine) -> list[Launched]:
-    """The drafts beside the machine's largest target, as many as there is time for."""
+    """The drafts beside the machine's largest target, as many as there is time and memory for."""
     target = max(machine.targets.values(), key=weights_read)
     with machine.budget.part(LAUNCHES) as part:
         return list(measure(target, ROUNDS, part.each(DRAFTS, "drafts")))
 
 
-def measure(target: Llama, rounds: int, drafts: Iterable = DRAFTS) -> Iterator[Launched]:
+def measure(
+    target: Llama, rounds: int, drafts: Iterable = DRAFTS, say: Say = print
+) -> Iterator[Launched]:
     """Every one of `drafts` beside `target`, each as soon as it is there.
 
-    A draft and the target take turns, REPLAYS passes in a row each; captures come before.
+    One for which there is no memory is left out, with a line.
     """
-    both = ways(target)
-    for (size, share), (depth, deep) in drafts:
-        draft = random_llama(shape_for(target, share, deep), target.device, target.dtype)
-        tasks = {("target", way): task for way, task in both.items()}
-        tasks |= {("draft", way): task for way, task in ways(draft).items()}
-        seconds = {key: median(each) for key, each in interleaved(tasks, rounds).items()}
-        c = [seconds["draft", way] / seconds["target", way] for way in both]
-        parts = weights_read(draft) / weights_read(target)
-        yield Launched(f"{size}, {depth}", parts, draft.shape.layers / target.shape.layers, *c)
+    both = attempt("What captures a pass of the target", partial(ways, target), say)
+    for (size, share), (depth, deep) in drafts if both else ():
+        shape = shape_for(target, share, deep)
+        task = partial(beside, target, both, shape, f"{size}, {depth}", rounds)
+        if found := attempt(f"A draft of {size} of the weights, {depth},", task, say):
+            yield found
 
 
-def ways(model: Llama) -> dict[str, Callable[[], None]]:
+def beside(target: Llama, both: Tasks, shape: Shape, name: str, rounds: int) -> Launched:
+    """A draft of this shape: it and the target, whose ways are `both`, take turns.
+
+    A turn is REPLAYS passes in a row; captures come before.
+    """
+    draft = random_llama(shape, target.device, target.dtype)
+    tasks = {("target", way): task for way, task in both.items()}
+    tasks |= {("draft", way): task for way, task in ways(draft).items()}
+    seconds = {key: median(each) for key, each in interleaved(tasks, rounds).items()}
+    c = [seconds["draft", way] / seconds["target", way] for way in both]
+    parts = weights_read(draft) / weights_read(target)
+    return Launched(name, parts, shape.layers / target.shape.layers, *c)
+
+
+def ways(model: Llama) -> Tasks:
     """REPLAYS passes over one token, started kernel by kernel, and as graphs."""
     one = pass_task(model, 1)
 

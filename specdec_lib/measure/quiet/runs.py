@@ -43,7 +43,7 @@ def beside(name: str, measured: Runs) -> Iterator[Runs]:
     yield measured
     if why:
         print()
-        _say(f"A quiet run, recorded {where(record())}. The chapter goes on with it:")
+        _say(f"A quiet run, recorded {where(record(), name)}. The chapter goes on with it:")
         yield runs(name)
 
 
@@ -69,9 +69,13 @@ def record() -> dict[str, Any]:
     return json.loads(PATH.read_text(encoding="utf-8"))
 
 
-def where(found: Mapping[str, Any]) -> str:
-    """The day, the processor and its class of a record, in words."""
-    on = f"on {found['date']} on {found['processor']} ({found['class']})"
+def where(found: Mapping[str, Any], name: str) -> str:
+    """The day of the run called `name`, the processor and its class, in words.
+
+    `dates` has the runs that were recorded on another day than the rest.
+    """
+    day = found.get("dates", {}).get(name, found["date"])
+    on = f"on {day} on {found['processor']} ({found['class']})"
     return f"{on} with {found['threads']} thread{'s' * (found['threads'] > 1)}"
 
 

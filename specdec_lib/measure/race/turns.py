@@ -210,7 +210,9 @@ class Runner:
         return [*ends[:-1], (self.seconds + took, self.written)]
 
     def finish(self, read) -> None:
-        """Keep the text in pieces."""
+        """Keep the text in pieces. A text whose prompt took the last of the time has none."""
+        if not self.passes:
+            return
         pieces, before, passes = pieces_of(read, self.run.sequences[0])[self.first :], 0, []
         for ends, tokens in self.passes:
             passes.append(Pass(ends, pieces[before:tokens]))

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from classes.regrading import grade_with
-from classes.wrong_rounds import needs_of
 from tqdm import tqdm
 
 from autograde import grade as engine
 from autograde.chapter import chapter_names
 from autograde.result import Result
+from autograde.tools.proof import grade_with
+from autograde.tools.wrong_rounds import needs_of
 from autograde.wrong import misconceptions_of
 
 SPEED = "04_choosing_the_draft"

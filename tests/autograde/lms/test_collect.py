@@ -221,6 +221,9 @@ HONEST = {
 }
 
 
+HONEST_FILE = {f"kingada_201_9001_{CHAPTER}.ipynb": b"honest"}
+
+
 @pytest.mark.parametrize("kind, forged", [(kind, n) for kind in FORGED for n in FORGED[kind]])
 def test_a_name_that_can_be_read_as_two_peoples_is_refused_and_the_others_are_taken(
     tmp_path: Path, kind: str, forged: str
@@ -232,6 +235,15 @@ def test_a_name_that_can_be_read_as_two_peoples_is_refused_and_the_others_are_ta
     assert len(result.students) == 2 and below(tmp_path / "attempts") == {}
     (line,) = result.refused
     assert "number 201 or" in line and "number 202" in line and "by hand" in line
+
+
+def test_the_refusal_of_an_underscored_number_names_the_places_to_choose_from(tmp_path: Path):
+    result = taken(tmp_path, {f"jane_12_77_34_501_{CHAPTER}.ipynb": b"x"} | HONEST_FILE, "canvas")
+    (line,) = result.refused
+    end = f"{CHAPTER}/{CHAPTER}.ipynb"
+    assert (
+        f"by hand, as course/submitted/jane-12/{end} or course/submitted/jane_12-77/{end}" in line
+    )
 
 
 def test_a_zip_of_nothing_but_such_names_is_refused_name_by_name(tmp_path: Path):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from classes.submitting import CHAPTER, hand_in, right, run_nbgrader, text
 from nbgrader.apps import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import notebook_hash
 
 from autograde.build.release import release_into
@@ -19,6 +20,7 @@ TIME = "2026-01-31 12:00:00.000000 UTC"
 GOOD = "0123456789abcdef" * 8
 OTHER = "f" * 128
 STUDENT = pwd.getpwuid(os.getuid()).pw_name  # who owns what the tests put into an exchange
+UID, FORGER = os.getuid(), 987_654
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +124,40 @@ def test_a_folder_under_another_students_name_is_its_owners(tmp_path, collected,
     assert "is taken as its owner's" in collected()
     submitted = tmp_path / "class" / "submitted"
     assert [folder.name for folder in submitted.iterdir()] == ["unknown-987654"]
+
+
+@pytest.fixture
+def after_a_run(course: Path, tmp_path: Path, monkeypatch) -> NbGraderAPI:
+    """An exchange with all that a run leaves, by nbgrader's own commands, and an empty class.
+
+    One account has fetched the chapter and submitted it twice; another has put its own work there
+    under this one's name, with a time that is always the latest.
+    """
+    api, place = api_of(course, tmp_path, monkeypatch), tmp_path / CHAPTER
+    settings.set_folders(api.config, tmp_path / "class")
+    tmp_path.chmod(0o777)
+    api.config.Exchange.assignment_dir, api.config.Exchange.cache = str(tmp_path), str(tmp_path)
+    assert api.release_assignment(CHAPTER)["success"]
+    run = {"coursedir": api.coursedir, "authenticator": api.authenticator, "parent": api}
+    api.coursedir.assignment_id = CHAPTER
+    api.exchange.FetchAssignment(**run).start()
+    for answer in ("first", "second"):
+        (place / f"{CHAPTER}.ipynb").write_text(answer)
+        api.exchange.Submit(**run).start()
+    forged = put(tmp_path, STUDENT, **{f"{CHAPTER}.ipynb": "forged"})
+    forged = forged.rename(forged.with_name(forged.name.replace("2026", "2999")))
+    monkeypatch.setattr(exchange, "owner_of", lambda path: FORGER if path == str(forged) else UID)
+    api.coursedir = CourseDirectory(config=api.config)
+    return api
+
+
+def test_an_exchange_after_a_whole_run_gives_everybody_their_own_latest(after_a_run, tmp_path):
+    first, again = (after_a_run.collect(CHAPTER) for _ in range(2))
+    assert first["success"] and f"No newer submission to collect: {STUDENT}" in again["log"]
+    notebooks = tmp_path.glob("class/submitted/*/*/*.ipynb")
+    taken = {path.parts[-3]: path.read_text() for path in notebooks}
+    assert taken == {STUDENT: "second", f"unknown-{FORGER}": "forged"}
+    assert secret_of(tmp_path / "class" / "submitted" / STUDENT / CHAPTER) is not None
 
 
 def test_these_classes_stand_where_nbgraders_would(monkeypatch, tmp_path: Path):

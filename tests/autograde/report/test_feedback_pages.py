@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from bs4 import BeautifulSoup
-from classes.submitting import CHAPTER, right
+from classes.submitting import CHAPTER, cell_of, right
 from nbformat import NotebookNode
 
 from autograde.chapter import chapter_names
@@ -152,6 +152,15 @@ def test_the_hashes_stand_at_the_end(page: BeautifulSoup):
     assert receipt.find_next(["section", "div"]) is None
 
 
+def test_the_index_says_where_there_is_no_answer_yet():
+    notebook = marked(
+        right(speculative_step=cell_of(release_of(CHAPTER), "speculative_step").source)
+    )
+    summary = BeautifulSoup(page_of(notebook), "html.parser").find(class_="summary")
+    (row,) = (row for row in summary.find_all("li") if row.a.get_text() == "speculative_step")
+    assert row.get_text() == "speculative_step: 0 of 4 points; no answer yet"
+
+
 @pytest.mark.parametrize("waits, shown", [(True, "to be marked"), (False, "0 of 2 points")])
 def test_a_written_answer_is_to_be_marked_until_it_has_a_mark(waits: bool, shown: str):
     notebook = marked(right(why_residual="The missing mass."), why_residual=0.0)
@@ -160,6 +169,9 @@ def test_a_written_answer_is_to_be_marked_until_it_has_a_mark(waits: bool, shown
             cell.metadata.nbgrader["to_be_marked"] = waits
     page = BeautifulSoup(page_of(notebook), "html.parser")
     assert f"why_residual : {shown}" in page.header.get_text(" ", strip=True)
+    total = page.find(class_="total").get_text()
+    assert total.endswith("points so far; 2 are still to be marked") == waits
+    assert total.endswith("9.5 of 24 points") != waits
     assert shown in page.find(id="why_residual").find(class_="label").get_text()
 
 
@@ -196,7 +208,8 @@ def test_what_is_right_by_itself_looks_right_with_the_remark_beneath(page: Beaut
             "speculative_step(draft_tokens="
         )
     )
-    assert "4 of 4 points , 4 of 4 behaviours right by themselves" in grade.get_text(" ")
+    told = grade.get_text(" ", strip=True)
+    assert "speculative_step 4 of 4 points" in told and "4 of 4 behaviours right by them" in told
     assert "speculative_step: 4 of 4 points, 4 of 4 behaviours right by themselves" in " ".join(
         page.find(class_="summary").get_text("", strip=True).split()
     )
@@ -219,6 +232,12 @@ def test_the_mark_stands_once_and_no_prompt(page: BeautifulSoup):
     assert "Out[" not in page.get_text() and "In [" not in page.get_text()
     label = page.find(id="test_correct_token").find(class_="label").get_text(" ", strip=True)
     assert label == "correct_token 1 of 4 points Top"
+
+
+@pytest.mark.browser
+def test_the_points_of_an_exercise_are_seen_once(tab):
+    shown = tab.locator("#test_correct_token").inner_text()
+    assert "1 of 4 points" in shown and shown.count(" points") == 1
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from classes.regrading import grade_alone
 from classes.sessions import call, session, value_of
 
 from autograde.chapters.ch03_tests import Bounded
@@ -16,6 +15,7 @@ from autograde.sandbox.remote import ObjectTable, RemoteObject
 from autograde.sandbox.session import CallTimedOut, ProcessEnded, StudentError
 from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
+from autograde.tools.proof import grade_alone
 from specdec_lib.lessons.ch03.rules import right_rule
 from specdec_lib.models.table import TableModel
 

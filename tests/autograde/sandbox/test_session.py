@@ -126,9 +126,23 @@ def test_the_submission_as_a_whole_has_a_limit():
 
 def test_memory_and_output_are_bounded():
     with session("x = bytearray(3 * 2**30)", "print('x' * 10**8)", "def f(): return 1") as s:
-        assert s.reports["cell-0"]["error"]["name"] == "MemoryError"
+        assert s.reports["cell-0"]["error"]["text"] == "it needed more than 2 GiB of memory"
         assert len(s.reports["cell-1"]["printed"]) < 30_000
         assert call(s, "f", ()).value == 1
+
+
+FILLING = "kept = []\nwhile True:\n    kept.append(bytearray(2**24))"
+
+
+def test_a_list_without_an_end_costs_only_its_own_cell():
+    small = Limits(memory_mib=256)
+    call_fills = f"def g():\n    {FILLING.replace(chr(10), chr(10) + '    ')}"
+    with session(FILLING, "def f(): return len(bytearray(2**26))", call_fills, limits=small) as s:
+        assert call(s, "f", ()).value == 2**26
+        with pytest.raises(StudentError) as caught:
+            call(s, "g", ())
+    assert s.dead_cells == {"cell-0": "needed more than 0.25 GiB of memory"}
+    assert "raised MemoryError: a notebook may use 0.25 GiB (line 4" in caught.value.what_happened
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,7 +27,8 @@ from campus.guide import Box
 TOOLS = ("useradd", "userdel", "chpasswd", "runuser", "node", "npm", "git", "unzip", "openssl")
 PEOPLE = ("kim", "ada", "ben", "learner")  # the last is the one of the image
 NOT_HERE = ("apt-get ", "systemctl ")  # what a test must not do to the machine that it runs on
-SHARED = ("share", "etc")  # of an environment, what Jupyter finds its parts in
+# pip builds the course with the setuptools that is lent, and not with one that it fetches first.
+WITH_LENT = {"PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 LIMIT = 300  # seconds for the commands of one box
 PATIENCE = 60  # seconds for the hub to answer
 
@@ -35,7 +38,11 @@ def why_not() -> str | None:
     if sys.platform != "linux" or os.getuid() != 0:
         return "accounts are made by root, on Linux"
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    return f"there is no {', '.join(missing)}" if missing else None
+    if missing:
+        return f"there is no {', '.join(missing)}"
+    if find_spec("jupyterhub") is None:
+        return "the extra hub is not installed (pip install -e .[hub])"
+    return None
 
 
 class Machine:
@@ -46,6 +53,7 @@ class Machine:
         self.names = {name: f"sd{secrets.token_hex(2)}-{name}" for name in PEOPLE}
         self.ports = {str(port): str(_free_port()) for port in (8000, 8001, 8081)}
         self.addresses: dict[str, str] = {}  # what stands for REPOSITORY and HANDOUT
+        self.lent: dict[str, str] = {}  # settings of pip
         for folder in ("opt", "srv", "etc/systemd/system"):
             (base / folder).mkdir(parents=True)
 
@@ -75,7 +83,7 @@ class Machine:
         Another exit code than `code` is an error.
         """
         path = f"{self.base}/opt/hub/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        become, home, settings = [], self.base, os.environ | {"PATH": path}
+        become, home, settings = [], self.base, os.environ | {"PATH": path} | self.lent
         if who != "root":
             become, home = ["runuser", "-u", self.names[who], "--"], self.home(who)
             settings = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8"}
@@ -92,6 +100,12 @@ class Machine:
         assert done.returncode == code, f"{commands}\n{done.stdout[-4000:]}"
         return done.stdout
 
+    @contextmanager
+    def meanwhile(self, box: Box) -> Iterator[Future[str]]:
+        """Run a box while somebody else works in a browser; what it says is its `result()`."""
+        with ThreadPoolExecutor(1) as pool:
+            yield pool.submit(self.run, box)
+
     def lend(self) -> None:
         """Let the page's new environment find what the tests' own environment has.
 
@@ -105,8 +119,13 @@ class Machine:
         if lent.exists() or not place.is_dir() or not _readable_for_all(libraries):
             return
         lent.write_text(f"{libraries / 'site-packages'}\n")
-        for folder in SHARED:
-            shutil.copytree(ours / folder, theirs / folder, dirs_exist_ok=True)
+        if (libraries / "site-packages" / "setuptools").is_dir():
+            self.lent = WITH_LENT
+            for older in place.glob("setuptools*"):  # what the module venv brings
+                shutil.rmtree(older)
+        # What Jupyter finds its parts in: 7,500 files that nobody changes, and a few for a box.
+        shutil.copytree(ours / "share", theirs / "share", copy_function=_link)
+        shutil.copytree(ours / "etc", theirs / "etc", dirs_exist_ok=True)
         for script in filter(_is_script, (ours / "bin").iterdir()):
             text = re.sub(r"\A#!.*", f"#!{theirs}/bin/python3", script.read_text())
             target = theirs / "bin" / script.name
@@ -210,6 +229,14 @@ def _free_port() -> int:
 
 def _readable_for_all(folder: Path) -> bool:
     return all(step.stat().st_mode & 0o005 == 0o005 for step in (folder, *folder.parents))
+
+
+def _link(source: str, target: str) -> None:
+    """A copy that takes neither time nor room, if both are on one file system."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def _is_script(path: Path) -> bool:

@@ -64,8 +64,8 @@ def test_a_scaled_target_says_what_it_is(assets: Path):
     before, after = (in_words(counts[name] / counts["large"]) for name in ("target", "grown"))
     assert before != after
     assert pair.label == (
-        f"acceptance of {before} pair, cost of {after} pair: the built-in target was slowed down, "
-        "so its acceptance stays what it was"
+        f"acceptance of {before} pair, cost of {after} pair (target to draft, by parameters): the "
+        "built-in target was slowed down, so its acceptance stays what it was"
     )
     tokens = torch.tensor([[1, 2, 3]])
     logits = [each.target.forward(tokens, each.target.new_cache()) for each in (plain, pair)]

@@ -1,7 +1,8 @@
 """A published pair in captured steps: what its draft costs there, and how fast it decodes.
 
 The K that is best where the host starts every kernel is not the best one here: a draft's step takes
-as long as its weights are read, and no longer as its layers are started.
+as long as its weights are read, and no longer as its layers are started. A wider pass of the target
+starts no more kernels than a narrow one, so there it costs little more; replayed it may.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from statistics import median
 
 from specdec_lib.decoding.fixed_shape.step import FixedModel
 from specdec_lib.decoding.state import Generation
-from specdec_lib.measure.core.costs import graph_task
+from specdec_lib.measure.core.costs import K_MAX, graph_task
 from specdec_lib.measure.core.runs import Graphs, decoder
 from specdec_lib.measure.core.timing import Spread, interleaved, on_turns, ratios
 from specdec_lib.measure.experiment.budget import Part
@@ -43,8 +44,15 @@ class Captured:
         seconds = {name: median(each) for name, each in interleaved(steps, ROUNDS).items()}
         return seconds["draft"] / seconds["target"]
 
+    def v(self) -> dict[int, float]:
+        """Replayed passes of the target by width, up to K_MAX + 1 tokens, in passes over one."""
+        self._prompt(SOURCE, self.target)
+        tasks = {width: graph_task(self.target, width) for width in range(1, K_MAX + 2)}
+        seconds = {width: median(each) for width, each in interleaved(tasks, ROUNDS).items()}
+        return {width: each / seconds[1] for width, each in seconds.items()}
+
     def best_k(self, alpha: float, v: Mapping[int, float]) -> int:
-        """The K that promises most with the c of replayed steps; at least 1."""
+        """The K that promises most with the c of replayed steps and such a `v`; at least 1."""
         return max(1, Costs(self.c, v).best_k(alpha))
 
     def speedup(
@@ -68,7 +76,7 @@ class Captured:
         for run in decoders.values():
             for text in texts:
                 run(text)
-        seconds = on_turns(decoders, part.each(list(texts) * effort.rounds, TURNS))
+        seconds = on_turns(decoders, part.each(list(texts) * effort.rounds, TURNS, first=2))
         return ratios(seconds["plain"], seconds["speculative"])
 
     def _prompt(self, text: str, *models: FixedModel) -> list[int]:

@@ -1,6 +1,6 @@
 """A published target, loaded once, with all its drafts, and everything that can decode them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -153,7 +153,7 @@ class Group:
             for side, ((settings, decode),) in zip(SIDES, map(dict.items, found), strict=True)
         }
         turns = list(texts) * self.machine.effort.rounds
-        return outcome_of(ours, theirs, part.each(turns, TURNS))
+        return outcome_of(ours, theirs, part.each(turns, TURNS, first=2))
 
     def captured(
         self, draft: str, texts: Sequence[str], alpha: float, warp: Warp, part: Part
@@ -162,9 +162,14 @@ class Group:
         held = self._captured.get(draft)
         if held is None:
             return None
-        k = held.best_k(alpha, self.costs()[draft].v)
+        k = held.best_k(alpha, self._replayed_v)
         speedup = held.speedup(texts, k, self.machine.effort, warp, part)
         return {"captured": asdict(speedup), "captured_k": k, "captured_c": held.c}
+
+    @cached_property
+    def _replayed_v(self) -> Mapping[int, float]:
+        """What replayed passes of the target cost by width: once, since all pairs share it."""
+        return next(iter(self._captured.values())).v()
 
     @cached_property
     def _captured(self) -> dict[str, Captured]:

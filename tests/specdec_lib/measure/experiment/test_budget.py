@@ -214,6 +214,12 @@ def test_turns_have_their_seconds_before_hugging_face_is_loaded(generations):
     assert left_out == ["Hugging Face beside small on 40m"] and outcome.over_hugging is None
 
 
+def test_the_round_that_warms_up_is_not_taken_for_the_length_of_a_turn(generations):
+    _, left_out, done = generations(11)
+    assert done.count("plain") == 1 + 2
+    assert left_out[0] == "4 of 6 turns on the prompts"
+
+
 def test_hugging_face_is_run_beside_the_loop_with_the_seconds_that_turns_leave(generations):
     outcome, left_out, done = generations(60)
     before = done[: done.index("loading")]

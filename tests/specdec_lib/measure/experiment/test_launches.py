@@ -12,6 +12,7 @@ from decoders.stand_in_clock import Clock
 from torch import Tensor
 
 from specdec_lib.assets import ASSETS
+from specdec_lib.lessons.ch08 import measured
 from specdec_lib.measure.core import kernels as counting
 from specdec_lib.measure.core.limits import weights_read
 from specdec_lib.measure.experiment import launches
@@ -67,6 +68,45 @@ def test_c_is_of_passes_and_no_capture_is_in_it(target: Llama, monkeypatch):
     for each in launches.measure(target, rounds=2):
         assert each.launched == pytest.approx(each.layers)
         assert each.replayed == pytest.approx(each.weights)
+
+
+FULL = (
+    "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 24.00 GiB of "
+    "which 1.00 GiB is free."
+)
+
+
+def full_for(refused: Callable[[Llama], bool], monkeypatch) -> None:
+    """A card that has no room to capture some models."""
+    real = launches.graph_task
+
+    def graph_task(model: Llama, tokens: int):
+        if refused(model):
+            raise torch.OutOfMemoryError(FULL)
+        return real(model, tokens)
+
+    monkeypatch.setattr(launches, "graph_task", graph_task)
+
+
+def test_a_draft_that_does_not_fit_is_left_out_with_a_line(target: Llama, monkeypatch):
+    said: list[str] = []
+    full_for(lambda model: model.shape.layers == 8, monkeypatch)
+    found = list(launches.measure(target, rounds=1, say=said.append))
+    assert [each.name for each in found] == ["a tenth, shallow", "a hundredth, shallow"]
+    assert said == [
+        f"A draft of {size} of the weights, deep, does not fit: 26.8 of 25.8 GB"
+        for size in launches.SIZES
+    ]
+
+
+def test_where_the_target_itself_cannot_be_captured_there_is_a_line_and_no_figure(
+    target: Llama, monkeypatch
+):
+    said: list[str] = []
+    full_for(lambda model: model is target, monkeypatch)
+    assert list(launches.measure(target, rounds=1, say=said.append)) == []
+    assert said == ["What captures a pass of the target does not fit: 26.8 of 25.8 GB"]
+    measured.launches([])
 
 
 def test_only_what_computes_is_counted():

@@ -203,6 +203,27 @@ def test_a_captured_pair_drafts_as_many_tokens_as_its_replayed_steps_allow(group
     assert f"1.00 (one turn: no quartiles), K {row.captured_k}, c 0.020" in cells(row)
 
 
+def test_where_a_replayed_wide_pass_costs_more_a_captured_pair_drafts_fewer(group, monkeypatch):
+    """Started by the host a pass over nine tokens takes as long as one; replayed, twice as long."""
+    clock, asked = Clock(monkeypatch), []
+    target, draft = group.machine.targets["built-in"], group.machine.drafts["small"]
+    held = replace(group, pairs={"small": replace(group.first, target=target, draft=draft)})
+    held.__dict__["_measured"] = {"small": Costs(0.02, dict.fromkeys(range(1, 10), 1.0))}, 1.0
+
+    def seconds(model, tokens: int) -> float:
+        return 1 + (tokens - 1) / 8 if model is target else 0.02
+
+    monkeypatch.setattr(captured, "graph_task", lambda m, tokens: clock.task(seconds(m, tokens)))
+    monkeypatch.setattr(
+        captured.Captured, "speedup", lambda *given: asked.append(given[2]) or Spread(1, 1, 1)
+    )
+    with group.machine.budget.part(PUBLISHED) as part:
+        held.captured("small", TEXTS[:1], 0.7, SAMPLED, part)
+    v = {width: seconds(target, width) for width in range(1, 10)}
+    assert asked == [Costs(0.02, v).best_k(0.7)]
+    assert asked[0] < held.costs()["small"].best_k(0.7)
+
+
 def test_a_captured_t5_reads_every_text_and_plain_decoding_without_the_draft_s_encoder(
     group, monkeypatch
 ):

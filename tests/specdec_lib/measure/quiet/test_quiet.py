@@ -37,7 +37,10 @@ def test_a_disturbed_run_is_called_that_and_a_quiet_one_follows(capsys):
         "most): close other programs and run the cell again."
     )
     found = runs.record()
-    assert found["date"] in last and found["processor"] in last and found["class"] in last
+    assert "recorded on 2026-11-23 on " in last and found["date"] == "2026-11-22"
+    assert found["processor"] in last and found["class"] in last
+    assert "on 2026-11-22 on" in runs.where(found, "06 costs")
+    assert set(found["dates"]) <= set(found["runs"])
 
 
 def test_sampled_texts_may_take_longer_or_less():

@@ -102,6 +102,20 @@ def test_a_race_that_takes_too_long_is_stopped_at_the_same_token(small):
     assert found.same(found.lanes[1]) and len(found.prompts) == len(found.lanes[0].texts)
 
 
+def test_a_text_whose_prompt_takes_the_rest_of_the_time_is_left_out(small, monkeypatch):
+    begin = turns.Runner.begin
+
+    def late(runner, batch, number):
+        begin(runner, batch, number)
+        runner.limits.clock.now += 1e6 * number
+
+    monkeypatch.setattr(turns.Runner, "begin", late)
+    found = raced({}, texts=2, seconds=1e5)
+    assert found.remarks == (turns.STOPPED,)
+    assert len(found.prompts) == len(found.lanes[0].texts) == len(found.lanes[0].by_text) == 1
+    assert disturbed(found) is None
+
+
 def test_a_race_has_as_many_texts_as_fit_into_its_time(small):
     """By a clock on which a text takes 4 s: two looks, of 0.05 s each, at every pass."""
     found = raced({}, texts=None, tick=0.05, seconds=17.0)
