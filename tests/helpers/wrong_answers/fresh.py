@@ -920,7 +920,7 @@ def balls_in_urns(n_tokens, n_experts, active):
     return n_experts - empty
 
 
-@CH07.at("expected_experts")
+@CH07.at("expected_experts", "experts_in_equal_steps")
 def second_token_again_and_again(n_tokens, n_experts, active):
     """Lets each further token find as many new experts as the second one does."""
     if n_tokens == 0:
