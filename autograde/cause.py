@@ -59,13 +59,13 @@ class Outcome:
     work: tuple[int, bool] = (0, False)
 
     def part(self, name: Any) -> "Outcome":
-        """The same for one part of the value; all of it if there is no such part."""
+        """The same for one part of the value; all of it if there is no such part.
+
+        What should be a tuple has its parts in a list and in an array, too.
+        """
         value = self.value
-        has = (
-            name in value
-            if isinstance(value, dict)
-            else isinstance(value, tuple) and name in range(len(value))
-        )
+        row = isinstance(value, tuple | list) or isinstance(value, np.ndarray) and value.ndim
+        has = name in value if isinstance(value, dict) else row and name in range(len(value))
         return replace(self, value=value[name]) if has else self
 
     def gives(self, other: "Outcome") -> bool:

@@ -225,7 +225,7 @@ frame("several candidates")
 
 # %% [markdown]
 # The first try succeeds in 12 of 16 blocks, and the second in 1 of 4. The second candidate is judged
-# by another rule: after a rejection the target wants the residual, and no longer `p`.
+# against the residual: after a rejection the target no longer wants `p`.
 #
 # ## Several candidates for one place
 #
@@ -289,12 +289,14 @@ lesson.check_multi_candidate_accept(multi_candidate_accept)
 # The left panel adds up all candidates, coins and draws: the law is `p` for every `n`. This is the
 # rule of SpecInfer (2023). The right panel also shows the best that any exact rule can reach. SpecTr
 # (2023) comes near it.
-#
+
+# %% [markdown]
 # ## A rest
 #
 # The first sitting ends here. When you come back, click on this cell and choose "Run All Above
 # Selected Cell" in the menu Run. The cells above take less than a minute.
-#
+
+# %% [markdown]
 # ## A tree
 #
 # Several candidates for the next place, and several after each of them, make a tree. All nodes of
@@ -354,7 +356,7 @@ lesson.check_tree_attention_mask(tree_attention_mask)
 #
 # **One worked number.** The tree above with the tokens `[1, 3, 0, 2, 0, 1]`, the pair in every row,
 # `r = [0.7, 0.9, 0.5, 0.5, 0.4, 0.5]` and `u = 0.5`. Node 0 (B) is rejected, and node 1 (D) is
-# accepted, as on the last card. Its child is node 4 (A): `0.4 x 0.30` is below 0.45. Node 4 has no
+# accepted, as with `multi_candidate_accept`. Its child is node 4 (A): `0.4 x 0.30` is below 0.45. Node 4 has no
 # children, so `u` draws from `p`: B. The answer is `[3, 0, 1]`.
 
 

@@ -16,11 +16,10 @@ from autograde.chapters.common import (
     quiz,
 )
 from autograde.chapters.expected import ch02_expected as expected
+from autograde.chapters.expected import rejection
 from autograde.chapters.laws import (
     LARGEST,
     autoregressive_law,
-    reference_ratio,
-    reference_residual,
     step_law,
     token_law,
 )
@@ -63,7 +62,7 @@ never_above_1 = acceptance_probability.behaviour("never above 1", after=[ratio])
 def test_ratio(student):
     p, q, hint = numbers.P, numbers.Q, "Is it p over q?"
     for token in map(int, np.flatnonzero(p < q)):
-        gives = reference_ratio(p, q, token)
+        gives = rejection.ratio(p, q, token)
         expect(student.acceptance_probability, p, q, token, gives=gives, hint=hint)
 
 
@@ -71,7 +70,7 @@ def test_ratio(student):
 @pytest.mark.parametrize("p, q", numbers.RATIO_PAIRS)
 def test_ratio_of_random_pairs(student, p, q):
     token = int(np.argmin(p / q))
-    gives = reference_ratio(p, q, token)
+    gives = rejection.ratio(p, q, token)
     expect(student.acceptance_probability, p, q, token, gives=gives)
 
 
@@ -85,7 +84,7 @@ def check_tiny(student, exponent):
     p, q = (np.array([2.0**-n, 1 - 2.0**-n]) for n in (numbers.TINY, exponent))
     hint = "Tiny is not zero: nothing may be added to p or q, and only an exact 0 is a zero."
     token = int(np.argmin(p))
-    gives = reference_ratio(p, q, token)
+    gives = rejection.ratio(p, q, token)
     expect(student.acceptance_probability, p, q, token, gives=gives, hint=hint)
 
 
@@ -93,7 +92,7 @@ def check_tiny(student, exponent):
 def test_cap(student):
     p, q, hint = numbers.P, numbers.Q, "A probability is at most 1."
     for token in range(len(p)):
-        gives = reference_ratio(p, q, token)
+        gives = rejection.ratio(p, q, token)
         expect(student.acceptance_probability, p, q, token, gives=gives, hint=hint)
 
 
@@ -107,7 +106,7 @@ def test_cap_of_tiny_probabilities(student, exponent):
 @pytest.mark.parametrize("token", range(len(numbers.ZEROS_P)))
 def test_zeros(student, token):
     p, q = numbers.ZEROS_P, numbers.ZEROS_Q
-    gives = reference_ratio(p, q, token)
+    gives = rejection.ratio(p, q, token)
     hint = f"Here p is {p[token]:g} and q is {q[token]:g}."
     expect_form(student.acceptance_probability, p, q, token, gives=gives, hint=hint)
     no_warning(student)
@@ -167,14 +166,14 @@ residual_distribution = Exercise("residual_distribution")
 @pytest.mark.parametrize("p, q", numbers.RESIDUAL)
 def test_residual(student, p, q):
     hint = "It is the part of p above q, divided by its sum."
-    expect(student.residual_distribution, p, q, gives=reference_residual(p, q), hint=hint)
+    expect(student.residual_distribution, p, q, gives=rejection.residual(p, q), hint=hint)
 
 
 @residual_distribution.behaviour("repairs the distribution of any pair")
 @pytest.mark.parametrize("p, q", numbers.RESIDUAL_PAIRS)
 def test_residual_repairs_the_law(student, p, q):
     hint = "With the accepted mass, the smaller of p and q, its share of the rest must make up p."
-    gives = reference_residual(p, q)
+    gives = rejection.residual(p, q)
     expect(student.residual_distribution, p, q, gives=gives, hint=hint)
 
 
@@ -182,14 +181,14 @@ def test_residual_repairs_the_law(student, p, q):
 @pytest.mark.parametrize("p, q", numbers.RESIDUAL_EDGES)
 def test_residual_edges(student, p, q):
     hint = "It is p itself only where exactly no mass is left; nearly equal is not equal."
-    expect(student.residual_distribution, p, q, gives=reference_residual(p, q), hint=hint)
+    expect(student.residual_distribution, p, q, gives=rejection.residual(p, q), hint=hint)
     no_warning(student)
 
 
 @residual_distribution.behaviour("a new array, the arguments as they were")
 @pytest.mark.parametrize("p, q", numbers.RESIDUAL_FORMS)
 def test_residual_is_new(student, p, q):
-    expect_form(student.residual_distribution, p, q, gives=reference_residual(p, q))
+    expect_form(student.residual_distribution, p, q, gives=rejection.residual(p, q))
     own_array(student)
     untouched(student)
 
@@ -202,7 +201,7 @@ correct_token = Exercise("correct_token")
 def test_correct_keeps(student, token):
     p, q, u = numbers.P, numbers.Q, numbers.UNUSED_U
     hint = "Accepted tokens come back with True, replaced ones with False."
-    for r in expected.coins_around(reference_ratio(p, q, token)):
+    for r in expected.coins_around(rejection.ratio(p, q, token)):
         gives = expected.corrected(p, q, token, r, u)
         expect(student.correct_token, p, q, token, r, u, gives=gives, hint=hint)
 
@@ -219,7 +218,7 @@ def test_correct_replaces(student, u):
 @replaces
 @pytest.mark.parametrize("beside", numbers.BESIDE_A_CUT)
 def test_correct_replaces_beside_a_cut(student, beside):
-    missing = reference_residual(numbers.P, numbers.Q)
+    missing = rejection.residual(numbers.P, numbers.Q)
     cut = float(missing[np.argmax(missing > 0)])
     check_replaced(student, min(max(0.0, round(cut + beside, 6)), LARGEST))
 
@@ -227,7 +226,7 @@ def test_correct_replaces_beside_a_cut(student, beside):
 def check_replaced(student, u):
     p, q, r = numbers.P, numbers.Q, numbers.REJECTING
     token = int(np.argmin(p / q))
-    hint = f"The residual is {describe(reference_residual(p, q))}, and u picks from it."
+    hint = f"The residual is {describe(rejection.residual(p, q))}, and u picks from it."
     gives = expected.corrected(p, q, token, r, u)
     expect(student.correct_token, p, q, token, r, u, gives=gives, hint=hint)
 

@@ -228,17 +228,18 @@ def test_top_k(student, top_k):
 @top_k_step
 @pytest.mark.parametrize("top_k", numbers.TIED_TOP_K)
 def test_top_k_ties(student, top_k):
-    probs = numbers.TIED
-    tied = [i for i, x in enumerate(probs) if sum(probs == x) > 1]
+    logits = numbers.TIED
+    tied = [i for i, x in enumerate(logits) if sum(logits == x) > 1]
     hint = f"The logits of the tokens {tied} are equal: all of them stay, or none."
-    check_warp(student, np.log(probs), numbers.FILTERS_AT, top_k, hint=hint)
+    check_warp(student, logits, numbers.FILTERS_AT, top_k, hint=hint)
 
 
 @top_p_step
 @pytest.mark.parametrize("top_p", numbers.TOP_P)
 def test_top_p(student, top_p):
-    hint = "A token is kept while the mass before it, from the most probable down, is below top_p."
-    check_warp(student, np.log(numbers.PROBS), numbers.FILTERS_AT, None, top_p, hint=hint)
+    hint = "A token is kept while the mass before it, from the most probable down, is below top_p. "
+    hint += "The first is always kept."
+    check_warp(student, numbers.SPREAD, numbers.FILTERS_AT, None, top_p, hint=hint)
     no_warning(student)
     untouched(student)
 
@@ -247,7 +248,7 @@ def test_top_p(student, top_p):
 @pytest.mark.parametrize("top_p", numbers.EQUAL_TOP_P)
 def test_top_p_ties(student, top_p):
     hint = "Equal probabilities rank lowest index first, and only as many as needed stay."
-    check_warp(student, np.log(numbers.EQUAL_PROBS), numbers.FILTERS_AT, None, top_p, hint=hint)
+    check_warp(student, numbers.EQUAL, numbers.FILTERS_AT, None, top_p, hint=hint)
 
 
 @top_p_step

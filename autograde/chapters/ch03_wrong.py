@@ -141,6 +141,11 @@ def without_the_cap(p, q):
     return float(p[q > 0].sum())
 
 
+@acceptance_rate.form_of(without_the_cap)
+def without_the_cap_or_a_look_at_zeros(p, q):
+    return float((q * (p / q)).sum())
+
+
 @acceptance_rate.wrong(
     think="dividing by q is safe, since q is what was drawn from.",
     because="q is 0 on tokens that are never drawn, and the sum visits them too: 0/0 is NaN.",
@@ -214,6 +219,30 @@ def corrected_from_target(p, q):
 )
 def drafted_instead_of_accepted(p, q):
     return q.copy(), p - q
+
+
+@two_paths.wrong(
+    think="q was drawn from, so dividing by it is safe.",
+    because="both arrays have every token, those with q = 0 too, and 0/0 is NaN.",
+    same_as=plain_division,
+)
+def divided_by_q(p, q):
+    accepted = q * np.minimum(1, p / q)
+    return accepted, p - accepted
+
+
+@two_paths.form_of(divided_by_q)
+def accepted_by_division(p, q):
+    return q * np.minimum(1, p / q), np.maximum(p - q, 0)
+
+
+@two_paths.wrong(
+    think="a rejected share times a residual needs no care.",
+    because="with p equal to q there is no residual: 0/0 fills the corrected mass with NaN.",
+)
+def share_of_nothing(p, q):
+    accepted, missing = np.minimum(p, q), np.maximum(p - q, 0)
+    return accepted, (1 - accepted.sum()) * missing / missing.sum()
 
 
 argmax_draft_law = WRONG.exercise("argmax_draft_law")
@@ -297,6 +326,7 @@ def last_of_equals(p, q):
 @argmax_draft_law.wrong(
     think="there is always a residual to divide by.",
     because="with p equal to q nothing is missing, and 0/0 fills the law with NaN.",
+    same_as=share_of_nothing,
 )
 def empty_residual(p, q):
     token, kept = _drafted(p, q)

@@ -186,6 +186,14 @@ def free_draft(alpha, c, k, verify_cost=1.0):
     return _powers(alpha, 0, k) / verify_cost
 
 
+@walltime_speedup.wrong(
+    think="two digits are enough.",
+    because="best_k compares speed-ups that differ by less: return all digits, and round to print.",
+)
+def rounded(alpha, c, k, verify_cost=1.0):
+    return round(_powers(alpha, 0, k) / (c * k + verify_cost), 2)
+
+
 best_k = WRONG.exercise("best_k")
 
 
@@ -374,6 +382,18 @@ def filled_up(tokens, k, max_ngram=3):
     return []
 
 
+@prompt_lookup.wrong(
+    think="nothing found is None.",
+    because="the caller drafts with what comes back: an empty list is a draft of no tokens.",
+)
+def none_for_nothing(tokens, k, max_ngram=3):
+    for size in range(min(max_ngram, len(tokens) - 1), 0, -1):
+        start = _found(tokens, size, _late)
+        if start is not None:
+            return tokens[start + size : start + size + k]
+    return None
+
+
 bigram_probs = WRONG.exercise("bigram_probs")
 
 
@@ -428,6 +448,33 @@ def columns_normalised(tokens, vocab_size, smoothing=1.0):
     counts = _pairs(tokens, vocab_size, smoothing)
     totals = counts.sum(axis=0, keepdims=True)
     return counts / np.where(totals == 0, 1.0, totals)
+
+
+@bigram_probs.wrong(
+    think="counts / counts.sum(axis=1) divides each row by its sum.",
+    because="NumPy lines (V,) sums up with the columns: keepdims=True leaves each at its row.",
+)
+def sums_without_keepdims(tokens, vocab_size, smoothing=1.0):
+    counts = _pairs(tokens, vocab_size, smoothing)
+    counts[counts.sum(axis=1) == 0] = 1.0
+    return counts / counts.sum(axis=1)
+
+
+@bigram_probs.form_of(sums_without_keepdims)
+def sums_without_keepdims_or_a_look_at_zeros(tokens, vocab_size, smoothing=1.0):
+    counts = _pairs(tokens, vocab_size, smoothing)
+    return counts / counts.sum(axis=1)
+
+
+@bigram_probs.wrong(
+    think="[[smoothing] * V] * V makes V rows.",
+    because="it names one row V times, so every row gets the counts of all tokens.",
+)
+def one_row_in_all_places(tokens, vocab_size, smoothing=1.0):
+    table = [[float(smoothing)] * vocab_size] * vocab_size
+    for before, after in zip(tokens, tokens[1:], strict=False):
+        table[before][after] += 1
+    return _normalised(np.array(table))
 
 
 @bigram_probs.wrong(

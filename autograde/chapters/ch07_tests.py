@@ -21,7 +21,8 @@ from autograde.chapters.common import (
     quiz,
 )
 from autograde.chapters.expected import ch07_expected as expected
-from autograde.chapters.laws import answered, pieces, reference_residual
+from autograde.chapters.expected import rejection
+from autograde.chapters.laws import answered, pieces
 from autograde.chapters.numbers import ch07_numbers as numbers
 from autograde.check import Exercise, RemoteObject, by_cause, untouched
 from specdec_lib.lessons.ch07 import quizzes
@@ -379,9 +380,9 @@ def walk_ways(parents: list[int]):
             rest = p[parent + 1]
             for child in range(node):
                 if parents[child] == parent:
-                    rest = reference_residual(rest, q[parent + 1])
+                    rest = rejection.residual(rest, q[parent + 1])
             cuts.append(min(1.0, rest[tokens[node]] / q[parent + 1][tokens[node]]))
-            lasts += [reference_residual(rest, q[parent + 1]), p[node + 1]]
+            lasts += [rejection.residual(rest, q[parent + 1]), p[node + 1]]
         u_pieces = list(pieces(np.concatenate([np.cumsum(last) for last in lasts])))
         sides = [list(pieces(np.array([cut]))) for cut in cuts]
         for choice in product(*sides, u_pieces):

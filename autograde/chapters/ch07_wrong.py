@@ -127,6 +127,46 @@ def certain_replaced_by_the_best(draft_token, p, r, u):
 
 
 @one_hot_accept.wrong(
+    think="each of the other tokens is an equally good replacement.",
+    because="the others are owed their shares of p, and these differ.",
+)
+def certain_replaced_evenly(draft_token, p, r, u):
+    if r < p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    return sample_from(_without(np.ones(len(p)), draft_token), u), False
+
+
+@one_hot_accept.wrong(
+    think="the truth value says whether the token was replaced.",
+    because="it says whether the token is the draft's: True after an acceptance.",
+)
+def certain_told_the_other_way(draft_token, p, r, u):
+    if r < p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, False
+    return sample_from(_without(p, draft_token), u), True
+
+
+@one_hot_accept.wrong(
+    think="a large r accepts.",
+    because="r is below p(token) with probability p(token): a small r accepts.",
+)
+def certain_coin_reversed(draft_token, p, r, u):
+    if r > p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    return sample_from(_without(p, draft_token), u), False
+
+
+@one_hot_accept.wrong(
+    think="u is the coin, and r draws the replacement.",
+    because="r is held against p(token), and u draws.",
+)
+def certain_uniforms_swapped(draft_token, p, r, u):
+    if u < p[draft_token] or p[draft_token] == p.sum():
+        return draft_token, True
+    return sample_from(_without(p, draft_token), r), False
+
+
+@one_hot_accept.wrong(
     think="the token can be deleted from p before the draw.",
     because="the tokens after it would move down by one: the draw gives a place in a shorter list.",
 )
@@ -304,6 +344,15 @@ def jacobi_at_most_the_places_or_none(target_greedy, prompt, guess):
 
 
 @jacobi_decode.wrong(
+    think="the prompt belongs to the answer.",
+    because="the greedy tokens after the prompt are asked for: as many as the guess has places.",
+)
+def jacobi_with_the_prompt(target_greedy, prompt, guess):
+    tokens, passes = _until_unchanged(lambda c: _renewed(target_greedy, prompt, c), guess)
+    return [*prompt, *tokens], passes
+
+
+@jacobi_decode.wrong(
     think="the target reads the guess alone.",
     because="the text before the guess decides what follows: every pass reads prompt + current.",
 )
@@ -418,6 +467,45 @@ def candidates_last_coin(candidates, p, q, r, u):
     residual = p
     for token in candidates:
         if r[-1] * q[token] < residual[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="the place of the accepted candidate in the list is the answer.",
+    because="a token is asked for: candidates[i], and not i.",
+)
+def candidates_place_in_the_list(candidates, p, q, r, u):
+    residual = p
+    for i, token in enumerate(candidates):
+        if r[i] * q[token] < residual[token]:
+            return i
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="the draft over the residual is the ratio.",
+    because="a token that the draft overstates is the one to reject: r q < residual accepts.",
+)
+def candidates_ratio_inverted(candidates, p, q, r, u):
+    residual = p
+    for token, coin in zip(candidates, r, strict=True):
+        if coin * residual[token] < q[token]:
+            return token
+        residual = _wanted(residual, q)
+    return sample_from(residual, u)
+
+
+@multi_candidate_accept.wrong(
+    think="u is the coin of every candidate.",
+    because="candidate i has the coin r[i]; u draws a token where all are rejected.",
+)
+def candidates_u_is_the_coin(candidates, p, q, r, u):
+    residual = p
+    for token in candidates:
+        if u * q[token] < residual[token]:
             return token
         residual = _wanted(residual, q)
     return sample_from(residual, u)
@@ -651,6 +739,14 @@ def mask_levels_above(parents):
 
 
 @tree_attention_mask.wrong(
+    think="who is seen sees back: a node sees its descendants, too.",
+    because="a token never sees what comes after it, and its descendants come after it.",
+)
+def mask_both_ways(parents):
+    return _mask(parents) | _mask(parents).T
+
+
+@tree_attention_mask.wrong(
     think="True marks what is masked out.",
     because="here True says that the node of the row sees the node of the column.",
 )
@@ -868,6 +964,41 @@ def walk_coins_of_whole_levels_in_order(parents, tokens, p, q, r, u):
         return r[used[-1] + siblings.index(child)], rest[tokens[child]]
 
     return _walk(parents, tokens, p, q, r, u, judge=judge)
+
+
+@walk_tree.wrong(
+    think="the row of the first child judges the children.",
+    because="row i + 1 stands after node i; the children of node i are judged there, wherever they "
+    "are listed.",
+)
+def walk_row_of_the_first_child(parents, tokens, p, q, r, u):
+    def row(node):
+        below = _below(parents, node)
+        return below[0] if below else node + 1
+
+    return _walk(parents, tokens, p, q, r, u, row=row)
+
+
+@walk_tree.wrong(
+    think="the coins of a level are the first ones of r.",
+    because="coin i belongs to node i: the children's coins are r[children].",
+)
+def walk_first_coins(parents, tokens, p, q, r, u):
+    def judge(child, depth, rest, whole):
+        return r[_below(parents, parents[child]).index(child)], rest[tokens[child]]
+
+    return _walk(parents, tokens, p, q, r, u, judge=judge)
+
+
+@walk_tree.wrong(
+    think="where all children are rejected nothing more is written.",
+    because="what is left of p gives one more token: no pass of the target writes none.",
+)
+def walk_nothing_after_a_rejection(parents, tokens, p, q, r, u):
+    node, written = -1, _walk(parents, tokens, p, q, r, u)
+    for token in written[:-1]:
+        node = next(i for i in _below(parents, node) if tokens[i] == token)
+    return written[:-1] if _below(parents, node) else written
 
 
 @walk_tree.wrong(

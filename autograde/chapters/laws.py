@@ -9,26 +9,27 @@ from typing import Any
 
 import numpy as np
 
+from autograde.chapters.expected import rejection
+
 LARGEST = float(np.nextafter(1, 0))  # the largest uniform number there is
 # From many lists of arguments to what the function gives for each, in order.
 Answers = Callable[[list[tuple]], Iterable[Any]]
 
 
-def reference_residual(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """norm(max(0, p - q)), or p if that is empty: Leviathan et al., section 2.3."""
-    missing = np.maximum(p - q, 0)
-    return missing / missing.sum() if missing.sum() > 0 else p
-
-
-def reference_ratio(p: np.ndarray, q: np.ndarray, token: int) -> float:
-    """min(1, p/q), 0 if p is 0: Leviathan et al., section 2.3."""
-    return 0.0 if p[token] == 0 else min(1.0, float(p[token] / max(q[token], 1e-300)))
-
-
 def pairs(*sizes: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """One pair of random distributions of each size, from a fixed seed."""
+    """One pair of random distributions of each size below 1000, from a fixed seed.
+
+    Probabilities are whole thousandths above 0, so that a student can read them in a message.
+    """
     rng = np.random.default_rng(seed)
-    return [(rng.dirichlet(np.ones(v)), rng.dirichlet(np.ones(v))) for v in sizes]
+    return [(thousandths(v, rng), thousandths(v, rng)) for v in sizes]
+
+
+def thousandths(size: int, rng: np.random.Generator) -> np.ndarray:
+    """A random distribution (V,) of whole thousandths above 0."""
+    parts = 1 + np.floor((1000 - size) * rng.dirichlet(np.ones(size)))
+    parts[np.argmax(parts)] += 1000 - parts.sum()
+    return parts / 1000
 
 
 def pieces(cuts: np.ndarray) -> Iterator[tuple[float, float]]:
@@ -46,12 +47,12 @@ def token_law(answers: Answers, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     rule that compares r with the ratio and picks with u from p, from q or from a residual of
     either sign, so for most wrong rules too.
     """
-    pools = (p, q, reference_residual(p, q), reference_residual(q, p))
+    pools = (p, q, rejection.residual(p, q), rejection.residual(q, p))
     u_pieces = list(pieces(np.concatenate([np.cumsum(pool) for pool in pools])))
     ways = [
         ((p, q, int(token), r, u), q[token] * r_length * u_length)
         for token in np.flatnonzero(q)
-        for r, r_length in pieces(np.array([reference_ratio(p, q, token)]))
+        for r, r_length in pieces(np.array([rejection.ratio(p, q, token)]))
         for u, u_length in u_pieces
     ]
     law = np.zeros((2, len(p)))
@@ -84,9 +85,9 @@ def step_ways(target: np.ndarray, draft: np.ndarray, k: int) -> Iterator[tuple[t
     """Every way that a step of `k` can go: its arguments, and its probability."""
     for drafted, p, q, weight in blocks(target, draft, k):
         for r, r_weight in coins(drafted, p, q):
-            rejected = [r[i] > reference_ratio(p[i], q[i], t) for i, t in enumerate(drafted)]
+            rejected = [r[i] > rejection.ratio(p[i], q[i], t) for i, t in enumerate(drafted)]
             kept = [*rejected, True].index(True)
-            last = reference_residual(p[kept], q[kept]) if kept < k else p[k]
+            last = rejection.residual(p[kept], q[kept]) if kept < k else p[k]
             for u, u_weight in pieces(np.cumsum(last)):
                 yield (drafted, p, q, r, u), weight * r_weight * u_weight
 
@@ -103,7 +104,7 @@ def blocks(target: np.ndarray, draft: np.ndarray, k: int) -> Iterator[tuple]:
 def coins(drafted: list[int], p: np.ndarray, q: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
     """Every combination of coins on either side of the ratios: (r (k,), its probability)."""
     sides = [
-        list(pieces(np.array([reference_ratio(p[i], q[i], token)])))
+        list(pieces(np.array([rejection.ratio(p[i], q[i], token)])))
         for i, token in enumerate(drafted)
     ]
     for choice in np.ndindex(*(len(side) for side in sides)):

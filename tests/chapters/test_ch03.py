@@ -203,9 +203,35 @@ def test_tokens_of_an_impostor_are_read_from_any_form():
         forgery.examined(in_form(lambda x: x - 1.0))
 
 
+def test_an_impostor_that_decides_inside_a_square_is_told_so():
+    for border in (0.006, 0.01, 0.0143):  # at 0.38, 0.64 and 0.92 of the first square
+
+        def impostor(p, q, tokens, r, u, border=border):
+            return np.where((r < border) & (u < 0.5), 2, rules.right_rule(p, q, tokens, r, u))
+
+        assert forgery.fault_of(forgery.examined(impostor))[0] == "between_the_lines"
+
+
+def test_what_is_not_checked_does_not_say_the_same_again():
+    wrong = "def impostor(p, q, tokens, r, u):\n    return 0 if r < 1 / 64 else 1"
+    first, *others = grade_with(CHAPTER, impostor=wrong).exercises["impostor"].messages
+    assert "raised ValueError" in first
+    said = "not checked: first counting sees it, 200,000 samples do not."
+    assert len(others) == 2 and all(message.endswith(said) for message in others)
+
+
+def test_a_cause_that_shows_the_same_twice_is_said_once():
+    loud = "def impostor(p, q, tokens, r, u):\n    return tokens"
+    first, *others = grade_with(CHAPTER, impostor=loud).exercises["impostor"].messages
+    assert "any mistake that people really make hides" in first and "Counted, it is" in first
+    said = "as said above, under: counting sees it, 200,000 samples do not."
+    assert len(others) == 2 and all(message.endswith(said) for message in others)
+
+
 def test_what_the_card_of_the_impostor_says():
     card = TEXT[TEXT.index("### Exercise: impostor") :].split("# %%")[0]
-    assert f"{np.floor(1e5 * forgery.FLOOR) / 1e5}, the noise" in card
+    assert f"{forgery.FLOOR_SAID}, the noise" in card and float(forgery.FLOOR_SAID) < forgery.FLOOR
+    assert forgery.FLOOR_SAID in forgery.short_of(forgery.Forgery(1e-4, 0, 0), forgery.LEAST)
     assert f"{forgery.LEAST}" in card and f"{forgery.LARGE}" in card
     one = forgery.examined(forger(1).impostor)
     assert f"{one.counted:.5f}" in card and forgery.fault_of(one) is None

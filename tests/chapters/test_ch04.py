@@ -56,6 +56,15 @@ def test_losses_of_other_students(last: str, passed: int, told: str):
     assert exercise.passed == passed and told in " ".join(exercise.messages)
 
 
+def test_a_loss_by_numpy_is_told_of_its_gradient_for_narrow_logits_too():
+    code = """def distillation_loss(target_logits, draft_logits):
+    p, q = target_logits.softmax(-1), draft_logits.softmax(-1)
+    return torch.tensor(1 - np.minimum(p.detach().numpy(), q.detach().numpy()).sum(-1).mean())"""
+    exercise = grade_with(CHAPTER, distillation_loss=code).exercises["distillation_loss"]
+    causes = {each.name: each.cause for each in exercise.behaviours if not each.passed}
+    assert causes["float32 or better for narrow logits"] == "no_gradient"
+
+
 def test_the_formulas_are_those_of_the_library():
     for alpha in np.linspace(0, 1, 11):
         for k in range(12):

@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from autograde.chapters import ch02_wrong as wrong
-from autograde.chapters.laws import Answers, autoregressive_law, pieces, step_law, token_law
+from autograde.chapters.laws import (
+    Answers,
+    autoregressive_law,
+    pairs,
+    pieces,
+    step_law,
+    token_law,
+)
 from autograde.chapters.numbers.ch02_numbers import DRAFT, TARGET, P, Q
 from specdec_lib.lessons.ch02.computed import exact_law
 from specdec_lib.sampling import sample_from
@@ -90,3 +97,10 @@ def test_grid_of_the_lesson_is_exact_for_its_pair():
 
 def test_pieces_cover_the_unit_interval():
     assert list(pieces(np.array([0.25, 0.25, 1.0]))) == [(0.125, 0.25), (0.625, 0.75)]
+
+
+def test_random_pairs_can_be_read_in_a_message():
+    for size, pair in zip((2, 40, 900), pairs(2, 40, 900, seed=1), strict=True):
+        for probs in pair:
+            assert probs.shape == (size,) and probs.min() > 0 and probs.sum() == pytest.approx(1)
+            assert all(len(repr(float(x))) <= 5 for x in probs)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from autograde.chapters.laws import reference_ratio, reference_residual
+from autograde.chapters.expected import rejection
 
 CELLS = 64  # the squares along a side of the grid that is_lossless counts in
 
@@ -23,15 +23,15 @@ def rate(p: np.ndarray, q: np.ndarray) -> float:
 
 def paths(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The mass (V,) by acceptance, and the rejected share times the residual."""
-    accepted = np.array([q[token] * reference_ratio(p, q, token) for token in range(len(p))])
-    return accepted, math.fsum(q - accepted) * reference_residual(p, q)
+    accepted = np.array([q[token] * rejection.ratio(p, q, token) for token in range(len(p))])
+    return accepted, math.fsum(q - accepted) * rejection.residual(p, q)
 
 
 def argmax_law(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The law (V,), token by token: one draft token, written itself or replaced."""
     drafted = max(range(len(q)), key=lambda token: (q[token], -token))
-    stays = reference_ratio(p, q, drafted)
-    law = (1 - stays) * reference_residual(p, q)
+    stays = rejection.ratio(p, q, drafted)
+    law = (1 - stays) * rejection.residual(p, q)
     law[drafted] += stays
     return law
 

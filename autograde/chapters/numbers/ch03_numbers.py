@@ -62,11 +62,11 @@ ZERO_STEPS = [(0.0,), (0, 2, 0.9)]  # the temperature 0, alone and with top_k an
 BELOW_ZERO = [-0.5, -1e-9]
 FILTERS_AT = 1.0  # the temperature where one filter alone is looked at
 TOP_K = [1, 2, 3, 5, 6, 50, 0, None]  # all but some, all, more than there are, none, no filter
-TIED = np.array([0.2, 0.3, 0.2, 0.2, 0.1])  # three equal ones in second place
+TIED = np.array([-1.6, -1.2, -1.6, -1.6, -2.3])  # three equal ones in second place
 TIED_TOP_K = [1, 2, 3]  # before the tie, and in it
-PROBS = np.array([0.05, 0.4, 0.1, 0.25, 0.2])  # in no order, without ties
+SPREAD = np.array([-3.0, -0.92, -2.3, -1.39, -1.61])  # in no order; about 0.4 for the largest
 TOP_P = [0.3, 0.55, 0.8, 0.9, 0.97, 0.01, 0.0, 1.0, 1.5, None]  # 1 to all tokens; no filter
-EQUAL_PROBS = np.full(4, 0.25)  # as many as a power of 2
+EQUAL = np.full(4, 0.5)  # as many as a power of 2
 EQUAL_TOP_P = [0.3, 0.2, 0.6, 0.5]  # some tokens stay, and not all
 # The tokens, a power of 2, are equal, and top_p is a multiple of one's probability, below 1.
 REACHED = [(4, 0.5), (4, 0.25), (4, 0.75), (2, 0.5)]

@@ -107,7 +107,7 @@ def logits(*shape: int, seed: int, step: float = 0.25) -> np.ndarray:
 
 
 # distillation_loss: logits of the target and of the draft.
-LOG_P, LOG_Q = np.log([[0.45, 0.30, 0.15, 0.10]]), np.log([[0.30, 0.45, 0.20, 0.05]])
+LOG_P, LOG_Q = np.array([[-0.8, -1.2, -1.9, -2.3]]), np.array([[-1.2, -0.8, -1.6, -3.0]])
 LOSSES = [  # at one position
     (LOG_P, LOG_Q),
     (LOG_P + 2.5, LOG_Q - 4.0),  # shifted

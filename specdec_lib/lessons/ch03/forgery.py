@@ -1,5 +1,6 @@
 """What an impostor has to do: hide from 200,000 samples, and be seen by counting."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ GRID_Q = fixed([0.1875, 0.5, 0.0625, 0.25])
 
 DRAWS = 200_000
 FLOOR = noise(GRID_P, DRAWS)  # the mean distance of 200,000 perfect draws to GRID_P
+FLOOR_SAID = f"{math.floor(1e5 * FLOOR) / 1e5:.5f}"  # never more than FLOOR, as the card says it
 ALARM = 2 * FLOOR  # from here on the sampling check calls a rule an impostor
 LEAST, LARGE = 0.0003, 0.0012  # biases that earn more
 
@@ -24,16 +26,16 @@ class Forgery(NamedTuple):
     """What is known of a rule on GRID_P and GRID_Q: total variations to the target."""
 
     counted: float  # in the middles of 64 by 64 squares
-    apart: float  # between that count and one that asks off the middles
+    apart: float  # between that count and those that ask near the corners of the squares
     seen: float  # of 200,000 samples
 
 
 def examined(rule: Rule, seed: int = 0) -> Forgery:
     """Count and sample `rule`. Raises Different if it returns anything but N tokens."""
     rule = _tokens_only(rule)
-    law, off = (rule_law(rule, GRID_P, GRID_Q, place=place) for place in (0.5, 0.3))
+    law, *off = (rule_law(rule, GRID_P, GRID_Q, place=place) for place in (0.5, 0.05, 0.95))
     seen = sampled(rule, GRID_P, GRID_Q, DRAWS, seed)
-    return Forgery(_tv(law, GRID_P), _tv(law, off), seen)
+    return Forgery(_tv(law, GRID_P), max(_tv(law, each) for each in off), seen)
 
 
 def fault_of(forgery: Forgery) -> tuple[str, str] | None:
@@ -49,7 +51,7 @@ def fault_of(forgery: Forgery) -> tuple[str, str] | None:
         )
     if forgery.counted > FLOOR:
         return "too_loud", (
-            f"Counted, it is {forgery.counted:.4f} from p. That is more than {FLOOR:.4f}, the "
+            f"Counted, it is {forgery.counted:.5f} from p. That is more than {FLOOR_SAID}, the "
             f"noise of {DRAWS:,} samples, so sampling can see it."
         )
     if forgery.seen > ALARM:
@@ -66,7 +68,7 @@ def short_of(forgery: Forgery, bias: float) -> str | None:
         return None
     return (
         f"It hides, with a bias of {forgery.counted:.5f}. Expected at least {bias}, and at most "
-        f"{FLOOR:.5f}. How many more squares may it take?"
+        f"{FLOOR_SAID}. How many more squares may it take?"
     )
 
 

@@ -577,7 +577,7 @@ def one_pass_too_many(target_greedy, prompt, guess):
         current = after
 
 
-@CH07.at("jacobi_decode")
+@CH07.at("jacobi_decode", "jacobi_one_place_a_pass")
 def place_after_place(target_greedy, prompt, guess):
     """Settles one place after the other, each by a pass of its own: plain decoding."""
     current, passes = list(guess), 0
@@ -599,7 +599,7 @@ def residual_of_the_pair(candidates, p, q, r, u):
     return sample_from(wanted, u)
 
 
-@CH07.at("tree_attention_mask")
+@CH07.at("tree_attention_mask", "mask_both_ways")
 def both_directions(parents):
     """Lets nodes see their descendants as well."""
     mask = np.eye(len(parents), dtype=bool)
