@@ -52,7 +52,7 @@ def test_expected_values_are_computed_without_tests_and_solutions(kind: str):
 
 TYPED = '''"""Tests, whose K is the length of a block."""
 K = 4
-MANY = [5]
+MANY, K = [5], 6
 @pytest.mark.parametrize("n, gives", [(1, 2)])
 def test_some(student, n, gives):
     tokens = [3, *numbers.MORE]
@@ -65,7 +65,7 @@ def test_some(student, n, gives):
 
 def test_typed_numbers_are_seen(tmp_path: Path):
     (tmp_path / "typed.py").write_text(TYPED, encoding="utf-8")
-    seen = ["3: MANY = [5]", "4: 1", "4: 2", "6: 3", "7: -0.5", "8: 7", "8: 8"]
+    seen = ["3: MANY, K = ([5], 6)", "4: 1", "4: 2", "6: 3", "7: -0.5", "8: 7", "8: 8"]
     assert typed_in(tmp_path / "typed.py") == seen
 
 

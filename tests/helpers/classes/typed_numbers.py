@@ -22,9 +22,9 @@ def typed_in(file: Path) -> list[str]:
 
 def _typed_by(part: ast.stmt, told: str) -> Iterator[ast.AST]:
     """The numbers and lists that a test, a helper of tests or a constant types."""
-    if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
-        name = part.targets[0].id
-        if name.isupper() and name not in re.findall(r"\w+", told) and _numbers(part.value):
+    if isinstance(part, ast.Assign) and _numbers(part.value):
+        names = {node.id for node in ast.walk(part.targets[0]) if isinstance(node, ast.Name)}
+        if any(name.isupper() for name in names - set(re.findall(r"\w+", told))):
             yield part
     if isinstance(part, ast.FunctionDef):
         for mark in part.decorator_list:

@@ -746,6 +746,19 @@ def accepted_tokens_only(queue_length, running, alpha, costs):
     return best
 
 
+@CH06.at("choose_k", "shortest_step")
+def quickest_step(queue_length, running, alpha, costs):
+    """Takes the step of the fewest milliseconds, whatever it writes."""
+    times = costs[min(queue_length + running, len(costs) - 1)].tolist()
+    return times.index(min(times))
+
+
+@CH06.at("choose_k", "always_four")
+def five_for_everybody(queue_length, running, alpha, costs):
+    """Drafts the same under every load."""
+    return min(5, costs.shape[1] - 1)
+
+
 @CH06.at("choose_k")
 def fixed_thresholds(queue_length, running, alpha, costs):
     """Looks neither at the costs nor at alpha."""
