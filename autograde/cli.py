@@ -99,7 +99,7 @@ COMMANDS = (
         "solutions/NN_topic/NN_topic.ipynb, which nbgrader reads, and "
         "notebooks/NN_topic/NN_topic.ipynb, which students get. A file is written only if its "
         "bytes change, and none if a check fails.",
-        flag("--check", "only say what is out of date; write nothing"),
+        flag("--check", "only say what is out of date; change nothing"),
         flag(
             "--solutions", "also execute the solutions, as notebooks and HTML in build/solutions/"
         ),

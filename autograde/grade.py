@@ -320,8 +320,8 @@ def _message(behaviour: check.Behaviour, shown: Shown, first: dict[str, str]) ->
     case, cause = shown[behaviour]
     if cause is None:
         return _plain(case, shown)
-    is_told = next(other for other, (_, its) in shown.items() if its == cause) is not behaviour
-    return _of_cause(case, shown, cause, is_told, first[cause.thought])
+    told = next(other for other, its in shown.values() if its == cause)
+    return _of_cause(case, shown, cause, told, first[cause.thought])
 
 
 def _right_by_itself(cases: list[Case], faults: list[str]) -> str:
@@ -340,9 +340,14 @@ def _plain(case: Case, shown: Shown) -> str:
     return _ended(case, shown) or case.error
 
 
-def _of_cause(case: Case, shown: Shown, cause: Misconception, is_told: bool, first: str) -> str:
-    """What the student reads under it if the cause is known. The numbers always stay in it."""
-    if is_told:
+def _of_cause(case: Case, shown: Shown, cause: Misconception, told: Case, first: str) -> str:
+    """What the student reads under it if the cause is known, with numbers that are not yet said.
+
+    `told` is the case that the cause is explained by.
+    """
+    if case.error == told.error and case is not told:
+        return f"as said above, under: {told.behaviour.name}."
+    if case is not told:
         return _ended(case, shown) or f"{case.error} (The same cause.)"
     if first != case.exercise:
         return f"the same thought as under {first}, and wrong here too. Look: {case.error}"

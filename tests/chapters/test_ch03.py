@@ -220,6 +220,14 @@ def test_what_is_not_checked_does_not_say_the_same_again():
     assert len(others) == 2 and all(message.endswith(said) for message in others)
 
 
+def test_a_cause_that_shows_the_same_twice_is_said_once():
+    loud = "def impostor(p, q, tokens, r, u):\n    return tokens"
+    first, *others = grade_with(CHAPTER, impostor=loud).exercises["impostor"].messages
+    assert "any mistake that people really make hides" in first and "Counted, it is" in first
+    said = "as said above, under: counting sees it, 200,000 samples do not."
+    assert len(others) == 2 and all(message.endswith(said) for message in others)
+
+
 def test_what_the_card_of_the_impostor_says():
     card = TEXT[TEXT.index("### Exercise: impostor") :].split("# %%")[0]
     assert f"{forgery.FLOOR_SAID}, the noise" in card and float(forgery.FLOOR_SAID) < forgery.FLOOR

@@ -16,9 +16,10 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.server_extensions.formgrader.formgrader import FormgradeExtension
 from traitlets.config import Config
 
-from autograde.build import gates
+from autograde.build import gates, release
 from autograde.build.release import Built, build, check, release_into
-from autograde.chapter import ROOT, AuthorError, chapter_names, notebook_path
+from autograde.build.source import read_chapter
+from autograde.chapter import ROOT, SOLUTIONS, AuthorError, chapter_names, notebook_path
 from autograde.files import write_if_changed
 
 CHAPTERS = chapter_names()
@@ -307,3 +308,30 @@ def test_plain_nbgrader_gives_nothing_and_says_why(tmp_path: Path) -> None:
         assert gradebook.find_submission("01_tiny", "ada").score == 0
     graded = notebook_path(tmp_path / "autograded" / "ada", "01_tiny").read_text()
     assert graded.count('"evalue": "graded only with the repository\'s nbgrader_config.py"') == 3
+
+
+def test_hidden_tests_are_looked_for_again_only_if_they_or_the_names_change(tmp_path, monkeypatch):
+    asked: list[str] = []
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    monkeypatch.setattr(release, "TESTS", tests)
+    monkeypatch.setattr(release, "FOUND", tmp_path / "found")
+    monkeypatch.setattr(release, "collected", lambda chapter, names: asked.append(names))
+    source = read_chapter(SOLUTIONS / f"{CHAPTERS[0]}.py")
+    staged = release.Staged(CHAPTERS[0], source, b"", b"")
+    for _ in range(2):
+        release._require_tests(staged)
+    assert len(asked) == 1
+    (tests / "ch00_tests.py").write_text("changed")
+    release._require_tests(staged)
+    source.cells = source.cells[: len(source.cells) // 2]
+    release._require_tests(staged)
+    assert len(asked) == 3 and len(asked[2]) < len(asked[1])
+
+
+def test_tests_that_are_missing_are_missed_in_every_build(tmp_path, monkeypatch):
+    monkeypatch.setattr(release, "FOUND", tmp_path)
+    source = read_chapter(SOLUTIONS / f"{CHAPTERS[0]}.py")
+    for _ in range(2):
+        with pytest.raises(AuthorError, match="nothing grades"):
+            release._require_tests(release.Staged("99_none", source, b"", b""))
