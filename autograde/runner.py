@@ -205,7 +205,7 @@ def _reason(error: BaseException | None) -> tuple[str | None, bool]:
         return _cut(str(error) or "not written yet"), True
     if happened := getattr(error, "what_happened", None):
         call = getattr(error, "call", "")
-        return _cut(f"{f'`{call}`' if call else 'your code'} {happened}."), False
+        return _cut(f"{call or 'your code'} {happened}."), False
     if isinstance(error, AssertionError) and str(error):
         return _cut(str(error)), False
     kind = type(error).__name__

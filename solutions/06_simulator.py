@@ -464,8 +464,8 @@ charts.past_the_optimum(c=0.1, costs=costs)
 # **latency** of a request is the time from its arrival to its last token, so waiting counts.
 #
 # How long does a step take? In a pass the GPU reads all weights once. During the reading, the GPU has
-# time to compute on some tokens: these are the **free tokens** of chapter 00. Each token more makes the
-# pass longer. One row leaves most free tokens to draft tokens, and a full server leaves none.
+# time to compute on some tokens: these are the **free tokens** of chapter 00. Each token beyond them
+# makes the pass longer. One row leaves most free tokens to draft tokens, and a full server leaves none.
 #
 # The first table is computed by this rule (`pass_time` in chapter 00) for Llama 2 7B with short texts.
 # Its GPU reads 3.35 TB a second, as an H100 does, but computes at a twentieth of the speed of an H100.

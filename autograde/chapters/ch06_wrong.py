@@ -650,6 +650,21 @@ def always_three(queue_length, running, alpha, costs):
 
 
 @choose_k.form_of(always_four)
+def always_two_but_at_0(queue_length, running, alpha, costs):
+    return 2 if alpha > 0 else 0
+
+
+@choose_k.form_of(always_four)
+def always_three_but_at_0(queue_length, running, alpha, costs):
+    return 3 if alpha > 0 else 0
+
+
+@choose_k.form_of(always_four)
+def always_four_but_at_0(queue_length, running, alpha, costs):
+    return 4 if alpha > 0 else 0
+
+
+@choose_k.form_of(always_four)
 def always_five(queue_length, running, alpha, costs):
     return 5
 

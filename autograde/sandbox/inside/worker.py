@@ -13,18 +13,22 @@ import remote
 import wire
 
 LONG = 10_000  # items of a list
+SPARE = 2**23  # bytes that are given back for an answer when nothing else is left
 
 
 def serve_link(link: socket.socket, memory: memoryview) -> None:
     """Answer the grader's requests, one after the other."""
-    notebook = cells.Cells()
+    notebook, spare = cells.Cells(), bytearray(SPARE)
     wire.send(link, {"ready": True})
     while (request := wire.receive(link)) is not None:
         try:
             for answer in serve(notebook, request, link, memory):
                 wire.send(link, answer)
-        except (wire.ProtocolError, MemoryError) as error:
+        except wire.ProtocolError as error:
             wire.send(link, {"error": {"name": "TooLarge", "text": str(error), "line": None}})
+        except MemoryError:  # so full that not even an error could be described
+            spare.clear()
+            wire.send(link, {"error": {"name": "MemoryError", "text": "", "line": None}})
 
 
 def serve(

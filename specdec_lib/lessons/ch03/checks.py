@@ -110,13 +110,16 @@ def check_acceptance_rate(function: Callable) -> None:
 
 @visible_check
 def check_two_paths(function: Callable) -> None:
-    """The chapter's pair, the pair the other way round, and two equal distributions."""
+    """The chapter's pair, also the other way round, equal distributions, and a token of neither."""
     gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.15, 0.0, 0.0, 0.05])
     expect(function, P, Q, gives=gives, hint="Token A: 0.30 by acceptance, 0.15 by correction.")
     gives = np.array([0.30, 0.30, 0.15, 0.05]), np.array([0.0, 0.15, 0.05, 0.0])
     expect(function, Q, P, gives=gives, hint="The second mass is what p has beyond q.")
     hint = "Nothing is rejected, so nothing is corrected."
     expect(function, P, P, gives=(P, np.zeros(4)), hint=hint)
+    rare = np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.75, 0.0])
+    gives = np.array([0.25, 0.5, 0.0]), np.array([0.25, 0.0, 0.0])
+    expect(function, *rare, gives=gives, hint="Token 2 is 0 in p and in q. Did you divide by q?")
 
 
 @visible_check

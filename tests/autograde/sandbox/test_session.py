@@ -134,6 +134,14 @@ def test_memory_and_output_are_bounded():
 FILLING = "kept = []\nwhile True:\n    kept.append(bytearray(2**24))"
 
 
+def test_a_memory_full_of_small_things_costs_only_its_own_cell():
+    """Nothing is left then, not even for the description of an error."""
+    full = "kept = []\nwhile True:\n    kept.append([0])"
+    with session(full, "def f(): return 1", limits=Limits(memory_mib=256)) as s:
+        assert s.dead_cells == {"cell-0": "needed more than 0.25 GiB of memory"}
+        assert call(s, "f", ()).value == 1
+
+
 def test_a_list_without_an_end_costs_only_its_own_cell():
     small = Limits(memory_mib=256)
     call_fills = f"def g():\n    {FILLING.replace(chr(10), chr(10) + '    ')}"

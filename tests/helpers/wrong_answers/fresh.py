@@ -746,6 +746,19 @@ def accepted_tokens_only(queue_length, running, alpha, costs):
     return best
 
 
+@CH06.at("choose_k", "shortest_step")
+def quickest_step(queue_length, running, alpha, costs):
+    """Takes the step of the fewest milliseconds, whatever it writes."""
+    times = costs[min(queue_length + running, len(costs) - 1)].tolist()
+    return times.index(min(times))
+
+
+@CH06.at("choose_k", "always_four")
+def five_for_everybody(queue_length, running, alpha, costs):
+    """Drafts the same under every load."""
+    return min(5, costs.shape[1] - 1)
+
+
 @CH06.at("choose_k")
 def fixed_thresholds(queue_length, running, alpha, costs):
     """Looks neither at the costs nor at alpha."""
@@ -920,7 +933,7 @@ def balls_in_urns(n_tokens, n_experts, active):
     return n_experts - empty
 
 
-@CH07.at("expected_experts")
+@CH07.at("expected_experts", "experts_in_equal_steps")
 def second_token_again_and_again(n_tokens, n_experts, active):
     """Lets each further token find as many new experts as the second one does."""
     if n_tokens == 0:
