@@ -44,7 +44,7 @@ def test_the_readme_tells_the_numbers_and_the_processor_of_the_recorded_race():
     assert words(recorded("readme")) in text  # the alternative text
     others = recorded("00")
     assert len(others.prompts) == 6 and "six texts of chapter 00" in text
-    assert f"it is {others.ratio(others.lanes[1]):.2f}" in " ".join(text.split())
+    assert f"the gain is {others.ratio(others.lanes[1]):.2f}" in " ".join(text.split())
     assert f"{plain.seconds:.2f} s" in text and f"{fast.seconds:.2f} s" in text
 
 
