@@ -33,6 +33,21 @@ def test_a_contest_runs_every_decoder(machine, monkeypatch):
         assert set(outcome.to_json()) == set(contest.Outcome._fields)
 
 
+def test_settings_of_hugging_face_are_tried_on_few_tokens_and_run_on_all(machine, monkeypatch):
+    written = []
+    monkeypatch.setattr(
+        contest.hugging, "generate", lambda *given, new_tokens, **how: written.append(new_tokens)
+    )
+    held = contest.Contest(machine, "built-in", LIBRARY)
+    held.__dict__["hugging"] = {"float32": None, "bfloat16": None}
+    with machine.budget.part(RUNS) as part:
+        sides = held.sides(contest.Setting("small", 2, ".py", GREEDY), part)
+    assert set(written) == {contest.TRIAL}
+    for side in sides.values():
+        side.decoder([1])
+    assert written[-2:] == [machine.effort.tokens] * 2
+
+
 def test_prompts_of_a_task_are_from_its_documents():
     prose = held_out.prompts(2, ending=".txt")
     texts = [each.ids for each in held_out.all_tokens() if each.name.endswith(".txt")]
