@@ -16,7 +16,9 @@ from autograde.grade import grade_now
 from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
 from autograde.submission import release_of
+from autograde.tools.proof import grade_with
 from autograde.tools.samples import filled, solutions_of
+from autograde.tools.wrong_rounds import answers_beside, without_others
 from autograde.wrong import Misconception, misconceptions_of
 
 LEFT_OUT = ("changed its argument", "shares its memory", "gave a warning")
@@ -24,7 +26,8 @@ LEFT_OUT = ("changed its argument", "shares its memory", "gave a warning")
 
 def points(chapter: str, forged: bool, **answers: str) -> dict[str, float]:
     """What these answers earn, with or without the cell that forges."""
-    notebook = copy.deepcopy(filled(release_of(chapter), solutions_of(chapter) | answers))
+    others = solutions_of(chapter) | without_others(chapter, answers)
+    notebook = copy.deepcopy(filled(release_of(chapter), others))
     if forged:
         notebook.cells.insert(0, nbformat.v4.new_code_cell(FORGED, id="extra-own"))
     result = grade_now(notebook, chapter)
@@ -118,8 +121,8 @@ def loses_by_report(chapter: str) -> list[Misconception]:
     """The known wrong answers of a chapter that what the process tells of itself shows."""
     found = []
     for wrong in misconceptions_of(chapter).all:
-        notebook = filled(release_of(chapter), solutions_of(chapter) | {wrong.exercise: wrong.code})
-        messages = grade_now(notebook, chapter).exercises[wrong.exercise].messages
+        result = grade_with(chapter, **answers_beside(chapter, wrong))
+        messages = result.exercises[wrong.exercise].messages
         found += [wrong] if any(text in m for m in messages for text in LEFT_OUT) else []
     return found
 
