@@ -18,7 +18,7 @@ if ROOT not in sys.path:
 
 from autograde.chapter import course_dir  # noqa: E402
 from autograde.nbgrader import config as course  # noqa: E402
-from autograde.nbgrader import connection, timestamps  # noqa: E402
+from autograde.nbgrader import timestamps  # noqa: E402
 from autograde.report import offline  # noqa: E402
 
 c = get_config()  # noqa: F821  traitlets puts it here
@@ -30,7 +30,6 @@ course.set_folders(c, course_dir())
 # (timestamps.copy_nothing).
 c.CourseDirectory.ignore = [".*", "*.py*", "__pycache__"]
 timestamps.guard()  # nbgrader opens whatever a student calls timestamp.txt
-connection.share()  # or it opens the gradebook nine times for each submission
 # nbgrader joins the rows of a new submission before it adds them, and SQLAlchemy remarks on each.
 warnings.filterwarnings("ignore", "Object of type <Submitted", SAWarning)
 
@@ -56,8 +55,8 @@ c.Autograde.exporter_class = "autograde.nbgrader.plugin.Intake"
 c.Autograde.post_convert_hook = "autograde.nbgrader.stamps.stamp"
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.OverwriteKernelspec",
-    "autograde.nbgrader.cells.RestoreCells",
-    "autograde.nbgrader.cells.CheckMetadata",
+    "autograde.nbgrader.plugin.RestoreCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.autograde_preprocessors = [
     "autograde.nbgrader.plugin.Grade",
@@ -66,7 +65,7 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.LimitOutput",
     "autograde.nbgrader.plugin.SaveMarks",
     "nbgrader.preprocessors.AssignLatePenalties",
-    "autograde.nbgrader.cells.CheckMetadata",
+    "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
 # -------------------------------------------------------------------------- A JupyterHub's exchange

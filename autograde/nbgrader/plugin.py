@@ -2,19 +2,22 @@
 grade them, save the marks and fetch them for the feedback page. `nbgrader_config.py` names them.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
-from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.preprocessors import (
+    GetGrades,
+    NbGraderPreprocessor,
+    OverwriteCells,
+    SaveAutoGrades,
+)
 from nbgrader.utils import is_grade, is_locked
 
 from autograde.grade import grade
-from autograde.nbgrader import connection, exchange, timestamps
+from autograde.nbgrader import exchange, timestamps
 from autograde.nbgrader.regions import without_hidden
 from autograde.nbgrader.stamps import begin, drop_outdated, graded_folder
 from autograde.receipt import make_receipt, receipt_markdown
@@ -30,16 +33,14 @@ MARKUP = re.compile(r'[<>"\x00-\x1f\x7f]')
 class Intake(NotebookExporter):
     """Opens a notebook for nbgrader: `take_in` stands between the file and everything else.
 
-    nbgrader converts twice: the submission, then its own sanitised copy, which is still here. Only
-    the first is a student's file. nbgrader makes one exporter a run, before it looks which folders
-    are there.
+    nbgrader converts twice: the submission, then its own sanitised copy. Only the first is a
+    student's file. nbgrader makes one exporter a run, before it looks which folders are there.
     """
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self._leave_out_markup()
         self._name_unseen()
-        connection.disconnect()
         timestamps.copy_nothing(self.parent)
         for folder in getattr(self.parent, "assignments", ()):
             drop_outdated(Path(self.parent.coursedir.root, folder))
@@ -62,9 +63,10 @@ class Intake(NotebookExporter):
                 self.log.error("%r is left out: rename this folder, without a dot first", student)
 
     def from_filename(self, filename: str, resources: Any = None, **kw: Any) -> Any:
-        if getattr(self.parent, "_sanitizing", False):
-            self._notebook = self._taken_in(filename, resources["nbgrader"]["assignment"])
-        return self.from_notebook_node(self._notebook, resources=resources, **kw)
+        if not getattr(self.parent, "_sanitizing", False):
+            return super().from_filename(filename, resources=resources, **kw)
+        notebook = self._taken_in(filename, resources["nbgrader"]["assignment"])
+        return self.from_notebook_node(notebook, resources=resources, **kw)
 
     def _taken_in(self, filename: str, chapter: str) -> NotebookNode:
         root = Path(self.parent.coursedir.root, self.parent.coursedir.submitted_directory)
@@ -75,18 +77,17 @@ class Intake(NotebookExporter):
         exchange.keep(submitted, graded_folder(submitted))
         return take_in(root, path, chapter).notebook
 
-    def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **kw: Any) -> Any:
-        """As nbconvert does it, on `nb` itself: nbconvert copies it four times.
 
-        nbgrader reads nothing of the sanitised copy but its name, so that one is not checked.
-        """
-        resources = self._init_resources(resources)
-        for preprocessor in self._preprocessors:
-            nb, resources = preprocessor(nb, resources)
-        if getattr(self.parent, "_sanitizing", False):
-            return json.dumps(nb), resources
-        nbformat.validate(nb, relax_add_props=True)
-        return nbformat.v4.writes(nb) + "\n", resources
+class RestoreCells(OverwriteCells):
+    """nbgrader's OverwriteCells, which does not warn of each test's text.
+
+    Intake puts in the release's, whose hidden lines are not there yet. Nine lines for each student
+    would bury a real warning.
+    """
+
+    def report_change(self, name: str, attr: str, old: object, new: object) -> None:
+        if attr != "checksum":
+            super().report_change(name, attr, old, new)
 
 
 class Grade(NbGraderPreprocessor):
@@ -131,8 +132,7 @@ def _points(nb: NotebookNode) -> dict[str, float]:
 class SaveMarks(SaveAutoGrades):
     """nbgrader's saving of marks, less any notebook with a grade cell that we have not marked.
 
-    nbgrader would read a missing output as full marks. The rows are read together and written
-    together, and nbgrader decides what to write into them.
+    nbgrader would read a missing output as full marks.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
@@ -141,14 +141,7 @@ class SaveMarks(SaveAutoGrades):
                 kinds = [output.output_type for output in cell.outputs]
                 if kinds != ["display_data", "execute_result"]:
                     raise RuntimeError(f"{cell.id} carries no mark; no score is saved")
-        place = resources["nbgrader"]
-        self.notebook_id, self.assignment_id = place["notebook"], place["assignment"]
-        self.student_id = place["student"]
-        with connection.opened(place["db_url"]) as gradebook:
-            self.gradebook = connection.mark_rows(gradebook, place)
-            NbGraderPreprocessor.preprocess(self, nb, resources)
-            gradebook.db.commit()
-        return nb, resources
+        return super().preprocess(nb, resources)
 
 
 class MarksForPage(GetGrades):

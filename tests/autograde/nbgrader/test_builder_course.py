@@ -1,15 +1,9 @@
 """nbgrader's configuration: the folders of a class."""
 
-import re
-import sqlite3
-import subprocess
 from pathlib import Path
 
 import pytest
-from classes.builder_fixtures import TINY, write_chapter
-from nbgrader import dbutil
 
-from autograde.build.release import build, release_into
 from autograde.chapter import BUILD, ROOT
 from autograde.nbgrader import config as course
 
@@ -41,20 +35,3 @@ def test_a_class_has_settings_of_its_own_which_are_read_last(tmp_path: Path, mon
 def test_a_folder_that_nbgrader_cannot_take_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"nbgrader cannot work in a folder with \+ in its name"):
         course.set_folders(course.load_config(), tmp_path / "c++")
-
-
-def test_a_new_gradebook_has_the_newest_revision_and_starts_no_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    solutions = write_chapter(tmp_path, TINY)
-    build(solutions, tmp_path / "notebooks")
-    monkeypatch.setattr(subprocess, "Popen", None)  # a call would fail
-    release_into(tmp_path / "class", None, solutions)
-    with sqlite3.connect(tmp_path / "class" / "gradebook.db") as gradebook:
-        ((revision,),) = gradebook.execute("SELECT version_num FROM alembic_version")
-    texts = [path.read_text() for path in Path(dbutil.ALEMBIC_DIR, "versions").glob("*.py")]
-    known, older = (
-        {found[1] for text in texts if (found := re.search(rf"^{name} = '(\w+)'", text, re.M))}
-        for name in ("revision", "down_revision")
-    )
-    assert {revision} == known - older

@@ -4,19 +4,16 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from nbgrader import api
 from nbgrader.api import Gradebook
 
 from autograde.cli import main
-from autograde.nbgrader.connection import newest_revision
 
 CHAPTER = "02_rejection_sampling"
 
 
 @pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def course(tmp_path: Path) -> Path:
     """A class in which ada has handed in two chapters; one of them has a due date."""
-    monkeypatch.setattr(api, "get_alembic_version", newest_revision)
     with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as gradebook:
         gradebook.add_assignment(CHAPTER, duedate="2027-02-01 12:00 UTC")
         gradebook.add_assignment("03_whole_block")
