@@ -37,9 +37,9 @@ def run_collect(options: argparse.Namespace) -> int:
     remember(course, options.format, options.chapter, result.names)
     print(f"{len(result.students)} students' notebooks are in {places[0]}")
     _print("late", result.late)
-    _print("graded, though not called after the chapter", result.called_otherwise)
-    _print("of one number: if they are one person, remove the older folder", result.one_number)
-    _print("with a shorter name, since a folder's has an end", result.shortened)
+    _print("graded under another file name", result.called_otherwise)
+    _print("doubtful: check in the LMS who submitted these", result.doubtful)
+    _print("same LMS id in two folders; if it is one student, delete the older", result.one_number)
     _print(f"kept apart, in {places[1]}", result.kept_apart)
     _print("refused", result.refused)
     return 1 if result.refused else 0

@@ -49,7 +49,7 @@ def pages_of(course: Path, chapter: str, names: Mapping[str, str]) -> list[tuple
 def write_pages(out: Path, kind: str, chapter: str, pages: list[tuple[str, str, Path]]) -> None:
     """Write the zip, whole or not at all."""
     files = {
-        f"{name_before_file(name, kind, chapter)}{chapter}.html": page.read_bytes()
+        f"{name_before_file(name, kind)}{chapter}.html": page.read_bytes()
         for _, name, page in pages
     }
     write_if_changed(out, zip_of(files))

@@ -3,7 +3,6 @@
 import stat
 import zipfile
 from pathlib import Path
-from unicodedata import normalize
 
 import pytest
 
@@ -68,9 +67,8 @@ def test_the_same_zip_twice_changes_nothing_and_a_later_one_keeps_what_was(tmp_p
     taken(tmp_path, CANVAS)
     assert below(tmp_path) == before
     name = "lovelaceada_103_9003_02_rejection_sampling.ipynb"
-    result = taken(tmp_path, {name: b"better"})
-    assert result.kept_apart == ["lovelaceada-103: what was there before, as replaced-1"]
-    kept = tmp_path / "attempts" / "lovelaceada-103" / CHAPTER / "replaced-1.ipynb"
+    taken(tmp_path, {name: b"better"})
+    kept = tmp_path / "attempts" / "lovelaceada-103" / CHAPTER / "attempt-1.ipynb"
     assert kept.read_bytes() == b"another ada"
 
 
@@ -150,16 +148,13 @@ def test_a_kept_attempt_is_never_written_over(tmp_path: Path):
     taken(tmp_path, first)
     taken(tmp_path, later)
     kept = tmp_path / "attempts" / "ada-101" / CHAPTER
-    expected = {"attempt-1.ipynb": b"1", "attempt-2.ipynb": b"2", "attempt-3.ipynb": b"3"}
-    assert below(kept) == expected
+    assert sorted(below(kept).values()) == [b"1", b"2", b"3"]
     before = below(tmp_path)
     taken(tmp_path, later)
     assert below(tmp_path) == before
+    (kept / "attempt-4.ipynb").write_bytes(b"mine")
     taken(tmp_path, {f"ada_101_9005_{CHAPTER}.ipynb": b"5"})
-    (kept / "replaced-2.ipynb").write_bytes(b"mine")
-    taken(tmp_path, {f"ada_101_9006_{CHAPTER}.ipynb": b"6"})
-    replaced = {"replaced-1.ipynb": b"4", "replaced-2.ipynb": b"mine", "replaced-3.ipynb": b"5"}
-    assert below(kept) == expected | replaced
+    assert sorted(below(kept).values()) == [b"1", b"2", b"3", b"4", b"mine"]
 
 
 def damage(archive: Path, name: str) -> None:
@@ -199,62 +194,26 @@ def test_a_zip_of_a_later_kind_and_a_file_without_a_name_end_in_a_line(tmp_path:
         collect(archive, "canvas", CHAPTER, tmp_path / "s", tmp_path / "a")
 
 
-FORGED = {
-    "moodle": [
-        "Ada King_201_assignsubmission_file_x_202_assignsubmission_file_/{chapter}.ipynb",
-        "Ada King_201_assignsubmission_file_x_202_assignsubmission_file/{chapter}.ipynb",
-        "Ada King_201_assignsubmission_file_x_202_assignsubmission_file_{chapter}.ipynb",
-        "Ada King_201_assignsubmission_file_202_assignsubmission_file_{chapter}.ipynb",
+@pytest.mark.parametrize(
+    "kind, name",
+    [
+        ("moodle", "Ada King_202_assignsubmission_file_x_201_assignsubmission_file_/{}.ipynb"),
+        ("moodle", "Ada King_201_assignsubmission_file_202_assignsubmission_file_{}.ipynb"),
+        ("canvas", "kingada_201_9001_x_202_9009_{}.ipynb"),
+        ("canvas", "kingada_201_9001_202_9009_{}.ipynb"),
+        ("canvas", "kingada_LATE_201_9001_x_LATE_202_9009_{}.ipynb"),
     ],
-    "canvas": [
-        "kingada_201_9001_x_202_9009_{chapter}.ipynb",
-        "kingada_201_9001_202_9009_{chapter}.ipynb",
-        "kingada_LATE_201_9001_x_LATE_202_9009_{chapter}.ipynb",
-    ],
-}
-HONEST = {
-    "moodle": [
-        "Ada King_201_assignsubmission_file_/{chapter}.ipynb",
-        "Zoe_203_assignsubmission_file_/x_9_assignsubmission_file_y.ipynb",
-    ],
-    "canvas": ["kingada_201_9001_{chapter}.ipynb", "van_der_zoe_LATE_203_9003_{chapter}-1.ipynb"],
-}
-
-
-HONEST_FILE = {f"kingada_201_9001_{CHAPTER}.ipynb": b"honest"}
-
-
-@pytest.mark.parametrize("kind, forged", [(kind, n) for kind in FORGED for n in FORGED[kind]])
-def test_a_name_that_can_be_read_as_two_peoples_is_refused_and_the_others_are_taken(
-    tmp_path: Path, kind: str, forged: str
-):
-    names = [name.format(chapter=CHAPTER) for name in HONEST[kind]]
-    files = {forged.format(chapter=CHAPTER): b"forged"} | {n: n.encode() for n in names}
-    result = taken(tmp_path, files, kind)
-    assert sorted(below(tmp_path / "submitted").values()) == sorted(n.encode() for n in names)
-    assert len(result.students) == 2 and below(tmp_path / "attempts") == {}
-    (line,) = result.refused
-    assert "number 201 or" in line and "number 202" in line and "by hand" in line
-
-
-def test_the_refusal_of_an_underscored_number_names_the_places_to_choose_from(tmp_path: Path):
-    result = taken(tmp_path, {f"jane_12_77_34_501_{CHAPTER}.ipynb": b"x"} | HONEST_FILE, "canvas")
-    (line,) = result.refused
-    end = f"{CHAPTER}/{CHAPTER}.ipynb"
-    assert (
-        f"by hand, as course/submitted/jane-12/{end} or course/submitted/jane_12-77/{end}" in line
-    )
-
-
-def test_a_zip_of_nothing_but_such_names_is_refused_name_by_name(tmp_path: Path):
-    result = taken(tmp_path, {FORGED["moodle"][2].format(chapter=CHAPTER): b""}, "moodle")
-    assert result.students == [] and len(result.refused) == 1
+)
+def test_a_file_called_like_another_persons_is_its_authors_and_is_listed(tmp_path, kind, name):
+    result = taken(tmp_path, {name.format(CHAPTER): b"ada's"}, kind)
+    (student,) = result.students
+    assert student.endswith("-201") and len(result.doubtful) == 1
 
 
 def test_a_number_in_the_chapters_own_name_makes_nobody_doubt(tmp_path: Path):
-    files = {"ada_101_9001_10_topic-2.ipynb": b"ada", "ben_102_9002_10_11_x.ipynb": b"ben"}
+    files = {"ada_101_9001_10_topic-2.ipynb": b"ada"}
     result = collect(zipped(tmp_path, files), "canvas", "10_topic", tmp_path / "s", tmp_path / "a")
-    assert result.students == ["ada-101"] and len(result.refused) == 1
+    assert (result.students, result.doubtful) == (["ada-101"], [])
 
 
 def test_an_end_of_a_name_that_is_no_number_of_the_lms_counts_for_nothing(tmp_path: Path):
@@ -266,7 +225,7 @@ def test_an_end_of_a_name_that_is_no_number_of_the_lms_counts_for_nothing(tmp_pa
 
 @pytest.mark.parametrize("letter", ["x", "\u738b", "\U00020000", "e\u0301"])
 def test_a_name_too_long_for_a_folder_is_cut_and_the_later_students_are_taken(
-    tmp_path: Path, letter: str, capsys
+    tmp_path: Path, letter: str
 ):
     names = [f"Ada {letter * 90}", f"Ada {letter * 90} b", f"Ada {letter * 300}", "Zoe"]
     files = {
@@ -277,11 +236,6 @@ def test_a_name_too_long_for_a_folder_is_cut_and_the_later_students_are_taken(
     assert sorted(below(tmp_path / "submitted").values()) == [b"0", b"1", b"2", b"3"]
     folders = [path.name for path in (tmp_path / "submitted").iterdir()]
     assert max(len(name.encode()) for name in folders) <= 200
-    (cut,) = (name for name in folders if name.endswith("-2"))
-    assert (
-        f"{cut}: the name in the zip is Ada-{normalize('NFC', letter) * 300}-2"
-        in capsys.readouterr().out
-    )
 
 
 @pytest.mark.parametrize(
@@ -359,10 +313,7 @@ def test_canvas_anonymous_students_are_told_apart_by_their_letters(tmp_path: Pat
     assert result.late == ["anon-12345", "anon-k9Tz2"] and result.refused == []
 
 
-def test_somebody_who_is_called_like_an_anonymous_student_is_refused_by_name(tmp_path: Path):
-    result = taken(tmp_path, {**CANVAS, f"anon_x3Bq9_101_9001_{CHAPTER}.ipynb": b""})
-    (line,) = result.refused
-    assert "anon, number x3Bq9 or anon_x3Bq9, number 101" in line and len(result.students) == 3
+def test_somebody_who_is_called_anon_has_a_number(tmp_path: Path):
     late = taken(tmp_path, {f"anon_LATE_105_9005_{CHAPTER}.ipynb": b"named"})
     assert late.students == late.late == ["anon-105"]
 
