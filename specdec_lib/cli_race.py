@@ -33,8 +33,7 @@ Piece = tuple[str, str]  # text, and one of LOOKS
 
 
 def run(options: argparse.Namespace, out: TextIO, told: TextIO) -> None:
-    """Race, replay and count; `told` gets the progress. ValueError if an option is out of range."""
-    require(options)
+    """Race, replay and count; `told` gets the progress."""
     found, *beside = [from_record()] if options.recorded else raced(options, told)
     about = (f"Target: {found.pair}. Temperature {found.temperature:g}.", *found.remarks)
     print(*about, "", sep="\n", file=out)
@@ -46,14 +45,6 @@ def run(options: argparse.Namespace, out: TextIO, told: TextIO) -> None:
     print(*colours, "", *table(found), "", verdict(found), sep="\n", file=out)
     for each in beside:
         print("", *each.remarks, *table(each), sep="\n", file=out)
-
-
-def require(options: argparse.Namespace) -> None:
-    """Raise ValueError for the first option that no race can have."""
-    if options.k < 1:
-        raise ValueError(f"--k is {options.k}; a block has 1 draft token or more")
-    if not 0 <= options.temperature < float("inf"):
-        raise ValueError(f"--temperature is {options.temperature:g}; it is 0 or more")
 
 
 def from_record() -> Race:
