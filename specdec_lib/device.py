@@ -34,6 +34,7 @@ RESTRICTIONS = {
     },
 }
 CPUINFO, MEMINFO = Path("/proc/cpuinfo"), Path("/proc/meminfo")
+CGROUP_MEMORY = Path("/sys/fs/cgroup/memory.max")  # bytes that a container may use, or "max"
 
 
 def default_device() -> torch.device:
@@ -67,7 +68,8 @@ def name_of(dtype: torch.dtype) -> str:
 def free_memory(device: torch.device) -> int | None:
     """Bytes that can be had on `device`; None if that cannot be known.
 
-    On Linux what the kernel calls available, on other systems of the same kind all memory.
+    On Linux what the kernel calls available, or the limit of a container if that is less; on other
+    systems of the same kind all memory.
     """
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
@@ -75,7 +77,9 @@ def free_memory(device: torch.device) -> int | None:
         return None
     if MEMINFO.exists():
         lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
+        free = int(lines["MemAvailable"].split()[0]) * 1024
+        limit = CGROUP_MEMORY.read_text().strip() if CGROUP_MEMORY.exists() else "max"
+        return free if limit == "max" else min(free, int(limit))
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # Windows; a name that the system lacks
@@ -129,13 +133,19 @@ class Stopwatch:
         return [start.elapsed_time(end) / 1000 for start, end in pairs]
 
 
+def cores() -> int:
+    """The cores that this process may use: in a container often fewer than the machine has."""
+    may_use = getattr(os, "sched_getaffinity", None)  # macOS and Windows have none
+    return len(may_use(0)) if may_use else os.cpu_count() or 1
+
+
 def leave_cores() -> int:
     """Let torch compute on half of the cores, at least one, as chapters 00 to 07 do; returns them.
 
     On all of them every product waits for its slowest thread, so that any other program is in all
     times. Chapter 08 asks how fast the machine can be, and takes what torch takes by itself.
     """
-    torch.set_num_threads(max(1, (os.cpu_count() or 1) // 2))
+    torch.set_num_threads(max(1, cores() // 2))
     return torch.get_num_threads()
 
 
@@ -143,7 +153,7 @@ def processor() -> str:
     """The processor's name, its cores and the instructions that matter."""
     flags = [flag for flag in FLAGS if re.search(rf"\b{flag}\b", cpuinfo())]
     with_flags = f", {' '.join(flags)}" if flags else ""
-    threads = f"{torch.get_num_threads()} of {os.cpu_count()} threads"
+    threads = f"{torch.get_num_threads()} of {cores()} threads"
     return f"Processor: {processor_name()}, {threads}{with_flags}"
 
 

@@ -1,5 +1,6 @@
 """The device that models run on: its class, its memory, its dtype, and when it is done."""
 
+import os
 import platform
 
 import pytest
@@ -104,7 +105,23 @@ def test_what_is_sent_may_be_changed_at_once():
 def test_free_memory_is_what_linux_calls_available(tmp_path, monkeypatch):
     (tmp_path / "meminfo").write_text("MemTotal:  900 kB\nMemAvailable:  321 kB\n")
     monkeypatch.setattr(device, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(device, "CGROUP_MEMORY", tmp_path / "memory.max")
     assert device.free_memory(CPU) == 321 * 1024
+    for limit, free in {"max": 321 * 1024, "1000": 1000, "999999": 321 * 1024}.items():
+        (tmp_path / "memory.max").write_text(f"{limit}\n")
+        assert device.free_memory(CPU) == free
+
+
+@pytest.mark.parametrize("allowed, threads", [({5}, 1), ({0, 1, 2, 7}, 2)])
+def test_half_of_the_cores_are_half_of_those_that_the_process_may_use(
+    monkeypatch, allowed: set[int], threads: int
+):
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: allowed, raising=False)
+    monkeypatch.setattr(torch, "set_num_threads", lambda count: asked.append(count))
+    asked = []
+    device.leave_cores()
+    assert asked == [threads]
 
 
 @pytest.mark.parametrize(
