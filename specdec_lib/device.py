@@ -4,7 +4,7 @@ import os
 import platform
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,21 +17,6 @@ CLASSES = {
     "AVX512": "avx512_vl",
     "AVX512 with bfloat16": "avx512_bf16",
     "AMX": "amx_bf16",
-}
-# The variables that restrict torch and oneDNN, and the class that their values leave.
-RESTRICTIONS = {
-    "ATEN_CPU_CAPABILITY": {"default": "other", "avx2": "AVX2"},
-    "ONEDNN_MAX_CPU_ISA": {
-        "SSE41": "other",
-        "AVX": "other",
-        "AVX2": "AVX2",
-        "AVX2_VNNI": "AVX2",
-        "AVX2_VNNI_2": "AVX2",
-        "AVX512_CORE": "AVX512",
-        "AVX512_CORE_VNNI": "AVX512",
-        "AVX512_CORE_BF16": "AVX512 with bfloat16",
-        "AVX512_CORE_FP16": "AVX512 with bfloat16",
-    },
 }
 CPUINFO, MEMINFO = Path("/proc/cpuinfo"), Path("/proc/meminfo")
 CGROUP_MEMORY = Path("/sys/fs/cgroup/memory.max")  # bytes that a container may use, or "max"
@@ -157,24 +142,16 @@ def processor() -> str:
     return f"Processor: {processor_name()}, {threads}{with_flags}"
 
 
-def processor_class(environment: Mapping[str, str] = os.environ) -> str:
-    """The processor's class: one of CLASSES, "ARM" or "other".
-
-    What `environment` takes away counts as missing; with {} it is what the machine has.
-    """
+def processor_class() -> str:
+    """The processor's class: the last of CLASSES that it has, "ARM" or "other"."""
     if platform.machine().lower() in ("arm64", "aarch64"):
         return "ARM"
     has = torch.cpu.get_capabilities()
-    order = ["other", *CLASSES]
-    levels = [max([0, *(i for i, flag in enumerate(CLASSES.values(), 1) if has.get(flag))])]
-    for variable, left in RESTRICTIONS.items():
-        wanted = environment.get(variable, "")
-        levels += [order.index(name) for value, name in left.items() if value == wanted]
-    return order[min(levels)]
+    return (["other"] + [name for name, flag in CLASSES.items() if has.get(flag)])[-1]
 
 
 def multiplies_bfloat16() -> bool:
-    """Whether this processor, as it may be used, has instructions for products in bfloat16."""
+    """Whether this processor has instructions for products in bfloat16."""
     if processor_class() == "ARM":
         return bool(torch.cpu.get_capabilities().get("bf16"))
     return processor_class() in ("AVX512 with bfloat16", "AMX")

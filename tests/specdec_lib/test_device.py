@@ -33,24 +33,7 @@ def machine(monkeypatch, flags: set[str], name: str = "x86_64") -> None:
 )
 def test_a_class_has_what_the_processor_has(monkeypatch, flags, expected):
     machine(monkeypatch, flags)
-    assert device.processor_class({}) == expected
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2"}, "AVX2"),
-        ({"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE"}, "AVX512"),
-        ({"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}, "AVX512 with bfloat16"),
-        ({"ATEN_CPU_CAPABILITY": "default"}, "other"),
-        ({"ONEDNN_MAX_CPU_ISA": "DEFAULT"}, "AMX"),
-    ],
-)
-def test_the_environment_lowers_the_class(monkeypatch, environment, expected):
-    machine(monkeypatch, AMX)
-    assert device.processor_class(environment) == expected
-    machine(monkeypatch, AVX2)
-    assert device.processor_class(environment) in ("other", "AVX2")  # and never raises it
+    assert device.processor_class() == expected
 
 
 def test_arm_is_a_class_of_its_own(monkeypatch):
@@ -60,14 +43,10 @@ def test_arm_is_a_class_of_its_own(monkeypatch):
     assert device.processor_class() == "ARM" and not device.multiplies_bfloat16()
 
 
-def test_products_in_bfloat16_need_instructions_that_may_be_used(monkeypatch):
-    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
-    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+def test_products_in_bfloat16_need_instructions(monkeypatch):
     for flags in (AVX2, AVX512, BFLOAT16, AMX):
         machine(monkeypatch, flags)
         assert device.multiplies_bfloat16() == (flags in (BFLOAT16, AMX))
-    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
-    assert not device.multiplies_bfloat16()
 
 
 def test_marks_on_a_gpu_are_events_and_only_reading_them_waits(monkeypatch):

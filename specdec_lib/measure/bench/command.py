@@ -7,7 +7,6 @@ figures of the GPU are measured too; if llama.cpp is installed, ours are held ag
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,17 +19,9 @@ from specdec_lib.decoding.fixed_shape.compiled import MODES, first_line
 from specdec_lib.measure.bench.figures import ALL, FIGURES, GPU_FIGURES, PEER_FIGURES, Value
 from specdec_lib.measure.bench.record import here, machine, read, write
 from specdec_lib.measure.bench.stability import report
-from specdec_lib.measure.bench.tables import table, write_tables
+from specdec_lib.measure.bench.tables import table, write_page
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.imitate.restricted import (
-    RESTRICTIONS,
-    CannotImitate,
-    has_to_restart,
-    imitated,
-    restrict_fbgemm,
-    run_restricted,
-)
 from specdec_lib.measure.peers.llama_cpp import INSTALL, installed
 
 MODULE = "specdec_lib.measure.bench"
@@ -41,22 +32,17 @@ NO_PEERS = (
     f"llama.cpp is not installed: its rows not measured; {INSTALL} compiles it, with a C++ "
     "compiler, in four minutes on two cores"
 )
-IMITATED = "the class is imitated: its instructions are, caches and memory bandwidth are not"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print the table, write the JSON and the page; returns the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
     command = parser()
-    options = command.parse_args(given)
+    options = command.parse_args(arguments)
     if options.recorded:
         return show_recorded(options)
     try:
         keys = chosen(options.only)
-        if options.processor != "native" and has_to_restart(options.processor):
-            return run_restricted(options.processor, ["-m", MODULE, *given])
-        restrict_fbgemm()
-    except (ValueError, CannotImitate) as error:
+    except ValueError as error:
         command.error(str(error))
     if options.choices:
         print(report(workbenches(None)[0], options.choices))
@@ -71,18 +57,17 @@ def measure(keys: Sequence[str], options: argparse.Namespace) -> int:
     record = here(values, benches[-1].smaller)
     print(table(record))
     if options.markdown:
-        write_tables(options.markdown, [record])
-    print("\n".join([*absent(), machine(), f"class: {record.name}", *benches[0].notes]))
+        write_page(options.markdown, record)
+    print("\n".join([*absent(), machine(), f"class: {record.processor}", *benches[0].notes]))
     return 0 if len(values) == len(keys) else 1
 
 
 def show_recorded(options: argparse.Namespace) -> int:
     """Show what was recorded, and write it into the page."""
-    records = [read(path) for path in options.recorded]
-    for record in records:
-        print(f"{record.name}: {record.machine}\n{table(record)}\n")
+    record = read(options.recorded)
+    print(f"{record.machine} (class: {record.processor})\n{table(record)}")
     if options.markdown:
-        write_tables(options.markdown, records)
+        write_page(options.markdown, record)
     return 0
 
 
@@ -91,13 +76,10 @@ def parser() -> argparse.ArgumentParser:
     command = argparse.ArgumentParser(prog=f"python -m {MODULE}", description=__doc__)
     option = command.add_argument
     option("--json", type=Path, metavar="FILE", help="write the figures here")
-    option("--markdown", type=Path, metavar="FILE", help="write the tables into this page")
-    what = "show --json files, one column of the page's table each; measure nothing"
-    option("--recorded", type=Path, metavar="FILE", nargs="+", help=what)
+    option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
+    what = "show a --json file; measure nothing"
+    option("--recorded", type=Path, metavar="FILE", help=what)
     option("--only", nargs="*", metavar="KEY", help=f"of {', '.join(ALL)}")
-    what = "the class of processor to be: what the machine has (native), or less, imitated"
-    names = ("native", *RESTRICTIONS)
-    option("--class", choices=names, default="native", dest="processor", help=what)
     what = "make the choice of dtype, draft and K so often, and report how often it is the same"
     option("--choices", type=int, metavar="N", help=what)
     option("--compile", choices=("no", *MODES), default=MODES[0], help="layers on a GPU (default)")
@@ -150,8 +132,6 @@ def measured(
     values: dict[str, Value] = {}
     seconds: dict[str, float] = {}
     notes = benches[0].notes
-    if imitated():
-        notes.append(IMITATED)
     with tqdm(keys) as bar:
         for key in bar:
             bar.set_description(key)
