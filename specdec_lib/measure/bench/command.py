@@ -3,7 +3,7 @@
 Decoders are interleaved on the same held-out prompts, and what is reported is the ratio of their
 times, with its quartiles. Prompts whose greedy continuation runs in circles are left out of greedy
 figures. The whole call is timed on both sides, the prefill included. If there is a CUDA device, the
-figures of the GPU are measured too; if llama.cpp is installed, ours are held against it.
+figures of the GPU are measured too.
 """
 
 import argparse
@@ -16,22 +16,17 @@ import torch
 from tqdm import tqdm
 
 from specdec_lib.decoding.fixed_shape.compiled import MODES, first_line
-from specdec_lib.measure.bench.figures import ALL, FIGURES, GPU_FIGURES, PEER_FIGURES, Value
+from specdec_lib.measure.bench.figures import ALL, FIGURES, GPU_FIGURES, Value
 from specdec_lib.measure.bench.record import here, machine, read, write
 from specdec_lib.measure.bench.stability import report
 from specdec_lib.measure.bench.tables import table, write_page
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.peers.llama_cpp import INSTALL, installed
 
 MODULE = "specdec_lib.measure.bench"
 POOL = 300  # held-out prompts to choose from
 PROMPTS, TOKENS = 8, 64  # prompts of a comparison, new tokens after each
 NO_CUDA = "no CUDA device: GPU rows not measured"
-NO_PEERS = (
-    f"llama.cpp is not installed: its rows not measured; {INSTALL} compiles it, with a C++ "
-    "compiler, in four minutes on two cores"
-)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -58,7 +53,8 @@ def measure(keys: Sequence[str], options: argparse.Namespace) -> int:
     print(table(record))
     if options.markdown:
         write_page(options.markdown, record)
-    print("\n".join([*absent(), machine(), f"class: {record.processor}", *benches[0].notes]))
+    absent = [] if torch.cuda.is_available() else [NO_CUDA]
+    print("\n".join([*absent, machine(), f"class: {record.processor}", *benches[0].notes]))
     return 0 if len(values) == len(keys) else 1
 
 
@@ -89,27 +85,16 @@ def parser() -> argparse.ArgumentParser:
 def chosen(only: Sequence[str] | None) -> list[str]:
     """The figures to measure: `only` these, or all that this machine can.
 
-    Raises ValueError if one of `only` is unknown, needs a GPU or needs what is not installed.
+    Raises ValueError if one of `only` is unknown, or needs a GPU where there is none.
     """
     unknown = set(only or ()) - set(ALL)
     if unknown:
         raise ValueError(f"no figure is called {', '.join(sorted(unknown))}")
-    left_out: set[str] = set()
-    for figures, can, why in (
-        (GPU_FIGURES, torch.cuda.is_available(), "needs a CUDA device, and torch sees none here"),
-        (PEER_FIGURES, installed(), f"needs llama.cpp: {INSTALL}"),
-    ):
-        needing = sorted(set(only or ()) & set(figures))
-        if needing and not can:
-            raise ValueError(f"{', '.join(needing)}: {why}")
-        left_out |= set() if can else set(figures)
-    return list(only or (key for key in ALL if key not in left_out))
-
-
-def absent() -> list[str]:
-    """A line on each kind of figures that this machine cannot measure."""
-    found = {NO_CUDA: torch.cuda.is_available(), NO_PEERS: installed()}
-    return [line for line, can in found.items() if not can]
+    if torch.cuda.is_available():
+        return list(only or ALL)
+    if needing := sorted(set(only or ()) & set(GPU_FIGURES)):
+        raise ValueError(f"{', '.join(needing)}: needs a CUDA device, and torch sees none here")
+    return list(only or FIGURES)
 
 
 def workbenches(mode: str | None) -> list[Workbench]:
@@ -127,7 +112,7 @@ def measured(
     """The figures, each printed as it is there.
 
     Each is written to `path` at once, so that a stopped run leaves its figures. What goes wrong on
-    a GPU (its memory, a capture, a compiler) or in llama.cpp is noted, and the others go on.
+    a GPU (its memory, a capture, a compiler) is noted, and the others go on.
     """
     values: dict[str, Value] = {}
     seconds: dict[str, float] = {}

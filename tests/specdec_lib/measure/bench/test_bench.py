@@ -244,7 +244,6 @@ def test_the_bytes_of_a_plain_step():
 
 def test_without_a_gpu_its_rows_are_absent_and_told_of(capsys, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(bench, "installed", lambda: False)
     quickly = FIGURES["builtin_vs_own_ar"]._replace(measure=lambda bench: 1.0)
     monkeypatch.setitem(bench.ALL, "builtin_vs_own_ar", quickly)
     assert bench.main(["--only", "builtin_vs_own_ar"]) == 0
@@ -262,7 +261,6 @@ def test_without_a_gpu_its_rows_are_absent_and_told_of(capsys, monkeypatch):
 
 def test_with_a_gpu_its_figures_have_a_bench_of_their_own(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(bench, "installed", lambda: False)
     assert bench.chosen(None) == [*FIGURES, *GPU_FIGURES]
     cpu, card = bench.workbenches("default")
     assert not cpu.captured and card.captured and card.device.type == "cuda"
