@@ -14,7 +14,6 @@ from typing import NamedTuple
 from specdec_lib import workspace
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.models.catalogue import catalogue
-from specdec_lib.pipes import until_closed
 
 PURPOSE = """\
 Work through the chapters of the course, and try speculative decoding on this
@@ -34,10 +33,10 @@ At any time:
 """
 EXIT_CODES = """\
 Exit codes: 0 done; 2 not started, with a line that says why; 130 stopped with
-Ctrl+C; 141 nobody reads the output any more. After `start`, JupyterLab's own.
+Ctrl+C. After `start`, JupyterLab's own.
 """
 # Of one command.
-CODES = "Exit codes: {first}0 done; 2 not started; 130 Ctrl+C; 141 output closed.\n"
+CODES = "Exit codes: {first}0 done; 2 not started; 130 Ctrl+C.\n"
 STOPPED = 130  # what a shell gives for a program that Ctrl+C ended: 128 + SIGINT
 START_DOES = """\
 Copy the chapters that you do not have yet from the course's notebooks/ to DIR,
@@ -145,21 +144,20 @@ RACE = {"k": 3, "draft": BUILT_IN_DRAFTS[0], "target_cost": "234m", "temperature
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns its exit code, one of `EXIT_CODES`."""
-    return until_closed(lambda: _main(arguments))
-
-
-def _main(arguments: list[str] | None) -> int:
     top = parser()
     options, others = top.parse_known_args(arguments)
     if others and options.run is not run_start:
         top.error(f"unrecognized arguments: {' '.join(others)}")
     try:
-        return options.run(options, others)
+        code = options.run(options, others)
+        sys.stdout.flush()  # now, while a closed pipe can still be caught
+        return code
     except KeyboardInterrupt:
         print("\nspecdec: stopped", file=sys.stderr)
         return STOPPED
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError:  # nobody reads any more, as after `| head`: the rest goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         return _refused(_plainly(error))
 

@@ -17,7 +17,6 @@ from specdec_lib.lessons.common.race import verdict
 from specdec_lib.measure.core.progress import Progress
 from specdec_lib.measure.race.race import race
 from specdec_lib.measure.race.record import Lane, Race, recorded, recorded_where
-from specdec_lib.pipes import takes_colour
 
 NAME = "speculative decoding"
 SECONDS = 20.0  # for the race; the replay comes after it
@@ -74,6 +73,11 @@ class StatusLine:
         """Show `text`."""
         if moves(self.out):
             print(f"\r{text}{TO_END}", end="", file=self.out, flush=True)
+
+
+def takes_colour(out: TextIO) -> bool:
+    """Whether to write in colours: on a terminal only, and not where $NO_COLOR says no."""
+    return out.isatty() and not os.environ.get("NO_COLOR")
 
 
 def moves(out: TextIO) -> bool:
