@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import math
 import os
 import subprocess
 import sys
@@ -13,7 +14,6 @@ from typing import NamedTuple
 from specdec_lib import workspace
 from specdec_lib.assets import BUILT_IN_DRAFTS
 from specdec_lib.models.catalogue import catalogue
-from specdec_lib.pipes import until_closed
 
 PURPOSE = """\
 Work through the chapters of the course, and try speculative decoding on this
@@ -33,10 +33,10 @@ At any time:
 """
 EXIT_CODES = """\
 Exit codes: 0 done; 2 not started, with a line that says why; 130 stopped with
-Ctrl+C; 141 nobody reads the output any more. After `start`, JupyterLab's own.
+Ctrl+C. After `start`, JupyterLab's own.
 """
 # Of one command.
-CODES = "Exit codes: {first}0 done; 2 not started; 130 Ctrl+C; 141 output closed.\n"
+CODES = "Exit codes: {first}0 done; 2 not started; 130 Ctrl+C.\n"
 STOPPED = 130  # what a shell gives for a program that Ctrl+C ended: 128 + SIGINT
 START_DOES = """\
 Copy the chapters that you do not have yet from the course's notebooks/ to DIR,
@@ -138,25 +138,26 @@ NO_WORK = "there is no folder {work}; `specdec start` makes it, and --work names
 # about news; notebooks saved with their simulators, so that these are there when a notebook is
 # opened again; nbgrader without its tools for instructors.
 LAB_DEFAULTS = Path(__file__).resolve().parent / "jupyter"
+# What a race is by default, and so the recorded one.
+RACE = {"k": 3, "draft": BUILT_IN_DRAFTS[0], "target_cost": "234m", "temperature": 0.0}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns its exit code, one of `EXIT_CODES`."""
-    return until_closed(lambda: _main(arguments))
-
-
-def _main(arguments: list[str] | None) -> int:
     top = parser()
     options, others = top.parse_known_args(arguments)
     if others and options.run is not run_start:
         top.error(f"unrecognized arguments: {' '.join(others)}")
     try:
-        return options.run(options, others)
+        code = options.run(options, others)
+        sys.stdout.flush()  # now, while a closed pipe can still be caught
+        return code
     except KeyboardInterrupt:
         print("\nspecdec: stopped", file=sys.stderr)
         return STOPPED
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError:  # nobody reads any more, as after `| head`: the rest goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         return _refused(_plainly(error))
 
@@ -221,12 +222,26 @@ def _add_compare(command: argparse.ArgumentParser) -> None:
     command.add_argument("second", type=Path, metavar="B.json", help="the other")
 
 
+def at_least(least: int, kind: Callable = int) -> Callable[[str], float]:
+    """Reads the number of an option, and refuses one below `least` or without an end."""
+
+    def read(text: str) -> float:
+        value = kind(text)
+        if not least <= value < math.inf:
+            raise argparse.ArgumentTypeError(f"it is {text}; it has to be {least} or more")
+        return value
+
+    read.__name__ = kind.__name__  # argparse names it where there is no number at all
+    return read
+
+
 def _add_generate(command: argparse.ArgumentParser) -> None:
     option = command.add_argument
     option("prompt", metavar="PROMPT", help="the text to go on with")
     _add_models(command)
-    option("--k", type=int, default=4, help="draft tokens in a block (default: %(default)s)")
-    option("--tokens", type=int, default=128, help="new tokens at most (default: %(default)s)")
+    block, most = "draft tokens in a block", "new tokens at most"
+    option("--k", type=at_least(1), default=4, help=f"{block} (default: %(default)s)")
+    option("--tokens", type=at_least(0), default=128, help=f"{most} (default: %(default)s)")
     option("--show", action="store_true", help="mark which model wrote which token")
     _add_sampling(command)
 
@@ -251,36 +266,36 @@ def _add_models(command: argparse.ArgumentParser) -> None:
 
 def _add_sampling(command: argparse.ArgumentParser) -> None:
     """How `specdec generate` samples."""
-    option = command.add_argument
-    option("--temperature", type=float, default=0.0, help="0 is greedy (default: %(default)g)")
-    option("--top-k", type=int, help="sample from the most probable k tokens only (default: all)")
+    option, warmth = command.add_argument, at_least(0, float)
+    option("--temperature", type=warmth, default=0.0, help="0 is greedy (default: %(default)g)")
+    few = "sample from the most probable k tokens only (default: all)"
+    option("--top-k", type=at_least(1), help=few)
     option(
         "--top-p",
         type=float,
         default=1.0,
         help="sample from the most probable p of the mass (default: %(default)g)",
     )
-    option("--seed", type=int, default=0, help="of the samples (default: %(default)s)")
+    option("--seed", type=at_least(0), default=0, help="of the samples (default: %(default)s)")
 
 
 def _add_race(command: argparse.ArgumentParser) -> None:
-    option = command.add_argument
-    option("--k", type=int, default=3, help="draft tokens in a block (default: %(default)s)")
+    option, warmth = command.add_argument, at_least(0, float)
+    option("--k", type=at_least(1), help="draft tokens in a block (default: %(default)s)")
     option(
         "--draft",
         choices=BUILT_IN_DRAFTS,
-        default=BUILT_IN_DRAFTS[0],
         help="the draft model (default: %(default)s)",
     )
     option(
         "--target-cost",
         choices=("40m", "234m"),
-        default="234m",
         help="what the target costs; a smaller one is taken if it does not fit "
         "(default: %(default)s)",
     )
-    option("--temperature", type=float, default=0.0, help="0 is greedy (default: %(default)g)")
+    option("--temperature", type=warmth, help="0 is greedy (default: %(default)g)")
     option("--recorded", action="store_true", help="replay a race of another machine")
+    command.set_defaults(**RACE)
 
 
 def run_start(options: argparse.Namespace, lab_options: list[str]) -> int:
@@ -366,7 +381,12 @@ def run_generate(options: argparse.Namespace, _: list[str]) -> int:
 
 
 def run_race(options: argparse.Namespace, _: list[str]) -> int:
-    """`specdec race`. A recorded one needs no torch."""
+    """`specdec race`. A recorded one needs no torch, and is as it was recorded."""
+    changed = [name for name, usual in RACE.items() if getattr(options, name) != usual]
+    if options.recorded and changed:
+        option, usual = f"--{changed[0].replace('_', '-')}", RACE[changed[0]]
+        was = f"the recorded race was run with {option} {usual}"
+        return _refused(f"{was}: leave out {option}, or --recorded to run one here.")
     if not options.recorded and importlib.util.find_spec("torch") is None:
         return _refused(f"{NO_MODELS} `specdec race --recorded` replays a race without them.")
     from specdec_lib import cli_race

@@ -8,6 +8,7 @@ from typing import TextIO
 import numpy as np
 import torch
 
+from specdec_lib.cli_race import takes_colour
 from specdec_lib.decoding.generate import speculative_generate
 from specdec_lib.decoding.state import Block, Generation, Settings
 from specdec_lib.drafters.eagle3 import Eagle3, load_head
@@ -15,7 +16,6 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.models.pair import Pair
 from specdec_lib.models.pairs import load_pair
-from specdec_lib.pipes import takes_colour
 from specdec_lib.sampling import Warp, choices_for
 
 UNFINISHED = "\ufffd"  # what a tokenizer shows for bytes that are no character

@@ -17,7 +17,6 @@ from specdec_lib.lessons.common.race import verdict
 from specdec_lib.measure.core.progress import Progress
 from specdec_lib.measure.race.race import race
 from specdec_lib.measure.race.record import Lane, Race, recorded, recorded_where
-from specdec_lib.pipes import takes_colour
 
 NAME = "speculative decoding"
 SECONDS = 20.0  # for the race; the replay comes after it
@@ -33,8 +32,7 @@ Piece = tuple[str, str]  # text, and one of LOOKS
 
 
 def run(options: argparse.Namespace, out: TextIO, told: TextIO) -> None:
-    """Race, replay and count; `told` gets the progress. ValueError if an option is out of range."""
-    require(options)
+    """Race, replay and count; `told` gets the progress."""
     found, *beside = [from_record()] if options.recorded else raced(options, told)
     about = (f"Target: {found.pair}. Temperature {found.temperature:g}.", *found.remarks)
     print(*about, "", sep="\n", file=out)
@@ -46,14 +44,6 @@ def run(options: argparse.Namespace, out: TextIO, told: TextIO) -> None:
     print(*colours, "", *table(found), "", verdict(found), sep="\n", file=out)
     for each in beside:
         print("", *each.remarks, *table(each), sep="\n", file=out)
-
-
-def require(options: argparse.Namespace) -> None:
-    """Raise ValueError for the first option that no race can have."""
-    if options.k < 1:
-        raise ValueError(f"--k is {options.k}; a block has 1 draft token or more")
-    if not 0 <= options.temperature < float("inf"):
-        raise ValueError(f"--temperature is {options.temperature:g}; it is 0 or more")
 
 
 def from_record() -> Race:
@@ -83,6 +73,11 @@ class StatusLine:
         """Show `text`."""
         if moves(self.out):
             print(f"\r{text}{TO_END}", end="", file=self.out, flush=True)
+
+
+def takes_colour(out: TextIO) -> bool:
+    """Whether to write in colours: on a terminal only, and not where $NO_COLOR says no."""
+    return out.isatty() and not os.environ.get("NO_COLOR")
 
 
 def moves(out: TextIO) -> bool:

@@ -4,7 +4,7 @@ import os
 import platform
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,22 +18,8 @@ CLASSES = {
     "AVX512 with bfloat16": "avx512_bf16",
     "AMX": "amx_bf16",
 }
-# The variables that restrict torch and oneDNN, and the class that their values leave.
-RESTRICTIONS = {
-    "ATEN_CPU_CAPABILITY": {"default": "other", "avx2": "AVX2"},
-    "ONEDNN_MAX_CPU_ISA": {
-        "SSE41": "other",
-        "AVX": "other",
-        "AVX2": "AVX2",
-        "AVX2_VNNI": "AVX2",
-        "AVX2_VNNI_2": "AVX2",
-        "AVX512_CORE": "AVX512",
-        "AVX512_CORE_VNNI": "AVX512",
-        "AVX512_CORE_BF16": "AVX512 with bfloat16",
-        "AVX512_CORE_FP16": "AVX512 with bfloat16",
-    },
-}
 CPUINFO, MEMINFO = Path("/proc/cpuinfo"), Path("/proc/meminfo")
+CGROUP_MEMORY = Path("/sys/fs/cgroup/memory.max")  # bytes that a container may use, or "max"
 
 
 def default_device() -> torch.device:
@@ -67,7 +53,8 @@ def name_of(dtype: torch.dtype) -> str:
 def free_memory(device: torch.device) -> int | None:
     """Bytes that can be had on `device`; None if that cannot be known.
 
-    On Linux what the kernel calls available, on other systems of the same kind all memory.
+    On Linux what the kernel calls available, or the limit of a container if that is less; on other
+    systems of the same kind all memory.
     """
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
@@ -75,7 +62,9 @@ def free_memory(device: torch.device) -> int | None:
         return None
     if MEMINFO.exists():
         lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
+        free = int(lines["MemAvailable"].split()[0]) * 1024
+        limit = CGROUP_MEMORY.read_text().strip() if CGROUP_MEMORY.exists() else "max"
+        return free if limit == "max" else min(free, int(limit))
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # Windows; a name that the system lacks
@@ -129,13 +118,19 @@ class Stopwatch:
         return [start.elapsed_time(end) / 1000 for start, end in pairs]
 
 
+def cores() -> int:
+    """The cores that this process may use: in a container often fewer than the machine has."""
+    may_use = getattr(os, "sched_getaffinity", None)  # macOS and Windows have none
+    return len(may_use(0)) if may_use else os.cpu_count() or 1
+
+
 def leave_cores() -> int:
     """Let torch compute on half of the cores, at least one, as chapters 00 to 07 do; returns them.
 
     On all of them every product waits for its slowest thread, so that any other program is in all
     times. Chapter 08 asks how fast the machine can be, and takes what torch takes by itself.
     """
-    torch.set_num_threads(max(1, (os.cpu_count() or 1) // 2))
+    torch.set_num_threads(max(1, cores() // 2))
     return torch.get_num_threads()
 
 
@@ -143,28 +138,20 @@ def processor() -> str:
     """The processor's name, its cores and the instructions that matter."""
     flags = [flag for flag in FLAGS if re.search(rf"\b{flag}\b", cpuinfo())]
     with_flags = f", {' '.join(flags)}" if flags else ""
-    threads = f"{torch.get_num_threads()} of {os.cpu_count()} threads"
+    threads = f"{torch.get_num_threads()} of {cores()} threads"
     return f"Processor: {processor_name()}, {threads}{with_flags}"
 
 
-def processor_class(environment: Mapping[str, str] = os.environ) -> str:
-    """The processor's class: one of CLASSES, "ARM" or "other".
-
-    What `environment` takes away counts as missing; with {} it is what the machine has.
-    """
+def processor_class() -> str:
+    """The processor's class: the last of CLASSES that it has, "ARM" or "other"."""
     if platform.machine().lower() in ("arm64", "aarch64"):
         return "ARM"
     has = torch.cpu.get_capabilities()
-    order = ["other", *CLASSES]
-    levels = [max([0, *(i for i, flag in enumerate(CLASSES.values(), 1) if has.get(flag))])]
-    for variable, left in RESTRICTIONS.items():
-        wanted = environment.get(variable, "")
-        levels += [order.index(name) for value, name in left.items() if value == wanted]
-    return order[min(levels)]
+    return (["other"] + [name for name, flag in CLASSES.items() if has.get(flag)])[-1]
 
 
 def multiplies_bfloat16() -> bool:
-    """Whether this processor, as it may be used, has instructions for products in bfloat16."""
+    """Whether this processor has instructions for products in bfloat16."""
     if processor_class() == "ARM":
         return bool(torch.cpu.get_capabilities().get("bf16"))
     return processor_class() in ("AVX512 with bfloat16", "AMX")

@@ -58,7 +58,9 @@ class Tape:
         return None
 
     def begin(self, limits: Sequence[int], running: Sequence[bool]) -> None:
-        """Nothing is drawn ahead."""
+        """Nothing is drawn ahead. ValueError unless there is one row."""
+        if len(limits) != 1:
+            raise ValueError(f"a tape decides for one row, and there are {len(limits)} prompts")
 
     def draft(self, q: Tensor, index: int) -> Tensor:
         """A branch for every token of positive probability."""

@@ -1,8 +1,8 @@
 """What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
 Tests marked `browser` are left out where there is no Chromium, those marked `cluster` where
-dask.distributed is not installed, those marked `peers` where llama.cpp is not, those marked `hub`
-where no accounts can be made, those marked `cuda` where there is no NVIDIA driver.
+dask.distributed is not installed, those marked `hub` where no accounts can be made, those marked
+`cuda` where there is no NVIDIA driver.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ _LONG = (
     *("test_bad_submissions.py", "test_course.py", "test_formgrader.py", "test_crashes.py"),
     *("test_nbgrader_marks.py", "test_remote.py", "test_hostile_pages.py", "test_page_answers.py"),
     *("test_published.py", "test_distant.py", "test_time_limits.py", "test_toy_course.py"),
-    *("test_exported_simulators.py", "test_session.py", "test_greedy_identity.py", "test_pipes.py"),
+    *("test_exported_simulators.py", "test_session.py", "test_greedy_identity.py"),
     *("test_bounds.py", "test_assets.py", "test_mark.py", "test_cluster.py"),
 )
 _PLACE = {name: place for place, name in enumerate(_LONG)}
@@ -69,8 +69,6 @@ def _why_left_out() -> Iterator[tuple[str, str]]:
         yield "browser", f"no Chromium found ($CHROMIUM, or one of {', '.join(_NAMES)} on the path)"
     if importlib.util.find_spec("distributed") is None:
         yield "cluster", "distributed is not installed (pip install -e .[cluster])"
-    if None in map(importlib.util.find_spec, ("llama_cpp", "gguf")):
-        yield "peers", "llama.cpp is not installed (pip install -e .[peers])"
     if missing := hub_is_missing():
         yield "hub", missing
     if shutil.which("nvidia-smi") is None:

@@ -33,18 +33,12 @@ def first_page(browser: Any, address: str, width: int) -> Visitor:
     return Visitor(browser, viewport={"width": width, "height": SCREEN}).visit(address)
 
 
-def wait_until_fitted(page: Any, frame: Any) -> None:
-    """Wait until the frame has the height that its simulator takes."""
-    frame.locator(".sd-chart svg").first.wait_for()
-    body = frame.evaluate("Math.ceil(document.body.getBoundingClientRect().height)")
-    page.wait_for_function(FITTED, arg=body)
-
-
 def test_the_first_screen_shows_most_of_a_simulator(browser: Any, address: str):
     with first_page(browser, address, 1280) as visitor:
         element = visitor.page.locator("iframe.specdec-simulator")
         frame = element.element_handle().content_frame()
-        wait_until_fitted(visitor.page, frame)
+        frame.locator(".sd-chart svg").first.wait_for()
+        assert len(set(frame.evaluate(FITTED))) == 1
         box, bars = element.bounding_box(), frame.locator(".sd-bars").bounding_box()
         number = frame.locator(".sd-number").last.bounding_box()
     for part in (bars, number):  # what is dragged, and what moves with it

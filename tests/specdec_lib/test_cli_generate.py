@@ -118,7 +118,6 @@ def test_the_same_seed_gives_the_same_text_and_another_another():
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["x", "--k", "0"], "k is 0; a block drafts at least 1 token"),
         (["x", "--draft", "huge"], "choose one of large, base, small"),
         (["x", "--pair", "nonsense"], "there is no pair 'nonsense'"),
         (["x", "--top-p", "0"], "top_p is 0.0; it must be above 0"),
@@ -130,6 +129,25 @@ def test_what_does_not_fit_is_told_in_a_line(arguments: list[str], named: str, c
     assert cli.main(["generate", *arguments]) == 2
     error = capsys.readouterr().err
     assert named in error and "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("generate", "x", "--k=0"),
+        ("generate", "x", "--tokens=-1"),
+        ("generate", "x", "--seed=-1"),
+        ("generate", "x", "--top-k=0"),
+        ("generate", "x", "--temperature=inf"),
+        ("race", "--k=0"),
+        ("race", "--temperature=nan"),
+    ],
+    ids=" ".join,
+)
+def test_an_option_out_of_range_is_refused_before_anything_is_loaded(words, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.parser().parse_args(words)
+    assert f"argument {words[-1].split('=')[0]}: " in capsys.readouterr().err
 
 
 def test_the_command_runs():

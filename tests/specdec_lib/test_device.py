@@ -1,5 +1,6 @@
 """The device that models run on: its class, its memory, its dtype, and when it is done."""
 
+import os
 import platform
 
 import pytest
@@ -32,24 +33,7 @@ def machine(monkeypatch, flags: set[str], name: str = "x86_64") -> None:
 )
 def test_a_class_has_what_the_processor_has(monkeypatch, flags, expected):
     machine(monkeypatch, flags)
-    assert device.processor_class({}) == expected
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2"}, "AVX2"),
-        ({"ATEN_CPU_CAPABILITY": "avx512", "ONEDNN_MAX_CPU_ISA": "AVX512_CORE"}, "AVX512"),
-        ({"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}, "AVX512 with bfloat16"),
-        ({"ATEN_CPU_CAPABILITY": "default"}, "other"),
-        ({"ONEDNN_MAX_CPU_ISA": "DEFAULT"}, "AMX"),
-    ],
-)
-def test_the_environment_lowers_the_class(monkeypatch, environment, expected):
-    machine(monkeypatch, AMX)
-    assert device.processor_class(environment) == expected
-    machine(monkeypatch, AVX2)
-    assert device.processor_class(environment) in ("other", "AVX2")  # and never raises it
+    assert device.processor_class() == expected
 
 
 def test_arm_is_a_class_of_its_own(monkeypatch):
@@ -59,14 +43,10 @@ def test_arm_is_a_class_of_its_own(monkeypatch):
     assert device.processor_class() == "ARM" and not device.multiplies_bfloat16()
 
 
-def test_products_in_bfloat16_need_instructions_that_may_be_used(monkeypatch):
-    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
-    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+def test_products_in_bfloat16_need_instructions(monkeypatch):
     for flags in (AVX2, AVX512, BFLOAT16, AMX):
         machine(monkeypatch, flags)
         assert device.multiplies_bfloat16() == (flags in (BFLOAT16, AMX))
-    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
-    assert not device.multiplies_bfloat16()
 
 
 def test_marks_on_a_gpu_are_events_and_only_reading_them_waits(monkeypatch):
@@ -104,7 +84,23 @@ def test_what_is_sent_may_be_changed_at_once():
 def test_free_memory_is_what_linux_calls_available(tmp_path, monkeypatch):
     (tmp_path / "meminfo").write_text("MemTotal:  900 kB\nMemAvailable:  321 kB\n")
     monkeypatch.setattr(device, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(device, "CGROUP_MEMORY", tmp_path / "memory.max")
     assert device.free_memory(CPU) == 321 * 1024
+    for limit, free in {"max": 321 * 1024, "1000": 1000, "999999": 321 * 1024}.items():
+        (tmp_path / "memory.max").write_text(f"{limit}\n")
+        assert device.free_memory(CPU) == free
+
+
+@pytest.mark.parametrize("allowed, threads", [({5}, 1), ({0, 1, 2, 7}, 2)])
+def test_half_of_the_cores_are_half_of_those_that_the_process_may_use(
+    monkeypatch, allowed: set[int], threads: int
+):
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: allowed, raising=False)
+    monkeypatch.setattr(torch, "set_num_threads", lambda count: asked.append(count))
+    asked = []
+    device.leave_cores()
+    assert asked == [threads]
 
 
 @pytest.mark.parametrize(

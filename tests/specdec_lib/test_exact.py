@@ -3,8 +3,12 @@
 import doctest
 
 import pytest
+import torch
 
 from specdec_lib import exact
+from specdec_lib.decoding.generate import plain_generate
+from specdec_lib.decoding.state import Settings
+from specdec_lib.models.table import TableModel
 
 
 def test_the_example_of_the_docstring():
@@ -19,6 +23,12 @@ def test_every_branch_is_walked_once_and_what_is_impossible_never():
     found = list(exact.branches(walk))
     assert found == [([0], 0.5), ([2, 0], 0.125), ([2, 1], 0.375)]
     assert exact.distribution(walk) == {(0,): 0.5, (2, 0): 0.125, (2, 1): 0.375}
+
+
+def test_a_tape_of_one_row_refuses_two_prompts():
+    model = TableModel(torch.full((2, 2), 0.5))
+    with pytest.raises(ValueError, match="one row"):
+        plain_generate(model, [[0], [1]], Settings(2), exact.Tape())
 
 
 def test_a_distance_counts_what_one_of_them_lacks():

@@ -11,8 +11,8 @@ import pytest
 
 from autograde.report.table import print_table
 from specdec_lib.cli_generate import marked
+from specdec_lib.cli_race import takes_colour
 from specdec_lib.decoding.state import Block
-from specdec_lib.pipes import takes_colour
 
 COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?[349]\d")
 BLOCKS = [Block([5], [5], 8, 2, True, [0.5], [0.5])]

@@ -110,7 +110,8 @@ def by_position(alpha_from_blocks: Callable, blocks: Mapping[str, Sequence[int]]
     rates, tried = zip(*conditional_rates(accepted, k), strict=True)
     every = [sum(n > i for n in accepted) / len(accepted) for i in range(k)]
     errors = [
-        2 * (rate * (1 - rate) / trials) ** 0.5 for rate, trials in zip(rates, tried, strict=True)
+        2 * (rate * (1 - rate) / trials) ** 0.5 if trials else 0.0
+        for rate, trials in zip(rates, tried, strict=True)
     ]
     ax = picture(f"Acceptance by position, {len(accepted)} blocks after {name}", "share accepted")
     x = np.arange(1, k + 1)
@@ -125,13 +126,18 @@ def by_position(alpha_from_blocks: Callable, blocks: Mapping[str, Sequence[int]]
     rows = zip(x, rates, errors, every, strict=True)
     parts = [f"position {i}: {r:.3f} (± {e:.3f}), over all blocks {a:.3f}" for i, r, e, a in rows]
     show(ax.figure, f"Acceptance by position. {'; '.join(parts)}. Alpha is {told}.")
-    difference, error = first_and_later(list(zip(rates, tried, strict=True)))
+    if any(tried[1:]):
+        _first_or_later(list(zip(rates, tried, strict=True)), len(accepted))
+
+
+def _first_or_later(rates: Sequence[tuple[float, int]], blocks: int) -> None:
+    difference, error = first_and_later(rates)
     print(
         f"Later positions less the first: {difference:+.3f}, standard error {error:.3f}, from "
-        f"{len(accepted)} blocks."
+        f"{blocks} blocks."
     )
     if difference and error:
-        needed = blocks_needed(difference, error, len(accepted))
+        needed = blocks_needed(difference, error, blocks)
         print(f"If the difference is really this, {needed:,} blocks make it two standard errors.")
 
 

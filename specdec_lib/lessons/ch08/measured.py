@@ -274,7 +274,7 @@ def by_position(counts: Sequence[tuple[int, int]], k: int) -> None:
     whole = [accepted for accepted, drafted in counts if drafted == k]
     rates, tried = zip(*conditional_rates(whole, k), strict=True)
     pairs = list(zip(rates, tried, strict=True))
-    errors = [(rate * (1 - rate) / n) ** 0.5 for rate, n in pairs]
+    errors = [(rate * (1 - rate) / n) ** 0.5 if n else 0.0 for rate, n in pairs]
     ax = picture(f"Where a position was reached: {len(whole)} blocks of {k}", "share accepted")
     x, words = np.arange(1, k + 1), "share, with its standard error"
     ax.errorbar(x, rates, errors, fmt="o", color="black", capsize=4, label=words)

@@ -91,15 +91,21 @@ def as_code(value: Any) -> str:
     if isinstance(value, ARRAYS) and 0 < value.size <= PASTED:
         other = "" if value.dtype.name in ("float64", "int64", "bool") else value.dtype.name
         dtype = f", dtype=np.{other}" if other else ""
-        return f"np.array({value.tolist()}{dtype})"
+        return f"np.array({_numbers(value.tolist(), 'np')}{dtype})"
     if isinstance(value, ARRAYS) and value.size == 0:
         return f"np.zeros({value.shape})" if value.ndim > 1 else "np.array([])"
     if is_tensor(value) and value.numel() <= PASTED:
         usual = str(value.dtype) in ("torch.float32", "torch.int64", "torch.bool")
-        return f"torch.tensor({value.tolist()}{'' if usual else f', dtype={value.dtype}'})"
+        numbers = _numbers(value.tolist(), "torch")
+        return f"torch.tensor({numbers}{'' if usual else f', dtype={value.dtype}'})"
     if isinstance(value, BOOLS + INTS + FLOATS):
-        return repr(getattr(value, "item", lambda: value)())
+        return _numbers(getattr(value, "item", lambda: value)(), "np")
     return describe(value, DIGITS[-1])
+
+
+def _numbers(value: Any, module: str) -> str:
+    """Numbers as code, with the names that `module` has for nan and infinity."""
+    return re.sub(r"\b(nan|inf)\b", rf"{module}.\1", repr(value))
 
 
 def format_call(function: Callable, args: tuple) -> str:

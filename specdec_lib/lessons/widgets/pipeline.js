@@ -8,9 +8,9 @@ import { change, mount } from "./parts/stage.js";
 
 const PACE = 1100; // milliseconds a frame, while it plays
 
-/** Whether a draft token is accepted: r at most min(1, p/q), and p not 0. */
+/** Whether a draft token is accepted: r q < p, as in the library. */
 export function isAccepted(p, q, r) {
-  return p > 0 && (q === 0 || r <= Math.min(1, p / q));
+  return r * q < p;
 }
 
 /** How many draft tokens of a block are accepted, from the first. */
@@ -78,7 +78,7 @@ export function caption(blocks, frame) {
     const i = frame.judged - 1;
     const ratio = Math.min(1, block.p[i] / block.q[i]);
     const passed = isAccepted(block.p[i], block.q[i], block.r[i]);
-    return `${token(i)}: the coin ${digits(block.r[i])} is ${passed ? "at most" : "above"} min(1, p/q) = ${digits(ratio)}: ${passed ? "accepted" : "rejected"}.`;
+    return `${token(i)}: the coin ${digits(block.r[i])} is ${passed ? "below" : "not below"} min(1, p/q) = ${digits(ratio)}: ${passed ? "accepted" : "rejected"}.`;
   }
   if (frame.scored) return `One pass of the target reads the text and all ${size} draft tokens. It gives ${size + 1} rows: one for each draft token, and one for what comes after.`;
   if (frame.drafted > 0) return `Draft call ${frame.drafted} of ${size}: ${token(frame.drafted - 1)}, drawn with q = ${digits(block.q[frame.drafted - 1])}.`;

@@ -3,11 +3,10 @@
 Decoders are interleaved on the same held-out prompts, and what is reported is the ratio of their
 times, with its quartiles. Prompts whose greedy continuation runs in circles are left out of greedy
 figures. The whole call is timed on both sides, the prefill included. If there is a CUDA device, the
-figures of the GPU are measured too; if llama.cpp is installed, ours are held against it.
+figures of the GPU are measured too.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,46 +16,28 @@ import torch
 from tqdm import tqdm
 
 from specdec_lib.decoding.fixed_shape.compiled import MODES, first_line
-from specdec_lib.measure.bench.figures import ALL, FIGURES, GPU_FIGURES, PEER_FIGURES, Value
+from specdec_lib.measure.bench.figures import ALL, FIGURES, GPU_FIGURES, Value
 from specdec_lib.measure.bench.record import here, machine, read, write
 from specdec_lib.measure.bench.stability import report
-from specdec_lib.measure.bench.tables import table, write_tables
+from specdec_lib.measure.bench.tables import table, write_page
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.held_out import prompts
-from specdec_lib.measure.imitate.restricted import (
-    RESTRICTIONS,
-    CannotImitate,
-    has_to_restart,
-    imitated,
-    restrict_fbgemm,
-    run_restricted,
-)
-from specdec_lib.measure.peers.llama_cpp import INSTALL, installed
 
 MODULE = "specdec_lib.measure.bench"
 POOL = 300  # held-out prompts to choose from
 PROMPTS, TOKENS = 8, 64  # prompts of a comparison, new tokens after each
 NO_CUDA = "no CUDA device: GPU rows not measured"
-NO_PEERS = (
-    f"llama.cpp is not installed: its rows not measured; {INSTALL} compiles it, with a C++ "
-    "compiler, in four minutes on two cores"
-)
-IMITATED = "the class is imitated: its instructions are, caches and memory bandwidth are not"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print the table, write the JSON and the page; returns the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
     command = parser()
-    options = command.parse_args(given)
+    options = command.parse_args(arguments)
     if options.recorded:
         return show_recorded(options)
     try:
         keys = chosen(options.only)
-        if options.processor != "native" and has_to_restart(options.processor):
-            return run_restricted(options.processor, ["-m", MODULE, *given])
-        restrict_fbgemm()
-    except (ValueError, CannotImitate) as error:
+    except ValueError as error:
         command.error(str(error))
     if options.choices:
         print(report(workbenches(None)[0], options.choices))
@@ -71,18 +52,18 @@ def measure(keys: Sequence[str], options: argparse.Namespace) -> int:
     record = here(values, benches[-1].smaller)
     print(table(record))
     if options.markdown:
-        write_tables(options.markdown, [record])
-    print("\n".join([*absent(), machine(), f"class: {record.name}", *benches[0].notes]))
+        write_page(options.markdown, record)
+    absent = [] if torch.cuda.is_available() else [NO_CUDA]
+    print("\n".join([*absent, machine(), f"class: {record.processor}", *benches[0].notes]))
     return 0 if len(values) == len(keys) else 1
 
 
 def show_recorded(options: argparse.Namespace) -> int:
     """Show what was recorded, and write it into the page."""
-    records = [read(path) for path in options.recorded]
-    for record in records:
-        print(f"{record.name}: {record.machine}\n{table(record)}\n")
+    record = read(options.recorded)
+    print(f"{record.machine} (class: {record.processor})\n{table(record)}")
     if options.markdown:
-        write_tables(options.markdown, records)
+        write_page(options.markdown, record)
     return 0
 
 
@@ -91,13 +72,10 @@ def parser() -> argparse.ArgumentParser:
     command = argparse.ArgumentParser(prog=f"python -m {MODULE}", description=__doc__)
     option = command.add_argument
     option("--json", type=Path, metavar="FILE", help="write the figures here")
-    option("--markdown", type=Path, metavar="FILE", help="write the tables into this page")
-    what = "show --json files, one column of the page's table each; measure nothing"
-    option("--recorded", type=Path, metavar="FILE", nargs="+", help=what)
+    option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
+    what = "show a --json file; measure nothing"
+    option("--recorded", type=Path, metavar="FILE", help=what)
     option("--only", nargs="*", metavar="KEY", help=f"of {', '.join(ALL)}")
-    what = "the class of processor to be: what the machine has (native), or less, imitated"
-    names = ("native", *RESTRICTIONS)
-    option("--class", choices=names, default="native", dest="processor", help=what)
     what = "make the choice of dtype, draft and K so often, and report how often it is the same"
     option("--choices", type=int, metavar="N", help=what)
     option("--compile", choices=("no", *MODES), default=MODES[0], help="layers on a GPU (default)")
@@ -107,27 +85,16 @@ def parser() -> argparse.ArgumentParser:
 def chosen(only: Sequence[str] | None) -> list[str]:
     """The figures to measure: `only` these, or all that this machine can.
 
-    Raises ValueError if one of `only` is unknown, needs a GPU or needs what is not installed.
+    Raises ValueError if one of `only` is unknown, or needs a GPU where there is none.
     """
     unknown = set(only or ()) - set(ALL)
     if unknown:
         raise ValueError(f"no figure is called {', '.join(sorted(unknown))}")
-    left_out: set[str] = set()
-    for figures, can, why in (
-        (GPU_FIGURES, torch.cuda.is_available(), "needs a CUDA device, and torch sees none here"),
-        (PEER_FIGURES, installed(), f"needs llama.cpp: {INSTALL}"),
-    ):
-        needing = sorted(set(only or ()) & set(figures))
-        if needing and not can:
-            raise ValueError(f"{', '.join(needing)}: {why}")
-        left_out |= set() if can else set(figures)
-    return list(only or (key for key in ALL if key not in left_out))
-
-
-def absent() -> list[str]:
-    """A line on each kind of figures that this machine cannot measure."""
-    found = {NO_CUDA: torch.cuda.is_available(), NO_PEERS: installed()}
-    return [line for line, can in found.items() if not can]
+    if torch.cuda.is_available():
+        return list(only or ALL)
+    if needing := sorted(set(only or ()) & set(GPU_FIGURES)):
+        raise ValueError(f"{', '.join(needing)}: needs a CUDA device, and torch sees none here")
+    return list(only or FIGURES)
 
 
 def workbenches(mode: str | None) -> list[Workbench]:
@@ -145,13 +112,11 @@ def measured(
     """The figures, each printed as it is there.
 
     Each is written to `path` at once, so that a stopped run leaves its figures. What goes wrong on
-    a GPU (its memory, a capture, a compiler) or in llama.cpp is noted, and the others go on.
+    a GPU (its memory, a capture, a compiler) is noted, and the others go on.
     """
     values: dict[str, Value] = {}
     seconds: dict[str, float] = {}
     notes = benches[0].notes
-    if imitated():
-        notes.append(IMITATED)
     with tqdm(keys) as bar:
         for key in bar:
             bar.set_description(key)

@@ -17,7 +17,6 @@ from specdec_lib.measure.bench.comparisons import (
     over_plain,
 )
 from specdec_lib.measure.bench.memory import memory_overhead
-from specdec_lib.measure.bench.rivals import over_llama_cpp
 from specdec_lib.measure.bench.workbench import Workbench
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED
 from specdec_lib.measure.core.timing import Picked, Spread
@@ -160,32 +159,6 @@ FIGURES = {
     ),
 }
 
-# Measured where llama.cpp's package is installed, and absent otherwise.
-PEER_FIGURES = {
-    "cost234m_vs_llama_cpp_plain": cpu_figure(
-        "234M cost, plain, greedy, over llama.cpp's F16",
-        1.0,
-        over_llama_cpp,
-        wanted="234m",
-        forms=("F16", "F32"),
-    ),
-    "cost234m_vs_llama_cpp_speculative": cpu_figure(
-        "234M cost, speculative, greedy, over llama.cpp's F16",
-        1.0,
-        over_llama_cpp,
-        wanted="234m",
-        forms=("F16", "F32"),
-        drafted=True,
-    ),
-    "builtin_vs_llama_cpp_plain": cpu_figure(
-        "built-in target, plain, greedy, over llama.cpp's F32",
-        0.6,
-        over_llama_cpp,
-        wanted=None,
-        forms=("F32", "F16"),
-    ),
-}
-
 
 def gpu_figure(what: str, goal: float, measure: Callable, size: str, **options: Warp) -> Figure:
     """A figure of a GPU at the cost of `size`."""
@@ -218,4 +191,4 @@ GPU_FIGURES = {
     ),
 }
 
-ALL = FIGURES | PEER_FIGURES | GPU_FIGURES
+ALL = FIGURES | GPU_FIGURES

@@ -13,7 +13,6 @@ from specdec_lib.device import processor_class, processor_name
 from specdec_lib.files import write_whole
 from specdec_lib.measure.bench.figures import ALL, Value
 from specdec_lib.measure.core.timing import Picked, Spread
-from specdec_lib.measure.imitate.restricted import imitated
 
 
 class Record(NamedTuple):
@@ -21,19 +20,13 @@ class Record(NamedTuple):
 
     values: Mapping[str, Value]
     processor: str  # its class (device.processor_class)
-    imitated: bool  # by a restriction of a better one
     machine: str
     smaller: Mapping[str, str]
-
-    @property
-    def name(self) -> str:
-        """The class, and whether it was imitated."""
-        return f"{self.processor} (imitated)" if self.imitated else self.processor
 
 
 def here(values: Mapping[str, Value], smaller: Mapping[str, str]) -> Record:
     """`values` as a record of this process."""
-    return Record(values, processor_class(), imitated(), machine(), smaller)
+    return Record(values, processor_class(), machine(), smaller)
 
 
 def machine() -> str:
@@ -53,7 +46,6 @@ def write(path: Path, record: Record, notes: list[str], seconds: Mapping[str, fl
     data = {key: as_data(value) for key, value in record.values.items()}
     data |= summaries(data) | {
         "class": record.processor,
-        "imitated": record.imitated,
         "machine": record.machine,
         "spreads": picked,
         "seconds": {key: round(each, 1) for key, each in seconds.items()},
@@ -62,7 +54,7 @@ def write(path: Path, record: Record, notes: list[str], seconds: Mapping[str, fl
         data["gpu_sizes"] = dict(record.smaller)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(data, indent=2) + "\n")
-    head = [record.machine, f"class: {record.name}"]
+    head = [record.machine, f"class: {record.processor}"]
     write_whole(path.with_suffix(".notes.txt"), "\n".join([*head, *notes]) + "\n")
 
 
@@ -90,7 +82,7 @@ def read(path: Path) -> Record:
     data = json.loads(path.read_text(encoding="utf-8"))
     spreads, sizes = data.get("spreads", {}), data.get("gpu_sizes", {})
     values = {key: as_value(data[key], spreads.get(key)) for key in ALL if key in data}
-    return Record(values, data["class"], data["imitated"], data["machine"], sizes)
+    return Record(values, data["class"], data["machine"], sizes)
 
 
 def as_value(figure: float | dict[str, float], among: dict[str, float] | None) -> Value:

@@ -1,14 +1,12 @@
-"""The figures as tables: of one run on the terminal, of several classes of processors in a page."""
+"""The figures of a run as a table, on the terminal and in a page."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
-from specdec_lib.device import CLASSES
 from specdec_lib.measure.bench.figures import ALL, FIGURES
 from specdec_lib.measure.bench.record import Record
 from specdec_lib.measure.core.pages import markdown, write_table
 
-TABLE, MACHINES = "the figures of the bench", "the machines of the bench"  # names in a page
+TABLE = "the figures of the bench"  # its name in a page
 
 
 def table(record: Record) -> str:
@@ -22,14 +20,12 @@ def table(record: Record) -> str:
     return "\n".join(lines)
 
 
-def by_class(records: Sequence[Record]) -> str:
-    """Every figure with its goal, and a column for every record."""
-    keys = [key for key in ALL if key in FIGURES or any(key in each.values for each in records)]
-    head = ("figure", "goal", *(each.name for each in records))
-    rows = [
-        (ALL[key].what, ALL[key].wanted, *(cell(key, each) for each in records)) for key in keys
-    ]
-    return markdown(head, rows)
+def in_page(record: Record) -> str:
+    """The machine, and every figure with its goal."""
+    keys = [key for key in ALL if key in FIGURES or key in record.values]
+    rows = [(ALL[key].what, ALL[key].wanted, cell(key, record)) for key in keys]
+    machine = f"On {record.machine} (class: {record.processor})."
+    return f"{machine}\n\n{markdown(('figure', 'goal', 'measured'), rows)}"
 
 
 def cell(key: str, record: Record) -> str:
@@ -42,15 +38,6 @@ def cell(key: str, record: Record) -> str:
     return figure.shown(value) + figure.instead(size) + (f", {verdict}" if verdict else "")
 
 
-def machines(records: Sequence[Record]) -> str:
-    """What every column was measured on."""
-    rows = [(each.processor, each.machine, "yes" if each.imitated else "no") for each in records]
-    return markdown(("class", "machine", "imitated"), rows)
-
-
-def write_tables(page: Path, records: Sequence[Record]) -> None:
-    """Write both tables into `page`, the classes from the least."""
-    order = ["other", *CLASSES, "ARM"]
-    sorted_ = sorted(records, key=lambda each: order.index(each.processor))
-    write_table(page, TABLE, by_class(sorted_))
-    write_table(page, MACHINES, machines(sorted_))
+def write_page(page: Path, record: Record) -> None:
+    """Write the table into `page`."""
+    write_table(page, TABLE, in_page(record))

@@ -5,6 +5,8 @@ of the target. A reader's own decoder cannot be stopped between two passes: it t
 `watch` tells when each of its passes ended.
 """
 
+import operator
+import reprlib
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -26,6 +28,7 @@ from specdec_lib.drafters.proposals import certain
 from specdec_lib.drafters.protocol import Drafter, Proposal
 from specdec_lib.drafters.tree import Candidates
 from specdec_lib.measure.core import models
+from specdec_lib.measure.race.limits import WrongFunction
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.protocol import Cache, Texts
 from specdec_lib.sampling import Choices, Uniforms, Warp
@@ -91,8 +94,10 @@ def judged_by(speculative_step: Callable, draft: str = "large", k: int = 3) -> C
         n = int(limits[0])
         rows = p[0, : n + 1].double().numpy(), q[0, :n].double().numpy()
         tokens = [int(token) for token in drafted[0, :n]]
-        block = speculative_step(tokens, *rows, choices.r[0, :n].copy(), float(choices.u[0]))
-        count, token = torch.tensor([len(block) - 1]), torch.tensor([int(block[-1])])
+        about = (tokens, *rows, choices.r[0, :n].copy(), float(choices.u[0]))
+        lengths, vocab_size = range(1, n + 2), p.shape[-1]
+        block = asked("speculative_step", speculative_step, about, lengths, vocab_size)
+        count, token = torch.tensor([len(block) - 1]), torch.tensor([block[-1]])
         about = probability_of(drafted, p[:, :-1]), probability_of(drafted, q)
         return Verdict(count, token, *about)
 
@@ -136,13 +141,44 @@ def own(speculative_generate: Callable, draft: str = "large", k: int = 3) -> Con
 
         def step() -> None:
             how = (k, settings.max_new_tokens, settings.warp.temperature, np.random.default_rng(0))
-            new = speculative_generate(run.watched, small, list(prompts[0]), *how)
-            run.sequences[0] += [int(token) for token in new]
+            lengths = range(settings.max_new_tokens, settings.max_new_tokens + 1)
+            about, name = (run.watched, small, list(prompts[0]), *how), "speculative_generate"
+            new = asked(name, speculative_generate, about, lengths, target.vocab_size)
+            if not run.read:
+                raise WrongFunction(f"{name} returned {reprlib.repr(new)} without a target pass")
+            run.sequences[0] += new
             run.running = [False]
 
         return Begun(run, step)
 
     return lambda target: partial(begin, target)
+
+
+def asked(
+    name: str, function: Callable, arguments: Sequence, lengths: range, vocab_size: int
+) -> list[int]:
+    """The tokens that a reader's `function` gives, as many as one of `lengths`.
+
+    WrongFunction, which says what it gave instead, so that a race never dies of it.
+    """
+    try:
+        given = function(*arguments)
+    except NotImplementedError:
+        raise
+    except Exception as error:  # whatever a half-written function does
+        raise WrongFunction(f"{name} raised {error!r}") from error
+    try:
+        tokens = list(map(operator.index, given))
+    except Exception:  # no list, or not of integers
+        tokens = []
+    if len(tokens) in lengths and all(0 <= token < vocab_size for token in tokens):
+        return tokens
+    many = f" ({len(tokens)} numbers)" if tokens else ""
+    most = f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths[0]}"
+    raise WrongFunction(
+        f"{name} returned {' '.join(reprlib.repr(given).split())}{many}, and not a list of {most} "
+        f"tokens from 0 to {vocab_size - 1}"
+    )
 
 
 class Whole:
@@ -152,10 +188,14 @@ class Whole:
         self.watched, self.start = Watched(target), len(prompt)
         self.sequences, self.running = [list(prompt)], [True]
 
+    @property
+    def read(self) -> list[tuple[float, int]]:
+        """The target's passes from the one on that read the end of the prompt."""
+        return [(end, read) for end, read in self.watched.passes if read >= self.start]
+
     def marks(self) -> list[tuple[float, int]]:
         """When each pass ended, by time.perf_counter, and the new tokens that stood by then."""
-        passes = [(end, read) for end, read in self.watched.passes if read >= self.start]
-        ends, read = zip(*passes, strict=True)
+        ends, read = zip(*self.read, strict=True)
         stood = [*read[1:], len(self.sequences[0])]
         return [(end, length - self.start) for end, length in zip(ends, stood, strict=True)]
 

@@ -1,4 +1,4 @@
-"""The time that a race may take, and what is said where it is not enough."""
+"""The time that a race may take, and what is said where a race cannot go on."""
 
 import time
 from collections.abc import Callable
@@ -6,6 +6,10 @@ from collections.abc import Callable
 
 class TooSlow(Exception):
     """A race does not fit into its time, or its target into the memory; the message says so."""
+
+
+class WrongFunction(Exception):
+    """A reader's own function gives nothing that a race can go on with; the message says what."""
 
 
 class Limits:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from specdec_lib.measure.core.disturbance import disturbance
 from specdec_lib.measure.core.progress import Progress
-from specdec_lib.measure.race.limits import Limits, TooSlow
+from specdec_lib.measure.race.limits import Limits, TooSlow, WrongFunction
 from specdec_lib.measure.race.record import Race, recorded, recorded_where
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NOT_HERE = "Recorded {where}, since {why}."
 DISTURBED = "This run was disturbed: {why}. Close other programs and run it again."
 BESIDE = "A quiet run, recorded {where}."
+WRONG = "This race needs your own function: {why}. Mend it until its check passes, then try again."
 OTHER = "Its target is another one, so its times do not compare with those above."
 
 
@@ -33,6 +34,9 @@ def race(name: str, contestants: Mapping[str, "Contestant"], **how: Any) -> list
         found = run(contestants, **how)
     except NotImplementedError as error:
         print(f"This race runs your own function, which is not written yet: {error}")
+        return []
+    except WrongFunction as error:
+        print(WRONG.format(why=error))
         return []
     except (ImportError, TooSlow) as error:
         return [_recorded(name, NOT_HERE, _reason(error))]

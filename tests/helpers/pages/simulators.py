@@ -45,7 +45,17 @@ MAKERS = {
 # Their names, each once.
 NAMES = [name for name in MAKERS if "," not in name]
 
-FITTED = "(height) => document.querySelector('iframe').getBoundingClientRect().height === height"
+# Inside a simulator's frame: waits until the frame is as high as its body and nothing scrolls;
+# gives the heights of all three, which are equal then.
+FITTED = """async () => {
+  const page = document.documentElement;
+  const body = () => Math.ceil(document.body.getBoundingClientRect().height);
+  const heights = () => [innerHeight, body(), page.scrollHeight];
+  for (let n = 0; n < 500 && new Set(heights()).size > 1; n += 1) {
+    await new Promise((go) => setTimeout(go, 20));
+  }
+  return heights();
+}"""
 
 # What a reader sees of a simulator, in words and numbers.
 SEEN = """() => [...document.querySelectorAll(".sd-number, output, [aria-label], .sd-verdict, pre")]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from specdec_lib.lessons.common.comparing import difference
 from specdec_lib.lessons.common.describing import (
     MOST_SHOWN,
     as_code,
@@ -85,12 +84,13 @@ def test_a_remark_on_a_value_of_any_size_is_short(got: object):
         *(np.array([[1 / 3, 0.5]]), np.zeros((0, 3)), np.array([]), np.array([1, 2])),
         *(np.float32([0.1]), np.array([True]), torch.tensor([[0.1, 1 / 3]])),
         *(torch.tensor([1 / 3]).double(), torch.tensor([1, 2]), torch.tensor([True])),
+        *(np.array([np.nan, -np.inf]), torch.tensor([[np.inf]]), np.nan, np.float64(np.inf)),
     ],
     ids=repr,
 )
 def test_the_call_of_a_message_can_be_pasted_and_gives_the_same_values(value):
     again = eval(as_code(value), {"np": np, "torch": torch})
-    assert difference(again, value) is None
+    np.testing.assert_array_equal(again, value)
     assert getattr(again, "dtype", None) == getattr(value, "dtype", None) or np.isscalar(again)
 
 

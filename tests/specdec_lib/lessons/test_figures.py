@@ -4,6 +4,8 @@ import numpy as np
 from classes.chapter_cases import draw, unwritten
 
 from autograde.chapters import ch02_wrong
+from specdec_lib.lessons.ch05 import measured as ch05
+from specdec_lib.lessons.ch08 import measured as ch08
 from specdec_lib.lessons.common.drawing import drawn_from
 
 
@@ -36,3 +38,11 @@ def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):
     wrong = ch02_wrong.replaced_from_target
     draw("02_rejection_sampling", "two_masses", correct_token=wrong)
     assert "together A 0.39, B 0.36, C 0.18, D 0.07" in shown[1]
+
+
+def test_a_position_that_no_block_reached_stops_no_figure(shown: list[str], capsys):
+    ch05.by_position(lambda accepted, k: 0.25, {"code": [0, 1, 0]}, 4)
+    ch05.by_position(lambda accepted, k: 0.0, {"code": [0, 0]}, 4)
+    ch08.by_position([(0, 4), (1, 4)], 4)
+    assert len(shown) == 3 and all("position 4" in words for words in shown)
+    assert "cannot be drawn" not in capsys.readouterr().out

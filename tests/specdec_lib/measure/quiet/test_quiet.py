@@ -1,7 +1,6 @@
 """A disturbed run is called that, and a recorded quiet one stands beside it."""
 
 import json
-import os
 import re
 from itertools import product
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from specdec_lib import device
 from specdec_lib.measure.core.disturbance import disturbance
 from specdec_lib.measure.experiment import batches, engineering
 from specdec_lib.measure.quiet import command, runs
@@ -132,12 +130,6 @@ def test_the_command_tries_again_and_writes_no_disturbed_run(
     assert command.main(["--out", str(tmp_path / "quiet.json")]) == 1
     assert "b: not written, since this machine is not quiet: the two" in capsys.readouterr().out
     assert not (tmp_path / "quiet.json").exists() and disturbance(BUSY)
-
-
-@pytest.mark.parametrize(("cores", "left"), [(1, 1), (2, 1), (8, 4), (None, 1)])
-def test_half_of_the_cores_are_left(monkeypatch, threads, cores, left):
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    assert device.leave_cores() == torch.get_num_threads() == left
 
 
 def test_every_chapter_that_runs_a_model_takes_as_many_threads():

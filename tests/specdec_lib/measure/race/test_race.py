@@ -224,6 +224,29 @@ def test_an_unwritten_function_is_asked_for(monkeypatch, capsys):
     assert "not written yet: speculative_step" in capsys.readouterr().out
 
 
+def fails(*args):
+    raise ImportError("no such module")
+
+
+WRONG = (
+    None, 3, "ab", [], [0.5], [[1]], [-1], [10**6], [1] * (LONG - 1), [1] * (LONG + 1), [1] * LONG
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("gives", [fails, *WRONG], ids=lambda gives: str(gives)[:9])
+def test_a_wrong_function_of_the_reader_is_told_in_a_line(small, capsys, gives):
+    """[1] * LONG is right in form, but the target was never asked."""
+
+    def wrong(*args):
+        return gives(*args) if callable(gives) else gives
+
+    ours = {"speculative_step": judged_by(wrong, "small"), "speculative_generate": own(wrong)}
+    for name, mine in ours.items():
+        assert race("00", {"yours": mine}, tokens=LONG, texts=1, temperature=1.0, cost="40m") == []
+        (line,) = capsys.readouterr().out.splitlines()
+        assert name in line and ("no such module" if gives is fails else str(gives)[:3]) in line
+
+
 def test_a_race_is_read_as_it_was_written(small):
     found = raced({"model": drafting("small", 3)}, temperature=1.0)
     again = from_data(json.loads(json.dumps(as_data(found))))

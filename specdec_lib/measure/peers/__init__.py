@@ -1,1 +1,0 @@
-"""Other decoders on our models, to be measured beside ours: llama.cpp, where it is installed."""
