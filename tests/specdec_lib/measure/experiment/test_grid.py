@@ -15,7 +15,7 @@ from specdec_lib.measure.core.costs import costs_by_draft
 from specdec_lib.measure.core.interval import Rate
 from specdec_lib.measure.core.pages import table_in
 from specdec_lib.measure.core.timing import Spread
-from specdec_lib.measure.experiment import grid
+from specdec_lib.measure.experiment import contest, grid
 from specdec_lib.measure.experiment.budget import ACCEPTANCE, LOOK, Budget
 from specdec_lib.measure.experiment.contest import Outcome
 from specdec_lib.measure.experiment.costs import costs_on
@@ -100,6 +100,23 @@ def test_the_built_in_target_is_run_where_no_costlier_one_fits(quick, tmp_path):
     rows = list(grid.run(alone, LIBRARY, grid.begin(alone, LIBRARY, tmp_path / "out.json")))
     assert [row.temperature for row in rows if row.empirical] == [1, 0]
     assert grid.best(rows).target == "built-in"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_measured_rows_stand_where_hugging_face_fails(
+    machine, fails, tmp_path, monkeypatch, capsys
+):
+    """On a machine for which every costlier target was left out."""
+    rates = dict.fromkeys(product(grid.TASKS, DRAFTS), Acceptance(0.7, 0.6, 60))
+    monkeypatch.setattr(grid, "acceptance_rates", lambda *args: rates)
+    monkeypatch.setattr(contest, "POOL", 6)
+    if fails:
+        monkeypatch.setattr(contest.hugging, "generate", lambda *given, **how: {}["no such key"])
+    results = grid.begin(machine, LIBRARY, tmp_path / "out.json")
+    measured = [row for row in grid.run(machine, LIBRARY, results) if row.empirical]
+    assert [row.temperature for row in measured] == [1, 0]
+    assert all((row.over_hugging is None) == fails for row in measured)
+    assert ("KeyError: 'no such key'" in capsys.readouterr().out) == fails
 
 
 def test_an_interrupted_kernel_keeps_the_rows_so_far(quick, tmp_path, monkeypatch):
