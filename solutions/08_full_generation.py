@@ -522,8 +522,7 @@ charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 
 # %% [markdown]
 # The papers' rows are printed values from other models and machines: compare the *pattern*, not the
-# height. Does the smallest draft win, as in the paper? How far is *measured* from *and prompt*, and from
-# *formula*? What is left of a good alpha where `v` is large?
+# height.
 #
 # The baseline matters as much as the decoder. Hugging Face's `generate` does other work for a token than
 # our plain loop, so the speed-up over `generate` is another number. Your decoder first takes its turns
