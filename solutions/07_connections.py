@@ -4,7 +4,7 @@
 # 130 minutes, in two sittings: 60 and 70 · difficulty 4 of 5 · you need: the acceptance rule and its
 # residual (chapter 02), `alpha`, `c` and `v` (chapter 04)
 #
-# - **Intuition**: four boxes. Every method changes one or two of them, in "The frame".
+# - **Intuition**: four boxes. Every method changes one or more of them, in "The frame".
 # - **Mathematics**: the speed-up, tokens over time. Each method changes some of its terms.
 # - **Code**: seven short functions, from a draft without a model to a mixture of experts.
 # - **Demo**: a map of the whole field that you can click through, in "The map".
@@ -601,14 +601,6 @@ lesson.check_expected_experts(expected_experts)
 #
 # ## What today's uses change
 #
-# The page docs/regimes.md has a table for each use. The next cell prints one number of each.
-
-# %% tags=["demo"]
-from specdec_lib.regimes.tables import brief
-
-brief()
-
-# %% [markdown]
 # | use | what it changes in the frame |
 # | --- | --- |
 # | long contexts | a batch reads more cache than weights, so `v` stays near 1 (chapter 06) |
@@ -620,10 +612,8 @@ brief()
 #
 # ### Who ships it
 #
-# The field guide, docs/field_guide.md, has a row for each method and each engine, with the version
-# in which we looked. Two facts of 2026: vLLM removed its tree attention in May (pull request 42121),
-# so EAGLE drafts a chain in vLLM and a tree in SGLang. vLLM has had block verification since
-# June (46781).
+# Two facts of 2026: vLLM removed its tree attention in May (pull request 42121), so EAGLE drafts a
+# chain in vLLM and a tree in SGLang. vLLM has had block verification since June (46781).
 #
 # ### What the original got right, and what it left open
 #
@@ -736,7 +726,8 @@ lesson.look(measured)
 # ## The race again
 #
 # The draft model meets a copier without a model, and a tree with two candidates for each of the first
-# two places. Each pass of the tree carries more tokens.
+# two places. A pass of the tree carries eleven tokens, and a pass of the draft model's chain four. On a
+# processor every token of a pass takes time. So the tree mostly loses, even if it writes the most tokens a block.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -754,7 +745,7 @@ show_race(race("07", family))
 # %% [markdown]
 # ## Sources
 #
-# The field guide, docs/field_guide.md, has the source of each method's figures. Further:
+# The map's cards have the source of each method's figures. Further:
 #
 # - Y. Leviathan, M. Kalman, Y. Matias, arXiv 2211.17192: the rule; Table 3 has the bigram's alpha.
 # - Z. Sun et al., *SpecTr*, arXiv 2310.15141: candidates as optimal transport. X. Miao et al.,

@@ -90,7 +90,8 @@ def test_block_stops(student, r):
 @simulate_block.behaviour("accepts below alpha, for any alpha")
 @pytest.mark.parametrize("alpha", numbers.ALPHAS)
 def test_block_by_alpha(student, alpha):
-    check_block(student, alpha, numbers.RISING, "A coin passes where it is below alpha.")
+    hint = "Count the coins before the first that is not below alpha, and nothing else."
+    check_block(student, alpha, numbers.RISING, hint)
 
 
 @simulate_block.behaviour("a block accepted whole gives k, without the bonus")

@@ -36,6 +36,12 @@ def bonus_counted(alpha, k, r):
     return _run_length(alpha, r) + 1
 
 
+@simulate_block.form_of(bonus_counted)
+def bonus_counted_after_a_whole_block(alpha, k, r):
+    accepted = _run_length(alpha, r)
+    return accepted + (accepted == k)
+
+
 @simulate_block.wrong(
     think="a coin passes where it is above alpha.",
     because="a uniform number is below alpha with probability alpha, and above it with 1 - alpha.",

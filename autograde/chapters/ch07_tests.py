@@ -329,7 +329,10 @@ def check_walk(student, parents, tokens, r, u, hint="", compare=expect):
 @one_level
 @pytest.mark.parametrize("tokens, r, u", numbers.ONE_LEVEL)
 def test_walk_of_one_level(student, tokens, r, u):
-    hint = "Each child is judged against what the ones before it have left, with its own coin."
+    hint = (
+        "Row 0 of p and q judges the children of the text: each with its own coin, against what "
+        "those before it have left."
+    )
     check_walk(student, expected.one_level(len(tokens)), tokens, r, u, hint)
 
 

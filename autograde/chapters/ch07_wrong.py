@@ -877,6 +877,16 @@ def walk_row_of_the_node(parents, tokens, p, q, r, u):
     return _walk(parents, tokens, p, q, r, u, row=lambda node: max(node, 0))
 
 
+@walk_tree.form_of(walk_row_of_the_node)
+def walk_row_of_the_node_and_the_last_for_the_text(parents, tokens, p, q, r, u):
+    return _walk(parents, tokens, p, q, r, u, row=lambda node: node)
+
+
+@walk_tree.form_of(walk_row_of_the_node)
+def walk_p_of_the_node_and_q_of_the_next(parents, tokens, p, q, r, u):
+    return _walk(parents, tokens, np.roll(p, 1, axis=0), q, r, u)
+
+
 @walk_tree.wrong(
     think="the coins are used up one a level.",
     because="coin i belongs to node i: siblings need coins of their own.",

@@ -125,7 +125,7 @@ def test_rollback_refuses(student, held, length):
 
 verification = Exercise("verify_block")
 next_tokens = verification.behaviour("the token behind them", weight=3)
-block_edges = verification.behaviour("the edges, nothing modified", weight=3)
+block_edges = verification.behaviour("the edges, nothing modified", weight=2)
 
 
 def block(seed: int, rows: int, k: int, dtype: torch.dtype = torch.float64) -> tuple[Tensor, ...]:
@@ -214,16 +214,17 @@ def test_block_edges(student, p, q, drafted, r, u):
         "Accept iff r q < p, strictly. Keep the dtype, add nothing, and take p only where the "
         "residual is exactly 0."
     )
-    check_block(student, edge(p, q, drafted, r, u), hint, form=True)
+    check_block(student, edge(p, q, drafted, r, u), hint)
     untouched(student)
 
 
-@block_edges
-def test_block_keeps_float32(student):
+@verification.behaviour(
+    "a tuple of two tensors of torch.long, from float32 too", after=[next_tokens]
+)
+def test_block_form(student):
     args = block(*numbers.FLOAT32, torch.float32)
     hint = "p and q are float32 here. Counts and tokens are torch.long all the same."
     check_block(student, args, hint, form=True)
-    untouched(student)
 
 
 @verification.behaviour("as much work for 64 rows as for 2", after=[next_tokens])

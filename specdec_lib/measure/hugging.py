@@ -35,9 +35,9 @@ class Counted:
         return cls(AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(device))
 
     @classmethod
-    def of_target(cls, size: str | None, dtype: torch.dtype, device: torch.device) -> "Counted":
-        """The built-in target, or it at the cost of a larger `size`."""
-        if size is None:
+    def of_target(cls, size: str, dtype: torch.dtype, device: torch.device) -> "Counted":
+        """The target called "built-in", or it at the cost of a larger `size`."""
+        if size == "built-in":
             return cls.of_folder(ASSETS / "target", dtype, device)
         return cls.of_weights(target_weights(size, dtype, device))
 

@@ -109,22 +109,3 @@ TABLES: dict[str, Callable[[], str]] = {
     "a round trip": round_trips,
     "what is sent": sent,
 }
-
-
-def brief() -> None:
-    """Print a line for each use, with the number of its table that chapter 07 names."""
-    one, several = (
-        [f"{speeds.trace_seconds(model, 1, draft):.0f}" for draft in (None, DRAFT)]
-        for model in (speeds.QWEN3_32B, speeds.QWEN3_30B_A3B)
-    )
-    back = [f"{speed:.2f}" for _, speed in speeds.rollback(speeds.NEMOTRON_H, 1).values()]
-    grammar = [f"{share:.2f}" for share in laws.acceptance_under("AC")]
-    lenient = laws.rules()["lenience 0.9"]
-    print(f"one trace: {one[0]} s plain, {one[1]} s drafted; with experts {several[0]} and "
-          f"{several[1]} s")  # fmt: skip
-    print(f"a grammar of A and C: accepted {grammar[0]}, draft masked too {grammar[1]}")
-    print(f"a recurrent state: {back[1]} times plain if read again, {back[3]} if inputs are kept")
-    print(f"rollouts at lenience 0.9: the bias is larger than the noise from "
-          f"{laws.rollouts_until_bias(lenient):.0f} rollouts on")  # fmt: skip
-    longest = speeds.largest_round_trip()
-    print(f"another machine: pays up to a round trip of {longest:.2f} target passes")

@@ -32,23 +32,6 @@ def test_coins_are_handed_out_once_and_counted():
     assert "0.1, 0.2, 0.3" in repr(coins)
 
 
-def test_readiness_counts_and_asks_the_next_question(capsys):
-    ch06.readiness(*(FUNCTIONS[name] for name in ch06.HINTS))
-    out = capsys.readouterr().out
-    assert "ready: 5 of 5" in out and "Next: the quiz." in out
-
-    def simulate_block(alpha, k, r):
-        return 0
-
-    def simulate_decode(*args):
-        raise NotImplementedError("not written yet")
-
-    ch06.readiness(simulate_block, simulate_decode)
-    out = capsys.readouterr().out
-    assert "ready: 0 of 2" in out and "returned 0, expected 2" in out
-    assert "simulate_decode: not written yet" in out and "Next: simulate_block." in out
-
-
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 0.85, 1.0])
 @pytest.mark.parametrize("k", [0, 1, 2, 8])
 def test_block_law_has_the_formulas_mean(alpha: float, k: int):
@@ -124,6 +107,8 @@ def test_numbers_in_the_text_are_right():
     law = computed.request_law(seen.alpha, 8, 128)
     tail = computed.of_sample(seen.blocks, 0.99), computed.quantile(law, 0.99)
     assert f"their p99 is {tail[0]:.0f} blocks, and coins say {tail[1]}" in TEXT
+    step = service.measured(context=64)[4]
+    assert f"takes {step[3] / step[0]:.2f} times as long with `K = 3`" in TEXT
     assert first < seen.alpha and "The first position is the worst" in TEXT
 
 
@@ -218,6 +203,13 @@ def test_a_wrong_count_costs_no_time_and_a_wrong_time_no_count():
     edges = "the edges: nothing wanted, alpha 0 and 1"
     assert lost["time"] == ["the time of every block is c k + 1", edges]
     assert len(lost["count"]) == 3 and not any("time" in name for name in lost["count"])
+
+
+def test_a_bonus_that_is_counted_after_a_whole_block_is_told_so():
+    code = solutions_of(CHAPTER)["simulate_block"].replace("return k", "return k + 1")
+    exercise = grade_alone(CHAPTER, simulate_block=code).exercises["simulate_block"]
+    causes = {each.cause for each in exercise.behaviours if not each.passed}
+    assert causes == {"bonus_counted"}
 
 
 def test_a_run_that_writes_nothing_is_ended_in_check_and_figures(capsys):

@@ -413,6 +413,13 @@ def test_a_boundary_costs_one_behaviour(name: str):
     assert code != right and [each.passed for each in exercise.behaviours].count(False) == 1
 
 
+@pytest.mark.parametrize("row", ["p[row - 1], q[row - 1]", "p[row - 1], q[row]"])
+def test_a_walk_by_the_row_of_the_node_is_told_so(row: str):
+    code = solutions_of(CHAPTER)["walk_tree"].replace("p[row], q[row]", row)
+    causes = {each.cause for each in graded("walk_tree", code).behaviours if not each.passed}
+    assert causes - {None} == {"walk_row_of_the_node"}
+
+
 def walked(row=lambda node: node + 1, in_order=False):
     """The walk, with rows by `row` and coins by node or in the order of use."""
     judge = FUNCTIONS["multi_candidate_accept"]

@@ -2,6 +2,7 @@
 
 import copy
 import re
+import tracemalloc
 from collections.abc import Iterator
 from types import SimpleNamespace
 
@@ -28,6 +29,7 @@ from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.lessons.ch08 import broken, computed, diagnosis, measured, puzzle
 from specdec_lib.lessons.ch08 import checks as ch08
 from specdec_lib.lessons.ch08.models import WatchedCache, WatchedModel, dyadic_table
+from specdec_lib.lessons.common.comparing import in_form_of
 from specdec_lib.lessons.common.describing import describe
 from specdec_lib.lessons.common.examples import Different
 from specdec_lib.measure.core.held_out import prompts
@@ -589,7 +591,15 @@ def test_a_wrong_form_of_a_verdict_costs_one_behaviour_and_is_named(other: str, 
     code = verdict("return count, sample_rows(law, u)", other)
     exercise = graded(verify_block=code)["verify_block"]
     (message,) = exercise.messages
-    assert told in message and exercise.score == pytest.approx(0.7 * exercise.max_score)
+    assert told in message and exercise.score == pytest.approx(0.9 * exercise.max_score)
+
+
+def test_an_array_of_many_empty_rows_is_compared_in_little_memory():
+    tracemalloc.start()
+    in_form_of(torch.zeros(2), np.zeros((10**6, 0)))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 10**6
 
 
 def test_a_wrong_row_is_shown_as_a_call_that_can_be_pasted():

@@ -1,7 +1,5 @@
 """Chapter 06, the simulator: its examples, the visible checks on them, and the hints."""
 
-import contextlib
-import io
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -283,27 +281,3 @@ def show_steps(title: str, costs: np.ndarray) -> None:
         times = "".join(f"{costs[rows, k]:6.1f}" for k in ks)
         print(f"{rows:2} row{'s' * (rows > 1):2}{times}")
     print()
-
-
-def readiness(*functions: Callable) -> None:
-    """Print how many of the exercises are ready, and one thing to do next. Never raises."""
-    states = {f.__name__: _state(f) for f in functions}
-    ready = sum(state == "ready" for state in states.values())
-    print(f"ready: {ready} of {len(states)}")
-    for name, state in states.items():
-        print(f"  {name}: {state}")
-    todo = next((name for name, state in states.items() if state != "ready"), None)
-    print("Next: the quiz." if todo is None else f"Next: {todo}. Hint: {HINTS[todo][0]}")
-
-
-def _state(function: Callable) -> str:
-    """Of an exercise: ready, not written yet, or what the first wrong example says."""
-    check = globals()[f"check_{function.__name__}"]
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            check(function)
-    except NotImplementedError:
-        return "not written yet"
-    except Different as wrong:
-        return str(wrong)
-    return "ready"

@@ -27,8 +27,8 @@ BASELINES = (
     ("Hugging Face assisted", "over_assisted", "excess"),
 )
 NO_HUGGING = (
-    "Hugging Face was not run beside your decoder: the turns with plain decoding come first, and\n"
-    "no time was left to load it. With LONGER = 2 there is."
+    "Hugging Face was not run beside your decoder: the turns with plain decoding come first. The\n"
+    "experiment's cell says why: most often no time was left, and with LONGER = 2 there is."
 )
 NOTHING = "Nothing was measured end to end yet: let the experiment's cell run to its end."
 

@@ -99,7 +99,7 @@ def over_hugging(
     best = bench.best(size, GREEDY, dtypes)
     theirs, name = fastest_hugging(
         {
-            dtype: hugging_target(size, dtype, bench.device)
+            dtype: hugging_target(size or "built-in", dtype, bench.device)
             for dtype in dtypes or their_dtypes(bench)
         },
         bench.prompts_for(GREEDY, best.dtype)[0],

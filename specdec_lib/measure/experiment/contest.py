@@ -138,7 +138,7 @@ class Setting(NamedTuple):
 
 @dataclass
 class Contest:
-    """One target, by its name in scale.COSTS, and everything that can decode it."""
+    """One target, by its name in `Machine.targets`, and everything that can decode it."""
 
     machine: Machine
     size: str
@@ -161,8 +161,13 @@ class Contest:
         outcome = outcome_of(ours, {}, part.each(turns, TURNS, first=2))
         if not part.fits(self.hugging_seconds(), f"Hugging Face beside {where}"):
             return outcome
-        theirs = self.sides(setting, part)
-        return with_hugging(outcome, ours["loop"], theirs, part.each(turns, HUGGING_TURNS, first=2))
+        try:
+            theirs = self.sides(setting, part)
+            beside = part.each(turns, HUGGING_TURNS, first=2)
+            return with_hugging(outcome, ours["loop"], theirs, beside)
+        except Exception as error:  # another program's; what was measured without it stands
+            print(f"Hugging Face beside {where} failed: {type(error).__name__}: {error}")
+            return outcome
 
     def sides(self, setting: Setting, part: Part) -> dict[str, Side]:
         """Hugging Face's two decoders, each in the settings that are fastest for it here."""

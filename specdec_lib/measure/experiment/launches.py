@@ -209,8 +209,7 @@ def t5_in_words() -> str:
         f"the 24 layers of XXL, whose weights are read in {large.reading * 1e3:.1f} ms at "
         f"{BANDWIDTH / 1e12:.1f} TB/s, and {small.launches * 1e3:.1f} ms for the 8 of small, read "
         f"in {small.reading * 1e3:.2f} ms: c is {small.seconds / large.seconds:.2f}. By the "
-        f"weights alone it would be {small.reading / large.reading:.3f}; the paper has 0.02. "
-        "On a card the column *captured* has the c of passes that are replayed as one graph."
+        f"weights alone it would be {small.reading / large.reading:.3f}; the paper has 0.02."
     )
 
 

@@ -14,16 +14,16 @@ from specdec_lib.theory import Costs, expected_tokens, walltime_speedup
 TEMPERATURES = {0: GREEDY, 1: SAMPLED}
 HEAD = (
     "target", "draft", "task", "T", "alpha", "c", "K", "formula", "with v", "and prompt",
-    "measured", "at K = 4", "captured", "tokens a pass", "over",
+    "measured", "at K = 4", "captured", "tokens a pass",
 )  # fmt: skip
-LEFT = ("target", "draft", "task", "over")  # columns of words
+LEFT = ("target", "draft", "task")  # columns of words
 
 
 @dataclass(frozen=True)
 class Row:
     """One setting. `formula` counts a verification as one pass, `expected` as measured.
 
-    `expected` is the bound E / (c K + v(K+1)) of this machine, over plain decoding where that is
+    `expected` is E / (c K + v(K+1)) by the costs of this machine, over plain decoding where that is
     fastest; `with_prompt` is what is left of it in a run that reads a prompt, too. `empirical` is
     over the same plain decoding, `at_4` the same with K = 4, as Chen et al. had it; `over_hugging`
     and `over_assisted` are over Hugging Face's two, in the settings `hugging` and `assisted`. All
@@ -155,10 +155,7 @@ def cells(row: Row) -> list[str]:
     promises = f"{row.expected:.2f}", f"{row.with_prompt:.2f}"
     ends = shown(row.empirical), shown(row.at_4), shown_captured(row)
     passes = "" if row.tokens_a_pass is None else f"{row.tokens_a_pass:.2f}"
-    return [
-        *setting, row.rate, f"{row.c:.3f}", str(row.k), formula, *promises, *ends, passes,
-        row.over or "",
-    ]  # fmt: skip
+    return [*setting, row.rate, f"{row.c:.3f}", str(row.k), formula, *promises, *ends, passes]
 
 
 def shown_captured(row: Row) -> str:

@@ -99,6 +99,11 @@ def test_changed_arguments_are_named():
         assert wire.changed(sent, (np.ones(2), other, 3)) == [1]
 
 
+def test_empty_rows_are_counted_before_an_array_is_made():
+    with pytest.raises(ProtocolError):
+        decode(encode(np.zeros((10**7, 0))))
+
+
 @pytest.fixture
 def link():
     ours, theirs = socket.socketpair()

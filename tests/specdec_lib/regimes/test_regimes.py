@@ -11,7 +11,7 @@ from specdec_lib.measure.core.pages import table_in
 from specdec_lib.regimes import laws, pictures, speeds
 from specdec_lib.regimes.__main__ import main
 from specdec_lib.regimes.speeds import DRAFT, NEMOTRON_H, QWEN3_32B, Draft
-from specdec_lib.regimes.tables import TABLES, brief
+from specdec_lib.regimes.tables import TABLES
 
 PAGE = Path(__file__).parents[3] / "docs" / "regimes.md"
 RENEW = "run `python -m specdec_lib.regimes --markdown docs/regimes.md`"
@@ -87,18 +87,3 @@ def test_at_the_rollouts_of_the_table_bias_and_noise_are_equal():
     variance = sum(law[x] * ((rows[x] - mean) ** 2).sum() for x in range(4))
     off = ((mean - laws.gradient(laws.P)) ** 2).sum()
     assert variance / laws.rollouts_until_bias(law) == pytest.approx(off)
-
-
-SAID = (
-    "333 s plain, 144 s drafted; with experts 37 and 38 s",
-    "accepted 0.50, draft masked too 0.85",
-    "1.41 times plain if read again, 2.31 if inputs are kept",
-    "from 316 rollouts on",
-    "1.57 target passes",
-)
-
-
-def test_chapter_07_prints_a_number_of_each_table(capsys: pytest.CaptureFixture):
-    brief()
-    for line, said in zip(capsys.readouterr().out.splitlines(), SAID, strict=True):
-        assert said in line
