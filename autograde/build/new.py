@@ -39,8 +39,6 @@ autograde = ["**/*.css", "**/*.j2", "**/*.js", "**/*.json"]
 WRITTEN = {
     ".gitignore": "/build/\n/course/\n/.venv/\n__pycache__/\n*.egg-info/\n",
     "autograde/chapters/__init__.py": '"""Hidden tests, and known wrong answers, by chapter."""\n',
-    "autograde/chapters/own_work.py": '"""Functions of a library that answer an exercise."""\n\n'
-    "OWN_WORK = {}\n",
 }
 
 

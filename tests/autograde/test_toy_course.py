@@ -66,7 +66,6 @@ celsius = WRONG.exercise("celsius")
 def shifted_only(f):
     return f - 32.0
 ''',
-    "autograde/chapters/own_work.py": "OWN_WORK = {}\n",
     "autograde/chapters/__init__.py": "",
     "pyproject.toml": '[project]\nname = "temperatures"\n',
     # Whoever imports the library of this course fails: it is as if it were not installed.
