@@ -133,7 +133,8 @@ def _as_numbers(got: Any) -> Any:
 
 def _like_tensor(expected: Any, got: Any) -> Any:
     numbers = isinstance(got, ARRAYS) and got.dtype.kind in "biuf"
-    return expected.new_tensor(got.tolist()).reshape(got.shape) if numbers else got
+    # Flat, since of an array without columns a list of its rows could be of any length.
+    return expected.new_tensor(got.ravel().tolist()).reshape(got.shape) if numbers else got
 
 
 def _items_in_form(expected: list | tuple, got: list) -> list | tuple:

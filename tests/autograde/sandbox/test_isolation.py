@@ -155,7 +155,9 @@ def test_the_doctor_is_red_without_isolation(capsys, asked):
 
 
 @pytest.mark.parametrize("setting", [name for name, _, _ in selftest._SETTINGS])
-def test_a_setting_that_forbids_namespaces_is_named(setting: str, monkeypatch):
+def test_a_setting_that_forbids_namespaces_is_named(setting: str, monkeypatch, tmp_path: Path):
+    """Also in a new course, which has no docs/."""
+    monkeypatch.setattr(selftest, "ROOT", tmp_path)
     bad = {name: value for name, value, _ in selftest._SETTINGS if name == setting}
     monkeypatch.setattr(selftest, "_setting", bad.get)
     advice = " ".join(selftest.advice())
