@@ -134,7 +134,6 @@ MIX = (
     *("right", "wrong", "half", "right", "misconceived", "right", "forging", "broken"),
     *("right", "half"),
 )
-GRADABLE = ("right", "half", "wrong")
 
 
 def sample(student: str, chapter: str) -> NotebookNode:

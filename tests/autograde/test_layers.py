@@ -48,7 +48,6 @@ MAY_IMPORT = {
     "cli": ALL,
     "__main__": {"cli"},
     "tools": ALL,  # what belongs to this course and its measurements, not to the grader
-    "grading": {"tools"},  # another name for a tool
 }
 READS_LIBRARY = {"chapters", "tools"}
 
