@@ -183,7 +183,7 @@ def advice() -> list[str]:
             "Isolation needs Linux. Grade in a Linux virtual machine, or only submissions that "
             "you trust, with --unsafe-no-isolation."
         ]
-    lines = [text or _on_ubuntu() for name, bad, text in _SETTINGS if _setting(name) == bad]
+    lines = [text for name, bad, text in _SETTINGS if _setting(name) == bad]
     if not mounts.find_bubblewrap():
         lines.append("Install bubblewrap (apt install bubblewrap).")
     return lines or [
@@ -192,18 +192,22 @@ def advice() -> list[str]:
 
 
 _OFF = "User namespaces are off: sysctl -w"
-# A setting of the kernel, the value that forbids namespaces, and what to do; "": see _on_ubuntu.
+_ON_UBUNTU = """\
+Ubuntu's AppArmor keeps programs from making user namespaces. Give bubblewrap a profile that may:
+write these two lines to /etc/apparmor.d/bwrap,
+    abi <abi/4.0>,
+    profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }
+and run: sudo apparmor_parser -r /etc/apparmor.d/bwrap
+If that is not enough, first unload the profile that Ubuntu may bring:
+    sudo apparmor_parser -R /etc/apparmor.d/bwrap-userns-restrict
+Or allow namespaces for all programs:
+    sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"""
+# A setting of the kernel, the value that forbids namespaces, and what to do.
 _SETTINGS = (
-    ("kernel/apparmor_restrict_unprivileged_userns", "1", ""),
+    ("kernel/apparmor_restrict_unprivileged_userns", "1", _ON_UBUNTU),
     ("kernel/unprivileged_userns_clone", "0", f"{_OFF} kernel.unprivileged_userns_clone=1"),
     ("user/max_user_namespaces", "0", f"{_OFF} user.max_user_namespaces=10000"),
 )
-
-
-def _on_ubuntu() -> str:
-    """What to do where Ubuntu's AppArmor forbids namespaces, from the security page."""
-    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-    return page.split("## Newer Ubuntu")[1].split("\n## ")[0].strip()
 
 
 def _setting(name: str) -> str | None:

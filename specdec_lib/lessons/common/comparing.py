@@ -133,8 +133,7 @@ def _as_numbers(got: Any) -> Any:
 
 def _like_tensor(expected: Any, got: Any) -> Any:
     numbers = isinstance(got, ARRAYS) and got.dtype.kind in "biuf"
-    # Flat, since of an array without columns a list of its rows could be of any length.
-    return expected.new_tensor(got.ravel().tolist()).reshape(got.shape) if numbers else got
+    return expected.new_tensor(got.tolist()).reshape(got.shape) if numbers else got
 
 
 def _items_in_form(expected: list | tuple, got: list) -> list | tuple:
