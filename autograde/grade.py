@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
 
 from nbformat import NotebookNode
 
@@ -139,7 +138,7 @@ def grade_now(notebook: NotebookNode, chapter: str, tentative: bool = False) -> 
 
 def limits_of(chapter: str) -> Limits:
     """What a submission of the chapter may use here, and what is loaded before it comes."""
-    limits = Limits(blocklist=own_work_of(chapter), preload=modules_of(chapter))
+    limits = Limits(preload=modules_of(chapter))
     return replace(limits, slowness=slowness(limits))
 
 
@@ -187,13 +186,6 @@ def _graded(notebook: NotebookNode, kind: str) -> list[NotebookNode]:
 def hidden_tests_of(chapter: str) -> HiddenTests:
     """The chapter's hidden tests, the same ones for every submission of this process."""
     return collected(Chapter(chapter), exercises_of(release_of(chapter)))
-
-
-@cache
-def own_work_of(chapter: str) -> tuple[str, ...]:
-    """The library's functions that answer an exercise of the chapter."""
-    number, table = Chapter(chapter).number, import_module("autograde.chapters.own_work").OWN_WORK
-    return tuple(name for name, chapters in table.items() if number in chapters.split())
 
 
 @cache

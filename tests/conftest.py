@@ -32,7 +32,7 @@ Servers.MAX = 12
 # Files that one worker takes, since they share what is long in the making: the right answers' cases
 # and the outcomes of wrong ones, which a process keeps for each chapter; a JupyterLab.
 _GRADING = (
-    *("test_gates.py", "test_fair_marks.py", "test_ch08.py", "test_own_work.py", "test_causes.py"),
+    *("test_gates.py", "test_fair_marks.py", "test_ch08.py", "test_causes.py"),
     *("test_underneath.py", "test_runner.py"),
 )
 _LAB = ("test_lab_browser.py", "test_student_path.py")

@@ -28,7 +28,7 @@ def quiz(asked: Callable[[], Quiz]) -> Callable[[Student], None]:
 def prediction(name: str, low: float, high: float) -> Callable[[Student], None]:
     """The test of a prediction: any number from `low` to `high` passes, and is told the truth."""
 
-    @Exercise(name).behaviour("a guess was made")
+    @Exercise(name).behaviour(f"a guess from {low:,} to {high:,}")
     def test(student: Student) -> None:
         guess = student.value(name)
         require_guess(name, guess, low, high)

@@ -37,7 +37,7 @@ def points(number: float) -> str:
 def summary_markdown(result: Result, sections: Mapping[str, Section], words: Words = CLASS) -> str:
     """The first cell of a graded notebook: every exercise with its points and a link to it."""
     lines = [
-        f"- [{name}](#test_{name}): {', '.join(filter(None, (_points(e), _behaviours(e))))}"
+        f"- [{name}](#test_{name}): {', '.join(filter(None, (_points(e), _parts(e))))}"
         f"{_first_reason(e)}"
         for name, e in result.exercises.items()
     ]
@@ -70,12 +70,13 @@ def _read_again(result: Result, sections: Mapping[str, Section]) -> list[str]:
 def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> Section | None:
     """The section that explains what is wrong in an exercise, if any is.
 
-    None too if there is no answer, and if the same fault is explained in an exercise above: that
+    None too if there is no answer, and if its only fault is explained in an exercise above: that
     exercise names the section.
     """
-    if exercise.note or exercise.see_first or exercise.passed == len(exercise.behaviours):
+    if exercise.note or exercise.passed == len(exercise.behaviours):
         return None
-    return sections.get(name)
+    causes = {b.cause for b in exercise.behaviours if b.cause}
+    return None if exercise.see_first and len(causes) < 2 else sections.get(name)
 
 
 def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
@@ -85,7 +86,7 @@ def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
     tex2jax_ignore alone: a student's value may look like a formula. The page does not show the
     points of the class from-tests, since its label has the mark.
     """
-    told = exercise.note if exercise.note is not None else _behaviours(exercise)
+    told = exercise.note if exercise.note is not None else _parts(exercise)
     line = f"<div>{escape(told)}</div>" if told else ""
     rows = "".join(map(_row, exercise.behaviours)) if exercise.note is None else ""
     return (
@@ -96,20 +97,20 @@ def exercise_html(exercise: Exercise, section: Section | None = None) -> str:
 
 
 def _link(exercise: Exercise, section: Section | None) -> str:
+    lines = []
     if exercise.see_first:
         first = escape(exercise.see_first)
-        return f'<div class="again">Read first: <a href="#test_{first}">{first}</a></div>'
-    if section is None:
-        return ""
-    title = escape(section.title)
-    return f'<div class="again">Read again: <a href="#{section.place}">{title}</a></div>'
+        lines.append(f'Read first: <a href="#test_{first}">{first}</a>')
+    if section:
+        lines.append(f'Read again: <a href="#{section.place}">{escape(section.title)}</a>')
+    return "".join(f'<div class="again">{line}</div>' for line in lines)
 
 
-def _behaviours(exercise: Exercise) -> str:
+def _parts(exercise: Exercise) -> str:
     """How many are right, of an answer that has several."""
     total, alone = len(exercise.behaviours), " by themselves" if exercise.remarks else ""
     several = total > 1 and exercise.note is None
-    return f"{exercise.passed} of {total} behaviours right{alone}" if several else ""
+    return f"{exercise.passed} of {total} parts right{alone}" if several else ""
 
 
 def _row(behaviour: Behaviour) -> str:

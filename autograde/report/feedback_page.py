@@ -18,7 +18,7 @@ from traitlets.config import Config
 
 from autograde.report.deadline import TooCostly, within_limits
 from autograde.report.feedback import points
-from autograde.report.offline import FILTERS, TEMPLATES, comment_html
+from autograde.report.offline import FILTERS, TEMPLATES, comment_html, is_folded
 from autograde.submission import is_ours
 
 SMALL = new_notebook(cells=[new_markdown_cell("$x$"), new_code_cell("x")])
@@ -61,10 +61,11 @@ class FeedbackPage(HTMLExporter):
         return page, {**resources, **kept}
 
     def default_filters(self) -> Iterator[tuple[str, Callable]]:
-        """nbconvert's filters, and those for points, comments and cells marked by hand."""
+        """nbconvert's filters, and those for points, comments, folded and hand-marked cells."""
         yield from super().default_filters()
         yield "points", points
         yield "comment", comment_html
+        yield "folded", is_folded
         yield "by_hand", lambda cells: [cell for cell in cells if _is_by_hand(cell)]
 
 

@@ -57,7 +57,7 @@ def behaviours_met(exercises: Sequence[ExerciseCount]) -> Picture:
     parts = [Patch(facecolor=colour, edgecolor="black", label=k) for k, colour in looks.items()]
     figure.legend(handles=parts, loc="outside upper right", ncols=3, frameon=False)
     rows = "; ".join(map(_counts_text, exercises))
-    return _picture(figure, f"Students by behaviours met. {rows}.")
+    return _picture(figure, f"Students by test groups passed. {rows}.")
 
 
 def _distribution(ax: Axes, place: int, exercise: ExerciseCount) -> None:

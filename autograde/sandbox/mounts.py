@@ -1,8 +1,8 @@
 """The outer sandbox: the files that a student's process can see, and the commands that set it up.
 
-The process sees the interpreter, the installed packages without `autograde` and the course's
-library, a copy of that library (`library.py`), and the programs of `inside/`, all read-only. It
-sees no home folder, no repository, no network, and of /proc only what describes the processor.
+The process sees the interpreter, the installed packages without `autograde`, the course's library
+and the programs of `inside/`, all read-only. It sees no home folder, nothing else of the
+repository, no network, and of /proc only what describes the processor.
 """
 
 import json
@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from autograde.chapter import LIBRARY
+from autograde.chapter import library_folders
 
 PROGRAM = Path(__file__).parent / "inside"
 INSIDE = "/specdec-worker"
 SCRATCH = "/specdec-scratch"
+SHELF = "/specdec-library"  # holds the library by its name, and nothing beside it
 SHARED = "/dev/shm"  # the C library keeps named semaphores there
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SYSTEM = ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64")
@@ -53,6 +54,7 @@ class RootFs:
     binds: list[str]  # read-only
     masks: list[str]  # folders below them that are shown empty
     links: list[tuple[str, str]]  # a link and what it points to
+    shelves: list[str]  # folders of links, which landlock would close
     program: str = field(default_factory=lambda: str(PROGRAM))
     inside: str = INSIDE
     devices: list[str] = field(default_factory=lambda: list(filter(os.path.exists, DEVICES)))
@@ -60,20 +62,21 @@ class RootFs:
 
 
 @cache
-def rootfs(library: Path | None = None) -> RootFs:
-    """The mounts for this interpreter, and for the folder of a copy of the library."""
-    binds, links = _binds_and_links(library)
-    hidden = ["autograde", *([LIBRARY] if LIBRARY else [])]
-    masks = [str(Path(path, name)) for path in _packages() for name in hidden]
+def rootfs() -> RootFs:
+    """The mounts for this interpreter and for the course's library."""
+    binds, links = _binds_and_links()
+    masks = [str(Path(path, "autograde")) for path in _packages()]
     if not any(path.startswith("/tmp/") for path in binds):
         links.append(("/tmp", SCRATCH))
-    return RootFs(binds, [path for path in masks if os.path.isdir(path)], links)
+    on_shelf = [(f"{SHELF}/{folder.name}", str(folder)) for folder in library_folders()]
+    masks = [path for path in masks if os.path.isdir(path)]
+    return RootFs(binds, masks, links + on_shelf, [SHELF] if on_shelf else [])
 
 
-def _binds_and_links(library: Path | None) -> tuple[list[str], list[tuple[str, str]]]:
+def _binds_and_links() -> tuple[list[str], list[tuple[str, str]]]:
     """What to bind, no path below another one; links of the system are made again as links."""
     wanted = [*SYSTEM, *FILES, *PROCESSOR, *_interpreter(), *_packages()]
-    wanted += [str(library)] if library else []
+    wanted += map(str, library_folders())
     links = [(p, os.readlink(p)) for p in SYSTEM if os.path.islink(p)]
     linked = {link for link, _ in links}
     real = sorted({p for p in wanted if os.path.exists(p) and p not in linked})
@@ -95,6 +98,11 @@ def _links_to(path: str) -> list[str]:
     while os.path.islink(steps[-1]):
         steps.append(os.path.join(os.path.dirname(steps[-1]), os.readlink(steps[-1])))
     return [os.path.normpath(step) for step in steps]
+
+
+def library_path() -> list[str]:
+    """Where a process without a sandbox imports the course's library from."""
+    return [str(folder.parent) for folder in library_folders()]
 
 
 @cache
@@ -143,7 +151,8 @@ def bubblewrap(settings: dict) -> list[str]:
 def _mount_options(root: RootFs) -> list[str]:
     """The mounts as bubblewrap's options, in the order in which it carries them out."""
     words = []
-    for path in _folders_above(root.binds + root.devices):  # else as closed as they are outside
+    places = root.binds + root.devices + [link for link, _ in root.links]
+    for path in _folders_above(places):  # else as closed as they are outside
         words += ["--perms", "0755", "--dir", path]
     for path in root.binds:
         words += ["--ro-bind", path, path]

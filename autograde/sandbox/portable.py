@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograde.sandbox import library, mounts
+from autograde.sandbox import mounts
 from autograde.sandbox.inside.portable import ARRAYS, CLOCK, CLOCK_SIZE, LOOPBACK, TOKEN
 from autograde.sandbox.memory import SIZE, Memory
 from autograde.sandbox.workers import START_SECONDS, Limits, SandboxError, Worker, last_words
@@ -60,9 +60,8 @@ class OwnProcess:
         self.alive: socket.socket | None = None
         self.full, self.ended = False, threading.Event()
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
-        copy = library.without(limits.blocklist)
         settings = {"address": address, "token": token}
-        settings |= {"library": str(copy) if copy else None, "preload": limits.preload}
+        settings |= {"library": mounts.library_path(), "preload": limits.preload}
         settings |= {"memory_mib": limits.memory_mib}
         self.popen = subprocess.Popen(
             [sys.executable, "-X", "utf8", str(PROGRAM)], cwd=self.folder, env=_environment(),

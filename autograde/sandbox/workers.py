@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from autograde.sandbox import library, mounts
+from autograde.sandbox import mounts
 from autograde.sandbox.inside import wire
 from autograde.sandbox.memory import SIZE, Memory
 
@@ -46,8 +46,7 @@ class Limits:
     student's own has `extra_cell_seconds`. `total_seconds` go by the clock: a cell of one's own
     that is stopped at its limit leaves half of them to the exercises. `cpu_seconds` of processors
     are for one process: several threads may reach them before the total, one cannot. `slowness`
-    multiplies all these seconds. `blocklist` names the library's functions that are not there,
-    since they answer an exercise. `preload` names modules, each with names from it, that are loaded
+    multiplies all these seconds. `preload` names modules, each with names from it, that are loaded
     before the student's code arrives, for speed alone.
     """
 
@@ -58,7 +57,6 @@ class Limits:
     extra_cell_seconds: float = 60.0
     call_seconds: float = 2.0
     slowness: float = 1.0
-    blocklist: tuple[str, ...] = ()
     preload: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
@@ -69,7 +67,7 @@ class Limits:
     @property
     def of_server(self) -> tuple:
         """What a fork server is started with: limits that differ in other seconds share one."""
-        return self.memory_mib, self.process_seconds, self.blocklist, self.preload
+        return self.memory_mib, self.process_seconds, self.preload
 
 
 class Stopwatch:
@@ -169,12 +167,12 @@ def processor_seconds(pid: int) -> float:
 
 def settings_of(limits: Limits, forks: bool = False, isolated: bool = True) -> dict:
     """The settings of `inside/server.py`, which it gets as JSON on its command line."""
-    copy = library.without(limits.blocklist)
+    library = [mounts.SHELF] if isolated else mounts.library_path()
     return {
         "memory_mib": limits.memory_mib, "cpu_seconds": limits.process_seconds, "threads": THREADS,
-        "preload": limits.preload, "shared": SIZE, "library": str(copy) if copy else None,
+        "preload": limits.preload, "shared": SIZE, "library": library,
         "forks": forks, "isolated": isolated, "become_nobody": isolated and mounts.is_root(),
-        "home": mounts.SCRATCH, "rootfs": asdict(mounts.rootfs(copy)), "makes_rootfs": False,
+        "home": mounts.SCRATCH, "rootfs": asdict(mounts.rootfs()), "makes_rootfs": False,
     }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from autograde.result import Result
 from autograde.submission import is_answer, parse, rebuild, release_of
 
 FOLDER = "marks"
+STUB = "YOUR ANSWER HERE"  # what stands in the cell of a written answer
 UNWRITTEN = ': not written yet")'  # how the last line of every function's stub ends
 
 
@@ -68,6 +69,12 @@ def is_begun(notebook: NotebookNode, chapter: str) -> bool:
     stubs = {cell.id: cell.source.strip() for cell in release_of(chapter).cells if is_answer(cell)}
     written = {cell.id: cell.source.strip() for cell in notebook.cells if cell.id in stubs}
     return any(text != stubs[name] and UNWRITTEN not in text for name, text in written.items())
+
+
+def empty_answers(notebook: NotebookNode) -> tuple[str, ...]:
+    """The names of the written answers in which nothing was written."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "markdown" and is_answer(cell)]
+    return tuple(cell.id for cell in cells if cell.source.strip() in ("", STUB))
 
 
 def title_of(chapter: str) -> str:

@@ -1,4 +1,4 @@
-"""How far one is: every chapter with its points and behaviours, and what to read again."""
+"""How far one is: every chapter with its points and parts, and what to do next."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autograde.report.feedback import points, to_read
 from autograde.report.sections import Section, sections_of
 from autograde.result import Exercise, Result
-from autograde.selfstudy.copies import FOLDER, Copy, is_begun, title_of
+from autograde.selfstudy.copies import FOLDER, Copy, empty_answers, is_begun, title_of
 from autograde.submission import Refused
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -19,11 +19,15 @@ LIMITED, GONE = "a time limit decided", "its notebook is gone"
 
 @dataclass(frozen=True)
 class Row:
-    """One chapter: what state it is in, "" if its marks are those of what is there."""
+    """One chapter: what state it is in, "" if its marks are those of what is there.
+
+    `empty` are its written answers in which nothing was written.
+    """
 
     chapter: str
     state: str
     result: Result | None
+    empty: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -37,8 +41,8 @@ class Row:
         return f"{points(self.result.score)} of {points(self.result.max_score)}"
 
     @property
-    def behaviours(self) -> tuple[int, int]:
-        """How many behaviours are right, of how many."""
+    def parts(self) -> tuple[int, int]:
+        """How many parts of its exercises are right, of how many."""
         exercises = self.exercises.values()
         return sum(e.passed for e in exercises), sum(len(e.behaviours) for e in exercises)
 
@@ -48,8 +52,18 @@ class Row:
 
     @property
     def next(self) -> str:
-        """The first exercise without an answer, "" if all have one."""
-        return next((name for name, each in self.exercises.items() if each.note), "")
+        """The first exercise that is not right, "" if all are."""
+        wrong = (n for n, e in self.exercises.items() if e.note or e.passed < len(e.behaviours))
+        return next(wrong, "")
+
+    @property
+    def written(self) -> str:
+        """How many written answers are empty, and how many there are to compare."""
+        names = self.result.pending if self.result else []
+        empty = sum(name in self.empty for name in names)
+        there = len(names) - empty
+        counts = [(empty, "to write"), (there, "to compare with the course's")]
+        return ", ".join(f"{n} answer{'s' * (n > 1)} {what}" for n, what in counts if n)
 
     @property
     def again(self) -> list[Section]:
@@ -71,19 +85,20 @@ def row_of(copy: Copy) -> Row:
     if result is None:
         return Row(copy.chapter, UNMARKED if is_begun(notebook, copy.chapter) else NOT_BEGUN, None)
     if key != copy.key(notebook):
-        return Row(copy.chapter, CHANGED, result)
-    return Row(copy.chapter, LIMITED if result.limited else "", result)
+        return Row(copy.chapter, CHANGED, result, empty_answers(notebook))
+    return Row(copy.chapter, LIMITED if result.limited else "", result, empty_answers(notebook))
 
 
 def table(rows: Iterable[Row]) -> list[str]:
     """The rows as lines for a terminal, in columns."""
-    cells = [("chapter", "points", "behaviours", "")]
+    cells = [("chapter", "points", "parts", "")]
     for row in rows:
-        right, all_of_them = row.behaviours
-        behaviours = f"{right} of {all_of_them}" if row.result else ""
+        right, all_of_them = row.parts
+        parts = f"{right} of {all_of_them}" if row.result else ""
         again = "; ".join(section.title for section in row.again)
         notes = [row.state, row.next and f"next: {row.next}", again and f"read again: {again}"]
-        cells.append((row.chapter, row.points, behaviours, ". ".join(filter(None, notes))))
+        notes.append(row.written)
+        cells.append((row.chapter, row.points, parts, ". ".join(filter(None, notes))))
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(map(str.ljust, line, widths)) for line in cells)
     return [line.rstrip() for line in lines]

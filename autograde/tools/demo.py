@@ -39,7 +39,7 @@ Where to go next
   make lab       open the chapters as a student, in work/
   make grader    open JupyterLab at the root: formgrader is in its menu, with the class of course/
   SPECDEC_COURSE=build/sample-course make grader    the same with this sample class
-  make test      run the tests, in about 7 minutes"""
+  make test      run the tests"""
 
 
 def main() -> int:

@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 
 from autograde.chapter import Chapter, notebook_path
 from autograde.files import write_if_changed
+from autograde.grade import exercises_of, parameters_of
 from autograde.nbgrader.regions import solution_view
 from autograde.submission import is_answer, release_of, solution_of
 from autograde.wrong import misconceptions_of
@@ -55,7 +56,7 @@ def filled(release: NotebookNode, answers: Mapping[str, str]) -> NotebookNode:
 
 def functions_of(chapter: str) -> list[str]:
     """The graded functions of a chapter, in its order."""
-    return list(dict.fromkeys(w.exercise for w in misconceptions_of(chapter).all))
+    return [n for n in parameters_of(chapter) if n in exercises_of(release_of(chapter))]
 
 
 def right(chapter: str, _: int) -> Answers:
@@ -75,8 +76,10 @@ def blank(chapter: str, _: int) -> Answers:
 
 
 def wrong(chapter: str, number: int) -> Answers:
-    """One misconception, another one for each number, the rest right."""
+    """One misconception, another one for each number, the rest right; half where none is known."""
     known = misconceptions_of(chapter).all
+    if not known:
+        return half(chapter, number)
     answer = known[number % len(known)]
     return solutions_of(chapter) | {answer.exercise: answer.code}
 
@@ -131,7 +134,6 @@ MIX = (
     *("right", "wrong", "half", "right", "misconceived", "right", "forging", "broken"),
     *("right", "half"),
 )
-GRADABLE = ("right", "half", "wrong")
 
 
 def sample(student: str, chapter: str) -> NotebookNode:

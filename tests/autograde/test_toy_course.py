@@ -66,7 +66,6 @@ celsius = WRONG.exercise("celsius")
 def shifted_only(f):
     return f - 32.0
 ''',
-    "autograde/chapters/own_work.py": "OWN_WORK = {}\n",
     "autograde/chapters/__init__.py": "",
     "pyproject.toml": '[project]\nname = "temperatures"\n',
     # Whoever imports the library of this course fails: it is as if it were not installed.
@@ -105,12 +104,12 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def run(course: Path, *arguments: str) -> str:
+def run(course: Path, *arguments: str, code: int = 0) -> str:
     """What an `autograde` command of that course prints."""
     command = [sys.executable, "-m", "autograde", *arguments]
     environment = os.environ | {"PYTHONPATH": str(course)}
     done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
 
 
@@ -135,3 +134,22 @@ def test_a_course_without_the_library_is_built_and_graded(course: Path):
     (message,) = ben["exercises"]["celsius"]["messages"]
     assert "You might think: a degree is a degree. It is not so: between freezing" in message
     assert message.endswith("Look: celsius(212.0) returned 180, expected 100.0.")
+
+
+@pytest.mark.parametrize("known", ["with", "without"])
+def test_a_constant_that_earns_points_fails_the_gates_and_a_sample_is_made(
+    course: Path, tmp_path: Path, known: str
+):
+    """Known wrong answers may be left out, as docs/own_course.md says."""
+    wrong = course / "autograde/chapters/ch01_wrong.py"
+    text = wrong.read_text(encoding="utf-8")
+    run(course, "build")
+    if known == "without":
+        wrong.unlink()
+    try:
+        fault = run(course, "gates", code=1)
+        run(course, "sample", str(tmp_path / "class"), "--students", "20")
+    finally:
+        wrong.write_text(text, encoding="utf-8")
+    assert "functions that return 0 show 'freezing is 0'" in fault
+    assert len(list((tmp_path / "class").iterdir())) == 20

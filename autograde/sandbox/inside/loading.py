@@ -9,7 +9,7 @@ from types import ModuleType
 
 
 def load(settings: dict, *folders: str) -> ModuleType:
-    """The module `worker`, with the modules of `preload` and the library's folder in place.
+    """The module `worker`, with the modules of `preload` and the library in place.
 
     No import finds the programs in `folders` afterwards, nor those beside this one.
     """
@@ -19,8 +19,7 @@ def load(settings: dict, *folders: str) -> ModuleType:
     here = os.path.dirname(worker.__file__)
     sys.path.remove(here)
     hide({here, *folders})
-    if settings["library"]:
-        sys.path.insert(0, settings["library"])
+    sys.path += settings["library"]
     for module, names in settings["preload"]:
         # A module that cannot be loaded here fails again in the student's cell, which says why.
         with contextlib.suppress(Exception):

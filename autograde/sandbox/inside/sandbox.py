@@ -85,7 +85,7 @@ def _limit(what: int, value: int) -> None:
 
 def lock_down(root: dict) -> None:
     """Give up what is left, the system calls last. Raises OSError with the step that failed."""
-    readable = [*root["binds"], root["inside"]]
+    readable = [*root["binds"], *root["shelves"], root["inside"]]
     writable = [*(path for path, _ in root["scratch"]), *root["devices"]]
     kernel.drop_capabilities()
     kernel.no_new_privileges()

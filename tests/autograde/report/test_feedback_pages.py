@@ -14,8 +14,9 @@ from autograde.grade import grade_now, parameters_of
 from autograde.nbgrader.plugin import Grade
 from autograde.report.feedback import to_read
 from autograde.report.feedback_page import FeedbackPage
-from autograde.report.sections import add_places, sections_of, titles
-from autograde.result import Exercise
+from autograde.report.offline import is_folded
+from autograde.report.sections import Section, add_places, sections_of, titles
+from autograde.result import Behaviour, Exercise
 from autograde.submission import release_of
 from autograde.wrong import Misconceptions, misconceptions_of
 
@@ -55,6 +56,13 @@ def test_one_belief_in_two_exercises_is_refuted_once():
     assert "the same thought as under residual_distribution" in messages(second)
     assert "correct_token(p=" in messages(second) and "expected" in messages(second)
     assert second.to_json()["causes"] == ["replaced_from_target"]
+
+
+def test_a_belief_of_its_own_beside_a_shared_one_has_its_section_to_read_again():
+    failed = [Behaviour("a", False, cause="shared"), Behaviour("b", False, cause="own")]
+    sections = {"f": Section("Here", "section-here")}
+    assert to_read("f", Exercise(1.0, failed, see_first="above"), sections) == sections["f"]
+    assert to_read("f", Exercise(1.0, failed[:1], see_first="above"), sections) is None
 
 
 def test_an_answer_that_is_not_written_is_sent_nowhere_else():
@@ -209,8 +217,8 @@ def test_what_is_right_by_itself_looks_right_with_the_remark_beneath(page: Beaut
         )
     )
     told = grade.get_text(" ", strip=True)
-    assert "speculative_step 4 of 4 points" in told and "4 of 4 behaviours right by them" in told
-    assert "speculative_step: 4 of 4 points, 4 of 4 behaviours right by themselves" in " ".join(
+    assert "speculative_step 4 of 4 points" in told and "4 of 4 parts right by them" in told
+    assert "speculative_step: 4 of 4 points, 4 of 4 parts right by themselves" in " ".join(
         page.find(class_="summary").get_text("", strip=True).split()
     )
 
@@ -226,6 +234,13 @@ def test_formulas_are_there_without_a_script_and_what_is_no_formula_is_text(page
     words = " ".join(comment.get_text(" ").split())
     assert words.startswith("Comment: Right, but") and words.endswith("see section 2")
     assert re.findall("<.*?>", words.replace("p < q", "")) == ["<script>", "</script>"]
+
+
+def test_the_source_of_a_cell_that_the_notebook_hides_is_left_out(page: BeautifulSoup):
+    cells = [cell for cell in release_of(CHAPTER).cells if cell.cell_type == "code"]
+    hidden = {cell.source.splitlines()[0] for cell in cells if is_folded(cell)}
+    shown = page.get_text()
+    assert hidden and not [line for line in hidden if line in shown]
 
 
 def test_the_mark_stands_once_and_no_prompt(page: BeautifulSoup):

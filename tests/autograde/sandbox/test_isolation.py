@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from classes.sessions import call, session
 from classes.submitting import CHAPTER, hand_in, right, text
 
-from autograde.chapter import LIBRARY
+from autograde.chapter import LIBRARY, ROOT
 from autograde.cli import main
 from autograde.nbgrader.plugin import Grade
 from autograde.sandbox import isolation, mounts, selftest, workers
@@ -96,7 +97,7 @@ def patched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_servers: None):
             source = source.replace(old, new)
         (folder / "sandbox.py").write_text(source)
         root = replace(mounts.rootfs(), program=str(folder))
-        monkeypatch.setattr(mounts, "rootfs", lambda library: root)
+        monkeypatch.setattr(mounts, "rootfs", lambda: root)
 
     return patch
 
@@ -116,7 +117,7 @@ def test_a_gap_in_the_outer_sandbox_is_named(name: str, monkeypatch, new_servers
     root = mounts.rootfs()
     links = [(link, target) for link, target in root.links if link != "/tmp"]  # where tmp_path is
     open_root = replace(root, binds=[*root.binds, str(tmp_path)], links=links)
-    monkeypatch.setattr(mounts, "rootfs", lambda library: open_root)
+    monkeypatch.setattr(mounts, "rootfs", lambda: open_root)
     assert [f.layer for f in selftest.examine(Isolation(name)).wrong] == ["outer"]
 
 
@@ -154,7 +155,9 @@ def test_the_doctor_is_red_without_isolation(capsys, asked):
 
 
 @pytest.mark.parametrize("setting", [name for name, _, _ in selftest._SETTINGS])
-def test_a_setting_that_forbids_namespaces_is_named(setting: str, monkeypatch):
+def test_a_setting_that_forbids_namespaces_is_named(setting: str, monkeypatch, tmp_path: Path):
+    """Also in a new course, which has no docs/."""
+    monkeypatch.setattr(selftest, "ROOT", tmp_path)
     bad = {name: value for name, value, _ in selftest._SETTINGS if name == setting}
     monkeypatch.setattr(selftest, "_setting", bad.get)
     advice = " ".join(selftest.advice())
@@ -287,13 +290,29 @@ def test_nothing_of_the_grader_is_bound():
         assert not any(place == bind or bind in place.parents for bind in binds)
 
 
-@pytest.mark.parametrize("name", ["autograde", LIBRARY])
-def test_an_installed_autograde_is_masked(name: str, tmp_path: Path, monkeypatch):
-    """And so is the library itself, since the process has a copy without the answers."""
-    (tmp_path / "site-packages" / name).mkdir(parents=True)
+def test_an_installed_autograde_is_masked(tmp_path: Path, monkeypatch):
+    (tmp_path / "site-packages" / "autograde").mkdir(parents=True)
     monkeypatch.setattr(mounts, "_packages", lambda: [str(tmp_path / "site-packages")])
     masks = mounts.rootfs.__wrapped__().masks
-    assert masks == [str(tmp_path / "site-packages" / name)]
+    assert masks == [str(tmp_path / "site-packages" / "autograde")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_of_the_repository_the_library_alone_is_there(way: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(isolation, "chosen", lambda: Isolation(way))
+    code = f"""
+import os, {LIBRARY} as library
+def f(root):
+    beside = os.path.dirname(os.path.dirname(library.__file__))
+    names = ("autograde", "solutions", "tests", "docs", ".git")
+    return [n for n in names for place in (beside, root) if os.path.exists(place + "/" + n)]
+def g():
+    from {LIBRARY}.theory import expected_tokens
+    return expected_tokens(0.5, 2)
+"""
+    with session(code) as s:
+        assert call(s, "f", (str(ROOT),)).value == []
+        assert call(s, "g", ()).value == 1.75
 
 
 def test_bubblewrap_is_what_the_system_has_not_what_the_account_names(tmp_path: Path, monkeypatch):

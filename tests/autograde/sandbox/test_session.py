@@ -274,3 +274,11 @@ def test_text_that_no_file_could_hold_is_repaired():
         with pytest.raises(StudentError) as caught:
             call(s, "f", ())
     assert str(caught.value) == "?"
+
+
+def test_a_helper_module_may_have_the_name_of_one_of_the_graders():
+    names = ("cells", "wire", "worker", "remote", "kernel", "sandbox")
+    write = "\n".join(f"open('{name}.py', 'w').write('mine = 1')" for name in names)
+    imports = "import sys; sys.path.insert(0, '')\nimport " + ", ".join(names)
+    with session(write, imports, f"def f(): return [m.mine for m in ({', '.join(names)})]") as s:
+        assert call(s, "f", ()).value == [1] * len(names)

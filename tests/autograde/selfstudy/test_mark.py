@@ -19,7 +19,7 @@ from pages.browsing import Visitor
 
 from autograde import grade
 from autograde.chapter import ROOT, chapter_names, notebook_path
-from autograde.result import Exercise, Result
+from autograde.result import Behaviour, Exercise, Result
 from autograde.sandbox import isolation
 from autograde.sandbox.isolation import OWN, Isolation
 from autograde.selfstudy import command
@@ -70,8 +70,8 @@ def test_it_says_what_it_does_and_where_the_pages_are(there):
         line.split()[0]: " ".join(line.split()[1:]) for line in done.stdout.splitlines() if line
     }
     assert (
-        rows[CHAPTER]
-        == "18 of 22 18 of 23 a time limit decided. read again: What to write instead: the residual"
+        rows[CHAPTER] == "18 of 22 18 of 23 a time limit decided. next: residual_distribution. "
+        "read again: What to write instead: the residual. 1 answer to compare with the course's"
     )
     assert rows["00_bottleneck"] == rows["01_draft_then_verify"] == "not begun"
     assert sorted(path.name for path in (work / FOLDER).iterdir()) == [
@@ -94,7 +94,9 @@ def test_quizzes_and_predictions_answer_on_the_page(there):
     told = {name: page.find(id=f"test_{name}").get_text(" ", strip=True) for name in ASKED}
     assert "not yet: the right option You chose a. The target's favourite" in told["quiz_02"]
     assert "right: the right option You chose c. " in told["quiz_02_b"]
-    assert "right: a guess was made You said 0, and it is 0. Token 0 has" in told["prediction_02"]
+    assert (
+        "right: a guess from 0 to 1 You said 0, and it is 0. Token 0 has" in told["prediction_02"]
+    )
 
 
 def test_the_progress_page_leads_to_what_is_to_be_read_again(there):
@@ -109,10 +111,10 @@ def test_the_progress_page_leads_to_what_is_to_be_read_again(there):
     numbers = rows["02 Rejection sampling"].find_all("td")
     assert [each.contents[-1].get_text() for each in numbers[:2]] == [
         " points",
-        " behaviours right",
+        " parts right",
     ]
     links = [a["href"] for row in rows.values() for a in row.find_all("a")]
-    assert links[0] == f"{CHAPTER}.html" and len(links) == 2
+    assert links[0] == f"{CHAPTER}.html" and len(links) == 3
     for link in (a["href"] for a in page.find_all("a")):
         file, _, place = link.partition("#")
         other = BeautifulSoup((work / FOLDER / file).read_text(encoding="utf-8"), "html.parser")
@@ -120,7 +122,7 @@ def test_the_progress_page_leads_to_what_is_to_be_read_again(there):
     behaviours = page.find_all("li")
     assert len(behaviours) == 23 and len(page.find_all("li", class_="right")) == 18
     told = [each.get_text() for each in behaviours]
-    assert told[0] == "right: a guess was made (1 of 1 points)"
+    assert told[0] == "right: a guess from 0 to 1 (1 of 1 points)"
     assert sum("0 of 0.75 points" in each for each in told) == 4  # of residual_distribution
 
 
@@ -232,12 +234,32 @@ def test_a_release_is_not_begun_and_every_stub_of_a_function_is_known(chapter: s
     assert not is_begun(release_of(chapter), chapter)
 
 
-def test_the_next_exercise_is_the_first_without_an_answer():
-    exercises = {"f": Exercise(1.0), "g": Exercise(1.0, note="g: not written yet")}
+def test_the_next_exercise_is_the_first_that_is_not_right():
+    exercises = {"f": Exercise(1.0, [Behaviour("a", True)])}
+    exercises["g"] = Exercise(1.0, [Behaviour("a", True), Behaviour("b", False)])
     exercises["h"] = Exercise(2.0, note="h: not written yet")
     row = Row(CHAPTER, "", Result(exercises))
     assert row.next == "g" and "next: g" in table([row])[1]
     assert f'<a href="{CHAPTER}.html#test_g">g</a>' in progress_page([row])
+
+
+@pytest.mark.parametrize(
+    "text, is_done, said",
+    [
+        ("YOUR ANSWER HERE", False, "1 answer to write"),
+        ("The missing mass.", True, "1 answer to compare with the course's"),
+    ],
+)
+def test_a_chapter_is_done_when_its_written_answers_are_there_too(
+    text: str, is_done: bool, said: str, tmp_path: Path
+):
+    notebook, copy = right(why_residual=text), Copy(tmp_path, CHAPTER)
+    save(tmp_path, notebook)
+    exercises = {"f": Exercise(1.0, [Behaviour("a", True)])}
+    copy.store(copy.read(), Result(exercises, grade.pending_of(notebook)), "page")
+    row = row_of(copy)
+    assert row.written == said
+    assert ("done" in progress_page([row])) == is_done
 
 
 def test_a_notebook_that_cannot_be_read_is_named_and_left_alone(tmp_path: Path, capsys):

@@ -1,1 +1,0 @@
-"""One engine: a submission's notebook in, a result by exercise and behaviour out."""
