@@ -5,6 +5,8 @@ from classes.chapter_cases import PASSES, functions_of
 
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.ch00.checks import MACHINES, MODELS
+from specdec_lib.lessons.ch00.figures import count_free
+from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 CHAPTER = "00_bottleneck"
@@ -68,15 +70,18 @@ def test_a_thousand_tokens_of_text_make_eleven_new_ones_free():
 
 
 def test_tokens_that_take_no_longer_than_one_are_counted(capsys):
-    ch00.count_free(FUNCTIONS["forward_time"], (100, 1, 100, 1000), (100, 2, 100, 1000))
-    ch00.count_free(lambda *args: 1.0, (100, 1, 100, 1000), most=20)
+    count_free(FUNCTIONS["forward_time"], (100, 1, 100, 1000), (100, 2, 100, 1000))
+    count_free(lambda *args: 1.0, (100, 1, 100, 1000), most=20)
     counts = [line.split()[4:] for line in capsys.readouterr().out.splitlines()]
     assert counts[1:3] == [["5"], ["10"]] and counts[4] == ["20", "or", "more"]
 
 
 def test_measured_passes_are_told_after_the_guess(capsys):
-    ch00.reveal_passes("prediction_00_b", None, PASSES[:1], tokens=8)
-    assert "8.00" not in capsys.readouterr().out
+    with pytest.raises(Different):
+        ch00.committed("prediction_00_b", 50, 1, 8)
+    for waiting in (None, 50):
+        ch00.reveal_passes("prediction_00_b", waiting, PASSES[:1], tokens=8)
+        assert "8.00" not in capsys.readouterr().out
     ch00.reveal_passes("prediction_00_b", 2, PASSES[:1], tokens=8)
     told = capsys.readouterr().out.splitlines()
     assert told[0].startswith("You said 2. It is 8. All passes of this run")

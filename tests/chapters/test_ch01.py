@@ -144,7 +144,7 @@ STOPPED += [(name, "greedy_speculative_decode") for name in ("passes", "ladder")
 @pytest.mark.parametrize("figure, exercise", STOPPED)
 def test_a_loop_without_end_stops_in_a_figure_and_in_the_check(figure, exercise, shown, capsys):
     draw(CHAPTER, figure, **{exercise: ENDLESS[exercise]})
-    assert "cannot be drawn yet" in capsys.readouterr().out and shown == []
+    assert "cannot be used yet" in capsys.readouterr().out and shown == []
     with pytest.raises(Different, match="called more"):
         getattr(ch01, f"check_{exercise}")(ENDLESS[exercise])
 

@@ -238,7 +238,7 @@ def test_every_figure_is_drawn_here():
 def test_figures_have_words_with_their_numbers(chapter, name, painted, capsys):
     draw(chapter, name)
     out = capsys.readouterr().out
-    assert len(painted) == 1 and (out == "" or name in PRINTS) and "cannot be drawn" not in out
+    assert len(painted) == 1 and (out == "" or name in PRINTS) and "cannot be used" not in out
     assert re.search(r"\d", painted[0]) or name in WORDS
     assert SAID.get(f"{chapter[:2]} {name}", "") in painted[0]
     assert plt.get_fignums() == []
@@ -267,7 +267,7 @@ def test_figures_show_or_explain_a_wrong_function(chapter, wrong, shown, capsys)
     names = [n for n in of_chapter if wrong.exercise in figures_of(chapter)[n].functions]
     for name in names:
         draw(chapter, name, **{wrong.exercise: wrong.function})
-    assert names and (shown or "cannot be drawn yet" in capsys.readouterr().out)
+    assert names and (shown or "cannot be used yet" in capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -1,15 +1,13 @@
 """Chapter 00, why generation is slow: its examples, the visible checks on them, and the hints."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
-from specdec_lib.lessons.common.race import reason
 
 __all__ = ["committed"]
 
@@ -59,14 +57,6 @@ _BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s fo
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
-    "prediction_00_race": Truth(
-        None,
-        "",  # said by the race itself
-        {
-            1.0: "would be no gain: the small model takes all the time that it saves.",
-            4.0: "would be every proposal accepted, by a small model that takes no time.",
-        },
-    ),
     "prediction_00": Truth(
         max(1.0, 5 / _BALANCE),
         "Reading the weights takes all of that time, and five tokens share one reading.",
@@ -135,36 +125,11 @@ def look() -> None:
         print(f"64 rows of 6 tokens, {context} of text: {max(1, longer):.2f} times as long as 1")
 
 
-def count_free(
-    forward: Callable, *machines: tuple[float, float, float, float], most: int = 1000
-) -> None:
-    """Print how many tokens take no longer than one by the student's `forward`, up to `most`.
-
-    A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
-    """
-    print("parameters  bytes each  bytes/s  FLOP/s   tokens that take no longer than one")
-    for machine in machines:
-        one = forward(1, *machine)
-        tokens = range(2, most + 1)
-        longer = (n for n in tokens if forward(n, *machine) > one)
-        found = next(longer, most + 1) - 1
-        size, each, bandwidth, peak = (f"{number:,g}" for number in machine)
-        more = " or more" if found == most else ""
-        print(f"{size:>10}  {each:>10}  {bandwidth:>7}  {peak:>6}   {found}{more}")
-
-
-def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
-    """Set a guess beside the ratio of the last race (measure/race), its second lane's."""
-    last = races[-1]
-    truth = replace(TRUTHS[name], why=reason(last))
-    answers.reveal(name, guess, truth, last.ratio(last.lanes[1]))
-
-
 def reveal_passes(name: str, guess: object, passes: Sequence[Passes], tokens: int) -> None:
     """Set a guess beside the first model's pass over `tokens`, and then list all models' passes."""
-    reveal(name, guess, passes[0].ratio(tokens))
-    if guess is None:
+    if answers.waits_for(name, guess):
         return
+    reveal(name, guess, passes[0].ratio(tokens))
     for each in passes:
         some = [n for n in each.seconds if n in (2, 4, 8, 16, 64)]
         longer = ", ".join(f"{n} tokens {each.ratio(n):.2f}" for n in some)

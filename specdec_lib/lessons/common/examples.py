@@ -55,7 +55,7 @@ class Unwritten(NotImplementedError):
     """An answer that is not there yet; in a notebook it is one line."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"NotImplementedError: {self}"]
+        return [f"{self}. This cell waits for it."]
 
 
 #: The calls that agreed, a line each, while a visible check runs; None at any other time.
