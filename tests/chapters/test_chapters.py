@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import traceback
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -258,6 +259,20 @@ def test_figures_wait_for_their_functions(chapter, name, shown, capsys):
     draw(chapter, name, **dict.fromkeys(figures_of(chapter)[name].functions, unwritten))
     assert shown == [] and "Write it first" in capsys.readouterr().out
     assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_cell_of_an_untouched_chapter_shows_a_traceback_of_the_library(chapter: str):
+    """Cells that measure or load a model are left out."""
+    slow, names = re.compile(r"specdec_lib\.(measure\.\w+\.|models)|get_ipython"), {}
+    cells = [cell for cell in release_of(chapter).cells if cell.cell_type == "code"]
+    for source in [cell.source for cell in cells if not slow.search(cell.source)]:
+        try:
+            exec(source, names)
+        except Exception as error:
+            files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+            plain = hasattr(error, "_render_traceback_")
+            assert plain or not any("specdec_lib" in file for file in files), source
 
 
 @pytest.mark.parametrize("chapter, wrong", WRONG, ids=lambda x: getattr(x, "name", x))
