@@ -32,12 +32,12 @@ def test_small_models_are_distributions_everywhere():
 def test_calls_are_counted_and_refused():
     target, draft = pair(targets=1, drafts=3, in_a_block=2)
     draft([0]), draft([0, 1])
-    with pytest.raises(ValueError, match="more than 2 times for one block"):
+    with pytest.raises(ValueError, match="3 times instead of at most 2 for one block"):
         draft([0])
     assert target([0, 1, 2]).shape == (3, len(WORDS)) and target.calls.blocks == [(3, 3)]
-    with pytest.raises(ValueError, match="the target is called more often than the 1 allowed"):
+    with pytest.raises(ValueError, match="the target was called 2 times instead of at most 1"):
         target([0])
-    with pytest.raises(ValueError, match="more often than the 3 allowed"):
+    with pytest.raises(ValueError, match="4 times instead of at most 3"):
         draft([0])
     again = copy.deepcopy((target, draft))
     assert again[0].calls is again[1].calls and again[0].calls.blocks == []
@@ -88,10 +88,45 @@ def no_bonus_at_five(target_model, draft_model, prompt, k, max_new_tokens, eos=N
 
 
 def test_the_cards_whole_block_with_its_bonus_is_checked_in_one_pass(capsys):
-    with pytest.raises(Different, match="more often than the 1 allowed"):
+    with pytest.raises(Different, match="called the target 2 times instead of at most 1"):
         ch01.check_greedy_speculative_decode(no_bonus_at_five)
     ch01.check_greedy_speculative_decode(FUNCTIONS["greedy_speculative_decode"])
     assert "-> [2, 3, 0, 4, 5]" in capsys.readouterr().out
+
+
+def test_decoding_with_wrong_rows_is_told_which_function_gives_them(monkeypatch):
+    decode, right = FUNCTIONS["greedy_speculative_decode"], FUNCTIONS["score_block"]
+    monkeypatch.setitem(decode.__globals__, "score_block", lambda *args: right(*args)[::-1])
+    with pytest.raises(Different, match="score_block"):
+        ch01.check_greedy_speculative_decode(decode)
+
+
+def test_an_error_without_a_source_has_no_empty_place():
+    names: dict = {}
+    exec("def score_block(target_model, prefix, drafted):\n    return 1 / 0", names)
+    with pytest.raises(Different, match="division by zero; expected"):
+        ch01.check_score_block(names["score_block"])
+
+
+def test_an_eos_of_0_is_asked_for_in_the_check():
+    def zero_is_none(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
+        decode = FUNCTIONS["greedy_speculative_decode"]
+        return decode(target_model, draft_model, prompt, k, max_new_tokens, eos or None)
+
+    with pytest.raises(Different, match="eos=0"):
+        ch01.check_greedy_speculative_decode(zero_is_none)
+
+
+# What a draft_block gives that hands over the prefix alone, and one that takes the first number.
+BEHIND_THE_PREFIX = [2, 2, 7], np.array(3 * [DRAFT.row([0, 1])])
+FIRST_NUMBER = [2, 3, 0], ch01.drafted_rows(DRAFT, [0, 1], [2, 3, 0])
+
+
+@pytest.mark.parametrize("got, asked", [(BEHIND_THE_PREFIX, True), (FIRST_NUMBER, False)])
+def test_a_check_asks_for_the_list_only_where_it_is_the_cause(got: tuple, asked: bool):
+    with pytest.raises(Different) as caught:
+        ch01.check_draft_block(lambda *args: got)
+    assert ("list?" in str(caught.value)) is asked
 
 
 def test_truths_of_the_predictions():
@@ -129,7 +164,7 @@ def test_plain_decoding_is_told_from_speculative_decoding():
     result = grade_with(CHAPTER, greedy_speculative_decode=PLAIN)
     exercise = result.exercises["greedy_speculative_decode"]
     assert exercise.passed == len(exercise.behaviours) - 1
-    assert any("the target is called more often" in text for text in exercise.messages)
+    assert any("the target was called" in text for text in exercise.messages)
 
 
 ENDLESS = {
@@ -145,7 +180,7 @@ STOPPED += [(name, "greedy_speculative_decode") for name in ("passes", "ladder")
 def test_a_loop_without_end_stops_in_a_figure_and_in_the_check(figure, exercise, shown, capsys):
     draw(CHAPTER, figure, **{exercise: ENDLESS[exercise]})
     assert "cannot be used yet" in capsys.readouterr().out and shown == []
-    with pytest.raises(Different, match="called more"):
+    with pytest.raises(Different, match="called the"):
         getattr(ch01, f"check_{exercise}")(ENDLESS[exercise])
 
 

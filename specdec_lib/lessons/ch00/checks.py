@@ -162,8 +162,9 @@ def check_forward_time(function: Callable) -> None:
 @visible_check
 def check_free_tokens(function: Callable) -> None:
     """The smallest example, the A100, 8-bit weights on it, and a machine that is never idle."""
-    expect(function, 1, 100, 1000, gives=5, hint="Where is b N / B equal to 2 n N / F?")
-    expect(function, 2, *MACHINES["A100"][:2], gives=153, hint="Did you round down, to an int?")
+    hint, sixth = "Where is b N / B equal to 2 n N / F?", "The sixth takes longer: is it free?"
+    expect(function, 1, 100, 1000, gives=5, hint=hint, asks=[(6, sixth)])
+    expect(function, 2, *MACHINES["A100"][:2], gives=153, asks=[(154, "Did you round down?")])
     hint = "Fewer bytes are read sooner: b F / (2 B) is 76.5, and half a token is not free."
     expect(function, 1, *MACHINES["A100"][:2], gives=76, hint=hint)
     hint = "One token never takes longer than one token."
