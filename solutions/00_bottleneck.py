@@ -35,9 +35,9 @@ show_race(race("00", {"speculative decoding": drafting("large", k=3)}, seconds=2
 
 # %% [markdown]
 # If the right side needed less time, there is a riddle: the right side ran a second model as well.
-# This chapter solves the riddle. If it needed more, then on your machine the small model and the
-# checking cost more than the passes that they saved, and later chapters say what to do about that.
-# Every later chapter ends with this race and adds what you built there.
+# This chapter solves the riddle. If it needed more, then on your machine the draft and the checking
+# cost more time than they saved. Every later chapter ends with this race and adds what you built
+# there.
 #
 # ## The course
 #
