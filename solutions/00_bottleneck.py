@@ -357,7 +357,7 @@ sizes = {key: weights_read(model) for key, model in models.items()}
 for run in beside("00 passes", seconds):
     limits = limits if run is seconds else recorded_limits()
     passes = lesson.passes_of(run, sizes, limits)
-    lesson.reveal_passes("prediction_00_b", prediction_00_b, passes, tokens=8)
+lesson.reveal("prediction_00_b", prediction_00_b, passes[0].ratio(8))
 
 # %% tags=["demo"]
 charts.measured_passes(forward_time, passes, limits["bandwidth"])

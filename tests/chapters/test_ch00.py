@@ -1,12 +1,11 @@
 """Chapter 00: what its own functions and simulator hold, beyond what every chapter has."""
 
 import pytest
-from classes.chapter_cases import PASSES, functions_of
+from classes.chapter_cases import functions_of
 
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.ch00.checks import MACHINES, MODELS
 from specdec_lib.lessons.ch00.figures import count_free
-from specdec_lib.lessons.common.examples import Different
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 CHAPTER = "00_bottleneck"
@@ -74,19 +73,6 @@ def test_tokens_that_take_no_longer_than_one_are_counted(capsys):
     count_free(lambda *args: 1.0, (100, 1, 100, 1000), most=20)
     counts = [line.split()[4:] for line in capsys.readouterr().out.splitlines()]
     assert counts[1:3] == [["5"], ["10"]] and counts[4] == ["20", "or", "more"]
-
-
-def test_measured_passes_are_told_after_the_guess(capsys):
-    with pytest.raises(Different):
-        ch00.committed("prediction_00_b", 50, 1, 8)
-    for waiting in (None, 50):
-        ch00.reveal_passes("prediction_00_b", waiting, PASSES[:1], tokens=8)
-        assert "8.00" not in capsys.readouterr().out
-    ch00.reveal_passes("prediction_00_b", 2, PASSES[:1], tokens=8)
-    told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith("You said 2. It is 8. All passes of this run")
-    times = "2 tokens 2.00, 4 tokens 4.00, 8 tokens 8.00, 16 tokens 16.00, 64 tokens 64.00"
-    assert told[1:] == [f"40m, float32: 11.00 ms; {times}"]
 
 
 @pytest.mark.browser

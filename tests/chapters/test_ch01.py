@@ -2,7 +2,6 @@
 
 import copy
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from classes import record_ch01
@@ -13,7 +12,6 @@ from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.ch01 import puzzle, storyboard
 from specdec_lib.lessons.ch01.models import DRAFT, TARGET, WORDS, Calls, greedy_decode, pair
 from specdec_lib.lessons.common.examples import Different
-from specdec_lib.lessons.common.tokens import board
 
 CHAPTER = "01_draft_then_verify"
 FUNCTIONS = functions_of(CHAPTER)
@@ -78,20 +76,6 @@ def test_the_text_names_the_accepted_tokens_of_the_record():
     *counts, last = [str(block["accepted"]) for block in BLOCKS]
     text = text_of(CHAPTER).replace("\n# ", " ")
     assert f"accepted {', '.join(counts)} and {last} of the draft tokens" in text
-
-
-def no_bonus_at_five(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
-    decode = FUNCTIONS["greedy_speculative_decode"]
-    if max_new_tokens == 5:
-        target_model(prompt)  # the pass that a forgotten bonus costs
-    return decode(target_model, draft_model, prompt, k, max_new_tokens, eos)
-
-
-def test_the_cards_whole_block_with_its_bonus_is_checked_in_one_pass(capsys):
-    with pytest.raises(Different, match="called the target 2 times instead of at most 1"):
-        ch01.check_greedy_speculative_decode(no_bonus_at_five)
-    ch01.check_greedy_speculative_decode(FUNCTIONS["greedy_speculative_decode"])
-    assert "-> [2, 3, 0, 4, 5]" in capsys.readouterr().out
 
 
 def test_decoding_with_wrong_rows_is_told_which_function_gives_them(monkeypatch):
@@ -180,12 +164,5 @@ STOPPED += [(name, "greedy_speculative_decode") for name in ("passes", "ladder")
 def test_a_loop_without_end_stops_in_a_figure_and_in_the_check(figure, exercise, shown, capsys):
     draw(CHAPTER, figure, **{exercise: ENDLESS[exercise]})
     assert "cannot be used yet" in capsys.readouterr().out and shown == []
-    with pytest.raises(Different, match="called the"):
+    with pytest.raises(Different, match="was called"):
         getattr(ch01, f"check_{exercise}")(ENDLESS[exercise])
-
-
-def test_every_frame_of_the_storyboard_is_drawn_and_told():
-    for _, _, frame in storyboard.FRAMES:
-        ax = board(8, 2.0, 0.75)
-        assert frame(ax).endswith(".") and ax.texts
-        plt.close(ax.figure)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
@@ -66,7 +65,7 @@ TRUTHS = {
     ),
     "prediction_00_b": Truth(
         None,
-        "All passes of this run, as multiples of a pass over one token:",
+        "The figure below shows the passes of all four models.",
         {
             8.0: "would be eight passes: each reads all weights again.",
             1.0: "is what the roofline says if eight tokens are free. Real passes cost more.",
@@ -123,17 +122,6 @@ def look() -> None:
         read = 14e9 + 64 * context * KV_BYTES["Llama 2 7B"]
         longer = 6 * 64 * 14e9 / _BALANCE / read
         print(f"64 rows of 6 tokens, {context} of text: {max(1, longer):.2f} times as long as 1")
-
-
-def reveal_passes(name: str, guess: object, passes: Sequence[Passes], tokens: int) -> None:
-    """Set a guess beside the first model's pass over `tokens`, and then list all models' passes."""
-    if answers.waits_for(name, guess):
-        return
-    reveal(name, guess, passes[0].ratio(tokens))
-    for each in passes:
-        some = [n for n in each.seconds if n in (2, 4, 8, 16, 64)]
-        longer = ", ".join(f"{n} tokens {each.ratio(n):.2f}" for n in some)
-        print(f"{', '.join(each.name)}: {1e3 * median(each.seconds[1]):.2f} ms; {longer}")
 
 
 @visible_check

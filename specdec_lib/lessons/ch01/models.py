@@ -87,24 +87,18 @@ class Calls:
         """Count a call of the target that reads so many tokens. ValueError: it is one too many."""
         self.blocks.append((self.in_this_block, reads))
         self.in_this_block = 0
-        if len(self.blocks) > self.allowed[0]:
-            raise _refusal("the target", len(self.blocks), self.allowed[0], self.allowed[3])
+        self._count("target", len(self.blocks), self.allowed[0], self.allowed[3])
 
     def of_draft(self) -> None:
         """Count a call of the draft. ValueError: it is one too many."""
         self.drafts, self.in_this_block = self.drafts + 1, self.in_this_block + 1
-        if self.in_this_block > self.allowed[2]:
-            raise _refusal("the draft", self.in_this_block, self.allowed[2], "for one block")
-        if self.drafts > self.allowed[1]:
-            raise _refusal("the draft", self.drafts, self.allowed[1])
+        self._count("draft", self.in_this_block, self.allowed[2], "for one block")
+        self._count("draft", self.drafts, self.allowed[1])
 
-
-def _refusal(name: str, calls: int, allowed: int, where: str = "") -> ValueError:
-    """The error of one call too many; a check tells it as what the student's function did."""
-    told = f"{calls} times instead of at most {allowed} {where}".strip()
-    error = ValueError(f"{name} was called {told}")
-    error.what_happened = f"called {name} {told}"
-    return error
+    def _count(self, name: str, calls: int, allowed: int, where: str = "") -> None:
+        if calls > allowed:
+            told = f"the {name} was called {calls} times instead of at most {allowed} {where}"
+            raise ValueError(told.strip())
 
 
 class TargetModel:

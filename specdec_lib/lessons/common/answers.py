@@ -69,17 +69,11 @@ def reveal(name: str, guess: object, truth: Truth, measured: float | None = None
 
     A guess that is one of the typical wrong numbers is told the thought behind it.
     """
-    if not waits_for(name, guess):
-        _say(told_of(guess, truth, measured))
-
-
-def waits_for(name: str, guess: object) -> bool:
-    """Whether there is no guess yet, or a refused one; then a line says so."""
     is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
-    if is_number and guess not in (_refused.get(name),):
-        return False
-    print(f"Write your guess into {name} first: this cell waits for it.")
-    return True
+    if not is_number or guess in (_refused.get(name),):
+        print(f"Write your guess into {name} first: this cell waits for it.")
+        return
+    _say(told_of(guess, truth, measured))
 
 
 def told_of(guess: float, truth: Truth, measured: float | None = None) -> str:

@@ -36,14 +36,10 @@ def hints_from(texts: Mapping[str, Sequence[str]]) -> Callable[[Callable], Hints
 
     def hints(function: Callable) -> Hints:
         """The folded hints of an exercise of this chapter."""
-        return open_hints(function, texts[function.__name__])
+        name = function.__name__
+        return Hints(name, texts[name], has_own_line(function))
 
     return hints
-
-
-def open_hints(function: Callable, texts: Sequence[str]) -> Hints:
-    """The hints for `function` that its author may see by now."""
-    return Hints(function.__name__, texts, has_own_line(function))
 
 
 def has_own_line(function: Callable) -> bool:
