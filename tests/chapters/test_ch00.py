@@ -3,6 +3,7 @@
 import pytest
 from classes.chapter_cases import functions_of
 
+from autograde.submission import release_of
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.ch00.checks import MACHINES, MODELS
 from specdec_lib.lessons.ch00.figures import count_free
@@ -10,6 +11,12 @@ from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 CHAPTER = "00_bottleneck"
 FUNCTIONS = functions_of(CHAPTER)
+
+
+def test_run_all_shows_the_race_before_the_first_cell_that_waits():
+    sources = [cell.source for cell in release_of(CHAPTER).cells if cell.cell_type == "code"]
+    (race,) = [i for i, source in enumerate(sources) if "show_race(" in source]
+    assert race < min(i for i, source in enumerate(sources) if "committed(" in source)
 
 
 def test_predictions_are_held_against_computed_truths():
