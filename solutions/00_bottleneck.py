@@ -17,28 +17,13 @@
 # A language model reads a text that is cut into **tokens**: words or parts of words. It gives a
 # **distribution**: for every token, the probability that this token comes next.
 #
-# Here a large model continues pieces of Python code, twice. On the left it writes alone. On
-# the right a small model proposes tokens, and the large model checks them. Both sides always take
-# the token that the large model finds most probable. This choice is called **temperature** 0.
+# Here a large model, the **target**, continues pieces of Python code, twice. On the left it writes
+# alone. On the right a small model, the **draft**, proposes tokens, and the target checks them.
+# Both sides always take the token that the target finds most probable. This choice is called
+# **temperature** 0.
 #
-# ### Commit first
-#
-# How many times as fast will the right side be on your machine? Write a number from 0.5 (half as
-# fast) to 5.
-
-# %%
-import numpy as np
-
-from specdec_lib.lessons.ch00 import checks as lesson
-from specdec_lib.lessons.ch00.checks import KV_BYTES, MACHINES, MODELS, hints
-
-# %% solution="prediction_00_race"
-### BEGIN SOLUTION
-prediction_00_race = 2.0
-### END SOLUTION
-
-# %% test="prediction_00_race" points=1
-lesson.committed("prediction_00_race", prediction_00_race, 0.5, 5)
+# Run the cells from top to bottom. A cell that waits for you, for a guess or for a function, says
+# so and stops *Run All Cells*. That is meant: write what it asks for, and go on from there.
 
 # %% tags=["demo"]
 from specdec_lib.lessons.common.race import show_race
@@ -46,23 +31,20 @@ from specdec_lib.measure.race.contestants import drafting
 from specdec_lib.measure.race.race import race
 
 # 20 s at most: loading, then both sides by turns, a few tokens each
-races = race("00", {"speculative decoding": drafting("large", k=3)}, seconds=20)
-show_race(races)
-
-# %% tags=["demo"]
-lesson.reveal_race("prediction_00_race", prediction_00_race, races)
+show_race(race("00", {"speculative decoding": drafting("large", k=3)}, seconds=20))
 
 # %% [markdown]
 # If the right side needed less time, there is a riddle: the right side ran a second model as well.
-# This chapter solves the riddle. Every later chapter ends with this race and adds what you built
+# This chapter solves the riddle. If it needed more, then on your machine the draft and the checking
+# cost more time than they saved. Every later chapter ends with this race and adds what you built
 # there.
 #
 # ## The course
 #
 # **Speculative decoding** lets a large model write faster and does not change the distribution of
-# its text. A small **draft** model proposes a few tokens, and the large **target** model checks all
-# of them at once. Two groups found the method independently: Leviathan, Kalman and Matias (ICML
-# 2023), and Chen and five colleagues at DeepMind (2023). No chapter needs a GPU.
+# its text. The draft model proposes a few tokens, and the target model checks all of them at once.
+# Two groups found the method independently: Leviathan, Kalman and Matias (ICML 2023), and Chen and
+# five colleagues at DeepMind (2023). No chapter needs a GPU.
 #
 # | chapter | its question | what it hands on |
 # | --- | --- | --- |
@@ -93,22 +75,6 @@ lesson.reveal_race("prediction_00_race", prediction_00_race, races)
 # | `v(n)` | time of a pass over `n` tokens over the time of a pass over one | 04 |
 #
 # </details>
-#
-# **How a chapter works.** Run the cells from top to bottom. Write each prediction before you see
-# the answer: a prediction earns its point, right or wrong. Replace each stub by your function. The
-# check below it tries a few examples, and grading tries more. The button **Validate** names what is
-# still missing.
-#
-# ### When you are stuck
-#
-# Below a check that failed you find a note to unfold, copy and take to a person or an AI assistant.
-# A good question is about *one* thing: an equation, a figure, a line of code, a claim or a source.
-# So the note has four lines:
-#
-# - **About:** the exercise, and the call that went wrong.
-# - **I have verified:** the examples that agree.
-# - **I only assume:** that the rest of my function is right. The mistake often hides here.
-# - **Next I will:** take one step. Ask for this step, not for the whole answer.
 
 # %% [markdown]
 # ## Token 5 needs tokens 1 to 4
@@ -121,6 +87,12 @@ lesson.reveal_race("prediction_00_race", prediction_00_race, races)
 # this pass waits for the pass that gives token 4, which waits for the pass that gives token 3. A
 # second computer could only make each pass shorter. Generation in which each token waits for the
 # one before is called **autoregressive**.
+
+# %%
+import numpy as np
+
+from specdec_lib.lessons.ch00 import checks as lesson
+from specdec_lib.lessons.ch00.checks import KV_BYTES, MACHINES, MODELS, hints
 
 # %% tags=["demo"]
 from specdec_lib.lessons.ch00 import figures, measured as charts
@@ -280,7 +252,7 @@ lesson.check_forward_time(forward_time)
 # the smallest example. Each of the next four changes one number.
 
 # %% tags=["demo", "shown"]
-lesson.count_free(
+figures.count_free(
     forward_time,
     # parameters, bytes of each, bytes/s, FLOP/s
     (100, 1, 100, 1000),
@@ -385,7 +357,7 @@ sizes = {key: weights_read(model) for key, model in models.items()}
 for run in beside("00 passes", seconds):
     limits = limits if run is seconds else recorded_limits()
     passes = lesson.passes_of(run, sizes, limits)
-    lesson.reveal_passes("prediction_00_b", prediction_00_b, passes, tokens=8)
+lesson.reveal("prediction_00_b", prediction_00_b, passes[0].ratio(8))
 
 # %% tags=["demo"]
 charts.measured_passes(forward_time, passes, limits["bandwidth"])

@@ -167,8 +167,7 @@ lesson.reveal("prediction_01_b", prediction_01_b)
 # 0.5 draws on. After on, 0.95 lies above the 0.9 of "the": mat. So `[0.1, 0.5, 0.95]` gives the
 # tokens `[2, 3, 4]`.
 #
-# **Also graded.** Call `draft_model` exactly `k` times, each time with a new list. Leave `prefix`
-# as it is.
+# **Also graded.** Call `draft_model` exactly `k` times. Leave `prefix` as it is.
 
 
 # %% solution="draft_block"

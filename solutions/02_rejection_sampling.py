@@ -133,9 +133,9 @@ lesson.reveal("prediction_02_b", prediction_02_b)
 #
 # **One worked number.** You keep 30 of 45 proposals of token 1 (B): the answer is 0.667.
 #
-# **Zeros.** If `p` gives the token 0, the answer is 0, also if `q` gives it 0. If only `q` gives
-# it 0, the answer is 1: the draft never proposes such a token, so 1 is a convention. No warning
-# may appear. Tiny probabilities are not 0: add nothing to them.
+# **Zeros.** If `p[token]` is 0, the answer is 0, also if `q[token]` is 0. If only `q[token]` is 0,
+# the answer is 1: the draft never proposes such a token, so 1 is a convention. No warning may
+# appear. Tiny probabilities are not 0: add nothing to them.
 
 
 # %% solution="acceptance_probability"

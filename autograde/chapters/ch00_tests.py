@@ -12,7 +12,6 @@ from autograde.chapters.numbers import ch00_numbers as numbers
 from autograde.check import Exercise
 from specdec_lib.lessons.ch00 import quizzes
 
-test_prediction_race = prediction("prediction_00_race", 0.5, 5)
 test_prediction = prediction("prediction_00", 1, 5)
 test_prediction_b = prediction("prediction_00_b", 1, 8)
 test_prediction_c = prediction("prediction_00_c", 0.01, 100)

@@ -138,7 +138,7 @@ def test_accept_by_ratio(student, p, q, r):
 def test_accept_stops(student, r):
     tokens = numbers.STOPS_BLOCK[: len(r)]
     p, q = (rows(tokens, [each] * len(r)) for each in (numbers.STOPS_P, numbers.STOPS_Q))
-    hint = "Did you go on after the first rejection?"
+    hint = "The first rejection ends the block."
     check_accept(student, tokens, p, q, r, hint)
 
 
@@ -200,9 +200,10 @@ correct_token = Exercise("correct_token")
 @pytest.mark.parametrize("token", range(len(numbers.P)))
 def test_correct_keeps(student, token):
     p, q, u = numbers.P, numbers.Q, numbers.UNUSED_U
-    hint = "Accepted tokens come back with True, replaced ones with False."
-    for r in expected.coins_around(rejection.ratio(p, q, token)):
+    chance = rejection.ratio(p, q, token)
+    for r in expected.coins_around(chance):
         gives = expected.corrected(p, q, token, r, u)
+        hint = f"A coin up to {describe(chance)} accepts it."
         expect(student.correct_token, p, q, token, r, u, gives=gives, hint=hint)
 
 

@@ -1,14 +1,22 @@
 """Chapter 00: what its own functions and simulator hold, beyond what every chapter has."""
 
 import pytest
-from classes.chapter_cases import PASSES, functions_of
+from classes.chapter_cases import functions_of
 
+from autograde.submission import release_of
 from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.ch00.checks import MACHINES, MODELS
+from specdec_lib.lessons.ch00.figures import count_free
 from specdec_lib.lessons.widgets.bottleneck import bottleneck_simulator
 
 CHAPTER = "00_bottleneck"
 FUNCTIONS = functions_of(CHAPTER)
+
+
+def test_run_all_shows_the_race_before_the_first_cell_that_waits():
+    sources = [cell.source for cell in release_of(CHAPTER).cells if cell.cell_type == "code"]
+    (race,) = [i for i, source in enumerate(sources) if "show_race(" in source]
+    assert race < min(i for i, source in enumerate(sources) if "committed(" in source)
 
 
 def test_predictions_are_held_against_computed_truths():
@@ -68,20 +76,10 @@ def test_a_thousand_tokens_of_text_make_eleven_new_ones_free():
 
 
 def test_tokens_that_take_no_longer_than_one_are_counted(capsys):
-    ch00.count_free(FUNCTIONS["forward_time"], (100, 1, 100, 1000), (100, 2, 100, 1000))
-    ch00.count_free(lambda *args: 1.0, (100, 1, 100, 1000), most=20)
+    count_free(FUNCTIONS["forward_time"], (100, 1, 100, 1000), (100, 2, 100, 1000))
+    count_free(lambda *args: 1.0, (100, 1, 100, 1000), most=20)
     counts = [line.split()[4:] for line in capsys.readouterr().out.splitlines()]
     assert counts[1:3] == [["5"], ["10"]] and counts[4] == ["20", "or", "more"]
-
-
-def test_measured_passes_are_told_after_the_guess(capsys):
-    ch00.reveal_passes("prediction_00_b", None, PASSES[:1], tokens=8)
-    assert "8.00" not in capsys.readouterr().out
-    ch00.reveal_passes("prediction_00_b", 2, PASSES[:1], tokens=8)
-    told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith("You said 2. It is 8. All passes of this run")
-    times = "2 tokens 2.00, 4 tokens 4.00, 8 tokens 8.00, 16 tokens 16.00, 64 tokens 64.00"
-    assert told[1:] == [f"40m, float32: 11.00 ms; {times}"]
 
 
 @pytest.mark.browser

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from classes.chapter_cases import functions_of, text_of
 
+from specdec_lib.lessons.ch02 import checks
 from specdec_lib.lessons.ch02.checks import P, Q
 from specdec_lib.lessons.ch02.computed import exact_law
 from specdec_lib.lessons.ch02.figures import broken_rule, kept_of_100
 from specdec_lib.lessons.ch02.rules import RULES, paths
+from specdec_lib.lessons.common.examples import Different
 
 CHAPTER = "02_rejection_sampling"
 WANTED = {
@@ -40,3 +42,23 @@ def test_a_rule_that_is_not_there_is_told_the_names(shown: list[str], capsys):
 def test_more_than_was_proposed_cannot_be_kept(keep, shown: list[str], capsys):
     kept_of_100(keep, P, Q)
     assert shown == [] and "at most 30, 45, 20, 5" in capsys.readouterr().out
+
+
+# By exercise: what came back, and whether the check then asks this.
+ASKED = [
+    ("speculative_accept", [3, 2], "go on", True),
+    ("speculative_accept", [], "go on", False),
+    ("speculative_accept", [3, 1], "go on", False),
+    ("residual_distribution", np.array([0.375, 0.375, 0.125, 0.125]), "too rarely", True),
+    ("residual_distribution", np.array([0.15, 0, 0, 0.05]), "too rarely", False),
+    ("residual_distribution", np.array([0.15, 0, 0, 0.05]), "sums to 0.2", True),
+    ("correct_token", (3, False), "coin of 0.6 accepts", True),
+    ("correct_token", (0, False), "Is r the coin", True),
+]
+
+
+@pytest.mark.parametrize("name, got, question, asked", ASKED)
+def test_a_check_asks_only_what_fits_the_answer(name: str, got, question: str, asked: bool):
+    with pytest.raises(Different) as caught:
+        getattr(checks, f"check_{name}")(lambda *args: got)
+    assert (question in str(caught.value)) is asked

@@ -97,12 +97,3 @@ def test_every_argument_is_one_that_the_cards_allow(chapter: str):
             if domain and not domain(value):
                 outside.append(f"{call.function}: {name} = {value!r}")
     assert looked_at > 40 and outside == []
-
-
-def test_a_coin_of_1_would_be_noticed():
-    assert not uniform(1.0) and not uniform(np.array([0.5, 1.0])) and uniform(0.0)
-
-
-def test_an_array_of_tokens_is_no_list_of_them():
-    assert token_array(np.array([0, 3])) and not tokens(np.array([0, 3]))
-    assert not any(map(token_array, ([0, 3], np.array([0.5]), np.array([-1]), np.array([[0]]))))

@@ -1,15 +1,12 @@
 """Chapter 00, why generation is slow: its examples, the visible checks on them, and the hints."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from specdec_lib.lessons.common import answers
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.examples import expect, visible_check
 from specdec_lib.lessons.common.hints import hints_from
-from specdec_lib.lessons.common.race import reason
 
 __all__ = ["committed"]
 
@@ -59,14 +56,6 @@ _BALANCE = MACHINES["H100"].peak_flops / MACHINES["H100"].bandwidth  # FLOP/s fo
 
 # What the predictions are held against, and why it is so.
 TRUTHS = {
-    "prediction_00_race": Truth(
-        None,
-        "",  # said by the race itself
-        {
-            1.0: "would be no gain: the small model takes all the time that it saves.",
-            4.0: "would be every proposal accepted, by a small model that takes no time.",
-        },
-    ),
     "prediction_00": Truth(
         max(1.0, 5 / _BALANCE),
         "Reading the weights takes all of that time, and five tokens share one reading.",
@@ -76,7 +65,7 @@ TRUTHS = {
     ),
     "prediction_00_b": Truth(
         None,
-        "All passes of this run, as multiples of a pass over one token:",
+        "The figure below shows the passes of all four models.",
         {
             8.0: "would be eight passes: each reads all weights again.",
             1.0: "is what the roofline says if eight tokens are free. Real passes cost more.",
@@ -135,42 +124,6 @@ def look() -> None:
         print(f"64 rows of 6 tokens, {context} of text: {max(1, longer):.2f} times as long as 1")
 
 
-def count_free(
-    forward: Callable, *machines: tuple[float, float, float, float], most: int = 1000
-) -> None:
-    """Print how many tokens take no longer than one by the student's `forward`, up to `most`.
-
-    A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
-    """
-    print("parameters  bytes each  bytes/s  FLOP/s   tokens that take no longer than one")
-    for machine in machines:
-        one = forward(1, *machine)
-        tokens = range(2, most + 1)
-        longer = (n for n in tokens if forward(n, *machine) > one)
-        found = next(longer, most + 1) - 1
-        size, each, bandwidth, peak = (f"{number:,g}" for number in machine)
-        more = " or more" if found == most else ""
-        print(f"{size:>10}  {each:>10}  {bandwidth:>7}  {peak:>6}   {found}{more}")
-
-
-def reveal_race(name: str, guess: object, races: Sequence[Any]) -> None:
-    """Set a guess beside the ratio of the last race (measure/race), its second lane's."""
-    last = races[-1]
-    truth = replace(TRUTHS[name], why=reason(last))
-    answers.reveal(name, guess, truth, last.ratio(last.lanes[1]))
-
-
-def reveal_passes(name: str, guess: object, passes: Sequence[Passes], tokens: int) -> None:
-    """Set a guess beside the first model's pass over `tokens`, and then list all models' passes."""
-    reveal(name, guess, passes[0].ratio(tokens))
-    if guess is None:
-        return
-    for each in passes:
-        some = [n for n in each.seconds if n in (2, 4, 8, 16, 64)]
-        longer = ", ".join(f"{n} tokens {each.ratio(n):.2f}" for n in some)
-        print(f"{', '.join(each.name)}: {1e3 * median(each.seconds[1]):.2f} ms; {longer}")
-
-
 @visible_check
 def check_arithmetic_intensity(function: Callable) -> None:
     """One token in three formats, and a longer pass."""
@@ -197,8 +150,9 @@ def check_forward_time(function: Callable) -> None:
 @visible_check
 def check_free_tokens(function: Callable) -> None:
     """The smallest example, the A100, 8-bit weights on it, and a machine that is never idle."""
-    expect(function, 1, 100, 1000, gives=5, hint="Where is b N / B equal to 2 n N / F?")
-    expect(function, 2, *MACHINES["A100"][:2], gives=153, hint="Did you round down, to an int?")
+    hint, sixth = "Where is b N / B equal to 2 n N / F?", "The sixth takes longer: is it free?"
+    expect(function, 1, 100, 1000, gives=5, hint=hint, asks=[(6, sixth)])
+    expect(function, 2, *MACHINES["A100"][:2], gives=153, asks=[(154, "Did you round down?")])
     hint = "Fewer bytes are read sooner: b F / (2 B) is 76.5, and half a token is not free."
     expect(function, 1, *MACHINES["A100"][:2], gives=76, hint=hint)
     hint = "One token never takes longer than one token."

@@ -96,6 +96,28 @@ def pass_times(
     show(ax.figure, f"Time of a pass against its tokens, by your function. {'; '.join(parts)}.")
 
 
+@drawn_from("forward_time")
+def count_free(
+    forward: Callable, *machines: tuple[float, float, float, float], most: int = 1000
+) -> None:
+    """Print how many tokens take no longer than one by the student's `forward`, up to `most`.
+
+    A machine is its model's parameters, bytes a parameter, bytes/s and FLOP/s.
+    """
+    counts = [_count(forward, machine, most) for machine in machines]
+    print("parameters  bytes each  bytes/s  FLOP/s   tokens that take no longer than one")
+    for machine, found in zip(machines, counts, strict=True):
+        size, each, bandwidth, peak = (f"{number:,g}" for number in machine)
+        more = " or more" if found == most else ""
+        print(f"{size:>10}  {each:>10}  {bandwidth:>7}  {peak:>6}   {found}{more}")
+
+
+def _count(forward: Callable, machine: tuple[float, float, float, float], most: int) -> int:
+    one = forward(1, *machine)
+    longer = (n for n in range(2, most + 1) if forward(n, *machine) > one)
+    return next(longer, most + 1) - 1
+
+
 @drawn_from("free_tokens")
 def free_by_machine(
     free: Callable, machines: Mapping[str, Machine], bytes_per_param: Sequence[float]

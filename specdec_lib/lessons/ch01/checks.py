@@ -107,18 +107,23 @@ def target_rows(prefix: list[int], drafted: list[int]) -> np.ndarray:
 @visible_check
 def check_draft_block(function: Callable) -> None:
     """The block of the card, one token alone, a block of rare tokens, and another draft."""
+    alone, other = tokens("sat sat ran"), tokens("sat on the")
+    asks = (
+        ((alone, np.array(3 * [DRAFT.row(_PREFIX)])), "Is a draft token in the next call's list?"),
+        ((other, drafted_rows(DRAFT, _PREFIX, other)), "0.95 is not in the piece of `the`."),
+    )
     for prefix, uniforms, drafted, hint in (
-        ("the cat", UNIFORMS, "sat on mat", "Is every draft token in the next call's list?"),
+        ("the cat", UNIFORMS, "sat on mat", ""),
         ("the dog", UNIFORMS[2:], "ran", "u = 0.95 picks the second of two words."),
         ("mat .", np.array([0.9, 0.2, 0.99]), "dog sat .", "Token i is picked by uniforms[i]."),
     ):
         before, out = tokens(prefix), tokens(drafted)
         gives = (out, drafted_rows(DRAFT, before, out))
         _, draft = pair(in_a_block=len(out))
-        expect(function, draft, before, len(out), uniforms, gives=gives, hint=hint)
+        expect(function, draft, before, len(out), uniforms, gives=gives, hint=hint, asks=asks)
     before, out = tokens("sat on"), tokens("the mat")
     far = DraftModel(TARGET.row, Calls(drafts=2))
-    hint = "This draft looks at two words: is the whole text in every call?"
+    hint = "This draft looks at two words: the whole text belongs into every call."
     gives = (out, drafted_rows(TARGET, before, out))
     expect(function, far, before, 2, np.array([0.1, 0.3]), gives=gives, hint=hint)
 
@@ -157,20 +162,23 @@ def check_greedy_prefix(function: Callable) -> None:
 
 @visible_check
 def check_greedy_speculative_decode(function: Callable) -> None:
-    """Twelve tokens in four passes, the text up to its end, whole blocks, no tokens at all."""
+    """Twelve tokens in four passes, the text up to an end, whole blocks, no tokens at all."""
     whole = greedy_decode(TARGET, _PREFIX, LONG)
     hint = "The target alone writes: " + text(whole) + "."
-    target, draft = pair(targets=4, in_a_block=4)
+    target, draft = pair(targets=4, in_a_block=4, provided="if your score_block is right")
     expect(function, target, draft, _PREFIX, 4, LONG, None, gives=whole, hint=hint)
-    target, draft = pair(targets=2, in_a_block=4)
-    end = whole.index(END) + 1
-    hint = "The text ends with its first eos, also if that stands inside a block."
-    expect(function, target, draft, _PREFIX, 4, LONG, END, gives=whole[:end], hint=hint)
+    for eos, passes, hint in (
+        (END, 2, "The text ends with its first eos, also if that stands inside a block."),
+        (0, 4, "Here eos is 0, a token like any other."),
+    ):
+        target, draft = pair(targets=passes, in_a_block=4)
+        gives = whole[: whole.index(eos) + 1]
+        expect(function, target, draft, _PREFIX, 4, LONG, eos, gives=gives, hint=hint)
     for count, passes, hint in (
         (5, 1, "This draft is always right: four draft tokens and the bonus, in one pass."),
         (LONG + 1, 3, "This draft is always right: blocks of 5, 5 and 3 tokens, one pass each."),
     ):
-        calls = Calls(targets=passes, in_a_block=4)
+        calls = Calls(targets=passes, in_a_block=4, provided="with the bonus of a whole block")
         perfect = TargetModel(TARGET.row, calls), DraftModel(TARGET.row, calls)
         gives = greedy_decode(TARGET, _PREFIX, count)
         expect(function, *perfect, _PREFIX, 4, count, None, gives=gives, hint=hint)

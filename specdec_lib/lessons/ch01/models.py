@@ -66,11 +66,17 @@ class Calls:
 
     `targets` and `drafts` in all, `in_a_block` of the draft between two calls of the target. For
     each call of the target `blocks` keeps how many of the draft came before it, and how many tokens
-    the target read.
+    the target read. `provided` is said of the target's calls: what it takes that they are enough.
     """
 
-    def __init__(self, targets: int = 10**6, drafts: int = 10**6, in_a_block: int = 10**6) -> None:
-        self.allowed = targets, drafts, in_a_block
+    def __init__(
+        self,
+        targets: int = 10**6,
+        drafts: int = 10**6,
+        in_a_block: int = 10**6,
+        provided: str = "",
+    ) -> None:
+        self.allowed = targets, drafts, in_a_block, provided
         self.drafts = self.in_this_block = 0
         self.blocks: list[tuple[int, int]] = []
 
@@ -81,16 +87,18 @@ class Calls:
         """Count a call of the target that reads so many tokens. ValueError: it is one too many."""
         self.blocks.append((self.in_this_block, reads))
         self.in_this_block = 0
-        if len(self.blocks) > self.allowed[0]:
-            raise ValueError(f"the target is called more often than the {self.allowed[0]} allowed")
+        self._count("target", len(self.blocks), self.allowed[0], self.allowed[3])
 
     def of_draft(self) -> None:
         """Count a call of the draft. ValueError: it is one too many."""
         self.drafts, self.in_this_block = self.drafts + 1, self.in_this_block + 1
-        if self.in_this_block > self.allowed[2]:
-            raise ValueError(f"the draft is called more than {self.allowed[2]} times for one block")
-        if self.drafts > self.allowed[1]:
-            raise ValueError(f"the draft is called more often than the {self.allowed[1]} allowed")
+        self._count("draft", self.in_this_block, self.allowed[2], "for one block")
+        self._count("draft", self.drafts, self.allowed[1])
+
+    def _count(self, name: str, calls: int, allowed: int, where: str = "") -> None:
+        if calls > allowed:
+            told = f"the {name} was called {calls} times instead of at most {allowed} {where}"
+            raise ValueError(told.strip())
 
 
 class TargetModel:

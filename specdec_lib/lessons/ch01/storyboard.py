@@ -1,4 +1,4 @@
-"""One greedy block in four frames that open after a question: draft, score, gate, repair.
+"""One greedy block in four frames that open after a question: draft, score, accept, correct.
 
 The block is the one that the exercises of the chapter work on, with the intern as the draft and the
 partner as the target.
@@ -53,7 +53,7 @@ def score(ax: Axes) -> str:
     return f"In one glance the partner has a word for every place: {_said(_WANTED[:-1])}."
 
 
-def gate(ax: Axes) -> str:
+def accept(ax: Axes) -> str:
     """Which words stand: up to the first that differs."""
     kinds = ["accepted"] * _PASSED + ["rejected"] + ["dropped"] * (len(_DRAFTED) - _PASSED - 1)
     judged = [(kind, WORDS[token]) for kind, token in zip(kinds, _DRAFTED, strict=True)]
@@ -63,7 +63,7 @@ def gate(ax: Axes) -> str:
     return f"{passed} may stay. “{out}” is the first word that differs: it is crossed out."
 
 
-def repair(ax: Axes) -> str:
+def correct(ax: Axes) -> str:
     """What stands in the text now."""
     block = _words(_DRAFTED[:_PASSED], "accepted") + [("corrected", WORDS[_WANTED[_PASSED]])]
     _row(ax, 1.0, "text", _words(_PREFIX, "plain") + block)
@@ -77,8 +77,8 @@ def repair(ax: Axes) -> str:
 FRAMES: tuple[tuple[str, str, Callable[[Axes], str]], ...] = (
     ("Draft", "The intern goes on after “the cat”, by the habits. Which four words?", draft),
     ("Score", "All four words stand on the page. How many glances does the partner need?", score),
-    ("Gate", "Which of the four words may stay?", gate),
-    ("Repair", "What stands in the text after this block?", repair),
+    ("Accept", "Which of the four words may stay?", accept),
+    ("Correct", "What stands in the text after this block?", correct),
 )
 
 

@@ -52,8 +52,9 @@ reveal = revealing(TRUTHS)
 @visible_check
 def check_acceptance_probability(function: Callable) -> None:
     """Two ratios below one, one above, the three zeros, and one of tiny probabilities."""
-    expect(function, P, Q, 1, gives=0.3 / 0.45, hint="Is it the target over the draft?")
-    expect(function, P, Q, 2, gives=0.75, hint="Is it the target over the draft?")
+    over = "Is it the target over the draft?"
+    expect(function, P, Q, 1, gives=0.3 / 0.45, asks=[(1.0, over), (1.5, over)])
+    expect(function, P, Q, 2, gives=0.75)
     expect(function, P, Q, 0, gives=1.0, hint="A probability is at most 1.")
     never, impossible = array([0.0, 1.0, 0.0]), array([1.0, 0.0, 0.0])
     expect(function, never, impossible, 0, gives=0.0, hint="What if the target gives it nothing?")
@@ -69,8 +70,14 @@ def check_acceptance_probability(function: Callable) -> None:
 def check_speculative_accept(function: Callable) -> None:
     """The block of the card, with coins that reject its second token, none, the first; a zero."""
     p, q, r = BLOCK_P, BLOCK_Q, BLOCK_R
-    hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.6, 0.1. Did you go on after the first rejection?"
-    expect(function, _BLOCK, p, q, r, gives=[3], hint=hint)
+    hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.6, 0.1."
+    asks = (
+        ([3, 2], "Did you go on after the first rejection?"),
+        ([], "The first coin is below its ratio: does that accept the token?"),
+        ([3, 1], "Token 1 is rejected: does it stay?"),
+        ([3, 1, 2], "The second coin is above its ratio, p over q: does that reject the token?"),
+    )
+    expect(function, _BLOCK, p, q, r, gives=[3], hint=hint, asks=asks)
     hint = "Ratios 1.25, 0.2, 2; coins 0.7, 0.15, 0.1. Below q a small enough coin accepts, too."
     expect(function, _BLOCK, p, q, array([0.7, 0.15, 0.1]), gives=[3, 1, 2], hint=hint)
     hint = "Ratios 0.2, 2; coins 0.6, 0.1. If the first token is rejected, nothing is accepted."
@@ -85,10 +92,14 @@ def check_speculative_accept(function: Callable) -> None:
 @visible_check
 def check_residual_distribution(function: Callable) -> None:
     """The chapter's pair, the pair the other way round, equal and nearly equal distributions."""
-    gives = array([0.75, 0.0, 0.0, 0.25])
-    expect(function, P, Q, gives=gives, hint="Which tokens has the draft proposed too rarely?")
-    gives = array([0.0, 0.75, 0.25, 0.0])
-    expect(function, Q, P, gives=gives, hint="Did you divide by the mass that is left?")
+    rarely, other = "Which tokens has the draft proposed too rarely?", array([0.0, 0.75, 0.25, 0.0])
+    asks = (
+        (array([0.15, 0.0, 0.0, 0.05]), "It sums to 0.2. Did you divide by the mass that is left?"),
+        (array([0.375, 0.375, 0.125, 0.125]), rarely),
+        (other, rarely),
+    )
+    expect(function, P, Q, gives=array([0.75, 0.0, 0.0, 0.25]), asks=asks)
+    expect(function, Q, P, gives=other)
     expect(function, P, P, gives=P, hint="If no mass is left, return a copy of p.")
     nearly, half = array([0.5 + 2**-20, 0.5 - 2**-20]), array([0.5, 0.5])
     hint = "Nearly equal is not equal: a little mass is missing, and all of it from token 0."
@@ -98,8 +109,10 @@ def check_residual_distribution(function: Callable) -> None:
 @visible_check
 def check_correct_token(function: Callable) -> None:
     """Token 1 of the pair, ratio 2/3, kept by a small coin, replaced after a large one; a zero."""
-    expect(function, P, Q, 1, 0.6, 0.9, gives=(1, True), hint="Its ratio is 2/3.")
-    hint = "After a rejection the token comes from the residual, here [0.75, 0, 0, 0.25]."
+    asks = [((0, False), "Is r the coin, and u what the residual is drawn with?")]
+    hint = "Its ratio is 2/3, and a coin of 0.6 accepts it."
+    expect(function, P, Q, 1, 0.6, 0.9, gives=(1, True), hint=hint, asks=asks)
+    hint = "A coin of 0.7 rejects it: then comes a token of the residual, [0.75, 0, 0, 0.25]."
     expect(function, P, Q, 1, 0.7, 0.1, gives=(0, False), hint=hint)
     expect(function, P, Q, 1, 0.7, 0.8, gives=(3, False), hint=hint)
     never, half = array([0.0, 0.5, 0.5]), array([0.5, 0.5, 0.0])

@@ -11,6 +11,8 @@ from specdec_lib.lessons.common.examples import Different, Unwritten
 
 CLOSE = 0.1  # of the truth: a guess no farther away is close
 OPTIONS = tuple("abcd")
+#: By prediction, the guess that its check has refused: nothing is revealed to it.
+_refused: dict[str, object] = {}
 WIDE = 92  # characters: a page breaks a longer printed line inside a word
 
 
@@ -44,7 +46,9 @@ class Quiz:
 
 def committed(name: str, guess: object, low: float, high: float) -> None:
     """Check that a guess from `low` to `high` is written down, and say so."""
+    _refused[name] = guess
     require_guess(name, guess, low, high)
+    del _refused[name]
     print(f"{name}: {guess:g} is written down. Right or wrong, it counts.")
 
 
@@ -65,7 +69,8 @@ def reveal(name: str, guess: object, truth: Truth, measured: float | None = None
 
     A guess that is one of the typical wrong numbers is told the thought behind it.
     """
-    if not isinstance(guess, int | float) or isinstance(guess, bool):
+    is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
+    if not is_number or guess in (_refused.get(name),):
         print(f"Write your guess into {name} first: this cell waits for it.")
         return
     _say(told_of(guess, truth, measured))

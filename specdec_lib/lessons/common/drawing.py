@@ -44,10 +44,10 @@ def drawn_from(*names: str) -> Callable[[Callable], Callable]:
                 own = map(on_copies, args[: len(names)])
                 figure(*own, *args[len(names) :], **kwargs)
             except NotImplementedError:
-                print(f"This figure draws your own {' and '.join(names)}. Write it first.")
+                print(f"This cell uses your own {' and '.join(names)}. Write it first.")
             except Exception as error:  # whatever a half-written function does
                 said = getattr(error, "what_happened", None) or repr(error)
-                print(f"Your {' and '.join(names)} cannot be drawn yet: {said}")
+                print(f"Your {' and '.join(names)} cannot be used yet: {said}")
             finally:
                 plt.close("all")  # else the notebook would show a picture that is half made
 

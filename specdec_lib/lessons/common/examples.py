@@ -53,7 +53,7 @@ class Unwritten(NotImplementedError):
     """An answer that is not there yet; in a notebook it is one line."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"NotImplementedError: {self}"]
+        return [f"{self}. This cell waits for it."]
 
 
 #: The calls that agreed, a line each, while a visible check runs; None at any other time.
@@ -149,13 +149,21 @@ def agreed(name: str, calls: Sequence[str]) -> None:
     print(f"{name}: {said}. Grading looks at more cases than these.")
 
 
-def expect(function: Callable, *args: Any, gives: Any, hint: str = "", form: bool = True) -> Any:
+def expect(
+    function: Callable,
+    *args: Any,
+    gives: Any,
+    hint: str = "",
+    asks: Sequence[tuple[Any, str]] = (),
+    form: bool = True,
+) -> Any:
     """Call `function(*args)` and raise `Different` unless it returns `gives`.
 
     Numbers agree within 1e-9; without `form` only the values count (`difference`). A stub's
     NotImplementedError passes through unchanged, and so does an exception with the attribute
-    `no_answer`, so that a missing answer is told from a wrong one. `hint` is the likely cause, as a
-    question.
+    `no_answer`, so that a missing answer is told from a wrong one. `hint` is
+    true of the example whatever came back. `asks` are wrong values, each with the question for
+    exactly that value.
     """
     texts = _texts_before(function, args)
     try:
@@ -168,7 +176,9 @@ def expect(function: Callable, *args: Any, gives: Any, hint: str = "", form: boo
     why = difference(got, gives, form)
     if why is not None:
         call = texts[0] or format_call(function, args)
-        raise Different(f"{call} {_outcome(got, gives, why, form)}", "" if why else hint)
+        asked = next((ask for wrong, ask in asks if difference(got, wrong, form) is None), "")
+        hint = "" if why else f"{hint} {asked}".strip()
+        raise Different(f"{call} {_outcome(got, gives, why, form)}", hint)
     agrees(texts[1], describe(got))
     return got
 
@@ -212,7 +222,9 @@ def _raised(error: Exception) -> str:
     """The exception, and the last line of the student's own that led to it."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame.line for frame in frames if not frame.filename.startswith(NOT_THEIRS)]
-    return f"raised {type(error).__name__}: {error}" + (f", at `{own[-1]}`" if own else "")
+    return f"raised {type(error).__name__}: {error}" + (
+        f", at `{own[-1]}`" if any(own[-1:]) else ""
+    )
 
 
 def _outcome(got: Any, gives: Any, why: str, form: bool) -> str:

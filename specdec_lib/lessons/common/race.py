@@ -75,19 +75,6 @@ def verdict(race: Any) -> str:
     return f"The tokens were compared: {names} wrote another text than {race.lanes[0].name}."
 
 
-def reason(race: Any) -> str:
-    """Why the second lane was as fast as it was: its passes, and what they cost where it lost."""
-    plain, fast = race.lanes[:2]
-    text = "The text is the same" if race.same(fast) else "The texts are not the same"
-    passes = f"{len(fast.passes)} passes of the large model instead of {len(plain.passes)}"
-    if race.ratio(fast) >= 1:
-        return f"{text}, and it took {passes}."
-    return (
-        f"{text}, and it took {passes}. But on this machine the draft model's own time, and passes "
-        "over several tokens, cost more than the saved passes."
-    )
-
-
 def as_page(race: Any) -> str:
     """The replay as HTML that needs nothing else."""
     lanes = "".join(_lane(race, lane) for lane in race.lanes)

@@ -91,6 +91,7 @@ def random_pairs(count: int, seed: int, size: int = 4) -> Iterator[tuple[np.ndar
 NO_FIGURES = {"setting_name", "draw_and_compare", "witnesses", "draw_tree", "layout", "fates"}
 NO_FIGURES |= {
     "branch",
+    "count_free",
     "three_conditions",
     "perfect_to_useless",
     "table_of_drafts",

@@ -21,10 +21,18 @@ def test_long_answers_are_told_shortly():
 def test_predictions_are_committed_before_anything_is_revealed(capsys):
     with pytest.raises(NotImplementedError, match="no guess yet"):
         committed("prediction_02", None, 0, 1)
-    with pytest.raises(Different, match="from 0 to 1"):
-        committed("prediction_02", 3, 0, 1)
     reveal("prediction_02", None, Truth(0.8, "Because."))
     assert "0.8" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("refused", [50, -0.1, float("nan"), True])
+def test_a_refused_guess_is_told_nothing(refused: float, capsys):
+    with pytest.raises(Different, match="from 0 to 1"):
+        committed("a_guess", refused, 0, 1)
+    reveal("a_guess", refused, Truth(0.8, "Because."))
+    assert "0.8" not in capsys.readouterr().out
+    reveal("a_guess", 0.5, Truth(0.8, "Because."))
+    assert "It is 0.8" in capsys.readouterr().out
 
 
 BLOCK = Truth((1 - 0.7**6) / 0.3, "Because.", {1 / 0.3: "has no end.", 2.77: "has no bonus."})

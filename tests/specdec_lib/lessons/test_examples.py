@@ -87,7 +87,7 @@ def test_notebook_shows_wrapped_messages_and_no_frames_of_a_check():
     assert len(lines) > 1 and all(len(line) <= 88 for line in lines)
     with pytest.raises(Unwritten) as caught:
         ch02.check_correct_token(unwritten_by_any_name)
-    assert caught.value._render_traceback_() == ["NotImplementedError: not written yet"]
+    assert caught.value._render_traceback_() == ["not written yet. This cell waits for it."]
 
 
 def test_a_check_prints_the_calls_that_agreed_and_nothing_that_is_read_as_a_mark(capfd):
@@ -224,7 +224,7 @@ def test_a_loop_that_cannot_end_is_stopped_by_what_it_calls_and_told_why(capsys)
     assert message == f"settled(step=<lambda>) {said}; expected 0."
     figure = drawn_from("settled")(lambda function: function(at_most(3, len, "it", "why")))
     figure(lambda step: [step("") for _ in range(9)])
-    assert "cannot be drawn yet: called it more than 3 times: why" in capsys.readouterr().out
+    assert "cannot be used yet: called it more than 3 times: why" in capsys.readouterr().out
 
 
 def test_a_loop_that_calls_nothing_is_stopped_after_so_many_lines():

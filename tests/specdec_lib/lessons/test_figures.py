@@ -26,7 +26,7 @@ def test_figures_wait_for_their_function(capsys):
     figure(unwritten)
     figure(lambda: 1 / 0)
     out = capsys.readouterr().out
-    assert "Write it first" in out and "cannot be drawn yet: ZeroDivisionError" in out
+    assert "Write it first" in out and "cannot be used yet: ZeroDivisionError" in out
 
 
 def test_figures_tell_what_a_wrong_function_returned(shown: list[str]):

@@ -1,7 +1,6 @@
-"""What lessons lend to notebooks, and the files that every chapter has."""
+"""What lessons lend to notebooks."""
 
 import pytest
-from classes.chapter_cases import LESSONS
 
 from specdec_lib.lessons.ch01 import checks as ch01
 from specdec_lib.lessons.ch02 import checks as ch02
@@ -22,32 +21,3 @@ def test_a_list_of_a_lesson_is_a_new_one_at_every_use():
         assert 99 not in getattr(lesson, name)
     with pytest.raises(AttributeError, match="no name NOTHING"):
         _ = ch01.NOTHING
-
-
-# What a chapter's folder may hold beside its checks and figures.
-ROLES = {
-    "broken",
-    "budget",
-    "checks",
-    "computed",
-    "diagnosis",
-    "experts",
-    "family",
-    "figures",
-    "forgery",
-    "frame",
-    "library",
-    "measured",
-    "models",
-    "puzzle",
-    "quizzes",
-    "rules",
-    "service",
-    "storyboard",
-}
-
-
-def test_every_chapter_has_the_same_file_names():
-    for folder in sorted(LESSONS.glob("ch[0-9][0-9]")):
-        names = {file.stem for file in folder.glob("*.py")} - {"__init__"}
-        assert {"checks", "figures", "quizzes"} <= names <= ROLES, folder.name

@@ -5,7 +5,6 @@ import re
 import pytest
 from pages.accessibility import faults
 
-from specdec_lib.lessons.ch00 import checks as ch00
 from specdec_lib.lessons.common import race as shown
 from specdec_lib.measure.race.record import Lane, Pass, Race
 
@@ -49,22 +48,6 @@ def test_of_several_texts_one_is_seen_at_a_time_and_all_can_be_read():
     assert "All 2 texts" in folded and "--t" not in folded
     assert re.sub(r"<.*?>", " ", folded).split() == ["All", "2", "texts", "if", "one", "or", "two"]
     assert "<details" not in shown.as_page(of(SLOW))
-
-
-def test_the_reason_of_a_ratio_below_one_is_not_that_of_a_gain():
-    late = Lane("speculative decoding", [[Pass(4.0, ["a<b", " or", " c"])]])
-    gain, loss = shown.reason(of(SLOW, FAST)), shown.reason(of(SLOW, late))
-    assert gain == "The text is the same, and it took 1 passes of the large model instead of 3."
-    assert loss.startswith(gain) and "cost more than the saved passes" in loss
-    assert shown.reason(of(SLOW, OTHER)).startswith("The texts are not the same")
-
-
-@pytest.mark.parametrize(("end", "said"), [(1.5, "It is 2."), (4.0, "It is 0.75.")])
-def test_a_guess_of_the_race_is_told_what_this_race_showed(end: float, said: str, capsys):
-    fast = Lane("speculative decoding", [[Pass(end, ["a<b", " or", " c"])]])
-    ch00.reveal_race("prediction_00_race", 3.0, [of(SLOW, SLOW), of(SLOW, fast)])
-    text = " ".join(capsys.readouterr().out.split())  # it is printed in short lines
-    assert said in text and shown.reason(of(SLOW, fast)) in text
 
 
 def test_a_terminal_gets_the_text(capsys):
