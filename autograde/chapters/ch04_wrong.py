@@ -301,6 +301,20 @@ def earliest_occurrence(tokens, k, max_ngram=3):
 
 
 @prompt_lookup.wrong(
+    think="the last occurrence found is the suffix itself, so the one before it is taken.",
+    because="where the search ends before the suffix, the last one found is the latest earlier one.",
+)
+def second_latest(tokens, k, max_ngram=3):
+    for size in range(min(max_ngram, len(tokens) - 1), 0, -1):
+        starts = range(len(tokens) - size)
+        found = [i for i in starts if tokens[i : i + size] == tokens[-size:]]
+        if found:
+            start = found[-2:][0]
+            return tokens[start + size : start + size + k]
+    return []
+
+
+@prompt_lookup.wrong(
     think="the search may start at the suffix itself.",
     because="the suffix always equals itself, and nothing follows it.",
 )
@@ -418,9 +432,9 @@ def transposed(tokens, vocab_size, smoothing=1.0):
 
 
 @bigram_probs.wrong(
-    think="counts[a, b] += 1 counts every pair.",
-    because="with arrays of indices NumPy adds 1 to each cell once, however often it is named; "
-    "np.add.at adds every time.",
+    think="a pair that occurs twice counts once.",
+    because="each occurrence adds 1. With arrays of indices counts[a, b] += 1 adds 1 to a cell "
+    "once, and np.add.at every time.",
 )
 def each_pair_once(tokens, vocab_size, smoothing=1.0):
     ids = np.asarray(tokens, dtype=int)

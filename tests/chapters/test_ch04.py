@@ -1,5 +1,6 @@
 """Chapter 04: its lesson, its figures, its simulator, and the library that it measures with."""
 
+import inspect
 import itertools
 import re
 from pathlib import Path
@@ -13,7 +14,7 @@ from transformers.generation import configuration_utils
 
 from autograde.chapter import SOLUTIONS
 from autograde.chapters import ch04_wrong
-from autograde.tools.proof import grade_with
+from autograde.tools.proof import grade_alone, grade_with
 from specdec_lib import theory
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.lookup import lookup
@@ -39,6 +40,7 @@ LOSS = "def distillation_loss(t, d):\n    p, q = t.float().softmax(-1), d.float(
     [
         ("return 1 - torch.minimum(p, q).sum(-1)", 1, "the mean over all positions"),
         ("return (1 - torch.minimum(p, q).sum(-1).mean()).item()", 2, "a tensor of shape ()"),
+        ("return (p - q).abs().sum(-1).mean().reshape(1) / 2", 3, "its shape is (1,)"),
         ("return (p - q).abs().sum(-1).mean() / 2", 4, ""),
         ("return 1 - (p - (p - q).clamp(min=0)).sum(-1).mean()", 4, ""),
         ("return torch.tensor(1 - torch.minimum(p, q).sum(-1).mean().item())", 2, "no gradient"),
@@ -48,12 +50,41 @@ LOSS = "def distillation_loss(t, d):\n    p, q = t.float().softmax(-1), d.float(
             "no gradient",
         ),
     ],
-    ids=["per position", "a float", "L1", "clamp", "new tensor", "NumPy"],
+    ids=["per position", "a float", "one row", "L1", "clamp", "new tensor", "NumPy"],
 )
 def test_losses_of_other_students(last: str, passed: int, told: str):
     result = grade_with(CHAPTER, distillation_loss=f"{LOSS}    {last}")
     exercise = result.exercises["distillation_loss"]
     assert exercise.passed == passed and told in " ".join(exercise.messages)
+
+
+def test_the_chapters_own_stopping_rule_earns_all_points():
+    code = """def best_k(alpha, c, k_max):
+    k = 0
+    while k < k_max and alpha ** (k + 1) / c > walltime_speedup(alpha, c, k):
+        k += 1
+    return k"""
+    exercise = grade_alone(CHAPTER, best_k=code).exercises["best_k"]
+    assert exercise.score == exercise.max_score
+
+
+def test_the_second_latest_occurrence_is_not_the_earliest():
+    """In every behaviour that the second latest fails, a case tells it from the earliest."""
+    code = inspect.getsource(ch04_wrong.second_latest).replace("second_latest", "prompt_lookup")
+    code = code[code.index("def ") :]
+    exercise = grade_alone(CHAPTER, prompt_lookup=code).exercises["prompt_lookup"]
+    causes = [each.cause for each in exercise.behaviours if not each.passed]
+    assert causes == ["second_latest"] * 3
+
+
+def test_the_check_tries_a_row_whose_sum_is_below_1():
+    def divided_by_1_at_least(tokens, vocab_size, smoothing=1.0):
+        counts = ch04_wrong._pairs(tokens, vocab_size, smoothing)
+        sums = counts.sum(axis=1, keepdims=True)
+        return np.where(sums > 0, counts / np.maximum(sums, 1), 1 / vocab_size)
+
+    with pytest.raises(Different, match="A row sums to 0.5"):
+        ch04.check_bigram_probs(divided_by_1_at_least)
 
 
 def test_a_loss_by_numpy_is_told_of_its_gradient_for_narrow_logits_too():

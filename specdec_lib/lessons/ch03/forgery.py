@@ -31,31 +31,35 @@ class Forgery(NamedTuple):
 
 
 def examined(rule: Rule, seed: int = 0) -> Forgery:
-    """Count and sample `rule`. Raises Different if it returns anything but N tokens."""
+    """Count and sample `rule`.
+
+    Raises Different if it returns anything but N tokens, or if a token depends on its place.
+    """
     rule = _tokens_only(rule)
-    law, *off = (rule_law(rule, GRID_P, GRID_Q, place=place) for place in (0.5, 0.05, 0.95))
+    each = _one_by_one(rule)
+    law, *off = (rule_law(each, GRID_P, GRID_Q, place=place) for place in (0.5, 0.05, 0.95))
     seen = sampled(rule, GRID_P, GRID_Q, DRAWS, seed)
     return Forgery(_tv(law, GRID_P), max(_tv(law, each) for each in off), seen)
 
 
-def fault_of(forgery: Forgery) -> tuple[str, str] | None:
-    """Why a rule is no hidden impostor: the name of the mistake and a sentence; None if it is."""
+def fault_of(forgery: Forgery) -> str | None:
+    """Why a rule is no hidden impostor; None if it is one."""
     if forgery.apart > 1e-12:
-        return "between_the_lines", (
+        return (
             "It decides inside a square: asked off the middle of each square it has another law, "
             f"{forgery.apart:.2g} away. Let r and u be compared with multiples of 1/64 only."
         )
     if forgery.counted < 1e-12:
-        return "honest", (
+        return (
             "Counting finds the law p, so nothing is forged. Write another token in a few squares."
         )
     if forgery.counted > FLOOR:
-        return "too_loud", (
+        return (
             f"Counted, it is {forgery.counted:.5f} from p. That is more than {FLOOR_SAID}, the "
             f"noise of {DRAWS:,} samples, so sampling can see it."
         )
     if forgery.seen > ALARM:
-        return "too_loud", (
+        return (
             f"{DRAWS:,} samples are {forgery.seen:.4f} from p. The check raises its alarm at "
             f"{ALARM:.4f}."
         )
@@ -70,6 +74,21 @@ def short_of(forgery: Forgery, bias: float) -> str | None:
         f"It hides, with a bias of {forgery.counted:.5f}. Expected at least {bias}, and at most "
         f"{FLOOR_SAID}. How many more squares may it take?"
     )
+
+
+def _one_by_one(rule: Rule) -> Rule:
+    """`rule`, with Different if a token depends on more than its own draft token, r and u."""
+
+    def checked(p, q, *given):
+        out, moved = rule(p, q, *given), rule(p, q, *(np.roll(x, 1) for x in given))
+        if (np.roll(out, 1) != moved).any():
+            raise Different(
+                "impostor(p, q, tokens, r, u) gave other tokens for the same draft tokens, r and u "
+                "in another order. Let each depend on its own draft token, r and u alone."
+            )
+        return out
+
+    return checked
 
 
 def _tokens_only(rule: Rule) -> Rule:
