@@ -301,8 +301,8 @@ def earliest_occurrence(tokens, k, max_ngram=3):
 
 
 @prompt_lookup.wrong(
-    think="the last occurrence found is the suffix itself, so the one before it is taken.",
-    because="where the search ends before the suffix, the last one found is the latest earlier one.",
+    think="the last of all occurrences is the suffix itself, so the one before it is asked for.",
+    because="here the search has left the suffix out already, so the last one found counts.",
 )
 def second_latest(tokens, k, max_ngram=3):
     for size in range(min(max_ngram, len(tokens) - 1), 0, -1):

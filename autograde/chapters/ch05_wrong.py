@@ -12,7 +12,7 @@ alpha_from_blocks = WRONG.exercise("alpha_from_blocks")
 
 def _refuse(accepted, k):
     """The errors of the right answer, for wrong answers that err elsewhere."""
-    if len(accepted) == 0 or k == 0 or min(accepted) < 0 or max(accepted) > k:
+    if len(accepted) == 0 or min(accepted) < 0 or max(accepted) > k:
         raise ValueError("these are no counts of such blocks")
 
 
@@ -85,7 +85,7 @@ def bonus_counted(accepted, k):
     because="0 would say that the draft is useless; without a trial nothing is known.",
 )
 def zero_without_trials(accepted, k):
-    if len(accepted) == 0 or k == 0:
+    if len(accepted) == 0:
         return 0.0
     _refuse(accepted, k)
     return sum(accepted) / sum(min(n + 1, k) for n in accepted)

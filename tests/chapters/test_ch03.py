@@ -255,6 +255,20 @@ def test_likely_slips_are_told_apart(cause: str):
     assert first.cause == cause
 
 
+@pytest.mark.parametrize(
+    "wrong, misled",
+    [
+        (ch03_wrong.largest_excess, "signs"),
+        (ch03_wrong.diagonal_only, "weigh"),
+    ],
+)
+def test_a_check_does_not_ask_about_another_mistake(wrong: Callable, misled: str):
+    check = ch03.check_total_variation if misled == "signs" else ch03.check_is_lossless
+    with pytest.raises(Different) as error:
+        check(wrong)
+    assert misled not in str(error.value)
+
+
 def test_a_law_that_does_not_sum_to_1_is_told_its_sum():
     with pytest.raises(Different, match="1.83"):
         ch03.check_argmax_draft_law(ch03_wrong.rejected_share_forgotten)

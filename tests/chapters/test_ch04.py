@@ -1,6 +1,5 @@
 """Chapter 04: its lesson, its figures, its simulator, and the library that it measures with."""
 
-import inspect
 import itertools
 import re
 from pathlib import Path
@@ -70,21 +69,22 @@ def test_the_chapters_own_stopping_rule_earns_all_points():
 
 def test_the_second_latest_occurrence_is_not_the_earliest():
     """In every behaviour that the second latest fails, a case tells it from the earliest."""
-    code = inspect.getsource(ch04_wrong.second_latest).replace("second_latest", "prompt_lookup")
-    code = code[code.index("def ") :]
-    exercise = grade_alone(CHAPTER, prompt_lookup=code).exercises["prompt_lookup"]
+    known = {each.name: each.code for each in ch04_wrong.WRONG.of("prompt_lookup")}
+    result = grade_alone(CHAPTER, prompt_lookup=known["second_latest"])
+    exercise = result.exercises["prompt_lookup"]
     causes = [each.cause for each in exercise.behaviours if not each.passed]
     assert causes == ["second_latest"] * 3
 
 
-def test_the_check_tries_a_row_whose_sum_is_below_1():
+def test_the_check_tells_a_row_that_does_not_sum_to_1():
     def divided_by_1_at_least(tokens, vocab_size, smoothing=1.0):
         counts = ch04_wrong._pairs(tokens, vocab_size, smoothing)
         sums = counts.sum(axis=1, keepdims=True)
         return np.where(sums > 0, counts / np.maximum(sums, 1), 1 / vocab_size)
 
-    with pytest.raises(Different, match="A row sums to 0.5"):
-        ch04.check_bigram_probs(divided_by_1_at_least)
+    for wrong in (divided_by_1_at_least, ch04_wrong.columns_normalised):
+        with pytest.raises(Different, match="A row sums to 0.*, and not to 1.$"):
+            ch04.check_bigram_probs(wrong)
 
 
 def test_a_loss_by_numpy_is_told_of_its_gradient_for_narrow_logits_too():
@@ -130,6 +130,7 @@ def test_the_gradient_worked_out_by_hand_is_autograds():
     "wrong, told",
     [
         (ch04_wrong.no_gradient, "no gradient flows"),
+        (ch04_wrong.softmax_of_the_first_axis, "the last axis"),
         (lambda p, q: 1 - torch.minimum(p.softmax(-1), q.softmax(-1)).sum(-1), "the mean over all"),
     ],
 )
