@@ -209,7 +209,7 @@ def test_an_impostor_that_decides_inside_a_square_is_told_so():
         def impostor(p, q, tokens, r, u, border=border):
             return np.where((r < border) & (u < 0.5), 2, rules.right_rule(p, q, tokens, r, u))
 
-        assert "inside a square" in forgery.fault_of(forgery.examined(impostor))
+        assert "multiples of 1/64" in forgery.fault_of(forgery.examined(impostor))
 
 
 FORGED = """def impostor(p, q, tokens, r, u):
