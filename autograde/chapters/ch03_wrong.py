@@ -263,6 +263,13 @@ def _one_hot(token, size):
     return np.eye(size)[token]
 
 
+def _missing_added(p, q, always):
+    """What is missing comes on top as it is, `always` or after a rejection only."""
+    token, kept = _drafted(p, q)
+    added = np.maximum(p - q, 0) if always or kept < 1 else 0
+    return kept * _one_hot(token, len(p)) + added
+
+
 @argmax_draft_law.wrong(
     think="the target has the last word, so the law is p.",
     because="the rule repairs a token drawn from q; this one was not drawn from q.",
@@ -294,14 +301,12 @@ def replaced_from_target(p, q):
     because="there the rejected share cancels the divisor; here the share is another one.",
 )
 def divisor_cancelled(p, q):
-    token, kept = _drafted(p, q)
-    return kept * _one_hot(token, len(p)) + np.maximum(p - q, 0)
+    return _missing_added(p, q, always=True)
 
 
 @argmax_draft_law.form_of(divisor_cancelled)
 def divisor_cancelled_after_a_rejection(p, q):
-    token, kept = _drafted(p, q)
-    return kept * _one_hot(token, len(p)) + (np.maximum(p - q, 0) if kept < 1 else 0)
+    return _missing_added(p, q, always=False)
 
 
 @argmax_draft_law.wrong(
@@ -318,8 +323,13 @@ def rejected_share_forgotten(p, q):
     because="that takes mass from the draft token, which stays with min(1, p/q).",
 )
 def normalised_at_the_end(p, q):
-    token, kept = _drafted(p, q)
-    law = kept * _one_hot(token, len(p)) + (np.maximum(p - q, 0) if kept < 1 else 0)
+    law = _missing_added(p, q, always=True)
+    return law / law.sum()
+
+
+@argmax_draft_law.form_of(normalised_at_the_end)
+def normalised_after_a_rejection(p, q):
+    law = _missing_added(p, q, always=False)
     return law / law.sum()
 
 
