@@ -213,6 +213,30 @@ def tokens_on_a_line(alpha, c_hat, k):
     return (c_hat * k + k + 1) / (1 + k * alpha)
 
 
+@operations_factor.wrong(
+    think="the draft computes once a block.",
+    because="it computes once for each of its K tokens, one after the other.",
+)
+def one_draft_token(alpha, c_hat, k):
+    return (c_hat + k + 1) / _tokens(alpha, k)
+
+
+@operations_factor.wrong(
+    think="asked is what comes on top of plain decoding.",
+    because="it is the whole over plain decoding: equal amounts give 1 and not 0.",
+)
+def only_what_is_more(alpha, c_hat, k):
+    return (c_hat * k + k + 1) / _tokens(alpha, k) - 1
+
+
+@operations_factor.wrong(
+    think="the sum of the tokens ends at alpha to the power of K - 1.",
+    because="the bonus token comes with alpha to the power of K: the sum has K + 1 terms.",
+)
+def one_term_short(alpha, c_hat, k):
+    return (c_hat * k + k + 1) / _tokens(alpha, max(k - 1, 0))
+
+
 implied_alpha = WRONG.exercise("implied_alpha")
 
 
