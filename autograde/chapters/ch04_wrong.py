@@ -509,14 +509,6 @@ def only_where_seen(tokens, vocab_size, smoothing=1.0):
 
 
 @bigram_probs.wrong(
-    think="the text is a ring: the first token follows the last.",
-    because="nothing is known of what follows the end of a text.",
-)
-def wrapped_around(tokens, vocab_size, smoothing=1.0):
-    return _normalised(_pairs([*tokens, *tokens[:1]], vocab_size, smoothing))
-
-
-@bigram_probs.wrong(
     think="a row without counts takes care of itself.",
     because="with smoothing 0 it is 0/0, and NaN is no distribution; uniform is asked for.",
 )

@@ -571,14 +571,6 @@ def exp_forgotten(baseline_seconds, speculative_seconds):
 
 
 @paired_speedup.wrong(
-    think="a speed-up is never below 1.",
-    because="drafting can lose: below 1 the speculative runs took longer.",
-)
-def never_below_1(baseline_seconds, speculative_seconds):
-    return max(1.0, float(np.exp(_log_mean(baseline_seconds, speculative_seconds))))
-
-
-@paired_speedup.wrong(
     think="without pairs nothing changes: the answer is 1.",
     because="nothing was measured, so there is no answer: raise ValueError.",
 )

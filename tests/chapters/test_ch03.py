@@ -220,12 +220,9 @@ ONE_PLACE = """def impostor(p, q, tokens, r, u):
     return out"""
 
 
-def test_a_token_in_one_place_of_the_array_earns_nothing():
-    assert grade_alone(CHAPTER, impostor=ONE_PLACE).exercises["impostor"].score == 0
-
-
-def test_too_many_squares_are_told_no_thought():
-    exercise = grade_alone(CHAPTER, impostor=FORGED).exercises["impostor"]
+@pytest.mark.parametrize("code", [FORGED, ONE_PLACE], ids=["ten squares", "one place"])
+def test_what_is_no_forgery_earns_nothing_and_is_told_no_thought(code: str):
+    exercise = grade_alone(CHAPTER, impostor=code).exercises["impostor"]
     assert exercise.score == 0 and [each.cause for each in exercise.behaviours] == [None] * 3
 
 
