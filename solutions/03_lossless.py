@@ -58,9 +58,9 @@ figures.best_question(P, Q)
 # ### Exercise: total_variation
 #
 # **What.** The gap of the best question: the largest difference between `p` and `q` in the
-# probability of a yes. With 32,000 tokens nobody can try every question. First say which tokens the
-# best question asks for, then add up. **Shapes.** `p` and `q` are `(V,)`. The function returns a
-# float from 0 (equal) to 1 (nothing shared).
+# probability of a yes. A question may ask for several tokens. With 32,000 tokens nobody can try
+# every question. First say which tokens the best question asks for, then add up. **Shapes.** `p` and
+# `q` are `(V,)`. The function returns a float from 0 (equal) to 1 (nothing shared).
 #
 # **One worked number.** The pair of the picture: 0.20.
 
@@ -330,7 +330,7 @@ lesson.overflow()
 # -900. The function returns a new array `(V,)` that sums to 1. No warning is allowed.
 #
 # - `temperature` divides the logits. 0 puts everything on the largest. Below 0: ValueError.
-# - `top_k` keeps the k largest logits and all that equal the k-th. None, 0 and more than `V`: all.
+# - `top_k` keeps the k largest logits and all that equal the k-th. None and 0: all.
 # - `top_p` adds up what top-k has left, divided by its sum, from the most probable token down. A token
 #   is kept if the mass *before* it is below `top_p`. The first is always kept. None, and 1 or more: all.
 #
@@ -355,7 +355,7 @@ def warp(
     if temperature == 0:
         return np.eye(len(logits))[np.argmax(logits)]
     scaled = logits / temperature
-    if top_k and top_k < len(logits):
+    if top_k:
         scaled = np.where(scaled < np.sort(scaled)[-top_k], -np.inf, scaled)
     probs = np.exp(scaled - scaled.max())
     probs /= probs.sum()
@@ -408,7 +408,7 @@ charts.noise_hides_a_bug(lesson.QUIET_P, lesson.QUIET_Q)
 # False. **Shapes.** `rule(p, q, tokens, r, u)` takes draft tokens, coins and numbers, all of shape
 # `(N,)`, and returns the tokens `(N,)` that are written. Ask in the middles `(i + 0.5)/cells`, in all
 # pairs of `r` and `u`, with whole arrays and not square by square. Two laws are the same if no entry
-# differs by more than 1e-12. A rule that uses `r` again for `u` is an impostor.
+# differs by more than 1e-12.
 #
 # **For which pairs is the count exact?** The ratios `p/q` and the cumulative sums of the residual
 # must be multiples of `1/cells`. You are graded on pairs that fit `cells=64`, as `lesson.GRID_P`
@@ -494,8 +494,8 @@ def right_rule(p, q, tokens, r, u):
 #
 # **What.** A rule that looks right in 200,000 samples and that counting exposes. **Shapes.** As for
 # every rule, `tokens`, `r` and `u` are `(N,)`, and the function returns an array `(N,)` of whole
-# numbers from 0 to V - 1. You may call `right_rule`. Draw no random numbers of your own, and compare
-# `r` and `u` with multiples of `1/64` only, so that the count is exact.
+# numbers from 0 to V - 1. You may call `right_rule`. Let each token depend on its own draft token,
+# `r` and `u` alone, and compare `r` and `u` with multiples of `1/64` only, so that the count is exact.
 #
 # **Graded** on `lesson.GRID_P` and `lesson.GRID_Q`. The bias is the counted total variation to `p`.
 # It must be above 0 and at most 0.00149, the noise of 200,000 samples. The samples, with two fixed

@@ -293,9 +293,9 @@ figures.best_k_map(best_k, lesson.ALPHAS, lesson.COSTS, k_max=30)
 lesson.check_best_k(best_k)
 
 # %% [markdown]
-# The rule in symbols: draft one more token as long as
+# The rule in symbols, with both sides times `c`: draft one more token as long as
 #
-# $$ \frac{\alpha^{K+1}}{c} > \text{the speed-up so far}. $$
+# $$ \alpha^{K+1} > c \cdot \text{the speed-up so far}. $$
 #
 # The first draft token brings `alpha` for `c`, and plain decoding has the speed-up 1. So with
 # `v = 1`, **some `K` pays exactly if `alpha > c`**. The gain is then at least
@@ -346,7 +346,8 @@ lesson.reveal("prediction_04_c", prediction_04_c)
 # the built-in pair.
 #
 # The next cell takes about 20 s. It measures `alpha` at temperature 1 on 3,000 positions of held-out
-# text, and times `c` and `v` on half of your machine's cores.
+# text, and times `c` and `v` on half of your machine's cores. The table's `c` is of a draft step
+# after a target pass; the `c` below the table is of draft steps in a row, usually smaller.
 
 # %% tags=["demo"]
 from specdec_lib.device import leave_cores

@@ -78,8 +78,8 @@ figures.how_likely(lesson.BLOCKS, lesson.K)
 # ### Exercise: alpha_from_blocks
 #
 # **What.** The most likely `alpha`. **Shapes.** `accepted` is a list with the number of accepted
-# tokens of each block. All blocks have the length `k`. Return a float. Raise ValueError if a number
-# is not from 0 to `k`, and if no token was judged (no block, or `k = 0`).
+# tokens of each block. All blocks have the length `k`, at least 1. Return a float. Raise ValueError
+# if a number is not from 0 to `k`, and if there is no block.
 #
 # **One worked number.** `[4, 0, 2, 4, 1, 3]` with `k = 4` give 0.778. A block that was accepted
 # whole judged 4 tokens. How many did a block with 2 accepted tokens judge?
@@ -103,10 +103,9 @@ figures.how_likely(lesson.BLOCKS, lesson.K)
 def alpha_from_blocks(accepted: list[int], k: int) -> float:
     """The maximum-likelihood acceptance rate from the accepted counts of blocks of `k`."""
     ### BEGIN SOLUTION
-    judged = sum(min(n + 1, k) for n in accepted)
-    if judged == 0 or min(accepted) < 0 or max(accepted) > k:
+    if not accepted or min(accepted) < 0 or max(accepted) > k:
         raise ValueError(f"there are no {len(accepted)} blocks of {k} with these counts")
-    return sum(accepted) / judged
+    return sum(accepted) / sum(min(n + 1, k) for n in accepted)
     ### END SOLUTION
 
 
@@ -378,7 +377,7 @@ charts.acceptance_table(measured, papers.table("leviathan_3"))
 
 # %% [markdown]
 # Acceptance falls far more slowly than the size of the draft. The bigram costs next to nothing and
-# is accepted about as often as the drafts in the paper's T5 rows. One thing is the other way round:
+# is accepted about as often as the bigrams in the paper's T5 rows. One thing is the other way round:
 # the paper's T5 drafts are accepted more often at temperature 0, the drafts here at temperature 1.
 # A likely reason: small models spread their probability, and spread distributions overlap even if
 # their most probable tokens differ.

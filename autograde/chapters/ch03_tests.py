@@ -21,7 +21,7 @@ from autograde.chapters.common import (
 )
 from autograde.chapters.expected import ch03_expected as expected
 from autograde.chapters.numbers import ch03_numbers as numbers
-from autograde.check import MAX_GIVEN, Exercise, RemoteObject, by_cause, untouched
+from autograde.check import MAX_GIVEN, Exercise, RemoteObject, untouched
 from specdec_lib.lessons.ch03 import quizzes
 from specdec_lib.lessons.ch03.forgery import LARGE, LEAST, Forgery, examined, fault_of, short_of
 from specdec_lib.lessons.ch03.rules import (
@@ -48,13 +48,13 @@ test_quiz_b = quiz(quizzes.quiz_03_b)
 
 total_variation = Exercise("total_variation")
 
-HALF = "Is it half the sum of all differences, each without its sign?"
+BEST = "The best question asks for every token that p has more of."
 
 
 @total_variation.behaviour("half of all differences")
 @pytest.mark.parametrize("p, q", numbers.VARIATION_PAIRS)
 def test_total_variation(student, p, q):
-    expect(student.total_variation, p, q, gives=expected.variation(p, q), hint=HALF)
+    expect(student.total_variation, p, q, gives=expected.variation(p, q), hint=BEST)
     untouched(student)
 
 
@@ -62,8 +62,8 @@ def test_total_variation(student, p, q):
 @pytest.mark.parametrize("p, q", numbers.VARIATION_ENDS)
 def test_total_variation_ends(student, p, q):
     gives = expected.variation(p, q)
-    expect_form(student.total_variation, p, q, gives=gives, hint=HALF)
-    expect_form(student.total_variation, q, p, gives=gives, hint=HALF)
+    expect_form(student.total_variation, p, q, gives=gives, hint=BEST)
+    expect_form(student.total_variation, q, p, gives=gives, hint=BEST)
     no_warning(student)
 
 
@@ -219,7 +219,7 @@ def test_negative_temperature(student, temperature):
 @top_k_step
 @pytest.mark.parametrize("top_k", numbers.TOP_K)
 def test_top_k(student, top_k):
-    hint = "The k largest logits stay and are renormalised; None, 0 and more than V keep all."
+    hint = "The k largest logits stay and are renormalised; None and 0 keep all."
     check_warp(student, numbers.LOGITS, numbers.FILTERS_AT, top_k, hint=hint)
     no_warning(student)
     untouched(student)
@@ -394,18 +394,15 @@ hidden = impostor.behaviour("counting sees it, 200,000 samples do not", weight=2
 def forged(student, seed: int) -> Forgery:
     """What is known of the student's impostor, if it hides."""
     found = examined(student.impostor, seed)
-    fault = fault_of(found)
-    if fault:
-        cause, why = fault
-        raise by_cause(Different(f"impostor, on lesson.GRID_P and lesson.GRID_Q: {why}"), cause)
+    if why := fault_of(found):
+        raise Different(f"impostor, on lesson.GRID_P and lesson.GRID_Q: {why}")
     return found
 
 
 def at_least(bias: float, found: Forgery) -> None:
     """Raise Different if the hidden bias is smaller."""
     if said := short_of(found, bias):
-        wrong = Different(f"impostor, on lesson.GRID_P and lesson.GRID_Q: {said}")
-        raise by_cause(wrong, "one_square") if found.counted < LEAST else wrong
+        raise Different(f"impostor, on lesson.GRID_P and lesson.GRID_Q: {said}")
 
 
 @hidden

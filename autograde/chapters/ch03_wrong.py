@@ -40,6 +40,11 @@ def largest_difference(p, q):
     return float(np.abs(p - q).max())
 
 
+@total_variation.form_of(largest_difference)
+def largest_excess(p, q):
+    return float((p - q).max())
+
+
 @total_variation.wrong(
     think="it is the usual distance of two vectors, the root of the squares.",
     because="masses are moved, not squared; the Euclidean distance is no probability.",
@@ -258,6 +263,13 @@ def _one_hot(token, size):
     return np.eye(size)[token]
 
 
+def _missing_added(p, q, always):
+    """What is missing comes on top as it is, `always` or after a rejection only."""
+    token, kept = _drafted(p, q)
+    added = np.maximum(p - q, 0) if always or kept < 1 else 0
+    return kept * _one_hot(token, len(p)) + added
+
+
 @argmax_draft_law.wrong(
     think="the target has the last word, so the law is p.",
     because="the rule repairs a token drawn from q; this one was not drawn from q.",
@@ -289,8 +301,36 @@ def replaced_from_target(p, q):
     because="there the rejected share cancels the divisor; here the share is another one.",
 )
 def divisor_cancelled(p, q):
+    return _missing_added(p, q, always=True)
+
+
+@argmax_draft_law.form_of(divisor_cancelled)
+def divisor_cancelled_after_a_rejection(p, q):
+    return _missing_added(p, q, always=False)
+
+
+@argmax_draft_law.wrong(
+    think="the residual is what comes on top.",
+    because="it comes after a rejection, with 1 - min(1, p/q); else the law sums to more than 1.",
+)
+def rejected_share_forgotten(p, q):
     token, kept = _drafted(p, q)
-    return kept * _one_hot(token, len(p)) + np.maximum(p - q, 0)
+    return kept * _one_hot(token, len(p)) + (_residual(p, q) if kept < 1 else 0)
+
+
+@argmax_draft_law.wrong(
+    think="a law that does not sum to 1 is divided by its sum.",
+    because="that takes mass from the draft token, which stays with min(1, p/q).",
+)
+def normalised_at_the_end(p, q):
+    law = _missing_added(p, q, always=True)
+    return law / law.sum()
+
+
+@argmax_draft_law.form_of(normalised_at_the_end)
+def normalised_after_a_rejection(p, q):
+    law = _missing_added(p, q, always=False)
+    return law / law.sum()
 
 
 @argmax_draft_law.wrong(

@@ -301,6 +301,20 @@ def earliest_occurrence(tokens, k, max_ngram=3):
 
 
 @prompt_lookup.wrong(
+    think="the last of all occurrences is the suffix itself, so the one before it is asked for.",
+    because="here the search has left the suffix out already, so the last one found counts.",
+)
+def second_latest(tokens, k, max_ngram=3):
+    for size in range(min(max_ngram, len(tokens) - 1), 0, -1):
+        starts = range(len(tokens) - size)
+        found = [i for i in starts if tokens[i : i + size] == tokens[-size:]]
+        if found:
+            start = found[-2:][0]
+            return tokens[start + size : start + size + k]
+    return []
+
+
+@prompt_lookup.wrong(
     think="the search may start at the suffix itself.",
     because="the suffix always equals itself, and nothing follows it.",
 )
@@ -418,9 +432,9 @@ def transposed(tokens, vocab_size, smoothing=1.0):
 
 
 @bigram_probs.wrong(
-    think="counts[a, b] += 1 counts every pair.",
-    because="with arrays of indices NumPy adds 1 to each cell once, however often it is named; "
-    "np.add.at adds every time.",
+    think="a pair that occurs twice counts once.",
+    because="each occurrence adds 1. With arrays of indices counts[a, b] += 1 adds 1 to a cell "
+    "once, and np.add.at every time.",
 )
 def each_pair_once(tokens, vocab_size, smoothing=1.0):
     ids = np.asarray(tokens, dtype=int)
@@ -492,14 +506,6 @@ def always_one(tokens, vocab_size, smoothing=1.0):
 def only_where_seen(tokens, vocab_size, smoothing=1.0):
     counts = _pairs(tokens, vocab_size, 0.0)
     return _normalised(np.where(counts > 0, counts + smoothing, 0.0))
-
-
-@bigram_probs.wrong(
-    think="the text is a ring: the first token follows the last.",
-    because="nothing is known of what follows the end of a text.",
-)
-def wrapped_around(tokens, vocab_size, smoothing=1.0):
-    return _normalised(_pairs([*tokens, *tokens[:1]], vocab_size, smoothing))
 
 
 @bigram_probs.wrong(

@@ -26,7 +26,7 @@ test_quiz_b = quiz(quizzes.quiz_05_b)
 
 
 alpha_from_blocks = Exercise("alpha_from_blocks")
-nothing_accepted = alpha_from_blocks.behaviour("nothing accepted is 0, nothing judged is an error")
+nothing_accepted = alpha_from_blocks.behaviour("nothing accepted is 0, no block is an error")
 impossible_counts = alpha_from_blocks.behaviour("counts that no block can have are refused")
 
 
@@ -59,7 +59,7 @@ def test_alpha_of_nothing_accepted(student, accepted, k):
 @nothing_accepted
 @pytest.mark.parametrize("accepted, k", numbers.NOTHING_JUDGED)
 def test_alpha_of_nothing_judged(student, accepted, k):
-    why = "no draft token was judged, so there is no rate"
+    why = "without a block no draft token was judged, so there is no rate"
     expect_value_error(student.alpha_from_blocks, accepted, k, why=why)
 
 

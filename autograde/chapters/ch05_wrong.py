@@ -12,7 +12,7 @@ alpha_from_blocks = WRONG.exercise("alpha_from_blocks")
 
 def _refuse(accepted, k):
     """The errors of the right answer, for wrong answers that err elsewhere."""
-    if len(accepted) == 0 or k == 0 or min(accepted) < 0 or max(accepted) > k:
+    if len(accepted) == 0 or min(accepted) < 0 or max(accepted) > k:
         raise ValueError("these are no counts of such blocks")
 
 
@@ -53,24 +53,6 @@ def acceptance_length(accepted, k):
 
 
 @alpha_from_blocks.wrong(
-    think="the share of blocks that are accepted whole is the rate.",
-    because="a block passes whole with alpha to the power of K, which is far less.",
-)
-def share_of_whole_blocks(accepted, k):
-    _refuse(accepted, k)
-    return sum(n == k for n in accepted) / len(accepted)
-
-
-@alpha_from_blocks.wrong(
-    think="only the first token of a block is a fair trial.",
-    because="the later ones are trials too where they were reached, and most of the data.",
-)
-def first_position_only(accepted, k):
-    _refuse(accepted, k)
-    return sum(n > 0 for n in accepted) / len(accepted)
-
-
-@alpha_from_blocks.wrong(
     think="the bonus token is one more accepted token.",
     because="it is the target's own: no draft token was proposed there, so none was judged.",
 )
@@ -85,7 +67,7 @@ def bonus_counted(accepted, k):
     because="0 would say that the draft is useless; without a trial nothing is known.",
 )
 def zero_without_trials(accepted, k):
-    if len(accepted) == 0 or k == 0:
+    if len(accepted) == 0:
         return 0.0
     _refuse(accepted, k)
     return sum(accepted) / sum(min(n + 1, k) for n in accepted)
@@ -141,12 +123,6 @@ def nothing_accepted_refused(accepted, k):
 def two_decimals(accepted, k):
     _refuse(accepted, k)
     return round(sum(accepted) / sum(min(n + 1, k) for n in accepted), 2)
-
-
-@alpha_from_blocks.form_of(two_decimals)
-def three_decimals(accepted, k):
-    _refuse(accepted, k)
-    return round(sum(accepted) / sum(min(n + 1, k) for n in accepted), 3)
 
 
 operations_factor = WRONG.exercise("operations_factor")
@@ -238,15 +214,6 @@ def tokens_on_a_line(alpha, c_hat, k):
 
 
 @operations_factor.wrong(
-    think="a block brings 1 / (1 - alpha) tokens.",
-    because="that is the limit of an endless block; a block of K brings fewer.",
-)
-def tokens_of_an_endless_block(alpha, c_hat, k):
-    tokens = k + 1 if alpha == 1 else 1 / (1 - alpha)
-    return (c_hat * k + k + 1) / tokens
-
-
-@operations_factor.wrong(
     think="the draft computes once a block.",
     because="it computes once for each of its K tokens, one after the other.",
 )
@@ -268,15 +235,6 @@ def only_what_is_more(alpha, c_hat, k):
 )
 def one_term_short(alpha, c_hat, k):
     return (c_hat * k + k + 1) / _tokens(alpha, max(k - 1, 0))
-
-
-@operations_factor.wrong(
-    think="two decimals are enough, as in the paper's table.",
-    because="tables are rounded when they are printed; a function that others use is not.",
-    same_as=two_decimals,
-)
-def as_printed(alpha, c_hat, k):
-    return round((c_hat * k + k + 1) / _tokens(alpha, k), 2)
 
 
 implied_alpha = WRONG.exercise("implied_alpha")
@@ -389,14 +347,6 @@ def ends_by_rounding(seconds_per_token, target_seconds, draft_seconds, k):
 
 
 @implied_alpha.wrong(
-    think="a pass over K + 1 tokens takes K + 1 times as long.",
-    because="the target reads the block in one pass, which here takes one target step.",
-)
-def a_pass_for_every_position(seconds_per_token, target_seconds, draft_seconds, k):
-    return _implied((k * draft_seconds + (k + 1) * target_seconds) / seconds_per_token, k)
-
-
-@implied_alpha.wrong(
     think="the draft makes K + 1 steps.",
     because="it makes one for each of the K draft tokens; the last token is the target's.",
     same_as=draft_runs_once_more,
@@ -435,25 +385,6 @@ def wide_ends(seconds_per_token, target_seconds, draft_seconds, k):
     if abs(wanted - 1) <= 1e-3 or abs(wanted - (k + 1)) <= 1e-3:
         return 0.0 if abs(wanted - 1) <= 1e-3 else 1.0
     return _implied(wanted, k)
-
-
-@implied_alpha.wrong(
-    think="a clock that is too slow means alpha 0.",
-    because="even alpha = 0 would be faster, so something else takes time: that is an error.",
-    same_as=clipped,
-)
-def slow_is_zero(seconds_per_token, target_seconds, draft_seconds, k):
-    return _implied(max((k * draft_seconds + target_seconds) / seconds_per_token, 1.0), k)
-
-
-@implied_alpha.wrong(
-    think="where no rate fits the answer is NaN.",
-    because="NaN spreads through what is computed from it without a word: raise ValueError.",
-)
-def nan_for_none(seconds_per_token, target_seconds, draft_seconds, k):
-    wanted = (k * draft_seconds + target_seconds) / seconds_per_token
-    inside = 1 - 1e-9 <= wanted <= k + 1 + 1e-9
-    return _implied(wanted, k) if inside else float("nan")
 
 
 acceptance_by_class = WRONG.exercise("acceptance_by_class")
@@ -538,53 +469,6 @@ def last_run_of_a_label(accepted, classes):
 
 
 @acceptance_by_class.wrong(
-    think="one accepted and one rejected token should be added, to be safe.",
-    because="the mean of what was measured is asked; smoothing belongs in a model, not in a table.",
-)
-def smoothed(accepted, classes):
-    lists = _by_label(accepted, classes)
-    return {label: (sum(each) + 1) / (len(each) + 2) for label, each in lists.items()}
-
-
-@acceptance_by_class.wrong(
-    think="the mean can go on as the middle of the old mean and the new verdict.",
-    because="the last verdict then counts as much as all before it; each must count alike.",
-)
-def middle_of_old_and_new(accepted, classes):
-    _by_label(accepted, classes)
-    means = {}
-    for verdict, label in zip(accepted, classes, strict=True):
-        means[label] = (means[label] + verdict) / 2 if label in means else float(verdict)
-    return means
-
-
-@acceptance_by_class.wrong(
-    think="the last verdict of a label is its result.",
-    because="a dictionary keeps the last value of a key; asked is the mean of all.",
-)
-def last_verdict(accepted, classes):
-    return {label: float(each[-1]) for label, each in _by_label(accepted, classes).items()}
-
-
-@acceptance_by_class.wrong(
-    think="a rate is accepted over rejected.",
-    because="these are the odds, which may be above 1; a rate is over all judged tokens.",
-)
-def odds(accepted, classes):
-    lists = _by_label(accepted, classes)
-    return {label: sum(each) / max(len(each) - sum(each), 1) for label, each in lists.items()}
-
-
-@acceptance_by_class.wrong(
-    think="an empty string is no label.",
-    because="the labels are whatever stands in classes: a token without a name is a kind, too.",
-)
-def empty_label_skipped(accepted, classes):
-    lists = _by_label(accepted, classes)
-    return {label: sum(each) / len(each) for label, each in lists.items() if label}
-
-
-@acceptance_by_class.wrong(
     think="two empty lists are an error.",
     because="their lengths are equal. No token has no label, so the dictionary is empty.",
 )
@@ -592,16 +476,6 @@ def empty_refused(accepted, classes):
     if not accepted:
         raise ValueError("nothing to judge")
     return {label: sum(each) / len(each) for label, each in _by_label(accepted, classes).items()}
-
-
-@acceptance_by_class.wrong(
-    think="two decimals are enough.",
-    because="tables are rounded when they are printed; a function that others use is not.",
-    same_as=two_decimals,
-)
-def rounded_shares(accepted, classes):
-    lists = _by_label(accepted, classes)
-    return {label: round(sum(each) / len(each), 2) for label, each in lists.items()}
 
 
 paired_speedup = WRONG.exercise("paired_speedup")
@@ -697,49 +571,6 @@ def exp_forgotten(baseline_seconds, speculative_seconds):
 
 
 @paired_speedup.wrong(
-    think="the root is always the square root.",
-    because="the square root belongs to two pairs; n pairs need the root of degree n.",
-)
-def square_root(baseline_seconds, speculative_seconds):
-    n = len(baseline_seconds)
-    return float(np.exp(_log_mean(baseline_seconds, speculative_seconds) * n / 2))
-
-
-@paired_speedup.wrong(
-    think="the first pair only warms up.",
-    because="who times leaves the warm-up out; every pair in the lists counts.",
-)
-def first_pair_left_out(baseline_seconds, speculative_seconds):
-    ratios = _ratios(baseline_seconds, speculative_seconds)
-    return float(np.exp(np.mean(np.log(ratios[1:] if len(ratios) > 1 else ratios))))
-
-
-@paired_speedup.wrong(
-    think="the slowest and the fastest pair are outliers.",
-    because="nobody asked to leave pairs out: every pair in the lists counts alike.",
-)
-def ends_left_out(baseline_seconds, speculative_seconds):
-    ratios = np.sort(_ratios(baseline_seconds, speculative_seconds))
-    return float(np.exp(np.mean(np.log(ratios[1:-1] if len(ratios) > 2 else ratios))))
-
-
-@paired_speedup.wrong(
-    think="a speed-up is never below 1.",
-    because="drafting can lose: below 1 the speculative runs took longer.",
-)
-def never_below_1(baseline_seconds, speculative_seconds):
-    return max(1.0, float(np.exp(_log_mean(baseline_seconds, speculative_seconds))))
-
-
-@paired_speedup.wrong(
-    think="a speed-up is what is gained, so equal times give 0.",
-    because="it is a ratio: equal times give 1.",
-)
-def gain_alone(baseline_seconds, speculative_seconds):
-    return float(np.exp(_log_mean(baseline_seconds, speculative_seconds))) - 1
-
-
-@paired_speedup.wrong(
     think="without pairs nothing changes: the answer is 1.",
     because="nothing was measured, so there is no answer: raise ValueError.",
 )
@@ -747,12 +578,3 @@ def one_without_pairs(baseline_seconds, speculative_seconds):
     if len(baseline_seconds) == len(speculative_seconds) == 0:
         return 1.0
     return float(np.exp(_log_mean(baseline_seconds, speculative_seconds)))
-
-
-@paired_speedup.wrong(
-    think="two decimals are enough.",
-    because="tables are rounded when they are printed; a function that others use is not.",
-    same_as=two_decimals,
-)
-def rounded_speedup(baseline_seconds, speculative_seconds):
-    return round(float(np.exp(_log_mean(baseline_seconds, speculative_seconds))), 2)

@@ -10,6 +10,7 @@ import torch
 from classes.chapter_cases import functions_of, random_pairs, text_of, unwritten
 
 from autograde.chapters import ch03_tests as hidden
+from autograde.chapters import ch03_wrong
 from autograde.chapters.expected import ch03_expected
 from autograde.chapters.numbers import ch03_numbers
 from autograde.tools.proof import grade_alone, grade_with
@@ -173,10 +174,9 @@ def forger(squares: int):
 
 
 def test_an_impostor_earns_more_the_more_it_hides():
-    for squares, cause in ((0, "honest"), (7, "too_loud")):
-        with pytest.raises(Different) as error:
+    for squares, why in ((0, "nothing is forged"), (7, "sampling can see it")):
+        with pytest.raises(Different, match=why):
             hidden.forged(forger(squares), seed=0)
-        assert error.value.cause == cause
     found = [hidden.forged(forger(squares), seed=0) for squares in (1, 3, 6)]
     for least, right in ((forgery.LEAST, found[1:]), (forgery.LARGE, found[2:])):
         for each in found:
@@ -209,7 +209,66 @@ def test_an_impostor_that_decides_inside_a_square_is_told_so():
         def impostor(p, q, tokens, r, u, border=border):
             return np.where((r < border) & (u < 0.5), 2, rules.right_rule(p, q, tokens, r, u))
 
-        assert forgery.fault_of(forgery.examined(impostor))[0] == "between_the_lines"
+        assert "multiples of 1/64" in forgery.fault_of(forgery.examined(impostor))
+
+
+FORGED = """def impostor(p, q, tokens, r, u):
+    return np.where((r < 1 / 64) & (u < 10 / 64), 2, right_rule(p, q, tokens, r, u))"""
+ONE_PLACE = """def impostor(p, q, tokens, r, u):
+    out = right_rule(p, q, tokens, r, u)
+    out[[0, -1]] = 2
+    return out"""
+
+
+@pytest.mark.parametrize("code", [FORGED, ONE_PLACE], ids=["ten squares", "one place"])
+def test_what_is_no_forgery_earns_nothing_and_is_told_no_thought(code: str):
+    exercise = grade_alone(CHAPTER, impostor=code).exercises["impostor"]
+    assert exercise.score == 0 and [each.cause for each in exercise.behaviours] == [None] * 3
+
+
+LAW = """def argmax_draft_law(p, q):
+    token = np.argmax(q)
+    a = min(1.0, p[token] / q[token])
+    law = np.zeros(len(p))
+    if a < 1:
+        law += {corrected}
+    law[token] += a
+    return {returned}"""
+MISSING = "np.maximum(p - q, 0)"
+SLIPS = {
+    "largest_difference": "def total_variation(p, q):\n    return float(max(p - q))",
+    "rejected_share_forgotten": LAW.format(
+        corrected=f"{MISSING} / {MISSING}.sum()", returned="law"
+    ),
+    "divisor_cancelled": LAW.format(corrected=MISSING, returned="law"),
+    "normalised_at_the_end": LAW.format(corrected=MISSING, returned="law / law.sum()"),
+}
+
+
+@pytest.mark.parametrize("cause", SLIPS)
+def test_likely_slips_are_told_apart(cause: str):
+    name = "total_variation" if cause == "largest_difference" else "argmax_draft_law"
+    first, *_ = grade_alone(CHAPTER, **{name: SLIPS[cause]}).exercises[name].behaviours
+    assert first.cause == cause
+
+
+@pytest.mark.parametrize(
+    "wrong, misled",
+    [
+        (ch03_wrong.largest_excess, "signs"),
+        (ch03_wrong.diagonal_only, "weigh"),
+    ],
+)
+def test_a_check_does_not_ask_about_another_mistake(wrong: Callable, misled: str):
+    check = ch03.check_total_variation if misled == "signs" else ch03.check_is_lossless
+    with pytest.raises(Different) as error:
+        check(wrong)
+    assert misled not in str(error.value)
+
+
+def test_a_law_that_does_not_sum_to_1_is_told_its_sum():
+    with pytest.raises(Different, match="1.83"):
+        ch03.check_argmax_draft_law(ch03_wrong.rejected_share_forgotten)
 
 
 def test_what_is_not_checked_does_not_say_the_same_again():

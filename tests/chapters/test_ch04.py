@@ -13,7 +13,7 @@ from transformers.generation import configuration_utils
 
 from autograde.chapter import SOLUTIONS
 from autograde.chapters import ch04_wrong
-from autograde.tools.proof import grade_with
+from autograde.tools.proof import grade_alone, grade_with
 from specdec_lib import theory
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.lookup import lookup
@@ -39,6 +39,7 @@ LOSS = "def distillation_loss(t, d):\n    p, q = t.float().softmax(-1), d.float(
     [
         ("return 1 - torch.minimum(p, q).sum(-1)", 1, "the mean over all positions"),
         ("return (1 - torch.minimum(p, q).sum(-1).mean()).item()", 2, "a tensor of shape ()"),
+        ("return (p - q).abs().sum(-1).mean().reshape(1) / 2", 3, "its shape is (1,)"),
         ("return (p - q).abs().sum(-1).mean() / 2", 4, ""),
         ("return 1 - (p - (p - q).clamp(min=0)).sum(-1).mean()", 4, ""),
         ("return torch.tensor(1 - torch.minimum(p, q).sum(-1).mean().item())", 2, "no gradient"),
@@ -48,12 +49,42 @@ LOSS = "def distillation_loss(t, d):\n    p, q = t.float().softmax(-1), d.float(
             "no gradient",
         ),
     ],
-    ids=["per position", "a float", "L1", "clamp", "new tensor", "NumPy"],
+    ids=["per position", "a float", "one row", "L1", "clamp", "new tensor", "NumPy"],
 )
 def test_losses_of_other_students(last: str, passed: int, told: str):
     result = grade_with(CHAPTER, distillation_loss=f"{LOSS}    {last}")
     exercise = result.exercises["distillation_loss"]
     assert exercise.passed == passed and told in " ".join(exercise.messages)
+
+
+def test_the_chapters_own_stopping_rule_earns_all_points():
+    code = """def best_k(alpha, c, k_max):
+    k = 0
+    while k < k_max and alpha ** (k + 1) / c > walltime_speedup(alpha, c, k):
+        k += 1
+    return k"""
+    exercise = grade_alone(CHAPTER, best_k=code).exercises["best_k"]
+    assert exercise.score == exercise.max_score
+
+
+def test_the_second_latest_occurrence_is_not_the_earliest():
+    """In every behaviour that the second latest fails, a case tells it from the earliest."""
+    known = {each.name: each.code for each in ch04_wrong.WRONG.of("prompt_lookup")}
+    result = grade_alone(CHAPTER, prompt_lookup=known["second_latest"])
+    exercise = result.exercises["prompt_lookup"]
+    causes = [each.cause for each in exercise.behaviours if not each.passed]
+    assert causes == ["second_latest"] * 3
+
+
+def test_the_check_tells_a_row_that_does_not_sum_to_1():
+    def divided_by_1_at_least(tokens, vocab_size, smoothing=1.0):
+        counts = ch04_wrong._pairs(tokens, vocab_size, smoothing)
+        sums = counts.sum(axis=1, keepdims=True)
+        return np.where(sums > 0, counts / np.maximum(sums, 1), 1 / vocab_size)
+
+    for wrong in (divided_by_1_at_least, ch04_wrong.columns_normalised):
+        with pytest.raises(Different, match="A row sums to 0.*, and not to 1.$"):
+            ch04.check_bigram_probs(wrong)
 
 
 def test_a_loss_by_numpy_is_told_of_its_gradient_for_narrow_logits_too():
@@ -99,6 +130,7 @@ def test_the_gradient_worked_out_by_hand_is_autograds():
     "wrong, told",
     [
         (ch04_wrong.no_gradient, "no gradient flows"),
+        (ch04_wrong.softmax_of_the_first_axis, "the last axis"),
         (lambda p, q: 1 - torch.minimum(p.softmax(-1), q.softmax(-1)).sum(-1), "the mean over all"),
     ],
 )

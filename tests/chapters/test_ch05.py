@@ -9,6 +9,7 @@ import transformers
 from classes.chapter_cases import SETTINGS, functions_of, text_of
 from transformers.generation import candidate_generator
 
+from autograde.chapters import ch05_wrong
 from specdec_lib.lessons.ch05 import checks as ch05
 from specdec_lib.lessons.ch05 import computed, measured
 from specdec_lib.lessons.ch05.checks import conditional_rates, drifting_seconds
@@ -27,6 +28,12 @@ TEXT = text_of(CHAPTER)
 def test_another_error_than_the_expected_one_is_told():
     with pytest.raises(Different, match="raised AttributeError, expected ValueError"):
         expect_value_error(lambda x: x.missing, 1, why="it is odd")
+
+
+def test_few_halvings_are_told_how_near_alpha_must_be():
+    with pytest.raises(Different, match="1e-9") as error:
+        ch05.check_implied_alpha(ch05_wrong.too_few_halvings)
+    assert "1 + alpha" not in str(error.value)
 
 
 def test_known_truths():

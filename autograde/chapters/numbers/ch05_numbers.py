@@ -15,9 +15,9 @@ BLOCKS = [
     *(drawn_counts(blocks, k, seed=blocks) for blocks, k in ((7, 3), (30, 5), (200, 8))),
 ]
 # Some blocks, or all, are whole, or could not be shorter.
-WHOLE_BLOCKS = [([3, 3], 3), ([3, 3, 0], 3), ([1, 0, 1, 1], 1), ([0, 0], 1), ([5, 4, 5], 5)]
+WHOLE_BLOCKS = [([3, 3], 3), ([3, 3, 0], 3), ([1, 0, 1, 1], 1), ([0, 0], 1), ([5, 1, 5], 5)]
 NOTHING_ACCEPTED = [([0], 1), ([0, 0, 0], 4)]  # k is at least 1
-NOTHING_JUDGED = [([], 4), ([0, 0], 0), ([], 0)]  # no block, or k is 0
+NOTHING_JUDGED = [([], 4), ([], 1)]  # no block
 IMPOSSIBLE_COUNTS = [([2, 5], 4), ([5, 0, 0, 0, 0], 4), ([-1, 3], 4)]  # above k, or below 0
 LIMITS = [([2, 4], 4), ([0, 3], 4)]  # with k among them, and with 0
 
@@ -93,7 +93,7 @@ CANCELLING = [  # the product of the ratios is 1, or some of them cancel
 UNEQUAL_TEXTS = [
     ([1.0, 1.0], [1.25, 1.6]),  # slower
     ([100.0, 1.0], [50.0, 1.0]),  # one long text
-    ([1.0, 100.0, 2.0], [2.0, 80.0, 1.0]),  # a long text in the middle
+    ([1.0, 100.0, 2.0], [2.0, 80.0, 0.8]),  # a long text in the middle
 ]
 # The ratio of all pairs, and their number: a product of so many is more or less than a float holds.
 MANY_PAIRS = [(8.0, 2000), (0.125, 2000), (1.5, 3000)]

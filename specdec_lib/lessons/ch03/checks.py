@@ -1,5 +1,6 @@
 """Chapter 03, lossless: its examples, the visible checks on them, and the hints."""
 
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -93,8 +94,8 @@ reveal = revealing(TRUTHS)
 @visible_check
 def check_total_variation(function: Callable) -> None:
     """Two coins, the chapter's pair, equal and disjoint distributions."""
-    expect(function, *COINS, gives=0.1, hint="Is it half the sum of all differences?")
-    expect(function, P, Q, gives=0.2, hint="Do the differences count without their signs?")
+    expect(function, *COINS, gives=0.1, hint="The best question asks for token 1.")
+    expect(function, P, Q, gives=0.2, hint="The best question asks for two tokens, A and D.")
     expect(function, P, P, gives=0.0, hint="Equal distributions are 0 apart.")
     expect(function, *APART, gives=1.0, hint="Distributions that share nothing are 1 apart.")
 
@@ -105,7 +106,7 @@ def check_acceptance_rate(function: Callable) -> None:
     expect(function, *COINS, gives=0.9, hint="Sum what both share, token by token.")
     expect(function, P, Q, gives=0.8, hint="Sum what both share, token by token.")
     expect(function, Q, Q, gives=1.0, hint="Equal distributions share everything.")
-    expect(function, *APART, gives=0.0, hint="They share nothing. Did you divide by 0?")
+    expect(function, *APART, gives=0.0, hint="They share nothing.")
 
 
 @visible_check
@@ -119,14 +120,34 @@ def check_two_paths(function: Callable) -> None:
     expect(function, P, P, gives=(P, np.zeros(4)), hint=hint)
     rare = np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.75, 0.0])
     gives = np.array([0.25, 0.5, 0.0]), np.array([0.25, 0.0, 0.0])
-    expect(function, *rare, gives=gives, hint="Token 2 is 0 in p and in q. Did you divide by q?")
+    expect(function, *rare, gives=gives, hint="Token 2 is 0 in p and in q.")
+
+
+def expect_law(function: Callable, *args: object, gives: np.ndarray, hint: str) -> None:
+    """`expect` for distributions (..., V): of one that does not sum to 1 its sum is the hint."""
+    came = []
+
+    @functools.wraps(function)
+    def call(*given: object) -> object:
+        came.append(function(*given))
+        return came[-1]
+
+    try:
+        expect(call, *args, gives=gives, hint=hint)
+    except Different as wrong:
+        sums = np.atleast_1d(np.sum(came[-1], axis=-1)) if wrong.hint else []
+        off = [f"{total:.3g}" for total in sums if not abs(total - 1) < 1e-6]
+        said = (
+            f"{'It' if len(sums) == 1 else 'A row'} sums to {off[0]}, and not to 1." if off else ""
+        )
+        raise Different(wrong.seen, said or wrong.hint) from None
 
 
 @visible_check
 def check_argmax_draft_law(function: Callable) -> None:
     """Two coins, drafts that are too modest, the chapter's pair, equal models, and a tie."""
-    hint = "Token 0 is drafted every time; a rejection goes to the residual of the full q."
-    expect(function, *COINS, gives=np.array([5 / 6, 1 / 6]), hint=hint)
+    hint = "Token 0 is drafted every time and stays with 5/6; the residual is [0, 1]."
+    expect_law(function, *COINS, gives=np.array([5 / 6, 1 / 6]), hint=hint)
     modest = np.array([0.6, 0.4]), np.array([0.55, 0.45])
     hint = "p/q is above 1 on the drafted token, so it is always accepted."
     expect(function, *modest, gives=np.array([1.0, 0.0]), hint=hint)
@@ -135,7 +156,7 @@ def check_argmax_draft_law(function: Callable) -> None:
     gives = np.array([0.25, 2 / 3, 0.0, 1 / 12])
     expect(function, P, Q, gives=gives, hint="Token B is drafted every time, and its ratio is 2/3.")
     gives = np.array([1.0, 0.0, 0.0, 0.0])
-    expect(function, P, P, gives=gives, hint="The ratio is 1; did you divide by an empty residual?")
+    expect(function, P, P, gives=gives, hint="The ratio is 1, and the residual is empty.")
     tie = np.array([0.2, 0.8]), np.array([0.5, 0.5])
     hint = "Two entries of q are the largest: the draft token is the first, and its ratio is 0.4."
     expect(function, *tie, gives=np.array([0.4, 0.6]), hint=hint)
@@ -155,7 +176,7 @@ def check_warp(function: Callable) -> None:
     hint = "Of the largest logits the first gets everything at temperature 0."
     expect(function, np.array([1.0, 3.0, 3.0]), 0.0, gives=np.array([0.0, 1.0, 0.0]), hint=hint)
     gives = np.array([2 / 3, 1 / 3, 0.0, 0.0])
-    expect(function, logits, 1.0, 2, gives=gives, hint="Did you renormalise after top-k?")
+    expect_law(function, logits, 1.0, 2, gives=gives, hint="Top-k keeps the two largest logits.")
     hint = "Token 1 is kept: the mass before it is 0.5, below 0.6."
     expect(function, logits, 1.0, None, 0.6, gives=gives, hint=hint)
     hint = "Before token 2 stands 0.5, which is not below 0.5."
@@ -176,13 +197,13 @@ def check_warp(function: Callable) -> None:
 def check_is_lossless(function: Callable) -> None:
     """Three right rules and three wrong ones; the last of them is nearly right."""
     pair = GRID_P, GRID_Q
-    hint = "This is chapter 02's rule. Does every draft token weigh q(token)?"
+    hint = "This is chapter 02's rule, and its law is p."
     expect(function, Named(right_rule), *pair, gives=True, hint=hint)
     hint = "It draws from p, whatever the draft says: p comes out, though it accepts less."
     expect(function, Named(sampler_match), *pair, gives=True, hint=hint)
     hint = "After a rejection it draws from p, so overstated tokens are paid twice."
     expect(function, Named(from_target), *pair, gives=False, hint=hint)
-    hint = "It uses r again for u. Has your grid all pairs of r and u?"
+    hint = "It uses r again for u, and here its law is not p."
     expect(function, Named(one_coin), *pair, gives=False, hint=hint)
     hint = "It accepts if r is at most p/q. In the middle of a cell that is the same as below p/q."
     expect(function, Named(published_rule), *pair, gives=True, hint=hint)
@@ -199,7 +220,7 @@ def check_impostor(function: Callable) -> None:
     found = examined(function)
     fault = fault_of(found)
     if fault:
-        raise Different(fault[1])
+        raise Different(fault)
     for bias, earned in ((LEAST, 2), (LARGE, 3)):
         if said := short_of(found, bias):
             raise Different(f"{said} So far it earns {earned} of 4 points.")

@@ -26,36 +26,38 @@ class Forgery(NamedTuple):
     """What is known of a rule on GRID_P and GRID_Q: total variations to the target."""
 
     counted: float  # in the middles of 64 by 64 squares
-    apart: float  # between that count and those that ask near the corners of the squares
+    apart: float  # between that count and those near the squares' corners, in another order
     seen: float  # of 200,000 samples
 
 
 def examined(rule: Rule, seed: int = 0) -> Forgery:
     """Count and sample `rule`. Raises Different if it returns anything but N tokens."""
     rule = _tokens_only(rule)
-    law, *off = (rule_law(rule, GRID_P, GRID_Q, place=place) for place in (0.5, 0.05, 0.95))
+    law = rule_law(rule, GRID_P, GRID_Q)
+    off = [rule_law(_reordered(rule), GRID_P, GRID_Q, place=place) for place in (0.05, 0.95)]
     seen = sampled(rule, GRID_P, GRID_Q, DRAWS, seed)
     return Forgery(_tv(law, GRID_P), max(_tv(law, each) for each in off), seen)
 
 
-def fault_of(forgery: Forgery) -> tuple[str, str] | None:
-    """Why a rule is no hidden impostor: the name of the mistake and a sentence; None if it is."""
+def fault_of(forgery: Forgery) -> str | None:
+    """Why a rule is no hidden impostor; None if it is one."""
     if forgery.apart > 1e-12:
-        return "between_the_lines", (
-            "It decides inside a square: asked off the middle of each square it has another law, "
-            f"{forgery.apart:.2g} away. Let r and u be compared with multiples of 1/64 only."
+        return (
+            "Asked off the middle of each square, and in another order, it has another law, "
+            f"{forgery.apart:.2g} away. Let each token depend on its own draft token, r and u "
+            "alone, and compare r and u with multiples of 1/64 only."
         )
     if forgery.counted < 1e-12:
-        return "honest", (
+        return (
             "Counting finds the law p, so nothing is forged. Write another token in a few squares."
         )
     if forgery.counted > FLOOR:
-        return "too_loud", (
+        return (
             f"Counted, it is {forgery.counted:.5f} from p. That is more than {FLOOR_SAID}, the "
             f"noise of {DRAWS:,} samples, so sampling can see it."
         )
     if forgery.seen > ALARM:
-        return "too_loud", (
+        return (
             f"{DRAWS:,} samples are {forgery.seen:.4f} from p. The check raises its alarm at "
             f"{ALARM:.4f}."
         )
@@ -70,6 +72,16 @@ def short_of(forgery: Forgery, bias: float) -> str | None:
         f"It hides, with a bias of {forgery.counted:.5f}. Expected at least {bias}, and at most "
         f"{FLOOR_SAID}. How many more squares may it take?"
     )
+
+
+def _reordered(rule: Rule) -> Rule:
+    """`rule`, asked with each array a third further on: a token's place must not matter."""
+
+    def called(p, q, *given):
+        third = len(given[0]) // 3
+        return np.roll(rule(p, q, *(np.roll(each, third) for each in given)), -third)
+
+    return called
 
 
 def _tokens_only(rule: Rule) -> Rule:

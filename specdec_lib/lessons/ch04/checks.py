@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from specdec_lib import theory
+from specdec_lib.lessons.ch03.checks import expect_law
 from specdec_lib.lessons.ch04.computed import _softmax, loss_gradient
 from specdec_lib.lessons.common.answers import Truth, answering, committed, revealing
 from specdec_lib.lessons.common.comparing import in_form_of
@@ -142,15 +143,12 @@ def check_prompt_lookup(function: Callable) -> None:
 
 @visible_check
 def check_bigram_probs(function: Callable) -> None:
-    """The card's text, with two smoothings, and a token that nothing follows."""
+    """The card's text, another smoothing, and a token that nothing follows."""
     gives = np.array([[0.25, 0.75], [0.5, 0.5]])
-    hint = (
-        "Row: the token before. All counts start at 1. The pair 0, 1 occurs twice: do both count? "
-        "counts[a, b] += 1 with lists of indices adds 1 to a cell once."
-    )
-    expect(function, [0, 1, 0, 1, 1], 2, gives=gives, hint=hint)
-    gives = np.array([[0.0, 1.0], [0.5, 0.5]])
-    expect(function, [0, 1, 0, 1, 1], 2, 0.0, gives=gives, hint="Here the counts start at 0.")
+    hint = "After token 0 comes token 1, twice: row 0 counts [0, 2], and 1 more in each cell."
+    expect_law(function, [0, 1, 0, 1, 1], 2, gives=gives, hint=hint)
+    gives = np.array([[1 / 6, 5 / 6], [0.5, 0.5]])
+    expect_law(function, [0, 1], 2, 0.25, gives=gives, hint="Here the counts start at 0.25.")
     gives = np.array([[0.0, 1.0], [0.5, 0.5]])
     expect(function, [0, 1], 2, 0.0, gives=gives, hint="Nothing follows 1: a uniform row.")
 
@@ -161,7 +159,7 @@ def check_distillation_loss(function: Callable) -> None:
     import torch
 
     p, q = torch.tensor(P).log(), torch.tensor(Q).log()
-    hint = "It is half of sum |p - q|, or 1 minus the shared mass."
+    hint = "One position with four tokens: the last axis is the vocabulary, and 0.80 is shared."
     expect_loss(function, p[:1], q[:1], gives=0.2, hint=hint)
     hint = "The two positions have 0.20 and 0.25: take their mean."
     expect_loss(function, p, q, gives=0.225, hint=hint)
