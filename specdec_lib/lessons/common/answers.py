@@ -70,7 +70,7 @@ def reveal(name: str, guess: object, truth: Truth, measured: float | None = None
     A guess that is one of the typical wrong numbers is told the thought behind it.
     """
     is_number = isinstance(guess, int | float) and not isinstance(guess, bool)
-    if not is_number or guess in (_refused.get(name),):
+    if not is_number or guess is _refused.get(name):
         print(f"Write your guess into {name} first: this cell waits for it.")
         return
     _say(told_of(guess, truth, measured))
