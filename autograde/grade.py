@@ -17,7 +17,6 @@ from autograde.result import Behaviour, Exercise, Result
 from autograde.runner import Case, HiddenTests, collected
 from autograde.sandbox import selftest
 from autograde.sandbox.inside.cells import plain_python
-from autograde.sandbox.reference import Reference
 from autograde.sandbox.session import Cell, Session
 from autograde.sandbox.speed import slowness
 from autograde.sandbox.student import Student
@@ -119,20 +118,15 @@ def grade_now(notebook: NotebookNode, chapter: str, tentative: bool = False) -> 
     start = time.monotonic()
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
     cells = code_cells(notebook, hasty(limits) if tentative else limits)
-    ours = code_cells(solution_of(chapter), limits)
-    with (
-        Session(cells, limits, tentative=tentative) as session,
-        Reference(ours, limits) as reference,
-    ):
-        student = Student(session, parameters_of(chapter))
-        sources = {cell.key: cell.source for cell in cells}
-        cases = underneath.run(tests, student, reference, sources)
+    right = {cell.key: cell for cell in code_cells(solution_of(chapter), limits)}
+    with Session(cells, limits, tentative=tentative) as session:
+        cases = underneath.run(tests, Student(session, parameters_of(chapter)), right)
     if session.broken is not None:
         raise session.broken
     exercises = exercises_of(notebook)
     judge(cases, exercises, lambda exercise: known_of(chapter, exercise))
-    limited = session.limited or reference.session.limited
-    result = Result(exercises, pending_of(notebook), session.reports, limited)
+    reports = {cell.key: session.reports[cell.key] for cell in cells if cell.key in session.reports}
+    result = Result(exercises, pending_of(notebook), reports, session.limited)
     result.seconds = round(time.monotonic() - start, 3)
     return result
 

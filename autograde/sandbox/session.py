@@ -3,24 +3,22 @@
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 from autograde import bounds
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import Account, ObjectTable, RemoteObject
+from autograde.sandbox.remote import Account, ObjectTable
 from autograde.sandbox.workers import Limits, Stopwatch, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
 MAX_ENDED = 3  # calls of one function that may end the process: after them it is not called again
 MAX_NAMES, MAX_NAME = 200, 80  # of one cell that did not end well, and the characters of each
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")  # Python's text of a NameError
-NOTHING: Mapping = MappingProxyType({})
 
 
 class StudentError(Exception):
@@ -173,27 +171,33 @@ class Session:
     def renew(self) -> None:
         """Start a fresh process, in which every name may be called again."""
         self.ended.clear()
+        self.accounts.clear()
         self._restart()
 
-    def calls(
-        self,
-        name: str,
-        many: list[tuple],
-        count: bool = False,
-        underneath: Mapping[str, RemoteObject] = NOTHING,
-    ) -> list[Reply | Exception]:
+    def put_in_place(self, cells: list[Cell]) -> None:
+        """Run further cells, in this process and in all later ones, if they are not there yet.
+
+        What they define takes the place of what the student has defined under the same name.
+        """
+        for cell in cells:
+            if cell not in self.cells:
+                self.cells = [*self.cells, cell]
+                try:
+                    self._run(cell, 0)
+                except ProcessEnded as ended:
+                    self._bury(cell, ended)
+                    self._restart()
+
+    def calls(self, name: str, many: list[tuple], count: bool = False) -> list[Reply | Exception]:
         """The replies to several calls, one after the other, each within the time limit of a call.
 
         They go to the worker in one message, which is much cheaper than one message each. With
-        `count`, the replies say what was done with torch. During each call the names of
-        `underneath` are those objects in the notebook. A StudentError, NotDefined or ProcessEnded
-        is the last of the list: nothing is called after it.
+        `count`, the replies say what was done with torch. A StudentError, NotDefined or
+        ProcessEnded is the last of the list: nothing is called after it.
         """
         table = ObjectTable(self.accounts[name])
         encoded, places = _shared(many, table)
-        lent = {each: wire.encode(table.add(thing)) for each, thing in underneath.items()}
         request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
-        request["underneath"] = lent
         answers: list[Reply | Exception] = []
         try:
             for number, args in enumerate(many):
@@ -204,9 +208,7 @@ class Session:
             answers.append(error)
         return answers
 
-    def again(
-        self, name: str, first: tuple, second: tuple, strict: bool, underneath: Mapping = NOTHING
-    ) -> Again:
+    def again(self, name: str, first: tuple, second: tuple, strict: bool) -> Again:
         """What shows how a function treats its arguments. Raises StudentError or ProcessEnded.
 
         It is called with `first` and then with `second`, in which plain values are the same
@@ -219,9 +221,6 @@ class Session:
         encoded = [memory.place(data) for data in encoded]
         request = {"do": "again", "name": name, "args": encoded, "first": one, "second": two}
         request["strict"] = strict
-        request["underneath"] = {
-            each: wire.encode(table.add(thing)) for each, thing in underneath.items()
-        }
         values = self._ask_about(name, request, table, partial(_values, 2, table), calls=2)
         changed = [i for i, place in enumerate(one) if memory.changed(encoded[place])]
         return Again(*values, changed, encoded)
