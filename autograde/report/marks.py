@@ -68,8 +68,8 @@ def _transcript(report: dict) -> list[NotebookNode]:
     if report.get("printed"):
         outputs.append(_output("stream", name="stdout", text=report["printed"]))
     if error := report.get("error"):
-        line = f" (line {error['line']})" if error["line"] else ""
-        text = f"{error['name']}{line}: {error['text']}"
+        where = f" ({error['where']})" if error["where"] else ""
+        text = f"{error['name']}{where}: {error['text']}"
         fields = {"ename": error["name"], "evalue": error["text"], "traceback": [text]}
         outputs.append(_output("error", **fields))
     return outputs

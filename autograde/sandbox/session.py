@@ -27,7 +27,7 @@ class StudentError(Exception):
     def __init__(self, error: dict) -> None:
         super().__init__(error["text"])
         self.name = error["name"]
-        where = f" (line {error['line']} of the cell)" if error["line"] else ""
+        where = f" ({error['where']})" if error.get("where") else ""
         self.what_happened = f"raised {self.name}: {self}{where}"
 
 
@@ -70,11 +70,12 @@ def error_of(answer: dict) -> dict | None:
     if error is None:
         return None
     parts = error if type(error) is dict else {}
-    line = parts.get("line")
+    line, cell = parts.get("line"), parts.get("cell")
     return {
         "name": _plain(str(parts.get("name", "Exception"))[:80]),
         "text": _plain(str(parts.get("text", ""))[:2000]),
         "line": line if type(line) is int else None,
+        "cell": cell if type(cell) is str else None,
     }
 
 
@@ -252,7 +253,7 @@ class Session:
             raise NotCalled(name, ended[0][1])
         try:
             answer = self._ask(request, calls * self.limits.call_seconds, table)
-            missing, error = answer.get("missing"), self._explained(error_of(answer))
+            missing, error = answer.get("missing"), self._explained(error_of(answer), name)
             result = None if missing or error else _readable(answer, read)
         except ProcessEnded as error:
             ended.append((self.part, error))
@@ -271,32 +272,42 @@ class Session:
         why = self._why_undefined(name)
         return f"{why}{name} is not defined in the notebook"
 
-    def _explained(self, error: dict | None) -> dict | None:
-        """A NameError with the cell that should have defined the name, and did not end well.
+    def _explained(self, error: dict | None, key: str) -> dict | None:
+        """An error in the cell `key`, or in its function, with `where` it stands.
 
-        A MemoryError, of which Python says nothing, with what there is.
+        A NameError with the cell that should have defined the name, and did not end well. A
+        MemoryError, of which Python says nothing, with what there is.
         """
-        if error and (error["name"], error["text"]) == ("MemoryError", ""):
+        if error is None:
+            return None
+        error |= {"where": self._where(error, key)}
+        if (error["name"], error["text"]) == ("MemoryError", ""):
             return error | {"text": f"a notebook may use {self._memory}"}
-        found = UNDEFINED.match(error["text"]) if error and error["name"] == "NameError" else None
+        found = UNDEFINED.match(error["text"]) if error["name"] == "NameError" else None
         why = self._why_undefined(found[1]) if found else ""
-        return error | {"text": why + error["text"]} if why else error
+        return error | {"text": why + error["text"]}
+
+    def _where(self, error: dict, key: str) -> str:
+        """The line that an error stands in, and which cell's, if that is not the cell `key`."""
+        cell = next((cell for cell in self.cells if cell.key == error["cell"]), None)
+        if cell is None or not error["line"]:
+            return ""
+        other = "" if cell.key == key else f" of the cell that begins with `{_beginning(cell)}`"
+        return f"line {error['line']}{other}"
 
     def _why_undefined(self, name: str) -> str:
         """The cell that would have defined a name and how it ended, before what follows from it."""
         for cell in self.cells:
             if name in self.unset.get(cell.key, ()):
-                first = cell.source.strip().partition("\n")[0]
-                begin = f"{first[:60]} ..." if len(first) > 60 else first
-                how = self._how_ended(cell.key)
+                begin, how = _beginning(cell), self._how_ended(cell.key)
                 return f"the cell that defines `{name}` (which begins with `{begin}`) {how}, so "
         return ""
 
     def _how_ended(self, key: str) -> str:
         """How a cell ended that raised, or that ended the process."""
         error = self.reports[key]["error"]
-        line = f" in line {error['line']}" if error["line"] else ""
-        raised = f"ended with {error['name']}{line}: {error['text'][:500]}"
+        where = f" in {error['where']}" if error["where"] else ""
+        raised = f"ended with {error['name']}{where}: {error['text'][:500]}"
         return self.dead_cells.get(key, raised)
 
     def _restart(self) -> None:
@@ -328,8 +339,8 @@ class Session:
 
     def _run(self, cell: Cell, left: int) -> int:
         """Run a cell; how many characters its report has, which are about `left` at most."""
-        answer = self._ask({"do": "cell", "source": cell.source}, cell.seconds)
-        report = report_of(answer, left, self._explained)
+        answer = self._ask({"do": "cell", "source": cell.source, "key": cell.key}, cell.seconds)
+        report = report_of(answer, left, lambda error: self._explained(error, cell.key))
         if report["error"] and report["error"]["name"] == "MemoryError":
             raise self._out_of_memory()  # what it has filled would be missing for all other cells
         self.reports[cell.key] = report
@@ -349,7 +360,7 @@ class Session:
             timed_out = isinstance(ended, CallTimedOut)
             how = f"was stopped after {cell.seconds:g} s" if timed_out else str(ended)
             self.dead_cells[cell.key] = how.removeprefix("it ")
-            error = {"name": "Stopped", "text": str(ended), "line": None}
+            error = {"name": "Stopped", "text": str(ended), "where": ""}
             self.reports[cell.key] = {"error": error, "printed": ""}
             self.unset.pop(cell.key, None)
 
@@ -414,6 +425,12 @@ class Session:
         if self.worker is not None:
             self.worker.end()
             self.worker = None
+
+
+def _beginning(cell: Cell) -> str:
+    """The first line of a cell, by which a student finds it."""
+    first = cell.source.strip().partition("\n")[0]
+    return f"{first[:60]} ..." if len(first) > 60 else first
 
 
 def _names(answer: dict) -> frozenset[str]:

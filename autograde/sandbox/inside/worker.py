@@ -35,7 +35,7 @@ def serve(
 ) -> Iterator[dict]:
     """The answers to one request: one, or for `calls` one each."""
     if request["do"] == "cell":
-        yield notebook.run(request["source"])
+        yield notebook.run(request["source"], request.get("key", ""))
     elif request["do"] == "names":
         yield {"names": cells.names_of(request["source"])}
     elif request["do"] == "value":
