@@ -15,7 +15,7 @@ from autograde.cause import Causes, Known, causes_of
 from autograde.chapter import Chapter
 from autograde.result import Behaviour, Exercise, Result
 from autograde.runner import Case, HiddenTests, collected
-from autograde.sandbox import selftest
+from autograde.sandbox import isolation, selftest
 from autograde.sandbox.inside.cells import plain_python
 from autograde.sandbox.session import Cell, Session
 from autograde.sandbox.speed import slowness
@@ -27,29 +27,14 @@ from autograde.wrong import Misconception, misconceptions_of
 Outcome = Result | Exception
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Job:
-    """A rebuilt notebook to grade; with `outcome`, what is known of it without grading.
-
-    `again` makes the notebook anew for a job that is repeated: until then it need not be kept.
-    """
+    """A rebuilt notebook to grade; with `outcome`, what is known of it without grading."""
 
     key: str
     notebook: NotebookNode | None = None
     chapter: str = ""
     outcome: Outcome | None = None
-    again: Callable[[], NotebookNode] | None = None
-
-    def kept(self) -> "Job":
-        """The job to repeat, without its notebook if that can be had again."""
-        return replace(self, notebook=None) if self.again else self
-
-    def renewed(self) -> "Job":
-        """The job with its notebook; with an outcome if that cannot be had again."""
-        try:
-            return replace(self, notebook=self.again()) if self.again else self
-        except Exception as error:  # whatever it is, it stops this submission only
-            return replace(self, outcome=error)
 
 
 Run = Callable[[Iterable[Job]], Iterator[tuple[Job, Outcome]]]
@@ -66,7 +51,7 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
 
 def job_of(notebook: NotebookNode, chapter: str) -> Job:
     """What is to be done for a rebuilt notebook: nothing more if its result is stored."""
-    key = result_cache.key(notebook, chapter)
+    key = result_cache.key(notebook, chapter, isolation.chosen().name)
     return Job(key, notebook, chapter, result_cache.load(key))
 
 
@@ -84,10 +69,10 @@ def grade_all(
     limited = []
     for job, outcome in run(jobs):
         if job.outcome is None and isinstance(outcome, Result) and outcome.limited:
-            limited.append(job.kept())
+            limited.append(job)
         else:
             yield job, _stored(job, outcome)
-    for job, outcome in run_alone(job.renewed() for job in limited):
+    for job, outcome in run_alone(limited):
         yield job, _stored(job, outcome)
 
 

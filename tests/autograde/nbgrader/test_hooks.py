@@ -71,15 +71,15 @@ def test_a_damaged_entry_counts_as_none(empty_cache):
 
 
 def test_the_key_covers_answers_and_grader_but_no_output(monkeypatch):
-    key = cache.key(right(), CHAPTER)
+    key = cache.key(right(), CHAPTER, "bubblewrap")
     printed = copy.deepcopy(right())
     for cell in printed.cells:
         if cell.cell_type == "code":
             cell.outputs = [nbformat.v4.new_output("stream", text="x")]
-    assert cache.key(printed, CHAPTER) == key
-    assert cache.key(right(quiz_02='quiz_02 = "a"'), CHAPTER) != key
+    assert cache.key(printed, CHAPTER, "bubblewrap") == key
+    assert cache.key(right(quiz_02='quiz_02 = "a"'), CHAPTER, "bubblewrap") != key
     monkeypatch.setattr(cache, "grader_fingerprint", lambda chapter: "another")
-    assert cache.key(right(), CHAPTER) != key
+    assert cache.key(right(), CHAPTER, "bubblewrap") != key
 
 
 def test_a_result_at_a_limit_is_repeated_once(empty_cache, monkeypatch):

@@ -14,7 +14,7 @@ from autograde import cache
 from autograde.build.release import build, release_into
 from autograde.chapter import ROOT, SOLUTIONS
 from autograde.cli import main
-from autograde.grade import grade
+from autograde.grade import grade, job_of
 from autograde.nbgrader.config import CONFIG_NAME
 from autograde.nbgrader.gradebook import overrides, written_marks
 from autograde.nbgrader.plugin import MarksForPage
@@ -73,8 +73,9 @@ def spoil_stored_result(course: Path, student: str) -> Path:
     notebook = take_in(path.parent, Path(path.name), CHAPTER).notebook
     result = grade(notebook, CHAPTER)
     result.exercises["correct_token"].behaviours[0] = Behaviour("read from the cache", False, "x")
-    cache.store(cache.key(notebook, CHAPTER), result)
-    return cache.FOLDER / f"{cache.key(notebook, CHAPTER)}.json"
+    key = job_of(notebook, CHAPTER).key
+    cache.store(key, result)
+    return cache.FOLDER / f"{key}.json"
 
 
 def mark_by_hand(gradebook: Gradebook) -> None:
