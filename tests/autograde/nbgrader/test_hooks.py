@@ -21,13 +21,15 @@ def exercise(passed: int, total: int, points: float) -> Exercise:
     return Exercise(points, [Behaviour(f"b{i}", i < passed, "why") for i in range(total)])
 
 
+@pytest.mark.parametrize("points", [2, 0.1, 0.2])  # 0.2 * 3 / 3 is more than 0.2
 @pytest.mark.parametrize("passed", range(4))
-def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int):
-    wanted = exercise(passed, 3, 2)
+def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):
+    wanted = exercise(passed, 3, points)
     cell = copy.deepcopy(cell_of(release_of(CHAPTER), "test_correct_token"))
-    cell.metadata.nbgrader.points = 2
+    cell.metadata.nbgrader.points = points
     cell.outputs = mark(Result({"x": wanted}), "x", {})
-    assert determine_grade(cell) == (wanted.score, 2)
+    assert determine_grade(cell) == (wanted.score, points)
+    assert passed < 3 or wanted.score == points
 
 
 @pytest.mark.parametrize("score", [float("nan"), -1.0, 2.5])
