@@ -243,13 +243,10 @@ def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[st
 
 
 def _faults_underneath(cases: list[Case], exercises: Iterable[str]) -> dict[str, list[str]]:
-    """For each exercise the wrong ones among those that it calls, near or far, in their order."""
+    """For each exercise that was run again the wrong ones above it, in their order."""
     wrong = {case.exercise for case in cases if case.error is not None}
-    called: dict[str, set[str]] = {}
-    for name in exercises:  # each calls only those above it
-        near = set().union(*(case.used for case in cases if case.exercise == name))
-        called[name] = near.union(*(called[each] for each in near))
-    return {name: [each for each in called if each in called[name] & wrong] for name in called}
+    above = {case.exercise: wrong & case.used for case in cases if case.used}
+    return {name: [n for n in exercises if n in above.get(name, ())] for name in exercises}
 
 
 Shown = dict[check.Behaviour, tuple[Case, Misconception | None]]  # a failed case, and its cause

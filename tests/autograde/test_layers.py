@@ -18,7 +18,7 @@ SANDBOX = {"bounds", "chapter", "files", "sandbox"}
 TESTS = {"chapter", "sandbox", "check", "wrong", "runner", "underneath"}
 GRADE = BOTTOM | TESTS | {"cache", "cause", "grade"}
 REPORT = GRADE | {"report"}
-NBGRADER = REPORT | {"nbgrader", "receipt"}
+NBGRADER = REPORT | {"nbgrader"}
 BUILD = NBGRADER | {"build"}
 ALL = BUILD | {"pool", "lms", "commands", "cli", "tools"}
 SELFSTUDY = REPORT | {"selfstudy", "commands"}
@@ -38,7 +38,6 @@ MAY_IMPORT = {
     "cache": BOTTOM,
     "grade": GRADE,
     "pool": GRADE,
-    "receipt": BOTTOM | {"cache"},
     "report": REPORT,
     "nbgrader": NBGRADER,
     "build": BUILD,
