@@ -29,10 +29,24 @@ def run(tests: HiddenTests, student: Student, right: Mapping[str, Cell]) -> list
     for number, name in enumerate(wrong[1:], 1):
         above = functions[: functions.index(name)]
         student.session.put_in_place([_unseen(right[each]) for each in above])
-        which = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
-        for i, case in zip(which, tests.run(student, which), strict=True):
-            cases[i] = replace(case, own_error=cases[i].error, used=frozenset(wrong[:number]))
+        _run_again(name, cases, tests, student, frozenset(wrong[:number]))
     return cases
+
+
+def _run_again(
+    name: str, cases: list[Case], tests: HiddenTests, student: Student, used: frozenset[str]
+) -> None:
+    """Put into `cases` how the failed ones of an exercise go now, with the wrong `used` replaced.
+
+    A behaviour counts whole, so one that fails as before is not looked into any further.
+    """
+    settled = set()
+    for i, own in enumerate(cases):
+        if own.exercise == name and own.error is not None and own.behaviour not in settled:
+            (case,) = tests.run(student, [i])
+            cases[i] = replace(case, own_error=own.error, used=used)
+            if case.error == own.error:
+                settled.add(own.behaviour)
 
 
 def _unseen(cell: Cell) -> Cell:
