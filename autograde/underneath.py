@@ -29,24 +29,26 @@ def run(tests: HiddenTests, student: Student, right: Mapping[str, Cell]) -> list
     for number, name in enumerate(wrong[1:], 1):
         above = functions[: functions.index(name)]
         student.session.put_in_place([_unseen(right[each]) for each in above])
-        _run_again(name, cases, tests, student, frozenset(wrong[:number]))
+        which = [i for i, c in enumerate(cases) if c.exercise == name and c.error is not None]
+        for i, case in _again(tests, student, cases, which).items():
+            cases[i] = replace(case, own_error=cases[i].error, used=frozenset(wrong[:number]))
     return cases
 
 
-def _run_again(
-    name: str, cases: list[Case], tests: HiddenTests, student: Student, used: frozenset[str]
-) -> None:
-    """Put into `cases` how the failed ones of an exercise go now, with the wrong `used` replaced.
+def _again(
+    tests: HiddenTests, student: Student, cases: list[Case], which: list[int]
+) -> dict[int, Case]:
+    """The failed cases `which` of an exercise as they go now, by their numbers.
 
-    A behaviour counts whole, so one that fails as before is not looked into any further.
+    A behaviour counts whole. So if the first case of each fails as before, the others can add
+    nothing: what stands above does not matter here.
     """
-    settled = set()
-    for i, own in enumerate(cases):
-        if own.exercise == name and own.error is not None and own.behaviour not in settled:
-            (case,) = tests.run(student, [i])
-            cases[i] = replace(case, own_error=own.error, used=used)
-            if case.error == own.error:
-                settled.add(own.behaviour)
+    first = list({cases[i].behaviour: i for i in reversed(which)}.values())
+    now = dict(zip(first, tests.run(student, first), strict=True))
+    if any(case.error != cases[i].error for i, case in now.items()):
+        rest = [i for i in which if i not in now]
+        now |= zip(rest, tests.run(student, rest), strict=True)
+    return now
 
 
 def _unseen(cell: Cell) -> Cell:
