@@ -105,7 +105,8 @@ def grade_now(notebook: NotebookNode, chapter: str, tentative: bool = False) -> 
     cells = code_cells(notebook, hasty(limits) if tentative else limits)
     right = {cell.key: cell for cell in code_cells(solution_of(chapter), limits)}
     with Session(cells, limits, tentative=tentative) as session:
-        cases = underneath.run(tests, Student(session, parameters_of(chapter)), right)
+        student = Student(session, parameters_of(chapter), given_of(chapter))
+        cases = underneath.run(tests, student, right)
     if session.broken is not None:
         raise session.broken
     exercises = exercises_of(notebook)
@@ -197,6 +198,18 @@ def parameters_of(chapter: str) -> dict[str, list[str]]:
     return {
         node.name: [argument.arg for argument in node.args.args]
         for node in functions
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+@cache
+def given_of(chapter: str) -> dict[str, Cell]:
+    """A cell for each function that the release's own cells define."""
+    cells = [c for c in release_of(chapter).cells if c.cell_type == "code" and not is_answer(c)]
+    return {
+        node.name: Cell(node.name, ast.unparse(node), Limits.cell_seconds)
+        for cell in cells
+        for node in ast.parse(plain_python(cell.source)).body
         if isinstance(node, ast.FunctionDef)
     }
 

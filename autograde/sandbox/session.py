@@ -3,7 +3,7 @@
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -175,12 +175,13 @@ class Session:
         self.accounts.clear()
         self._restart()
 
-    def put_in_place(self, cells: list[Cell]) -> None:
-        """Run further cells, in this process and in all later ones, if they are not there yet.
+    def put_in_place(self, cells: Iterable[Cell]) -> None:
+        """Run cells of the chapter's own, in this process and in all later ones.
 
-        What they define takes the place of what the student has defined under the same name.
+        What they define takes the place of what the student has defined under the same name. Each
+        runs once in a process, and no line of it is taken for one of the student's.
         """
-        for cell in cells:
+        for cell in map(_unseen, cells):
             if cell not in self.cells:
                 self.cells = [*self.cells, cell]
                 try:
@@ -431,6 +432,12 @@ def _beginning(cell: Cell) -> str:
     """The first line of a cell, by which a student finds it."""
     first = cell.source.strip().partition("\n")[0]
     return f"{first[:60]} ..." if len(first) > 60 else first
+
+
+def _unseen(cell: Cell) -> Cell:
+    """The same cell under another key, and its lines in a file that is none of the student's."""
+    source = f"exec(compile({cell.source!r}, '<the chapter>', 'exec'), globals())"
+    return replace(cell, key=f"chapter-{cell.key}", source=source)
 
 
 def _names(answer: dict) -> frozenset[str]:

@@ -3,7 +3,7 @@
 import copy
 import inspect
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from autograde.sandbox.remote import RemoteObject, is_lent
 from autograde.sandbox.session import (
     Again,
+    Cell,
     NotCalled,
     ProcessEnded,
     Reply,
@@ -85,12 +86,15 @@ class Student:
     """A student's notebook as the hidden tests see it: functions to call, values to read.
 
     `parameters` gives each function's parameter names, for the text of messages. `calls` holds
-    the calls since it was last emptied, `told` what a test has to say to who passes it. The names
-    in this class can be no exercise's: the builder refuses them.
+    the calls since it was last emptied, `told` what a test has to say to who passes it. `given` has
+    a cell for each function that the release defines: one that a test calls runs as it was given,
+    whatever the student has made of it. The names in this class can be no exercise's: the builder
+    refuses them.
     """
 
     session: Session
     parameters: dict[str, list[str]]
+    given: Mapping[str, Cell] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     told: str = ""
     proven: bool = True  # whether checks of the present case look into what the process tells
@@ -99,6 +103,8 @@ class Student:
     def __getattr__(self, name: str) -> "Function":
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in self.given:
+            self.session.put_in_place([self.given[name]])
         function = Function(self, name)
         setattr(self, name, function)  # the next look-up does not come here
         return function
