@@ -24,19 +24,22 @@ from autograde.submission import is_demo
 FOLDER = BUILD / "cache" / "results"
 # Files of autograde/ that call the grader or carry its results, and so cannot change a mark. A new
 # file beside them counts as the grader's own until it is named here.
-NO_MARKS = ("__main__.py", "cli.py", "commands.py", "pool.py", "receipt.py")
+NO_MARKS = ("__main__.py", "cli.py", "commands.py", "pool.py")
 NUMBERED = re.compile(r"ch\d\d_").match
 PACKAGES = ("ipython", "matplotlib", "numpy", "pytest", "torch", "transformers")
 
 
-def key(notebook: NotebookNode, chapter: str) -> str:
-    """The fingerprint of one rebuilt submission, its outputs left out."""
+def key(notebook: NotebookNode, chapter: str, isolation: str) -> str:
+    """The fingerprint of one rebuilt submission, its outputs left out, and of how it is isolated.
+
+    A notebook that reads the solutions gets points where nothing keeps it from them.
+    """
     answers = [
         [cell.id, cell.cell_type, cell.source]
         for cell in notebook.cells
         if not cell.metadata.get("nbgrader", {}).get("locked") and not is_demo(cell)
     ]
-    return digest_of([], chapter, json.dumps(answers), grader_fingerprint(chapter))
+    return digest_of([], chapter, isolation, json.dumps(answers), grader_fingerprint(chapter))
 
 
 @cache

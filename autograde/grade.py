@@ -14,9 +14,8 @@ from autograde.cause import Causes, Known, causes_of
 from autograde.chapter import Chapter
 from autograde.result import Behaviour, Exercise, Result
 from autograde.runner import Case, HiddenTests, collected
-from autograde.sandbox import selftest
+from autograde.sandbox import isolation, selftest
 from autograde.sandbox.inside.cells import plain_python
-from autograde.sandbox.reference import Reference
 from autograde.sandbox.session import Cell, Session
 from autograde.sandbox.speed import slowness
 from autograde.sandbox.student import Student
@@ -27,29 +26,14 @@ from autograde.wrong import Misconception, misconceptions_of
 Outcome = Result | Exception
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Job:
-    """A rebuilt notebook to grade; with `outcome`, what is known of it without grading.
-
-    `again` makes the notebook anew for a job that is repeated: until then it need not be kept.
-    """
+    """A rebuilt notebook to grade; with `outcome`, what is known of it without grading."""
 
     key: str
     notebook: NotebookNode | None = None
     chapter: str = ""
     outcome: Outcome | None = None
-    again: Callable[[], NotebookNode] | None = None
-
-    def kept(self) -> "Job":
-        """The job to repeat, without its notebook if that can be had again."""
-        return replace(self, notebook=None) if self.again else self
-
-    def renewed(self) -> "Job":
-        """The job with its notebook; with an outcome if that cannot be had again."""
-        try:
-            return replace(self, notebook=self.again()) if self.again else self
-        except Exception as error:  # whatever it is, it stops this submission only
-            return replace(self, outcome=error)
 
 
 Run = Callable[[Iterable[Job]], Iterator[tuple[Job, Outcome]]]
@@ -66,7 +50,7 @@ def grade(notebook: NotebookNode, chapter: str) -> Result:
 
 def job_of(notebook: NotebookNode, chapter: str) -> Job:
     """What is to be done for a rebuilt notebook: nothing more if its result is stored."""
-    key = result_cache.key(notebook, chapter)
+    key = result_cache.key(notebook, chapter, isolation.chosen().name)
     return Job(key, notebook, chapter, result_cache.load(key))
 
 
@@ -84,10 +68,10 @@ def grade_all(
     limited = []
     for job, outcome in run(jobs):
         if job.outcome is None and isinstance(outcome, Result) and outcome.limited:
-            limited.append(job.kept())
+            limited.append(job)
         else:
             yield job, _stored(job, outcome)
-    for job, outcome in run_alone(job.renewed() for job in limited):
+    for job, outcome in run_alone(limited):
         yield job, _stored(job, outcome)
 
 
@@ -118,20 +102,16 @@ def grade_now(notebook: NotebookNode, chapter: str, tentative: bool = False) -> 
     start = time.monotonic()
     limits, tests = limits_of(chapter), hidden_tests_of(chapter)
     cells = code_cells(notebook, hasty(limits) if tentative else limits)
-    ours = code_cells(solution_of(chapter), limits)
-    with (
-        Session(cells, limits, tentative=tentative) as session,
-        Reference(ours, limits) as reference,
-    ):
-        student = Student(session, parameters_of(chapter))
-        sources = {cell.key: cell.source for cell in cells}
-        cases = underneath.run(tests, student, reference, sources)
+    right = {cell.key: cell for cell in code_cells(solution_of(chapter), limits)}
+    with Session(cells, limits, tentative=tentative) as session:
+        student = Student(session, parameters_of(chapter), given_of(chapter))
+        cases = underneath.run(tests, student, right)
     if session.broken is not None:
         raise session.broken
     exercises = exercises_of(notebook)
     judge(cases, exercises, lambda exercise: known_of(chapter, exercise))
-    limited = session.limited or reference.session.limited
-    result = Result(exercises, pending_of(notebook), session.reports, limited)
+    reports = {cell.key: session.reports[cell.key] for cell in cells if cell.key in session.reports}
+    result = Result(exercises, pending_of(notebook), reports, session.limited)
     result.seconds = round(time.monotonic() - start, 3)
     return result
 
@@ -215,6 +195,18 @@ def parameters_of(chapter: str) -> dict[str, list[str]]:
 
 
 @cache
+def given_of(chapter: str) -> dict[str, Cell]:
+    """A cell for each function that the release's own cells define."""
+    cells = [c for c in release_of(chapter).cells if c.cell_type == "code" and not is_answer(c)]
+    return {
+        node.name: Cell(node.name, ast.unparse(node), Limits.cell_seconds)
+        for cell in cells
+        for node in ast.parse(plain_python(cell.source)).body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+@cache
 def known_of(chapter: str, exercise: str) -> Known:
     """What is known of an exercise, to tell causes by: the right answer and the wrong ones."""
     cases = [case for case in right_cases_of(chapter) if case.exercise == exercise]
@@ -256,13 +248,10 @@ def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[st
 
 
 def _faults_underneath(cases: list[Case], exercises: Iterable[str]) -> dict[str, list[str]]:
-    """For each exercise the wrong ones among those that it calls, near or far, in their order."""
+    """For each exercise that was run again the wrong ones above it, in their order."""
     wrong = {case.exercise for case in cases if case.error is not None}
-    called: dict[str, set[str]] = {}
-    for name in exercises:  # each calls only those above it
-        near = set().union(*(case.used for case in cases if case.exercise == name))
-        called[name] = near.union(*(called[each] for each in near))
-    return {name: [each for each in called if each in called[name] & wrong] for name in called}
+    above = {case.exercise: wrong & case.used for case in cases if case.used}
+    return {name: [n for n in exercises if n in above.get(name, ())] for name in exercises}
 
 
 Shown = dict[check.Behaviour, tuple[Case, Misconception | None]]  # a failed case, and its cause

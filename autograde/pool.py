@@ -18,10 +18,8 @@ from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
 from typing import NamedTuple
 
-from nbformat import NotebookNode
 from tqdm import tqdm
 
-from autograde import cache
 from autograde.cache import grader_fingerprint
 from autograde.chapter import chapter_names, notebook_path
 from autograde.grade import Job, Outcome, exercises_of, grade_all, grade_now, job_of, pending_of
@@ -186,20 +184,18 @@ def _shown(results: Iterable[tuple[Task, Result]], total: int) -> Iterator[tuple
 
 
 def _results(tasks: list[Task], pool: Pool) -> Iterator[tuple[Task, Result]]:
-    """Each task's result, in the order in which they come. Equal submissions are graded once."""
-    waiting: dict[str, list[tuple[Task, str | None]]] = {}  # by job, each with intake's reason
+    """Each task's result, in the order in which they come."""
+    waiting: dict[Job, tuple[Task, str | None]] = {}  # each with intake's reason
 
     def jobs() -> Iterator[Job]:
         for task in tasks:
             job, reason = _job(task)
-            is_first = job.key not in waiting
-            waiting.setdefault(job.key, []).append((task, reason))
-            if is_first:
-                yield job
+            waiting[job] = task, reason
+            yield job
 
     for job, outcome in grade_all(jobs(), pool.run, pool.run_alone):
-        for task, reason in waiting.pop(job.key):
-            yield task, _result(task, outcome, reason)
+        task, reason = waiting.pop(job)
+        yield task, _result(task, outcome, reason)
 
 
 def _job(task: Task) -> tuple[Job, str | None]:
@@ -207,18 +203,9 @@ def _job(task: Task) -> tuple[Job, str | None]:
     try:
         _require_seen(task.student)
         submission = take_in(task.submitted, task.path, task.chapter)
-        job = job_of(submission.notebook, task.chapter)
-        return replace(job, again=partial(_again, task, job.key)), submission.reason
+        return job_of(submission.notebook, task.chapter), submission.reason
     except Exception as error:  # whatever it is, it stops this submission only
         return Job(str(task.path), outcome=error), None
-
-
-def _again(task: Task, key: str) -> NotebookNode:
-    """A task's notebook, read anew. Raises ValueError if it is no longer the one of the job."""
-    notebook = take_in(task.submitted, task.path, task.chapter).notebook
-    if cache.key(notebook, task.chapter) != key:
-        raise ValueError("the file was changed while it was graded; grade it again")
-    return notebook
 
 
 def _require_seen(student: str) -> None:

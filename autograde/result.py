@@ -74,7 +74,8 @@ class Exercise:
         if not self.behaviours:
             return 0.0
         passed = sum(b.weight for b in self.behaviours if b.passed)
-        return float(self.max_score) * passed / sum(b.weight for b in self.behaviours)
+        points = self.max_score * passed / sum(b.weight for b in self.behaviours)
+        return min(float(self.max_score), points)  # 0.2 * 3 / 3 is more than 0.2
 
     def worth(self, behaviour: Behaviour) -> float:
         """The points of one of its behaviours, for whoever has it right."""

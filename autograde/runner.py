@@ -27,7 +27,7 @@ class Case:
     """One test case as it went: `error` is None if it passed.
 
     `own_error` is the same with the student's own answers underneath. The two differ only if the
-    case failed and was run again with the chapter's (underneath.py), of which `used` were called.
+    case failed and was run again with the chapter's (underneath.py), in place of the wrong `used`.
     `cause` is the name of a misconception that the test has recognised by itself, `told` what it
     says to who passed.
     """

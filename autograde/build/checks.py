@@ -13,12 +13,16 @@ from autograde.nbgrader.regions import (
     code_lines,
     split_at_region,
 )
+from autograde.sandbox.student import Student
 
 # nbgrader acts on these words wherever they stand; the builder alone writes the first two.
 RESERVED_WORDS = (*HIDDEN_WORDS, "BEGIN MARK SCHEME", "END MARK SCHEME", "AUTOTEST")
 REGION = [BEGIN_SOLUTION, END_SOLUTION]
 MOVE_TESTS = "Hidden tests stand in autograde/chapters/chNN_tests.py: move these there"
 MAX_ID = 64  # nbformat's limit on the id of a cell
+# An exercise of such a name would be shadowed: by what a hidden test's `student` has itself, or by
+# the id of a cell that the builder or the grader makes.
+TAKEN_NAMES = {*dir(Student), *Student.__dataclass_fields__, "colab", "result"}
 
 
 def check_cells(cells: list[TextCell]) -> None:
@@ -61,6 +65,11 @@ def _check_kind(cell: TextCell) -> None:
         raise cell.error(
             f"{cell.kind}={cell.name!r} is not a name",
             "Use letters, digits and underscores, and no digit first",
+        )
+    if cell.name in TAKEN_NAMES or cell.name.startswith("_"):
+        raise cell.error(
+            f"the grader uses the name {cell.name} itself",
+            "Choose another name",
         )
     if len(f"test_{cell.name}") > MAX_ID:
         raise cell.error(f"the name {cell.name} is too long", f"At most {MAX_ID - 5} characters")

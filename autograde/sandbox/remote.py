@@ -7,7 +7,6 @@ use.
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import Any
@@ -36,16 +35,6 @@ class RemoteObject:
         self, thing: Any, *names: str, call: bool = False, max_given: int = MAX_GIVEN
     ) -> None:
         self.thing, self.names, self.call, self.max_given = thing, names, call, max_given
-
-
-class PassedOn(RemoteObject):
-    """A function that runs in another worker, whose limits hold for it.
-
-    The objects among its arguments stay remote objects there.
-    """
-
-    def __init__(self, function: Callable) -> None:
-        super().__init__(function, call=True)
 
 
 def is_lent(value: Any) -> bool:
@@ -131,9 +120,8 @@ class ObjectTable:
         """The parts of a question, with the things in place of the handles in its arguments."""
         try:
             remote, name = self._find(question["of"]), question["name"]
-            given = self.remote if isinstance(remote, PassedOn) else self.thing
-            args = wire.decode(question["args"], given)
-            kwargs = {k: wire.decode(v, given) for k, v in question["kwargs"].items()}
+            args = wire.decode(question["args"], self.thing)
+            kwargs = {k: wire.decode(v, self.thing) for k, v in question["kwargs"].items()}
         except (KeyError, TypeError, AttributeError) as error:
             raise wire.ProtocolError(f"a question of no known form: {error}") from None
         if type(name) is not str or type(args) is not list:
@@ -148,10 +136,6 @@ class ObjectTable:
     def thing(self, number: int, callable_: bool, names: list[str]) -> Any:
         """The thing of a handle. Raises ProtocolError if the handle was never given out."""
         return self._find(number).thing
-
-    def remote(self, number: int, callable_: bool, names: list[str]) -> RemoteObject:
-        """The remote object of a handle. Raises ProtocolError as `thing` does."""
-        return self._find(number)
 
     @staticmethod
     def _use(remote: RemoteObject, name: str, args: list, kwargs: dict) -> Any:
@@ -169,8 +153,6 @@ def _refuse_large(remote: RemoteObject, given: list) -> None:
     if _count(given) > remote.max_given:
         most = f"{remote.max_given:,}"
         raise ValueError(f"one use may be given {most} numbers, and this one was given more")
-    if isinstance(remote, PassedOn):
-        return
     draws = isinstance(remote.thing, np.random.Generator)
     if any(_size(value) > MAX_ASKED for value in given if draws or type(value) is int):
         raise ValueError(

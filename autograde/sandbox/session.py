@@ -3,24 +3,22 @@
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 from autograde import bounds
 from autograde.sandbox import isolation
 from autograde.sandbox.inside import wire
-from autograde.sandbox.remote import Account, ObjectTable, RemoteObject
+from autograde.sandbox.remote import Account, ObjectTable
 from autograde.sandbox.workers import Limits, Stopwatch, Worker
 
 MAX_PRINTED = 21_000  # a little more than the worker keeps
 MAX_ENDED = 3  # calls of one function that may end the process: after them it is not called again
 MAX_NAMES, MAX_NAME = 200, 80  # of one cell that did not end well, and the characters of each
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")  # Python's text of a NameError
-NOTHING: Mapping = MappingProxyType({})
 
 
 class StudentError(Exception):
@@ -29,7 +27,7 @@ class StudentError(Exception):
     def __init__(self, error: dict) -> None:
         super().__init__(error["text"])
         self.name = error["name"]
-        where = f" (line {error['line']} of the cell)" if error["line"] else ""
+        where = f" ({error['where']})" if error.get("where") else ""
         self.what_happened = f"raised {self.name}: {self}{where}"
 
 
@@ -72,11 +70,12 @@ def error_of(answer: dict) -> dict | None:
     if error is None:
         return None
     parts = error if type(error) is dict else {}
-    line = parts.get("line")
+    line, cell = parts.get("line"), parts.get("cell")
     return {
         "name": _plain(str(parts.get("name", "Exception"))[:80]),
         "text": _plain(str(parts.get("text", ""))[:2000]),
         "line": line if type(line) is int else None,
+        "cell": cell if type(cell) is str else None,
     }
 
 
@@ -173,27 +172,34 @@ class Session:
     def renew(self) -> None:
         """Start a fresh process, in which every name may be called again."""
         self.ended.clear()
+        self.accounts.clear()
         self._restart()
 
-    def calls(
-        self,
-        name: str,
-        many: list[tuple],
-        count: bool = False,
-        underneath: Mapping[str, RemoteObject] = NOTHING,
-    ) -> list[Reply | Exception]:
+    def put_in_place(self, cells: Iterable[Cell]) -> None:
+        """Run cells of the chapter's own, in this process and in all later ones.
+
+        What they define takes the place of what the student has defined under the same name. Each
+        runs once in a process, and no line of it is taken for one of the student's.
+        """
+        for cell in map(_unseen, cells):
+            if cell not in self.cells:
+                self.cells = [*self.cells, cell]
+                try:
+                    self._run(cell, 0)
+                except ProcessEnded as ended:
+                    self._bury(cell, ended)
+                    self._restart()
+
+    def calls(self, name: str, many: list[tuple], count: bool = False) -> list[Reply | Exception]:
         """The replies to several calls, one after the other, each within the time limit of a call.
 
         They go to the worker in one message, which is much cheaper than one message each. With
-        `count`, the replies say what was done with torch. During each call the names of
-        `underneath` are those objects in the notebook. A StudentError, NotDefined or ProcessEnded
-        is the last of the list: nothing is called after it.
+        `count`, the replies say what was done with torch. A StudentError, NotDefined or
+        ProcessEnded is the last of the list: nothing is called after it.
         """
         table = ObjectTable(self.accounts[name])
         encoded, places = _shared(many, table)
-        lent = {each: wire.encode(table.add(thing)) for each, thing in underneath.items()}
         request = {"do": "calls", "name": name, "args": encoded, "calls": places, "count": count}
-        request["underneath"] = lent
         answers: list[Reply | Exception] = []
         try:
             for number, args in enumerate(many):
@@ -204,9 +210,7 @@ class Session:
             answers.append(error)
         return answers
 
-    def again(
-        self, name: str, first: tuple, second: tuple, strict: bool, underneath: Mapping = NOTHING
-    ) -> Again:
+    def again(self, name: str, first: tuple, second: tuple, strict: bool) -> Again:
         """What shows how a function treats its arguments. Raises StudentError or ProcessEnded.
 
         It is called with `first` and then with `second`, in which plain values are the same
@@ -219,9 +223,6 @@ class Session:
         encoded = [memory.place(data) for data in encoded]
         request = {"do": "again", "name": name, "args": encoded, "first": one, "second": two}
         request["strict"] = strict
-        request["underneath"] = {
-            each: wire.encode(table.add(thing)) for each, thing in underneath.items()
-        }
         values = self._ask_about(name, request, table, partial(_values, 2, table), calls=2)
         changed = [i for i, place in enumerate(one) if memory.changed(encoded[place])]
         return Again(*values, changed, encoded)
@@ -253,7 +254,7 @@ class Session:
             raise NotCalled(name, ended[0][1])
         try:
             answer = self._ask(request, calls * self.limits.call_seconds, table)
-            missing, error = answer.get("missing"), self._explained(error_of(answer))
+            missing, error = answer.get("missing"), self._explained(error_of(answer), name)
             result = None if missing or error else _readable(answer, read)
         except ProcessEnded as error:
             ended.append((self.part, error))
@@ -272,32 +273,42 @@ class Session:
         why = self._why_undefined(name)
         return f"{why}{name} is not defined in the notebook"
 
-    def _explained(self, error: dict | None) -> dict | None:
-        """A NameError with the cell that should have defined the name, and did not end well.
+    def _explained(self, error: dict | None, key: str) -> dict | None:
+        """An error in the cell `key`, or in its function, with `where` it stands.
 
-        A MemoryError, of which Python says nothing, with what there is.
+        A NameError with the cell that should have defined the name, and did not end well. A
+        MemoryError, of which Python says nothing, with what there is.
         """
-        if error and (error["name"], error["text"]) == ("MemoryError", ""):
+        if error is None:
+            return None
+        error |= {"where": self._where(error, key)}
+        if (error["name"], error["text"]) == ("MemoryError", ""):
             return error | {"text": f"a notebook may use {self._memory}"}
-        found = UNDEFINED.match(error["text"]) if error and error["name"] == "NameError" else None
+        found = UNDEFINED.match(error["text"]) if error["name"] == "NameError" else None
         why = self._why_undefined(found[1]) if found else ""
-        return error | {"text": why + error["text"]} if why else error
+        return error | {"text": why + error["text"]}
+
+    def _where(self, error: dict, key: str) -> str:
+        """The line that an error stands in, and which cell's, if that is not the cell `key`."""
+        cell = next((cell for cell in self.cells if cell.key == error["cell"]), None)
+        if cell is None or not error["line"]:
+            return ""
+        other = "" if cell.key == key else f" of the cell that begins with `{_beginning(cell)}`"
+        return f"line {error['line']}{other}"
 
     def _why_undefined(self, name: str) -> str:
         """The cell that would have defined a name and how it ended, before what follows from it."""
         for cell in self.cells:
             if name in self.unset.get(cell.key, ()):
-                first = cell.source.strip().partition("\n")[0]
-                begin = f"{first[:60]} ..." if len(first) > 60 else first
-                how = self._how_ended(cell.key)
+                begin, how = _beginning(cell), self._how_ended(cell.key)
                 return f"the cell that defines `{name}` (which begins with `{begin}`) {how}, so "
         return ""
 
     def _how_ended(self, key: str) -> str:
         """How a cell ended that raised, or that ended the process."""
         error = self.reports[key]["error"]
-        line = f" in line {error['line']}" if error["line"] else ""
-        raised = f"ended with {error['name']}{line}: {error['text'][:500]}"
+        where = f" in {error['where']}" if error["where"] else ""
+        raised = f"ended with {error['name']}{where}: {error['text'][:500]}"
         return self.dead_cells.get(key, raised)
 
     def _restart(self) -> None:
@@ -329,8 +340,8 @@ class Session:
 
     def _run(self, cell: Cell, left: int) -> int:
         """Run a cell; how many characters its report has, which are about `left` at most."""
-        answer = self._ask({"do": "cell", "source": cell.source}, cell.seconds)
-        report = report_of(answer, left, self._explained)
+        answer = self._ask({"do": "cell", "source": cell.source, "key": cell.key}, cell.seconds)
+        report = report_of(answer, left, lambda error: self._explained(error, cell.key))
         if report["error"] and report["error"]["name"] == "MemoryError":
             raise self._out_of_memory()  # what it has filled would be missing for all other cells
         self.reports[cell.key] = report
@@ -350,7 +361,7 @@ class Session:
             timed_out = isinstance(ended, CallTimedOut)
             how = f"was stopped after {cell.seconds:g} s" if timed_out else str(ended)
             self.dead_cells[cell.key] = how.removeprefix("it ")
-            error = {"name": "Stopped", "text": str(ended), "line": None}
+            error = {"name": "Stopped", "text": str(ended), "where": ""}
             self.reports[cell.key] = {"error": error, "printed": ""}
             self.unset.pop(cell.key, None)
 
@@ -415,6 +426,18 @@ class Session:
         if self.worker is not None:
             self.worker.end()
             self.worker = None
+
+
+def _beginning(cell: Cell) -> str:
+    """The first line of a cell, by which a student finds it."""
+    first = cell.source.strip().partition("\n")[0]
+    return f"{first[:60]} ..." if len(first) > 60 else first
+
+
+def _unseen(cell: Cell) -> Cell:
+    """The same cell under another key, and its lines in a file that is none of the student's."""
+    source = f"exec(compile({cell.source!r}, '<the chapter>', 'exec'), globals())"
+    return replace(cell, key=f"chapter-{cell.key}", source=source)
 
 
 def _names(answer: dict) -> frozenset[str]:

@@ -4,7 +4,7 @@ import copy
 import inspect
 import reprlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from autograde.sandbox.remote import RemoteObject, is_lent
 from autograde.sandbox.session import (
-    NOTHING,
     Again,
+    Cell,
     NotCalled,
     ProcessEnded,
     Reply,
@@ -81,32 +81,30 @@ def _trace(lent: Any) -> Any:
     return getattr(lent.thing, "trace", None)
 
 
+@dataclass(eq=False)
 class Student:
     """A student's notebook as the hidden tests see it: functions to call, values to read.
 
     `parameters` gives each function's parameter names, for the text of messages. `calls` holds
-    the calls since it was last emptied, `told` what a test has to say to who passes it.
-    `underneath` are functions that stand in place of the
-    student's own of the same names, for what calls these.
+    the calls since it was last emptied, `told` what a test has to say to who passes it. `given` has
+    a cell for each function that the release defines: one that a test calls runs as it was given,
+    whatever the student has made of it. The names in this class can be no exercise's: the builder
+    refuses them.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        parameters: dict[str, list[str]],
-        underneath: Mapping[str, RemoteObject] = NOTHING,
-    ) -> None:
-        self.session = session
-        self.parameters = parameters
-        self.underneath = underneath
-        self.calls: list[Call] = []
-        self.told = ""
-        self.proven = True  # whether checks of the present case look into what the process tells
-        self._again: tuple[Call, bool, bool, Again] | None = None  # several checks ask for the same
+    session: Session
+    parameters: dict[str, list[str]]
+    given: Mapping[str, Cell] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    told: str = ""
+    proven: bool = True  # whether checks of the present case look into what the process tells
+    _again: tuple[Call, bool, bool, Again] | None = None  # several checks ask for the same
 
     def __getattr__(self, name: str) -> "Function":
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in self.given:
+            self.session.put_in_place([self.given[name]])
         function = Function(self, name)
         setattr(self, name, function)  # the next look-up does not come here
         return function
@@ -132,7 +130,7 @@ class Student:
             first, fresh = copy.deepcopy(first), copy.deepcopy(first)
             pairs = zip(first, fresh, strict=True)
             second = tuple(new if is_lent(new) else old for old, new in pairs)
-        again = self.session.again(call.function, first, second, strict, self.underneath)
+        again = self.session.again(call.function, first, second, strict)
         return self.session.later(again, call.function) if look else again
 
     def value(self, name: str) -> Any:
@@ -184,7 +182,7 @@ class Function:
         """The values for pairs of arguments and the copy of them that is kept."""
         given = [args for args, _ in many]
         student = self.student
-        answers = student.session.calls(self.__name__, given, self.count, student.underneath)
+        answers = student.session.calls(self.__name__, given, self.count)
         for answer, (args, kept) in zip(answers, many, strict=False):  # the last may be an error
             failed = isinstance(answer, Exception)
             reply = None if failed else answer

@@ -13,6 +13,7 @@ from autograde import cache
 from autograde.chapter import notebook_path
 from autograde.files import write_if_changed
 from autograde.result import Result
+from autograde.sandbox.isolation import OWN
 from autograde.submission import is_answer, parse, rebuild, release_of
 
 FOLDER = "marks"
@@ -47,7 +48,7 @@ class Copy:
 
     def key(self, notebook: NotebookNode) -> str:
         """What the marks of `read`'s notebook depend on: the answers and the grader."""
-        return cache.key(notebook, self.chapter)
+        return cache.key(notebook, self.chapter, OWN)
 
     def store(self, notebook: NotebookNode, result: Result, page: str) -> None:
         """Keep a result and its page."""

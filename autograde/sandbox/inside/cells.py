@@ -52,16 +52,17 @@ class Cells:
 
     def __init__(self) -> None:
         self.loop: Any = None
+        self.file = file_of("")  # of the cell that runs
         self.namespace: dict[str, Any] = {"__name__": "__main__", "display": _display}
         self.namespace["get_ipython"] = lambda: Shell(self)
         builtins.input = _no_input
 
-    def run(self, source: str) -> dict:
-        """Run one cell: {"error": None or {name, text, line}, "printed": str}.
+    def run(self, source: str, key: str) -> dict:
+        """Run one cell: {"error": None or {name, text, line, cell}, "printed": str}.
 
         After an error also the `names` that the cell would have defined.
         """
-        printed = BoundedText()
+        printed, self.file = BoundedText(), file_of(key)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             error = self._attempt(source)
             import_early(source)
@@ -76,7 +77,7 @@ class Cells:
         return None
 
     def execute(self, source: str) -> None:
-        code = code_of(source)
+        code = code_of(source, self.file)
         if code.co_flags & CO_COROUTINE or USES_LOOP.intersection(code.co_names):
             self._event_loop().run_until_complete(self._in_loop(code))
         else:
@@ -124,9 +125,14 @@ def plain_python(source: str) -> str:
     return source
 
 
-def code_of(source: str) -> CodeType:
+def file_of(key: str) -> str:
+    """The name under which Python knows the cell `key`, to tell its lines from other cells'."""
+    return f"<cell {key}>"
+
+
+def code_of(source: str, file: str) -> CodeType:
     """A cell's code, in which `await` may stand outside of functions."""
-    return compile(plain_python(source), "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    return compile(plain_python(source), file, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 def names_of(source: str) -> list[str]:
@@ -164,14 +170,22 @@ def _imports_in_functions(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
 
 
 def describe_error(error: BaseException) -> dict:
-    """An exception as data: its name, its text, and the line of the student's cell."""
-    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == "<cell>"]
-    line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
+    """An exception as data: its name, its text, and the line of the student's that it stands in.
+
+    `cell` is the key of the cell with that line.
+    """
+    places = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    is_syntax = isinstance(error, SyntaxError)
+    if is_syntax and type(error.filename) is str:
+        places.insert(0, (error.filename, error.lineno))
+    own = [place for place in places if place[0].startswith("<cell ")]
+    file, line = own[-1] if own else ("", None)
     try:
-        text = str(error.msg if isinstance(error, SyntaxError) else error)[:2000]
+        text = str(error.msg if is_syntax else error)[:2000]
     except Exception:  # __str__ is the student's
         text = ""
-    return {"name": type(error).__name__[:80], "text": text, "line": lines[-1] if lines else line}
+    name = type(error).__name__[:80]
+    return {"name": name, "text": text, "line": line, "cell": file[len("<cell ") : -1]}
 
 
 def _display(*values: Any, **_: Any) -> None:

@@ -44,19 +44,6 @@ class RemoteObject(wire.Handle):
         return wire.decode(answer["value"], maker(self._link))
 
 
-class Remembered(RemoteObject):
-    """A function that gives the same for the same plain data: it is asked once for each."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(each, wire.Handle) for each in (*args, *kwargs.values())):
-            return super().__call__(*args, **kwargs)
-        known = vars(self).setdefault("known", {})
-        key = repr(wire.encode([list(args), kwargs]))
-        if key not in known:
-            known[key] = wire.encode(super().__call__(*args, **kwargs))
-        return wire.decode(known[key])
-
-
 # Exceptions that take one text and show it unchanged, and that the grader takes for no stub.
 KINDS = ("ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError")
 
@@ -66,6 +53,6 @@ def _exception(name: str, text: str) -> Exception:
     return getattr(builtins, name)(text) if name in KINDS else RuntimeError(f"{name}: {text}")
 
 
-def maker(link: socket.socket, kind: type[RemoteObject] = RemoteObject) -> wire.MakeHandle:
-    """The function that makes a RemoteObject of some kind from a handle's parts."""
-    return partial(kind, link)
+def maker(link: socket.socket) -> wire.MakeHandle:
+    """The function that makes a RemoteObject from a handle's parts."""
+    return partial(RemoteObject, link)

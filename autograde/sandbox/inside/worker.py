@@ -3,7 +3,6 @@
 import socket
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import cells
@@ -36,7 +35,7 @@ def serve(
 ) -> Iterator[dict]:
     """The answers to one request: one, or for `calls` one each."""
     if request["do"] == "cell":
-        yield notebook.run(request["source"])
+        yield notebook.run(request["source"], request.get("key", ""))
     elif request["do"] == "names":
         yield {"names": cells.names_of(request["source"])}
     elif request["do"] == "value":
@@ -59,32 +58,17 @@ def value(notebook: cells.Cells, name: str) -> dict:
 def calls(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator[dict]:
     """Call a function with each list of arguments, in order, up to the first error."""
     function = notebook.namespace.get(request["name"])
-    handle, remembered = remote.maker(link), remote.maker(link, remote.Remembered)
+    handle = remote.maker(link)
     if not callable(function):
         yield {"missing": True}
         return
-    lent = {name: wire.decode(data, remembered) for name, data in request["underneath"].items()}
     for places in request["calls"]:
         sent = [request["args"][i] for i in places]
         args = [wire.decode(data, handle) for data in sent]
-        with bound(notebook.namespace, lent):
-            outcome = call(function, args, request["count"])
+        outcome = call(function, args, request["count"])
         yield outcome | {"changed": wire.changed(sent, args)}
         if outcome["error"]:
             return
-
-
-@contextmanager
-def bound(namespace: dict[str, Any], lent: dict[str, Any]) -> Iterator[None]:
-    """Other values under the names `lent` for a while; then what stood there before."""
-    own = {name: namespace[name] for name in lent if name in namespace}
-    namespace.update(lent)
-    try:
-        yield
-    finally:
-        for name in lent:
-            namespace.pop(name, None)
-        namespace.update(own)
 
 
 def call(function: Callable, args: list, count: bool = False) -> dict:
@@ -121,9 +105,8 @@ def again(
         wire.shared(data, memory) if wire.is_shared(data) else wire.decode(data, handle)
         for data in request["args"]
     ]
-    lent = {name: wire.decode(data, handle) for name, data in request["underneath"].items()}
     first, second = ([things[i] for i in request[part]] for part in ("first", "second"))
-    with bound(notebook.namespace, lent), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("error" if request["strict"] else "ignore")
         try:
             notebook.returned = function(*first)

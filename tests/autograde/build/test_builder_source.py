@@ -1,5 +1,6 @@
 """Text to source notebook: the metadata, the ids, and a message for every mistake."""
 
+import re
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -12,6 +13,8 @@ from nbgrader.nbgraderformat import MetadataValidator
 from autograde.build import colab, looks
 from autograde.build.source import read_chapter
 from autograde.chapter import AuthorError
+from autograde.sandbox.session import Session
+from autograde.sandbox.student import Student
 from autograde.submission import is_demo
 
 
@@ -286,3 +289,16 @@ def test_a_mistake_is_named_with_its_file_line_and_remedy(tmp_path: Path, case: 
     assert place == f"{tmp_path}/solutions/01_tiny.py:{line}"
     assert problem in rest
     assert remedy in rest
+
+
+def names_taken() -> list[str]:
+    """What a hidden test's `student` has itself, and the cells that the course adds."""
+    student = Student(Session([]), {})
+    return ["_x", "result", *(name for name in dir(student) if not name.startswith("__"))]
+
+
+@pytest.mark.parametrize("name", [*names_taken(), "colab"])
+def test_a_name_that_the_grader_uses_itself_is_refused(tmp_path: Path, name: str) -> None:
+    text = re.sub(r"\bsquare\b", name, TINY)
+    with pytest.raises(AuthorError, match=rf"\b{name}\b.*[Cc]hoose another name"):
+        read(tmp_path, text)

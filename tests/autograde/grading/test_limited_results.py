@@ -1,11 +1,11 @@
 """What a time limit decided: repeated alone, never stored, and said wherever the result is."""
 
 import json
-import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -15,12 +15,11 @@ from autograde import cache as result_cache
 from autograde import grade as engine
 from autograde import pool
 from autograde.grade import Job, Outcome
-from autograde.receipt import make_receipt
 from autograde.report.class_page import class_page
 from autograde.report.feedback import summary_markdown
 from autograde.report.table import print_table
 from autograde.result import Result
-from autograde.submission import Submission, release_of
+from autograde.submission import release_of
 
 ENDLESS = "def correct_token(p, q, token, r, u):\n    while True: pass"
 AT_AN_EDGE = """def residual_distribution(p, q):
@@ -91,41 +90,23 @@ def test_a_stopped_cell_is_named_where_its_function_is_missed():
     assert said in " ".join(result.exercises["acceptance_probability"].messages)
 
 
-def test_jobs_that_wait_to_be_repeated_hold_no_notebook():
-    made_so_far: list[weakref.ref] = []
+def test_a_file_that_changes_before_it_is_repeated_stops_nobody(tmp_path: Path):
+    """Two hand in the same, and the first file is replaced when both have hit a limit."""
+    paths = [hand_in(tmp_path, student, text(right())) for student in ("ada", "ben")]
 
-    def made() -> nbformat.NotebookNode:
-        notebook = nbformat.v4.new_notebook()
-        made_so_far.append(weakref.ref(notebook))
-        return notebook
+    def run(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+        yield from [(job, Result({}, limited=True)) for job in jobs]
+        paths[0].write_text("{")
 
-    def alive() -> int:
-        return sum(ref() is not None for ref in made_so_far)
+    def run_alone(jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+        yield from [(job, job.outcome or Result({})) for job in jobs]
 
-    def run(jobs: Iterator[Job]) -> Iterator[tuple[Job, Outcome]]:
-        for job in jobs:
-            yield job, Result({}, limited=True)
-
-    def run_alone(jobs: Iterator[Job]) -> Iterator[tuple[Job, Outcome]]:
-        assert alive() <= 1
-        for job in jobs:
-            assert job.notebook is not None and alive() <= 2
-            yield job, Result({})
-
-    jobs = (Job(str(i), made(), again=made) for i in range(9))
-    assert [job.key for job, _ in engine.grade_all(jobs, run, run_alone)] == list("012345678")
+    way = SimpleNamespace(run=run, run_alone=run_alone)
+    results = pool._results(list(pool.tasks_in(tmp_path, CHAPTER)), way)
+    assert {task.student: result.reason for task, result in results} == dict(ada=None, ben=None)
 
 
-def test_a_file_that_changed_before_it_was_repeated_is_not_graded_as_the_first(tmp_path: Path):
-    path = hand_in(tmp_path / "submitted", "ada", text(right()))
-    task = pool.Task(tmp_path / "submitted", "ada", CHAPTER)
-    job, _ = pool._job(task)
-    assert result_cache.key(job.kept().renewed().notebook, CHAPTER) == job.key
-    path.write_text(text(right(correct_token=ENDLESS)))
-    assert "was changed while it was graded" in str(job.kept().renewed().outcome)
-
-
-def test_page_table_receipt_and_json_say_that_a_limit_decided(capsys: pytest.CaptureFixture):
+def test_page_table_and_json_say_that_a_limit_decided(capsys: pytest.CaptureFixture):
     exercises = engine.exercises_of(release_of(CHAPTER))
     free, limited = Result(exercises), Result(exercises, limited=True)
     grades = {"ada": {CHAPTER: limited.to_json()}, "ben": {CHAPTER: free.to_json()}}
@@ -137,9 +118,4 @@ def test_page_table_receipt_and_json_say_that_a_limit_decided(capsys: pytest.Cap
     assert "grading again tries again: ada." in " ".join(page.split())
     print_table(grades)
     assert "ada: a time limit decided" in capsys.readouterr().out
-    receipts = [
-        make_receipt(Submission(right()), CHAPTER, g[CHAPTER])["result"] for g in grades.values()
-    ]
-    assert [r.get("limited") for r in receipts] == [True, None]
-    assert receipts[0]["hash"] != receipts[1]["hash"]
     assert Result.from_dict(asdict(limited)).limited

@@ -6,9 +6,14 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from classes import submitting
+from classes.submitting import right
 
 from autograde import cache, chapter
 from autograde.chapter import ROOT
+from autograde.grade import job_of
+from autograde.result import Result
+from autograde.sandbox import isolation
 
 CHAPTER = "02_topic"
 INGREDIENTS = (
@@ -111,6 +116,18 @@ def test_the_version_of_a_package(tree: Path, monkeypatch: pytest.MonkeyPatch, p
         return "99" if name == package else real(name)
 
     assert changes_the_key(lambda: monkeypatch.setattr(metadata, "version", version))
+
+
+def test_a_result_without_isolation_is_never_taken_for_one_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cache, "FOLDER", tmp_path)
+    jobs = []
+    for way in ("none", "none", "namespaces"):
+        monkeypatch.setattr(isolation, "chosen", lambda way=way: isolation.Isolation(way))
+        jobs.append(job_of(right(), submitting.CHAPTER))
+        cache.store(jobs[0].key, Result({}))
+    assert [job.outcome for job in jobs] == [None, Result({}), None]
 
 
 def test_a_package_may_be_missing(tree: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,8 +1,10 @@
-"""One mistake costs once: what calls a wrong answer is graded with right ones underneath."""
+"""One mistake costs once: what calls a wrong answer is graded with right ones above it."""
 
 from dataclasses import replace
 
+import nbformat
 import pytest
+from classes.submitting import CHAPTER, right
 from tqdm import tqdm
 
 from autograde import grade as engine
@@ -89,8 +91,33 @@ def test_any_function_above_may_be_called():
     assert any("With your own correct_token: " in m for m in remarks(result, "speculative_step"))
 
 
-def test_who_calls_nothing_above_is_graded_once():
-    """A wrong answer of one's own, below another: there is nothing to put underneath."""
+HELPER = "def _keeps(p, q, t, r):\n    return r <= acceptance_probability(p, q, t) and p[t] > 0\n"
+ACCEPTS = """
+def speculative_accept(draft_tokens, p, q, r):
+    kept = [_keeps(p[i], q[i], t, r[i]) for i, t in enumerate(draft_tokens)]
+    return list(draft_tokens[: (*kept, False).index(False)])
+"""
+CORRECTS = """
+def correct_token(p, q, token, r, u):
+    if _keeps(p, q, token, r):
+        return token, True
+    return sample_from(residual_distribution(p, q), u), False
+"""
+
+
+@pytest.mark.parametrize("own, lead", [("", HELPER), (HELPER, "")], ids=["answer", "own cell"])
+def test_a_helper_that_calls_the_wrong_function_may_stand_anywhere(own: str, lead: str):
+    wrong = "def acceptance_probability(p, q, token):\n    return 0.9"
+    accepts = lead + ACCEPTS
+    notebook = right(
+        acceptance_probability=wrong, speculative_accept=accepts, correct_token=CORRECTS
+    )
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(own, id="extra-0"))
+    assert set(lost(engine.grade(notebook, CHAPTER))) == {"acceptance_probability"}
+
+
+def test_who_calls_nothing_above_is_graded_as_ever():
+    """A wrong answer of one's own, below another: what stands above changes nothing."""
     closed = "def expected_tokens(alpha, k):\n    return (1 - alpha**k) / (1 - alpha)"
     both = grade_with(SPEED, expected_accepted=LINEAR, expected_tokens=closed)
     alone = grade_with(SPEED, expected_tokens=closed)
@@ -120,19 +147,19 @@ import builtins
 def expected_accepted(alpha, k):
     return getattr(builtins, "kept", {}).get((alpha, k), -1.0)
 """
-# Whatever of the answers to this exercise and those below is not the student's own, is returned.
+# The code of an answer to this exercise, or to one below it, that is not the student's own.
 LOOKS_FOR_ITSELF = """
 import builtins
 def expected_tokens(alpha, k):
     builtins.kept = {(alpha, k): expected_accepted(alpha, k)}
     for name in ("expected_tokens", "walltime_speedup", "best_k"):
-        if type(globals()[name]).__name__ != "function":
+        if "<cell" not in globals()[name].__code__.co_filename:
             return 1 + expected_accepted(alpha, k)
     return -1.0
 """
 
 
-def test_an_answer_is_never_lent_to_what_it_answers():
+def test_an_answer_is_never_put_above_what_it_answers():
     answers = {"expected_accepted": THIEF, "expected_tokens": LOOKS_FOR_ITSELF}
     result = grade_with(SPEED, **answers)
     assert [result.exercises[name].score for name in answers] == [0.0, 0.0]

@@ -21,13 +21,15 @@ def exercise(passed: int, total: int, points: float) -> Exercise:
     return Exercise(points, [Behaviour(f"b{i}", i < passed, "why") for i in range(total)])
 
 
+@pytest.mark.parametrize("points", [2, 0.1, 0.2])  # 0.2 * 3 / 3 is more than 0.2
 @pytest.mark.parametrize("passed", range(4))
-def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int):
-    wanted = exercise(passed, 3, 2)
+def test_nbgrader_reads_the_mark_to_the_last_digit(passed: int, points: float):
+    wanted = exercise(passed, 3, points)
     cell = copy.deepcopy(cell_of(release_of(CHAPTER), "test_correct_token"))
-    cell.metadata.nbgrader.points = 2
+    cell.metadata.nbgrader.points = points
     cell.outputs = mark(Result({"x": wanted}), "x", {})
-    assert determine_grade(cell) == (wanted.score, 2)
+    assert determine_grade(cell) == (wanted.score, points)
+    assert passed < 3 or wanted.score == points
 
 
 @pytest.mark.parametrize("score", [float("nan"), -1.0, 2.5])
@@ -71,15 +73,15 @@ def test_a_damaged_entry_counts_as_none(empty_cache):
 
 
 def test_the_key_covers_answers_and_grader_but_no_output(monkeypatch):
-    key = cache.key(right(), CHAPTER)
+    key = cache.key(right(), CHAPTER, "bubblewrap")
     printed = copy.deepcopy(right())
     for cell in printed.cells:
         if cell.cell_type == "code":
             cell.outputs = [nbformat.v4.new_output("stream", text="x")]
-    assert cache.key(printed, CHAPTER) == key
-    assert cache.key(right(quiz_02='quiz_02 = "a"'), CHAPTER) != key
+    assert cache.key(printed, CHAPTER, "bubblewrap") == key
+    assert cache.key(right(quiz_02='quiz_02 = "a"'), CHAPTER, "bubblewrap") != key
     monkeypatch.setattr(cache, "grader_fingerprint", lambda chapter: "another")
-    assert cache.key(right(), CHAPTER) != key
+    assert cache.key(right(), CHAPTER, "bubblewrap") != key
 
 
 def test_a_result_at_a_limit_is_repeated_once(empty_cache, monkeypatch):

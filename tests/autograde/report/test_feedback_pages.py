@@ -153,13 +153,6 @@ def test_the_index_says_the_first_reason_of_each_loss_and_nothing_of_what_is_rig
     assert "not yet" not in rows["speculative_step"]
 
 
-def test_the_hashes_stand_at_the_end(page: BeautifulSoup):
-    receipt = page.find(class_="receipt")
-    assert receipt.get_text().strip().startswith("Receipt, SHA-256 of your answers: ")
-    assert "SHA-256" not in page.find(class_="summary").get_text()
-    assert receipt.find_next(["section", "div"]) is None
-
-
 def test_the_index_says_where_there_is_no_answer_yet():
     notebook = marked(
         right(speculative_step=cell_of(release_of(CHAPTER), "speculative_step").source)
@@ -207,15 +200,9 @@ def test_what_is_right_by_itself_looks_right_with_the_remark_beneath(page: Beaut
     grade = page.find(id="test_speculative_step")
     rows = grade.find(class_="feedback").find_all("li")
     assert {row["class"][0] for row in rows} == {"right"}
-    assert (
-        rows[0]
-        .find("div")
-        .get_text()
-        .startswith(
-            "right by itself. With your own acceptance_probability and residual_distribution: "
-            "speculative_step(draft_tokens="
-        )
-    )
+    remark = rows[0].find("div").get_text()
+    assert remark.startswith("right by itself. With your own acceptance_probability and ")
+    assert ": speculative_step(draft_tokens=" in remark
     told = grade.get_text(" ", strip=True)
     assert "speculative_step 4 of 4 points" in told and "4 of 4 parts right by them" in told
     assert "speculative_step: 4 of 4 points, 4 of 4 parts right by themselves" in " ".join(

@@ -129,6 +129,22 @@ def test_an_edited_notebook_earns_nothing(change: Change, way, tmp_path: Path):
     assert result.score == 0 and result.max_score == FULL
 
 
+KEEPS_BFLOAT16 = """def distillation_loss(target_logits, draft_logits):
+    rows = target_logits.softmax(-1), draft_logits.softmax(-1)
+    return 1 - torch.minimum(*rows).sum(-1).mean()"""
+WIDENS = """_given = loss_and_gradient
+def loss_and_gradient(target_logits, draft_logits, dtype):
+    return _given(target_logits, draft_logits, "float64")"""
+
+
+def test_a_given_function_that_is_defined_anew_earns_nothing():
+    chapter = "04_choosing_the_draft"
+    answers = solutions_of(chapter) | {"distillation_loss": KEEPS_BFLOAT16}
+    notebook = filled(release_of(chapter), answers)
+    notebook.cells.append(nbformat.v4.new_code_cell(WIDENS, id="extra-99"))
+    assert engine.grade(notebook, chapter).exercises["distillation_loss"].score == 3.0
+
+
 @pytest.mark.parametrize("way, twin", cases(TWINS), indirect=["way"])
 def test_a_twin_is_graded_as_ever(twin: Twin, way, tmp_path: Path):
     result = graded(tmp_path, with_cell(right(**twin.answers), twin.cell))

@@ -47,11 +47,20 @@ def test_a_long_list_of_numbers_comes_back_as_an_array():
             assert type(call(s, "f", (10_000, other)).value) is list
 
 
-def test_errors_carry_name_text_and_line():
-    with session("x = 1\ndef f():\n    return [][1]") as s, pytest.raises(StudentError) as caught:
-        call(s, "f", ())
-    happened = "raised IndexError: list index out of range (line 3 of the cell)"
-    assert caught.value.what_happened == happened
+def test_errors_carry_name_text_line_and_another_cell():
+    own = "# my helpers\n\ndef g():\n    return [][1]\n"
+    cells = [Cell("extra-0", own, 5.0), Cell("f", "def f():\n    return [][1]", 5.0)]
+    cells += [Cell("h", "def h():\n    return g()", 5.0), Cell("extra-3", "x = 1\nh()", 5.0)]
+    happened = "raised IndexError: list index out of range"
+    with Session(cells) as s:
+        with pytest.raises(StudentError) as caught:
+            call(s, "f", ())
+        assert caught.value.what_happened == f"{happened} (line 2)"
+        with pytest.raises(StudentError) as caught:
+            call(s, "h", ())
+        there = "line 4 of the cell that begins with `# my helpers`"
+        assert caught.value.what_happened == f"{happened} ({there})"
+        assert s.reports["extra-3"]["error"]["where"] == there
 
 
 def test_missing_name_says_which_error_kept_it_out():
@@ -264,8 +273,8 @@ def test_a_forged_report_of_a_cell_has_the_types_of_a_report():
     code = FORGED.replace("BODY", "{'error': 3, 'printed': {'a': 1}}") + "f()"
     with session(code) as s:
         report = s.reports["cell-0"]
-    assert report["error"] == {"name": "Exception", "text": "", "line": None}
-    assert report["printed"] == ""
+    parts = {"name": "Exception", "text": "", "line": None, "cell": None, "where": ""}
+    assert report == {"error": parts, "printed": ""}
 
 
 def test_text_that_no_file_could_hold_is_repaired():
