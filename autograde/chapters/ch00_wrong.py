@@ -180,6 +180,14 @@ def rounded_up(bytes_per_param, bandwidth, peak_flops):
 
 
 @free_tokens.wrong(
+    think="the token that makes the pass longer is the one asked for.",
+    because="it is the first that is not free: the answer is one less.",
+)
+def first_that_is_not_free(bytes_per_param, bandwidth, peak_flops):
+    return int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1
+
+
+@free_tokens.wrong(
     think="the number is rounded to the nearest whole number.",
     because="3.75 would become 4, and the fourth token makes the pass longer. It is rounded down.",
 )
@@ -212,7 +220,7 @@ def strictly_shorter(bytes_per_param, bandwidth, peak_flops):
 
 
 @free_tokens.wrong(
-    think="free are the tokens that come on top of the first.",
+    think="the free tokens are those on top of the first.",
     because="the number counts all tokens of the pass, the first one too.",
 )
 def first_not_counted(bytes_per_param, bandwidth, peak_flops):

@@ -255,7 +255,7 @@ def one_draft_token(alpha, c_hat, k):
 
 
 @operations_factor.wrong(
-    think="asked is what comes on top of plain decoding.",
+    think="what comes on top of plain decoding is asked for.",
     because="it is the whole over plain decoding: equal amounts give 1 and not 0.",
 )
 def only_what_is_more(alpha, c_hat, k):
@@ -515,7 +515,7 @@ def lengths_unchecked(accepted, classes):
 
 
 @acceptance_by_class.wrong(
-    think="asked is how often a kind of token is rejected.",
+    think="the question is how often a kind of token is rejected.",
     because="it is the mean of accepted: 1 where all passed.",
 )
 def rejected_share(accepted, classes):
