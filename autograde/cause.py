@@ -8,7 +8,9 @@ what each known wrong answer gives. One rule names a cause, behaviour by behavio
 
 So a second mistake hides no cause in the behaviours that it does not reach, and a wrong answer that
 agrees by chance in one behaviour is refuted in another. If two explain a behaviour, the one counts
-that explains more of the failed ones; if they explain as many, no cause is said.
+that explains more of the failed ones; if they explain as many, no cause is said. Nor is one where
+most of what failed has none: an agreement may then be chance. A test that has recognised a wrong
+answer by itself names it whatever the values are.
 
 A wrong answer runs only on the arguments that the right answer got, so what a student hands in
 changes neither what is run nor how long it takes. Each runs once in a process.
@@ -124,14 +126,11 @@ def causes_of(known: Known, cases: list[Case]) -> dict[Behaviour, Misconception]
     seen = list(_seen(known, cases))
     explaining = {each: _explaining(known, seen, each) for each in failed}
     most = Counter(wrong for each in explaining.values() for wrong in each)
-    named = {case.behaviour: case.cause for case in cases if case.cause}
-    found = {}
-    for each in failed:
-        ways = [wrong for wrong in known.wrong if wrong.name == named.get(each)]
-        ways = ways or _best(explaining[each], most)
-        if len({wrong.name for wrong in ways}) == 1:  # the forms of a wrong answer are one
-            found[each] = ways[0]
-    return found
+    first = {wrong.name: wrong for wrong in reversed(known.wrong)}  # of each one's forms
+    names = {each: _best(explaining[each], most) for each in failed}
+    found = {each: first[min(those)] for each, those in names.items() if len(those) == 1}
+    named = {case.behaviour: first[case.cause] for case in cases if case.cause in first}
+    return (found if 2 * len(found | named) >= len(failed) else {}) | named
 
 
 def _explaining(known: Known, seen: list[Seen], failed: Behaviour) -> list[Misconception]:
@@ -144,10 +143,10 @@ def _explaining(known: Known, seen: list[Seen], failed: Behaviour) -> list[Misco
     return [known.wrong[number] for number in sorted(those)]
 
 
-def _best(ways: list[Misconception], explained: Counter) -> list[Misconception]:
-    """Those of the wrong answers that explain the most failed behaviours."""
+def _best(ways: list[Misconception], explained: Counter) -> set[str]:
+    """The names of those wrong answers that explain the most failed behaviours."""
     most = max((explained[wrong] for wrong in ways), default=0)
-    return [wrong for wrong in ways if explained[wrong] == most]
+    return {wrong.name for wrong in ways if explained[wrong] == most}
 
 
 def _seen(known: Known, cases: list[Case]) -> Iterator[Seen]:

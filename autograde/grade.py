@@ -307,9 +307,7 @@ def _right(behaviour: check.Behaviour, cases: list[Case], faults: list[str]) -> 
     names, verb = " and ".join(faults) or "answers above", "is" if len(faults) == 1 else "are"
     remark = f"Correct. With your own {names}, which {verb} wrong, it gives: {error}"
     passed = error is None or not behaviour.composed
-    return Behaviour(
-        behaviour.name, passed, remark if error else "", None, behaviour.weight, told
-    )
+    return Behaviour(behaviour.name, passed, remark if error else "", None, behaviour.weight, told)
 
 
 def _message(case: Case, cause: Misconception | None, told: dict, first: dict[str, str]) -> str:

@@ -370,11 +370,16 @@ def clipped(seconds_per_token, target_seconds, draft_seconds, k):
 
 
 @implied_alpha.wrong(
-    think="two decimals are enough.",
+    think="a few decimals are enough.",
     because="the papers round; a function that others build on does not.",
 )
 def on_a_grid(seconds_per_token, target_seconds, draft_seconds, k):
     return round(_implied((k * draft_seconds + target_seconds) / seconds_per_token, k), 2)
+
+
+@implied_alpha.form_of(on_a_grid)
+def on_a_fine_grid(seconds_per_token, target_seconds, draft_seconds, k):
+    return round(_implied((k * draft_seconds + target_seconds) / seconds_per_token, k), 4)
 
 
 @implied_alpha.wrong(
