@@ -273,7 +273,7 @@ def rollback(cache, length):
 def test_a_refusal_behind_a_cut_is_not_taken_for_another_mistake():
     (message,) = graded(rollback=RAISES_LATE)["rollback"].messages
     assert "raised ValueError, but only after truncate(0)" in message
-    assert "You might think" not in message
+    assert "You may have assumed" not in message
 
 
 @pytest.mark.parametrize("order", puzzle.ORDERS)
