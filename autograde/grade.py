@@ -301,13 +301,18 @@ def _behaviours(
 
 
 def _right(behaviour: check.Behaviour, cases: list[Case], faults: list[str]) -> Behaviour:
-    """A behaviour that passed, with a remark if it fails with the student's own answers beneath."""
+    """A behaviour that is right by itself, and what it gives with the student's own beneath it.
+
+    A composed one does not pass if that is wrong.
+    """
     told = next((case.told for case in cases if case.told), "")
     error = next((case.own_error for case in cases if case.own_error is not None), None)
-    names, verb = " and ".join(faults) or "answers above", "is" if len(faults) == 1 else "are"
-    remark = f"Correct. With your own {names}, which {verb} wrong, it gives: {error}"
-    passed = error is None or not behaviour.composed
-    return Behaviour(behaviour.name, passed, remark if error else "", None, behaviour.weight, told)
+    passed, remark = error is None or not behaviour.composed, ""
+    if error is not None:
+        names, verb = " and ".join(faults) or "answers above", "is" if len(faults) == 1 else "are"
+        remark = f"With your own {names}, which {verb} wrong, it gives: {error}"
+        remark = f"Correct. {remark}" if passed else remark
+    return Behaviour(behaviour.name, passed, remark, None, behaviour.weight, told)
 
 
 def _message(case: Case, cause: Misconception | None, told: dict, first: dict[str, str]) -> str:

@@ -239,7 +239,7 @@ BROKEN = "def verify_block(p, q, drafted, r, u):\n    return p[:, 0, 0].long(), 
 def test_a_right_loop_of_wrong_parts_loses_a_small_share():
     loop = solutions_of(CHAPTER)["speculative_generate"]
     exercise = graded(verify_block=BROKEN, speculative_generate=loop)["speculative_generate"]
-    lost, words = exercise.max_score - exercise.score, "With your own verify_block: "
+    lost, words = exercise.max_score - exercise.score, "With your own verify_block, "
     (message,) = exercise.messages
     assert 0 < lost < 0.1 * exercise.max_score
     assert message.startswith("the whole decoder, with your own parts: ") and words in message
