@@ -3,7 +3,7 @@
 What the student's function gave in every call is held against what the right answer gave there and
 what each known wrong answer gives. One rule names a cause, behaviour by behaviour:
 
-- in every call of the failed behaviour the wrong answer gives what the student's function gave;
+- in every call of its failed cases the wrong answer gives what the student's function gave;
 - in all other calls of the exercise it gives that too, or it is right.
 
 So a second mistake hides no cause in the behaviours that it does not reach, and a wrong answer that
@@ -135,11 +135,10 @@ def causes_of(known: Known, cases: list[Case]) -> dict[Behaviour, Misconception]
 
 def _explaining(known: Known, seen: list[Seen], failed: Behaviour) -> list[Misconception]:
     """The known wrong answers that do all that was seen of a failed behaviour."""
-    mine = [each for each in seen if each.case.behaviour is failed]
-    if all(each.is_right for each in mine):
+    mine = [each for each in seen if each.case.behaviour is failed and each.case.error is not None]
+    if all(each.is_right for each in mine):  # it failed for something else than its values
         return []
-    told = [each.same if each.case.error is not None else each.possible for each in mine]
-    those = frozenset.intersection(*told, *(each.possible for each in seen))
+    those = frozenset.intersection(*(each.same for each in mine), *(each.possible for each in seen))
     return [known.wrong[number] for number in sorted(those)]
 
 
