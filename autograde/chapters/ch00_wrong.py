@@ -47,14 +47,6 @@ def whole_numbers_as_floats(n_tokens, bytes_per_param):
 
 
 @arithmetic_intensity.wrong(
-    think="a pass costs six FLOP per parameter and token.",
-    because="that counts training, whose way back takes four of the six.",
-)
-def training_count(n_tokens, bytes_per_param):
-    return 6 * n_tokens / bytes_per_param
-
-
-@arithmetic_intensity.wrong(
     think="every token looks at every other, so the FLOP grow with the square of their number.",
     because="the weights are applied to each token alone; only attention compares tokens, and it "
     "is not counted here.",
@@ -123,15 +115,6 @@ def read_n_times(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
 )
 def half_the_flop(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
     return max(n_params * bytes_per_param / bandwidth, n_tokens * n_params / peak_flops)
-
-
-@forward_time.wrong(
-    think="the answer is in milliseconds.",
-    because="bytes over bytes a second are seconds, and seconds are asked for.",
-)
-def milliseconds(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
-    reading = n_params * bytes_per_param / bandwidth
-    return 1e3 * max(reading, 2 * n_tokens * n_params / peak_flops)
 
 
 @forward_time.wrong(
@@ -284,15 +267,6 @@ def width_forgotten(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, b
 )
 def numbers_not_bytes(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
     return 2 * n_tokens * n_layers * n_kv_heads * head_dim * batch_size
-
-
-@kv_cache_bytes.wrong(
-    think="the answer is in gigabytes.",
-    because="bytes are asked for, as a whole number.",
-)
-def gigabytes(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
-    numbers = 2 * n_tokens * n_layers * n_kv_heads * head_dim * batch_size
-    return numbers * bytes_per_value / 1e9
 
 
 pass_time = WRONG.exercise("pass_time")

@@ -66,22 +66,6 @@ def target_only(p, q, token):
 
 
 @acceptance_probability.wrong(
-    think="a strict rule is safer, so the ratio is squared.",
-    because="each token then gets p squared over q by acceptance, less than its share.",
-)
-def squared(p, q, token):
-    return _ratio(p, q, token) ** 2
-
-
-@acceptance_probability.wrong(
-    think="a small floor keeps the ratio away from zero.",
-    because="a token that the target never writes would be written.",
-)
-def floored(p, q, token):
-    return max(0.1, _ratio(p, q, token))
-
-
-@acceptance_probability.wrong(
     think="a small number in the denominator takes care of the zeros.",
     because="it changes every other ratio a little, and no tolerance makes up for it over a text.",
 )
@@ -92,11 +76,6 @@ def epsilon(p, q, token):
 @acceptance_probability.form_of(epsilon)
 def epsilon_of_six_digits(p, q, token):
     return min(1.0, float(p[token] / (q[token] + 1e-6)))
-
-
-@acceptance_probability.form_of(epsilon)
-def epsilon_of_eight_digits(p, q, token):
-    return min(1.0, float(p[token] / (q[token] + 1e-8)))
 
 
 @acceptance_probability.form_of(epsilon)
@@ -180,15 +159,6 @@ def first_row_only(draft_tokens, p, q, r):
 )
 def ratio_inverted(draft_tokens, p, q, r):
     return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] * p[i, t] <= q[i, t])
-
-
-@speculative_accept.wrong(
-    think="the ratio is squared.",
-    because="overstated tokens then fall below their share.",
-    same_as=squared,
-)
-def ratio_squared(draft_tokens, p, q, r):
-    return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t) ** 2)
 
 
 @speculative_accept.wrong(
@@ -306,15 +276,6 @@ def nan_where_equal(p, q):
 
 
 @residual_distribution.wrong(
-    think="softmax turns any scores into a distribution.",
-    because="it gives every token some mass, also those that lack nothing.",
-)
-def softmax_of_difference(p, q):
-    scores = np.exp(np.maximum(p - q, 0))
-    return scores / scores.sum()
-
-
-@residual_distribution.wrong(
     think="where nothing is missing all tokens are equally good.",
     because="with p equal to q the distribution to keep is p, not the uniform one.",
 )
@@ -331,12 +292,6 @@ def uniform_where_equal(p, q):
 def epsilon_in_the_sum(p, q):
     missing = np.maximum(p - q, 0)
     return missing / (missing.sum() + 1e-10)
-
-
-@residual_distribution.form_of(epsilon_in_the_sum)
-def epsilon_of_eight_digits_in_the_sum(p, q):
-    missing = np.maximum(p - q, 0)
-    return missing / (missing.sum() + 1e-8)
 
 
 @residual_distribution.form_of(not_normalised)
