@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from autograde import cache as result_cache
 from autograde import check, underneath
-from autograde.cause import Causes, Known, causes_of
+from autograde.cause import Known, causes_of
 from autograde.chapter import Chapter
 from autograde.result import Behaviour, Exercise, Result
 from autograde.runner import Case, HiddenTests, collected
@@ -239,8 +239,7 @@ def judge(cases: list[Case], exercises: dict[str, Exercise], known: Callable[[st
         exercise.note = next((case.error for case in own if case.unwritten), None)
         failed = not exercise.note and any(case.error is not None for case in own)
         causes = causes_of(known(name), own) if failed else {}
-        thoughts = dict.fromkeys(cause.thought for each in causes.values() for cause in each)
-        first = {thought: refuted.setdefault(thought, name) for thought in thoughts}
+        first = {each.thought: refuted.setdefault(each.thought, name) for each in causes.values()}
         exercise.see_first = next((each for each in first.values() if each != name), None)
         exercise.behaviours = _behaviours(own, causes, first, faults[name])
         if faults[name] and all(case.error is None for case in own):
@@ -254,91 +253,61 @@ def _faults_underneath(cases: list[Case], exercises: Iterable[str]) -> dict[str,
     return {name: [n for n in exercises if n in above.get(name, ())] for name in exercises}
 
 
-Shown = dict[check.Behaviour, tuple[Case, Misconception | None]]  # a failed case, and its cause
-
-
 def _behaviours(
-    cases: list[Case], causes: Causes, first: dict[str, str], faults: list[str]
+    cases: list[Case],
+    causes: dict[check.Behaviour, Misconception],
+    first: dict[str, str],
+    faults: list[str],
 ) -> list[Behaviour]:
     """The behaviours of one exercise.
 
     `first` says for each thought in which exercise it is refuted, `faults` are the wrong exercises
     that this one calls.
     """
-    shown = _shown(cases, causes)
+    told: dict = {}  # causes and errors, each with the behaviour that tells of it
     behaviours = []
     for each in dict.fromkeys(case.behaviour for case in cases):
-        if each in shown:
-            message, cause = _message(each, shown, first), shown[each][1]
-            name = cause.name if cause else None
-            behaviours.append(Behaviour(each.name, False, message, name, each.weight))
-        else:
-            own = [case for case in cases if case.behaviour is each]
-            message = _right_by_itself(own, faults)
-            passed = not message or not each.composed
-            told = next((case.told for case in own if case.told), "")
-            behaviours.append(Behaviour(each.name, passed, message, None, each.weight, told))
+        own = [case for case in cases if case.behaviour is each]
+        failed = [case for case in own if case.error is not None]
+        if not failed:
+            behaviours.append(_right(each, own, faults))
+            continue
+        case, cause = min(failed, key=lambda case: case.cause is None), causes.get(each)
+        message = _message(case, cause, told, first)
+        behaviours.append(
+            Behaviour(each.name, False, message, cause.name if cause else None, each.weight)
+        )
+        told = {cause: each.name, _in_short(case): each.name} | told
     return behaviours
 
 
-def _shown(cases: list[Case], causes: Causes) -> Shown:
-    """The case that each failed behaviour is shown by: the first with a cause, else the first.
+def _right(behaviour: check.Behaviour, cases: list[Case], faults: list[str]) -> Behaviour:
+    """A behaviour that is right by itself, and what it gives with the student's own beneath it.
 
-    Of several causes one that no behaviour above has comes first.
+    A composed one does not pass if that is wrong.
     """
-    shown: Shown = {}
-    failed = [i for i, case in enumerate(cases) if case.error is not None]
-    for each in dict.fromkeys(cases[i].behaviour for i in failed):
-        mine = [i for i in failed if cases[i].behaviour is each]
-        ways = [(cases[i], cause) for i in mine for cause in causes.get(i, ())]
-        new = [way for way in ways if way[1] not in [cause for _, cause in shown.values()]]
-        shown[each] = next(iter(new or ways), (cases[mine[0]], None))
-    return shown
-
-
-def _message(behaviour: check.Behaviour, shown: Shown, first: dict[str, str]) -> str:
-    """What the student reads under a failed behaviour."""
-    case, cause = shown[behaviour]
-    if cause is None:
-        return _plain(case, shown)
-    told = next(other for other, its in shown.values() if its == cause)
-    return _of_cause(case, shown, cause, told, first[cause.thought])
-
-
-def _right_by_itself(cases: list[Case], faults: list[str]) -> str:
-    """What is said of a behaviour that fails only with the student's own answers underneath."""
+    told = next((case.told for case in cases if case.told), "")
     error = next((case.own_error for case in cases if case.own_error is not None), None)
-    names = " and ".join(faults) or "answers above"
-    return f"right by itself. With your own {names}: {error}" if error else ""
+    passed, remark = error is None or not behaviour.composed, ""
+    if error is not None:
+        names, verb = " and ".join(faults) or "answers above", "is" if len(faults) == 1 else "are"
+        remark = f"With your own {names}, which {verb} wrong, it gives: {error}"
+        remark = f"Correct. {remark}" if passed else remark
+    return Behaviour(behaviour.name, passed, remark, None, behaviour.weight, told)
 
 
-def _plain(case: Case, shown: Shown) -> str:
-    """What the student reads under a failed behaviour without a known cause."""
-    if first := [each for each in case.behaviour.after if each in shown]:
-        again = case.error == shown[first[0]][0].error
-        seen = "" if again else f" Seen here: {case.error}"
-        return f"not checked: first {first[0].name}.{seen}"
-    return _ended(case, shown) or case.error
+def _message(case: Case, cause: Misconception | None, told: dict, first: dict[str, str]) -> str:
+    """What the student reads under a failed behaviour: nothing that was `told` is told again."""
+    if cause and cause not in told:
+        where = first[cause.thought]
+        again = f"The misconception from {where} again: {case.error}"
+        return cause.explain(case.error) if where == case.exercise else again
+    if _in_short(case) in told:
+        return "Same error as above."
+    return f'{case.error} (Same cause as under "{told[cause]}".)' if cause else case.error
 
 
-def _of_cause(case: Case, shown: Shown, cause: Misconception, told: Case, first: str) -> str:
-    """What the student reads under it if the cause is known, with numbers that are not yet said.
-
-    `told` is the case that the cause is explained by.
-    """
-    if case.error == told.error and case is not told:
-        return f"as said above, under: {told.behaviour.name}."
-    if case is not told:
-        return _ended(case, shown) or f"{case.error} (The same cause.)"
-    if first != case.exercise:
-        return f"the same thought as under {first}, and wrong here too. Look: {case.error}"
-    return cause.explain(case.error)
-
-
-def _ended(case: Case, shown: Shown) -> str | None:
-    """A line in place of an exception that the first failed case has shown already."""
-    lead, _ = next(iter(shown.values()))
+def _in_short(case: Case) -> str:
+    """An exception's name, whatever the call; else all that is said of the case."""
     stopped = case.raised in ("CallTimedOut", "ProcessEnded")  # each names its own call
-    if case is lead or case.raised is None or stopped or case.raised != lead.raised:
-        return None
-    return "not checked: first what is said above, it ends this call too."
+    return case.error if stopped or case.raised is None else case.raised

@@ -33,7 +33,7 @@ class Misconception:
 
     def explain(self, numbers: str) -> str:
         """The refutation in three parts."""
-        return f"You might think: {self.think} It is not so: {self.because} Look: {numbers}"
+        return f"You may have assumed that {self.think} But {self.because} For example: {numbers}"
 
 
 class Misconceptions:

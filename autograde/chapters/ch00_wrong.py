@@ -47,14 +47,6 @@ def whole_numbers_as_floats(n_tokens, bytes_per_param):
 
 
 @arithmetic_intensity.wrong(
-    think="a pass costs six FLOP per parameter and token.",
-    because="that counts training, whose way back takes four of the six.",
-)
-def training_count(n_tokens, bytes_per_param):
-    return 6 * n_tokens / bytes_per_param
-
-
-@arithmetic_intensity.wrong(
     think="every token looks at every other, so the FLOP grow with the square of their number.",
     because="the weights are applied to each token alone; only attention compares tokens, and it "
     "is not counted here.",
@@ -126,15 +118,6 @@ def half_the_flop(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
 
 
 @forward_time.wrong(
-    think="the answer is in milliseconds.",
-    because="bytes over bytes a second are seconds, and seconds are asked for.",
-)
-def milliseconds(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
-    reading = n_params * bytes_per_param / bandwidth
-    return 1e3 * max(reading, 2 * n_tokens * n_params / peak_flops)
-
-
-@forward_time.wrong(
     think="bandwidth counts parameters.",
     because="it counts bytes, and a parameter has several of them.",
 )
@@ -180,6 +163,14 @@ def rounded_up(bytes_per_param, bandwidth, peak_flops):
 
 
 @free_tokens.wrong(
+    think="the token that makes the pass longer is the one asked for.",
+    because="it is the first that is not free: the answer is one less.",
+)
+def first_that_is_not_free(bytes_per_param, bandwidth, peak_flops):
+    return int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1
+
+
+@free_tokens.wrong(
     think="the number is rounded to the nearest whole number.",
     because="3.75 would become 4, and the fourth token makes the pass longer. It is rounded down.",
 )
@@ -212,7 +203,7 @@ def strictly_shorter(bytes_per_param, bandwidth, peak_flops):
 
 
 @free_tokens.wrong(
-    think="free are the tokens that come on top of the first.",
+    think="the free tokens are those on top of the first.",
     because="the number counts all tokens of the pass, the first one too.",
 )
 def first_not_counted(bytes_per_param, bandwidth, peak_flops):
@@ -276,15 +267,6 @@ def width_forgotten(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, b
 )
 def numbers_not_bytes(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
     return 2 * n_tokens * n_layers * n_kv_heads * head_dim * batch_size
-
-
-@kv_cache_bytes.wrong(
-    think="the answer is in gigabytes.",
-    because="bytes are asked for, as a whole number.",
-)
-def gigabytes(n_tokens, n_layers, n_kv_heads, head_dim, bytes_per_value, batch_size=1):
-    numbers = 2 * n_tokens * n_layers * n_kv_heads * head_dim * batch_size
-    return numbers * bytes_per_value / 1e9
 
 
 pass_time = WRONG.exercise("pass_time")

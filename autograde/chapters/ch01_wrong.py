@@ -83,30 +83,6 @@ def rows_one_late(draft_model, prefix, k, uniforms):
 
 
 @draft_block.wrong(
-    think="the draft gives K + 1 rows too.",
-    because="the extra row is the target's alone, and here it costs a call that nobody uses.",
-)
-def extra_row(draft_model, prefix, k, uniforms):
-    drafted, q = [], []
-    for i in range(k):
-        q.append(draft_model([*prefix, *drafted]))
-        drafted.append(sample_from(q[-1], uniforms[i]))
-    return drafted, np.array([*q, draft_model([*prefix, *drafted])])
-
-
-@draft_block.wrong(
-    think="a second call gives the distribution to keep.",
-    because="it gives the same again; k tokens take k calls, so keep what you drew from.",
-)
-def called_twice(draft_model, prefix, k, uniforms):
-    drafted, q = [], []
-    for i in range(k):
-        q.append(draft_model([*prefix, *drafted]))
-        drafted.append(sample_from(draft_model([*prefix, *drafted]), uniforms[i]))
-    return drafted, np.array(q)
-
-
-@draft_block.wrong(
     think="the prefix can grow in place.",
     because="it is the caller's text, and rejected draft tokens would stay in it.",
 )
@@ -234,17 +210,6 @@ def correction_counted(drafted, p):
 def next_row(drafted, p):
     for i, token in enumerate(drafted):
         if i + 1 >= len(p) or token != int(np.argmax(p[i + 1])):
-            return i
-    return len(drafted)
-
-
-@greedy_prefix.wrong(
-    think="a probable token is good enough.",
-    because="greedy decoding writes the most probable one; anything else changes the text.",
-)
-def probable_enough(drafted, p):
-    for i, token in enumerate(drafted):
-        if p[i][token] < 0.3:
             return i
     return len(drafted)
 

@@ -66,22 +66,6 @@ def target_only(p, q, token):
 
 
 @acceptance_probability.wrong(
-    think="a strict rule is safer, so the ratio is squared.",
-    because="each token then gets p squared over q by acceptance, less than its share.",
-)
-def squared(p, q, token):
-    return _ratio(p, q, token) ** 2
-
-
-@acceptance_probability.wrong(
-    think="a small floor keeps the ratio away from zero.",
-    because="a token that the target never writes would be written.",
-)
-def floored(p, q, token):
-    return max(0.1, _ratio(p, q, token))
-
-
-@acceptance_probability.wrong(
     think="a small number in the denominator takes care of the zeros.",
     because="it changes every other ratio a little, and no tolerance makes up for it over a text.",
 )
@@ -95,11 +79,6 @@ def epsilon_of_six_digits(p, q, token):
 
 
 @acceptance_probability.form_of(epsilon)
-def epsilon_of_eight_digits(p, q, token):
-    return min(1.0, float(p[token] / (q[token] + 1e-8)))
-
-
-@acceptance_probability.form_of(epsilon)
 def epsilon_of_ten_digits(p, q, token):
     return min(1.0, float(p[token] / (q[token] + 1e-10)))
 
@@ -110,17 +89,14 @@ def epsilon_at_least(p, q, token):
 
 
 @acceptance_probability.wrong(
-    think="only q = 0 needs care, since q is what is divided by.",
+    think="the answer is 1 wherever q is 0.",
     because="where p is 0 as well the target never writes the token, so 0 comes before 1.",
 )
-def draft_zero_alone_guarded(p, q, token):
+def one_where_q_is_zero(p, q, token):
     return 1.0 if q[token] == 0 else min(1.0, float(p[token] / q[token]))
 
 
-@acceptance_probability.wrong(
-    think="dividing is all there is to it.",
-    because="0/0 is not a number, and NumPy says so with a warning.",
-)
+@acceptance_probability.form_of(one_where_q_is_zero)
 def plain_division(p, q, token):
     return min(1.0, float(np.asarray(p[token]) / np.asarray(q[token])))
 
@@ -186,12 +162,21 @@ def ratio_inverted(draft_tokens, p, q, r):
 
 
 @speculative_accept.wrong(
-    think="the ratio is squared.",
-    because="overstated tokens then fall below their share.",
-    same_as=squared,
+    think="a token is kept where its coin is above the ratio.",
+    because="a uniform number is below p/q with the probability p/q: above it, it rejects.",
 )
-def ratio_squared(draft_tokens, p, q, r):
-    return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] <= _ratio(p[i], q[i], t) ** 2)
+def coin_reversed(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: r[i] > _ratio(p[i], q[i], t))
+
+
+@speculative_accept.form_of(coin_reversed)
+def coin_reversed_with_equal(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: r[i] >= _ratio(p[i], q[i], t))
+
+
+@speculative_accept.form_of(coin_reversed)
+def coin_reversed_but_not_at_zero(draft_tokens, p, q, r):
+    return _prefix(draft_tokens, lambda i, t: p[i, t] > 0 and r[i] > _ratio(p[i], q[i], t))
 
 
 @speculative_accept.wrong(
@@ -291,15 +276,6 @@ def nan_where_equal(p, q):
 
 
 @residual_distribution.wrong(
-    think="softmax turns any scores into a distribution.",
-    because="it gives every token some mass, also those that lack nothing.",
-)
-def softmax_of_difference(p, q):
-    scores = np.exp(np.maximum(p - q, 0))
-    return scores / scores.sum()
-
-
-@residual_distribution.wrong(
     think="where nothing is missing all tokens are equally good.",
     because="with p equal to q the distribution to keep is p, not the uniform one.",
 )
@@ -316,12 +292,6 @@ def uniform_where_equal(p, q):
 def epsilon_in_the_sum(p, q):
     missing = np.maximum(p - q, 0)
     return missing / (missing.sum() + 1e-10)
-
-
-@residual_distribution.form_of(epsilon_in_the_sum)
-def epsilon_of_eight_digits_in_the_sum(p, q):
-    missing = np.maximum(p - q, 0)
-    return missing / (missing.sum() + 1e-8)
 
 
 @residual_distribution.form_of(not_normalised)
@@ -431,6 +401,42 @@ def flag_reversed(p, q, token, r, u):
     return out, not kept
 
 
+@correct_token.wrong(
+    think="the token is kept where the coin is above the ratio.",
+    because="a uniform number is below p/q with the probability p/q: above it, it rejects.",
+    same_as=coin_reversed,
+)
+def kept_above_the_ratio(p, q, token, r, u):
+    kept = r > _ratio(p, q, token)
+    return (token, True) if kept else (sample_from(_residual(p, q), u), False)
+
+
+@correct_token.form_of(kept_above_the_ratio)
+def kept_from_the_ratio_on(p, q, token, r, u):
+    kept = r >= _ratio(p, q, token)
+    return (token, True) if kept else (sample_from(_residual(p, q), u), False)
+
+
+@correct_token.form_of(kept_above_the_ratio)
+def kept_above_a_ratio_that_is_not_zero(p, q, token, r, u):
+    kept = p[token] > 0 and r > _ratio(p, q, token)
+    return (token, True) if kept else (sample_from(_residual(p, q), u), False)
+
+
+@correct_token.wrong(
+    think="u is the coin, and r draws the replacement.",
+    because="it is the other way round: r is held against the ratio, and u draws.",
+)
+def uniforms_swapped(p, q, token, r, u):
+    return _one(p, q, token, u, lambda: sample_from(_residual(p, q), r))
+
+
+@correct_token.form_of(uniforms_swapped)
+def uniforms_swapped_without_a_look_at_zero(p, q, token, r, u):
+    kept = u <= _ratio(p, q, token)
+    return (token, True) if kept else (sample_from(_residual(p, q), r), False)
+
+
 speculative_step = WRONG.exercise("speculative_step")
 
 
@@ -507,6 +513,35 @@ def residual_of_first_row(draft_tokens, p, q, r, u):
     kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
     last = _residual(p[0], q[0]) if len(kept) < k else p[k]
     return [*kept, sample_from(last, u)]
+
+
+@speculative_step.wrong(
+    think="the residual of the last accepted position is drawn from.",
+    because="the rejected position n has its own p[n] and q[n].",
+)
+def residual_of_the_row_before(draft_tokens, p, q, r, u):
+    kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
+    n = len(kept)
+    return [*kept, sample_from(_residual(p[n - 1], q[n - 1]) if n < k else p[k], u)]
+
+
+@speculative_step.form_of(residual_of_the_row_before)
+def residual_of_the_row_before_or_the_first(draft_tokens, p, q, r, u):
+    kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
+    n = max(len(kept) - 1, 0)
+    return [*kept, sample_from(_residual(p[n], q[n]) if len(kept) < k else p[k], u)]
+
+
+@speculative_step.wrong(
+    think="every block ends with a token from row K.",
+    because="after a rejection the replacement ends the step: row K follows a text with the "
+    "rejected token in it.",
+)
+def bonus_after_every_block(draft_tokens, p, q, r, u):
+    kept, k = _kept(draft_tokens, p, q, r), len(draft_tokens)
+    n = len(kept)
+    own = [] if n == k else [sample_from(_residual(p[n], q[n]), u)]
+    return [*kept, *own, sample_from(p[k], u)]
 
 
 @speculative_step.wrong(

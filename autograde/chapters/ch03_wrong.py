@@ -106,7 +106,7 @@ def mean_of_the_drafts_ratios(p, q):
 
 @acceptance_rate.wrong(
     think="a token is accepted when two draws, one from p and one from q, agree.",
-    because="that rule is exact too, but accepts only the sum of p q; this one needs no agreement.",
+    because="that rule, exact as well, accepts the sum of p q only; this one needs no agreement.",
 )
 def two_draws_agree(p, q):
     return float((p * q).sum())
@@ -123,7 +123,7 @@ def argmax_only(p, q):
 
 @acceptance_rate.wrong(
     think="min(1, p/q) is averaged with the weights p.",
-    because="the text follows p in the end, but the drafts that are judged come from q.",
+    because="only the text follows p in the end: the drafts that are judged come from q.",
 )
 def weighted_by_target(p, q):
     ratio = np.divide(p, q, out=np.ones(len(p)), where=q > 0)

@@ -222,7 +222,7 @@ def one_draft_token(alpha, c_hat, k):
 
 
 @operations_factor.wrong(
-    think="asked is what comes on top of plain decoding.",
+    think="what comes on top of plain decoding is asked for.",
     because="it is the whole over plain decoding: equal amounts give 1 and not 0.",
 )
 def only_what_is_more(alpha, c_hat, k):
@@ -328,11 +328,16 @@ def clipped(seconds_per_token, target_seconds, draft_seconds, k):
 
 
 @implied_alpha.wrong(
-    think="two decimals are enough.",
+    think="a few decimals are enough.",
     because="the papers round; a function that others build on does not.",
 )
 def on_a_grid(seconds_per_token, target_seconds, draft_seconds, k):
     return round(_implied((k * draft_seconds + target_seconds) / seconds_per_token, k), 2)
+
+
+@implied_alpha.form_of(on_a_grid)
+def on_a_fine_grid(seconds_per_token, target_seconds, draft_seconds, k):
+    return round(_implied((k * draft_seconds + target_seconds) / seconds_per_token, k), 4)
 
 
 @implied_alpha.wrong(
@@ -446,7 +451,7 @@ def lengths_unchecked(accepted, classes):
 
 
 @acceptance_by_class.wrong(
-    think="asked is how often a kind of token is rejected.",
+    think="the question is how often a kind of token is rejected.",
     because="it is the mean of accepted: 1 where all passed.",
 )
 def rejected_share(accepted, classes):

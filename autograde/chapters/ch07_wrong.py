@@ -179,7 +179,7 @@ def certain_deleted(draft_token, p, r, u):
 
 @one_hot_accept.wrong(
     think="the target draws its own token with u, and the draft's is accepted if both are equal.",
-    because="that keeps the law, but the verdict belongs to r, and u only draws a replacement.",
+    because="though the law is kept, the verdict belongs to r, and u only draws a replacement.",
 )
 def certain_matched(draft_token, p, r, u):
     token = sample_from(p, u)
@@ -260,7 +260,7 @@ def jacobi_last_pass_not_counted(target_greedy, prompt, guess):
 
 @jacobi_decode.wrong(
     think="as many passes as places are always needed.",
-    because="they always suffice for the tokens, but the passes may change nothing before.",
+    because="that many are always enough: a pass may change nothing before.",
 )
 def jacobi_fixed_passes(target_greedy, prompt, guess):
     current = list(guess)
@@ -604,7 +604,7 @@ def candidates_first_only(candidates, p, q, r, u):
 
 @multi_candidate_accept.wrong(
     think="the target draws a token, and a candidate is accepted where it is that token.",
-    because="that keeps the law but throws away the overlap of p and q; the rule uses coins.",
+    because="that keeps the law and throws away the overlap of p and q; the rule uses coins.",
 )
 def candidates_matched(candidates, p, q, r, u):
     return sample_from(p, u)

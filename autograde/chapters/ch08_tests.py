@@ -15,7 +15,7 @@ from torch import Tensor
 from autograde.chapters.common import prediction, quiz
 from autograde.chapters.expected import ch08_expected as expected
 from autograde.chapters.numbers import ch08_numbers as numbers
-from autograde.check import Exercise, RemoteObject, untouched
+from autograde.check import Exercise, RemoteObject, by_cause, untouched
 from specdec_lib.lessons.ch08 import quizzes
 from specdec_lib.lessons.ch08.checks import FAULTS, expect_text, expect_verdict
 from specdec_lib.lessons.ch08.diagnosis import Request
@@ -240,11 +240,12 @@ def test_block_work(student):
             "On a GPU each use waits for the device. Keep every value in tensors."
         )
     if replies[0].operators != replies[1].operators:
-        raise Different(
+        more = Different(
             f"verify_block used {replies[0].operators} functions of torch for "
             f"{numbers.WORK_ROWS[0]} rows and {replies[1].operators} for {rows}. Is there a loop "
             "over rows?"
         )
+        raise by_cause(more, "loop_over_rows")
 
 
 generation = Exercise("speculative_generate")

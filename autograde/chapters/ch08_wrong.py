@@ -70,7 +70,7 @@ def always_called(cache, length):
 
 @rollback.wrong(
     think="the cache raises ValueError itself.",
-    because="this one does, but the protocol does not say so: another cache may hold what was "
+    because="only this one does. The protocol does not say so: another cache may hold what was "
     "never read, and nothing would tell.",
 )
 def left_to_the_cache(cache, length):
@@ -229,7 +229,7 @@ def without_q(p, q, drafted, r, u):
 
 @verify_block.wrong(
     think="a token passes where the target, drawing by itself, draws the same one.",
-    because="the law is kept, but the share accepted is the sum of p q instead of min(p, q).",
+    because="the share accepted is the sum of p q then, not of min(p, q), though the law is kept.",
 )
 def match_with_the_targets_own(p, q, drafted, r, u):
     rows, k = drafted.shape

@@ -112,7 +112,7 @@ def _misconceptions(chapter: str, results: Mapping[str, ResultJson]) -> list[Mis
                 students.setdefault(thought, {})[student] = None
                 exercises.setdefault(thought, {})[name] = None
     # A name stands for itself if the chapter no longer knows it.
-    texts = {w.name: f"{w.think} It is not so: {w.because}" for w in known.values()}
+    texts = {w.name: f"{w.think} But {w.because}" for w in known.values()}
     counts = [
         MisconceptionCount(texts.get(name, name), tuple(exercises[name]), tuple(who))
         for name, who in students.items()

@@ -132,8 +132,8 @@ def test_a_course_without_the_library_is_built_and_graded(course: Path):
     assert (ada["status"], ada["score"], ada["max_score"]) == ("graded", 2.0, 2.0)
     assert (ben["score"], ben["exercises"]["celsius"]["causes"]) == (1.0, ["shifted_only"])
     (message,) = ben["exercises"]["celsius"]["messages"]
-    assert "You might think: a degree is a degree. It is not so: between freezing" in message
-    assert message.endswith("Look: celsius(212.0) returned 180, expected 100.0.")
+    assert "You may have assumed that a degree is a degree. But between freezing" in message
+    assert message.endswith("For example: celsius(212.0) returned 180, expected 100.0.")
 
 
 @pytest.mark.parametrize("known", ["with", "without"])

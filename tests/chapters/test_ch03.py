@@ -271,20 +271,14 @@ def test_a_law_that_does_not_sum_to_1_is_told_its_sum():
         ch03.check_argmax_draft_law(ch03_wrong.rejected_share_forgotten)
 
 
-def test_what_is_not_checked_does_not_say_the_same_again():
-    wrong = "def impostor(p, q, tokens, r, u):\n    return 0 if r < 1 / 64 else 1"
+@pytest.mark.parametrize(
+    "returns, said", [("0 if r < 1 / 64 else 1", "raised ValueError"), ("tokens", "Counted, it is")]
+)
+def test_the_same_error_is_said_once(returns: str, said: str):
+    wrong = f"def impostor(p, q, tokens, r, u):\n    return {returns}"
     first, *others = grade_with(CHAPTER, impostor=wrong).exercises["impostor"].messages
-    assert "raised ValueError" in first
-    said = "not checked: first counting sees it, 200,000 samples do not."
-    assert len(others) == 2 and all(message.endswith(said) for message in others)
-
-
-def test_a_cause_that_shows_the_same_twice_is_said_once():
-    loud = "def impostor(p, q, tokens, r, u):\n    return tokens"
-    first, *others = grade_with(CHAPTER, impostor=loud).exercises["impostor"].messages
-    assert "any mistake that people really make hides" in first and "Counted, it is" in first
-    said = "as said above, under: counting sees it, 200,000 samples do not."
-    assert len(others) == 2 and all(message.endswith(said) for message in others)
+    assert said in first and len(others) == 2
+    assert all(said not in message and len(message) < 60 for message in others)
 
 
 def test_what_the_card_of_the_impostor_says():

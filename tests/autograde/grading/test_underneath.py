@@ -33,7 +33,8 @@ def test_one_wrong_line_costs_its_own_points_and_no_others():
     result = grade_with(SPEED, expected_accepted=LINEAR)
     assert lost(result) == {"expected_accepted": 2.0}
     (first, *_) = remarks(result, "best_k")
-    assert first.startswith("right by itself. With your own expected_accepted: best_k(alpha=0.7, ")
+    said = "Correct. With your own expected_accepted, which is wrong, it gives: best_k(alpha=0.7, "
+    assert first.startswith(said)
     assert "returned 60, expected 9." in first
     assert "cause" not in str(result.to_json()["exercises"]["best_k"]["causes"])
 
@@ -88,7 +89,7 @@ def test_any_function_above_may_be_called():
     wrong = "def correct_token(p, q, token, r, u):\n    return token, True"
     result = grade_with("02_rejection_sampling", speculative_step=loop, correct_token=wrong)
     assert set(lost(result)) == {"correct_token"}
-    assert any("With your own correct_token: " in m for m in remarks(result, "speculative_step"))
+    assert any("With your own correct_token, " in m for m in remarks(result, "speculative_step"))
 
 
 HELPER = "def _keeps(p, q, t, r):\n    return r <= acceptance_probability(p, q, t) and p[t] > 0\n"

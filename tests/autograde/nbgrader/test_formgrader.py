@@ -73,7 +73,7 @@ def test_a_submission_is_opened_and_a_written_answer_marked(formgrader: Formgrad
     formgrader.open_submission(CLEO)
     assert formgrader.points() == points_of(course, CLEO)
     text = formgrader.frame.locator("body").inner_text()
-    assert "You might think: the ratio is draft over target." in text
+    assert "You may have assumed that the ratio is draft over target." in text
     assert formgrader.mark("why_residual", "1.5")
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         marked = gradebook.find_grade("why_residual", CHAPTER, CHAPTER, CLEO)
@@ -88,5 +88,7 @@ def test_the_feedback_page_says_what_was_wrong(formgrader: Formgrader, course: P
     assert f"Result: {sum(points.values()):g} of 22 points from the tests" in text
     page.get_by_role("link", name="acceptance_probability", exact=True).first.click()
     assert page.url.endswith("#test_acceptance_probability")
-    assert page.get_by_text("You might think: the ratio is draft over target.").first.is_visible()
+    assert page.get_by_text(
+        "You may have assumed that the ratio is draft over target."
+    ).first.is_visible()
     assert faults(page) == [] and pictures_without_words(page) == []

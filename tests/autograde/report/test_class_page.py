@@ -36,13 +36,15 @@ def test_one_misconception_in_two_exercises_is_one_row():
     }
     (chapter,) = counts_of({student: {CHAPTER: each} for student, each in students.items()})
     (misconception,) = chapter.misconceptions
-    assert misconception.text.startswith("the ratio is draft over target. It is not so: ")
+    assert misconception.text.startswith("the ratio is draft over target. But ")
     assert misconception.exercises == ("acceptance_probability", "speculative_accept")
     assert misconception.students == ("ada", "ben")
 
 
 def test_who_is_right_by_themselves_is_counted(capsys):
-    remarked = exercise(4) | {"remarks": ["a: right by itself. With your own b: 1 is not 2."]}
+    remarked = exercise(4) | {
+        "remarks": ["a: Correct. With your own b, which is wrong, it gives: 1 is not 2."]
+    }
     students = {"ada": result(exercise(1), remarked), "ben": result(exercise(4), exercise(4))}
     grades = {student: {CHAPTER: each} for student, each in students.items()}
     (chapter,) = counts_of(grades)

@@ -51,9 +51,10 @@ def test_one_belief_in_two_exercises_is_refuted_once():
     wrong = {"residual_distribution": "target_again", "correct_token": "replaced_from_target"}
     exercises = exercises_of(**{name: code_of(which) for name, which in wrong.items()})
     first, second = (exercises[name] for name in wrong)
-    assert first.see_first is None and messages(first).count("You might think") == 1
-    assert second.see_first == "residual_distribution" and "You might think" not in messages(second)
-    assert "the same thought as under residual_distribution" in messages(second)
+    assert first.see_first is None and messages(first).count("You may have assumed") == 1
+    assert second.see_first == "residual_distribution"
+    assert "You may have assumed" not in messages(second)
+    assert "The misconception from residual_distribution again" in messages(second)
     assert "correct_token(p=" in messages(second) and "expected" in messages(second)
     assert second.to_json()["causes"] == ["replaced_from_target"]
 
@@ -75,7 +76,7 @@ def test_a_belief_of_its_own_is_refuted_also_behind_a_wrong_answer():
     """The two have nothing to do with each other: each gets its own refutation."""
     answers = {"acceptance_probability": INVERTED, "speculative_accept": code_of("no_coin")}
     exercises = exercises_of(**answers)
-    assert [messages(exercises[name]).count("You might think") for name in answers] == [1, 1]
+    assert [messages(exercises[name]).count("You may have assumed") for name in answers] == [1, 1]
 
 
 def test_same_as_must_name_an_answer_above():
@@ -187,7 +188,7 @@ def test_every_link_of_the_page_leads_to_a_place_in_it(page: BeautifulSoup):
 def test_a_failed_exercise_names_behaviour_call_cause_and_section(page: BeautifulSoup):
     grade = page.find(id="test_acceptance_probability")
     text = grade.get_text(" ", strip=True)
-    assert "not yet: the ratio of target to draft" in text and "You might think:" in text
+    assert "not yet: the ratio of target to draft" in text and "You may have assumed that" in text
     assert "acceptance_probability(p=" in text and "returned" in text and "expected" in text
     assert grade.find(class_="again").get_text() == ("Read again: The rule: how often to accept")
     second = page.find(id="test_correct_token").find(class_="again")
@@ -201,7 +202,7 @@ def test_what_is_right_by_itself_looks_right_with_the_remark_beneath(page: Beaut
     rows = grade.find(class_="feedback").find_all("li")
     assert {row["class"][0] for row in rows} == {"right"}
     remark = rows[0].find("div").get_text()
-    assert remark.startswith("right by itself. With your own acceptance_probability and ")
+    assert remark.startswith("Correct. With your own acceptance_probability and ")
     assert ": speculative_step(draft_tokens=" in remark
     told = grade.get_text(" ", strip=True)
     assert "speculative_step 4 of 4 points" in told and "4 of 4 parts right by them" in told

@@ -83,7 +83,7 @@ def test_the_page_is_that_of_a_class_with_the_courses_own_written_answer(there):
     page = BeautifulSoup(Copy(there[0], CHAPTER).page.read_text(encoding="utf-8"), "html.parser")
     text = " ".join(page.get_text(" ").split())
     assert page.header.get_text(strip=True) == f"{CHAPTER}: 18 of 22 points"
-    assert "You might think" in page.find(id=f"test_{WRONG}").get_text()
+    assert "You may have assumed" in page.find(id=f"test_{WRONG}").get_text()
     assert "The course's own answer, to compare yours with: Token 0 comes out too often." in text
     assert "a person marks it" not in text and page.find("script") is None
     assert page.find("math") is not None

@@ -1,0 +1,417 @@
+"""Wrong answers as students write them, each with the cause that every failed behaviour is told.
+
+It is the name of a registered wrong answer, or none: a wrong cause is worse than none.
+"""
+
+# ruff: noqa: F821 - students call the notebook's other functions
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from specdec_lib.sampling import sample_from, sample_rows
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A wrong answer to an exercise, with the causes of its failed behaviours in their order."""
+
+    chapter: str
+    exercise: str
+    name: str
+    causes: list[str | None]
+    code: str
+
+
+ATTEMPTS: list[Attempt] = []
+
+
+def at(chapter: str, exercise: str, *causes: str | None) -> Callable[[Callable], Callable]:
+    """Decorate an attempt at a graded function; its docstring says what is wrong with it."""
+
+    def register(function: Callable) -> Callable:
+        source = inspect.getsource(function)
+        name, body = function.__name__, source[source.index("def ") :]
+        code = body.replace(f"def {name}(", f"def {exercise}(", 1)
+        ATTEMPTS.append(Attempt(chapter, exercise, name, list(causes), code))
+        return function
+
+    return register
+
+
+@at("00_bottleneck", "forward_time", None, None)
+def no_parameters(n_tokens, n_params, bytes_per_param, bandwidth, peak_flops):
+    """Forgets the parameters in the time of calculating."""
+    return max(n_params * bytes_per_param / bandwidth, 2 * n_tokens / peak_flops)
+
+
+@at("00_bottleneck", "free_tokens", *["first_that_is_not_free"] * 4)
+def one_more_than_free(bytes_per_param, bandwidth, peak_flops):
+    """Adds the token that makes the pass longer."""
+    return max(1, int(bytes_per_param * peak_flops / (2 * bandwidth)) + 1)
+
+
+@at("01_draft_then_verify", "draft_block", *["argmax_draft"] * 4)
+def most_probable_token(draft_model, prefix, k, uniforms):
+    """Takes the most probable token, and uses no uniform number."""
+    ctx, toks, qs = list(prefix), [], []
+    for _ in range(k):
+        q = draft_model(list(ctx))
+        toks.append(int(np.argmax(q)))
+        ctx.append(toks[-1])
+        qs.append(q)
+    return toks, np.array(qs)
+
+
+@at("01_draft_then_verify", "draft_block", None)
+def a_call_at_the_end(draft_model, prefix, k, uniforms):
+    """Calls the draft once more at the end and drops what it gives."""
+    drafted, q = [], []
+    for i in range(k):
+        q.append(draft_model([*prefix, *drafted]))
+        drafted.append(sample_from(q[-1], uniforms[i]))
+    draft_model([*prefix, *drafted])
+    return drafted, np.array(q)
+
+
+@at("01_draft_then_verify", "greedy_prefix", *["correction_counted"] * 3)
+def place_of_the_miss_plus_one(drafted, p):
+    """Counts the correction."""
+    n = 0
+    while n < len(drafted) and np.argmax(p[n]) == drafted[n]:
+        n += 1
+    return n + 1
+
+
+@at("01_draft_then_verify", "greedy_prefix", None, None)
+def index_of_the_last_look(drafted, p):
+    """Returns the index at which the loop ended: one too few if all are accepted."""
+    i = 0
+    for i in range(len(drafted)):
+        if np.argmax(p[i]) != drafted[i]:
+            break
+    return i
+
+
+@at("01_draft_then_verify", "greedy_speculative_decode", None)
+def bonus_by_another_pass(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
+    """Asks the target once more for every bonus token."""
+    new = []
+    while len(new) < max_new_tokens:
+        text, draft = [*prompt, *new], []
+        for _ in range(min(k, max_new_tokens - len(new) - 1)):
+            draft.append(int(np.argmax(draft_model([*text, *draft]))))
+        p = target_model([*text, *draft])[len(text) - 1 :]
+        n = 0
+        while n < len(draft) and draft[n] == int(np.argmax(p[n])):
+            n += 1
+        bonus = int(np.argmax(target_model([*text, *draft[:n]])[-1]))
+        block = [*draft[:n], bonus]
+        if eos in block:
+            return new + block[: block.index(eos) + 1]
+        new += block
+    return new
+
+
+@at("01_draft_then_verify", "greedy_speculative_decode", None, "limit_passed")
+def whole_blocks_without_eos(target_model, draft_model, prompt, k, max_new_tokens, eos=None):
+    """Writes whole blocks past the limit, and drops eos."""
+    new = []
+    while len(new) < max_new_tokens:
+        text, draft = prompt + new, []
+        for _ in range(k):
+            draft.append(int(np.argmax(draft_model(text + draft))))
+        p = score_block(target_model, text, draft)
+        n = greedy_prefix(draft, p)
+        block = draft[:n] + [int(np.argmax(p[n]))]
+        if eos in block:
+            return new + block[: block.index(eos)]
+        new += block
+    return new
+
+
+@at("02_rejection_sampling", "acceptance_probability", *[None] * 3)
+def smaller_of_the_two(p, q, token):
+    """Returns the smaller of p and q: the probability that the token is drafted and accepted."""
+    return float(min(p[token], q[token]))
+
+
+@at("02_rejection_sampling", "speculative_accept", *["coin_reversed"] * 4)
+def kept_above(draft_tokens, p, q, r):
+    """Turns the coin round, and looks at no zero."""
+    out = []
+    for i, t in enumerate(draft_tokens):
+        if r[i] > acceptance_probability(p[i], q[i], t):
+            out.append(t)
+        else:
+            break
+    return out
+
+
+@at("02_rejection_sampling", "speculative_accept", *["coin_reversed"] * 4)
+def stops_below(draft_tokens, p, q, r):
+    """Turns the coin round: stops where it is below the ratio."""
+    out = []
+    for i, t in enumerate(draft_tokens):
+        if r[i] < acceptance_probability(p[i], q[i], t):
+            break
+        out.append(t)
+    return out
+
+
+@at("02_rejection_sampling", "speculative_accept", *["coin_reversed"] * 4)
+def stops_below_or_at_zero(draft_tokens, p, q, r):
+    """Turns the coin round, and looks at the zeros first."""
+    out = []
+    for i, t in enumerate(draft_tokens):
+        if p[i, t] == 0 or r[i] <= acceptance_probability(p[i], q[i], t):
+            break
+        out.append(t)
+    return out
+
+
+@at("02_rejection_sampling", "speculative_accept", *[None] * 4)
+def filter_of_all(draft_tokens, p, q, r):
+    """Goes on after a rejection, and keeps a token of probability 0 where r is 0."""
+    return [t for i, t in enumerate(draft_tokens) if r[i] * q[i, t] <= p[i, t]]
+
+
+@at("02_rejection_sampling", "speculative_accept", *[None] * 4)
+def vectorised_without_the_prefix(draft_tokens, p, q, r):
+    """Counts the passing tokens and takes as many from the front."""
+    rows = np.arange(len(draft_tokens))
+    tokens = np.array(draft_tokens, dtype=int)
+    passed = r * q[rows, tokens] < p[rows, tokens]
+    return list(draft_tokens[: int(passed.sum())])
+
+
+@at("02_rejection_sampling", "residual_distribution", *["absolute_difference"] * 2, None, None)
+def distance_without_a_guard(p, q):
+    """Takes |p - q|, and divides by 0 where the two are equal."""
+    gap = abs(p - q)
+    return gap / gap.sum()
+
+
+@at("02_rejection_sampling", "correct_token", *["kept_above_the_ratio"] * 4)
+def coin_above(p, q, token, r, u):
+    """Turns the coin round, and looks at no zero."""
+    if r > acceptance_probability(p, q, token):
+        return token, True
+    return sample_from(residual_distribution(p, q), u), False
+
+
+@at("02_rejection_sampling", "correct_token", *["kept_above_the_ratio"] * 4)
+def replaced_below(p, q, token, r, u):
+    """Turns the coin round, and looks at the zeros first."""
+    if p[token] == 0 or r <= acceptance_probability(p, q, token):
+        return sample_from(residual_distribution(p, q), u), False
+    return token, True
+
+
+@at("02_rejection_sampling", "correct_token", *["kept_above_the_ratio"] * 4)
+def replaced_strictly_below(p, q, token, r, u):
+    """Turns the coin round: replaces below the ratio."""
+    if r < acceptance_probability(p, q, token):
+        return sample_from(residual_distribution(p, q), u), False
+    return token, True
+
+
+@at("02_rejection_sampling", "correct_token", *["uniforms_swapped"] * 4)
+def r_and_u_exchanged(p, q, token, r, u):
+    """Takes u for the coin and r for the draw."""
+    if p[token] > 0 and u <= acceptance_probability(p, q, token):
+        return token, True
+    return sample_from(residual_distribution(p, q), r), False
+
+
+@at("02_rejection_sampling", "speculative_step", *["bonus_after_every_block"] * 4)
+def bonus_every_time(draft_tokens, p, q, r, u):
+    """Ends every block with a token from row K."""
+    out = []
+    for i, t in enumerate(draft_tokens):
+        new, kept = correct_token(p[i], q[i], t, r[i], u)
+        out.append(new)
+        if not kept:
+            break
+    out.append(sample_from(p[-1], u))
+    return out
+
+
+@at("02_rejection_sampling", "speculative_step", *["residual_of_the_row_before"] * 3)
+def row_before(draft_tokens, p, q, r, u):
+    """Takes the residual of the row before the rejected one."""
+    kept = speculative_accept(draft_tokens, p[:-1], q, r)
+    n = len(kept)
+    if n == len(draft_tokens):
+        return [*kept, sample_from(p[n], u)]
+    return [*kept, sample_from(residual_distribution(p[n - 1], q[n - 1]), u)]
+
+
+@at("03_lossless", "argmax_draft_law", "no_cap", "empty_residual")
+def neither_cap_nor_guard(p, q):
+    """Does not cap the ratio, and divides by 0 where nothing is missing."""
+    token = int(np.argmax(q))
+    stays = p[token] / q[token]
+    rest = np.clip(p - q, 0, None)
+    law = (1 - stays) * rest / rest.sum()
+    law[token] += stays
+    return law
+
+
+@at("03_lossless", "argmax_draft_law", *["normalised_at_the_end"] * 3)
+def renormalised_at_the_end(p, q):
+    """Adds the missing mass whole and renormalises at the end."""
+    law = np.maximum(p - q, 0)
+    token = np.argmax(q)
+    law[token] += min(1, p[token] / q[token])
+    return law / law.sum()
+
+
+@at("03_lossless", "is_lossless", None)
+def a_large_sample(rule, p, q):
+    """Samples a hundred thousand drafts."""
+    rng = np.random.default_rng(1)
+    tokens = rng.choice(len(q), 100_000, p=q)
+    out = rule(p, q, tokens, rng.random(100_000), rng.random(100_000))
+    return bool(np.abs(np.bincount(out, minlength=len(p)) / 100_000 - p).max() < 0.006)
+
+
+@at("03_lossless", "is_lossless", *["diagonal_only"] * 4)
+def same_coin_twice(rule, p, q):
+    """Asks the rule with r equal to u alone: 64 pairs, not all cells."""
+    x = (np.arange(64) + 0.5) / 64
+    law = np.zeros(len(p))
+    for t in range(len(q)):
+        out = rule(p, q, np.full(64, t), x, x)
+        law += q[t] * np.bincount(out, minlength=len(p)) / 64
+    return bool(np.abs(law - p).max() < 1e-12)
+
+
+@at("04_choosing_the_draft", "prompt_lookup", *["second_latest"] * 3)
+def second_latest(tokens, k, max_ngram=3):
+    """Takes the second latest occurrence."""
+    tokens = list(tokens)
+    for n in range(max_ngram, 0, -1):
+        if len(tokens) <= n:
+            continue
+        hits = [i for i in range(len(tokens) - n) if tokens[i : i + n] == tokens[-n:]]
+        if hits:
+            i = hits[-2] if len(hits) > 1 else hits[-1]
+            return tokens[i + n : i + n + k]
+    return []
+
+
+@at("04_choosing_the_draft", "distillation_loss", *["no_gradient"] * 2)
+def value_by_numpy(target_logits, draft_logits):
+    """Computes the value without a gradient."""
+    with torch.no_grad():
+        p = target_logits.double().softmax(-1)
+        q = draft_logits.double().softmax(-1)
+        return (p - q).clamp(min=0).sum(-1).mean()
+
+
+@at("05_results", "alpha_from_blocks", "accepted_by_drafted", "accepted_by_drafted", None, None)
+def accepted_over_drafted(accepted, k):
+    """Divides by all that was drafted, and refuses nothing."""
+    return sum(accepted) / (k * len(accepted))
+
+
+@at("05_results", "alpha_from_blocks", "whole_blocks_reject", "whole_blocks_reject", None, None)
+def one_rejection_in_every_block(accepted, k):
+    """Counts a rejection in whole blocks too, and refuses nothing."""
+    return sum(accepted) / sum(a + 1 for a in accepted)
+
+
+@at("05_results", "implied_alpha", *["on_a_grid"] * 2)
+def fine_grid(seconds_per_token, target_seconds, draft_seconds, k):
+    """Searches a grid of ten thousandths."""
+    wanted = (k * draft_seconds + target_seconds) / seconds_per_token
+    if wanted < 1 - 1e-9 or wanted > k + 1 + 1e-9:
+        raise ValueError("impossible")
+    grid = np.linspace(0, 1, 10001)
+    tokens = sum(grid**i for i in range(k + 1))
+    return float(grid[np.argmin(np.abs(tokens - wanted))])
+
+
+@at("05_results", "paired_speedup", "ratio_of_sums", "ratio_of_sums", "ratio_of_sums", None)
+def totals(baseline_seconds, speculative_seconds):
+    """Divides the sums, and refuses nothing."""
+    return sum(baseline_seconds) / sum(speculative_seconds)
+
+
+@at("06_simulator", "choose_k", *["always_four"] * 4)
+def five_for_everybody(queue_length, running, alpha, costs):
+    """Drafts the same under every load."""
+    return min(5, costs.shape[1] - 1)
+
+
+@at("06_simulator", "simulate_decode", *["cut_to_length"] * 3)
+def cut_to_length(alpha, c, k, n_tokens, rng):
+    """Cuts the last block at n_tokens."""
+    tokens, passes, time = 0, 0, 0.0
+    while tokens < n_tokens:
+        tokens += simulate_block(alpha, k, rng.random(k)) + 1
+        passes += 1
+        time += 1 + c * k
+    return {"tokens": min(tokens, n_tokens), "target_passes": passes, "time": time}
+
+
+@at("07_connections", "one_hot_accept", *["certain_replaced_from_target"] * 2, None)
+def correction_from_p(draft_token, p, r, u):
+    """Draws the correction from p, and misses an edge."""
+    if r < p[draft_token]:
+        return draft_token, True
+    return sample_from(p, u), False
+
+
+@at("07_connections", "multi_candidate_accept", *["candidates_against_p"] * 4)
+def each_against_p(candidates, p, q, r, u):
+    """Judges each candidate against p, and divides by zero at an edge."""
+    for i, t in enumerate(candidates):
+        if r[i] * q[t] < p[t]:
+            return int(t)
+    rest = p
+    for _ in candidates:
+        rest = np.maximum(rest - q, 0)
+        rest = rest / rest.sum()
+    return sample_from(rest, u)
+
+
+@at("07_connections", "multi_candidate_accept", *["candidates_drawn_from_target"] * 3)
+def drawn_from_p(candidates, p, q, r, u):
+    """Draws from p where all are rejected."""
+    left = p.copy()
+    for i, t in enumerate(candidates):
+        if r[i] * q[t] < left[t]:
+            return int(t)
+        left = np.maximum(left - q, 0)
+        left = left / left.sum()
+    return sample_from(p, u)
+
+
+@at("08_full_generation", "rollback", *["a_number_to_remove"] * 3)
+def crop_by_length(cache, length):
+    """Removes `length` positions."""
+    held = int(cache.length[0])
+    if length < 0 or length > held:
+        raise ValueError("length")
+    if length:
+        cache.truncate(held - length)
+
+
+@at("08_full_generation", "verify_block", *["no_stop"] * 4)
+def counts_all_that_pass(p, q, drafted, r, u):
+    """Counts all tokens that pass, also those behind a rejection."""
+    k = drafted.shape[1]
+    p_x = p[:, :k].gather(2, drafted.unsqueeze(2)).squeeze(2)
+    q_x = q.gather(2, drafted.unsqueeze(2)).squeeze(2)
+    n = (r * q_x < p_x).long().sum(1)
+    rows = torch.arange(p.shape[0])
+    q_more = torch.cat([q, torch.zeros_like(p[:, :1])], 1)
+    rest = (p[rows, n] - q_more[rows, n]).clamp(min=0)
+    total = rest.sum(-1, keepdim=True)
+    law = torch.where(total > 0, rest / total, p[rows, n])
+    return n, sample_rows(law, u)
