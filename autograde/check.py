@@ -26,7 +26,7 @@ What a student's function returns is plain data. An object of any other type com
 attribute `type_in_student_code` names the type.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -60,27 +60,20 @@ class Exercise:
     def behaviour(
         self,
         name: str,
-        after: Iterable["Behaviour"] = (),
         weight: int = 1,
         composed: bool = False,
     ) -> "Behaviour":
         """A new behaviour of the exercise, worth `weight` shares of its points.
 
-        `after` are behaviours of this exercise that must work first: if one of them fails too, the
-        student is sent there first. An exercise may call those above it, and is graded as if they
-        were right; a `composed` behaviour counts only with the student's own underneath. Raises
-        ValueError for a name that the exercise has already, for a weight that is not a whole number
-        above 0, and for an `after` that is no behaviour above.
+        An exercise may call those above it, and is graded as if they were right; a `composed`
+        behaviour counts only with the student's own underneath. Raises ValueError for a name that
+        the exercise has already, and for a weight that is not a whole number above 0.
         """
-        new = Behaviour(self, name, tuple(after), weight, composed)
+        new = Behaviour(self, name, weight, composed)
         if name in [each.name for each in self.behaviours]:
             raise ValueError(f"{self.name} has the behaviour {name!r} already; give it one name")
         if type(weight) is not int or weight < 1:
             raise ValueError(f"{name!r} has the weight {weight!r}; write a whole number from 1 up")
-        for each in new.after:
-            if each not in self.behaviours:
-                what = f"which is no behaviour of {self.name} above"
-                raise ValueError(f"{name!r} comes after {each!r}, {what}")
         self.behaviours.append(new)
         return new
 
@@ -91,7 +84,6 @@ class Behaviour:
 
     exercise: Exercise
     name: str
-    after: tuple["Behaviour", ...]
     weight: int
     composed: bool
 

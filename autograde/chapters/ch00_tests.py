@@ -75,9 +75,7 @@ def test_long_passes(student, n_tokens, n_params, size, machine):
     check_time(student, n_tokens, n_params, size, machine, hint)
 
 
-@forward_time.behaviour(
-    "the larger of the two, at the ridge and beside it", after=[short_passes, long_passes]
-)
+@forward_time.behaviour("the larger of the two, at the ridge and beside it")
 @pytest.mark.parametrize("n_tokens", numbers.RIDGE_TOKENS)
 def test_ridge(student, n_tokens):
     n_params, size, machine = numbers.RIDGE
@@ -185,7 +183,7 @@ def test_calculating(student, n_tokens, batch, context, model, machine):
     check_pass(student, n_tokens, batch, context, model, machine, hint)
 
 
-@pass_time.behaviour("the larger of the two, at the ridge and beside it", after=[reads, calculates])
+@pass_time.behaviour("the larger of the two, at the ridge and beside it")
 @pytest.mark.parametrize("n_tokens, context", numbers.PASS_RIDGE_CASES)
 def test_pass_ridge(student, n_tokens, context):
     batch, model, machine = numbers.PASS_RIDGE

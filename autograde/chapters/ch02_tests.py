@@ -55,7 +55,7 @@ test_quiz_b = quiz(quizzes.quiz_02_b)
 
 acceptance_probability = Exercise("acceptance_probability")
 ratio = acceptance_probability.behaviour("the ratio of target to draft")
-never_above_1 = acceptance_probability.behaviour("never above 1", after=[ratio])
+never_above_1 = acceptance_probability.behaviour("never above 1")
 
 
 @ratio

@@ -174,8 +174,8 @@ def test_argmax_edges(student, p, q):
 warp = Exercise("warp")
 temperature_step = warp.behaviour("the temperature")
 zero_temperature = warp.behaviour("temperature 0, and below")
-top_k_step = warp.behaviour("top-k", after=[temperature_step])
-top_p_step = warp.behaviour("top-p", after=[temperature_step])
+top_k_step = warp.behaviour("top-k")
+top_p_step = warp.behaviour("top-p")
 
 
 @temperature_step
@@ -259,9 +259,7 @@ def test_top_p_reached_exactly(student, size, top_p):
     check_warp(student, np.zeros(size), numbers.FILTERS_AT, None, top_p, hint=hint)
 
 
-@warp.behaviour(
-    "the order of the steps; an array", after=[temperature_step, top_k_step, top_p_step]
-)
+@warp.behaviour("the order of the steps; an array")
 @pytest.mark.parametrize("temperature, top_k, top_p", numbers.ORDERS)
 def test_order(student, temperature, top_k, top_p):
     hint = "Temperature first, then top-k, then top-p on what top-k has left, renormalised."
@@ -412,13 +410,13 @@ def test_impostor_hides(student, seed):
     untouched(student)
 
 
-@impostor.behaviour("a bias of at least 0.0003", after=[hidden])
+@impostor.behaviour("a bias of at least 0.0003")
 @pytest.mark.parametrize("seed", numbers.BIAS_SEEDS)
 def test_impostor_is_biased(student, seed):
     at_least(LEAST, forged(student, seed))
 
 
-@impostor.behaviour("a bias of at least 0.0012", after=[hidden])
+@impostor.behaviour("a bias of at least 0.0012")
 @pytest.mark.parametrize("seed", numbers.BIAS_SEEDS)
 def test_impostor_is_nearly_seen(student, seed):
     at_least(LARGE, forged(student, seed))

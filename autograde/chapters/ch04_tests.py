@@ -245,14 +245,14 @@ def given_loss(student, p, q, dtype, form=False):
         student.calls = before
 
 
-@distillation_loss.behaviour("a gradient reaches the draft's logits", after=[rejected_share])
+@distillation_loss.behaviour("a gradient reaches the draft's logits")
 @pytest.mark.parametrize("p, q", numbers.GRADIENTS)
 def test_loss_gradient(student, p, q):
     _, gradient = given_loss(student, p, q, "float64", form=True)
     expect_gradient(gradient.numpy(), p, q)
 
 
-@distillation_loss.behaviour("float32 or better for narrow logits", after=[rejected_share])
+@distillation_loss.behaviour("float32 or better for narrow logits")
 @pytest.mark.parametrize("p, q", numbers.NARROW)
 def test_loss_of_narrow_logits(student, p, q):
     value, _ = given_loss(student, p, q, "bfloat16")

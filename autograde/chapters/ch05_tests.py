@@ -94,7 +94,7 @@ def test_operations_of_table_1(student, alpha, k):
     check_operations(student, alpha, numbers.FREE, k, hint)
 
 
-@operations_factor.behaviour("the draft's operations, K times", after=[target_operations])
+@operations_factor.behaviour("the draft's operations, K times")
 @pytest.mark.parametrize("alpha, c_hat, k", numbers.DRAFT_OPERATIONS)
 def test_operations_of_the_draft(student, alpha, c_hat, k):
     hint = "Each of the K draft tokens costs c_hat, in operations of one target token."
@@ -242,20 +242,20 @@ def test_speedup(student, baseline, speculative):
     untouched(student)
 
 
-@paired_speedup.behaviour("twice as fast and half as fast cancel", after=[geometric_mean])
+@paired_speedup.behaviour("twice as fast and half as fast cancel")
 @pytest.mark.parametrize("baseline, speculative", numbers.CANCELLING)
 def test_speedups_cancel(student, baseline, speculative):
     check_pairs(student, baseline, speculative, "A ratio and its inverse give 1 together.")
 
 
-@paired_speedup.behaviour("slow-downs, and texts of unequal length", after=[geometric_mean])
+@paired_speedup.behaviour("slow-downs, and texts of unequal length")
 @pytest.mark.parametrize("baseline, speculative", numbers.UNEQUAL_TEXTS)
 def test_speedup_of_unequal_texts(student, baseline, speculative):
     hint = "Every pair counts alike, the long text no more than the short one; below 1 is slower."
     check_pairs(student, baseline, speculative, hint)
 
 
-@paired_speedup.behaviour("thousands of pairs", after=[geometric_mean])
+@paired_speedup.behaviour("thousands of pairs")
 @pytest.mark.parametrize("ratio, pairs", numbers.MANY_PAIRS)
 def test_speedup_of_many_pairs(student, ratio, pairs):
     baseline, speculative = expected.runs_of_one_ratio(ratio, pairs)

@@ -68,7 +68,7 @@ def token_and_verdict(out: object, vocab_size: int) -> tuple[int, bool]:
     return pair
 
 
-@one_hot_accept.behaviour("replaces from the target without that token", after=[target_probability])
+@one_hot_accept.behaviour("replaces from the target without that token")
 @pytest.mark.parametrize("token, u", numbers.ONE_HOT_REPLACES)
 def test_one_hot_replaces(student, token, u):
     p, r = numbers.P, numbers.ONE_HOT_REJECTS
@@ -77,7 +77,7 @@ def test_one_hot_replaces(student, token, u):
     expect(student.one_hot_accept, token, p, r, u, gives=gives, hint=hint)
 
 
-@one_hot_accept.behaviour("the law is the target's", after=[target_probability])
+@one_hot_accept.behaviour("the law is the target's")
 @pytest.mark.parametrize("p", numbers.ONE_HOT_LAWS)
 def test_one_hot_law(student, p):
     for token in range(len(p)):
@@ -97,9 +97,7 @@ def test_one_hot_law(student, p):
             )
 
 
-@one_hot_accept.behaviour(
-    "the edges: no other mass, no mass, the boundary", after=[target_probability]
-)
+@one_hot_accept.behaviour("the edges: no other mass, no mass, the boundary")
 @pytest.mark.parametrize("token, p, r, u", numbers.ONE_HOT_EDGES)
 def test_one_hot_edges(student, token, p, r, u):
     hint = (
@@ -177,19 +175,19 @@ def check_jacobi(student, target, prompt, guess, compare=expect):
     compare(student.jacobi_decode, lent, prompt, guess, gives=gives, hint=hint)
 
 
-@jacobi_decode.behaviour("all places at once, and the last pass counts", after=[greedy_tokens])
+@jacobi_decode.behaviour("all places at once, and the last pass counts")
 @pytest.mark.parametrize("target, prompt, guess", numbers.JACOBI)
 def test_jacobi_passes(student, target, prompt, guess):
     check_jacobi(student, target, prompt, guess)
 
 
-@jacobi_decode.behaviour("as many passes as it takes", after=[greedy_tokens])
+@jacobi_decode.behaviour("as many passes as it takes")
 @pytest.mark.parametrize("prompt, guess", numbers.JACOBI_LONG)
 def test_jacobi_of_long_guesses(student, prompt, guess):
     check_jacobi(student, plus_one, prompt, guess)
 
 
-@jacobi_decode.behaviour("one call a pass, over prompt and guess", after=[greedy_tokens])
+@jacobi_decode.behaviour("one call a pass, over prompt and guess")
 @pytest.mark.parametrize("target, prompt, guess", numbers.JACOBI)
 def test_jacobi_calls(student, target, prompt, guess):
     lent = Lent(target, prompt, guess)
@@ -204,7 +202,7 @@ def test_jacobi_calls(student, target, prompt, guess):
         )
 
 
-@jacobi_decode.behaviour("the edges: an empty guess, a right one", after=[greedy_tokens])
+@jacobi_decode.behaviour("the edges: an empty guess, a right one")
 @pytest.mark.parametrize("prompt, guess", numbers.JACOBI_EDGES)
 def test_jacobi_edges(student, prompt, guess):
     check_jacobi(student, plus_one, prompt, guess, expect_form)
@@ -243,14 +241,14 @@ def test_candidates_have_coins_of_their_own(student, candidates, r, u):
     check_candidates(student, candidates, numbers.WIDE, numbers.FAR, r, u, hint)
 
 
-@multi_candidate_accept.behaviour("the draw where all are rejected", after=[in_turn])
+@multi_candidate_accept.behaviour("the draw where all are rejected")
 @pytest.mark.parametrize("candidates, r, u", numbers.ALL_REJECTED)
 def test_candidates_all_refused(student, candidates, r, u):
     hint = "Every rejection takes q off once more, and the draw is from the last residual."
     check_candidates(student, candidates, numbers.P, numbers.Q, r, u, hint)
 
 
-@multi_candidate_accept.behaviour("the law is the target's", after=[in_turn])
+@multi_candidate_accept.behaviour("the law is the target's")
 @pytest.mark.parametrize("p, q, n", numbers.CANDIDATE_LAWS)
 def test_candidates_law(student, p, q, n):
     ways = [
@@ -271,7 +269,7 @@ def test_candidates_law(student, p, q, n):
         )
 
 
-@multi_candidate_accept.behaviour("the edges: no candidate, zeros, the boundary", after=[in_turn])
+@multi_candidate_accept.behaviour("the edges: no candidate, zeros, the boundary")
 @pytest.mark.parametrize("candidates, p, q, r, u", numbers.CANDIDATE_EDGES)
 def test_candidates_edges(student, candidates, p, q, r, u):
     hint = "Accepted is r q < residual, strictly."
@@ -292,7 +290,7 @@ def test_mask_sees_upwards(student, parents):
     expect_mask(student.tree_attention_mask, parents, sees, hint, form=False)
 
 
-@tree_attention_mask.behaviour("no other branch, whatever the order", after=[upwards])
+@tree_attention_mask.behaviour("no other branch, whatever the order")
 @pytest.mark.parametrize("parents", numbers.OTHER_BRANCHES)
 def test_mask_hides_other_branches(student, parents):
     hint = "Siblings and cousins are hidden, also those listed before."
@@ -300,9 +298,7 @@ def test_mask_hides_other_branches(student, parents):
     expect_mask(student.tree_attention_mask, parents, sees, hint, form=False)
 
 
-@tree_attention_mask.behaviour(
-    "the edges: one node, none, many; the argument as it was", after=[upwards]
-)
+@tree_attention_mask.behaviour("the edges: one node, none, many; the argument as it was")
 @pytest.mark.parametrize("parents", numbers.MASK_EDGES)
 def test_mask_edges(student, parents):
     hint = "N nodes make an N by N mask of True and False, also for N = 0."
@@ -312,7 +308,7 @@ def test_mask_edges(student, parents):
 
 walk_tree = Exercise("walk_tree")
 one_level = walk_tree.behaviour("children of the text, in turn")
-downwards = walk_tree.behaviour("on to the children of the accepted node", after=[one_level])
+downwards = walk_tree.behaviour("on to the children of the accepted node")
 
 
 def rows_of(rows: np.ndarray, nodes: int) -> np.ndarray:
@@ -343,7 +339,7 @@ def test_walk_goes_down(student, parents, tokens, r, u):
     check_walk(student, parents, tokens, r, u, hint)
 
 
-@walk_tree.behaviour("the law is the target's", after=[one_level])
+@walk_tree.behaviour("the law is the target's")
 @pytest.mark.parametrize("parents", numbers.WALK_LAWS)
 def test_walk_law(student, parents):
     wanted = numbers.ROWS_P[0][:, None] * numbers.ROWS_P[1:4]
@@ -394,7 +390,7 @@ def walk_ways(parents: list[int]):
             yield (parents, tokens, p, q, np.array(coins), u), weight * lengths
 
 
-@walk_tree.behaviour("the edges: no node, a leaf, twins, the boundary", after=[one_level])
+@walk_tree.behaviour("the edges: no node, a leaf, twins, the boundary")
 @pytest.mark.parametrize("parents, tokens, r, u", numbers.WALK_EDGES)
 def test_walk_edges(student, parents, tokens, r, u):
     hint = "A node without children ends the walk with a draw from its own row of p."
@@ -405,7 +401,7 @@ def test_walk_edges(student, parents, tokens, r, u):
 
 map_draft = Exercise("map_draft")
 target_ids = map_draft.behaviour("mass goes to the target's ids")
-nothing_shared = map_draft.behaviour("an error where nothing is shared", after=[target_ids])
+nothing_shared = map_draft.behaviour("an error where nothing is shared")
 
 
 def check_map(student, q, ids, size, hint="", compare=expect):
@@ -421,14 +417,14 @@ def test_map_moves_mass(student, q, ids, size):
     check_map(student, q, ids, size, hint)
 
 
-@map_draft.behaviour("only what is shared, renormalised", after=[target_ids])
+@map_draft.behaviour("only what is shared, renormalised")
 @pytest.mark.parametrize("q, ids, size", numbers.SHARED)
 def test_map_renormalises(student, q, ids, size):
     hint = "A token with -1 has no place in the target; what is left is divided by its sum."
     check_map(student, q, ids, size, hint)
 
 
-@map_draft.behaviour("masses on one id add", after=[target_ids])
+@map_draft.behaviour("masses on one id add")
 @pytest.mark.parametrize("q, ids, size", numbers.ADDED)
 def test_map_adds(student, q, ids, size):
     hint = (
@@ -451,7 +447,7 @@ def test_map_of_one_shared_id(student, q, ids, size):
     check_map(student, q, ids, size, "One id with mass is enough: that is no error.")
 
 
-@map_draft.behaviour("a new array, the arguments as they were", after=[target_ids])
+@map_draft.behaviour("a new array, the arguments as they were")
 @pytest.mark.parametrize("q, ids, size", numbers.MAP_FORMS)
 def test_map_is_new(student, q, ids, size):
     check_map(student, q, ids, size, compare=expect_form)

@@ -218,16 +218,14 @@ def test_block_edges(student, p, q, drafted, r, u):
     untouched(student)
 
 
-@verification.behaviour(
-    "a tuple of two tensors of torch.long, from float32 too", after=[next_tokens]
-)
+@verification.behaviour("a tuple of two tensors of torch.long, from float32 too")
 def test_block_form(student):
     args = block(*numbers.FLOAT32, torch.float32)
     hint = "p and q are float32 here. Counts and tokens are torch.long all the same."
     check_block(student, args, hint, form=True)
 
 
-@verification.behaviour("as much work for 64 rows as for 2", after=[next_tokens])
+@verification.behaviour("as much work for 64 rows as for 2")
 def test_block_work(student):
     counted, replies = student.counted("verify_block"), []
     for rows in numbers.WORK_ROWS:

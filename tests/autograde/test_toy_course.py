@@ -44,7 +44,7 @@ def test_freezing(student):
     assert student.celsius(32.0) == 0, "Water freezes at 32 degrees Fahrenheit."
 
 
-@celsius.behaviour("a degree is 5/9 of a degree", after=[zero])
+@celsius.behaviour("a degree is 5/9 of a degree")
 @pytest.mark.parametrize("f, gives", [(212.0, 100.0), (50.0, 10.0), (-40.0, -40.0)])
 def test_degrees(student, f, gives):
     got = student.celsius(f)

@@ -61,8 +61,6 @@ def outcomes(tests: HiddenTests) -> list[Case]:
     "text, line, words",
     [
         (GOOD.replace('"f"', '"F_typo"'), 7, "test_first tests F_typo, .* grades no such name: f"),
-        (GOOD.replace('"first")', '"first", after=["frist"])'), 5, "comes after 'frist', which"),
-        (GOOD.replace('"first")', '"first", after=[frist])'), 5, "name 'frist' is not defined"),
         (GOOD.replace('"first")', '"first", weight=0)'), 5, "the weight 0; write a whole number"),
         (HEAD + 'f.behaviour("first", weight=3)', 6, "f has the behaviour 'first' already"),
         (
@@ -80,7 +78,7 @@ def outcomes(tests: HiddenTests) -> list[Case]:
         ("import nothing_of_that_name", 1, "No module named"),
     ],
     ids=[
-        *("exercise", "after", "after, as a name", "weight", "two weights", "two exercises"),
+        *("exercise", "weight", "two weights", "two exercises"),
         *("no behaviour", "mark", "fixture", "parameter", "values", "indirect", "syntax", "import"),
     ],
 )
