@@ -50,17 +50,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Trial:
-    """One case to run: the test function `name`, its behaviour, and its arguments.
-
-    With `proven`, what the student's process tells of itself is looked into: so in each third case
-    of a test, which is enough, since a behaviour counts whole.
-    """
+    """One case to run: the test function `name`, its behaviour, and its arguments."""
 
     name: str
     function: Callable
     behaviour: Behaviour
     arguments: dict[str, object]
-    proven: bool = True
 
     @property
     def exercise(self) -> str:
@@ -68,7 +63,7 @@ class Trial:
 
     def run(self, student: Student) -> Case:
         """How the case goes with the functions of `student`."""
-        student.calls, student.told, student.proven, error = [], "", self.proven, None
+        student.calls, student.told, error = [], "", None
         student.session.part = self.behaviour
         try:
             self.function(student=student, **self.arguments)
@@ -117,8 +112,8 @@ class HiddenTests:
             raise self._fault(name, "needs the decorator of one behaviour, which gets its points")
         try:
             behaviour = marks["behaviour"][0].args[0]
-            for number, arguments in enumerate(_arguments(function, marks["parametrize"])):
-                yield Trial(name, function, behaviour, arguments, number % 3 == 0)
+            for arguments in _arguments(function, marks["parametrize"]):
+                yield Trial(name, function, behaviour, arguments)
         except (TypeError, ValueError) as error:
             why = "A test gets `student` and what `parametrize` names; there are no fixtures"
             raise self._fault(name, f"cannot be called: {error}. {why}") from None

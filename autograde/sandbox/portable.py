@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograde.sandbox import mounts
-from autograde.sandbox.inside.portable import ARRAYS, CLOCK, CLOCK_SIZE, LOOPBACK, TOKEN
-from autograde.sandbox.memory import SIZE, Memory
+from autograde.sandbox.inside.portable import CLOCK, CLOCK_SIZE, LOOPBACK, TOKEN
 from autograde.sandbox.workers import START_SECONDS, Limits, SandboxError, Worker, last_words
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class OwnProcess:
 
     def __init__(self, limits: Limits, address: tuple[str, int], token: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="specdec-"))
-        self.arrays, self.clock = _new(self.folder / ARRAYS, SIZE), self._mapped_clock()
+        self.clock = self._mapped_clock()
         self.alive: socket.socket | None = None
         self.full, self.ended = False, threading.Event()
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115  read when the program has ended
@@ -124,16 +123,14 @@ def start(limits: Limits) -> Worker:
     with socket.create_server((LOOPBACK, 0)) as server:
         server.settimeout(LOOK_SECONDS)
         process = OwnProcess(limits, server.getsockname(), token)
-        memory = Memory(process.arrays)
         try:
             link, process.alive = (_connection(server, process, token) for _ in range(2))
         except BaseException:
             process.end()
-            memory.close()
             process.remove_folder()
             raise
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # many small messages
-    worker = OwnWorker(link, process, memory)
+    worker = OwnWorker(link, process)
     process.watch(limits.memory_mib)
     return worker
 

@@ -121,17 +121,6 @@ class Reply:
     waits: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Again:
-    """What came of two calls with the same objects: both values, and what shows from outside."""
-
-    first: Any
-    second: Any
-    changed: list[int]  # positions of the arrays that are not what was sent
-    arguments: list  # as they were sent
-    later: Any = None  # the first value, after the numbers in the arrays were replaced
-
-
 @dataclass
 class Session:
     """The cells of one submission and the process that has run them.
@@ -210,35 +199,6 @@ class Session:
             answers.append(error)
         return answers
 
-    def again(self, name: str, first: tuple, second: tuple, strict: bool) -> Again:
-        """What shows how a function treats its arguments. Raises StudentError or ProcessEnded.
-
-        It is called with `first` and then with `second`, in which plain values are the same
-        objects; arrays lie in the shared memory. With `strict` a warning is an error.
-        """
-        if self.worker is None:
-            raise self._at_limit()
-        table, memory = ObjectTable(self.accounts[name]), self.worker.memory
-        encoded, (one, two) = _shared([first, second], table)
-        encoded = [memory.place(data) for data in encoded]
-        request = {"do": "again", "name": name, "args": encoded, "first": one, "second": two}
-        request["strict"] = strict
-        values = self._ask_about(name, request, table, partial(_values, 2, table), calls=2)
-        changed = [i for i, place in enumerate(one) if memory.changed(encoded[place])]
-        return Again(*values, changed, encoded)
-
-    def later(self, again: Again, name: str) -> Again:
-        """The same with the later value: what the calls before have returned first.
-
-        It is looked at once more after the numbers of all arrays were replaced, as by a caller who
-        needs their room. Raises ProcessEnded.
-        """
-        for data in again.arguments:
-            self.worker.memory.spoil(data)
-        table = ObjectTable(self.accounts[name])
-        (later,) = self._ask_about(name, {"do": "look"}, table, partial(_values, 1, table))
-        return replace(again, later=later)
-
     def value(self, name: str) -> Any:
         """The value of a name in the student's notebook. Raises NotDefined or ProcessEnded."""
         request = {"do": "value", "name": name}
@@ -246,14 +206,14 @@ class Session:
         return self._ask_about(name, request, table, lambda a: wire.decode(a["value"]))
 
     def _ask_about(
-        self, name: str, request: dict | None, table: ObjectTable, read: Callable, calls: int = 1
+        self, name: str, request: dict | None, table: ObjectTable, read: Callable
     ) -> Any:
-        """What `read` makes of the answer, which has the time of so many calls."""
+        """What `read` makes of the answer, which has the time of a call."""
         ended = self.ended.setdefault(name, [])
         if len(ended) == MAX_ENDED or self.part in [part for part, _ in ended]:
             raise NotCalled(name, ended[0][1])
         try:
-            answer = self._ask(request, calls * self.limits.call_seconds, table)
+            answer = self._ask(request, self.limits.call_seconds, table)
             missing, error = answer.get("missing"), self._explained(error_of(answer), name)
             result = None if missing or error else _readable(answer, read)
         except ProcessEnded as error:
@@ -472,14 +432,6 @@ def _reply(arguments: int, table: ObjectTable, answer: dict) -> Reply:
     warnings = [wire.clean(str(text))[:200] for text in answer["warnings"]][:5]
     value, shares = wire.decode(answer["value"], table.thing), answer["shares"] is True
     return Reply(value, warnings, changed, shares, *_operations(answer.get("operations")))
-
-
-def _values(number: int, table: ObjectTable, answer: dict) -> list:
-    """So many values that the worker tells. Raises ValueError for another number of them."""
-    values = wire.decode(answer["value"], table.thing)
-    if type(values) is not list or len(values) != number:
-        raise ValueError(f"{number} values are due")
-    return values
 
 
 def _operations(answer: Any) -> tuple[int, tuple[str, ...]]:

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from autograde.sandbox.remote import RemoteObject, is_lent
+from autograde.sandbox.remote import RemoteObject
 from autograde.sandbox.session import (
-    Again,
     Cell,
     NotCalled,
     ProcessEnded,
@@ -97,8 +96,6 @@ class Student:
     given: Mapping[str, Cell] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     told: str = ""
-    proven: bool = True  # whether checks of the present case look into what the process tells
-    _again: tuple[Call, bool, bool, Again] | None = None  # several checks ask for the same
 
     def __getattr__(self, name: str) -> "Function":
         if name.startswith("_"):
@@ -112,26 +109,6 @@ class Student:
     def counted(self, name: str) -> "Function":
         """The function `name`, whose operators of torch are counted."""
         return Function(self, name, count=True)
-
-    def again(self, call: Call, strict: bool = False, look: bool = False) -> Again:
-        """What shows how a call treats its arguments; with `look`, also the later value.
-
-        The arguments are the same objects both times, but for what is lent: that is as it was
-        before the call. With `strict` a warning is an error. Raises what a call raises.
-        """
-        known = self._again
-        if known is None or known[0] is not call or strict > known[1] or look > known[2]:
-            self._again = (call, strict, look, self._called_again(call, strict, look))
-        return self._again[3]
-
-    def _called_again(self, call: Call, strict: bool, look: bool) -> Again:
-        first = second = call.args
-        if any(map(is_lent, first)):
-            first, fresh = copy.deepcopy(first), copy.deepcopy(first)
-            pairs = zip(first, fresh, strict=True)
-            second = tuple(new if is_lent(new) else old for old, new in pairs)
-        again = self.session.again(call.function, first, second, strict)
-        return self.session.later(again, call.function) if look else again
 
     def value(self, name: str) -> Any:
         """The value of a name in the notebook. Raises NotDefined or ProcessEnded."""

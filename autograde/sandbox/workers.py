@@ -25,7 +25,6 @@ from typing import IO, Any
 
 from autograde.sandbox import mounts
 from autograde.sandbox.inside import wire
-from autograde.sandbox.memory import SIZE, Memory
 
 THREADS = 128  # of one submission
 PATIENCE = 5  # seconds by the clock that a worker may take for each second of a limit
@@ -97,13 +96,11 @@ class Stopwatch:
 class Worker:
     """A student's process that is ready: the link to it, and the way to end it.
 
-    `memory` is shared with it already; None: it gets some through the link. Raises SandboxError if
-    the process does not become ready.
+    Raises SandboxError if the process does not become ready.
     """
 
-    def __init__(self, link: socket.socket, process: Any, memory: Memory | None = None) -> None:
-        self.link, self.process, self.memory = link, process, memory or Memory()
-        self.gives_memory = memory is None
+    def __init__(self, link: socket.socket, process: Any) -> None:
+        self.link, self.process = link, process
         self.answers = selectors.DefaultSelector()
         self.answers.register(link, selectors.EVENT_READ)
         try:
@@ -115,8 +112,6 @@ class Worker:
 
     def _wait_until_ready(self) -> None:
         try:
-            if self.gives_memory:
-                socket.send_fds(self.link, [b"m"], [self.memory.handle])
             answer = wire.receive(self.link, time.monotonic() + START_SECONDS)
         except (OSError, wire.ProtocolError) as error:
             answer = {"failed": str(error)}
@@ -154,7 +149,6 @@ class Worker:
         self.process.end()
         self.answers.close()
         self.link.close()
-        self.memory.close()
 
 
 def processor_seconds(pid: int) -> float:
@@ -170,7 +164,7 @@ def settings_of(limits: Limits, forks: bool = False, isolated: bool = True) -> d
     library = [mounts.SHELF] if isolated else mounts.library_path()
     return {
         "memory_mib": limits.memory_mib, "cpu_seconds": limits.process_seconds, "threads": THREADS,
-        "preload": limits.preload, "shared": SIZE, "library": library,
+        "preload": limits.preload, "library": library,
         "forks": forks, "isolated": isolated, "become_nobody": isolated and mounts.is_root(),
         "home": mounts.SCRATCH, "rootfs": asdict(mounts.rootfs()), "makes_rootfs": False,
     }  # fmt: skip

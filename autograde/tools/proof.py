@@ -1,19 +1,17 @@
 """The gates of a chapter: its hidden tests tell the solution from stubs and from wrong answers.
 
 `faults` is what `autograde gates` prints. Each fault names the file, the cases and their numbers.
-A worker starts for every notebook that is graded, so one notebook holds a wrong answer to each of
-several exercises (wrong_rounds.py).
+All of these answers are the course's own, so they run in this process.
 """
 
 from collections.abc import Iterator
 
 from autograde.chapter import Chapter
-from autograde.grade import cases_of, grade, right_cases_of
+from autograde.grade import cases_with, exercises_of, grade, judge, known_of, right_cases_of
 from autograde.result import Exercise, Result
-from autograde.submission import release_of
+from autograde.submission import is_answer, release_of
 from autograde.tools.named_numbers import place, places
 from autograde.tools.samples import filled, functions_of, solutions_of
-from autograde.tools.wrong_rounds import answers_beside, without_others
 from autograde.wrong import Misconception, misconceptions_of
 
 # What somebody might return without reading the question: constants, and copies of arguments.
@@ -36,16 +34,16 @@ def faults(chapter: str) -> Iterator[str]:
 
 
 def grade_with(chapter: str, **answers: str) -> Result:
-    """The solution's result with other `answers` in it."""
+    """The solution's result with other `answers` in it, from a sandbox as a student's."""
     return grade(filled(release_of(chapter), solutions_of(chapter) | answers), chapter)
 
 
-def grade_alone(chapter: str, **answers: str) -> Result:
-    """The result of these `answers`, with the solution's where they call them, and no others.
-
-    Their exercises get what they get in `grade_with`, and no time goes into the others.
-    """
-    return grade_with(chapter, **without_others(chapter, answers))
+def judged(chapter: str, **answers: str) -> dict[str, Exercise]:
+    """What these answers get in the solution's place, each by its exercise."""
+    exercises = exercises_of(release_of(chapter))
+    chosen = {name: each for name, each in exercises.items() if name in answers}
+    judge(cases_with(chapter, answers), chosen, lambda name: known_of(chapter, name))
+    return chosen
 
 
 def of_solution(chapter: str) -> Iterator[str]:
@@ -57,24 +55,28 @@ def of_solution(chapter: str) -> Iterator[str]:
 
 
 def of_stub(chapter: str) -> Iterator[str]:
-    """The behaviours that nobody's work shows."""
-    for name, exercise in grade(release_of(chapter), chapter).exercises.items():
+    """The behaviours that nobody's work shows, and what a stub says beside that it is one."""
+    cells, graded = release_of(chapter).cells, exercises_of(release_of(chapter))
+    stubs = {c.metadata.nbgrader.grade_id: c.source for c in cells if is_answer(c)}
+    answers = {name: source for name, source in stubs.items() if name in graded}
+    for name, exercise in judged(chapter, **answers).items():
         for behaviour in exercise.behaviours:
             if behaviour.passed:
                 yield _given_away(chapter, name, behaviour.name, "stubs")
+        if not (exercise.note or "").startswith(f"{name}: "):
+            yield f"{chapter}: the stub of {name} does not say its name, but: {exercise.note}"
 
 
 def of_wrong_answer(chapter: str, wrong: Misconception) -> Iterator[str]:
     """That a wrong answer loses nothing, or that its author does not read why."""
-    result = grade_with(chapter, **answers_beside(chapter, wrong))
-    exercise = result.exercises[wrong.exercise]
+    (exercise,) = judged(chapter, **{wrong.exercise: wrong.code}).values()
     file, name = Chapter(chapter).wrong.name, wrong.function.__name__  # of a form, its own
     where = f"{file}: {name}, a wrong answer to {wrong.exercise},"
     if exercise.score == exercise.max_score:
         cases = _listed(places(chapter, wrong.exercise))
         yield f"{where} loses no point: write a case that it fails. Its cases:{cases}"
     elif not _is_told(exercise, wrong):
-        yield f"{where} does not read its words, but: {' '.join(exercise.messages)}"
+        yield f"{where} is shown a different explanation: {' '.join(exercise.messages)}"
 
 
 def _is_told(exercise: Exercise, wrong: Misconception) -> bool:
@@ -82,16 +84,12 @@ def _is_told(exercise: Exercise, wrong: Misconception) -> bool:
 
 
 def of_empty_answer(chapter: str, value: str) -> Iterator[str]:
-    """The behaviours that functions which return `value` show, whatever their arguments `args`.
-
-    Such functions call no other, so each case is run once and no cause is looked for.
-    """
+    """The behaviours that functions which return `value` show, whatever their arguments `args`."""
     names = functions_of(chapter)
     answers = {name: f"def {name}(*args):\n    return {value}" for name in names}
-    cases = cases_of(filled(release_of(chapter), answers), chapter)
+    cases = cases_with(chapter, answers)
     failed = {case.behaviour for case in cases if case.error is not None}
-    shown = {case.behaviour for case in cases if case.exercise in names} - failed
-    for each in sorted(shown, key=lambda behaviour: behaviour.name):
+    for each in sorted({case.behaviour for case in cases} - failed, key=lambda each: each.name):
         yield _given_away(chapter, each.exercise.name, each.name, f"functions that return {value}")
 
 

@@ -13,7 +13,7 @@ from autograde.chapters import ch03_tests as hidden
 from autograde.chapters import ch03_wrong
 from autograde.chapters.expected import ch03_expected
 from autograde.chapters.numbers import ch03_numbers
-from autograde.tools.proof import grade_alone, grade_with
+from autograde.tools.proof import grade_with, judged
 from specdec_lib.lessons.ch03 import checks as ch03
 from specdec_lib.lessons.ch03 import computed, figures, forgery, library, measured, rules
 from specdec_lib.lessons.common.examples import Different
@@ -28,7 +28,7 @@ def test_messages_show_a_rule_by_its_name():
     with pytest.raises(Different, match=r"\(rule=right_rule, p=np.array\(\[0.375.*returned False"):
         ch03.check_is_lossless(lambda rule, p, q: False)
     wrong = "def is_lossless(rule, p, q):\n    return bool(len(p))"
-    exercise = grade_alone(CHAPTER, is_lossless=wrong).exercises["is_lossless"]
+    exercise = judged(CHAPTER, is_lossless=wrong)["is_lossless"]
     messages = " ".join(exercise.messages)
     assert "is_lossless(rule=from_target, p=np.array([0.375" in messages and "0x" not in messages
 
@@ -222,7 +222,7 @@ ONE_PLACE = """def impostor(p, q, tokens, r, u):
 
 @pytest.mark.parametrize("code", [FORGED, ONE_PLACE], ids=["ten squares", "one place"])
 def test_what_is_no_forgery_earns_nothing_and_is_told_no_thought(code: str):
-    exercise = grade_alone(CHAPTER, impostor=code).exercises["impostor"]
+    exercise = judged(CHAPTER, impostor=code)["impostor"]
     assert exercise.score == 0 and [each.cause for each in exercise.behaviours] == [None] * 3
 
 
@@ -248,7 +248,7 @@ SLIPS = {
 @pytest.mark.parametrize("cause", SLIPS)
 def test_likely_slips_are_told_apart(cause: str):
     name = "total_variation" if cause == "largest_difference" else "argmax_draft_law"
-    first, *_ = grade_alone(CHAPTER, **{name: SLIPS[cause]}).exercises[name].behaviours
+    first, *_ = judged(CHAPTER, **{name: SLIPS[cause]})[name].behaviours
     assert first.cause == cause
 
 

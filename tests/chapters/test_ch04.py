@@ -13,7 +13,7 @@ from transformers.generation import configuration_utils
 
 from autograde.chapter import SOLUTIONS
 from autograde.chapters import ch04_wrong
-from autograde.tools.proof import grade_alone, grade_with
+from autograde.tools.proof import grade_with, judged
 from specdec_lib import theory
 from specdec_lib.assets import ASSETS
 from specdec_lib.drafters.lookup import lookup
@@ -63,15 +63,14 @@ def test_the_chapters_own_stopping_rule_earns_all_points():
     while k < k_max and alpha ** (k + 1) / c > walltime_speedup(alpha, c, k):
         k += 1
     return k"""
-    exercise = grade_alone(CHAPTER, best_k=code).exercises["best_k"]
+    exercise = judged(CHAPTER, best_k=code)["best_k"]
     assert exercise.score == exercise.max_score
 
 
 def test_the_second_latest_occurrence_is_not_the_earliest():
     """In every behaviour that the second latest fails, a case tells it from the earliest."""
     known = {each.name: each.code for each in ch04_wrong.WRONG.of("prompt_lookup")}
-    result = grade_alone(CHAPTER, prompt_lookup=known["second_latest"])
-    exercise = result.exercises["prompt_lookup"]
+    exercise = judged(CHAPTER, prompt_lookup=known["second_latest"])["prompt_lookup"]
     causes = [each.cause for each in exercise.behaviours if not each.passed]
     assert causes == ["second_latest"] * 3
 

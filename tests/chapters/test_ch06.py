@@ -9,7 +9,7 @@ from classes.chapter_cases import functions_of, text_of
 
 from autograde.chapters.ch06_tests import RemoteCoins, Seeded
 from autograde.chapters.expected import ch06_expected
-from autograde.tools.proof import grade_alone
+from autograde.tools.proof import judged
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch00.checks import KV_BYTES, MODELS
 from specdec_lib.lessons.ch06 import budget, computed, figures, service
@@ -198,7 +198,7 @@ def test_a_wrong_count_costs_no_time_and_a_wrong_time_no_count():
     free = right.replace("passes * (c * k + 1)", "float(passes)")
     lost = {}
     for name, code in (("count", NO_BONUS), ("time", free)):
-        exercise = grade_alone(CHAPTER, simulate_decode=code).exercises["simulate_decode"]
+        exercise = judged(CHAPTER, simulate_decode=code)["simulate_decode"]
         lost[name] = [each.name for each in exercise.behaviours if not each.passed]
     edges = "the edges: nothing wanted, alpha 0 and 1"
     assert lost["time"] == ["the time of every block is c k + 1", edges]
@@ -207,7 +207,7 @@ def test_a_wrong_count_costs_no_time_and_a_wrong_time_no_count():
 
 def test_a_bonus_that_is_counted_after_a_whole_block_is_told_so():
     code = solutions_of(CHAPTER)["simulate_block"].replace("return k", "return k + 1")
-    exercise = grade_alone(CHAPTER, simulate_block=code).exercises["simulate_block"]
+    exercise = judged(CHAPTER, simulate_block=code)["simulate_block"]
     causes = {each.cause for each in exercise.behaviours if not each.passed}
     assert causes == {"bonus_counted"}
 

@@ -11,7 +11,7 @@ from autograde.chapter import ROOT
 from autograde.chapters import ch07_tests, ch07_wrong
 from autograde.chapters.expected import ch07_expected
 from autograde.chapters.numbers import ch07_numbers
-from autograde.tools.proof import grade_alone
+from autograde.tools.proof import judged
 from autograde.tools.samples import solutions_of
 from specdec_lib.lessons.ch07 import checks as ch07
 from specdec_lib.lessons.ch07 import computed, experts, family, figures, measured
@@ -324,7 +324,7 @@ OFF_BY_ONE = """
 
 def graded(name: str, code: str):
     """One exercise of the solution with another answer in it."""
-    return grade_alone(CHAPTER, **{name: code}).exercises[name]
+    return judged(CHAPTER, **{name: code})[name]
 
 
 @pytest.mark.parametrize("cap", [8, 15, 16, 32])

@@ -17,7 +17,7 @@ from decoders.distant import DISTANT, Crossings, llama_on
 from autograde.chapters import ch08_tests, ch08_wrong
 from autograde.chapters.expected import ch08_expected as expected
 from autograde.chapters.numbers import ch08_numbers as numbers
-from autograde.tools.proof import grade_alone
+from autograde.tools.proof import grade_with, judged
 from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 from specdec_lib import exact
@@ -147,7 +147,7 @@ def verify_block(p, q, drafted, r, u):
 
 def graded(**answers: str):
     """The exercises of a notebook with these answers, and the solution's where they call them."""
-    return grade_alone(CHAPTER, **answers).exercises
+    return judged(CHAPTER, **answers)
 
 
 def test_a_right_verdict_that_waits_for_the_device_loses_a_tenth_and_is_told_so():
@@ -240,7 +240,8 @@ BROKEN = "def verify_block(p, q, drafted, r, u):\n    return p[:, 0, 0].long(), 
 
 def test_a_right_loop_of_wrong_parts_loses_a_small_share():
     loop = solutions_of(CHAPTER)["speculative_generate"]
-    exercise = graded(verify_block=BROKEN, speculative_generate=loop)["speculative_generate"]
+    result = grade_with(CHAPTER, verify_block=BROKEN, speculative_generate=loop)
+    exercise = result.exercises["speculative_generate"]
     lost, words = exercise.max_score - exercise.score, "With your own verify_block, "
     (message,) = exercise.messages
     assert 0 < lost < 0.1 * exercise.max_score

@@ -4,7 +4,7 @@ import pytest
 
 from autograde.chapter import chapter_names
 from autograde.result import Exercise
-from autograde.tools.proof import grade_alone, grade_with
+from autograde.tools.proof import grade_with, judged
 from autograde.tools.samples import solutions_of
 from autograde.wrong import misconceptions_of
 
@@ -64,7 +64,7 @@ def test_each_exercise_asks_for_its_form_in_one_behaviour():
     """Lists for tuples and arrays for lists are not the card's, and lose a point somewhere."""
     for chapter, name in (("01_draft_then_verify", "draft_block"), (EARLY[2], "correct_token")):
         code = in_other_form(name, solutions_of(chapter)[name], "containers")
-        assert len(lost(grade_alone(chapter, **{name: code}).exercises[name])) == 1
+        assert len(lost(judged(chapter, **{name: code})[name])) == 1
 
 
 STRICT = {
@@ -94,7 +94,7 @@ def test_a_block_too_long_at_the_end_costs_the_length_only():
     code = solutions_of(chapter)[name]
     one_more = code.replace("len(written) - 1)", "len(written))")
     assert one_more != code
-    assert lost(grade_alone(chapter, **{name: one_more}).exercises[name]) == [
+    assert lost(judged(chapter, **{name: one_more})[name]) == [
         "as many tokens as asked for, in a list"
     ]
 
@@ -104,7 +104,7 @@ def test_one_pass_more_for_the_prompt_costs_the_passes_only():
     code = solutions_of(chapter)[name]
     prefilled = code.replace("    written = []\n", "    written = []\n    target_model(prompt)\n")
     assert prefilled != code
-    assert lost(grade_alone(chapter, **{name: prefilled}).exercises[name]) == [
+    assert lost(judged(chapter, **{name: prefilled})[name]) == [
         "one pass of the target a block, at most k draft calls"
     ]
 
@@ -114,7 +114,7 @@ def test_a_ratio_without_its_cap_is_told_so():
 def acceptance_probability(p, q, token):
     return 0.0 if p[token] == 0 else 1.0 if q[token] == 0 else float(p[token] / q[token])
 """
-    exercise = grade_alone("02_rejection_sampling", acceptance_probability=code).exercises
+    exercise = judged("02_rejection_sampling", acceptance_probability=code)
     exercise = exercise["acceptance_probability"]
     assert lost(exercise) == ["never above 1"]
     assert exercise.behaviours[1].cause == "no_cap"
@@ -140,11 +140,11 @@ def warp(logits, temperature=1.0, top_k=None, top_p=None):
 
 
 def test_a_mass_that_reaches_top_p_exactly_is_asked_about():
-    exercise = grade_alone("03_lossless", warp=ABOVE).exercises["warp"]
+    exercise = judged("03_lossless", warp=ABOVE)["warp"]
     assert lost(exercise) == ["top-p"]
     assert [each.cause for each in exercise.behaviours if not each.passed] == ["boundary_kept"]
     right = ABOVE.replace("before[1:] > top_p", "before[1:] >= top_p")
-    assert lost(grade_alone("03_lossless", warp=right).exercises["warp"]) == []
+    assert lost(judged("03_lossless", warp=right)["warp"]) == []
 
 
 SCALAR = """
@@ -160,4 +160,4 @@ def is_lossless(rule, p, q):
 
 
 def test_a_rule_may_be_given_one_token_for_all_coins():
-    assert lost(grade_alone("03_lossless", is_lossless=SCALAR).exercises["is_lossless"]) == []
+    assert lost(judged("03_lossless", is_lossless=SCALAR)["is_lossless"]) == []

@@ -1,4 +1,4 @@
-"""Three gates for every exercise of every chapter: the stub, the solution, the misconceptions.
+"""Three gates for every exercise of every chapter: the stub, the solution, the known wrong answers.
 
 They are those of `autograde gates` (`autograde/tools/proof.py`). Each is shown to be able to fail.
 """
@@ -8,158 +8,109 @@ from dataclasses import replace
 
 import pytest
 from classes.submitting import CHAPTER
-from tqdm import tqdm
 
 from autograde.chapter import chapter_names
 from autograde.grade import grade
-from autograde.result import Result
 from autograde.submission import release_of
 from autograde.tools import proof
 from autograde.tools.proof import (
     EMPTY_ANSWERS,
     grade_with,
+    judged,
     of_empty_answer,
     of_solution,
+    of_stub,
     of_wrong_answer,
 )
-from autograde.tools.samples import solutions_of
-from autograde.tools.wrong_rounds import answers_beside
+from autograde.tools.samples import functions_of, solutions_of
 from autograde.wrong import Misconception, misconceptions_of
 
 # A wrong loop of chapter 08 takes as long as twenty other wrong answers: most are slow tests.
 LOOP, FEW = "speculative_generate", 3
 
 
-def wrong_answers(chapter: str) -> Iterator:
-    """Every known wrong answer of the chapter as a case of a test."""
-    loops = [wrong for wrong in misconceptions_of(chapter).all if wrong.exercise == LOOP]
-    for wrong in misconceptions_of(chapter).all:
-        marks = [pytest.mark.slow] if wrong in loops[FEW:] else []
-        yield pytest.param(chapter, wrong, marks=marks)
+def known_wrong_answers() -> Iterator:
+    """Those of every exercise as a case of a test."""
+    for chapter in chapter_names():
+        known = misconceptions_of(chapter)
+        for name in functions_of(chapter):
+            those = known.of(name)
+            if name == LOOP:
+                yield pytest.param(chapter, those[FEW:], id=f"{name}-all", marks=pytest.mark.slow)
+            yield pytest.param(chapter, those[:FEW] if name == LOOP else those, id=name)
 
 
-WRONG = [case for chapter in chapter_names() for case in wrong_answers(chapter)]
 # What somebody might return for simulate_decode, which returns a dict.
 EMPTY_RUNS = [
     '{"tokens": 0, "target_passes": 0, "time": 0.0}',
     '{"tokens": args[3], "target_passes": args[3], "time": float(args[3])}',
     '{"tokens": 9, "target_passes": 3, "time": 4.5}',
 ]
-EMPTY = [(chapter, value) for chapter in chapter_names() for value in EMPTY_ANSWERS]
-EMPTY += [("06_simulator", run) for run in EMPTY_RUNS]
-
-
-def stub_problems(result: Result) -> list[str]:
-    """What is wrong with the result of a blank release: points, or anything but one plain note."""
-    return [
-        name
-        for name, exercise in result.exercises.items()
-        if exercise.passed or not exercise.note or not _is_unwritten(name, exercise.note)
-    ]
-
-
-def _is_unwritten(name: str, note: str) -> bool:
-    words = ("not written yet", "no answer yet", "no guess yet")
-    return note.startswith(f"{name}: ") and note.endswith(words)
-
-
-def unearned(result: Result) -> list[str]:
-    """Exercises without full marks."""
-    return [name for name, e in result.exercises.items() if e.score != e.max_score]
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
-def test_stub_earns_nothing_and_says_one_thing(chapter: str):
-    assert stub_problems(grade(release_of(chapter), chapter)) == []
+def test_a_blank_release_earns_nothing_and_its_own_cells_run(chapter: str):
+    result = grade(release_of(chapter), chapter)
+    assert {e.score for e in result.exercises.values()} == {0} and list(of_stub(chapter)) == []
+    assert result.cells
+    assert [name for name, report in result.cells.items() if report["error"]] == []
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
-def test_the_releases_own_cells_run_where_it_is_graded(chapter: str):
-    """An import that fails there, as of a function that is closed, would be seen by nobody."""
-    cells = grade(release_of(chapter), chapter).cells
-    assert cells and [name for name, report in cells.items() if report["error"]] == []
+def test_the_solution_earns_everything(chapter: str):
+    exercises = grade_with(chapter).exercises
+    assert [n for n, e in exercises.items() if e.score != e.max_score] == []
+    assert list(of_solution(chapter)) == []
+
+
+@pytest.mark.parametrize("chapter, known", list(known_wrong_answers()))
+def test_known_wrong_answers_lose_points_and_are_told_why(chapter: str, known: list[Misconception]):
+    assert len(known) >= FEW
+    assert [fault for wrong in known for fault in of_wrong_answer(chapter, wrong)] == []
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
-def test_solution_earns_everything(chapter: str):
-    assert unearned(grade_with(chapter)) == [], "\n".join(of_solution(chapter))
-
-
-@pytest.mark.parametrize("chapter, wrong", WRONG, ids=lambda x: getattr(x, "name", x))
-def test_misconception_is_caught(chapter: str, wrong: Misconception):
-    assert list(of_wrong_answer(chapter, wrong)) == []
-
-
-def _few_of_each_exercise(chapter: str) -> list[Misconception]:
-    known = misconceptions_of(chapter).all
-    names = sorted({wrong.exercise for wrong in known})
-    by_exercise = [[wrong for wrong in known if wrong.exercise == name] for name in names]
-    return [wrong for those in by_exercise for wrong in those[:FEW]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("chapter", chapter_names())
-def test_a_misconception_is_graded_beside_others_as_it_is_alone(chapter: str):
-    """A few of every exercise: whether others stand beside it is the same question for all."""
-    for wrong in tqdm(_few_of_each_exercise(chapter), desc=chapter):
-        alone = grade_with(chapter, **{wrong.exercise: wrong.code})
-        beside = grade_with(chapter, **answers_beside(chapter, wrong))
-        assert beside.exercises[wrong.exercise] == alone.exercises[wrong.exercise], wrong.name
-
-
-@pytest.mark.parametrize("chapter, value", EMPTY)
-def test_constants_and_copies_earn_nothing(chapter: str, value: str):
-    assert list(of_empty_answer(chapter, value)) == []
+def test_constants_and_copies_earn_nothing(chapter: str):
+    values = [*EMPTY_ANSWERS, *(EMPTY_RUNS if chapter.startswith("06") else ())]
+    assert [fault for value in values for fault in of_empty_answer(chapter, value)] == []
 
 
 @pytest.mark.parametrize("chapter", chapter_names())
-def test_functions_have_two_to_five_behaviours_and_three_misconceptions(chapter: str):
-    names = [w.exercise for w in misconceptions_of(chapter).all]
-    for name, exercise in grade_with(chapter).exercises.items():
-        if not name.startswith(("quiz_", "prediction_")):
-            assert 2 <= len(exercise.behaviours) <= 5
-            assert names.count(name) >= 3
+def test_functions_have_two_to_five_behaviours(chapter: str):
+    answers = solutions_of(chapter)
+    exercises = judged(chapter, **{name: answers[name] for name in functions_of(chapter)})
+    assert all(2 <= len(exercise.behaviours) <= 5 for exercise in exercises.values())
 
 
-@pytest.mark.parametrize("chapter", chapter_names())
-def test_misconceptions_have_phrases_of_their_own(chapter: str):
-    """The forms of one misconception share its name, its words and nothing else."""
-    known = misconceptions_of(chapter).all
-    phrases = {(w.exercise, w.name): w.think for w in known}
-    assert len({(e, think) for (e, _), think in phrases.items()}) == len(phrases)
-    assert len({w.code for w in known}) == len(known)
+def test_stub_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
+    solved = release_of(CHAPTER).copy()
+    solved.cells = [cell.copy() for cell in solved.cells]
+    (answer,) = (c for c in solved.cells if c.id == "correct_token")
+    answer.source = solutions_of(CHAPTER)["correct_token"]
+    monkeypatch.setattr(proof, "release_of", lambda chapter: solved)
+    assert any("correct_token" in fault for fault in of_stub(CHAPTER))
 
 
-def test_stub_gate_can_fail():
-    assert stub_problems(grade_with(CHAPTER)) != []
-    spoilt = grade_with(CHAPTER, correct_token="correct_token = None")
-    assert "correct_token" in stub_problems(spoilt)
+def test_solution_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
+    wrong = proof.cases_with(CHAPTER, {"quiz_02": 'quiz_02 = "a"'})
+    monkeypatch.setattr(proof, "right_cases_of", lambda chapter: wrong)
+    assert any("the solution fails this case" in fault for fault in of_solution(CHAPTER))
 
 
-def test_solution_gate_can_fail():
-    assert "quiz_02" in unearned(grade_with(CHAPTER, quiz_02='quiz_02 = "a"'))
-
-
-def test_misconception_gate_can_fail(monkeypatch: pytest.MonkeyPatch):
+def test_gate_of_wrong_answers_can_fail():
     """A right answer among the wrong ones, and a wrong one that is told something else."""
     known = {wrong.name: wrong for wrong in misconceptions_of(CHAPTER).all}
     right = replace(known["inverted"], code=solutions_of(CHAPTER)["acceptance_probability"])
-    other = replace(known["inverted"], think="something else.")
-    answers = {right: {right.exercise: right.code}, other: {other.exercise: other.code}}
-    monkeypatch.setattr(proof, "answers_beside", lambda chapter, wrong: answers[wrong])
     (lost,) = of_wrong_answer(CHAPTER, right)
-    start = "ch02_wrong.py: inverted, a wrong answer to acceptance_probability, "
-    assert lost.startswith(f"{start}loses no point: write a case that it fails. Its cases:\n  ")
+    assert "inverted, a wrong answer to acceptance_probability, loses no point" in lost
     assert "  test_ratio_of_random_pairs, case 2 (ch02_numbers.py: RATIO_PAIRS[2])\n" in lost
-    (untold,) = of_wrong_answer(CHAPTER, other)
-    assert untold.startswith(f"{start}does not read its words, but: ")
+    (untold,) = of_wrong_answer(CHAPTER, replace(known["inverted"], think="something else."))
+    assert "is shown a different explanation" in untold
 
 
-def test_empty_answer_gate_can_fail():
+def test_gate_of_empty_answers_can_fail():
     """What is returned without a look at the arguments may be an answer all the same."""
     p, q = "args[0][args[2]]", "args[1][args[2]]"
     given = list(of_empty_answer(CHAPTER, f"float(min(1, {p} / {q}))"))
     start = "ch02_tests.py: acceptance_probability: functions that return float(min(1, "
     assert len(given) == 2 and all(each.startswith(start) for each in given)
-    case = "test_cap, case 0 (ch02_numbers.py: P, Q)"
-    assert f" show 'never above 1'. Its cases:\n  {case}\n" in given[0]

@@ -5,7 +5,6 @@ calls, x86_64 and aarch64; from 424 on, both have the same numbers.
 """
 
 import ctypes
-import mmap
 import os
 import struct
 
@@ -38,18 +37,6 @@ def check(outcome: int, what: str) -> int:
 
 def _call(what: str, number: int, *arguments: object) -> int:
     return check(_libc.syscall(ctypes.c_long(number), *arguments), what)
-
-
-def share_memory(file: int, size: int) -> memoryview:
-    """The first `size` bytes of an open file, shared with whoever has it too.
-
-    Python's own mmap keeps the file open.
-    """
-    _libc.mmap.restype = ctypes.c_void_p
-    _libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-    address = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
-    check(-1 if address in (None, ctypes.c_void_p(-1).value) else 0, "shared memory")
-    return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
 
 
 def unshare(flags: int, what: str = "namespaces") -> None:

@@ -14,7 +14,6 @@ import sys
 # Python's isolated mode leaves the program's own folder out of the path; `load` takes it off again.
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import kernel  # noqa: E402
 import rootfs  # noqa: E402
 import sandbox  # noqa: E402
 
@@ -114,14 +113,11 @@ def work(link: socket.socket, settings: dict) -> None:
     with contextlib.suppress(PermissionError):  # it leads a session already
         os.setsid()
     try:
-        _, (file,), _, _ = socket.recv_fds(link, 1, 1)
-        memory = kernel.share_memory(file, settings["shared"])
-        os.close(file)
         enter_sandbox(settings)
     except (OSError, ValueError) as error:
         wire.send(link, {"failed": str(error)})
         return
-    worker.serve_link(link, memory)
+    worker.serve_link(link)
 
 
 def enter_sandbox(settings: dict) -> None:

@@ -167,18 +167,6 @@ def _decode_array(body: Any, dtypes: tuple[str, ...]) -> np.ndarray:
         raise ProtocolError(f"an array that cannot be read: {error}") from None
 
 
-def is_shared(data: Any) -> bool:
-    """Whether an encoding only says where in the shared memory an array lies."""
-    return type(data) is dict and "m" in data
-
-
-def shared(data: dict, memory: memoryview) -> Any:
-    """The array or tensor at its place in the shared memory."""
-    tag, name, shape, offset = data["m"]
-    array = np.ndarray(shape, name, memory, offset)
-    return sys.modules["torch"].from_numpy(array) if tag == "s" else array
-
-
 def changed(sent: Iterable[Any], args: Iterable[Any]) -> list[int]:
     """The positions of the arguments whose encoding is no longer what was `sent`."""
     pairs = enumerate(zip(sent, args, strict=True))

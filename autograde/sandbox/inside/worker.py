@@ -15,13 +15,13 @@ LONG = 10_000  # items of a list
 SPARE = 2**23  # bytes that are given back for an answer when nothing else is left
 
 
-def serve_link(link: socket.socket, memory: memoryview) -> None:
+def serve_link(link: socket.socket) -> None:
     """Answer the grader's requests, one after the other."""
     notebook, spare = cells.Cells(), bytearray(SPARE)
     wire.send(link, {"ready": True})
     while (request := wire.receive(link)) is not None:
         try:
-            for answer in serve(notebook, request, link, memory):
+            for answer in serve(notebook, request, link):
                 wire.send(link, answer)
         except wire.ProtocolError as error:
             wire.send(link, {"error": {"name": "TooLarge", "text": str(error), "line": None}})
@@ -30,9 +30,7 @@ def serve_link(link: socket.socket, memory: memoryview) -> None:
             wire.send(link, {"error": {"name": "MemoryError", "text": "", "line": None}})
 
 
-def serve(
-    notebook: cells.Cells, request: dict, link: socket.socket, memory: memoryview
-) -> Iterator[dict]:
+def serve(notebook: cells.Cells, request: dict, link: socket.socket) -> Iterator[dict]:
     """The answers to one request: one, or for `calls` one each."""
     if request["do"] == "cell":
         yield notebook.run(request["source"], request.get("key", ""))
@@ -40,10 +38,6 @@ def serve(
         yield {"names": cells.names_of(request["source"])}
     elif request["do"] == "value":
         yield value(notebook, request["name"])
-    elif request["do"] == "again":
-        yield again(notebook, request, remote.maker(link), memory)
-    elif request["do"] == "look":  # at what the first of these calls returned
-        yield {"value": {"l": [encoded(notebook.returned)]}}
     else:
         yield from calls(notebook, request, link)
 
@@ -91,29 +85,6 @@ def call(function: Callable, args: list, count: bool = False) -> dict:
         "shares": shares_memory(result, args),
         "operations": done,
     }
-
-
-def again(
-    notebook: cells.Cells, request: dict, handle: wire.MakeHandle, memory: memoryview
-) -> dict:
-    """Call a function twice with the same objects, arrays in the shared memory: both values.
-
-    Remote objects are fresh ones in the second call. With `strict` a warning is an error.
-    """
-    function, told, error = notebook.namespace[request["name"]], [], None
-    things = [
-        wire.shared(data, memory) if wire.is_shared(data) else wire.decode(data, handle)
-        for data in request["args"]
-    ]
-    first, second = ([things[i] for i in request[part]] for part in ("first", "second"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error" if request["strict"] else "ignore")
-        try:
-            notebook.returned = function(*first)
-            told = [encoded(notebook.returned), encoded(function(*second))]
-        except BaseException as raised:
-            error = cells.describe_error(raised)
-    return {"error": error, "value": {"l": told}}
 
 
 def encoded(result: Any) -> Any:

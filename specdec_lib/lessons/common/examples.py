@@ -43,6 +43,7 @@ class Different(AssertionError):
 
     def __init__(self, seen: str, hint: str = "") -> None:
         super().__init__(f"{seen} {hint}".strip())
+        self.seen, self.hint = seen, hint
 
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows: the message, without the frames of the check itself."""

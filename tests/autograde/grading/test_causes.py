@@ -11,14 +11,14 @@ from autograde.grade import known_of
 from autograde.runner import Case
 from autograde.sandbox.session import Reply
 from autograde.sandbox.student import Call
-from autograde.tools.proof import grade_alone
+from autograde.tools.proof import judged
 from autograde.wrong import Misconceptions, misconceptions_of
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda each: each.name)
 def test_each_failed_behaviour_is_told_its_true_cause_or_none(attempt: Attempt):
-    result = grade_alone(attempt.chapter, **{attempt.exercise: attempt.code})
-    behaviours = result.exercises[attempt.exercise].behaviours
+    exercises = judged(attempt.chapter, **{attempt.exercise: attempt.code})
+    behaviours = exercises[attempt.exercise].behaviours
     assert [each.cause for each in behaviours if not each.passed] == attempt.causes
 
 

@@ -15,7 +15,7 @@ from autograde.sandbox.remote import ObjectTable, RemoteObject
 from autograde.sandbox.session import CallTimedOut, ProcessEnded, StudentError
 from autograde.sandbox.student import Student
 from autograde.sandbox.workers import Limits
-from autograde.tools.proof import grade_alone
+from autograde.tools.proof import grade_with
 from specdec_lib.lessons.ch03.rules import right_rule
 from specdec_lib.models.table import TableModel
 
@@ -188,7 +188,7 @@ def test_what_a_use_may_be_given_is_bounded(given: str):
 def messages_on(chapter: str, **answer: str) -> str:
     """The messages on one exercise, answered with this code."""
     (name,) = answer
-    exercise = grade_alone(chapter, **answer).exercises[name]
+    exercise = grade_with(chapter, **answer).exercises[name]
     assert exercise.score == 0
     return " ".join([exercise.note or "", *exercise.messages])
 
