@@ -16,7 +16,7 @@ from autograde.chapter import ROOT, SOLUTIONS
 from autograde.cli import main
 from autograde.grade import grade
 from autograde.nbgrader.config import CONFIG_NAME
-from autograde.nbgrader.gradebook import overrides, written_marks
+from autograde.nbgrader.gradebook import overrides
 from autograde.nbgrader.plugin import MarksForPage
 from autograde.nbgrader.stamps import STAMP
 from autograde.receipt import of_file
@@ -124,12 +124,6 @@ def test_the_page_is_told_which_answers_wait_for_a_person(course: Path, student:
         if cell.metadata.get("nbgrader", {}).get("to_be_marked")
     }
     assert waiting == ({"why_residual"} if waits else set())
-
-
-def test_the_report_has_the_marks_of_written_answers(course: Path, tmp_path: Path):
-    (written,) = written_marks(course)
-    assert (written.name, written.most, written.marks) == ("why_residual", 2.0, [2.0])
-    assert written.answers > 1 and written_marks(tmp_path) == []
 
 
 def test_grading_lists_marks_by_hand_that_hide_another(course: Path, monkeypatch, capsys):
