@@ -18,7 +18,7 @@ if ROOT not in sys.path:
 
 from autograde.chapter import course_dir  # noqa: E402
 from autograde.nbgrader import config as course  # noqa: E402
-from autograde.nbgrader import timestamps  # noqa: E402
+from autograde.nbgrader import exchange  # noqa: E402
 from autograde.report import offline  # noqa: E402
 
 c = get_config()  # noqa: F821  traitlets puts it here
@@ -27,9 +27,9 @@ c = get_config()  # noqa: F821  traitlets puts it here
 course.own_commands_first()
 course.set_folders(c, course_dir())
 # Of our own folders: no stamps, no scratch files. Of students' folders nothing is copied at all
-# (timestamps.copy_nothing).
+# (exchange.copy_nothing).
 c.CourseDirectory.ignore = [".*", "*.py*", "__pycache__"]
-timestamps.guard()  # nbgrader opens whatever a student calls timestamp.txt
+exchange.guard()  # nbgrader opens whatever a student calls timestamp.txt
 # nbgrader joins the rows of a new submission before it adds them, and SQLAlchemy remarks on each.
 warnings.filterwarnings("ignore", "Object of type <Submitted", SAWarning)
 

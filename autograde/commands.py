@@ -129,18 +129,13 @@ def _print_grades(submitted: Path, grades: Grades) -> None:
 
 def run_report(options: argparse.Namespace) -> int:
     """Write the page about the class."""
-    from autograde.nbgrader.gradebook import overrides, written_marks
+    from autograde.nbgrader.gradebook import overrides
     from autograde.report.class_page import class_page
 
     grades = read_grades(options.grades)
     course = options.course or course_dir()
-    by_hand = overrides(course, grades)
-    times = seconds_beside(options.grades)
-    seconds = read_grades(times) if times.is_file() else None
-    if seconds is None:
-        print(f"{times} is not there, so the page does not tell what was slowest")
     page = options.out or course / "report.html"
-    html = class_page(grades, by_hand, seconds, written_marks(course))
+    html = class_page(grades, overrides(course, grades))
     write_if_changed(page, html.encode("utf-8"))
     print(f"the report: {page}")
     return 0

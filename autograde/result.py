@@ -149,17 +149,6 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Written:
-    """What people gave to one written answer: so many `answers`, and the marks given so far."""
-
-    chapter: str
-    name: str
-    most: float
-    answers: int
-    marks: list[float]
-
-
-@dataclass(frozen=True)
 class Override:
     """A mark given by hand that stands in place of another one from the tests."""
 

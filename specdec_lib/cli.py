@@ -59,8 +59,8 @@ Example:
 """
 MARK_DOES = """\
 Run the hidden tests on your notebooks in DIR, as they are saved, and open your
-page in the browser. The pages and an overview of all chapters are written to
-DIR/marks/, and no notebook is changed.
+page in the browser. The pages are written to DIR/marks/, and no notebook is
+changed.
 """
 MARK_ENDS = """\
 Examples:

@@ -10,7 +10,6 @@ from autograde.files import printable
 from autograde.lms.collect import collect
 from autograde.lms.export import (
     Mark,
-    Merged,
     marks_in_gradebook,
     marks_of,
     maximum,
@@ -19,7 +18,7 @@ from autograde.lms.export import (
     read_table,
     write_table,
 )
-from autograde.lms.give_back import pages_of, remember, remembered, write_pages
+from autograde.lms.give_back import remember, remembered, write_pages
 from autograde.result import read_grades
 
 UNFINISHED = {
@@ -50,16 +49,10 @@ def run_feedback(options: argparse.Namespace) -> int:
     require_chapter(options.chapter)
     course = options.course or course_dir()
     names = remembered(course, options.format, options.chapter)
-    pages = pages_of(course, options.chapter, names)
-    if not pages:
-        raise ValueError(
-            f"{course / 'feedback'} has no page of {options.chapter} for those who were collected. "
-            f"`nbgrader generate_feedback {options.chapter}` writes the pages"
-        )
     out = options.out or course / f"feedback-{options.chapter}.zip"
-    write_pages(out, options.format, options.chapter, pages)
-    print(f"{out}: {len(pages)} pages, under the names that {options.format.title()} knows")
-    without = [student for student in names if student not in {s for s, _, _ in pages}]
+    without = write_pages(out, course, options.format, options.chapter, names)
+    pages = len(names) - len(without)
+    print(f"{out}: {pages} pages, under the names that {options.format.title()} knows")
     _print("collected, and without a page", without)
     return 1 if without else 0
 
@@ -73,43 +66,41 @@ def run_export(options: argparse.Namespace) -> int:
     marks = _marks(options.grades, options.chapter)
     if not marks:
         raise ValueError(f"{options.grades} has no marks of {options.chapter}")
+    if options.format != "csv" and options.lms is None:
+        raise ValueError(f"--format {options.format} needs --lms: the table that it exported")
+    code = 0
     if options.format == "csv":
         write_table(plain_table(marks), options.out)
         print(f"{options.out}: {len(marks)} students")
-        _print_unfinished(marks)
-        return 0
-    if options.lms is None:
-        raise ValueError(f"--format {options.format} needs --lms: the table that it exported")
-    table, column = read_table(options.lms), _column(options)
+    else:
+        code = _export_merged(options, marks)
+    for status, title in UNFINISHED.items():
+        _print(title, [student for student, mark in marks.items() if mark.status == status])
+    return code
+
+
+def _marks(path: Path, chapter: str) -> dict[str, Mark]:
+    """From a gradebook with manual points and penalties, from a JSON file the automatic points."""
+    if path.suffix == ".db":
+        return marks_in_gradebook(path, chapter)
+    return marks_of(read_grades(path), chapter)
+
+
+def _export_merged(options: argparse.Namespace, marks: dict[str, Mark]) -> int:
+    """Fill a column of the LMS's table, and print what became of everybody.
+
+    Moodle's table has one column for marks, Canvas's one an assignment.
+    """
+    column = options.column or ("Grade" if options.format == "moodle" else options.chapter)
+    table = read_table(options.lms)
     scale = _scale(options, maximum(table, options.format, column), marks)
     merged = merge(table, options.format, column, marks, scale)
     write_table(merged.table, options.out)
-    return _report(merged, marks, options.out)
-
-
-def _report(merged: Merged, marks: dict[str, Mark], out: Path) -> int:
-    """Print what became of everybody; returns the exit code."""
-    print(f"{out}: {merged.filled} of {len(marks)} marks are in it")
+    print(f"{options.out}: {merged.filled} of {len(marks)} marks are in it")
     _print("graded, and not in the table", merged.not_in_table)
-    _print(
-        "graded, and fitting several rows, or one row together: fill these in by hand",
-        merged.ambiguous,
-    )
+    _print("doubtful, as several rows or students fit: fill these in by hand", merged.doubtful)
     _print("in the table, and without a mark", merged.not_graded)
-    _print_unfinished(marks)
-    return 1 if merged.not_in_table or merged.ambiguous else 0
-
-
-def _print_unfinished(marks: dict[str, Mark]) -> None:
-    for status, title in UNFINISHED.items():
-        _print(title, [student for student, mark in marks.items() if mark.status == status])
-
-
-def _column(options: argparse.Namespace) -> str:
-    """The column of the LMS's table. Moodle's has one for marks, Canvas's one an assignment."""
-    if options.column:
-        return options.column
-    return "Grade" if options.format == "moodle" else options.chapter
+    return 1 if merged.not_in_table or merged.doubtful else 0
 
 
 def _scale(options: argparse.Namespace, most: float | None, marks: dict[str, Mark]) -> float:
@@ -118,28 +109,24 @@ def _scale(options: argparse.Namespace, most: float | None, marks: dict[str, Mar
     Raises ValueError where nobody can answer, or nobody does.
     """
     ours = max(mark.max_score for mark in marks.values())
-    if most in (None, ours) or not ours or options.points == "as-they-are":
+    if most in (None, ours) or not ours:
         return 1.0
-    if options.points is None:
-        differ = (
-            f"{options.lms} gives at most {most:g} points for {options.chapter}, the chapter has "
-            f"{ours:g}."
-        )
-        if not sys.stdin.isatty():
-            raise ValueError(f"{differ} Pass --points scaled or --points as-they-are")
-        answer = input(f"{differ} Multiply every mark by {most / ours:.4g}? [yes/no/stop] ")
-        if answer.strip().lower() not in ("yes", "y", "no", "n"):
-            raise ValueError("stopped, and nothing is written")
-        if answer.strip().lower().startswith("n"):
-            return 1.0
-    return most / ours
+    how = options.points or _asked(
+        f"{options.lms} gives at most {most:g} points for {options.chapter}, the chapter has "
+        f"{ours:g}.",
+        f"Multiply every mark by {most / ours:.4g}?",
+    )
+    return most / ours if how == "scaled" else 1.0
 
 
-def _marks(path: Path, chapter: str) -> dict[str, Mark]:
-    """From a gradebook with manual points and penalties, from a JSON file the automatic points."""
-    if path.suffix == ".db":
-        return marks_in_gradebook(path, chapter)
-    return marks_of(read_grades(path), chapter)
+def _asked(differ: str, question: str) -> str:
+    """The answer of whoever sits at the terminal, as --points would give it."""
+    if not sys.stdin.isatty():
+        raise ValueError(f"{differ} Pass --points scaled or --points as-they-are")
+    answer = input(f"{differ} {question} [yes/no/stop] ").strip().lower()
+    if answer not in ("yes", "y", "no", "n"):
+        raise ValueError("stopped, and nothing is written")
+    return "scaled" if answer.startswith("y") else "as-they-are"
 
 
 def _print(title: str, lines: Iterable[str]) -> None:

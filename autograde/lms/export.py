@@ -2,45 +2,43 @@
 
 The LMS's table comes back with one column filled in. The other cells, the order of rows and
 columns, the separator and the encoding stay as they were, so that the LMS can import it again.
-Nobody is dropped silently: whoever is in the marks or in the table only is named.
+Nobody is dropped silently: whoever is in the marks or in the table only is named, and a row in
+doubt stays as it was.
 
 A spreadsheet computes a cell that begins like a formula, and people choose their own names. Such a
-cell is written with an apostrophe before it, as OWASP recommends ("CSV Injection"), and is read
-without. The LMS finds rows by numbers, which no apostrophe comes before.
+cell is written with an apostrophe before it, as OWASP recommends ("CSV Injection"). The LMS finds
+rows by numbers, which no apostrophe comes before.
 """
 
 import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from unicodedata import normalize
 
 from nbgrader.api import Gradebook, SubmittedAssignment
 
 from autograde.files import printable, write_if_changed
-from autograde.result import Grades, ResultJson
+from autograde.result import Grades
 
-NUMBER = re.compile(r"-(\d+)$")  # of a folder that `autograde collect` has made
-# Moodle writes "Participant" before it, in the language of the person who exports.
-NUMBER_IN_TABLE = re.compile(r"^\D*(\d+)$")
-# The columns in which each LMS writes whose a row is. The number in a folder's name stands in the
-# first of them only: Canvas writes its own ID into the names in its zip, Moodle the number of
-# "Participant 201". The last column holds names, which several people may have.
+# The columns in which each LMS writes whose a row is. `autograde collect` ends a folder's name in
+# the number that stands in the first of them: Canvas's ID, or that of Moodle's "Participant 201",
+# which Moodle writes in the language of the person who exports.
 WHO = {
     "canvas": ("ID", "SIS User ID", "SIS Login ID", "Student"),
     "moodle": ("Identifier", "ID number", "Email address", "Username", "Full name"),
 }
+NUMBER = re.compile(r"-(\d+)$")
+NUMBER_IN_TABLE = re.compile(r"^\D*(\d+)$")
 # What a spreadsheet takes for a formula, in East Asian width too. Inside of a cell as well: another
 # program may begin a new cell there, at a separator that is not the table's.
 _BEGINS = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
-_FIRST, _INSIDE = rf"(?=\s*{_BEGINS}|[\t\r\n])", rf"(?={_BEGINS})"
-FORMULA = re.compile(rf"^{_FIRST}|(?<=[,;\t\r\n\"]){_INSIDE}")
-INERT = re.compile(rf"^'{_FIRST}|(?<=[,;\t\r\n\"])'{_INSIDE}")
+FORMULA = re.compile(rf"^(?=\s*{_BEGINS}|[\t\r\n])|(?<=[,;\t\r\n\"])(?={_BEGINS})")
 PLAIN = re.compile(r"[+-]?[\d.,]*%?")  # numbers, and the - that Moodle writes for none
-NOT_A_STUDENT = ("points possible", "student, test")
+NO_STUDENT = ("points possible", "student, test")  # how rows of Canvas's own begin
 NUMBER_AFTER = re.compile(r" \(\d+\)$")  # Canvas writes an assignment's number after its name
 
 
@@ -54,13 +52,13 @@ class Mark:
     exercises: Mapping[str, float]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Table:
     """A CSV file: its rows, and how it was written."""
 
     rows: list[list[str]]
-    separator: str
-    bom: bool
+    separator: str = ","
+    bom: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,18 +69,21 @@ class Merged:
     filled: int
     not_in_table: list[str]  # graded, and in no row of the LMS's table
     not_graded: list[str]  # in the table, without a mark
-    ambiguous: list[str]  # graded, fitting several rows, or one that somebody else fits too
+    doubtful: list[str]  # graded, fitting several rows, or one that somebody else fits too
 
 
 def marks_of(grades: Grades, chapter: str) -> dict[str, Mark]:
     """The marks of a chapter, by student, from what `autograde grade --json` writes."""
     results = {student: c[chapter] for student, c in grades.items() if chapter in c}
-    return {student: _mark(result) for student, result in results.items()}
-
-
-def _mark(result: ResultJson) -> Mark:
-    points = {name: exercise["score"] for name, exercise in result["exercises"].items()}
-    return Mark(result["score"], result["max_score"], result["status"], points)
+    return {
+        student: Mark(
+            result["score"],
+            result["max_score"],
+            result["status"],
+            {name: exercise["score"] for name, exercise in result["exercises"].items()},
+        )
+        for student, result in results.items()
+    }
 
 
 def marks_in_gradebook(database: Path, chapter: str) -> dict[str, Mark]:
@@ -93,20 +94,18 @@ def marks_in_gradebook(database: Path, chapter: str) -> dict[str, Mark]:
     if not database.is_file():
         raise ValueError(f"there is no gradebook at {database}")
     with Gradebook(f"sqlite:///{database.resolve()}") as gradebook:
-        return {
-            submission.student.id: Mark(
-                max(0.0, submission.score - (submission.late_submission_penalty or 0.0)),
-                submission.max_score,
-                "to be marked" if submission.needs_manual_grade else "graded",
-                _points(submission),
-            )
-            for submission in gradebook.assignment_submissions(chapter)
-        }
+        submissions = gradebook.assignment_submissions(chapter)
+        return {submission.student.id: _in_gradebook(submission) for submission in submissions}
 
 
-def _points(submission: SubmittedAssignment) -> dict[str, float]:
+def _in_gradebook(submission: SubmittedAssignment) -> Mark:
     grades = (grade for notebook in submission.notebooks for grade in notebook.grades)
-    return {grade.name.removeprefix("test_"): grade.score for grade in grades}
+    return Mark(
+        max(0.0, submission.score - (submission.late_submission_penalty or 0.0)),
+        submission.max_score,
+        "to be marked" if submission.needs_manual_grade else "graded",
+        {grade.name.removeprefix("test_"): grade.score for grade in grades},
+    )
 
 
 def plain_table(marks: Mapping[str, Mark]) -> Table:
@@ -114,10 +113,9 @@ def plain_table(marks: Mapping[str, Mark]) -> Table:
     exercises = list(dict.fromkeys(name for mark in marks.values() for name in mark.exercises))
     rows = [["student", "status", "score", "max_score", *exercises]]
     for student, mark in sorted(marks.items()):
-        points = [f"{mark.exercises.get(name, 0):g}" for name in exercises]
-        name, score, most = printable(student), f"{mark.score:g}", f"{mark.max_score:g}"
-        rows.append([name, mark.status, score, most, *points])
-    return Table(rows, ",", bom=False)
+        points = [mark.score, mark.max_score, *(mark.exercises.get(e, 0) for e in exercises)]
+        rows.append([printable(student), mark.status, *(f"{number:g}" for number in points)])
+    return Table(rows)
 
 
 def read_table(path: Path) -> Table:
@@ -127,10 +125,8 @@ def read_table(path: Path) -> Table:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not in UTF-8; export it from the LMS again, as CSV") from None
-    first = text.split("\n", 1)[0]
-    separator = max(",;\t", key=first.count)
-    read = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    rows = [[_as_read(cell) for cell in row] for row in read]
+    separator = max(",;\t", key=text.split("\n", 1)[0].count)
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     if len(rows) < 2 or len(rows[0]) < 2:
         raise ValueError(f"{path} holds no table: a header and a row for each student are expected")
     return Table(rows, separator, data.startswith(b"\xef\xbb\xbf"))
@@ -139,20 +135,14 @@ def read_table(path: Path) -> Table:
 def write_table(table: Table, path: Path) -> None:
     """Write it as it was read, whole or not at all, with nothing in it that a program computes."""
     text = io.StringIO(newline="")
-    rows = [[_as_written(cell) for cell in row] for row in table.rows]
+    rows = [[_inert(cell) for cell in row] for row in table.rows]
     csv.writer(text, delimiter=table.separator).writerows(rows)
     write_if_changed(path, text.getvalue().encode("utf-8-sig" if table.bom else "utf-8"))
 
 
-def _as_written(cell: str) -> str:
+def _inert(cell: str) -> str:
     """A cell with an apostrophe before what a spreadsheet would take for a formula."""
     return cell if PLAIN.fullmatch(cell) else FORMULA.sub("'", cell)
-
-
-def _as_read(cell: str) -> str:
-    """A cell without the apostrophes that `_as_written` gives it."""
-    plain = INERT.sub("", cell)
-    return plain if _as_written(plain) == cell else cell
 
 
 def maximum(table: Table, kind: str, column: str) -> float | None:
@@ -162,13 +152,12 @@ def maximum(table: Table, kind: str, column: str) -> float | None:
     """
     header, people = table.rows[0], table.rows[1:]
     if kind == "canvas":
-        index = _column(header, column)
-        cells = [_cell(row, index) for row in people if _cell(row, 0).lower() == NOT_A_STUDENT[0]]
-    else:
-        index = header.index("Maximum Grade") if "Maximum Grade" in header else None
-        cells = [_cell(row, index) for row in people]
-    numbers = [cell.replace(",", ".") for cell in cells if re.fullmatch(r"\d+([.,]\d+)?", cell)]
-    return float(numbers[0]) if numbers else None
+        people = [row for row in people if _cell(row, 0).lower() == "points possible"]
+    elif "Maximum Grade" not in header:
+        return None
+    index = _column(header, column if kind == "canvas" else "Maximum Grade")
+    cells = (_cell(row, index).replace(",", ".") for row in people)
+    return next((float(cell) for cell in cells if re.fullmatch(r"\d+(\.\d+)?", cell)), None)
 
 
 def merge(
@@ -177,13 +166,14 @@ def merge(
     """A copy of the LMS's table with the marks in `column`; `kind` is "canvas" or "moodle".
 
     `column` is the header's text, or a part that only one header has. Every mark is multiplied by
-    `scale` and, unless it is 1, rounded to two decimals. A row that several students fit is left as
-    it is, and so are the rows of a student who fits several. Raises ValueError if the column is not
+    `scale` and, unless it is 1, rounded to two decimals. Raises ValueError if the column is not
     there or the table has no column that tells whose a row is.
     """
-    index = _column(table.rows[0], column)
-    fits, claims = _fits(table, kind, marks)
-    sure = {s: fit[0] for s, fit in fits.items() if [claims[row] for row in fit] == [1]}
+    index, of_whom = _column(table.rows[0], column), _rows_by_key(table, kind)
+    fits = {student: _fits(student, of_whom) for student in marks}
+    single = {student: fit[0] for student, fit in fits.items() if len(fit) == 1}
+    claims = Counter(single.values())
+    sure = {student: row for student, row in single.items() if claims[row] == 1}
     rows = [list(row) for row in table.rows]
     comma = kind == "moodle" and _has_decimal_commas(table)
     for student, row in sure.items():
@@ -191,25 +181,25 @@ def merge(
         score = f"{points if scale == 1.0 else round(scale * points, 2):g}"
         rows[row].extend([""] * (index + 1 - len(rows[row])))
         rows[row][index] = score.replace(".", ",") if comma else score
-    left = set(range(1, len(rows))) - set(sure.values())
+    filled = set(sure.values())
     return Merged(
-        Table(rows, table.separator, table.bom),
+        replace(table, rows=rows),
         len(sure),
         [printable(student) for student, fit in fits.items() if not fit],
-        [rows[row][0] for row in sorted(left) if rows[row] and _student(rows[row])],
+        [row[0] for i, row in enumerate(rows) if i and i not in filled and _is_student(row)],
         [printable(student) for student, fit in fits.items() if fit and student not in sure],
     )
 
 
 def _column(header: list[str], wanted: str) -> int:
+    """The place of the one column that is called `wanted`, or else that holds it."""
     exact = [i for i, name in enumerate(header) if name == wanted]
     exact = exact or [i for i, name in enumerate(header) if _plain(name) == _plain(wanted)]
     fits = exact or [i for i, name in enumerate(header) if wanted.lower() in name.lower()]
     if len(fits) != 1:
-        how = "no column" if not fits else f"{len(fits)} columns"
         raise ValueError(
-            f"{how} of the table fit {wanted!r}. Its columns: {', '.join(header)}. "
-            "Name one with --column"
+            f"{len(fits) or 'none'} of the table's columns fit {wanted!r}. Its columns: "
+            f"{', '.join(header)}. Name one with --column"
         )
     return fits[0]
 
@@ -219,41 +209,28 @@ def _plain(header: str) -> str:
     return re.sub(r"\W+|_", "", NUMBER_AFTER.sub("", header)).lower()
 
 
-def _fits(
-    table: Table, kind: str, students: Iterable[str]
-) -> tuple[dict[str, list[int]], Counter[int]]:
-    """The rows that each student fits, and how many students claim each row.
+def _rows_by_key(table: Table, kind: str) -> dict[str, list[int]]:
+    """The places of the rows by what stands in them, and by "-101" for a row's number.
 
-    A name of several rows claims none of them. Raises ValueError if no column tells whose a row is.
+    Raises ValueError if no column tells whose a row is.
     """
     header = table.rows[0]
-    columns = {name: header.index(name) for name in WHO[kind] if name in header}
-    if not columns:
+    columns = [header.index(name) if name in header else None for name in WHO[kind]]
+    if not any(column is not None for column in columns):
         raise ValueError(f"the table has none of the columns {', '.join(WHO[kind])}")
-    number, name = columns.get(WHO[kind][0]), columns.pop(WHO[kind][-1], None)
-    people = [(i, row) for i, row in enumerate(table.rows) if i and row and _student(row)]
-    by_number = _rows_by(people, lambda row: NUMBER_IN_TABLE.findall(_cell(row, number)))
-    by_text = _rows_by(people, lambda row: [_cell(row, column) for column in columns.values()])
-    by_name = _rows_by(people, lambda row: [_cell(row, name)])
-    fits: dict[str, list[int]] = {}
-    claims: Counter[int] = Counter()
-    for student in students:
-        whole, own_number = normalize("NFC", student), "".join(NUMBER.findall(student))
-        sure = sorted({*by_number.get(own_number, ()), *by_text.get(whole, ())})
-        fits[student] = sure or by_name.get(whole, [])
-        claims.update(fits[student] if sure or len(fits[student]) == 1 else ())
-    return fits, claims
-
-
-def _rows_by(
-    people: Iterable[tuple[int, list[str]]], keys: Callable[[list[str]], Iterable[str]]
-) -> dict[str, list[int]]:
-    """The rows' places, in order, under each of their `keys`."""
     rows: dict[str, list[int]] = {}
-    for i, row in people:
-        for key in set(keys(row)) - {""}:
+    for i, row in enumerate(table.rows):
+        texts = [_cell(row, column) for column in columns]
+        numbers = [f"-{number}" for number in NUMBER_IN_TABLE.findall(texts[0])]
+        for key in {*texts, *numbers} - {""} if i and _is_student(row) else ():
             rows.setdefault(key, []).append(i)
     return rows
+
+
+def _fits(student: str, rows: Mapping[str, list[int]]) -> list[int]:
+    """The rows that may be a student's: by the number of the folder, else by its whole name."""
+    number = NUMBER.search(student)
+    return (number and rows.get(number[0])) or rows.get(normalize("NFC", student), [])
 
 
 def _cell(row: list[str], column: int | None) -> str:
@@ -262,17 +239,13 @@ def _cell(row: list[str], column: int | None) -> str:
     return normalize("NFC", row[column].strip()) if known else ""
 
 
-def _student(row: list[str]) -> bool:
-    """Whether a row is a person's.
-
-    It is not if it holds Canvas's maximal points, its test student (whose names may have a column
-    each), or "Manual Posting" in an assignment's column, before which that row is empty.
-    """
-    first, both = row[0].strip().lower(), ", ".join(cell.strip().lower() for cell in row[:2])
-    return first not in NOT_A_STUDENT and both not in (", ", "", NOT_A_STUDENT[1])
+def _is_student(row: list[str]) -> bool:
+    """Whether a row is a person's: it begins with a name, which may have two cells."""
+    names = ", ".join(filter(None, (_cell(row, 0), _cell(row, 1)))).lower()
+    return bool(names) and not names.startswith(NO_STUDENT)
 
 
 def _has_decimal_commas(table: Table) -> bool:
     """Whether the table's numbers are written with commas: its maximal points tell, or the `;`."""
-    cells = [cell for row in table.rows[1:] for cell in row]
-    return any(re.fullmatch(r"\d+,\d+", cell) for cell in cells) or table.separator == ";"
+    cells = (cell for row in table.rows[1:] for cell in row)
+    return table.separator == ";" or any(re.fullmatch(r"\d+,\d+", cell) for cell in cells)

@@ -37,19 +37,23 @@ def remembered(course: Path, kind: str, chapter: str) -> dict[str, str]:
     return names
 
 
-def pages_of(course: Path, chapter: str, names: Mapping[str, str]) -> list[tuple[str, str, Path]]:
-    """Student, name in the LMS's zip and feedback page of everybody who has one."""
-    pages = [
-        (student, name, course / "feedback" / student / chapter / f"{chapter}.html")
-        for student, name in sorted(names.items())
-    ]
-    return [page for page in pages if page[2].is_file()]
+def write_pages(
+    out: Path, course: Path, kind: str, chapter: str, names: Mapping[str, str]
+) -> list[str]:
+    """Write the zip of everybody's page, whole or not at all; returns those who have none.
 
-
-def write_pages(out: Path, kind: str, chapter: str, pages: list[tuple[str, str, Path]]) -> None:
-    """Write the zip, whole or not at all."""
+    Raises ValueError if nobody has one.
+    """
+    pages = {s: course / "feedback" / s / chapter / f"{chapter}.html" for s in sorted(names)}
     files = {
-        f"{name_before_file(name, kind)}{chapter}.html": page.read_bytes()
-        for _, name, page in pages
+        f"{name_before_file(names[student], kind)}{chapter}.html": page.read_bytes()
+        for student, page in pages.items()
+        if page.is_file()
     }
+    if not files:
+        raise ValueError(
+            f"{course / 'feedback'} has no page of {chapter} for those who were collected. "
+            f"`nbgrader generate_feedback {chapter}` writes the pages"
+        )
     write_if_changed(out, zip_of(files))
+    return [student for student, page in pages.items() if not page.is_file()]

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from nbgrader.api import Grade, Gradebook, MissingEntry, SubmittedAssignment
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 
-from autograde.result import Grades, Override, Written
+from autograde.result import Grades, Override
 
 Scores = dict[str, dict[str, dict[str, float]]]
 
@@ -25,28 +25,6 @@ def read_scores(course: Path) -> Scores:
                     if grade.cell.cell_type == "code"
                 }
     return scores
-
-
-def written_marks(course: Path) -> list[Written]:
-    """What people gave to each written answer; nothing if the class has no gradebook."""
-    if not (course / "gradebook.db").is_file():
-        return []
-    found: dict[tuple[str, str], list[Grade]] = {}
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        for assignment in gradebook.assignments:
-            for submission in assignment.submissions:
-                for grade in (each for book in submission.notebooks for each in book.grades):
-                    if grade.cell.cell_type == "markdown":
-                        found.setdefault((assignment.name, grade.name), []).append(grade)
-        return [
-            Written(
-                *place,
-                grades[0].max_score,
-                len(grades),
-                [g.manual_score for g in grades if g.manual_score is not None],
-            )
-            for place, grades in sorted(found.items())
-        ]
 
 
 def overrides(course: Path, grades: Grades) -> list[Override]:

@@ -17,7 +17,7 @@ from nbgrader.preprocessors import (
 from nbgrader.utils import is_grade, is_locked
 
 from autograde.grade import grade
-from autograde.nbgrader import exchange, timestamps
+from autograde.nbgrader import exchange
 from autograde.nbgrader.regions import without_hidden
 from autograde.nbgrader.stamps import begin, drop_outdated, graded_folder
 from autograde.report.marks import add_marks
@@ -40,7 +40,7 @@ class Intake(NotebookExporter):
         super().__init__(*arguments, **settings)
         self._leave_out_markup()
         self._name_unseen()
-        timestamps.copy_nothing(self.parent)
+        exchange.copy_nothing(self.parent)
         for folder in getattr(self.parent, "assignments", ()):
             drop_outdated(Path(self.parent.coursedir.root, folder))
 
@@ -72,7 +72,6 @@ class Intake(NotebookExporter):
         path = Path(self.parent.coursedir.root, filename).relative_to(root)
         submitted = Path(root, path).absolute().parent
         begin(submitted)
-        timestamps.keep(submitted, graded_folder(submitted))
         exchange.keep(submitted, graded_folder(submitted))
         return take_in(root, path, chapter).notebook
 

@@ -35,16 +35,34 @@ def points(number: float) -> str:
 
 
 def summary_markdown(result: Result, sections: Mapping[str, Section], words: Words = CLASS) -> str:
-    """The first cell of a graded notebook: every exercise with its points and a link to it."""
+    """The first cell of a graded notebook: what is not right, and then what is, with links."""
+    wrong = {name: e for name, e in result.exercises.items() if not is_right(e)}
     lines = [
         f"- [{name}](#test_{name}): {', '.join(filter(None, (_points(e), _parts(e))))}"
-        f"{_first_reason(e)}"
-        for name, e in result.exercises.items()
+        f"; {_first_reason(e)}"
+        for name, e in wrong.items()
     ]
     by_hand = [f"- [{name}](#{name}): {words.written}" for name in result.pending]
     title = f"### Result: {_points(result)} from the tests"
     limited = [words.limited, ""] if result.limited else []
-    return "\n".join([title, "", *limited, *lines, *by_hand, *_read_again(result, sections)])
+    return "\n".join(
+        [title, "", *limited, *lines, *by_hand, *_right(result), *_read_again(result, sections)]
+    )
+
+
+def is_right(exercise: Exercise) -> bool:
+    """Whether there is an answer, and all of it is right."""
+    return exercise.note is None and exercise.passed == len(exercise.behaviours)
+
+
+def _right(result: Result) -> list[str]:
+    """A line with the exercises that are right, if any are."""
+    names = [
+        f"[{name}](#test_{name}){' by itself' if e.remarks else ''}"
+        for name, e in result.exercises.items()
+        if is_right(e)
+    ]
+    return ["", f"Right: {', '.join(names)}."] if names else []
 
 
 def _points(marked: Result | Exercise) -> str:
@@ -54,10 +72,8 @@ def _points(marked: Result | Exercise) -> str:
 def _first_reason(exercise: Exercise) -> str:
     """The first behaviour that is missing, in our words; a message may hold a student's."""
     if exercise.note is not None:
-        return "; no answer yet"
-    if exercise.passed == len(exercise.behaviours):
-        return ""
-    return f"; not yet: {next(b.name for b in exercise.behaviours if not b.passed)}"
+        return "no answer yet"
+    return f"not yet: {next(b.name for b in exercise.behaviours if not b.passed)}"
 
 
 def _read_again(result: Result, sections: Mapping[str, Section]) -> list[str]:
@@ -73,7 +89,7 @@ def to_read(name: str, exercise: Exercise, sections: Mapping[str, Section]) -> S
     None too if there is no answer, and if its only fault is explained in an exercise above: that
     exercise names the section.
     """
-    if exercise.note or exercise.passed == len(exercise.behaviours):
+    if exercise.note or is_right(exercise):
         return None
     causes = {b.cause for b in exercise.behaviours if b.cause}
     return None if exercise.see_first and len(causes) < 2 else sections.get(name)

@@ -18,6 +18,7 @@ from traitlets.config import Config
 
 from autograde.report.deadline import TooCostly, within_limits
 from autograde.report.feedback import points
+from autograde.report.folding import fold
 from autograde.report.offline import FILTERS, TEMPLATES, comment_html, is_folded
 from autograde.submission import is_ours
 
@@ -59,6 +60,12 @@ class FeedbackPage(HTMLExporter):
         page, made = super().from_notebook_node(nb, resources, **kw)
         kept = {name: made[name] for name in ("output_extension", "outputs") if name in made}
         return page, {**resources, **kept}
+
+    def _preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """nbconvert's preprocessors, and then, with every mark known, what the page folds away."""
+        nb, resources = super()._preprocess(nb, resources)
+        fold(nb)
+        return nb, resources
 
     def default_filters(self) -> Iterator[tuple[str, Callable]]:
         """nbconvert's filters, and those for points, comments, folded and hand-marked cells."""

@@ -4,6 +4,7 @@ No update of the course touches them, and no notebook is ever written to.
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -12,13 +13,15 @@ from nbformat import NotebookNode
 from autograde import cache
 from autograde.chapter import notebook_path
 from autograde.files import write_if_changed
+from autograde.report.feedback import is_right, points
 from autograde.result import Result
 from autograde.sandbox.isolation import OWN
-from autograde.submission import is_answer, parse, rebuild, release_of
+from autograde.submission import Refused, is_answer, parse, rebuild, release_of
 
 FOLDER = "marks"
-STUB = "YOUR ANSWER HERE"  # what stands in the cell of a written answer
 UNWRITTEN = ': not written yet")'  # how the last line of every function's stub ends
+NOT_BEGUN, UNMARKED, CHANGED = "not begun", "not marked yet", "changed since it was marked"
+LIMITED, GONE = "a time limit decided", "its notebook is gone"
 
 
 @dataclass(frozen=True)
@@ -34,35 +37,41 @@ class Copy:
 
     @property
     def page(self) -> Path:
-        """The feedback page."""
+        """The feedback page; beside it lies the result, as data."""
         return self.work / FOLDER / f"{self.chapter}.html"
-
-    @property
-    def data(self) -> Path:
-        """The result, as data."""
-        return self.work / FOLDER / f"{self.chapter}.json"
 
     def read(self) -> NotebookNode:
         """The release with the student's answers in it. Raises OSError and Refused."""
         return rebuild(parse(self.path.read_bytes()), release_of(self.chapter))
 
-    def key(self, notebook: NotebookNode) -> str:
-        """What the marks of `read`'s notebook depend on: the answers and the grader."""
-        return cache.key(notebook, self.chapter, OWN)
-
     def store(self, notebook: NotebookNode, result: Result, page: str) -> None:
-        """Keep a result and its page."""
-        data = {"key": self.key(notebook), "result": asdict(result)}
+        """Keep a result and its page, and what the result depends on."""
+        data = {"key": cache.key(notebook, self.chapter, OWN), "result": asdict(result)}
         write_if_changed(self.page, page.encode())
-        write_if_changed(self.data, json.dumps(data).encode())
+        write_if_changed(self.page.with_suffix(".json"), json.dumps(data).encode())
 
     def stored(self) -> tuple[str, Result | None]:
         """The key and the result that were kept last; no result if there is none to be read."""
         try:
-            data = json.loads(self.data.read_text(encoding="utf-8"))
+            data = json.loads(self.page.with_suffix(".json").read_text(encoding="utf-8"))
             return str(data["key"]), Result.from_dict(data["result"])
         except (OSError, ValueError, KeyError, TypeError):
             return "", None
+
+    def state(self) -> tuple[str, Result | None]:
+        """What state the chapter is in, "" if its marks are those of what is there; the marks."""
+        key, result = self.stored()
+        try:
+            notebook = self.read()
+        except FileNotFoundError:
+            return GONE if result else NOT_BEGUN, result
+        except (OSError, Refused) as error:
+            return f"cannot be read: {error}", result
+        if result is None:
+            return UNMARKED if is_begun(notebook, self.chapter) else NOT_BEGUN, None
+        if key != cache.key(notebook, self.chapter, OWN):
+            return CHANGED, result
+        return LIMITED if result.limited else "", result
 
 
 def is_begun(notebook: NotebookNode, chapter: str) -> bool:
@@ -72,14 +81,15 @@ def is_begun(notebook: NotebookNode, chapter: str) -> bool:
     return any(text != stubs[name] and UNWRITTEN not in text for name, text in written.items())
 
 
-def empty_answers(notebook: NotebookNode) -> tuple[str, ...]:
-    """The names of the written answers in which nothing was written."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "markdown" and is_answer(cell)]
-    return tuple(cell.id for cell in cells if cell.source.strip() in ("", STUB))
-
-
-def title_of(chapter: str) -> str:
-    """The heading that its notebook begins with, up to a colon; its name if there is none."""
-    lines = (line for cell in release_of(chapter).cells for line in cell.source.splitlines())
-    heading = next((line[2:] for line in lines if line.startswith("# ")), chapter)
-    return heading.partition(":")[0].strip()
+def table(copies: Iterable[Copy]) -> list[str]:
+    """A line for each chapter: its points, its state, and the first exercise that is not right."""
+    cells = [("chapter", "points", "")]
+    for each in copies:
+        state, result = each.state()
+        wrong = (name for name, e in result.exercises.items() if not is_right(e)) if result else ()
+        told = [state, *(f"next: {name}" for name in list(wrong)[:1])]
+        score = f"{points(result.score)} of {points(result.max_score)}" if result else ""
+        cells.append((each.chapter, score, ". ".join(filter(None, told))))
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ("  ".join(map(str.ljust, line, widths)) for line in cells)
+    return [line.rstrip() for line in lines]

@@ -21,7 +21,6 @@ WORDS = Words(
     "**A time limit decided:** a cell or a call of yours was stopped. What was stopped is named "
     "below. Name the chapter in `specdec mark` to try again.",
 )
-STOPPED = "Stopped"  # the name of the error of a cell that ended the process
 
 
 class OwnPage(FeedbackPage):
@@ -79,14 +78,3 @@ def _with_course_answer(cell: NotebookNode, chapter: str) -> Iterator[NotebookNo
 
 def _source(notebook: NotebookNode, name: str) -> str:
     return next(cell.source for cell in notebook.cells if cell.id == name)
-
-
-def stopped(notebook: NotebookNode, result: Result) -> list[str]:
-    """A line for each cell that was stopped, or that ended its process."""
-    sources = {cell.id: cell.source.strip() for cell in notebook.cells}
-    reports = {key: report["error"] for key, report in result.cells.items() if report.get("error")}
-    return [
-        f"the cell that begins with `{sources[key].partition(chr(10))[0][:60]}`: {error['text']}"
-        for key, error in reports.items()
-        if error["name"] == STOPPED and key in sources
-    ]

@@ -72,7 +72,7 @@ def test_canvas_gets_one_column_filled_and_everything_else_back(tmp_path: Path):
     merged = merged_with(tmp_path, {"lovelaceada-101": 21.5, "o-brienzo-102": 7, "zoe": 1})
     write_table(merged.table, tmp_path / "out.csv")
     assert (merged.filled, merged.not_in_table) == (2, ["zoe"])
-    assert merged.not_graded == ["Lovelace, Ada"] and merged.ambiguous == []
+    assert merged.not_graded == ["Lovelace, Ada"] and merged.doubtful == []
     old, new = (
         list(csv.reader(io.StringIO(data.decode("utf-8-sig"))))
         for data in (CANVAS.encode(), (tmp_path / "out.csv").read_bytes())
@@ -92,7 +92,7 @@ def test_canvas_knows_people_by_login_too_and_one_name_for_two_is_ambiguous(tmp_
     marks = {"ada2@x.org": 1, "a-2": 2, "Lovelace, Ada": 3}
     merged = merged_with(tmp_path, marks, column="(555)")
     assert [row[5] for row in merged.table.rows[2:5]] == ["", "2", "1"]
-    assert merged.ambiguous == ["Lovelace, Ada"]
+    assert merged.doubtful == ["Lovelace, Ada"]
 
 
 def test_moodle_is_written_with_its_decimal_comma(tmp_path: Path):
@@ -107,7 +107,7 @@ def test_a_row_that_two_students_fit_stays_as_it_was_and_both_are_named(tmp_path
     merged = merged_with(tmp_path, {"Ada-King-102": 1, "ada@x.org": 4, "Ada-Lovelace-102": 2})
     assert [row[5] for row in merged.table.rows[2:5]] == ["4", "3", ""]
     assert merged.filled == 1 and merged.not_in_table == []
-    assert merged.ambiguous == ["Ada-King-102", "Ada-Lovelace-102"]
+    assert merged.doubtful == ["Ada-King-102", "Ada-Lovelace-102"]
     assert merged.not_graded == ['O\'Brien, Zo\u00eb "Z"', "Lovelace, Ada"]
 
 
@@ -117,7 +117,7 @@ def test_a_folders_number_is_canvass_id_and_no_other(tmp_path: Path):
     assert [row[5] for row in merged.table.rows[2:5]] == ["", "1", ""]
     assert merged.not_in_table == ["x-555"]
     whole = merged_with(tmp_path, {"102": 3}, numbers)
-    assert (whole.filled, whole.ambiguous) == (0, ["102"])
+    assert (whole.filled, whole.doubtful) == (0, ["102"])
     sure = merged_with(tmp_path, {"555": 3}, numbers)
     assert [row[5] for row in sure.table.rows[2:5]] == ["", "3", "3"]
 
@@ -136,7 +136,7 @@ def test_a_name_that_a_row_has_counts_only_where_nothing_better_fits(tmp_path: P
     zoe = 'O\'Brien, Zo\u00eb "Z"'
     assert merged_with(tmp_path, {zoe: 5}).table.rows[3][5] == "5"
     merged = merged_with(tmp_path, {zoe: 5, "a-2": 6})
-    assert merged.table.rows[3][5] == "3" and merged.ambiguous == [zoe, "a-2"]
+    assert merged.table.rows[3][5] == "3" and merged.doubtful == [zoe, "a-2"]
 
 
 def test_a_name_with_odd_bytes_stops_nobodys_marks(tmp_path: Path):
@@ -147,12 +147,9 @@ def test_a_name_with_odd_bytes_stops_nobodys_marks(tmp_path: Path):
     assert main([*words, "--format", "canvas", "--lms", str(table(tmp_path, CANVAS))]) == 1
 
 
-@pytest.mark.parametrize(
-    "column, message",
-    [("03_lossless", "no column of the table fit"), ("S", r"\d columns of the table fit")],
-)
-def test_a_column_that_is_not_one_is_an_error_that_lists_them(tmp_path, column, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("column", ["03_lossless", "S"])
+def test_a_column_that_is_not_one_is_an_error_that_lists_them(tmp_path: Path, column: str):
+    with pytest.raises(ValueError, match="SIS Login ID.*--column"):
         merged_with(tmp_path, {}, column=column)
 
 
@@ -241,57 +238,20 @@ def test_nothing_in_a_written_table_is_a_formula(tmp_path: Path, name: str):
     write_table(plain_table({name: mark(2)}), tmp_path / "plain.csv")
     rows = read_table(table(tmp_path, CANVAS)).rows
     rows[2][0] = rows[3][4] = name
-    write_table(Table(rows, ",", bom=True), tmp_path / "lms.csv")
+    write_table(Table(rows, bom=True), tmp_path / "lms.csv")
     for path in (tmp_path / "plain.csv", tmp_path / "lms.csv"):
         assert not [c for c in cells_as_programs_see_them(path, ",;\t") if computed(c)]
 
 
-@pytest.mark.parametrize("cell", [*FORMULAS, *PLAIN, "'=1+1"])
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_what_was_written_is_read_again_as_it_was(tmp_path: Path, cell: str, separator: str):
-    given = Table([["Student", "ID", "x"], [cell, "101", ""], ["", "102", cell]], separator, False)
-    write_table(given, tmp_path / "out.csv")
-    again = read_table(tmp_path / "out.csv")
-    if cell != "'=1+1":  # an apostrophe that was there before is in the file, and not in the table
-        assert again == given
-    write_table(again, tmp_path / "again.csv")
-    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
-
-
-@pytest.mark.parametrize("cell", PLAIN)
-def test_a_cell_that_is_no_formula_is_written_as_it_is(tmp_path: Path, cell: str):
-    write_table(Table([["Student", "x"], ["ada", cell]], ",", False), tmp_path / "out.csv")
-    text = (tmp_path / "out.csv").read_bytes().decode()
-    rows = list(csv.reader(io.StringIO(text, newline="")))
-    assert rows[1] == ["ada", cell]
-
-
-def test_a_mark_finds_the_row_of_a_name_that_begins_like_a_formula(tmp_path: Path):
-    name = FORMULAS[0]
-    text = CANVAS.replace('"O\'Brien, Zo\u00eb ""Z"""', name)
-    first = merged_with(tmp_path, {name: 5}, text)
-    write_table(first.table, tmp_path / "lms.csv")
-    again = merge(read_table(tmp_path / "lms.csv"), "canvas", CHAPTER, {name: mark(6)})
-    assert [m.table.rows[3][5] for m in (first, again)] == ["5", "6"]
-    by_number = merge(read_table(tmp_path / "lms.csv"), "canvas", CHAPTER, {"x-102": mark(7)})
-    assert by_number.table.rows[3][5] == "7"
+def test_a_cell_that_is_no_formula_is_written_as_it_is(tmp_path: Path):
+    write_table(Table([PLAIN, PLAIN]), tmp_path / "out.csv")
+    assert read_table(tmp_path / "out.csv").rows == [PLAIN, PLAIN]
 
 
 def test_a_name_is_the_same_however_its_accents_are_written(tmp_path: Path):
     apart = normalize("NFD", 'O\'Brien, Zo\u00eb "Z"')
     assert merged_with(tmp_path, {apart: 5}).table.rows[3][5] == "5"
     assert merged_with(tmp_path, {normalize("NFC", apart): 5}, normalize("NFD", CANVAS)).filled == 1
-
-
-def test_a_class_of_very_many_is_merged_in_one_pass(tmp_path: Path, monkeypatch):
-    people = 2000
-    rows = "".join(f"Name,{i},a-{i},u{i}@x.org,A,,\r\n" for i in range(people))
-    text = CANVAS.splitlines()[0] + "\r\n" + rows
-    cells = []
-    look = export._cell
-    monkeypatch.setattr(export, "_cell", lambda *given: cells.append(1) or look(*given))
-    merged = merged_with(tmp_path, {f"Name-{i}": 1 for i in range(people)}, text)
-    assert merged.filled == people and len(cells) < 10 * people
 
 
 REAL = (  # as Canvas' lib/gradebook_exporter.rb writes it, with an assignment that posts by hand

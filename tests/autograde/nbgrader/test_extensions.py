@@ -11,9 +11,10 @@ from autograde.cli import main
 CHAPTER = "02_rejection_sampling"
 
 
-@pytest.fixture
-def course(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class in which ada has handed in two chapters; one of them has a due date."""
+    tmp_path = tmp_path_factory.mktemp("class")
     with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as gradebook:
         gradebook.add_assignment(CHAPTER, duedate="2027-02-01 12:00 UTC")
         gradebook.add_assignment("03_whole_block")

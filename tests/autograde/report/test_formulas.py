@@ -48,25 +48,6 @@ def test_a_fraction_within_a_fraction_is_whole():
     assert [words(f) for f in tree(r"\frac{\frac12}3").iter("mfrac")] == ["123", "12"]
 
 
-@pytest.mark.parametrize(
-    ("tex", "element", "label"),
-    [
-        (r"\underbrace{a + b}_{\text{accepted}} + c", "munder", "accepted"),
-        (r"\underbrace{\frac12}_n", "munder", "n"),
-        (r"\overbrace{a}^{\text{all}}", "mover", "all"),
-    ],
-)
-def test_the_label_of_a_brace_is_at_the_brace_and_not_beside_it(tex, element, label):
-    outer = next(tree(tex).iter(element))
-    assert outer[0].tag == element and words(outer[1]) == label
-    assert not list(tree(tex).iter("msub")) + list(tree(tex).iter("msup"))
-
-
-def test_a_brace_without_a_label_and_a_group_without_an_end_are_no_trouble():
-    assert "⏟" in mathml(r"\underbrace{a}") and "⏟" in mathml(r"\underbrace{a}\underbrace{b}_c")
-    assert "⏟" in mathml(r"\underbrace{a")
-
-
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_formulas_of_the_chapters_keep_their_parts(chapter: str):
     """Each fraction has its two parts, each sum its index below it, each brace its label."""

@@ -6,7 +6,7 @@ Each row of the table is graded twice: by our engine, and by nbgrader's own comm
 import copy
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
@@ -19,6 +19,7 @@ from autograde.nbgrader.gradebook import compare, read_scores
 from autograde.nbgrader.stamps import STAMP
 from autograde.pool import grade_class
 from autograde.submission import release_of
+from autograde.tools.samples import solutions_of
 
 FULL = 22.0
 WITHOUT = FULL - 4  # one exercise of four points, correct_token or speculative_step
@@ -130,7 +131,10 @@ def big(path: Path) -> None:
         file.truncate(21 * 2**20)
 
 
-ENDLESS = "def correct_token(p, q, token, r, u):\n    while True:\n        pass"
+FIRST = "    if p[token] > 0"  # of the solution; the loop before it never ends in one test group
+ENDLESS = solutions_of(CHAPTER)["correct_token"].replace(
+    FIRST, f"    while p[token] == 0:\n        pass\n{FIRST}"
+)
 EXIT = "import os\nos._exit(0)"
 MEMORY = "def correct_token(p, q, token, r, u):\n    return bytearray(3 * 2**30)"
 SYNTAX = "def correct_token(p, q, token, r, u)\n    return token, True"
@@ -160,7 +164,7 @@ TABLE = {
     "old-format": Bad(old_format, 0, "not in notebook format 4"),
     "syntax-error": wrong(SYNTAX, "SyntaxError in line 1"),
     "magics": Bad(edited(magics)),
-    "endless-loop": wrong(ENDLESS, "longer than 2 s"),
+    "endless-loop": replace(wrong(ENDLESS, "longer than 2 s"), score=FULL - 1),
     "exit": wrong(EXIT, "ended the Python"),
     "memory": wrong(MEMORY, "MemoryError"),
     "output": Bad(edited(much_output)),

@@ -1,0 +1,60 @@
+"""What a feedback page folds away: all that is right, and the chapter's own text and demos.
+
+Open stay what is not right, what somebody wrote about an answer, and the written answers.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import groupby
+
+from nbformat import NotebookNode
+
+from autograde.report.sections import titles
+from autograde.submission import is_ours
+
+OPEN = ("result", "intake-", "course-")  # how the ids of cells begin that are for all
+TAG = re.compile(r"<[^>]*>")
+
+
+def fold(nb: NotebookNode) -> None:
+    """Mark in each cell's metadata where a folded run of cells begins, with its line, and ends."""
+    wrong = {_name(cell) for cell in nb.cells if _needs_a_look(cell)}
+    for is_open, run in groupby(nb.cells, lambda cell: _is_open(cell, wrong)):
+        cells = list(run)
+        if not is_open:
+            cells[0].metadata["fold_begins"] = _line(cells)
+            cells[-1].metadata["fold_ends"] = True
+
+
+def _is_open(cell: NotebookNode, wrong: set[str]) -> bool:
+    if cell.id.startswith(OPEN):
+        return True
+    if _name(cell):
+        return _name(cell) in wrong or cell.cell_type == "markdown"
+    return any(output.output_type == "error" for output in cell.get("outputs", ()))
+
+
+def _name(cell: NotebookNode) -> str:
+    """The exercise that an answer or its mark belongs to; "" for every other cell."""
+    nbgrader = cell.metadata.get("nbgrader", {})
+    if nbgrader.get("grade") or nbgrader.get("solution"):
+        return nbgrader.get("grade_id", "").removeprefix("test_")
+    return ""
+
+
+def _needs_a_look(cell: NotebookNode) -> bool:
+    """Whether a cell lost points, or somebody wrote a comment to it."""
+    nbgrader = cell.metadata.get("nbgrader", {})
+    lost = nbgrader.get("grade") and nbgrader.get("score", 0) < nbgrader.get("points", 0)
+    return bool(lost or nbgrader.get("comment"))
+
+
+def _line(cells: Iterable[NotebookNode]) -> str:
+    """What a reader finds behind a fold: the sections of the chapter, and what is right."""
+    cells = list(cells)
+    ours = [cell for cell in cells if is_ours(cell) and cell.cell_type == "markdown"]
+    sections = [TAG.sub("", title) for cell in ours for title in titles(cell.source)]
+    right = dict.fromkeys(filter(None, map(_name, cells)))
+    parts = [f"Right: {', '.join(right)}"] if right else []
+    parts += [f"The chapter: {'; '.join(sections)}"] if sections else []
+    return ". ".join(parts) or "The chapter goes on"
