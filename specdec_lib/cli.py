@@ -75,7 +75,7 @@ after you have seen how many gigabytes it is and agreed.
 GENERATE_ENDS = """\
 Examples:
   specdec generate "def quicksort(" --k 4 --show
-  specdec generate "def quicksort(" --pair qwen3-4b --draft eagle3 --show
+  specdec generate "def quicksort(" --pair qwen3-4b --show
 """
 RACE_DOES = """\
 Race plain against speculative decoding on the built-in models, in about 20 s,

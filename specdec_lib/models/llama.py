@@ -6,7 +6,7 @@ grows. Qwen, Mistral and other relatives run here too: checkpoint.py has the lis
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,30 +79,24 @@ class Llama:
         tree: Tree | None = None,
         run: "RunLayer | None" = None,
         observe: Callable[[Hidden], None] | None = None,
-        taps: Sequence[int] = (),
     ) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T), which are appended to `cache`.
 
         With `layers`, only so many of the first layers are run, and what the others hold there is
         not valid: an early exit. With `tree`, the tokens are not one text but its branches: each
         stands after its own ancestors. `run` runs a layer, by default as it is written here
-        (compiled.py). `observe` is handed the last hidden states, or with `taps`, which are numbers
-        of layers from 0 on, what goes into these layers, side by side (B, T, len(taps) width).
+        (compiled.py). `observe` is handed the last hidden states.
         """
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         x = F.embedding(tokens, self.embedding)
         mask = mask_of(cache, slots, tree, x)
         here = Here(self.cos[positions], self.sin[positions], slots, mask)
-        tapped: dict[int, Tensor] = {}
         for number, layer in enumerate(self.layers[:layers]):
-            if number in taps:
-                tapped[number] = x
             x = (run or Layer.__call__)(layer, x, here, cache.held(number))
         hidden = self.norm(x)
         if observe:
-            seen = torch.cat([tapped[number] for number in taps], -1) if taps else hidden
-            observe(Hidden(seen, positions))
+            observe(Hidden(hidden, positions))
         return self.head(hidden)
 
 

@@ -2,13 +2,13 @@
 
 Nothing here needs torch, so that `specdec doctor` answers at once. The sizes of the models stand in
 published.json. A target is planned with all its drafts, since the experiment of chapter 08 loads it
-once for all of them, and with the weights of the heads that can draft for it.
+once for all of them.
 """
 
 from dataclasses import dataclass, fields
 from typing import Any
 
-from specdec_lib.models.catalogue import PUBLISHED, heads_of, repositories_of
+from specdec_lib.models.catalogue import PUBLISHED, repositories_of
 
 ROWS = (8, 4, 2, 1)  # texts that are written in one pass: the first that fits
 POSITIONS = 640  # of a text at most: source, prompt and what is written
@@ -69,7 +69,7 @@ def plan_of_rows(name: str, rows: int, itemsize: int = 2) -> Plan:
     a_logit = max(rows * CHUNK * itemsize, WRITTEN * BYTES_A_LOGIT)
     return Plan(
         rows,
-        weights=itemsize * (sum(each["parameters"] for each in models) + heads_parameters(name)),
+        weights=itemsize * sum(each["parameters"] for each in models),
         making=itemsize * max(2 * each["mlp"] * each["width"] for each in models),
         caches=(rows + 1) * a_text,
         graphs=GRAPHS * a_text,
@@ -80,11 +80,6 @@ def plan_of_rows(name: str, rows: int, itemsize: int = 2) -> Plan:
 def sizes_of(repository: str) -> dict[str, Any]:
     """The sizes of a model: parameters, layers, kv_heads, head_width, width, mlp, vocabulary."""
     return PUBLISHED["repositories"][repository]["shape"]
-
-
-def heads_parameters(name: str) -> int:
-    """The parameters of the EAGLE-3 heads that draft for the target of a published pair."""
-    return sum(PUBLISHED["repositories"][each]["parameters"] for each in heads_of(name).values())
 
 
 def cache_numbers(sizes: dict[str, Any]) -> int:

@@ -10,7 +10,7 @@ from specdec_lib.device import default_device, default_dtype, free_memory, name_
 from specdec_lib.measure.core.limits import copy_bandwidth, matrix_rate
 from specdec_lib.measure.doctor.nvidia import advice, cards, dotted
 from specdec_lib.models import hub
-from specdec_lib.models.catalogue import PUBLISHED, gigabytes, heads_of
+from specdec_lib.models.catalogue import PUBLISHED, gigabytes
 from specdec_lib.models.linear import can_halve
 from specdec_lib.models.plan import plan
 
@@ -73,9 +73,9 @@ def pairs_that_fit(device: torch.device, dtype: torch.dtype) -> Iterator[str]:
     yield "Pair stdlib: built in, nothing to fetch"
     for name in PUBLISHED["pairs"]:
         needed = plan(name, free, dtype.itemsize)
-        size, all_of = gigabytes(name), "drafts and heads" if heads_of(name) else "drafts"
+        size = gigabytes(name)
         room = "" if size * GIGA <= disk else ", too much for the disk"
         yield (
             f"Pair {name}: {needed.answer(free)} on {device.type}; {size:.1f} GB with all "
-            f"{all_of} to fetch where it was not yet, {disk / GIGA:.0f} GB free on the disk{room}"
+            f"drafts to fetch where it was not yet, {disk / GIGA:.0f} GB free on the disk{room}"
         )

@@ -50,17 +50,6 @@ def test_passes_over_pieces_give_what_one_pass_gives(folder: Path):
     torch.testing.assert_close(torch.cat(pieces, 1), whole, **SAME)
 
 
-def test_what_goes_into_a_layer_is_handed_out(folder: Path):
-    from transformers import LlamaForCausalLM
-
-    model, text, passes = Llama.from_folder(folder, dtype=torch.float64), tokens(2, 9), []
-    model.forward(text, model.new_cache(2), observe=passes.append, taps=(1, 0))
-    theirs = LlamaForCausalLM.from_pretrained(folder).double()
-    states = theirs(text, output_hidden_states=True).hidden_states
-    torch.testing.assert_close(passes[0].states, torch.cat((states[1], states[0]), -1), **CLOSE)
-    assert passes[0].positions.tolist() == [list(range(9))] * 2
-
-
 def test_a_ragged_batch_gives_every_row_what_it_gives_alone(folder: Path):
     model, text = Llama.from_folder(folder, dtype=torch.float64), tokens(3, 12)
     cache, lengths = model.new_cache(3), [2, 9, 5]
