@@ -16,7 +16,6 @@ WRITTEN = 96  # of them, whose distributions are compared
 CHUNK = 256  # of a prompt that are read at once, each with a row of logits
 # What is made of a logit of p and q where distributions are compared: float32 and float64 copies.
 BYTES_A_LOGIT = 40
-GRAPHS = 2  # captured decoders side by side: plain and speculative
 # CUDA's context, the code and workspaces of kernels, and what the allocator cannot use.
 RESERVE = 1_500_000_000
 GIGA = 1e9
@@ -33,7 +32,6 @@ class Plan:
     weights: int
     making: int  # the largest matrix of a layer, once more while it is made of its parts
     caches: int  # of the rows, and of one text more in transformers
-    graphs: int  # the caches of captured decoders, and the sources that they read
     workspace: int  # logits, what is made of them, and RESERVE
 
     @property
@@ -72,7 +70,6 @@ def plan_of_rows(name: str, rows: int, itemsize: int = 2) -> Plan:
         weights=itemsize * sum(each["parameters"] for each in models),
         making=itemsize * max(2 * each["mlp"] * each["width"] for each in models),
         caches=(rows + 1) * a_text,
-        graphs=GRAPHS * a_text,
         workspace=a_logit * models[0]["vocabulary"] + RESERVE,
     )
 

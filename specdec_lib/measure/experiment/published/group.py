@@ -1,9 +1,8 @@
 """A published target, loaded once, with all its drafts, and everything that can decode them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -33,11 +32,6 @@ from specdec_lib.measure.experiment.contest import (
 )
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
-from specdec_lib.measure.experiment.published.captured import (
-    SOURCE,
-    Captured,
-    in_fixed_shapes,
-)
 from specdec_lib.models import plan
 from specdec_lib.models.hf import EncoderDecoder, HuggingFace
 from specdec_lib.models.llama import Llama
@@ -49,6 +43,7 @@ from specdec_lib.theory import Costs
 
 ENOUGH = 4000  # judged positions of a setting: about 0.01 of alpha, where texts are alike
 PASSES = 10  # rounds of bare passes
+SOURCE = "The house is wonderful. " * 20  # what an encoder-decoder reads before them
 LONGEST = 480  # tokens of a prompt or a source
 
 # A text of the hub's and what the target wrote after it.
@@ -127,7 +122,7 @@ class Group:
     @cached_property
     def _measured(self) -> Measured:
         for pair in self.pairs.values():
-            pair.prompt(SOURCE)  # what an encoder-decoder reads first
+            pair.prompt(SOURCE)
         steps = {draft: pass_tasks(pair.draft, [1])[1] for draft, pair in self.pairs.items()}
         return costs_by_draft(self.target, steps, rounds=min(PASSES, self.machine.effort.passes))
 
@@ -154,33 +149,6 @@ class Group:
         }
         turns = list(texts) * self.machine.effort.rounds
         return outcome_of(ours, theirs, part.each(turns, TURNS, first=2))
-
-    def captured(
-        self, draft: str, texts: Sequence[str], alpha: float, warp: Warp, part: Part
-    ) -> dict[str, Any] | None:
-        """The pair in captured steps, as fields of a Row; None if nothing captures its passes."""
-        held = self._captured.get(draft)
-        if held is None:
-            return None
-        k = held.best_k(alpha, self._replayed_v)
-        speedup = held.speedup(texts, k, self.machine.effort, warp, part)
-        return {"captured": asdict(speedup), "captured_k": k, "captured_c": held.c}
-
-    @cached_property
-    def _replayed_v(self) -> Mapping[int, float]:
-        """What replayed passes of the target cost by width: once, since all pairs share it."""
-        return next(iter(self._captured.values())).v()
-
-    @cached_property
-    def _captured(self) -> dict[str, Captured]:
-        """The pairs whose passes can be of fixed shape, by draft."""
-        target = in_fixed_shapes(self.target)
-        drafts = {draft: in_fixed_shapes(pair.draft) for draft, pair in self.pairs.items()}
-        return {
-            draft: Captured(self.pairs[draft], target, model)
-            for draft, model in drafts.items()
-            if target is not None and model is not None
-        }
 
     @cached_property
     def hugging(self) -> dict[str, hugging.Counted]:

@@ -111,12 +111,10 @@ def run_rows(
 def measured(group: Group, row: Row, texts: list[str], part: Part) -> Row:
     """A row, run end to end on `texts`."""
     warp = TEMPERATURES[row.temperature]
-    outcome = group.outcome(row.draft, texts, row.k, warp, part.share(2))  # then captured, as long
-    captured = group.captured(row.draft, texts, row.alpha, warp, part)
+    outcome = group.outcome(row.draft, texts, row.k, warp, part)
     return replace(
         row,
         **outcome.to_json(),
-        **(captured or {}),
         tokens_a_pass=group.tokens_a_pass(row.draft, texts, row.k, warp),
         over="plain decoding of the target",
     )
