@@ -43,15 +43,14 @@ class Drifting:
         return decode
 
 
-@pytest.mark.parametrize("captured", [False, True])
-def test_a_share_comes_from_costs_and_decoding_of_the_same_minute(monkeypatch, captured):
+def test_a_share_comes_from_costs_and_decoding_of_the_same_minute(monkeypatch):
     """Nothing but drift takes these times apart: from costs of another time it would be 0.4."""
     machine = Drifting(monkeypatch, share=0.9, drift=0.005)
     steps = {bound.NAME: lambda: machine.takes(C)}
     passes = in_turn("target", steps, k_max=2, tasks=machine.passes)
     decoders = {k: machine.decoder(k) for k in range(3)}
-    rounds = bound.shares_by_round(passes, decoders, [[1], [2], [3]], captured)
-    assert len(rounds) == (3 * bound.ROUNDS if captured else 3)
+    rounds = bound.shares_by_round(passes, decoders, [[1], [2], [3]])
+    assert len(rounds) == 3
     for shares in (bound.medians(rounds), *(each.shares for each in rounds)):
         assert shares == pytest.approx({1: 0.9, 2: 0.9}, abs=0.05)
     for each in rounds:
