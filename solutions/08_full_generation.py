@@ -530,13 +530,11 @@ charts.alpha_beside_table_3(rows, papers.table("leviathan_3"))
 # %% [markdown]
 # ## What the engineering adds
 #
-# Four versions of the decoder take turns on the same prompts. Only the work between the passes differs:
+# Three versions of the decoder take turns on the same prompts. Only the work between the passes differs:
 #
 # - **a cache that grows**: every pass copies the cache into larger memory;
 # - **your loop**: its caches have their memory from the start;
-# - **the library's loop**: it keeps the lengths on the host, and reads few values back;
-# - **fixed shape**: a GPU records a step once, as a CUDA graph, and starts the graph as a whole. Without a
-#   GPU nothing is recorded, and each step attends over the whole capacity.
+# - **the library's loop**: it keeps the lengths on the host, and reads few values back.
 #
 # Which order do you expect? Where two ranges of quartiles overlap, the run shows no order. (About 20
 # seconds.)

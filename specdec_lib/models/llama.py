@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from specdec_lib.models import few_rows, rotary
-from specdec_lib.models.cache import FixedCache, Held, Hidden, KVCache, Tree
+from specdec_lib.models.cache import Held, Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear, return_freed_memory
 
@@ -59,16 +59,9 @@ class Llama:
 
     def new_cache(self, batch: int = 1, capacity: int | None = None) -> KVCache:
         """An empty cache of `batch` rows with room for `capacity` positions (max_length)."""
-        most = self.max_length
-        return self._cache(KVCache, batch, min(capacity or most, most))
-
-    def new_fixed_cache(self, batch: int, capacity: int) -> FixedCache:
-        """An empty cache of fixed shapes."""
-        return self._cache(FixedCache, batch, capacity)
-
-    def _cache(self, kind: type[KVCache], batch: int, capacity: int) -> KVCache:
+        capacity = min(capacity or self.max_length, self.max_length)
         size = (self.shape.layers, batch, capacity, self.shape.kv_heads, self.shape.head_width)
-        return kind(*size, self.device, self.dtype)
+        return KVCache(*size, self.device, self.dtype)
 
     @torch.no_grad()
     def forward(
@@ -77,15 +70,13 @@ class Llama:
         cache: KVCache,
         layers: int | None = None,
         tree: Tree | None = None,
-        run: "RunLayer | None" = None,
         observe: Callable[[Hidden], None] | None = None,
     ) -> Tensor:
         """The logits (B, T, V) after each of `tokens` (B, T), which are appended to `cache`.
 
         With `layers`, only so many of the first layers are run, and what the others hold there is
         not valid: an early exit. With `tree`, the tokens are not one text but its branches: each
-        stands after its own ancestors. `run` runs a layer, by default as it is written here
-        (compiled.py). `observe` is handed the last hidden states.
+        stands after its own ancestors. `observe` is handed the last hidden states.
         """
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
@@ -93,7 +84,7 @@ class Llama:
         mask = mask_of(cache, slots, tree, x)
         here = Here(self.cos[positions], self.sin[positions], slots, mask)
         for number, layer in enumerate(self.layers[:layers]):
-            x = (run or Layer.__call__)(layer, x, here, cache.held(number))
+            x = layer(x, here, cache.held(number))
         hidden = self.norm(x)
         if observe:
             observe(Hidden(hidden, positions))
@@ -208,10 +199,6 @@ class Layer:
             return self.down(few_rows.gated(both))
         gate, up = both.chunk(2, dim=-1)
         return self.down(F.silu(gate) * up)
-
-
-# What runs a layer: (layer, x, here, held) -> x.
-RunLayer = Callable[[Layer, Tensor, Here, Held], Tensor]
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

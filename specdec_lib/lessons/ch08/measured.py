@@ -183,7 +183,7 @@ def _intervals(ax: Axes, pairs: Sequence[tuple[Any, Any]]) -> None:
 
 def engineering(versions: Sequence[Any]) -> None:
     """Versions of one decoder over plain decoding, with quartiles."""
-    ax = picture("Same rule, four ways of working between the passes", size=(7.6, 3.4))
+    ax = picture("Same rule, three ways of working between the passes", size=(7.6, 3.4))
     y = named_rows(ax, [each.name for each in versions])
     medians = [each.speedup.median for each in versions]
     quartiles = np.array([[each.speedup.low, each.speedup.high] for each in versions])

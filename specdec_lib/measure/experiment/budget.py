@@ -19,7 +19,7 @@ Say = Callable[[str], None]
 
 LOOK, IDENTITY, ACCEPTANCE = "the machine", "greedy texts", "acceptance rates"
 RUNS, PUBLISHED = "end-to-end runs", "published pairs"
-ENGINEERING, TRACES, BATCHES = "four versions", "token by token", "batches"
+ENGINEERING, TRACES, BATCHES = "three versions", "token by token", "batches"
 # Seconds of the parts, in their order. A quiet processor of two cores with AVX2 needs fewer.
 ON_CPU = {
     LOOK: 30, IDENTITY: 12, ACCEPTANCE: 15, RUNS: 54, ENGINEERING: 20, TRACES: 8, BATCHES: 20,

@@ -1,4 +1,4 @@
-"""What the work between the passes costs: four versions of one decoder, interleaved."""
+"""What the work between the passes costs: three versions of one decoder, interleaved."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.memory import attempt
-from specdec_lib.measure.core.runs import SAMPLED, Decoder, Graphs, decoder, plain
+from specdec_lib.measure.core.runs import SAMPLED, Decoder, plain
 from specdec_lib.measure.core.timing import Spread, ratios, timed
 from specdec_lib.measure.experiment.budget import ENGINEERING
 from specdec_lib.measure.experiment.loops import LIBRARY, Loop
@@ -19,8 +19,7 @@ from specdec_lib.models.cache import KVCache
 from specdec_lib.models.llama import Llama
 
 PLAIN, TURNS = "plain", "turns on the prompts"
-GROWING, GRAPH = "a cache that grows", "CUDA graph"
-FIXED = "fixed shape, no graph"
+GROWING = "a cache that grows"
 
 
 class Version(NamedTuple):
@@ -64,18 +63,16 @@ class Growing:
 def measure(loop: Loop, machine: Machine, target: str, draft: str, k: int) -> Runs:
     """Every version and plain decoding at temperature 1, in turn on the same held-out prompts.
 
-    A graph is captured before the first round, and then used again. A version that runs out of
-    memory is left out with a line that says so; plain decoding ran in the grid, and has to fit.
+    A version that runs out of memory is left out with a line that says so; plain decoding ran in
+    the grid, and has to fit.
     """
     large, small = machine.targets[target], machine.drafts[draft]
     tokens = machine.effort.tokens
-    graph = GRAPH if machine.device.type == "cuda" else FIXED
     decoders = {
         PLAIN: plain(large, SAMPLED, tokens),
         GROWING: LIBRARY.decoder(Growing(large), Growing(small), k, SAMPLED, tokens),
         f"{loop.whose} loop": loop.decoder(large, small, k, SAMPLED, tokens),
         "the library's loop": LIBRARY.decoder(large, small, k, SAMPLED, tokens),
-        graph: decoder(Graphs(large, small, k), SAMPLED, tokens),
     }
     turns = prompts(machine.effort.prompts) * machine.effort.rounds
     with machine.budget.part(ENGINEERING) as part:

@@ -7,6 +7,7 @@ from decoders.stand_in_clock import Clock
 
 from specdec_lib.decoding.state import Generation
 from specdec_lib.measure.bench import bound
+from specdec_lib.measure.core import costs
 from specdec_lib.measure.core.costs import in_turn
 from specdec_lib.measure.core.timing import interleaved
 
@@ -20,12 +21,13 @@ class Drifting:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, share: float, drift: float) -> None:
         self.clock, self.share, self.drift = Clock(monkeypatch), share, drift
         self.tasks = count()
+        monkeypatch.setattr(costs, "pass_tasks", self.passes)
 
     def takes(self, seconds: float) -> None:
         """A task of so many seconds, were the machine as fast as it was at first."""
         self.clock.now += seconds * (1 + self.drift * next(self.tasks))
 
-    def passes(self, target: str, widths, batch: int):
+    def passes(self, target: str, widths):
         """As `costs.pass_tasks`."""
         return {width: lambda width=width: self.takes(V[width]) for width in widths}
 
@@ -47,7 +49,7 @@ def test_a_share_comes_from_costs_and_decoding_of_the_same_minute(monkeypatch):
     """Nothing but drift takes these times apart: from costs of another time it would be 0.4."""
     machine = Drifting(monkeypatch, share=0.9, drift=0.005)
     steps = {bound.NAME: lambda: machine.takes(C)}
-    passes = in_turn("target", steps, k_max=2, tasks=machine.passes)
+    passes = in_turn("target", steps, k_max=2)
     decoders = {k: machine.decoder(k) for k in range(3)}
     rounds = bound.shares_by_round(passes, decoders, [[1], [2], [3]])
     assert len(rounds) == 3
@@ -61,7 +63,7 @@ def test_a_share_comes_from_costs_and_decoding_of_the_same_minute(monkeypatch):
 
 def test_one_disturbed_round_of_three_is_not_in_the_share(monkeypatch):
     machine = Drifting(monkeypatch, share=0.9, drift=0.0)
-    passes = in_turn("target", {bound.NAME: lambda: machine.takes(C)}, 2, tasks=machine.passes)
+    passes = in_turn("target", {bound.NAME: lambda: machine.takes(C)}, 2)
     decoders = {k: machine.decoder(k) for k in range(3)}
     speculative = decoders[2]
 

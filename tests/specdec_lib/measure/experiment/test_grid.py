@@ -58,14 +58,15 @@ def test_drafts_of_every_kind_have_an_acceptance_and_a_cost(machine, monkeypatch
     assert len(grid.to_run(rows, everything=True)) == 12
 
 
-def test_a_draft_step_stands_after_a_target_pass(machine):
+def test_a_draft_step_stands_after_a_target_pass(machine, monkeypatch):
     order = []
 
-    def tasks(model, widths, batch: int):
+    def tasks(model, widths):
         return {width: lambda width=width: order.append(width) for width in widths}
 
     drafts = {name: lambda name=name: order.append(name) for name in "abc"}
-    costs_by_draft(machine.targets["built-in"], drafts, k_max=1, rounds=1, tasks=tasks)
+    monkeypatch.setattr("specdec_lib.measure.core.costs.pass_tasks", tasks)
+    costs_by_draft(machine.targets["built-in"], drafts, k_max=1, rounds=1)
     assert order[:5] == [1, "a", 2, "b", "c"]
 
 
