@@ -1,8 +1,7 @@
 """What all tests share: one thread a worker, a headless Chromium, and the words of figures.
 
 Tests marked `browser` are left out where there is no Chromium, those marked `cluster` where
-dask.distributed is not installed, those marked `hub` where no accounts can be made, those marked
-`cuda` where there is no NVIDIA driver.
+dask.distributed is not installed, those marked `hub` where no accounts can be made.
 """
 
 import asyncio
@@ -71,8 +70,6 @@ def _why_left_out() -> Iterator[tuple[str, str]]:
         yield "cluster", "distributed is not installed (pip install -e .[cluster])"
     if missing := hub_is_missing():
         yield "hub", missing
-    if shutil.which("nvidia-smi") is None:
-        yield "cuda", "no NVIDIA driver found (no nvidia-smi)"
 
 
 LEFT_OUT = dict(_why_left_out())

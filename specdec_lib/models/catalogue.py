@@ -43,6 +43,15 @@ def gigabytes(name: str) -> float:
     return sum(PUBLISHED["repositories"][each]["gigabytes"] for each in repositories_of(name))
 
 
+def fits(name: str, memory: float | None) -> bool:
+    """Whether so many bytes hold a published pair; where it is not known how many there are, yes.
+
+    A pair's `card` is the smallest of common cards that has room for its weights in 16 bits, its
+    caches and 1.5 GB for all else, by arithmetic: no card has confirmed it.
+    """
+    return memory is None or round(memory / 1e9) >= PUBLISHED["pairs"][name]["card"]
+
+
 def require_known(what: str, name: str, known: tuple[str, ...]) -> None:
     """Raise PairError unless `name` is one of `known`."""
     if name not in known:

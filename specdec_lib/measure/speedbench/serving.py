@@ -14,7 +14,6 @@ from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.measure.core.interval import Rate, of_ratios, rate
-from specdec_lib.measure.core.memory import attempt
 from specdec_lib.measure.core.runs import SAMPLED, choices
 from specdec_lib.models.protocol import Model
 
@@ -99,23 +98,18 @@ def measure(
     """The rows of every batch that fits into `seconds`, the smallest batch first.
 
     The time that is left is shared so that all batches have about as many rounds, LEAST or more. If
-    these do not fit, this batch and all larger ones are left out, and that is said; so if memory
-    runs out.
+    these do not fit, this batch and all larger ones are left out, and that is said.
     """
     rows, end = list[Row](), clock() + seconds
     one_round(both, texts, batches[0], tokens, 0, clock)  # what is done for the first time
     for i, batch in enumerate(batches):
         left = end - clock()
         share = left * batch**GROWS / sum(each**GROWS for each in batches[i:])
-        found = attempt(
-            f"a batch of {batch}",
-            lambda batch=batch, share=share, left=left: rounds_within(
-                lambda number: one_round(both, texts, batch, tokens, number, clock),
-                share,
-                left,
-                clock,
-            ),
-            say,
+        found = rounds_within(
+            lambda number, batch=batch: one_round(both, texts, batch, tokens, number, clock),
+            share,
+            left,
+            clock,
         )
         if not found:
             say(f"Left out: batches from {batch} on. Less than {left:.0f} s were left.")

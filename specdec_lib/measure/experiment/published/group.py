@@ -32,7 +32,6 @@ from specdec_lib.measure.experiment.contest import (
 )
 from specdec_lib.measure.experiment.loops import Loop
 from specdec_lib.measure.experiment.machine import Machine
-from specdec_lib.models import plan
 from specdec_lib.models.hf import EncoderDecoder, HuggingFace
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.pair import Pair
@@ -45,6 +44,9 @@ ENOUGH = 4000  # judged positions of a setting: about 0.01 of alpha, where texts
 PASSES = 10  # rounds of bare passes
 SOURCE = "The house is wonderful. " * 20  # what an encoder-decoder reads before them
 LONGEST = 480  # tokens of a prompt or a source
+POSITIONS = 640  # of a text at most: source, prompt and what is written
+WRITTEN = 96  # of them, whose distributions are compared
+ROWS = 4  # texts that are written in one pass
 
 # A text of the hub's and what the target wrote after it.
 Written = tuple[str, list[int]]
@@ -52,13 +54,12 @@ Written = tuple[str, list[int]]
 
 @dataclass(frozen=True)
 class Group:
-    """The pairs of one target by draft; `rows` texts are written in one pass."""
+    """The pairs of one target by draft."""
 
     machine: Machine
     name: str
     pairs: dict[str, Pair]
     loop: Loop
-    rows: int
 
     @property
     def first(self) -> Pair:
@@ -82,9 +83,9 @@ class Group:
         """
         overlaps: dict[str, list[float]] = {draft: [] for draft in self.pairs}
         counts: list[int] = []
-        starts = range(0, len(texts), self.rows)
+        starts = range(0, len(texts), ROWS)
         for start in part.each(starts, "batches of texts to judge"):
-            some = texts[start : start + self.rows]
+            some = texts[start : start + ROWS]
             for text, ids in self.written(some, warp, seed=len(counts)):
                 counts.append(len(ids))
                 for draft, overlap in self.overlaps(text, ids, warp):
@@ -97,11 +98,11 @@ class Group:
         """What the target writes after each of `texts`, as one batch; nothing empty."""
         if isinstance(self.target, EncoderDecoder):
             sources = [self.first.tokenizer.encode(text) for text in texts]
-            model, tokens = self.target.model, plan.WRITTEN
+            model, tokens = self.target.model, WRITTEN
             found = hugging.translations(model, sources, tokens, warp.temperature > 0, seed)
         else:
             prompts = [self.first.prompt(text) for text in texts]
-            settings = Settings(plan.WRITTEN, warp, self.first.eos_id)
+            settings = Settings(WRITTEN, warp, self.first.eos_id)
             drawn = choices(warp, seed, len(prompts))
             found = plain_generate(self.target, prompts, settings, drawn).tokens
         yield from ((text, ids) for text, ids in zip(texts, found, strict=True) if ids)
@@ -158,16 +159,15 @@ class Group:
 
 
 def loaded(machine: Machine, name: str, loop: Loop) -> Group:
-    """A published pair with all its drafts; its texts have at most plan.POSITIONS positions.
+    """A published pair with all its drafts; its texts have at most POSITIONS positions.
 
     Raises PairError if it cannot be had, torch.OutOfMemoryError if it does not fit after all.
     """
-    needed = plan.plan(name, machine.free, machine.dtype.itemsize)
     pairs = load_all(name, machine.device, machine.dtype, yes=True)
     for pair in pairs.values():
         for model in (pair.target, pair.draft):  # a cache is as long as the longest text
-            model.max_length = min(filter(None, (model.max_length, plan.POSITIONS)))
-    return Group(machine, name, pairs, loop, needed.rows)
+            model.max_length = min(filter(None, (model.max_length, POSITIONS)))
+    return Group(machine, name, pairs, loop)
 
 
 def distributions(model: Model, prompt: Sequence[int], ids: Sequence[int], warp: Warp) -> Tensor:

@@ -16,7 +16,6 @@ from transformers import PreTrainedTokenizerFast
 from specdec_lib.decoding.generate import plain_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.measure.core.interval import Rate
-from specdec_lib.measure.core.memory import attempt, needed
 from specdec_lib.measure.core.runs import GREEDY, SAMPLED, choices
 from specdec_lib.measure.core.timing import Spread
 from specdec_lib.measure.experiment import seq2seq
@@ -28,7 +27,6 @@ from specdec_lib.measure.experiment.published import group as groups
 from specdec_lib.measure.experiment.published import run, tasks
 from specdec_lib.measure.experiment.published.group import Group
 from specdec_lib.measure.hugging import Counted, translations
-from specdec_lib.models import plan
 from specdec_lib.models.catalogue import PairError, gigabytes
 from specdec_lib.models.hf import Causal, EncoderDecoder
 from specdec_lib.models.llama import Llama
@@ -69,9 +67,9 @@ def fake_pairs(kind: str) -> dict[str, Pair]:
 def group(machine, monkeypatch) -> Group:
     """A group of two drafts, on the budget of a GPU."""
     monkeypatch.setattr("specdec_lib.measure.core.costs.CONTEXT", 8)
-    monkeypatch.setattr(plan, "WRITTEN", 8)
+    monkeypatch.setattr(groups, "WRITTEN", 8)
     gpu = replace(machine, published=("smollm2",), budget=Budget(ON_GPU, longer=100))
-    return Group(gpu, "smollm2", fake_pairs("gpt2"), LIBRARY, rows=4)
+    return Group(gpu, "smollm2", fake_pairs("gpt2"), LIBRARY)
 
 
 @pytest.fixture
@@ -95,7 +93,7 @@ def test_a_published_pair_gives_rows(group, given_texts, monkeypatch, kind: str)
 
     def load(machine, wanted: str, loop) -> Group:
         loads.append(wanted)
-        return Group(machine, wanted, pairs, loop, rows=4)
+        return Group(machine, wanted, pairs, loop)
 
     monkeypatch.setattr(run, "loaded", load)
     temperatures = {0: GREEDY, 1: SAMPLED} if kind == "gpt2" else {1: SAMPLED}
@@ -180,7 +178,7 @@ def test_a_pair_of_llama_form_runs_whole_on_the_tensors_that_it_was_loaded_with(
     rows = list(run.run_published(machine, LIBRARY))
     assert asked == [(("smollm2", CPU, wide), True)]
     assert len(rows) == 4 and all(row.empirical for row in rows)
-    assert target.max_length <= plan.POSITIONS and draft.max_length <= plan.POSITIONS
+    assert target.max_length <= groups.POSITIONS and draft.max_length <= groups.POSITIONS
     theirs = replace(group, pairs={"d": pair}).hugging["target"].model
     assert theirs.model.embed_tokens.weight.data_ptr() == target.embedding.data_ptr()
     down = theirs.model.layers[1].mlp.down_proj.weight
@@ -191,7 +189,7 @@ def test_a_pair_of_llama_form_runs_whole_on_the_tensors_that_it_was_loaded_with(
     ("error", "said"),
     [
         (PairError("it is not on this machine"), "smollm2 is left out: it is not on this machine"),
-        (torch.OutOfMemoryError(OOM), "smollm2 does not fit: 27.4 of 23.6 GB"),
+        (torch.OutOfMemoryError(OOM), f"smollm2 is left out: {OOM}"),
     ],
     ids=["the hub goes in a download", "too little memory"],
 )
@@ -211,20 +209,17 @@ def test_a_pair_that_cannot_be_had_is_said_and_the_next_taken(
 
 
 @pytest.mark.parametrize("step", ["costs", "rates", "outcome", "tokens_a_pass"])
-def test_memory_that_runs_out_at_any_step_is_an_answer(
+def test_memory_that_runs_out_at_any_step_leaves_the_rest_of_a_pair_out(
     group, quick, given_texts, monkeypatch, step: str
 ):
     def full(*args):
         raise torch.OutOfMemoryError(OOM)
 
     monkeypatch.setattr(Group, step, full)
-    monkeypatch.setattr(run, "TEMPERATURES", {1: SAMPLED})
     monkeypatch.setattr(run, "loaded", lambda *args: group)
     told: list[str] = []
-    rows = list(run.run_published(group.machine, LIBRARY, told.append))
-    assert told and all("does not fit: 27.4 of 23.6 GB" in line for line in told)
-    assert len(rows) == (0 if step in ("costs", "rates") else 4)
-    assert not any(row.empirical for row in rows)
+    assert list(run.run_published(group.machine, LIBRARY, told.append)) == []
+    assert told == [f"smollm2: the rest is left out: {OOM}"]
 
 
 def test_a_pair_is_gone_before_the_next_is_loaded(group, quick, given_texts, monkeypatch):
@@ -232,7 +227,7 @@ def test_a_pair_is_gone_before_the_next_is_loaded(group, quick, given_texts, mon
 
     def load(machine, name: str, loop) -> Group:
         assert [each() for each in held] == [None] * len(held)
-        loaded = Group(machine, name, fake_pairs("gpt2"), loop, rows=4)
+        loaded = Group(machine, name, fake_pairs("gpt2"), loop)
         held.append(weakref.ref(loaded.hugging["target"].model))  # its hook holds the model
         return loaded
 
@@ -248,21 +243,6 @@ def test_a_task_whose_texts_have_no_room_is_said(group, quick, given_texts, monk
     told: list[str] = []
     assert list(run.run_published(group.machine, LIBRARY, told.append)) == []
     assert told[0] == "smollm2: every text of HumanEval is longer than 480 tokens"
-
-
-def test_what_ran_out_of_memory_is_free_again():
-    held: list = []
-
-    def task() -> None:
-        mine = torch.zeros(4)
-        held.append(torch.utils.weak.WeakTensorKeyDictionary({mine: 1}))
-        raise torch.OutOfMemoryError("no numbers here")
-
-    said: list[str] = []
-    assert attempt("a step", task, said.append) is None
-    assert said == ["a step does not fit: no numbers here"] and len(held[0]) == 0
-    assert attempt("a step", lambda: 3, said.append) == 3
-    assert needed(OOM) == "27.4 of 23.6 GB"
 
 
 def test_rows_without_time_keep_their_promise_and_are_said(
