@@ -5,9 +5,7 @@ of them and plain decoding are interleaved on the same held-out prompts, at temp
 that loses is in the table too. With `--target-cost` the target has the same distribution and costs
 more (scale.py): the drafters that read its states and layers are made for it, and the drafts stay
 as they are. Its added layers add nothing, so that an early exit keeps the alpha that it has on the
-small target, and costs less beside it. With `--pair` it is a published target with its draft models
-and heads, on a GPU if there is one, and the same held-out text; chat models and heads were trained
-on other texts.
+small target, and costs less beside it.
 
 Alpha is the share of judged draft tokens that are accepted (theory.acceptance_from_counts). In a
 tree several candidates share a position: there it is the share of judged levels at which one of
@@ -32,14 +30,11 @@ from specdec_lib.measure.core.disturbance import tell_disturbance
 from specdec_lib.measure.core.held_out import prompts
 from specdec_lib.measure.core.models import dtypes, target
 from specdec_lib.measure.core.pages import markdown, write_table
-from specdec_lib.measure.core.runs import GREEDY, ROUNDS, SAMPLED, Decoder, Recorded, plain
+from specdec_lib.measure.core.runs import ROUNDS, SAMPLED, Decoder, Recorded, plain
 from specdec_lib.measure.core.timing import Spread, on_prompts, ratios
-from specdec_lib.measure.drafters.depth import table_for
 from specdec_lib.measure.drafters.members import Member, Variant, family
-from specdec_lib.models.llama import Llama
 from specdec_lib.models.pairs import cost_label
 from specdec_lib.models.scale import COSTS
-from specdec_lib.sampling import Warp
 from specdec_lib.theory import acceptance_from_counts
 
 PLAIN = "plain decoding"
@@ -152,11 +147,6 @@ def parser() -> argparse.ArgumentParser:
     option("--target-cost", choices=list(COSTS), help="make the target as costly as this")
     names = [name_of(dtype) for dtype in dtypes()]
     option("--dtype", choices=names, help=f"the target's ({names[0]})")
-    option(
-        "--by-depth",
-        action="store_true",
-        help="instead: chains and trees by depth and by candidate, expected and measured",
-    )
     option("--markdown", type=Path, metavar="FILE", help="write the table into this page")
     return command
 
@@ -165,8 +155,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
     options = parser().parse_args(arguments)
     model = target(options.target_cost, getattr(torch, options.dtype or name_of(dtypes()[0])))
-    if options.by_depth:
-        return by_depth(model, options)
     members = family(model, options.tokens)
     baseline = plain(model, SAMPLED, options.tokens)
     rows = measured(members, baseline, prompts(options.prompts + TRIALS), ROUNDS)
@@ -176,23 +164,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.markdown:
         write_table(options.markdown, table_name(options.target_cost), table(rows))
     return 0
-
-
-def by_depth(model: Llama, options: argparse.Namespace) -> int:
-    """Chains and trees by depth and by candidate (depth.py), greedy and at temperature 1."""
-    for warp in (GREEDY, SAMPLED):
-        found = table_for(model, warp, options.prompts, options.tokens)
-        name = depth_name(options.target_cost, warp)
-        print(f"{name}\n\n{found}\n")
-        if options.markdown:
-            write_table(options.markdown, name, found)
-    return 0
-
-
-def depth_name(size: str | None, warp: Warp) -> str:
-    """The name of a table of chains and trees in a page."""
-    where = f"at the cost of {size}" if size else "on the built-in target"
-    return f"chains and trees {where}, temperature {warp.temperature:g}"
 
 
 def table_name(size: str | None) -> str:

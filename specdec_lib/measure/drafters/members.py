@@ -9,6 +9,8 @@ from typing import NamedTuple
 from tokenizers import Tokenizer
 
 from specdec_lib.assets import ASSETS, BUILT_IN_DRAFTS, tokenizer
+from specdec_lib.decoding.generate import tree_generate
+from specdec_lib.decoding.state import Generation, Settings
 from specdec_lib.decoding.variants.block_verification import verify_whole_block
 from specdec_lib.decoding.verify import Verifier, verify
 from specdec_lib.drafters.eagle import Eagle, EagleTree, load_head
@@ -22,10 +24,10 @@ from specdec_lib.drafters.protocol import Drafter
 from specdec_lib.drafters.tree import PICKS, Candidates, TreeDrafter
 from specdec_lib.drafters.vocabulary import OtherVocabulary
 from specdec_lib.measure.core.models import draft
-from specdec_lib.measure.core.runs import SAMPLED, Decoder, decoder, speculative
-from specdec_lib.measure.drafters.bound import one_tree
+from specdec_lib.measure.core.runs import SAMPLED, Decoder, Prompts, decoder, speculative
 from specdec_lib.models.checkpoint import read_shape
 from specdec_lib.models.llama import Llama
+from specdec_lib.sampling import choices_for
 
 TRIED_K = (1, 2, 3, 5)
 SHAPES = ((2,), (2, 1), (2, 2), (3, 1, 1))  # of trees: candidates a level
@@ -96,6 +98,14 @@ def tree(model: Llama, tokens: int, make: Callable[[Sequence[int]], TreeDrafter]
         setting = "x".join(map(str, widths))
         variants.append(Variant(setting, len(widths), decoder(generate, SAMPLED, tokens)))
     return Member(make(SHAPES[0]), variants)
+
+
+def one_tree(
+    model: Llama, drafter: TreeDrafter, depth: int, prompts: Prompts, settings: Settings, rngs: list
+) -> Generation:
+    """Trees of `depth` levels after the one prompt."""
+    (prompt,), drawn = prompts, choices_for(settings.warp, rngs)
+    return tree_generate(model, drafter, prompt, depth, settings, drawn)
 
 
 def other_vocabulary(model: Llama) -> OtherVocabulary:

@@ -36,9 +36,8 @@ def everybody(model: Llama) -> dict[str, Member]:
     return family(model, TOKENS)
 
 
-@pytest.mark.parametrize("size", [None, "234m"])
-def test_the_page_has_a_row_for_every_member(everybody: dict[str, Member], size: str | None):
-    head, _, *rows = table_in(PAGE, command.table_name(size)).splitlines()
+def test_the_page_has_a_row_for_every_member(everybody: dict[str, Member]):
+    head, _, *rows = table_in(PAGE, command.table_name("234m")).splitlines()
     assert head == "| " + " | ".join(command.HEAD) + " |"
     assert sorted(row.split("|")[1].strip() for row in rows) == sorted(everybody)
 
