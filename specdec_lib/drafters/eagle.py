@@ -168,7 +168,7 @@ class Eagle(StateReader):
         """Where the tokens whose inputs are x (B, T, ...) stand: next in the cache."""
         slots = self.cache.advance(x.shape[1])
         positions = slots if tree is None else tree.positions(slots)
-        mask = mask_of(self.cache, slots, tree, x)
+        mask = mask_of(self.cache, slots, tree)
         return Here(self.cos[positions], self.sin[positions], slots, mask)
 
 

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specdec_lib.models import few_rows, rotary
+from specdec_lib.models import rotary
 from specdec_lib.models.cache import Held, Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
 from specdec_lib.models.linear import Linear, return_freed_memory
@@ -81,7 +81,7 @@ class Llama:
         slots = cache.advance(tokens.shape[1])
         positions = slots if tree is None else tree.positions(slots)
         x = F.embedding(tokens, self.embedding)
-        mask = mask_of(cache, slots, tree, x)
+        mask = mask_of(cache, slots, tree)
         here = Here(self.cos[positions], self.sin[positions], slots, mask)
         for number, layer in enumerate(self.layers[:layers]):
             x = layer(x, here, cache.held(number))
@@ -91,11 +91,9 @@ class Llama:
         return self.head(hidden)
 
 
-def mask_of(cache: KVCache, slots: Tensor, tree: Tree | None, x: Tensor) -> Tensor | None:
-    """What hides later tokens of a pass, or other branches of a tree, from each of its tokens x."""
-    if tree is not None:
-        return cache.tree_mask(tree)
-    return None if few_rows.suits(x) else cache.mask(slots)  # few rows stop at their own slot
+def mask_of(cache: KVCache, slots: Tensor, tree: Tree | None) -> Tensor | None:
+    """What hides later tokens of a pass, or other branches of a tree, from each of its tokens."""
+    return cache.mask(slots) if tree is None else cache.tree_mask(tree)
 
 
 class RMSNorm:
@@ -110,15 +108,10 @@ class RMSNorm:
         self.exact = torch.promote_types(weight.dtype, torch.float32)
         self.weight = weight.to(self.exact) * math.sqrt(len(weight))
         self.least = self.weight.new_tensor(math.sqrt(len(weight) * epsilon))
-        self.plain, self.epsilon = weight, epsilon
-        self.one_kernel = weight.device.type == "cuda"
+        self.plain = weight
 
     def __call__(self, x: Tensor) -> Tensor:
         """(..., width) -> (..., width), in the dtype of x; in between float32 or better."""
-        if few_rows.suits(x):
-            return few_rows.norm(x, self.plain, self.epsilon)
-        if self.one_kernel:  # on a GPU a kernel's start costs more than what it computes here
-            return F.rms_norm(x, self.plain.shape, self.plain, self.epsilon)
         length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=self.exact)
         return (x * (self.weight / length.hypot(self.least))).to(x.dtype)
 
@@ -177,8 +170,6 @@ class Layer:
         qkv = self.qkv(normed)
         if self.norm_heads:
             self.norm_heads(qkv)
-        if few_rows.suits(normed):
-            return self.out(few_rows.attend(qkv, *here, held.all_keys, held.all_values))
         qkv = qkv.unflatten(-1, (-1, shape.head_width))
         turning = shape.heads + shape.kv_heads  # queries and keys
         turned = rotate(qkv[:, :, :turning], here.cos, here.sin)
@@ -194,10 +185,7 @@ class Layer:
 
     def mlp(self, x: Tensor) -> Tensor:
         """(B, T, width) -> (B, T, width)."""
-        both = self.gate_up(self.norm_mlp(x))
-        if few_rows.suits(x):
-            return self.down(few_rows.gated(both))
-        gate, up = both.chunk(2, dim=-1)
+        gate, up = self.gate_up(self.norm_mlp(x)).chunk(2, dim=-1)
         return self.down(F.silu(gate) * up)
 
 

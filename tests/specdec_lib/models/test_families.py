@@ -19,7 +19,7 @@ from specdec_lib.decoding.generate import plain_generate, speculative_generate
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
 from specdec_lib.measure import hugging
-from specdec_lib.models import few_rows, linear
+from specdec_lib.models import linear
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.published import load_model
 from specdec_lib.models.saved import tensors
@@ -75,11 +75,8 @@ def expected(saved: Saved, tokens: Tensor) -> Tensor:
     return saved.theirs(tokens).logits
 
 
-@pytest.mark.parametrize("numba", [True, False], ids=["few rows", "torch"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_the_logits_of_every_position_are_those_of_transformers(saved, dtype, numba, monkeypatch):
-    if not numba:
-        monkeypatch.setattr(few_rows, "suits", lambda x: False)
+def test_the_logits_of_every_position_are_those_of_transformers(saved, dtype):
     found = logits(saved.ours(dtype), text())
     # transformers computes the angles of the rotation in float32, whatever the dtype
     torch.testing.assert_close(found.double(), expected(saved, text()), rtol=0, atol=2e-5)

@@ -15,6 +15,7 @@ from transformers import LlamaForCausalLM
 from specdec_lib.decoding.checks import check_pair, check_request
 from specdec_lib.decoding.state import Settings
 from specdec_lib.drafters.model import ModelDrafter
+from specdec_lib.models.cache import Tree
 from specdec_lib.models.checkpoint import read_shape, read_weights
 from specdec_lib.models.llama import Llama
 from specdec_lib.models.scale import COSTS, Growth, grown, parameters, scaled
@@ -47,6 +48,19 @@ def test_passes_over_pieces_give_what_one_pass_gives(folder: Path):
     cache = model.new_cache(2)
     pieces = [model.forward(piece, cache) for piece in text.split((1, 5, 1, 1, 9), dim=1)]
     torch.testing.assert_close(torch.cat(pieces, 1), whole, **SAME)
+
+
+def test_a_tree_can_be_read_level_by_level(folder: Path):
+    model, text = Llama.from_folder(folder, dtype=torch.float64), tokens(1, 15)
+    parents = [0, 0, 1, 1, 2]
+    whole, parts = model.new_cache(1, 20), model.new_cache(1, 20)
+    model.forward(text[:, :9], whole)
+    expected = model.forward(text[:, 9:], whole, tree=Tree.of(parents))
+    found = [model.forward(text[:, :10], parts)[:, -1:]]  # the root ends the text
+    for first, end in ((1, 3), (3, 6)):
+        tree = Tree.of(parents[: end - 1], read=first)
+        found.append(model.forward(text[:, 9 + first : 9 + end], parts, tree=tree))
+    torch.testing.assert_close(torch.cat(found, 1), expected, **SAME)
 
 
 def test_a_ragged_batch_gives_every_row_what_it_gives_alone(folder: Path):
