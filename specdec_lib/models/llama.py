@@ -17,7 +17,7 @@ from torch import Tensor
 from specdec_lib.models import rotary
 from specdec_lib.models.cache import Held, Hidden, KVCache, Tree
 from specdec_lib.models.checkpoint import LayerWeights, Shape, Weights, read_weights
-from specdec_lib.models.linear import Linear, return_freed_memory
+from specdec_lib.models.linear import Linear
 
 
 class Llama:
@@ -32,10 +32,7 @@ class Llama:
         self.slides = shape.slides
         self.device, self.dtype = weights.embedding.device, weights.embedding.dtype
         self.embedding, self.norm = weights.embedding, RMSNorm(weights.norm, shape.epsilon)
-        self.layers = []
-        for layer in weights.layers:
-            self.layers.append(Layer(layer, shape))
-            return_freed_memory()
+        self.layers = [Layer(layer, shape) for layer in weights.layers]
         self.head = Linear(weights.head)
         self.cos, self.sin = rotary_tables(shape, self.device, self.dtype)
 

@@ -135,7 +135,6 @@ def test_loading_takes_the_weights_and_two_matrices_at_most(
 ):
     """What the memory plan adds as *making*. As on a card: what is read there takes memory."""
     monkeypatch.setattr(linear, "half_scale", lambda weight: None)
-    monkeypatch.setattr(linear, "can_pack", lambda weight: False)
     fields = FAMILIES[family].fields | {"max_position_embeddings": 8, "intermediate_size": 512}
     save(make(replace(FAMILIES[family], fields=fields), layers=4).float(), tmp_path, form)
     parts = [*tmp_path.glob("*.safetensors"), *tmp_path.glob("*.bin")]
