@@ -55,7 +55,7 @@ grade: $(READY)  ## grade SUBMITTED (course/submitted) into build/grades.json
 	@mkdir -p build
 	@$(VENV)/bin/autograde grade "$(SUBMITTED)" --json build/grades.json
 
-bench: $(READY)  ## measure the decoder (11 minutes), and grading against plain nbgrader (4)
+bench: $(READY)  ## measure the decoder (9 minutes), and grading against plain nbgrader (4)
 	@$(PY) -m specdec_lib.measure.bench --json build/bench.json
 	@$(PY) -m autograde.tools.bench --json build/grading-bench.json
 

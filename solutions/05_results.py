@@ -639,10 +639,11 @@ figures.two_devices(papers.table("spec_bench_devices"))
 # lose?
 
 # %% tags=["demo"]
-from specdec_lib.lessons.ch05 import served
+from specdec_lib.lessons.ch05.served import PAGE, WORDS
+from specdec_lib.lessons.common.style import display_page
 
 # %% tags=["demo"]
-served.show()
+display_page(PAGE, WORDS)
 
 # %% [markdown]
 # A block brings the same tokens in every batch. But `B` requests with `K + 1` tokens each make a

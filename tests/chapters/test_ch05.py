@@ -10,9 +10,10 @@ from classes.chapter_cases import SETTINGS, functions_of, text_of
 from transformers.generation import candidate_generator
 
 from specdec_lib.lessons.ch05 import checks as ch05
-from specdec_lib.lessons.ch05 import computed, measured, served
+from specdec_lib.lessons.ch05 import computed, measured
 from specdec_lib.lessons.ch05.checks import conditional_rates, drifting_seconds
 from specdec_lib.lessons.ch05.computed import rounding_interval
+from specdec_lib.lessons.ch05.served import WORDS
 from specdec_lib.lessons.common.examples import Different, expect_value_error
 from specdec_lib.lessons.widgets.paper_rows import K_MAX, paper_rows_simulator
 from specdec_lib.measure import papers
@@ -230,7 +231,7 @@ def test_translation_is_where_the_draft_model_gains_least():
 
 def test_drafting_gains_for_one_request_and_loses_in_the_largest_batch():
     """As the chapter's question and its answer suppose, for every kind of text."""
-    speedups = served.in_words().partition("Speed-ups. ")[2]
+    speedups = WORDS.partition("Speed-ups. ")[2]
     rows = [(int(n), float(ratio)) for n, ratio in re.findall(r"batch (\d+): ([\d.]+\d)", speedups)]
     assert len(rows) == 4 * 7
     assert all(ratio > 1 for batch, ratio in rows if batch == 1)

@@ -4,18 +4,11 @@ import re
 from html import unescape
 from pathlib import Path
 
-from specdec_lib.lessons.common.style import display_page
-
-PICTURE = Path(__file__).with_name("served.svg")
-
-
-def show() -> None:
-    """The picture; on a narrow page it is moved sideways and stays legible."""
-    drawn = PICTURE.read_text(encoding="utf-8")
-    inner = f'<div style="min-width:675px;max-width:900px">{drawn}</div>'
-    display_page(f'<div style="overflow-x:auto" tabindex="0">{inner}</div>', in_words())
-
-
-def in_words() -> str:
-    """The alternative text: the numbers of both panels."""
-    return unescape(re.search('aria-label="(.*?)"', PICTURE.read_text(encoding="utf-8"))[1])
+_DRAWN = Path(__file__).with_name("served.svg").read_text(encoding="utf-8")
+# On a narrow page it is moved sideways and stays legible.
+PAGE = (
+    '<div style="overflow-x:auto" tabindex="0"><div style="min-width:675px;max-width:900px">'
+    f"{_DRAWN}</div></div>"
+)
+# The alternative text: the numbers of both panels.
+WORDS = unescape(re.search('aria-label="(.*?)"', _DRAWN)[1])
