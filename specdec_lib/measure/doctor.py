@@ -10,7 +10,8 @@ from specdec_lib.device import default_device, default_dtype, free_memory
 from specdec_lib.models.catalogue import PUBLISHED, fits, gigabytes
 
 GIGA = 1e9
-ENOUGH = 2 * GIGA  # bytes of memory that chapter 08 takes at most
+# Bytes for chapter 08: 1.3 GB were measured, and Hugging Face's two targets take 1.4 more.
+ENOUGH = 3 * GIGA
 
 
 def lines() -> Iterator[str]:
